@@ -11,9 +11,9 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::thread;
 use std::time::Duration;
 
-/// The caller asked for the work to stop; the bank is as it was.
+/// The caller asked for the work to stop; the bank is unchanged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("interrupted; the bank is as it was")]
+#[error("interrupted; the bank is unchanged")]
 pub struct Interrupted;
 
 /// What long work reports to. Calls are cheap enough for every few thousand steps, not for each

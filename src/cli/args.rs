@@ -1,4 +1,4 @@
-//! The commands and what they all share. The doc comments are the help texts.
+//! The subcommands and the options that all of them share. The doc comments are the help texts.
 
 use clap::{CommandFactory, Parser, Subcommand};
 
@@ -12,30 +12,30 @@ use seedbank::engine::FORMAT;
 
 const EXAMPLES: &str = "\
 Examples:
-  seedbank init bank                         make an empty bank
-  seedbank ingest bank --snapshot day0.jsonl the whole crawl goes in
-  seedbank ingest bank day1.jsonl.zst        what changed since
+  seedbank init bank                         create an empty bank
+  seedbank ingest bank --snapshot day0.jsonl ingest the whole crawl
+  seedbank ingest bank day1.jsonl.zst        ingest what changed since then
   seedbank refresh bank --seeds 50           select seeds
-  seedbank seeds bank                        one URL a line, best first
-  seedbank evaluate bank crawl               are they better than random ones?
+  seedbank seeds bank                        print one URL per line, best first
+  seedbank evaluate bank crawl               compare them with random seeds
 
 Exit status:
-  0  done                      1  failed
-  2  wrong usage               3  input refused, the bank is as it was
-  4  the bank is busy, damaged, missing or of another version
-  5  nothing to answer with: nothing could be selected (the refresh is recorded, empty), the list
-     is the one before (seeds --if-changed), or the bank does not know the page or the site
-  130  interrupted, the bank is as it was
+  0  success                   1  failure
+  2  invalid usage             3  input rejected; the bank is unchanged
+  4  the bank is busy, damaged, missing, or has an unsupported format
+  5  empty result: nothing could be selected (the empty refresh is recorded), the list is unchanged
+     (seeds --if-changed), or the bank does not contain the page or site
+  130  interrupted; the bank is unchanged
 
-Settings named with [env: ...] are also taken from the environment. A command that does not have the
-format of SEEDBANK_FORMAT prints text and says so. SEEDBANK_LOG takes filters of log messages, such as
-`seedbank=debug`. With --log-format json every line of standard error is a JSON object.";
+Options marked [env: ...] can also be set in the environment. A command that does not support the
+format in SEEDBANK_FORMAT prints text and warns. SEEDBANK_LOG takes log filters such as
+`seedbank=debug`. With --log-format json, every line on standard error is a JSON object.";
 
-/// From which pages a continuous crawl should start, and why those
+/// Select the pages that a continuous crawl should start from
 ///
-/// Seedbank keeps what a crawler knows of the web in one directory, a bank. A snapshot or a daily
-/// delta of the crawl goes in (`ingest`), a list of seeds is selected (`refresh`) and comes out
-/// (`seeds`).
+/// Seedbank keeps what a crawler knows about the web in one folder, called a bank. `ingest` adds a
+/// snapshot or a daily delta of the crawl, `refresh` selects seeds, `seeds` prints them, and `explain`
+/// says why a page was selected.
 #[derive(Debug, Parser)]
 #[command(name = "seedbank", after_help = EXAMPLES)]
 pub(super) struct Cli {
@@ -45,7 +45,7 @@ pub(super) struct Cli {
     pub(super) everywhere: Everywhere,
 }
 
-/// A command.
+/// A subcommand.
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     Init(init::InitArgs),
@@ -82,9 +82,9 @@ pub(super) enum Command {
     Man(shell::ManArgs),
 }
 
-/// The whole command line, in clap's form.
+/// Returns the whole command line as a clap command.
 pub(super) fn command() -> clap::Command {
-    // clap wants a text that lives as long as the process; this one is made only once.
+    // clap wants a `'static` string; this function runs once per process, so the leak is bounded.
     let version = format!("{} (store format {FORMAT})", env!("CARGO_PKG_VERSION"));
     Cli::command().version(&*Box::leak(version.into_boxed_str()))
 }

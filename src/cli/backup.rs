@@ -1,4 +1,4 @@
-//! `backup`: copies the published state of a bank to a folder of backups.
+//! `backup`: copies the published state of a bank to a backup folder.
 
 use std::fmt::Write;
 use std::num::NonZeroU32;
@@ -15,36 +15,38 @@ use super::values::{Format, FormatArgs, human_bytes, whole};
 
 const EXAMPLES: &str = "\
 Examples:
-  seedbank backup bank /backups/bank             what the folder has already is not written again
-  seedbank backup bank /backups/bank --keep 7    and older backups than the last seven are deleted
-  seedbank restore /backups/bank --list          what is there
-  seedbank restore /backups/bank newbank         the latest one as a bank
+  seedbank backup bank /backups/bank             copies only files that the folder does not have
+  seedbank backup bank /backups/bank --keep 7    also deletes all but the last seven backups
+  seedbank restore /backups/bank --list          lists the backups
+  seedbank restore /backups/bank newbank         restores the latest backup as a new bank
 
-Others may write to the bank meanwhile: the backup is of the state that readers see. A copy of a
-bank that is made otherwise (cp, rsync) is safe only while nobody writes to it: it has some files
-from before a change and some from after it.";
+A backup can run while another process writes to the bank: it copies the published state. A copy made
+with other tools (cp, rsync) is consistent only if nothing writes to the bank meanwhile; otherwise it
+mixes files from before and after a change.";
 
-/// Back up a bank, beside any writer, into a folder of backups
+/// Back up a bank, even while another process writes to it
 ///
-/// The folder is made where it is missing, and holds any number of backups of one bank; of files that
-/// several have, one. Table files that it has are not read or written again. What is written is read
-/// back from the disk and compared. A damaged state is not backed up.
+/// Creates the folder if it does not exist. It can hold any number of backups of one bank; files
+/// that several backups share are stored once, and files that it already has are not copied again.
+/// Everything written is read back from disk and compared. A damaged state is not backed up.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct BackupArgs {
     /// The bank
     bank: PathBuf,
-    /// The folder of backups, outside the bank
+    /// The backup folder, outside the bank
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// Delete older backups, so that N stay that can be restored, this one included
+    /// Delete older backups, keeping the latest N that can be restored
     #[arg(long, value_name = "N", value_parser = whole(1..=u32::MAX))]
     keep: Option<u32>,
-    /// Read every file of the folder, and write those again that are not what was backed up and that
-    /// the bank still has; otherwise only their sizes are looked at
+    /// Read every file of the folder and repair damaged ones from the bank
+    ///
+    /// Rewrites files that differ from what was backed up, if the bank still has them. Without this flag,
+    /// only file sizes are checked.
     #[arg(long)]
     verify: bool,
-    /// Wait while the folder is used by another backup or restore
+    /// Wait while another backup or restore uses the folder
     #[arg(long)]
     wait: bool,
     #[command(flatten)]
@@ -74,7 +76,7 @@ pub(super) fn run(args: &BackupArgs, session: &Session) -> Result<Outcome, CliEr
     Ok(Outcome::Done)
 }
 
-/// The report for people.
+/// Formats the report as text.
 fn text(report: &BackupReport) -> String {
     let made = &report.made;
     let mut text = format!(
@@ -89,7 +91,7 @@ fn text(report: &BackupReport) -> String {
     // Writing to a String cannot fail.
     let _ = writeln!(
         text,
-        "written: {}, {}; the folder had the others",
+        "written: {}, {}; the folder already had the others",
         counted(report.written_files, "file"),
         human_bytes(report.written_bytes)
     );

@@ -1,4 +1,4 @@
-//! `check`: looks for damage.
+//! `check`: looks for damage in a bank.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -16,16 +16,16 @@ use super::values::{Format, FormatArgs};
 
 const EXAMPLES: &str = "\
 Examples:
-  seedbank check bank                  exit status 0: nothing is wrong; 4: something is
+  seedbank check bank                  exit status 0: no damage; 4: damage found
   seedbank check bank --format json
 
-Nothing is changed: a bank that one may only read can be checked. While another process writes to
-the bank, only its published state is.";
+`check` changes nothing and needs only read access. While another process writes to the bank, only
+the published state is checked.";
 
-/// Walk every table of a bank against its mirrors, and print what is wrong
+/// Check every table of a bank for consistency and report damage
 ///
-/// Looks at both states of the bank: the live one, which the next batch goes into, and the published
-/// one, which readers see. Says which is good.
+/// Checks both states of the bank: the live state, to which the next batch is applied, and the
+/// published state, which readers see. Reports which of them are intact.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct CheckArgs {
@@ -38,9 +38,9 @@ pub(super) struct CheckArgs {
 /// The result of `check --format json`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct CheckResult<'a> {
-    /// Whether nothing is wrong.
+    /// Whether no damage was found.
     clean: bool,
-    /// How many things are wrong: findings in tables, states that are damaged as a whole, files.
+    /// The number of findings: in tables, in states that are damaged as a whole, and in files.
     count: u64,
     #[serde(flatten)]
     check: &'a BankCheck,
@@ -67,26 +67,26 @@ pub(super) fn run(args: &CheckArgs, session: &Session) -> Result<Outcome, CliErr
     Ok(Outcome::Findings)
 }
 
-/// What to do about what was found.
+/// Advises what to do about the findings.
 fn hint(check: &BankCheck) -> &'static str {
     match (check.live.verdict, check.published.verdict) {
         (Verdict::Unseen, _) => {
-            "hint: run it again when nobody writes to the bank; then `seedbank repair` mends what can be mended"
+            "hint: run it again when no other process writes to the bank; then `seedbank repair` repairs what it can"
         }
         (Verdict::Damaged, Verdict::Damaged) => {
-            "hint: `seedbank restore` makes a bank of a backup; without one, make a new bank and ingest a snapshot into it"
+            "hint: `seedbank restore` restores a backup; without one, create a new bank and ingest a snapshot"
         }
         (Verdict::Damaged, _) => {
-            "hint: `seedbank repair` makes the live state anew from the published one, and moves the damaged one aside"
+            "hint: `seedbank repair` rebuilds the live state from the published one and moves the damaged one aside"
         }
         (_, Verdict::Damaged) => {
-            "hint: `seedbank repair` publishes the live state anew; nothing is lost"
+            "hint: `seedbank repair` publishes the live state again; nothing is lost"
         }
-        _ => "hint: `seedbank repair` writes the damaged files anew; nothing is lost",
+        _ => "hint: `seedbank repair` rewrites the damaged files; nothing is lost",
     }
 }
 
-/// The findings for people.
+/// Formats the findings as text.
 pub(super) fn text(check: &BankCheck) -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
@@ -102,12 +102,12 @@ pub(super) fn text(check: &BankCheck) -> String {
             entries += state.walk.entries.values().sum::<u64>();
             tables += state.walk.entries.len();
         }
-        let _ = writeln!(text, "{name} state: {}", told(state, walked_once));
+        let _ = writeln!(text, "{name} state: {}", describe_state(state, walked_once));
     }
     let found = match check.count() {
         0 => "nothing is wrong".to_owned(),
-        1 => "1 thing is wrong".to_owned(),
-        count => format!("{count} things are wrong"),
+        1 => "1 problem found".to_owned(),
+        count => format!("{count} problems found"),
     };
     let (entries, tables) = (counted(entries, "entry"), counted(tables, "table"));
     let _ = writeln!(text, "{entries} in {tables}: {found}");
@@ -128,27 +128,27 @@ fn findings(name: &str, state: &StateCheck, text: &mut String) {
     if walk.count > walk.findings.len() as u64 {
         let _ = writeln!(
             text,
-            "{} things are wrong with the {name} state; the first {} are above",
+            "{} problems in the {name} state; the first {} are above",
             walk.count,
             walk.findings.len()
         );
     }
 }
 
-/// The result for a state, in words.
-fn told(state: &StateCheck, walked_once: bool) -> String {
+/// Describes the verdict on a state.
+fn describe_state(state: &StateCheck, walked_once: bool) -> String {
     let mut words = match state.verdict {
         Verdict::Good => "good",
         Verdict::Damaged => "damaged",
         Verdict::Unfinished => "unfinished",
-        Verdict::Unseen => "not looked at",
+        Verdict::Unseen => "not checked",
     }
     .to_owned();
     if let (Some(batch), Some(refresh)) = (state.batch, state.refresh) {
         let _ = write!(words, ", batch {batch}, refresh {refresh}");
     }
     if walked_once {
-        words.push_str(", the same files as the published one");
+        words.push_str(", same files as the published state");
     }
     if let Some(why) = &state.why {
         let _ = write!(words, ": {}", plain(why));

@@ -15,17 +15,17 @@ use super::values::{Format, FormatArgs, human_bytes};
 const EXAMPLES: &str = "\
 Examples:
   seedbank compact bank
-  seedbank compact bank --wait     after what another process writes just now
+  seedbank compact bank --wait     first wait until another process has finished writing
 
-`seedbank status bank --sizes` tells which tables are not compacted. RocksDB merges files by itself as
-batches come, so this is for banks that are to be as small as they can be: before they are copied, or
-after much was deleted.";
+`seedbank status bank --sizes` shows which tables are not compacted. RocksDB merges files by itself as
+batches arrive, so compaction pays only where a bank must be as small as possible: before it is
+copied, or after much was deleted.";
 
-/// Merge the files of a bank, so that what was overwritten or deleted takes no room
+/// Merge the files of a bank to free the space of overwritten and deleted data
 ///
-/// Reads and writes the whole bank once. Readers go on, and as long as they read, the former files
-/// stay; so as much room is needed as the bank takes, and where there is less, nothing is begun.
-/// Stopped or killed, it leaves the bank as it was, and the same command finishes.
+/// Reads and writes the whole bank once. Readers are not blocked, but old files stay on disk while they
+/// are being read, so compaction needs as much free space as the bank occupies; with less, it does not
+/// start. If it is stopped or killed, the bank is unchanged and the same command can be run again.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct CompactArgs {
@@ -50,7 +50,7 @@ pub(super) fn run(args: &CompactArgs, session: &Session) -> Result<Outcome, CliE
     Ok(Outcome::Done)
 }
 
-/// The report for people.
+/// Formats the report as text.
 fn text(report: &CompactReport) -> String {
     let mut text = format!(
         "{}, {}; there were {}, {}; in {:.2} s\n",
@@ -64,7 +64,7 @@ fn text(report: &CompactReport) -> String {
         // Writing to a String cannot fail.
         let _ = writeln!(
             text,
-            "{} of former files are still read; the next command that writes after that removes them",
+            "{} of old files are still being read; the next command that writes after that removes them",
             human_bytes(report.held_bytes)
         );
     }

@@ -1,4 +1,4 @@
-//! `compare`: a list of start pages beside the plan's list.
+//! `compare`: compares a list of start pages with the seeds of a plan.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -18,30 +18,31 @@ use super::values::{Format, FormatArgs, WhichArgs, whole};
 
 const EXAMPLES: &str = "\
 Examples:
-  seedbank compare bank today.txt                      what the crawler uses today, beside plan `default`
+  seedbank compare bank today.txt                      the crawler's current list against plan `default`
   seedbank compare bank today.txt --plan weekly --fetches 1000,20000
   seedbank seeds bank --plan old | seedbank compare bank - --plan new
   seedbank compare bank today.txt --format json | jq -r '.lines[] | select(.is == \"gone\") | .url'
 
-One line of the list after the other is told with what it is today, and what it is to the plan's list;
-`seedbank explain` says why. The crawls are those of `seedbank evaluate BANK budget`.";
+For every line of the list, the output says what the page is today and how it relates to the plan's
+seeds; `seedbank explain` says why. The crawls are the same as in `seedbank evaluate BANK budget`.";
 
-/// Compare a list of start pages with the plan's list: is it alive, is it covered, what do crawls find?
+/// Compare a list of start pages with the seeds of a plan
 ///
-/// The list is what a crawler uses today, say. Of a line only what stands before white space counts;
-/// empty lines and lines that begin with # are passed over. So what `seedbank seeds` prints as text,
-/// nutch or heritrix can be read.
+/// Shows which pages of the list are alive, which are covered by the plan's seeds, and what crawls from
+/// both lists find. Use it, for example, with the list that a crawler uses today. Only the text before
+/// the first white space of a line is read; empty lines and lines that begin with # are skipped, so
+/// text, nutch and heritrix output of `seedbank seeds` can be read.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct CompareArgs {
     /// The bank
     bank: PathBuf,
-    /// The list: one URL a line, `-` for standard input
+    /// The list: one URL per line; `-` reads standard input
     #[arg(value_name = "FILE")]
     list: PathBuf,
     #[command(flatten)]
     which: WhichArgs,
-    /// How many pages the crawls from both lists fetch, at most 20000; several with commas
+    /// Numbers of pages fetched by the crawls from both lists, each at most 20000
     #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "1000,5000",
         value_parser = whole::<u64>(1..=CompareRequest::MOST_FETCHES))]
     fetches: Vec<u64>,
@@ -72,11 +73,11 @@ pub(super) fn run(args: CompareArgs, session: &Session) -> Result<Outcome, CliEr
     Ok(Outcome::Done)
 }
 
-/// What the list holds, for people.
+/// Formats the counts of the list as text.
 fn counts(found: &ListComparison) -> String {
     let (asked, counts) = (&found.asked, &found.counts);
     let mut text = format!(
-        "{} beside refresh {} of plan {} ({}), state after batch {}: {}\n",
+        "{} against refresh {} of plan {} ({}), state after batch {}: {}\n",
         plain(&found.list),
         asked.refresh,
         asked.plan,
@@ -84,12 +85,13 @@ fn counts(found: &ListComparison) -> String {
         asked.state_after,
         counted(asked.seeds, "seed"),
     );
+    // Zero counts are left out.
     let several = |parts: &[(u64, &str)]| {
         let there = parts.iter().filter(|(count, _)| *count > 0);
-        let told: Vec<String> = there
+        let parts: Vec<String> = there
             .map(|(count, what)| format!("{count} {what}"))
             .collect();
-        told.join(", ")
+        parts.join(", ")
     };
     // Writing to a String cannot fail.
     let _ = write!(
@@ -98,7 +100,8 @@ fn counts(found: &ListComparison) -> String {
         counted(counts.lines, "line"),
         counted(counts.pages, "page")
     );
-    for (count, what) in [(counts.repeated, "named again"), (counts.no_url, "no URL")] {
+    // Lines that name no further page explain why there are fewer pages than lines.
+    for (count, what) in [(counts.repeated, "repeated"), (counts.no_url, "invalid")] {
         if count > 0 {
             let _ = write!(text, ", {count} {what}");
         }
@@ -119,20 +122,20 @@ fn counts(found: &ListComparison) -> String {
         (counts.not_in_bank, "not in the bank"),
     ]);
     let _ = writeln!(text, "\ntoday, after batch {}: {today}", found.today);
-    let told = several(&[
+    let standing = several(&[
         (counts.seeds, "on the plan's list"),
         (counts.covered, "covered by it"),
         (counts.near, "near a core"),
         (counts.not_covered, "not covered"),
     ]);
-    if !told.is_empty() {
-        let _ = writeln!(text, "of the pages in the bank: {told}");
+    if !standing.is_empty() {
+        let _ = writeln!(text, "of the pages in the bank: {standing}");
     }
     text.push('\n');
     text
 }
 
-/// What crawls find, as a table.
+/// Formats what the crawls find as a table.
 fn worth(worth: &[ListWorth]) -> String {
     let row = |fetches: u64, from: &str, found: &CrawlFound| {
         vec![
@@ -169,17 +172,17 @@ fn worth(worth: &[ListWorth]) -> String {
     aligned(&header, &rows)
 }
 
-/// A line of the list for people.
+/// Formats one line of the list as text.
 fn line(listed: &ListedLine) -> String {
     let url = plain(listed.url.as_deref().unwrap_or(&listed.text));
     let mut text = format!("{} {url}  ", listed.line);
     match (listed.is, listed.same_as, &listed.problem) {
         (_, Some(first), _) => {
             // Writing to a String cannot fail.
-            let _ = write!(text, "as in line {first}");
+            let _ = write!(text, "repeats line {first}");
         }
         (_, _, Some(problem)) => {
-            let _ = write!(text, "no URL of a page: {problem}");
+            let _ = write!(text, "not a page URL: {problem}");
         }
         (is, _, _) => text.push_str(state(is)),
     }

@@ -1,4 +1,4 @@
-//! Output that is compressed where the name of its file says so.
+//! Output files that are compressed if their names say so.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -9,10 +9,10 @@ use flate2::write::GzEncoder;
 use super::failure::CliError;
 use super::output::Output;
 
-/// The level of zstd: its default, as that of gzip is.
+/// The zstd level: its default, as for gzip.
 const LEVEL: i32 = zstd::DEFAULT_COMPRESSION_LEVEL;
 
-/// Output to a file whose name ends in `.gz` or `.zst`, or plain output.
+/// Output to a file that is compressed if its name ends in `.gz` or `.zst`, or plain output.
 pub(super) struct Compressed {
     to: Way,
     failed: Box<dyn Fn(io::Error) -> CliError + Send>,
@@ -25,7 +25,7 @@ enum Way {
 }
 
 impl Compressed {
-    /// As [`Output::to`], compressed by the ending of the file's name.
+    /// As [`Output::to`], compressed according to the ending of the file name.
     pub(super) fn to(file: Option<&Path>, bank: &Path) -> Result<Self, CliError> {
         let out = Output::to(file, bank)?;
         let failed = Box::new(out.failed());
@@ -44,12 +44,12 @@ impl Compressed {
         Ok(Self { to, failed })
     }
 
-    /// The error of the command for one of writing.
+    /// Converts a write error to an error of the command.
     pub(super) fn failed(&self, error: io::Error) -> CliError {
         (self.failed)(error)
     }
 
-    /// Writes what is left; only then does a file have its name.
+    /// Writes the remaining bytes; only then does the file get its name.
     pub(super) fn finish(self) -> Result<(), CliError> {
         let out = match self.to {
             Way::Plain(out) => Ok(out),
@@ -69,8 +69,8 @@ impl Write for Compressed {
         }
     }
 
-    /// What a compressor holds is written at the end alone, so that the bytes do not depend on when
-    /// this is called.
+    /// Leaves the compressor's buffer alone until the end, so that the bytes written do not depend on
+    /// when this is called.
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.to {
             Way::Plain(out) => out.flush(),

@@ -1,4 +1,4 @@
-//! `cores`: the dense groups that seeds came from.
+//! `cores`: prints the dense groups of pages that seeds were selected from.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -12,21 +12,23 @@ use super::output::Output;
 use super::session::{Outcome, Session};
 use super::values::WhichArgs;
 
-/// How many hubs and authorities of a core are shown to people.
+/// The number of hubs and authorities of a core that text output shows.
 const SHOWN: usize = 10;
 
-/// How many hubs and authorities are shown to people where it is told who links to whom.
+/// The number of hubs and authorities of a core that text output shows with `--links`.
 const DRAWN: usize = 60;
 
 const EXAMPLES: &str = "\
 Examples:
-  seedbank cores bank                   for people; long lists are cut
-  seedbank cores bank --format jsonl    everything, with scores, one core a line
+  seedbank cores bank                   as text; long lists are truncated
+  seedbank cores bank --format jsonl    all data with scores, one core per line
   seedbank cores bank --core 7 --format jsonl
   seedbank cores bank --core 7 --links  which hub links to which authority today
   seedbank cores bank --plan dense --refresh 3 --format jsonl --out cores.jsonl";
 
-/// Print the cores of a refresh: the dense groups of hubs and authorities that its seeds came from
+/// Print the cores of a refresh: dense groups of hubs and authorities
+///
+/// With method cores, seeds are selected from the cores.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct CoresArgs {
@@ -34,33 +36,34 @@ pub(super) struct CoresArgs {
     bank: PathBuf,
     #[command(flatten)]
     which: WhichArgs,
-    /// Only the core of this rank
+    /// Print only the core with this rank
     #[arg(long, value_name = "N")]
     core: Option<u32>,
-    /// Of this core: which of its hubs link to which of its authorities today, and to which other
-    /// cores they lead
+    /// Show which hubs of the core link to which of its authorities today
+    ///
+    /// Also counts the links from its hubs to other cores.
     #[arg(long, requires = "core")]
     links: bool,
-    /// Write to a file, which is replaced only once all is written
+    /// Write to this file, which is replaced only when the output is complete
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// How the cores are printed
+    /// Output format
     #[arg(long, value_enum, default_value_t, env = "SEEDBANK_FORMAT")]
     format: CoreFormat,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
 enum CoreFormat {
-    /// For people; long lists are cut
+    /// Human-readable text; long lists are truncated
     #[default]
     Text,
-    /// One JSON object a line; its JSON Schema is schema/cores.schema.json
+    /// One JSON object per line; JSON Schema: schema/cores.schema.json
     #[value(alias = "json")]
     Jsonl,
 }
 
 pub(super) fn run(args: CoresArgs, session: &Session) -> Result<Outcome, CliError> {
-    // All that is told is of one state.
+    // The cores and their links are read from one pinned state, so that they fit together.
     let bank = Bank::at(&args.bank).pinned()?;
     let mut out = Output::to(args.out.as_deref(), &args.bank)?;
     let mut any = false;
@@ -98,7 +101,7 @@ pub(super) fn run(args: CoresArgs, session: &Session) -> Result<Outcome, CliErro
     Ok(Outcome::Done)
 }
 
-/// A core for people.
+/// Formats a core as text.
 fn text(core: &CoreView) -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
@@ -116,7 +119,7 @@ fn text(core: &CoreView) -> String {
         if core.gives_seed {
             "seed"
         } else {
-            "gives no seed; best hub"
+            "no seed selected; best hub"
         },
         core.seed
     );
@@ -130,7 +133,7 @@ fn text(core: &CoreView) -> String {
         if pages.len() > SHOWN {
             let _ = writeln!(
                 text,
-                "  {side}: {} more; --format jsonl has all",
+                "  {side}: {} more; --format jsonl prints all",
                 pages.len() - SHOWN
             );
         }
@@ -138,7 +141,7 @@ fn text(core: &CoreView) -> String {
     text
 }
 
-/// The links of a core today for people: a row of marks for each hub, a mark for each authority.
+/// Draws the links of a core today as text: one row per hub, one column per authority.
 fn drawn(core: &CoreView, links: &CoreLinks) -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
@@ -153,10 +156,11 @@ fn drawn(core: &CoreView, links: &CoreLinks) -> String {
         links.today,
         links.lost,
     );
+    // Large cores are truncated, so that rows fit on a terminal.
     let columns = core.authorities.len().min(DRAWN);
     let _ = writeln!(
         text,
-        "a row for each hub, a mark for each authority: # links to it today, . does not"
+        "one row per hub, one column per authority: # is a link today, . is none"
     );
     for (hub, to) in core.hubs.iter().zip(&links.links).take(DRAWN) {
         let mut marks = vec!['.'; columns];
@@ -174,11 +178,12 @@ fn drawn(core: &CoreView, links: &CoreLinks) -> String {
     ] {
         if all > DRAWN {
             let more = counted(all - DRAWN, what);
-            let _ = writeln!(text, "  not shown: {more}; --format jsonl has more of them");
+            let _ = writeln!(text, "  not shown: {more}; --format jsonl prints more");
         }
     }
+    // The legend: columns are numbered, since URLs do not fit above them.
     for (at, authority) in core.authorities.iter().take(columns).enumerate() {
-        let _ = writeln!(text, "  mark {} {authority}", at + 1);
+        let _ = writeln!(text, "  column {} {authority}", at + 1);
     }
     for other in &links.neighbours {
         let _ = writeln!(

@@ -1,4 +1,4 @@
-//! `diff`: two seed lists compared, with causes.
+//! `diff`: compares two seed lists and gives a cause for each change.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -19,52 +19,53 @@ const EXAMPLES: &str = "\
 Examples:
   seedbank diff bank                         the last two refreshes of plan `default`
   seedbank diff bank 3 7                     two refreshes by number
-  seedbank diff bank --plan weekly 12        refresh 12 and the plan's last one
+  seedbank diff bank --plan weekly 12        refresh 12 and the plan's last refresh
   seedbank diff bank --against dense         the last refreshes of two plans
-  seedbank diff bank --seeds-file seeds.txt  what the crawler uses today, and the last refresh
+  seedbank diff bank --seeds-file seeds.txt  the crawler's current list and the last refresh
   seedbank diff bank --format jsonl | jq -r 'select(.successor) | [.url, .successor.url] | @tsv'
 
-Causes are defined in the README and in schema/diff.schema.json. Nothing is selected again: they are
-decided from what the refreshes and batches kept.";
+Causes are defined in the README and in schema/diff.schema.json. They are derived from what the
+refreshes and batches stored; no seeds are selected again.";
 
-/// Compare two seed lists: what came, went and moved, why, and which batch brought it
+/// Compare two seed lists: which seeds were gained, lost or moved, and why
 ///
-/// Of two refreshes the first given counts as the earlier list. A list from a file is always the
-/// first: gained seeds are those that the bank would add to it.
+/// Names the batch that caused each change. Of two refreshes, the first one given is the earlier list.
+/// A list from a file is always the earlier list: gained seeds are those that the bank would add to it.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct DiffArgs {
     /// The bank
     bank: PathBuf,
-    /// Numbers of refreshes: none for the plan's last two, one to compare it with its plan's last,
-    /// or two
+    /// Refresh numbers: none, one or two
+    ///
+    /// Without a number, compares the plan's last two refreshes; with one number, compares that refresh
+    /// with its plan's last one.
     #[arg(value_name = "REFRESH", num_args = 0..=2)]
     refreshes: Vec<RefreshId>,
-    /// The plan; `default` unless said otherwise, and not looked at where two refreshes are named
+    /// The plan [default: default]; ignored if two refreshes are given
     #[arg(long, value_name = "NAME", env = "SEEDBANK_PLAN")]
     plan: Option<String>,
     /// Compare the plan's last refresh with the last one of this plan
     #[arg(long, value_name = "PLAN", conflicts_with_all = ["refreshes", "seeds_file"])]
     against: Option<String>,
-    /// Compare this list with the plan's last refresh, or the one given: one URL a line, `-` for
-    /// standard input
+    /// Compare the URLs in this file with a refresh; `-` reads standard input
     ///
-    /// Of a line only what stands before white space counts; empty lines and lines that begin with
-    /// # are passed over. So what `seedbank seeds` prints as text, nutch or heritrix can be read.
+    /// The refresh is the plan's last one unless a number is given. The file has one URL per line; only the
+    /// text before the first white space is read, and empty lines and lines that begin with # are skipped,
+    /// so text, nutch and heritrix output of `seedbank seeds` can be read.
     #[arg(long, value_name = "FILE")]
     seeds_file: Option<PathBuf>,
-    /// How the result is printed
+    /// Output format
     #[arg(long, value_enum, default_value_t, env = "SEEDBANK_FORMAT")]
     format: DiffFormat,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
 enum DiffFormat {
-    /// For people; seeds that stayed at their rank are only counted
+    /// Human-readable text; seeds that kept their rank are only counted
     #[default]
     Text,
-    /// The counts, then one JSON object a line for every seed; its JSON Schema is
-    /// schema/diff.schema.json
+    /// The counts, then one JSON object per seed and line; JSON Schema: schema/diff.schema.json
     #[value(alias = "json")]
     Jsonl,
 }
@@ -108,7 +109,7 @@ pub(super) fn run(args: DiffArgs, session: &Session) -> Result<Outcome, CliError
     Ok(Outcome::Done)
 }
 
-/// On a plan's first day there is nothing wrong, and nothing to compare.
+/// Reports that the plan has only one refresh, which is normal on its first day and no error.
 fn one_refresh(
     format: DiffFormat,
     plan: &str,
@@ -116,17 +117,17 @@ fn one_refresh(
     session: &Session,
 ) -> Result<Outcome, CliError> {
     let text = format!(
-        "plan {plan} has one refresh, {only}, and nothing to compare it with yet; refresh it again after the next batch, name two refreshes, or compare it with another plan (--against)"
+        "plan {plan} has only refresh {only}, so there is nothing to compare; refresh it again after the next batch, name two refreshes, or compare it with another plan (--against)"
     );
     match format {
         DiffFormat::Text => print(&(text + "\n"))?,
-        // There is no first line to write.
+        // JSON Lines begin with the counts, and there are none.
         DiffFormat::Jsonl => session.note(text),
     }
     Ok(Outcome::Done)
 }
 
-/// The counts for people.
+/// Formats the counts as text.
 fn counts(summary: &DiffSummary) -> String {
     let mut text = format!(
         "{} -> {}\n{} -> {}: {} gained, {} lost, {} kept ({} of them moved)",
@@ -163,7 +164,7 @@ fn side(side: &DiffSide) -> String {
     }
 }
 
-/// The name of a cause, as in JSON.
+/// Returns the name of a cause as in JSON.
 pub(super) fn name(cause: Cause) -> String {
     match serde_json::to_value(cause) {
         Ok(serde_json::Value::String(name)) => name,
@@ -171,7 +172,7 @@ pub(super) fn name(cause: Cause) -> String {
     }
 }
 
-/// A seed for people.
+/// Formats one seed as text.
 fn line(seed: &SeedChange) -> String {
     let rank = |rank: Option<u32>| rank.map_or_else(String::new, |rank| rank.to_string());
     let mut text = match seed.change {
@@ -201,6 +202,7 @@ fn line(seed: &SeedChange) -> String {
     if let Some(batch) = seed.batch {
         let _ = write!(text, ", batch {batch}");
     }
+    // A successor explains a gain and a loss together, so both lines name it.
     for (what, other) in [("succeeds", &seed.succeeds), ("successor", &seed.successor)] {
         if let Some(other) = other {
             let kin = if other.same_core {

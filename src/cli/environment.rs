@@ -1,8 +1,8 @@
-//! A format from the environment that a command does not have.
+//! Handles a default format from the environment that a command does not support.
 //!
-//! One setting is for all commands, and not every command has every format: with
-//! `SEEDBANK_FORMAT=csv` `seeds` prints CSV, and `status` falls back to text. Only a flag that asks
-//! for what there is not is wrong usage.
+//! `SEEDBANK_FORMAT` applies to all commands, but not every command supports every format: with
+//! `SEEDBANK_FORMAT=csv`, `seeds` prints CSV and `status` falls back to text. An unsupported format is
+//! an error only if it is given with `--format`.
 
 use std::ffi::OsStr;
 
@@ -10,13 +10,13 @@ use clap::builder::Resettable;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
 
-/// The environment's name for the format.
+/// The environment variable for the format.
 pub(super) const FORMAT: &str = "SEEDBANK_FORMAT";
 
-/// How the argument is called.
+/// The id of the clap argument for the format.
 const ARGUMENT: &str = "format";
 
-/// Whether the argument takes this value.
+/// Returns whether the argument accepts this value.
 fn takes(argument: &Arg, value: &OsStr) -> bool {
     let values = argument.get_possible_values();
     value
@@ -24,8 +24,8 @@ fn takes(argument: &Arg, value: &OsStr) -> bool {
         .is_some_and(|value| values.iter().any(|known| known.matches(value, false)))
 }
 
-/// The command line in which those commands do not look at the environment's format that do not
-/// have it.
+/// Returns the command line with the environment variable removed from every command that does not
+/// support its format.
 pub(super) fn lenient(command: Command, format: &OsStr) -> Command {
     let names: Vec<String> = command
         .get_subcommands()
@@ -42,8 +42,8 @@ pub(super) fn lenient(command: Command, format: &OsStr) -> Command {
     }
 }
 
-/// The name of the command that was called, where it fell back to its default format; `None` where
-/// it has the format, or was told another by a flag.
+/// Returns the name of the command that was called if it fell back to its default format; `None` if it
+/// supports the format, or if `--format` was given.
 pub(super) fn fell_back(command: &Command, matches: &ArgMatches, format: &OsStr) -> Option<String> {
     if let Some((name, inner)) = matches.subcommand() {
         let found = fell_back(command.find_subcommand(name)?, inner, format)?;

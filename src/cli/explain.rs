@@ -23,27 +23,28 @@ Examples:
   seedbank explain bank --site example.org --format json
   seedbank seeds bank --limit 5 | seedbank explain bank - --format jsonl
 
-For several pages, JSON has a line for each in their order, and a page that there is no answer about
-has one with the error; exit status 5 then says that there is such a page.";
+For several pages, JSON output has one line per page in the order given. A page without an answer has a
+line with the error, and the exit status is then 5.";
 
-/// Tell why a page is a seed, or why it is not; or what became of a site
+/// Explain why a page is a seed or why it is not, or how a site was treated
 ///
-/// The answer comes from what the refresh kept, so it is there at once for any page of the bank and
-/// for any refresh that is kept. What the page is today is told beside it.
+/// The answer comes from what the refresh stored, so it takes no computation, and any stored refresh can
+/// be explained. The output also shows what the page is today.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ExplainArgs {
     /// The bank
     bank: PathBuf,
-    /// The page, or several; `-` reads them from standard input, one a line. URLs are normalised as
-    /// ingest does
+    /// One or several pages; `-` reads them from standard input, one per line
+    ///
+    /// URLs are normalised in the same way as by `ingest`.
     #[arg(
         value_name = "URL",
         required_unless_present = "site",
         conflicts_with = "site"
     )]
     urls: Vec<String>,
-    /// A site instead of a page: its seeds, what they cover, and what no seed reaches
+    /// Explain a site instead: its seeds, what they cover, and which pages no seed reaches
     #[arg(long, value_name = "SITE")]
     site: Option<String>,
     #[command(flatten)]
@@ -79,14 +80,14 @@ pub(super) fn run(args: ExplainArgs, session: &Session) -> Result<Outcome, CliEr
     Ok(Outcome::Done)
 }
 
-/// A page that there is no answer about.
+/// The JSON output for a page without an answer.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct NoAnswer<'a> {
-    /// What was asked about.
+    /// The text that was given as a page.
     url: &'a str,
-    /// Why there is no answer: it is no URL, or the bank does not know the page.
+    /// Why there is no answer: the text is not a URL, or the bank does not contain the page.
     error: String,
-    /// What may have been meant, or what to do; `null` where there is nothing to say.
+    /// A similar page that the bank contains, or what to do; `null` if there is no advice.
     hint: Option<String>,
 }
 
@@ -96,6 +97,7 @@ fn many(explainer: &Explainer, urls: &[String], format: Format) -> Result<Outcom
     let mut outcome = Outcome::Done;
     let mut is_first = true;
     let mut each = |url: &str| -> Result<(), CliError> {
+        // Answers as text have several lines, so an empty line separates them.
         if !std::mem::take(&mut is_first) && format == Format::Text {
             out.line("")?;
         }
@@ -109,6 +111,7 @@ fn many(explainer: &Explainer, urls: &[String], format: Format) -> Result<Outcom
                 | EngineError::NoUrl { .. }
                 | EngineError::NoScheme { .. }),
             ) => {
+                // One bad URL must not hide the answers about the others.
                 outcome = Outcome::Nothing;
                 let e = CliError::from(e);
                 let answer = NoAnswer {

@@ -1,4 +1,4 @@
-//! `export`: the whole state of a bank as records that make another one.
+//! `export`: writes the whole state of a bank as records that can be ingested again.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -21,28 +21,28 @@ Examples:
   seedbank export bank | seedbank ingest new - --snapshot
   seedbank export bank | jq -r 'select(.gone) | .url'";
 
-/// Write the whole state of a bank as records, of which `ingest --snapshot` makes another one
+/// Write the whole state of a bank as records that `ingest --snapshot` can read
 ///
-/// One record a line, as `ingest` reads them: site by site and in URL order, with the links as they
-/// were given. The same state gives the same bytes, however the bank came to it. A bank that is made
-/// of them with the same settings, which are told at the end, has the same pages, links, attributes
-/// and counts, and a refresh from scratch gives the same seeds.
+/// Writes one record per line: site by site, in URL order, with links as they were given. Equal states
+/// give equal bytes, whatever batches they came from. A bank made from the records with the same
+/// settings, which are printed at the end, has the same pages, links, attributes and counts, and a
+/// refresh from scratch selects the same seeds.
 ///
-/// What does not come back: batches with their names and times, history, plans and refreshes, fetch
-/// times, and attributes of gone pages. Of digests the bank keeps hashes, which are written in their
-/// place.
+/// Not exported: names and times of batches, history, plans, refreshes, fetch times, and attributes of
+/// gone pages. The bank stores only hashes of digests, which are written instead of the digests.
 ///
-/// Reads the last published state, and is in nobody's way.
+/// Reads the last published state and blocks no other process.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ExportArgs {
     /// The bank
     bank: PathBuf,
-    /// Write to a file, which is replaced only once all is written; compressed where its name ends
-    /// in .gz or .zst
+    /// Write to this file, which is replaced only when the output is complete
+    ///
+    /// Compressed if the name ends in .gz or .zst.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Write what was given of sites (`ingest --sites`) to a file, as a list of sites
+    /// Write the attributes given for sites (`ingest --sites`) to this file, as a list of sites
     #[arg(long, value_name = "FILE")]
     sites_out: Option<PathBuf>,
 }
@@ -76,7 +76,7 @@ pub(super) fn run(args: &ExportArgs, session: &Session) -> Result<Outcome, CliEr
         sites.finish()?;
     }
     records.finish()?;
-    tell(&exported, out, sites_out, session);
+    print_notes(&exported, out, sites_out, session);
     Ok(Outcome::Done)
 }
 
@@ -84,21 +84,21 @@ fn is_stdout(file: &Path) -> bool {
     file.as_os_str() == "-"
 }
 
-/// Refuses one place for both outputs.
+/// Refuses an output file that is given for both outputs.
 fn apart(out: Option<&Path>, sites_out: &Path) -> Result<(), CliError> {
     let problem = match out.filter(|out| !is_stdout(out)) {
         None if is_stdout(sites_out) => {
-            "the records and the list of sites cannot both go to standard output; give --out or --sites-out a file"
+            "the records and the list of sites cannot both go to standard output; write one of them to a file with --out or --sites-out"
         }
         Some(out) if place(out) == place(sites_out) => {
-            "the records and the list of sites cannot be one file; give --out and --sites-out two names"
+            "the records and the list of sites cannot go to the same file; give --out and --sites-out different names"
         }
         _ => return Ok(()),
     };
     Err(CliError::Usage(problem.to_owned()))
 }
 
-/// Where a file is, or would be.
+/// Returns the canonical path of a file that may not exist yet.
 fn place(file: &Path) -> PathBuf {
     if let Ok(there) = file.canonicalize() {
         return there;
@@ -111,10 +111,10 @@ fn place(file: &Path) -> PathBuf {
     }
 }
 
-/// Says what was written, what was not, and how to make a bank of it.
-fn tell(of: &ExportReport, out: Option<&Path>, sites_out: Option<&Path>, session: &Session) {
+/// Reports what was exported, what was not, and the commands that make a bank from it.
+fn print_notes(of: &ExportReport, out: Option<&Path>, sites_out: Option<&Path>, session: &Session) {
     session.note(format_args!(
-        "state after batch {}: {} ({} crawled, {} known, {} gone, {}) with {}; {} {} only linked to",
+        "state after batch {}: {} ({} crawled, {} known, {} gone, {}) with {}; {} {} known only from links",
         of.batch,
         counted(of.records, "record"),
         of.crawled,
@@ -127,36 +127,38 @@ fn tell(of: &ExportReport, out: Option<&Path>, sites_out: Option<&Path>, session
     ));
     if of.digests > 0 {
         session.note(format_args!(
-            "{} written as the hashes that are kept of them",
+            "{} written as hashes, since the bank does not store digests themselves",
             counted(of.digests, "digest")
         ));
     }
+    // The records do not contain the settings of the bank, so print commands that restore them.
     let commands = commands(of, out, sites_out);
     if !commands.is_empty() {
-        session.note("to make a bank of this:");
+        session.note("to make a bank from this:");
         for command in commands {
             session.note(format_args!("  {command}"));
         }
     }
     session.note(
-        "not in it: names and times of batches, history, plans and refreshes, fetch times, digests as they were given",
+        "not exported: names and times of batches, history, plans, refreshes, fetch times, original digests",
     );
     if of.beside_gone > 0 {
         session.note(format_args!(
-            "not in it either: attributes of {} that {} gone, or known again after being gone (clicks, marks, digests)",
+            "also not exported: attributes (clicks, marks, digests) of {} that {} gone, or known again after being gone",
             counted(of.beside_gone, "page"),
             are(&of.beside_gone)
         ));
     }
+    // From here on, warn of what makes the exported copy differ from the bank.
     if of.sites > 0 && sites_out.is_none() {
         session.warn(format_args!(
-            "attributes of {} (`ingest --sites`) are not in it, since they are no records of pages; --sites-out FILE writes them",
+            "attributes of {} (`ingest --sites`) are not exported, since they belong to no page record; --sites-out FILE writes them",
             counted(of.sites, "site")
         ));
     }
     if of.too_long > 0 {
         session.warn(format_args!(
-            "{} {} longer than {}, and `ingest` will refuse that",
+            "{} {} longer than {}; `ingest` will reject that",
             counted(of.too_long, "record"),
             are(&of.too_long),
             human_bytes(MAX_LINE as u64)
@@ -164,13 +166,13 @@ fn tell(of: &ExportReport, out: Option<&Path>, sites_out: Option<&Path>, session
     }
     if of.suffix_list != SUFFIX_LIST && of.site_mode != SiteMode::Host {
         session.warn(format_args!(
-            "the bank tells sites apart by public suffix list {}, and a new one by {SUFFIX_LIST}: some may be others",
+            "the bank groups pages into sites by public suffix list {}, and a new bank uses {SUFFIX_LIST}: some sites may differ",
             of.suffix_list
         ));
     }
 }
 
-/// The commands that make a bank of what was written; none where nothing was.
+/// Returns the commands that make a bank from what was written; none if nothing was.
 fn commands(of: &ExportReport, out: Option<&Path>, sites_out: Option<&Path>) -> Vec<String> {
     let site = match of.site_mode {
         SiteMode::BareHost => "bare-host",

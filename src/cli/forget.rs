@@ -1,4 +1,4 @@
-//! `forget`: takes pages and sites out of a bank, with all that names them.
+//! `forget`: removes pages and sites from a bank for good.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -17,30 +17,32 @@ const EXAMPLES: &str = "\
 Examples:
   seedbank forget bank https://example.org/private      a page
   seedbank forget bank example.org example.net          whole sites
-  seedbank forget bank https://example.org/x --block    and later batches leave it out
-  seedbank compact bank                                 then no file of the bank has it any more
+  seedbank forget bank https://example.org/x --block    also ignored in later batches
+  seedbank compact bank                                 also removed from the files on disk
 
-Backups and other copies of the bank still have it: make them anew. `restore --blocks-of BANK` leaves out
-what BANK blocks.";
+Backups and other copies of the bank still contain what was forgotten; make new ones. `restore --blocks-of BANK`
+removes from a restored backup what BANK blocks.";
 
-/// Forget pages or sites for good: a takedown
+/// Remove pages or sites for good, for example after a takedown request
 ///
-/// Their records go, links to and from them, attributes, and their names in lists that plans name, in
-/// evidence of refreshes and in lists of bad records. Lists of seeds leave them out at once; refresh to have
-/// others in their place. The history tells that something was forgotten, not what. It cannot be taken
-/// back, and neither can the batch before it any more.
+/// Removes their records, attributes, and the links from and to them, and their names from the lists of
+/// plans, the evidence of refreshes and the lists of bad records. Seed lists omit them at once; refresh
+/// the plans to select other seeds instead. The history records that something was forgotten, but not
+/// what. This cannot be undone, and the batch before it can no longer be undone either.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ForgetArgs {
     /// The bank
     bank: PathBuf,
-    /// URLs of pages; names of sites, with all their pages
+    /// URLs of pages, and names of sites whose pages are all removed
     #[arg(required = true, value_name = "URL|SITE")]
     what: Vec<String>,
-    /// Leave it out of later batches too; then it need not be known. Only a keyed hash is kept
+    /// Ignore it in later batches too; only a keyed hash is stored
+    ///
+    /// The bank need not contain a page or site to block it.
     #[arg(long)]
     block: bool,
-    /// Memory for sorting; what does not fit goes to files in the bank's folder
+    /// Memory for sorting; larger data is sorted in files in the bank's folder
     #[arg(long, value_name = "SIZE", default_value = "512M", value_parser = values::memory,
         env = "SEEDBANK_MEMORY")]
     memory: usize,
@@ -63,7 +65,7 @@ pub(super) fn run(args: ForgetArgs, session: &Session) -> Result<Outcome, CliErr
     let forgotten = bank.forget(&request, &watch);
     drop(watch);
     if let Err(EngineError::NotKnown { url, .. }) = &forgotten {
-        // Its error has the pages that may have been meant.
+        // The error names similar pages that the user may have meant.
         bank.page(url, PageLimits::default())?;
     }
     let report = forgotten?;
@@ -72,12 +74,12 @@ pub(super) fn run(args: ForgetArgs, session: &Session) -> Result<Outcome, CliErr
         Format::Text => print(&text(&report))?,
     }
     session.note(
-        "hint: `seedbank compact` takes what is overwritten out of the bank's files; backups and other copies are out of reach",
+        "hint: `seedbank compact` removes the overwritten data from the bank's files; backups and other copies are not changed",
     );
     Ok(Outcome::Done)
 }
 
-/// The report for people.
+/// Formats the report as text.
 fn text(report: &ForgetReport) -> String {
     let mut text = format!(
         "forgotten, as batch {}: {}, {}, {}, {:.2} s\n",
@@ -89,9 +91,9 @@ fn text(report: &ForgetReport) -> String {
     );
     for (count, what) in [
         (report.aliases, "alias of a page, now gone"),
-        (report.list_lines, "line of lists that plans name"),
-        (report.reject_lines, "line of lists of bad records"),
-        (report.barred, "name that later batches leave out"),
+        (report.list_lines, "line of the lists of plans"),
+        (report.reject_lines, "line of the lists of bad records"),
+        (report.barred, "name blocked in later batches"),
     ] {
         if count > 0 {
             // Writing to a String cannot fail.
@@ -100,7 +102,7 @@ fn text(report: &ForgetReport) -> String {
     }
     if report.has_damaged {
         text.push_str(
-            "the bank's folder damaged/ has what a repair replaced, which is not looked into: remove it\n",
+            "the folder damaged/ in the bank contains what a repair replaced, which was not searched: remove it\n",
         );
     }
     text

@@ -1,4 +1,4 @@
-//! `graph`: the links of a bank as graphs that others read.
+//! `graph`: writes the links of a bank as a graph that other tools read.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,43 +8,43 @@ use seedbank::engine::{Bank, EngineError, GraphFormat, GraphOf, GraphReport, Gra
 use seedbank::shown::{are, counted};
 use tempfile::{Builder, TempDir};
 
+use super::atomic_file::{AtomicFile, Destination, PREFIX, persist_all};
 use super::failure::{CliError, for_shell};
-use super::out_file::{OutFile, PREFIX, Spot, complete};
 use super::session::{Outcome, Session};
 use super::values::named;
 
 const EXAMPLES: &str = "\
 Examples:
   seedbank graph bank --out graph --format tsv         links.tsv and pages.tsv
-  seedbank graph bank --out graph --format bvgraph     for the tools of WebGraph
+  seedbank graph bank --out graph --format bvgraph     for the WebGraph tools
   seedbank graph bank --out graph --format parquet     for DuckDB, pandas, Spark
-  seedbank graph bank --out graph --format ccgraph     of sites, as Common Crawl publishes graphs of hosts
+  seedbank graph bank --out graph --format ccgraph     sites, in the format of Common Crawl's host graphs
   seedbank graph bank --out graph --format parquet --of sites
   duckdb -c \"SELECT url FROM 'graph/pages.parquet' ORDER BY in_links DESC LIMIT 10\"";
 
 /// Write the links of a bank as a graph that other tools read
 ///
-/// Of pages the nodes are all crawled and known pages, and the links those that count: a link to an
-/// alias is one to where that leads, and links to pages that are gone are left out and counted. Of
-/// sites the links between the pages of two sites are added up.
+/// In a graph of pages, the nodes are all crawled and known pages. A link to an alias counts as a link
+/// to the page that the alias leads to; links to gone pages are omitted and counted. In a graph of
+/// sites, the links between the pages of two sites are added up.
 ///
-/// Nodes are in the order of site names and of the URLs of each site. The same state gives the same
-/// bytes, however the bank came to it.
+/// Nodes are ordered by site name, and by URL within a site. Equal states give equal bytes, whatever
+/// batches they came from.
 ///
-/// Files of the same names are replaced, together and once all are written; whatever else the folder
-/// holds stays. Reads the last published state, and is in nobody's way.
+/// Existing files of the same names are replaced, all together, when all are complete; other files in
+/// the folder are not changed. Reads the last published state and blocks no other process.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct GraphArgs {
     /// The bank
     bank: PathBuf,
-    /// Write to this folder, which is made where there is none
+    /// Write to this folder; created if it does not exist
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// How the graph is written
+    /// Output format
     #[arg(long, value_parser = named(GraphFormat::NAMED))]
     format: GraphFormat,
-    /// What the nodes are; pages, unless the format has only sites
+    /// The nodes of the graph [default: pages; sites for ccgraph]
     #[arg(long, value_parser = named(GraphOf::NAMED))]
     of: Option<GraphOf>,
 }
@@ -54,7 +54,7 @@ impl GraphArgs {
         let format = self.format;
         let of = match (self.of, format) {
             (Some(GraphOf::Pages), GraphFormat::CcGraph) => {
-                let text = "--format ccgraph has hosts alone; give --of sites, or bvgraph, parquet or tsv for pages";
+                let text = "--format ccgraph supports only hosts; use --of sites, or use --format bvgraph, parquet or tsv for pages";
                 return Err(CliError::Usage(text.to_owned()));
             }
             (Some(GraphOf::Sites), _) | (None, GraphFormat::CcGraph) => GraphOf::Sites,
@@ -67,15 +67,15 @@ impl GraphArgs {
 pub(super) fn run(args: &GraphArgs, session: &Session) -> Result<Outcome, CliError> {
     let request = args.request()?;
     let bank = Bank::at(&args.bank);
-    // Whether there is a bank is known before a folder is made.
+    // Fail if there is no bank before creating any folder.
     let pinned = bank.pinned()?;
     let folder = Folder::at(&args.out, &args.bank)?;
-    let spots: Result<Vec<Spot>, CliError> = request
+    let destinations: Result<Vec<Destination>, CliError> = request
         .files()
         .iter()
-        .map(|name| Spot::new("--out", &args.out.join(name), &args.bank))
+        .map(|name| Destination::new("--out", &args.out.join(name), &args.bank))
         .collect();
-    let spots = spots?;
+    let destinations = destinations?;
     let watch = session.watch()?;
     let written = pinned.graph(request, folder.apart.path(), &watch);
     drop(watch);
@@ -87,28 +87,31 @@ pub(super) fn run(args: &GraphArgs, session: &Session) -> Result<Outcome, CliErr
         e => e.into(),
     })?;
     let mut files = Vec::new();
-    for (name, spot) in request.files().iter().zip(spots) {
-        files.push(OutFile::of_written(folder.apart.path().join(name), spot)?);
+    for (name, destination) in request.files().iter().zip(destinations) {
+        files.push(AtomicFile::of_written(
+            folder.apart.path().join(name),
+            destination,
+        )?);
     }
-    complete(files)?;
+    persist_all(files)?;
     folder.keep();
-    tell(&written, request, args, session);
+    print_notes(&written, request, args, session);
     Ok(Outcome::Done)
 }
 
-/// The folder that the user gave, with one in it where files are on their way.
+/// The user's output folder, with a temporary folder in it for incomplete files.
 struct Folder {
     apart: TempDir,
-    /// The folder, where it was made and nothing is in it yet.
+    /// The output folder, if this command created it and has not completed any file in it.
     made: Option<Made>,
 }
 
-/// A folder that was made, and is removed again unless it is kept.
+/// A folder that this command created; removed again on drop unless it is kept.
 struct Made(PathBuf);
 
 impl Drop for Made {
     fn drop(&mut self) {
-        // It is removed only where nothing is in it.
+        // `remove_dir` fails if the folder is not empty, which is intended.
         let _ = fs::remove_dir(&self.0);
     }
 }
@@ -122,15 +125,18 @@ impl Folder {
         let made = if path.is_dir() {
             None
         } else if path.exists() {
-            let text = format!("{} is no folder; give --out a folder", path.display());
+            let text = format!(
+                "{}: expected a folder, found a file; use another --out",
+                path.display()
+            );
             return Err(CliError::Usage(text));
         } else {
-            Spot::new("--out", path, bank)?;
+            Destination::new("--out", path, bank)?;
             fs::create_dir(path).map_err(failed)?;
             Some(Made(path.to_path_buf()))
         };
-        // What is in the bank's own folder is refused before anything is made there.
-        Spot::new("--out", &path.join("graph"), bank)?;
+        // Refuse a place in the bank's own folder before creating anything there.
+        Destination::new("--out", &path.join("graph"), bank)?;
         let apart = Builder::new()
             .prefix(PREFIX)
             .tempdir_in(path)
@@ -138,7 +144,7 @@ impl Folder {
         Ok(Self { apart, made })
     }
 
-    /// Removes the folder of files on their way; the one that the user gave stays.
+    /// Keeps the user's folder; the temporary folder in it is removed.
     fn keep(self) {
         if let Some(made) = self.made {
             std::mem::forget(made);
@@ -146,15 +152,15 @@ impl Folder {
     }
 }
 
-/// Says what was written, what was not, and how to read it back.
-fn tell(of: &GraphReport, request: GraphRequest, args: &GraphArgs, session: &Session) {
+/// Reports what was written, what was not, and the command that reads it back.
+fn print_notes(of: &GraphReport, request: GraphRequest, args: &GraphArgs, session: &Session) {
     let node = match request.of {
         GraphOf::Pages => "page",
         GraphOf::Sites => "site",
     };
     let stand_for = match request.of {
         GraphOf::Pages => String::new(),
-        GraphOf::Sites => format!(" (of {} between pages)", of.page_links),
+        GraphOf::Sites => format!(" ({} between pages)", of.page_links),
     };
     session.note(format_args!(
         "state after batch {}: {} with {}{stand_for} in {}: {}",
@@ -166,31 +172,32 @@ fn tell(of: &GraphReport, request: GraphRequest, args: &GraphArgs, session: &Ses
     ));
     if of.to_gone > 0 {
         session.note(format_args!(
-            "{} to gone pages {} left out",
+            "{} to gone pages {} omitted",
             counted(of.to_gone, "link"),
             are(&of.to_gone)
         ));
     }
     if of.unnamed > 0 && request.format == GraphFormat::CcGraph {
         session.warn(format_args!(
-            "{} {} a name that `ingest` takes for no host (an IPv6 address, an empty label)",
+            "{} {} a name that `ingest` does not accept as a host (an IPv6 address, an empty label)",
             counted(of.unnamed, "site"),
             if of.unnamed == 1 { "has" } else { "have" }
         ));
     }
+    // Formats that `ingest` reads do not record which nodes are crawled.
     if let Some(command) = way_back(request, &args.out) {
         session.note(format_args!("to read it back: {command}"));
         if of.nodes > of.crawled {
             let known = counted(of.nodes - of.crawled, node);
             session.note(format_args!(
-                "not in it: that {known} {} not crawled; all nodes come back as crawled",
+                "not written: that {known} {} not crawled; all nodes are read back as crawled",
                 are(&(of.nodes - of.crawled))
             ));
         }
     }
 }
 
-/// The command that makes a bank of the graph; `None` where none does.
+/// Returns the command that makes a bank of the graph; `None` if the format cannot be read back.
 fn way_back(request: GraphRequest, out: &Path) -> Option<String> {
     let file = |name: &str| for_shell(&out.join(name).to_string_lossy());
     let how = match (request.of, request.format) {

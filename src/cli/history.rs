@@ -1,4 +1,4 @@
-//! `history`: what went in and what was selected; for a page, when it was a seed.
+//! `history`: prints batches and refreshes, or when a page was a seed.
 
 use std::path::PathBuf;
 
@@ -18,21 +18,20 @@ Examples:
   seedbank history bank
   seedbank history bank --last 5               the last five batches and refreshes
   seedbank history bank --format json | jq .refreshes[].seeds
-  seedbank history bank https://example.org/   when the page was a seed, why it came and went";
+  seedbank history bank https://example.org/   when and why the page was a seed";
 
-/// Print the batches that went in and the refreshes that are kept, in the order of time; or when a
-/// page was a seed
+/// Print the batches and stored refreshes in order of time, or when a page was a seed
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct HistoryArgs {
     /// The bank
     bank: PathBuf,
-    /// A page: print when it was a seed, at which rank, and why it came and went
+    /// A page: print when it was a seed, at which rank, and why it became or stopped being one
     url: Option<String>,
-    /// With a page: of this plan only
+    /// Print the history of the page in this plan only
     #[arg(long, value_name = "NAME", requires = "url")]
     plan: Option<String>,
-    /// Only the last N batches and refreshes, taken together
+    /// Only the last N entries, batches and refreshes together
     #[arg(long, value_name = "N", conflicts_with = "url")]
     last: Option<u32>,
     #[command(flatten)]
@@ -68,7 +67,7 @@ fn page(args: &HistoryArgs, url: &str, session: &Session) -> Result<Outcome, Cli
     Ok(Outcome::Done)
 }
 
-/// What a bank has none of yet, for people.
+/// Says which kinds of entries the bank does not have yet.
 fn nothing(history: &History) -> String {
     let mut text = String::new();
     if history.batches.is_empty() {
@@ -80,19 +79,19 @@ fn nothing(history: &History) -> String {
     text
 }
 
-/// The history for people.
+/// Formats the history as text.
 fn text(history: &History) -> String {
     let mut text = String::new();
     for event in history.in_order() {
         text.push_str(&match event {
-            Event::Batch(batch) => of_batch(batch),
-            Event::Refresh(refresh) => of_refresh(refresh),
+            Event::Batch(batch) => batch_line(batch),
+            Event::Refresh(refresh) => refresh_line(refresh),
         });
     }
     text
 }
 
-fn of_batch(batch: &BatchView) -> String {
+fn batch_line(batch: &BatchView) -> String {
     let (record, counts) = (&batch.record, &batch.record.counts);
     let kind = kind_name(record.kind);
     format!(
@@ -113,7 +112,7 @@ fn of_batch(batch: &BatchView) -> String {
     )
 }
 
-fn of_refresh(refresh: &RefreshView) -> String {
+fn refresh_line(refresh: &RefreshView) -> String {
     format!(
         "refresh {} {} plan {} ({}) after batch {}: {}, {}, {}, {}, {}, {:.2} s\n",
         refresh.refresh,

@@ -1,4 +1,4 @@
-//! `ingest`: takes in a batch.
+//! `ingest`: applies a batch of records to a bank.
 
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write};
@@ -30,86 +30,93 @@ const EXAMPLES: &str = r#"Examples:
   seedbank ingest bank crawl.parquet
   seedbank ingest bank --sites sites.tsv
 
-A record, one on each line:
+A record (one per line):
   {"url": "http://a.example/", "outlinks": ["http://b.example/"], "spam": false, "clicks": 3,
    "uncrawled_outlinks": 12, "quality": 0.8, "digest": "d41d8c", "fetched": "2026-11-19T04:00:00Z",
    "gone": false}
-Only url is required; schema/record.schema.json says what each field means. An outlink may also be an
-object: {"url": "http://b.example/", "text": "ignored"}, or with href in place of url.
-Parquet, Arrow, CSV and TSV have the same fields as columns.
+Only url is required; schema/record.schema.json describes every field. An outlink may also be an object:
+{"url": "http://b.example/", "text": "ignored"}, or with href instead of url.
+Parquet, Arrow, CSV and TSV files have the same fields as columns.
 
-A site in the list of --sites, as JSON or as TSV (site, quality, spam, quota):
+A site in the list given with --sites, as JSON or as TSV (site, quality, spam, quota):
   {"site": "a.example", "quality": 0.8, "spam": false, "quota": 5000}
-What a page's own records say beats what is said of its site; null takes it away
-(schema/site.schema.json)."#;
+A page's own attributes take precedence over its site's; null removes one (schema/site.schema.json)."#;
 
-/// Work a batch of records into a bank, all of it or nothing
+/// Apply a batch of records to a bank, completely or not at all
 ///
-/// All files together are one batch. They may be compressed (gzip or zstd); `-` is standard input.
-/// Bad records are left out, counted by reason and listed in a rejects file (the first 100000); too
-/// many of them, and the whole batch is refused. Over 100000 that are more than half of what was read,
-/// and reading stops there. A batch that takes away much of what the bank has is refused, too, as a
-/// delta given as a snapshot does. The same batch a second time changes nothing.
+/// All files together are one batch. They may be compressed with gzip or zstd; `-` reads standard
+/// input. Bad records are omitted, counted by reason, and listed in a rejects file (the first 100000).
+/// The batch is rejected if too many records are bad; reading stops early if more than 100000 are bad
+/// and they are more than half of those read. It is also rejected if it would remove a large part of
+/// the bank, as happens when a delta is given as a snapshot. Applying the same batch again changes
+/// nothing.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub(super) struct IngestArgs {
     /// The bank
     bank: PathBuf,
-    /// The files of the batch; `-` is standard input. Of a graph in the BV format, its basename
+    /// The files of the batch; `-` reads standard input. For a BV graph, its basename
     #[arg(required_unless_present = "sites", value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// A list of sites with their attributes, JSON Lines or TSV: site, quality, spam, quota. It is
-    /// part of the batch, or all of it
+    /// A list of sites with their attributes (site, quality, spam, quota), as JSON Lines or TSV
+    ///
+    /// It is part of the batch, or the whole batch if no files are given.
     #[arg(long, value_name = "FILE")]
     sites: Option<PathBuf>,
-    /// The format of the files
+    /// Format of the files
     #[arg(long, value_parser = formats(), default_value = "auto", env = "SEEDBANK_INPUT")]
     input: Format,
-    /// With `--input links`: a TSV of pages, url, spam, clicks, uncrawled outlinks
+    /// With `--input links`: a TSV file of pages (url, spam, clicks, uncrawled outlinks)
     #[arg(long, value_name = "FILE")]
     pages: Option<PathBuf>,
-    /// With `--input bvgraph`: a URL for each node, one a line; without it node 7 is
-    /// http://n7.invalid/
+    /// With `--input bvgraph`: a file with one URL per line, one for each node
+    ///
+    /// Without it, node 7 gets the URL http://n7.invalid/, and so on.
     #[arg(long, value_name = "FILE")]
     urls: Option<PathBuf>,
-    /// With `--input ccgraph`: the list of vertices, in its parts and their order
+    /// With `--input ccgraph`: the vertex files, all parts in order
     #[arg(long, value_name = "FILE", num_args = 1..)]
     vertices: Vec<PathBuf>,
-    /// With `--input ccgraph`: the ranks of hosts, by which each gets its quality
+    /// With `--input ccgraph`: the files of host ranks, from which qualities are derived
     #[arg(long, value_name = "FILE", num_args = 1..)]
     ranks: Vec<PathBuf>,
-    /// Of WARC and WAT: whether links are kept or dropped that are not to be followed, by `rel=nofollow` or by
-    /// the page's `meta` for robots
+    /// For WARC and WAT: what to do with links marked nofollow
+    ///
+    /// A link is marked by `rel=nofollow`, or by the page's `meta` element for robots.
     #[arg(long, value_name = "WHAT", value_parser = nofollow(), default_value = "keep")]
     nofollow: Nofollow,
-    /// The batch is the whole state: crawled pages without a record become gone
+    /// Treat the batch as the whole state: crawled pages without a record become gone
     #[arg(long)]
     snapshot: bool,
-    /// The batch's name in `history`; the first file's name unless said otherwise
+    /// Name of the batch in `history` [default: the name of the first file]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Refuse the batch where more than so many per cent of the records are bad
+    /// Reject the batch if more than this percentage of its records is bad
     #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = values::percent,
         env = "SEEDBANK_MAX_REJECTS")]
     max_rejects: f64,
-    /// Refuse the batch where it takes away, net, more than so many per cent of all crawled pages, or
-    /// of the links of the pages that it names and that stay crawled; never for less than 100 pages
-    /// or 1,000 links. 100 switches it off
+    /// Reject the batch if it would remove more than this percentage of crawled pages or links
+    ///
+    /// Counts the net loss: of all crawled pages, and of the links of those pages that have a record in the
+    /// batch and stay crawled. A loss of fewer than 100 pages or 1,000 links never rejects a batch. 100
+    /// switches the check off.
     #[arg(long, value_name = "PERCENT", default_value = "20", value_parser = values::percent,
         env = "SEEDBANK_MAX_LOSS")]
     max_loss: f64,
-    /// Where bad records are listed; unless said otherwise in the bank's folder rejects/, in
-    /// batch-000003.jsonl for batch 3, in batch-000003-attempt-1.jsonl where it was refused or tried
+    /// Write the list of bad records to this file
+    ///
+    /// The default is batch-000003.jsonl in the bank's folder rejects/ for batch 3, or
+    /// batch-000003-attempt-1.jsonl if the batch was rejected or was a dry run.
     #[arg(long, value_name = "FILE")]
     rejects: Option<PathBuf>,
-    /// Do everything but change the bank; bad records are listed all the same
+    /// Read and check the batch without changing the bank; bad records are listed all the same
     #[arg(long)]
     dry_run: bool,
-    /// Apply the batch also where an earlier batch had the same records
+    /// Apply the batch even if an earlier batch had the same records
     #[arg(long)]
     again: bool,
-    /// Memory for sorting; what does not fit goes to files in the bank's folder
+    /// Memory for sorting; larger data is sorted in files in the bank's folder
     #[arg(long, value_name = "SIZE", default_value = "512M", value_parser = values::memory,
         env = "SEEDBANK_MEMORY")]
     memory: usize,
@@ -122,52 +129,47 @@ pub(super) struct IngestArgs {
     format: FormatArgs,
 }
 
-/// The formats that the library reads, by name.
+/// Returns a parser for the names of the formats that the library reads.
 fn formats() -> impl TypedValueParser<Value = Format> {
     let names = Format::NAMES.iter();
     let values = names.map(|(name, sentence)| PossibleValue::new(*name).help(*sentence));
-    PossibleValuesParser::new(values).try_map(|name| {
-        Format::named(&name).ok_or_else(|| format!("no format has the name {name}"))
-    })
+    PossibleValuesParser::new(values)
+        .try_map(|name| Format::named(&name).ok_or_else(|| format!("unknown format {name}")))
 }
 
 fn nofollow() -> impl TypedValueParser<Value = Nofollow> {
-    let keep = PossibleValue::new("keep").help("They are links as any other");
-    let drop = PossibleValue::new("drop").help("They are left out, and counted");
+    let keep = PossibleValue::new("keep").help("Keep them like other links");
+    let drop = PossibleValue::new("drop").help("Drop them and count them");
     PossibleValuesParser::new([keep, drop]).map(|name| match &*name {
         "drop" => Nofollow::Drop,
         _ => Nofollow::Keep,
     })
 }
 
-/// The request that the arguments mean.
+/// Converts the arguments to a request.
 fn request(args: IngestArgs) -> Result<IngestRequest, CliError> {
     let is_graph = matches!(args.input, Format::BvGraph { .. });
+    let usage = |text: &str| Err(CliError::Usage(text.to_owned()));
     if args.pages.is_some() && !matches!(args.input, Format::Links { .. }) {
-        return Err(CliError::Usage(
-            "--pages goes with --input links; JSON Lines have the pages in their records"
-                .to_owned(),
-        ));
+        return usage(
+            "--pages requires --input links; other formats have page attributes in their records",
+        );
     }
     if args.urls.is_some() && !is_graph {
-        return Err(CliError::Usage(
-            "--urls goes with --input bvgraph; other formats have URLs in their lines".to_owned(),
-        ));
+        return usage("--urls requires --input bvgraph; other formats contain URLs");
     }
     check_web_graph(&args)?;
     check_nofollow(&args)?;
     if is_graph {
         let [basename] = &args.files[..] else {
-            return Err(CliError::Usage(
-                "--input bvgraph takes one graph, since the numbers of its nodes are its own; give each a batch of its own"
-                    .to_owned(),
-            ));
+            return usage(
+                "--input bvgraph reads one graph per batch, since node numbers are local to a graph; ingest each graph as a batch of its own",
+            );
         };
         if basename.as_os_str() == "-" {
-            return Err(CliError::Usage(
-                "a graph is two files and cannot come from standard input; give its basename"
-                    .to_owned(),
-            ));
+            return usage(
+                "a BV graph cannot be read from standard input, since it consists of two files; give its basename",
+            );
         }
     }
     let files: Vec<&Path> = args
@@ -181,9 +183,7 @@ fn request(args: IngestArgs) -> Result<IngestRequest, CliError> {
         .map(|file| &**file)
         .collect();
     if files.iter().filter(|file| file.as_os_str() == "-").count() > 1 {
-        return Err(CliError::Usage(
-            "standard input (-) is given more than once, and can be read only once".to_owned(),
-        ));
+        return usage("standard input (-) is given more than once and can be read only once");
     }
     let graph = match &args.files[..] {
         [basename] if is_graph => graph_files(basename),
@@ -204,7 +204,7 @@ fn request(args: IngestArgs) -> Result<IngestRequest, CliError> {
         && is_inside(&args.bank, rejects)
     {
         return Err(CliError::Usage(format!(
-            "--rejects {} would overwrite a file of the bank; name one outside it",
+            "--rejects {} would overwrite a file of the bank; name a file outside the bank",
             rejects.display()
         )));
     }
@@ -237,7 +237,7 @@ fn request(args: IngestArgs) -> Result<IngestRequest, CliError> {
     })
 }
 
-/// Whether it is said what becomes of links that are not to be followed only where there may be such.
+/// Checks that --nofollow is used only with formats that mark such links.
 fn check_nofollow(args: &IngestArgs) -> Result<(), CliError> {
     let may_be_archive = matches!(
         args.input,
@@ -246,29 +246,29 @@ fn check_nofollow(args: &IngestArgs) -> Result<(), CliError> {
     if args.nofollow == Nofollow::Keep || may_be_archive {
         return Ok(());
     }
-    let text = "--nofollow goes with --input warc and wat; other formats do not say which links are not to be followed";
+    let text = "--nofollow requires --input warc or wat; other formats do not mark nofollow links";
     Err(CliError::Usage(text.to_owned()))
 }
 
-/// Whether the lists of a web graph are given where there is one, and nowhere else.
+/// Checks that the files of a host graph are given with --input ccgraph, and only then.
 fn check_web_graph(args: &IngestArgs) -> Result<(), CliError> {
     let is_web_graph = matches!(args.input, Format::CcGraph { .. });
     let usage = |text: &str| Err(CliError::Usage(text.to_owned()));
     if !is_web_graph && !args.vertices.is_empty() {
-        return usage("--vertices goes with --input ccgraph");
+        return usage("--vertices requires --input ccgraph");
     }
     if !is_web_graph && !args.ranks.is_empty() {
         return usage(
-            "--ranks goes with --input ccgraph; quality is a field of records, and of --sites",
+            "--ranks requires --input ccgraph; elsewhere, quality is a field of records and of --sites",
         );
     }
     if is_web_graph && args.vertices.is_empty() {
         return usage(
-            "--input ccgraph takes the files of edges, and with --vertices those of vertices, which say what the numbers in the edges are",
+            "--input ccgraph requires vertex files (--vertices) besides the edge files, since edges only contain vertex ids",
         );
     }
     if is_web_graph && args.files.is_empty() {
-        return usage("--input ccgraph takes the files of edges, which are missing");
+        return usage("--input ccgraph requires edge files");
     }
     Ok(())
 }
@@ -278,8 +278,8 @@ fn graph_files(basename: &Path) -> Vec<PathBuf> {
     files.into()
 }
 
-/// Whether a file, which may not exist yet, is one of the bank's own; its folder of rejects is
-/// allowed.
+/// Returns whether a file, which may not exist yet, belongs to the bank; its folder of rejects does
+/// not count.
 fn is_inside(bank: &Path, file: &Path) -> bool {
     let folder = match file.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -307,23 +307,23 @@ pub(super) fn run(args: IngestArgs, session: &Session) -> Result<Outcome, CliErr
     let report = bank.ingest(&request, &watch);
     drop(watch);
     let report = report?;
-    // The batch is in: that is told first, and what is wrong with the file after it.
+    // The batch is applied, so it is reported first, and an error of the metrics file after it.
     let written = metrics.write(&bank);
     if report.read.records == 0 {
         session.warn("the input has no records");
     }
     if let Some(batch) = report.repeats {
         session.warn(format_args!(
-            "batch {batch} had the same records without fetch times; applied again, since other batches came between"
+            "batch {batch} had the same records apart from fetch times; applied again, since other batches came between"
         ));
     }
     let unknown = &report.read.unknown_fields;
     if !unknown.names.is_empty() {
         let others = match unknown.others {
             0 => String::new(),
-            others => format!(" and {others} of other names"),
+            others => format!(" and {others} with other names"),
         };
-        // Every record that was taken has its url.
+        // Every accepted record has its url, so no unknown field can be a misspelt url.
         let meant = |name| field_meant(name).filter(|field| *field != "url");
         let names = unknown.names.iter().map(|(name, count)| match meant(name) {
             Some(field) => format!("{name} {count} (did you mean {field}?)"),
@@ -331,7 +331,7 @@ pub(super) fn run(args: IngestArgs, session: &Session) -> Result<Outcome, CliErr
         });
         let names: Vec<String> = names.collect();
         session.warn(format_args!(
-            "fields that no record has were left out: {}{others}",
+            "unknown fields were ignored: {}{others}",
             names.join(", ")
         ));
     }
@@ -343,7 +343,7 @@ pub(super) fn run(args: IngestArgs, session: &Session) -> Result<Outcome, CliErr
     Ok(Outcome::Done)
 }
 
-/// The report for people.
+/// Formats the report as text.
 fn text(report: &IngestReport) -> String {
     let mut text = String::new();
     let kind = kind_name(report.kind);
@@ -355,7 +355,7 @@ fn text(report: &IngestReport) -> String {
             )
         }
         (None, Some(batch)) => format!("batch {batch}"),
-        (None, None) => "dry run, the bank is as it was".to_owned(),
+        (None, None) => "dry run, the bank is unchanged".to_owned(),
     };
     // Writing to a String cannot fail.
     let _ = writeln!(
@@ -378,11 +378,11 @@ fn text(report: &IngestReport) -> String {
             counts.links_removed
         );
     }
-    text += &of_sites_and_aliases(report);
+    text += &sites_and_aliases(report);
     if counts.overruled > 0 {
         let _ = writeln!(
             text,
-            "overruled: {} of pages that have another record in the batch",
+            "duplicates: {} of pages that have another record in the batch",
             counted(counts.overruled, "record")
         );
     }
@@ -390,7 +390,7 @@ fn text(report: &IngestReport) -> String {
     if barred.records + barred.links > 0 {
         let _ = writeln!(
             text,
-            "blocked, since it was forgotten: {}, {} of other pages",
+            "blocked because forgotten earlier: {}, {} of other pages",
             counted(barred.records, "record"),
             counted(barred.links, "link")
         );
@@ -429,52 +429,52 @@ fn text(report: &IngestReport) -> String {
     if read.duplicate_outlinks + read.self_links > 0 {
         let _ = writeln!(
             text,
-            "outlinks left out: {} given twice, {} of a page to itself",
+            "outlinks omitted: {} repeated, {} from a page to itself",
             read.duplicate_outlinks, read.self_links
         );
     }
     if read.zones_assumed > 0 {
         let _ = writeln!(
             text,
-            "fetch times without a time zone, taken as UTC: {}",
+            "fetch times without a time zone, read as UTC: {}",
             read.zones_assumed
         );
     }
     text
 }
 
-/// How many records said nothing of a page, where there are any.
+/// Counts records without information on a page, by reason; empty if there are none.
 fn passed_over(by_reason: &BTreeMap<PassedOver, u64>) -> String {
     let passed: u64 = by_reason.values().sum();
     if passed == 0 {
         return String::new();
     }
     format!(
-        "passed over, since they say nothing of a page: {}: {}\n",
+        "skipped, no information on a page: {}: {}\n",
         counted(passed, "record"),
         list(by_reason)
     )
 }
 
-/// How many pages were not read for links, where there are any.
+/// Counts pages whose links were not read, by reason; empty if there are none.
 fn unread(by_reason: &BTreeMap<Unread, u64>) -> String {
     let pages: u64 = by_reason.values().sum();
     if pages == 0 {
         return String::new();
     }
     format!(
-        "pages not read for links, or not to the end: {pages}: {}\n",
+        "pages whose links were not read, or not completely: {pages}: {}\n",
         list(by_reason)
     )
 }
 
-/// What the batch did to sites and aliases, where it did anything.
-fn of_sites_and_aliases(report: &IngestReport) -> String {
+/// Reports changes of sites and aliases; empty if there are none.
+fn sites_and_aliases(report: &IngestReport) -> String {
     let mut text = String::new();
     if report.same_as.is_none() && report.sites.named > 0 {
         let _ = writeln!(
             text,
-            "sites: {} named, of {} other attributes than before",
+            "sites: {} given, {} with changed attributes",
             report.sites.named, report.sites.changed
         );
     }
@@ -482,14 +482,14 @@ fn of_sites_and_aliases(report: &IngestReport) -> String {
     if aliases.became + aliases.ended + aliases.cut > 0 {
         let _ = writeln!(
             text,
-            "aliases: {} more, {} are pages again or gone, {} lead nowhere (a circle, or over five)",
+            "aliases: {} new, {} became pages again or gone, {} lead nowhere (a cycle, or more than five steps)",
             aliases.became, aliases.ended, aliases.cut
         );
     }
     text
 }
 
-/// Names with their counts.
+/// Formats names with their counts.
 fn list<K: Display>(counts: &BTreeMap<K, u64>) -> String {
     let mut text = String::new();
     for (name, count) in counts {

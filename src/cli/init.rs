@@ -1,4 +1,4 @@
-//! `init`: makes a bank.
+//! `init`: creates a bank.
 
 use std::path::PathBuf;
 
@@ -11,43 +11,43 @@ use super::session::{Outcome, Session};
 
 const EXAMPLES: &str = "\
 Examples:
-  seedbank init bank                 sites are hosts: a.example.org and b.example.org are two,
-                                     www.a.example.org and a.example.org are one
-  seedbank init bank --site domain   sites are registrable domains: all of them are example.org";
+  seedbank init bank                 a site is a host: a.example.org and b.example.org are two sites,
+                                     a.example.org and www.a.example.org are one
+  seedbank init bank --site domain   a site is a registrable domain: these are all example.org";
 
-/// Make an empty bank
+/// Create an empty bank
 ///
-/// The folder must not exist, or be empty. It is made whole or not at all.
+/// The folder must be empty or not exist. If the command fails, no part of a bank remains.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct InitArgs {
-    /// The folder to make
+    /// The folder of the new bank
     bank: PathBuf,
-    /// What a site is; it cannot be changed later
+    /// What counts as one site; cannot be changed later
     #[arg(long, value_enum, default_value_t, env = "SEEDBANK_SITE")]
     site: Site,
-    /// What is one URL; it cannot be changed later
+    /// Which URLs count as the same; cannot be changed later
     #[arg(long, value_enum, default_value_t, env = "SEEDBANK_URL_RULES")]
     url_rules: Rules,
 }
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 enum Site {
-    /// All pages of one host, without port; a leading `www.` is left out
+    /// All pages of a host, on any port; a leading `www.` is ignored
     #[default]
     BareHost,
-    /// All pages of one host, without port
+    /// All pages of a host, on any port
     Host,
-    /// All pages of one registrable domain, by the public suffix list compiled in
+    /// All pages of a registrable domain, according to the built-in public suffix list
     Domain,
 }
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 enum Rules {
-    /// %7e, %7E and ~ are one, and so are a host with and without a final dot
+    /// %7e, %7E and ~ are the same, and so are hosts with and without a final dot
     #[default]
     Rfc3986,
-    /// As browsers have it: these stay apart
+    /// The URL standard of browsers: these are different
     Whatwg,
 }
 
@@ -63,7 +63,7 @@ pub(super) fn run(args: &InitArgs, session: &Session) -> Result<Outcome, CliErro
     };
     Bank::create(&args.bank, sites.with(urls))?;
     session.note(format_args!(
-        "made {}; fill it with `seedbank ingest`",
+        "created {}; fill it with `seedbank ingest`",
         args.bank.display()
     ));
     Ok(Outcome::Done)

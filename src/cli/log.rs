@@ -1,5 +1,4 @@
-//! What goes to standard error: log messages, and what the command itself has to say; as text for
-//! people, or as lines of JSON.
+//! Standard error: log messages and messages of the command itself, as text or as lines of JSON.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -21,44 +20,44 @@ use tracing_subscriber::registry::LookupSpan;
 
 use super::failure::{CliError, LIVE_DAMAGED, UNACKNOWLEDGED, UNPUBLISHED};
 
-/// The flag for the format, and the environment's name for it.
+/// The flag for the format, and the environment variable for it.
 const FLAG: &str = "--log-format";
 const SETTING: &str = "SEEDBANK_LOG_FORMAT";
 
-/// How standard error is written.
+/// The format of standard error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
 pub(super) enum LogFormat {
-    /// For people
+    /// Human-readable text
     #[default]
     Text,
-    /// One JSON object a line, for programs; its JSON Schema is schema/log.schema.json
+    /// One JSON object per line; JSON Schema: schema/log.schema.json
     Json,
 }
 
-/// How much a line on standard error matters.
+/// The severity of a line on standard error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Level {
     /// Every step.
     Trace,
-    /// What a developer looks for.
+    /// Details for developers.
     Debug,
-    /// How it went.
+    /// Progress and results.
     Info,
-    /// Something to know that was not asked for.
+    /// A possible problem that did not stop the command.
     Warn,
-    /// Why the command failed.
+    /// The reason why the command failed.
     Error,
 }
 
 /// A line of JSON on standard error.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct LogLine {
-    /// When, in UTC (RFC 3339, with milliseconds); left out where the process ended for want of
-    /// memory or threads.
+    /// The time, in UTC (RFC 3339, with milliseconds); missing if the process was aborted because
+    /// memory or threads ran out.
     #[serde(skip_serializing_if = "Option::is_none")]
     timestamp: Option<String>,
-    /// How much it matters.
+    /// The severity.
     level: Level,
     /// What happened.
     message: String,
@@ -69,7 +68,7 @@ pub(super) struct LogLine {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     exit_status: Option<u8>,
-    /// The part of the program that says it; left out where it is the command itself.
+    /// The module that wrote the message; missing if the command itself did.
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<&'static str>,
     /// Further values of the message, by name.
@@ -97,7 +96,7 @@ impl fmt::Display for LogLine {
     }
 }
 
-/// The time of day with milliseconds.
+/// Returns the current time with milliseconds.
 fn now() -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     let since = since.unwrap_or_default();
@@ -110,28 +109,28 @@ fn now() -> String {
 }
 
 impl LogFormat {
-    /// The format that the arguments or the environment ask for, where they could not be parsed.
+    /// Returns the requested format if the command line could not be parsed.
     pub(super) fn of_process() -> Self {
         let is_json = |text: &OsStr| text == "json";
         let mut arguments = std::env::args_os().skip(1).peekable();
         while let Some(argument) = arguments.next() {
             if argument == FLAG {
-                return Self::of(arguments.peek().is_some_and(|value| is_json(value)));
+                return Self::from_flag(arguments.peek().is_some_and(|value| is_json(value)));
             }
             let joined = argument.to_str().and_then(|text| text.strip_prefix(FLAG));
             if let Some(value) = joined.and_then(|rest| rest.strip_prefix('=')) {
-                return Self::of(value == "json");
+                return Self::from_flag(value == "json");
             }
         }
-        Self::of(std::env::var_os(SETTING).is_some_and(|value| is_json(&value)))
+        Self::from_flag(std::env::var_os(SETTING).is_some_and(|value| is_json(&value)))
     }
 
-    const fn of(is_json: bool) -> Self {
+    const fn from_flag(is_json: bool) -> Self {
         if is_json { Self::Json } else { Self::Text }
     }
 
-    /// Sends log messages that pass the filter to standard error. A log that somebody else has set
-    /// up is kept.
+    /// Sends log messages that pass the filter to standard error. If a global logger is already set,
+    /// it stays.
     pub(super) fn begin(self, filter: EnvFilter) {
         let log = tracing_subscriber::fmt()
             .with_env_filter(filter)
@@ -145,39 +144,39 @@ impl LogFormat {
         };
     }
 
-    /// Says how it went, or warns. Names and paths in the text are not ours, so it is kept on its
+    /// Writes a note or a warning. The text may contain foreign names and paths, so it is kept on one
     /// line.
     pub(super) fn say(self, level: Level, text: &str) {
         match (self, level) {
-            (Self::Json, _) => tell(LogLine::new(level, text.to_owned())),
-            (Self::Text, Level::Warn) => tell(format_args!("warning: {}", plain(text))),
-            (Self::Text, _) => tell(plain(text)),
+            (Self::Json, _) => write_line(LogLine::new(level, text.to_owned())),
+            (Self::Text, Level::Warn) => write_line(format_args!("warning: {}", plain(text))),
+            (Self::Text, _) => write_line(plain(text)),
         }
     }
 
-    /// Reports an error and what to do about it.
+    /// Writes an error and its hint.
     pub(super) fn fail(self, error: &CliError) {
         match self {
-            Self::Json => tell(LogLine {
+            Self::Json => write_line(LogLine {
                 hint: error.hint(),
                 exit_status: Some(error.exit_status()),
                 ..LogLine::new(Level::Error, error.text())
             }),
-            // Its text is plain already, and may have several lines.
+            // The text is already free of control characters and may have several lines.
             Self::Text => {
-                tell(format_args!("error: {}", readable(&error.text())));
+                write_line(format_args!("error: {}", readable(&error.text())));
                 if let Some(hint) = error.hint() {
-                    tell(format_args!("hint: {}", plain(&readable(&hint))));
+                    write_line(format_args!("hint: {}", plain(&readable(&hint))));
                 }
             }
         }
     }
 
-    /// Reports arguments that could not be parsed; or prints help or the version, which come as
-    /// errors too.
+    /// Writes an error of argument parsing; or prints help or the version, which clap returns as
+    /// errors, too.
     pub(super) fn wrong_usage(self, error: &clap::Error, exit_status: u8) {
         if self == Self::Text || !error.use_stderr() {
-            // If printing fails, nobody can be told.
+            // There is no way to report that printing failed.
             let _ = error.print();
             return;
         }
@@ -186,7 +185,7 @@ impl LogFormat {
         let on_a_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         let hint = Some(on_a_line(rest)).filter(|hint| !hint.is_empty());
         let said = said.strip_prefix("error: ").unwrap_or(said);
-        tell(LogLine {
+        write_line(LogLine {
             hint,
             exit_status: Some(exit_status),
             ..LogLine::new(Level::Error, on_a_line(said))
@@ -194,13 +193,13 @@ impl LogFormat {
     }
 }
 
-/// If standard error is closed, nobody can be told.
-fn tell(line: impl fmt::Display) {
+/// Writes a line; if standard error is closed, there is no way to report it.
+fn write_line(line: impl fmt::Display) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
-/// Writes a field of a log message as text. For some the library says what they are about, and here
-/// it is added what to do about them.
+/// Writes a field of a log message as text. The library marks some messages with a field, for which
+/// this adds a hint.
 fn field(to: &mut Writer<'_>, field: &Field, value: &dyn fmt::Debug) -> fmt::Result {
     match (field.name(), advice(field)) {
         ("message", _) => write!(to, "{value:?}"),
@@ -209,7 +208,7 @@ fn field(to: &mut Writer<'_>, field: &Field, value: &dyn fmt::Debug) -> fmt::Res
     }
 }
 
-/// What to do about a message that has this field.
+/// Returns the hint for messages that have this field.
 fn advice(field: &Field) -> Option<&'static str> {
     match field.name() {
         "unpublished" => Some(UNPUBLISHED),
@@ -219,7 +218,7 @@ fn advice(field: &Field) -> Option<&'static str> {
     }
 }
 
-/// Writes log messages as lines of JSON.
+/// Formats log messages as lines of JSON.
 struct JsonLines;
 
 impl<S, N> FormatEvent<S, N> for JsonLines

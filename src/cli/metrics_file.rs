@@ -1,4 +1,4 @@
-//! `--metrics`: the status of a bank in a file that Prometheus collects.
+//! `--metrics`: writes the status of a bank to a file for Prometheus.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -6,52 +6,52 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use seedbank::engine::Bank;
 
+use super::atomic_file::{AtomicFile, Destination, persist_all};
 use super::failure::CliError;
-use super::out_file::{OutFile, Spot, complete};
 
-/// The flag of commands after which a bank is another one, or is looked at.
+/// The flag of commands that change a bank or read its status.
 #[derive(Clone, Debug, Args)]
 pub(super) struct MetricsArgs {
-    /// Also write the bank's status to a file in Prometheus's text format, once all is done
+    /// Write the bank's status to this file in Prometheus text format, after the command succeeds
     ///
-    /// The file is written beside its place and renamed, so that node_exporter's textfile collector
-    /// finds the old one or the new one. It collects names that end in .prom.
+    /// The file is written under another name and renamed, so that the textfile collector of node_exporter
+    /// always finds a complete one. The collector reads files with names that end in .prom.
     #[arg(long, value_name = "FILE", env = "SEEDBANK_METRICS")]
     metrics: Option<PathBuf>,
 }
 
 impl MetricsArgs {
-    /// Tells what cannot work, before the work begins.
+    /// Reports paths that cannot be written before the work begins.
     pub(super) fn check(&self, bank: &Path) -> Result<(), CliError> {
-        self.spot(bank).map(drop)
+        self.destination(bank).map(drop)
     }
 
-    fn spot(&self, bank: &Path) -> Result<Option<Spot>, CliError> {
+    fn destination(&self, bank: &Path) -> Result<Option<Destination>, CliError> {
         let metrics = self.metrics.as_deref();
         metrics
-            .map(|file| Spot::new("--metrics", file, bank))
+            .map(|file| Destination::new("--metrics", file, bank))
             .transpose()
     }
 
-    /// Writes the file, where one is asked for, of the bank as it is now.
+    /// Writes the file for the current state of the bank, if one is requested.
     pub(super) fn write(&self, bank: &Bank) -> Result<(), CliError> {
-        let Some(spot) = self.spot(bank.path())? else {
+        let Some(destination) = self.destination(bank.path())? else {
             return Ok(());
         };
-        Self::put(spot, &bank.status()?.metrics())
+        Self::put(destination, &bank.status()?.metrics())
     }
 
-    /// Writes the file, where one is asked for.
+    /// Writes a text to the file, if one is requested.
     pub(super) fn write_text(&self, bank: &Path, text: &str) -> Result<(), CliError> {
-        match self.spot(bank)? {
-            Some(spot) => Self::put(spot, text),
+        match self.destination(bank)? {
+            Some(destination) => Self::put(destination, text),
             None => Ok(()),
         }
     }
 
-    fn put(spot: Spot, text: &str) -> Result<(), CliError> {
-        let mut file = OutFile::new(spot)?;
+    fn put(destination: Destination, text: &str) -> Result<(), CliError> {
+        let mut file = AtomicFile::new(destination)?;
         file.write_all(text.as_bytes()).map_err(file.failed())?;
-        complete([file])
+        persist_all([file])
     }
 }

@@ -1,4 +1,4 @@
-//! `migrate`: brings a bank of an older format to that of this version.
+//! `migrate`: converts a bank of an older format to the current one.
 
 use std::path::PathBuf;
 
@@ -12,24 +12,25 @@ use super::values::{Format, FormatArgs};
 
 const EXAMPLES: &str = "\
 Examples:
-  seedbank migrate bank                in place; exit status 0 also where there is nothing to do
-  seedbank migrate bank --to newbank   the old bank stays, for an older version of seedbank to read
+  seedbank migrate bank                in place; succeeds also if there is nothing to do
+  seedbank migrate bank --to newbank   keeps the old bank for an older version of seedbank
 
-Any command that writes does the first of them at its beginning. The first format is 1, so there is
-nothing to migrate yet. A bank of a newer format, or of a development version before 0.1, is refused by
+Any command that writes to a bank first migrates it in place. The first format is 1, so there is
+nothing to migrate yet. A bank of a newer format, or of a development version before 0.1, is rejected by
 every command.";
 
-/// Bring a bank that an earlier version wrote to the format of this one
+/// Convert a bank that an earlier version wrote to the current format
 ///
-/// In place, or as a new bank beside the old one, which stays as it is. Killed at any moment, the same
-/// command finishes.
+/// Works in place, or makes a new bank and leaves the old one unchanged. If it is killed, run the same
+/// command again to finish.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct MigrateArgs {
     /// The bank
     bank: PathBuf,
-    /// Make a new bank of the published state, in a folder that does not exist or is empty. On the same
-    /// file system tables are not copied: their files, which never change, get another name
+    /// Make a new bank of the published state, in a folder that is empty or does not exist
+    ///
+    /// On the same file system, table files are linked instead of copied, since they never change.
     #[arg(long, value_name = "NEWBANK")]
     to: Option<PathBuf>,
     /// Wait while another process writes to the bank
@@ -55,19 +56,19 @@ pub(super) fn run(args: &MigrateArgs, session: &Session) -> Result<Outcome, CliE
     Ok(Outcome::Done)
 }
 
-/// The report for people.
+/// Formats the report as text.
 fn text(report: &MigrateReport, is_new: bool) -> String {
     let MigrateReport {
         from, to, seconds, ..
     } = report;
     match (is_new, from == to) {
-        (false, true) => format!("nothing to do: the bank has format {to}\n"),
-        (false, false) => format!("from format {from} to {to}, in {seconds:.2} s\n"),
-        (true, true) => format!("a new bank, of format {to} as the old one, in {seconds:.2} s\n"),
+        (false, true) => format!("nothing to do: the bank already has format {to}\n"),
+        (false, false) => format!("converted from format {from} to {to} in {seconds:.2} s\n"),
+        (true, true) => {
+            format!("new bank of format {to}, the same as the old one, in {seconds:.2} s\n")
+        }
         (true, false) => {
-            format!(
-                "a new bank of format {to}; the old one keeps format {from}; in {seconds:.2} s\n"
-            )
+            format!("new bank of format {to}; the old one keeps format {from}; in {seconds:.2} s\n")
         }
     }
 }

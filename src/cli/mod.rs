@@ -1,7 +1,9 @@
-//! The command line: one file for each command, which parses its arguments, calls the library and
-//! prints what came back. Data go to standard output, everything else to standard error.
+//! The command line: one file per subcommand, which parses its arguments, calls the library, and
+//! prints the result. Data goes to standard output, everything else to standard error.
 
+mod abort_handler;
 mod args;
+mod atomic_file;
 mod backup;
 mod check;
 mod compact;
@@ -19,11 +21,9 @@ mod graph;
 mod history;
 mod ingest;
 mod init;
-mod last_words;
 mod log;
 mod metrics_file;
 mod migrate;
-mod out_file;
 mod output;
 mod page;
 mod page_history;
@@ -61,7 +61,7 @@ use failure::CliError;
 use log::LogFormat;
 use session::{Outcome, Session};
 
-/// Runs the command that the process was started with.
+/// Runs the subcommand that the process was started with.
 pub(crate) fn run() -> ExitCode {
     let format = std::env::var_os(environment::FORMAT).unwrap_or_default();
     let parsed = environment::lenient(args::command(), &format)
@@ -81,7 +81,7 @@ pub(crate) fn run() -> ExitCode {
         && let Some(name) = environment::fell_back(&args::command(), &matches, &format)
     {
         session.warn(format_args!(
-            "{} is {}, which `{name}` does not have; it prints its usual format",
+            "{} is {}, which `{name}` does not support; using its default format",
             environment::FORMAT,
             format.display()
         ));
@@ -91,7 +91,7 @@ pub(crate) fn run() -> ExitCode {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Findings) => ExitCode::from(4),
         Ok(Outcome::Nothing) => ExitCode::from(5),
-        // Whoever was reading the output has seen enough.
+        // The reader of the output closed it, as `head` does; that is not a failure.
         Err(e) if e.is_broken_pipe() => ExitCode::SUCCESS,
         Err(e) => {
             session.fail(&e);

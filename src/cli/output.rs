@@ -1,4 +1,4 @@
-//! Standard output, without a panic when its reader goes away; or a file in its place.
+//! Writes to standard output or to a file, without a panic when the reader goes away.
 
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 use std::path::Path;
@@ -6,19 +6,19 @@ use std::path::Path;
 use seedbank::told::SeedFormat;
 use serde::Serialize;
 
+use super::atomic_file::{AtomicFile, Destination, persist_all};
 use super::failure::CliError;
-use super::out_file::{OutFile, Spot, complete};
 
-/// Buffered output, to standard output or to a file; [`Output::finish`] writes what is left in the
-/// buffer, and only then does a file have its name.
+/// Buffered output to standard output or to a file. [`Output::finish`] writes the rest of the buffer and
+/// puts the file in place.
 pub(super) struct Output {
     out: BufWriter<Target>,
 }
 
-/// Where the bytes go.
+/// The destination of the bytes.
 enum Target {
     Stdout(Stdout),
-    File(OutFile),
+    File(AtomicFile),
 }
 
 impl Write for Target {
@@ -55,18 +55,18 @@ impl Output {
         Self::with(Target::Stdout(io::stdout()))
     }
 
-    /// To a file, or to standard output where none is given or it is `-`. What cannot work is told
-    /// before anything is written.
+    /// Opens a file, or standard output if no file is given or it is `-`. Reports paths that cannot be
+    /// written before any output is made.
     pub(super) fn to(file: Option<&Path>, bank: &Path) -> Result<Self, CliError> {
         match file.filter(|file| file.as_os_str() != "-") {
-            Some(file) => Ok(Self::with(Target::File(OutFile::new(Spot::new(
-                "--out", file, bank,
-            )?)?))),
+            Some(file) => Ok(Self::with(Target::File(AtomicFile::new(
+                Destination::new("--out", file, bank)?,
+            )?))),
             None => Ok(Self::new()),
         }
     }
 
-    /// The error of the command for one of writing.
+    /// Converts a write error to an error of the command.
     pub(super) fn failed(&self) -> impl Fn(io::Error) -> CliError + use<> {
         self.out.get_ref().failed()
     }
@@ -81,7 +81,7 @@ impl Output {
         self.out.write_all(bytes).map_err(self.failed())
     }
 
-    /// Writes a text as it is.
+    /// Writes a text unchanged.
     pub(super) fn text(&mut self, text: &str) -> Result<(), CliError> {
         self.bytes(text.as_bytes())
     }
@@ -98,22 +98,22 @@ impl Output {
         self.line(&text)
     }
 
-    /// Whether it goes to a file, in whose place others can be put; else to standard output, a
-    /// device or a pipe.
+    /// Returns whether the output goes to a file that can be put in place; otherwise it is standard output,
+    /// a device or a pipe.
     pub(super) fn is_to_file(&self) -> bool {
         matches!(self.out.get_ref(), Target::File(file) if file.is_file())
     }
 
     pub(super) fn finish(self) -> Result<(), CliError> {
-        self.end(|file| complete([file]))
+        self.end(|file| persist_all([file]))
     }
 
-    /// As [`Output::finish`], but a file that is there and holds the same bytes stays as it is.
-    /// Returns whether anything was put out.
-    pub(super) fn finish_if_other(self) -> Result<bool, CliError> {
+    /// As [`Output::finish`], but leaves an existing file with the same contents unchanged. Returns whether
+    /// anything was written.
+    pub(super) fn finish_if_changed(self) -> Result<bool, CliError> {
         let mut is_other = true;
         self.end(|file| {
-            is_other = file.complete_if_other()?;
+            is_other = file.persist_if_changed()?;
             Ok(())
         })?;
         Ok(is_other)
@@ -121,7 +121,7 @@ impl Output {
 
     fn end(
         mut self,
-        complete: impl FnOnce(OutFile) -> Result<(), CliError>,
+        complete: impl FnOnce(AtomicFile) -> Result<(), CliError>,
     ) -> Result<(), CliError> {
         let failed = self.failed();
         self.out.flush().map_err(&failed)?;
@@ -143,31 +143,31 @@ impl Write for Output {
     }
 }
 
-/// Refuses Parquet where nothing could read it: in a build without it, to a terminal, or to a file whose
-/// name says that it is compressed once more.
+/// Rejects Parquet where it cannot be used: in a build without it, on a terminal, or in a file whose name
+/// says that it is compressed again.
 pub(super) fn parquet_to(file: Option<&Path>) -> Result<(), CliError> {
     let ending = file.and_then(Path::extension).unwrap_or_default();
     let to_terminal = file.is_none_or(|file| file.as_os_str() == "-") && io::stdout().is_terminal();
     let problem = if !SeedFormat::Parquet.is_there() {
-        "this build has no Parquet; build it with the feature `parquet`"
+        "this build does not support Parquet; build it with the feature `parquet`"
     } else if to_terminal {
-        "Parquet is no text for a terminal; give --out FILE"
+        "cannot write Parquet to a terminal; use --out FILE"
     } else if ending.eq_ignore_ascii_case("gz") || ending.eq_ignore_ascii_case("zst") {
-        "Parquet is compressed by itself; give --out a name that does not end in .gz or .zst"
+        "Parquet files are already compressed; use --out with a name that does not end in .gz or .zst"
     } else {
         return Ok(());
     };
     Err(CliError::Usage(problem.to_owned()))
 }
 
-/// Writes lines of text.
+/// Writes a text to standard output.
 pub(super) fn print(text: &str) -> Result<(), CliError> {
     let mut out = Output::new();
     out.text(text)?;
     out.finish()
 }
 
-/// Writes one object as one line of JSON.
+/// Writes an object as one line of JSON to standard output.
 pub(super) fn print_json(object: &impl Serialize) -> Result<(), CliError> {
     let mut out = Output::new();
     out.json(object)?;

@@ -1,4 +1,4 @@
-//! `page`: what the bank knows of one page.
+//! `page`: shows what the bank contains about one page.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -14,45 +14,48 @@ use seedbank::told::{Lines, sentence, state_name};
 use super::failure::CliError;
 use super::output::{print, print_json};
 use super::session::Outcome;
-use super::states::told;
+use super::states::state_and_spam;
 use super::values::{Format, FormatArgs, time, whole};
 
 const EXAMPLES: &str = "\
 Examples:
   seedbank page bank https://example.org/
-  seedbank page bank https://example.org/ --limit 100    of up to 100 sites that it is linked with
+  seedbank page bank https://example.org/ --limit 100    up to 100 linked sites each way
   seedbank page bank https://example.org/ --format json
   seedbank page bank https://example.org/ --links in --limit 20
   seedbank page bank https://example.org/ --links out --site example.net --from 100";
 
-/// Show what the bank knows of a page: its state, its links both ways by site, and what it is in
-/// every plan; or the pages that it is linked with
+/// Show the state of a page, its links by site, and its role in every plan
+///
+/// With `--links`, lists the pages that it links to or that link to it instead.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct PageArgs {
     /// The bank
     bank: PathBuf,
-    /// The page; its URL is normalised as ingest does
+    /// The page; its URL is normalised in the same way as by `ingest`
     url: String,
-    /// The pages that link to it, or that it links to, in the place of all that: by the names of their
-    /// sites, those of a site by URL
+    /// List the pages that link to it, or that it links to, instead
+    ///
+    /// Pages are ordered by the names of their sites, and by URL within a site.
     #[arg(long, value_enum, value_name = "WAY")]
     links: Option<Way>,
-    /// With `--links` the pages of this site alone
+    /// With `--links`: only the pages of this site
     #[arg(long, value_name = "SITE", requires = "links")]
     site: Option<String>,
-    /// With `--links` how many of the pages are passed over
+    /// With `--links`: skip the first N pages
     #[arg(long, value_name = "N", requires = "links", value_parser = whole::<u64>(0..=u64::MAX))]
     from: Option<u64>,
-    /// How many sites are named, of those that it links to and of those that link to it [default: 10,
-    /// as JSON 100]; with `--links` how many pages [default: 100]
+    /// Maximum number of linked sites each way [default: 10, in JSON 100]
+    ///
+    /// With `--links`, the maximum number of pages [default: 100].
     #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=10_000))]
     limit: Option<u32>,
     #[command(flatten)]
     format: FormatArgs,
 }
 
-/// Which way links go.
+/// The direction of links.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Way {
     /// The pages that link to it
@@ -104,7 +107,7 @@ pub(super) fn run(args: &PageArgs) -> Result<Outcome, CliError> {
     Ok(Outcome::Done)
 }
 
-/// Pages that a page is linked with, for people.
+/// Formats the linked pages as text.
 fn linked(answer: &LinkedPages) -> String {
     let mut lines = Lines::under(answer.url.as_str());
     let what = match answer.direction {
@@ -125,7 +128,7 @@ fn linked(answer: &LinkedPages) -> String {
         lines.add(format_args!("  none after {}", answer.from));
     }
     for (number, page) in (answer.from + 1..).zip(&answer.linked) {
-        let mut about = told(page.state, page.spam);
+        let mut about = state_and_spam(page.state, page.spam);
         if !page.seed_of.is_empty() {
             about.push_str("; seed of ");
             about.push_str(&page.seed_of.join(", "));
@@ -140,7 +143,7 @@ fn linked(answer: &LinkedPages) -> String {
     lines.to_string()
 }
 
-/// What the bank knows of a page, for people.
+/// Formats the facts about a page as text.
 fn text(facts: &PageFacts) -> String {
     let mut lines = Lines::under(facts.url.as_str());
     lines.add(format_args!(
@@ -148,7 +151,7 @@ fn text(facts: &PageFacts) -> String {
         state_name(facts.state),
         match (facts.spam, facts.spam_given_of) {
             (false, _) => "",
-            (true, Some(GivenOf::Site)) => ", spam as its site is",
+            (true, Some(GivenOf::Site)) => ", spam because its site is",
             (true, _) => ", spam",
         },
         seen(facts.first_seen),
@@ -178,6 +181,7 @@ fn text(facts: &PageFacts) -> String {
     ));
     links(&mut lines, "links to", &facts.outlinks);
     links(&mut lines, "linked from", &facts.inlinks);
+    // Links to aliases count as links to this page, so name the aliases.
     if facts.aliases.pages > 0 {
         lines.add(format_args!(
             "{} to it: {}",
@@ -208,7 +212,7 @@ fn seen(seen: Seen) -> String {
     format!("batch {} ({})", seen.batch, time(seen.at))
 }
 
-/// The page's quality, after what else is told of it; nothing where it has none.
+/// Formats the page's quality; empty if it has none.
 fn quality(facts: &PageFacts) -> String {
     let Some(quality) = facts.quality else {
         return String::new();
@@ -264,13 +268,13 @@ fn links(lines: &mut Lines, what: &str, ends: &LinksBySite) {
     let more = ends.sites.saturating_sub(ends.by_site.len() as u64);
     if more > 0 {
         lines.add(format_args!(
-            "  and {} (--limit has more)",
+            "  and {} (--limit prints more)",
             counted(more, "site")
         ));
     }
 }
 
-/// Some of so many pages.
+/// Formats examples of pages, with an ellipsis if there are more.
 fn named(examples: &[String], pages: u64) -> String {
     let mut text = examples.join(", ");
     if pages > examples.len() as u64 {

@@ -1,4 +1,4 @@
-//! `history URL`: when a page was a seed, for people.
+//! `history URL`: formats the history of a page as text.
 
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ pub(super) fn text(history: &PageHistory) -> String {
         PageState::Known => "known",
         PageState::Crawled => "crawled",
         PageState::Gone => "gone",
-        PageState::Unlinked => "no page any more: nobody links to it",
+        PageState::Unlinked => "no longer a page: no page links to it",
         PageState::Alias => "an alias of another page",
     };
     let record = history.last_seen.map_or_else(
@@ -21,7 +21,7 @@ pub(super) fn text(history: &PageHistory) -> String {
     // Writing to a String cannot fail.
     let _ = writeln!(
         text,
-        "{}\n{state}{}, first named by batch {}, {record}",
+        "{}\n{state}{}, first mentioned in batch {}, {record}",
         history.url,
         if history.spam { ", spam" } else { "" },
         history.first_seen
@@ -35,8 +35,9 @@ pub(super) fn text(history: &PageHistory) -> String {
             "plan {}: a seed in {} of {}",
             plan.plan,
             plan.seed_in,
-            counted(plan.refreshes, "kept refresh")
+            counted(plan.refreshes, "stored refresh")
         );
+        // Refreshes that left the page at the same rank are merged into one line.
         let same = |a: &Appearance, b: &Appearance| a.rank == b.rank && b.cause.is_none();
         for run in plan.appearances.chunk_by(same) {
             if let [first, .., last] = run {
@@ -51,7 +52,7 @@ pub(super) fn text(history: &PageHistory) -> String {
     text
 }
 
-/// What happened at a refresh, and up to which refresh nothing else did.
+/// Formats what changed at a refresh, and the last refresh up to which nothing else changed.
 fn line(appearance: &Appearance, until: Option<&Appearance>) -> String {
     let to = |number: fn(&Appearance) -> u32| {
         until.map_or_else(String::new, |until| format!(" to {}", number(until)))

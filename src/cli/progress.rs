@@ -1,4 +1,4 @@
-//! Progress bars on standard error, Ctrl-C, and the time that a command may take.
+//! Progress bars on standard error, handling of Ctrl-C, and time limits.
 
 use std::fmt::Write;
 use std::io::{self, IsTerminal};
@@ -18,15 +18,14 @@ use signal_hook::iterator::Signals;
 use super::failure::CliError;
 use super::time_limit::TimeLimit;
 
-/// Whether the user asked for the work to stop.
+/// Whether the user has asked the command to stop.
 static STOPPED: AtomicBool = AtomicBool::new(false);
 
-/// From now on Ctrl-C and termination ask for the work to stop, and the second time end the
-/// process.
+/// Installs signal handlers: Ctrl-C or a termination signal asks the command to stop, and the second
+/// one ends the process.
 ///
-/// What a bank holds survives the end of the process at any moment. A file that exceeds the
-/// process's size limit is an error of the write: the signal that comes with it would otherwise end
-/// the process without a word.
+/// A bank survives the end of the process at any moment. The handler for SIGXFSZ does nothing, so that
+/// exceeding the file size limit is reported as a write error instead of killing the process silently.
 pub(super) fn catch_signals() -> io::Result<()> {
     signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
@@ -36,8 +35,7 @@ pub(super) fn catch_signals() -> io::Result<()> {
                 std::process::exit(130);
             }
             if io::stderr().is_terminal() {
-                let text =
-                    "\nstopping; press Ctrl-C again to stop at once, which the bank survives\n";
+                let text = "\nstopping; press Ctrl-C again to stop at once, which does not damage the bank\n";
                 let _ = io::Write::write_all(&mut io::stderr(), text.as_bytes());
             }
         }
@@ -45,11 +43,11 @@ pub(super) fn catch_signals() -> io::Result<()> {
     thread::Builder::new().spawn(wait).map(drop)
 }
 
-/// Shows stages as bars where they are wanted, and stops the work where its time is over.
+/// Shows stages as progress bars if they are enabled, and stops the work at its time limit.
 pub(super) struct Progress {
     shown: bool,
     bar: Mutex<Option<ProgressBar>>,
-    /// The end of the time that the work may take, and how long it is; `None` where it may take any.
+    /// The deadline of the work and the limit that it results from; `None` if there is no limit.
     limit: Option<(Instant, TimeLimit)>,
 }
 
@@ -62,15 +60,15 @@ impl Progress {
         }
     }
 
-    /// The work may take so long from now on.
+    /// Starts the time limit now.
     pub(super) fn within(mut self, limit: Option<TimeLimit>) -> Self {
         let end = |limit: TimeLimit| Some((Instant::now().checked_add(limit.duration())?, limit));
         self.limit = limit.and_then(end);
         self
     }
 
-    /// What the work came to, once it has ended: work that was stopped since its time was over has
-    /// an error of its own.
+    /// Converts the error of work that was stopped at its time limit; other results are returned
+    /// unchanged.
     pub(super) fn ended<T>(&self, work: Result<T, impl Into<CliError>>) -> Result<T, CliError> {
         match (work.map_err(Into::into), self.limit) {
             (Err(CliError::Engine(e)), Some((_, limit)))
@@ -97,7 +95,7 @@ impl Watch for Progress {
         if !self.shown {
             return;
         }
-        // Files are counted in bytes, everything else in pieces.
+        // The units of these stages are bytes; of all others, items.
         let in_bytes = name == "copy" || name.starts_with("read");
         let amount = move |amount: u64| {
             if in_bytes {
@@ -113,7 +111,7 @@ impl Watch for Progress {
         let style = ProgressStyle::with_template(template)
             .unwrap_or_else(|_| ProgressStyle::default_bar())
             .with_key("done", move |state: &ProgressState, out: &mut dyn Write| {
-                // A stage that counts nothing has nothing to show.
+                // A stage without a count shows only the elapsed time.
                 if state.len().is_some() || state.pos() > 0 {
                     let _ = out.write_str(&amount(state.pos()));
                 }

@@ -1,4 +1,4 @@
-//! `quotas`: how many pages of each site the next crawl should take.
+//! `quotas`: computes how many pages of each site the next crawl should fetch.
 
 use std::fmt::Write;
 use std::io;
@@ -22,40 +22,39 @@ Examples:
   seedbank quotas bank --pages 5000 --by seeds --plan weekly --format jsonl
   seedbank quotas bank --pages 100000 --format cc > domain-limits.txt";
 
-/// Share the pages of the next crawl out over the sites
+/// Distribute the pages of the next crawl over the sites
 ///
-/// Each site gets its part by its share, but no more pages than the bank knows of it, nor than its
-/// given quota (`ingest --sites`); what that leaves over goes to the others by their shares. Sites
-/// with a share of 0 get something only when all others have all that they can have.
+/// Each site gets pages in proportion to its weight, but at most as many as the bank knows of it and as
+/// its given quota allows (`ingest --sites`); the rest is distributed over the other sites by weight.
+/// Sites with weight 0 get pages only after all other sites have reached their maximum.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct QuotasArgs {
     /// The bank
     bank: PathBuf,
-    /// How many pages the next crawl takes
+    /// Number of pages that the next crawl fetches
     #[arg(long, value_name = "N", value_parser = whole::<u64>(1..=u64::MAX))]
     pages: u64,
-    /// By what they are shared out
+    /// What the weights of sites are
     #[arg(long, value_enum, value_name = "WHAT", default_value = "value")]
     by: By,
-    /// With `--by seeds` the plan whose seeds count, `default` unless said otherwise; with
-    /// `--by value` the plan whose values count
+    /// With `--by seeds`, use this plan's seeds [default: default]; with `--by value`, its values
     #[arg(long, value_name = "NAME")]
     plan: Option<String>,
-    /// How the quotas are printed
+    /// Output format
     #[arg(long, value_enum, default_value_t, env = "SEEDBANK_FORMAT")]
     format: QuotaFormat,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum By {
-    /// Values of the site's crawled pages, as cover methods have them; a negative sum counts as 0
+    /// Sum of the values of the site's crawled pages, as in cover methods; 0 if negative
     Value,
-    /// PageRank of the site's pages on the whole graph
+    /// Sum of the PageRank of the site's pages in the whole graph
     Pagerank,
-    /// Qualities of the site's pages, crawled and known
+    /// Sum of the qualities of the site's crawled and known pages
     Quality,
-    /// Seeds on the site of a plan's last refresh
+    /// Number of seeds on the site in the plan's last refresh
     Seeds,
 }
 
@@ -72,18 +71,18 @@ impl From<By> for QuotaBy {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
 enum QuotaFormat {
-    /// A table for people
+    /// A human-readable table
     #[default]
     Text,
-    /// One JSON object with the totals and all sites; its JSON Schema is schema/quotas.schema.json
+    /// One JSON object with the totals and all sites; JSON Schema: schema/quotas.schema.json
     Json,
-    /// One JSON object a line, for each site
+    /// One JSON object per line, one for each site
     Jsonl,
     /// Comma-separated values (RFC 4180) with a header
     Csv,
-    /// Limits of domains, as the generator of Common Crawl's Nutch reads them (generate.domain.limits.file)
+    /// Domain limits for the generator of Common Crawl's Nutch (generate.domain.limits.file)
     Cc,
-    /// Limits of queues, as SetCrawlLimit of URLFrontier takes them: one JSON object a line
+    /// Queue limits for SetCrawlLimit of URLFrontier: one JSON object per line
     Urlfrontier,
 }
 
@@ -123,7 +122,7 @@ pub(super) fn run(args: QuotasArgs, session: &Session) -> Result<Outcome, CliErr
     Ok(Outcome::Done)
 }
 
-/// Prints limits, and says of how many sites there is none.
+/// Prints limits, and notes how many sites have none.
 fn limits(
     quotas: &Quotas,
     session: &Session,
@@ -132,7 +131,7 @@ fn limits(
     let none = without_limit(quotas);
     if none > 0 {
         session.note(format_args!(
-            "{} with a quota of 0 {} left out, since a limit of 0 is none to the crawler; exclude them there",
+            "{} with a quota of 0 {} omitted, since the crawler treats a limit of 0 as no limit; exclude them in the crawler",
             counted(none, "site"),
             are(&none)
         ));
@@ -143,7 +142,7 @@ fn limits(
     out.finish()
 }
 
-/// Why fewer pages are placed than were asked for; `None` where all are.
+/// Explains why fewer pages are distributed than requested; `None` if all are.
 fn shortage(quotas: &Quotas) -> Option<String> {
     let missing = quotas.asked - quotas.placed;
     if missing == 0 {
@@ -151,10 +150,10 @@ fn shortage(quotas: &Quotas) -> Option<String> {
     }
     let given = match quotas.beyond_given {
         0 => String::new(),
-        beyond => format!(", and given quotas leave out {beyond} of them"),
+        beyond => format!(", and given quotas exclude {beyond} of them"),
     };
     Some(format!(
-        "{} of {} {} not placed: the bank knows {}{given}",
+        "{} of {} {} not distributed: the bank knows {}{given}",
         missing,
         counted(quotas.asked, "page"),
         are(&missing),
@@ -207,7 +206,7 @@ const fn columns(share: &str) -> [&str; 7] {
     ]
 }
 
-/// A site under these columns; `none` stands for a quota that is not given.
+/// Formats a site under these columns; `none` is the text for a missing quota.
 fn cells(site: &SiteQuota, share: String, none: &str) -> Vec<String> {
     let given = site.given.map(|most| most.to_string());
     vec![

@@ -1,4 +1,4 @@
-//! `repair`: mends a bank from what is still good in it.
+//! `repair`: repairs a bank from its intact parts.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -14,17 +14,17 @@ use super::values::{Format, FormatArgs};
 
 const EXAMPLES: &str = "\
 Examples:
-  seedbank repair bank                 after `seedbank check bank` said what is wrong
+  seedbank repair bank                 after `seedbank check bank` has found damage
 
-Exit status 0: the bank is whole and nothing was lost; 4: something was lost or could not be
-mended, which is told. What is replaced is moved into the bank's folder `damaged`; remove it there
-when the bank is as it should be.";
+Exit status 0: the bank is intact and nothing was lost; 4: something was lost or could not be repaired,
+and the output says what. Replaced files are moved to the bank's folder `damaged`; delete them when you
+no longer need them.";
 
-/// Mend what can be mended of a damaged bank without loss, and say what is lost if something is
+/// Repair a damaged bank as far as possible without loss, and report any loss
 ///
-/// Of the two states of a bank, live and published, the one that is good takes the place of the
-/// other. What is replaced is moved aside, and nothing is deleted. A bank that is sound is left as it
-/// is; one of which both states are damaged is not touched.
+/// A bank has two states, live and published. If one of them is damaged, it is replaced by the other.
+/// Replaced files are moved to another folder, and nothing is deleted. An intact bank is not changed,
+/// and neither is a bank with both states damaged.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct RepairArgs {
@@ -49,41 +49,43 @@ pub(super) fn run(args: &RepairArgs, session: &Session) -> Result<Outcome, CliEr
     if report.usable && report.certain && report.lost.is_none() {
         return Ok(Outcome::Done);
     }
+    // Without an intact state nothing was repaired, so the list of repairs is empty too.
     if !report.usable {
         session.note(
-            "hint: `seedbank restore` makes a bank of a backup; without one, make a new bank and ingest a snapshot into it",
+            "hint: `seedbank restore` restores a backup; without one, create a new bank and ingest a snapshot",
         );
     }
     Ok(Outcome::Findings)
 }
 
-/// The report for people.
+/// Formats the report as text.
 fn text(report: &RepairReport) -> String {
     let mut text = check::text(&report.found);
     // Writing to a String cannot fail.
     if !report.usable {
-        text.push_str("both states are damaged: neither can be mended from the other\n");
+        text.push_str("both states are damaged: neither can be repaired from the other\n");
     } else if report.mended.is_empty() {
-        text.push_str("nothing had to be mended\n");
+        text.push_str("nothing had to be repaired\n");
     }
     for mended in &report.mended {
         text.push_str(match mended {
-            Mended::Marker => "the marker file SEEDBANK was written anew\n",
-            Mended::Acknowledgement => "ACKNOWLEDGED was written anew\n",
-            Mended::Locks => "lock files that were not regular files were moved away\n",
-            Mended::LivePointer => "live/CURRENT was written anew\n",
-            Mended::Live => "the live state was made anew from the published one\n",
-            Mended::Published => "the live state was published anew\n",
+            Mended::Marker => "the marker file SEEDBANK was rewritten\n",
+            Mended::Acknowledgement => "ACKNOWLEDGED was rewritten\n",
+            Mended::Locks => "lock files that were not regular files were moved aside\n",
+            Mended::LivePointer => "live/CURRENT was rewritten\n",
+            Mended::Live => "the live state was rebuilt from the published one\n",
+            Mended::Published => "the live state was published again\n",
         });
     }
     if let Some(folder) = &report.moved_to {
-        let _ = writeln!(text, "what was replaced is in the bank's folder {folder}");
+        let _ = writeln!(text, "replaced files are in the bank's folder {folder}");
     }
     if report.abandoned_load {
         text.push_str(
-            "a bulk load was interrupted and could not be finished: its batch was never acknowledged, run the command again\n",
+            "a bulk load was interrupted and could not be finished; its batch was never acknowledged, so run the command again\n",
         );
     }
+    // Say explicitly that nothing is lost, but only if the acknowledged state is known.
     match report.lost {
         Some(Lost { batches, refreshes }) => {
             for (what, lost) in [("batch", batches), ("refresh", refreshes)] {
@@ -101,7 +103,7 @@ fn text(report: &RepairReport) -> String {
         None if !report.usable => {}
         None if report.certain => text.push_str("nothing is lost\n"),
         None => text.push_str(
-            "what was acknowledged cannot be read: whether anything later is lost cannot be told\n",
+            "the record of acknowledged changes cannot be read, so later changes may be lost\n",
         ),
     }
     text

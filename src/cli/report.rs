@@ -1,4 +1,4 @@
-//! `report`: a refresh as one page for people.
+//! `report`: writes a refresh as an HTML page.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -9,49 +9,49 @@ use seedbank::engine::Bank;
 use seedbank::report::{Commands, Report, ReportRequest, page};
 use seedbank::shown::{counted, plain};
 
+use super::atomic_file::{AtomicFile, Destination, persist_all};
 use super::failure::CliError;
-use super::out_file::{OutFile, Spot, complete};
 use super::output::{print, print_json};
 use super::session::{Outcome, Session};
 use super::values::{Format, FormatArgs, WhichArgs, whole};
 
 const EXAMPLES: &str = "\
 Examples:
-  seedbank report bank --out report.html                    and report.json beside it
+  seedbank report bank --out report.html                    also writes report.json
   seedbank report bank --out report.html --plan sites
-  seedbank report bank --out report.html --draws 100        smaller errors, more work
-  seedbank report bank --out report.html --no-evaluate      at once, without the experiments";
+  seedbank report bank --out report.html --draws 100        smaller errors, takes longer
+  seedbank report bank --out report.html --no-evaluate      fast, without the experiments";
 
-/// Write a refresh as one page: which pages, why, and whether it is worth it
+/// Write a refresh as an HTML page: its seeds, the reasons, and an evaluation
 ///
-/// The page is one HTML file that needs no network and is complete without a script. What it leaves out of long lists
-/// is in a JSON file beside it.
+/// The page is a single HTML file that needs neither a network nor scripts. A JSON file next to it
+/// contains what the page omits from long lists.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ReportArgs {
     /// The bank
     bank: PathBuf,
-    /// The page to write; the JSON file beside it has the same name with the ending .json
+    /// The HTML file; the JSON file gets the same name with the extension .json
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     #[command(flatten)]
     which: WhichArgs,
-    /// How many random seed sets the seeds are compared with
+    /// Number of random seed sets to compare the seeds with
     #[arg(long, value_name = "N", default_value_t = ReportRequest::default().draws,
         value_parser = whole::<u32>(2..=10_000))]
     draws: u32,
-    /// How often a tenth of the crawled pages is held out while plans choose anew
+    /// Number of runs with a random tenth of the crawled pages held out
     #[arg(long, value_name = "N", default_value_t = ReportRequest::default().holdouts,
         value_parser = whole::<u32>(2..=1000))]
     holdouts: u32,
-    /// On how many sites, at most, cover methods are compared
+    /// Maximum number of sites on which cover methods are compared
     #[arg(long, value_name = "N", default_value_t = ReportRequest::default().max_sites,
         value_parser = whole::<u32>(1..=u32::MAX))]
     max_sites: u32,
-    /// The seed of the random draws
+    /// Seed of the random number generator
     #[arg(long, value_name = "N", default_value_t = 0)]
     rng_seed: u64,
-    /// Leave the experiments out
+    /// Omit the experiments
     #[arg(long, value_parser = BoolishValueParser::new())]
     no_evaluate: bool,
     #[command(flatten)]
@@ -75,7 +75,7 @@ pub(super) fn run(args: ReportArgs, session: &Session) -> Result<Outcome, CliErr
     match args.format.format {
         Format::Json => print_json(&report)?,
         Format::Text => print(&format!(
-            "report on refresh {} of plan {} ({}), {}: {}\neverything in it as JSON: {}\n",
+            "report on refresh {} of plan {} ({}), {}: {}\nall of its data as JSON: {}\n",
             report.refresh.refresh,
             report.refresh.plan,
             report.method,
@@ -87,19 +87,19 @@ pub(super) fn run(args: ReportArgs, session: &Session) -> Result<Outcome, CliErr
     Ok(Outcome::Done)
 }
 
-/// The path of the JSON file. What cannot work is reported before the long work, not after it.
+/// Returns the path of the JSON file. Reports paths that cannot be written before the long work begins.
 fn places(bank: &Path, out: &Path) -> Result<PathBuf, CliError> {
     let usage = |text: String| Err(CliError::Usage(text));
     let shown = out.display();
     let beside = out.with_extension("json");
     if out.file_name().is_none() || out == Path::new("-") {
         return usage(format!(
-            "a report is two files, and {shown} names none; give --out a name such as report.html"
+            "a report is two files, and {shown} has no file name; use --out with a name such as report.html"
         ));
     }
     if beside == out {
         return usage(format!(
-            "{shown} would be both the page and the JSON file beside it; give --out a name such as report.html"
+            "{shown} would be both the page and the JSON file; use --out with a name such as report.html"
         ));
     }
     for place in [out, beside.as_path()] {
@@ -108,29 +108,29 @@ fn places(bank: &Path, out: &Path) -> Result<PathBuf, CliError> {
         };
         if place.is_dir() {
             return usage(format!(
-                "{} is a folder; give --out the name of a file",
+                "{} is a folder; use --out with the name of a file",
                 place.display()
             ));
         }
         if !there.is_file() {
             return usage(format!(
-                "{} is no ordinary file, and a report would take its place; give --out another name",
+                "{} is not a regular file, and the report would replace it; use another name with --out",
                 place.display()
             ));
         }
     }
-    // Whether files can be made in the folder at all.
-    OutFile::new(Spot::new("--out", out, bank)?)?;
+    // Creating a destination also checks that the folder is writable.
+    AtomicFile::new(Destination::new("--out", out, bank)?)?;
     if beside.exists() && !is_report(&beside) {
         return usage(format!(
-            "{} is there and is no report, and a report's data would take its place; give --out another name",
+            "{} exists and is not a report, and the report's data would replace it; use another name with --out",
             beside.display()
         ));
     }
     Ok(beside)
 }
 
-/// Whether a file is the data of an earlier report.
+/// Returns whether a file contains the data of an earlier report.
 fn is_report(file: &Path) -> bool {
     let Ok(bytes) = std::fs::read(file) else {
         return false;
@@ -140,7 +140,7 @@ fn is_report(file: &Path) -> bool {
         .is_ok_and(|json: serde_json::Value| parts.iter().all(|part| json.get(part).is_some()))
 }
 
-/// What the page speaks of, as it is typed.
+/// Returns the commands that the page mentions, as a user would type them.
 fn commands(report: &Report) -> Commands {
     let bank = &report.bank;
     let (refresh, plan) = (report.refresh.refresh, &report.refresh.plan);
@@ -156,21 +156,21 @@ fn commands(report: &Report) -> Commands {
     }
 }
 
-/// Writes both files, which get their places together: nobody ever sees half a file, or one of two
-/// reports. The page goes last, since it refers to the other.
+/// Writes both files and puts them in place together, so that no reader sees a partial file or files of
+/// two reports. The page is put in place last, since it refers to the JSON file.
 fn write(report: &Report, bank: &Path, [out, beside]: [&Path; 2]) -> Result<(), CliError> {
     let mut json = serde_json::to_vec(report).map_err(CliError::Json)?;
     json.push(b'\n');
     let name = beside.file_name().unwrap_or_default().to_string_lossy();
     let page = page(report, &name, &commands(report));
-    complete([
+    persist_all([
         written(beside, &json, bank)?,
         written(out, page.as_bytes(), bank)?,
     ])
 }
 
-fn written(place: &Path, bytes: &[u8], bank: &Path) -> Result<OutFile, CliError> {
-    let mut file = OutFile::new(Spot::new("--out", place, bank)?)?;
+fn written(place: &Path, bytes: &[u8], bank: &Path) -> Result<AtomicFile, CliError> {
+    let mut file = AtomicFile::new(Destination::new("--out", place, bank)?)?;
     file.write_all(bytes).map_err(file.failed())?;
     Ok(file)
 }

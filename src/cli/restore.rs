@@ -1,4 +1,4 @@
-//! `restore`: makes a bank of a backup, or lists what can be restored.
+//! `restore`: restores a backup as a new bank, or lists the backups.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -17,34 +17,34 @@ const EXAMPLES: &str = "\
 Examples:
   seedbank restore /backups/bank newbank           the latest backup
   seedbank restore /backups/bank newbank --at 3    backup 3
-  seedbank restore /backups/bank newbank --blocks-of bank   without what `forget --block` keeps out
-  seedbank restore /backups/bank --list            what is there; exit status 4: one is damaged
-  seedbank restore /backups/bank --list --verify   the same, with every byte read
+  seedbank restore /backups/bank newbank --blocks-of bank   without the pages that `forget --block` blocked
+  seedbank restore /backups/bank --list            lists the backups; exit status 4: one is damaged
+  seedbank restore /backups/bank --list --verify   the same, but reads and compares every byte
 
-To put a backup in the place of a bank, move the bank away first; nothing is replaced. The restored
-bank has the format of the backup, and the next command that writes brings it to this version's.";
+To replace a bank by a backup, first move the bank away; `restore` replaces nothing. The restored bank
+has the format of the backup, and the next command that writes to it converts it to the current one.";
 
-/// Make a bank of a backup, or list the backups of a folder
+/// Restore a backup as a new bank, or list the backups in a folder
 ///
-/// The bank is made whole or not at all, in a folder that does not exist or is empty. Every file is
-/// compared with what was backed up; where one is not that, nothing is made, and the error names
-/// another backup that is whole.
+/// Creates the bank completely or not at all, in a folder that is empty or does not exist. Every file is
+/// compared with what was backed up. If one differs, no bank is created, and the error names another
+/// backup that is intact.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct RestoreArgs {
-    /// The folder of backups
+    /// The folder that contains the backups
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// The folder to make
+    /// The folder of the new bank
     #[arg(required_unless_present = "list", conflicts_with = "list")]
     bank: Option<PathBuf>,
-    /// The number of the backup; the latest unless said otherwise
+    /// The number of the backup [default: the latest]
     #[arg(long, value_name = "N", value_parser = whole(1..=u32::MAX), conflicts_with = "list")]
     at: Option<u32>,
-    /// Leave out what this bank blocks (`forget --block`), and block it in the new one too
+    /// Omit what this bank blocks (`forget --block`), and block it in the new bank too
     #[arg(long, value_name = "BANK", conflicts_with = "list")]
     blocks_of: Option<PathBuf>,
-    /// List the backups, and whether their files are there in full size
+    /// List the backups and check that their files exist with the right sizes
     #[arg(long)]
     list: bool,
     /// With --list: read every file and compare it with what was backed up
@@ -64,7 +64,7 @@ pub(super) fn run(args: &RestoreArgs, session: &Session) -> Result<Outcome, CliE
 fn one(args: &RestoreArgs, bank: &Path, session: &Session) -> Result<Outcome, CliError> {
     let request = RestoreRequest { backup: args.at };
     let blocking = args.blocks_of.as_deref().map(Bank::at);
-    // What cannot be read is told before anything is made.
+    // Read the blocks first, so that nothing is created if they cannot be read.
     if let Some(blocking) = &blocking {
         blocking.status()?;
     }
@@ -77,7 +77,7 @@ fn one(args: &RestoreArgs, bank: &Path, session: &Session) -> Result<Outcome, Cl
     let (report, forgotten) = restored?;
     if let Some(forgotten) = forgotten {
         session.note(format_args!(
-            "{} and {} that {} blocks were forgotten; `seedbank compact` takes them out of the files",
+            "{} and {} that {} blocks were removed; `seedbank compact` also removes them from the files",
             counted(forgotten.pages, "page"),
             counted(forgotten.sites, "whole site"),
             plain(&blocking_name(args))
@@ -116,11 +116,11 @@ fn list(args: &RestoreArgs, session: &Session) -> Result<Outcome, CliError> {
     if found.is_clean() {
         return Ok(Outcome::Done);
     }
-    session.note("hint: `seedbank backup --verify` writes again what the bank still has of it");
+    session.note("hint: `seedbank backup --verify` rewrites damaged files that the bank still has");
     Ok(Outcome::Findings)
 }
 
-/// The list for people.
+/// Formats the list as text.
 fn text(found: &Backups) -> String {
     let rows: Vec<Vec<String>> = found
         .backups
@@ -152,6 +152,7 @@ fn text(found: &Backups) -> String {
     } else {
         aligned(&header, &rows)
     };
+    // Damage comes after the table, since its descriptions are too long for a column.
     let faults = found.backups.iter().filter_map(|backup| {
         let fault = backup.fault.as_deref()?;
         Some((backup.made.backup, fault))
@@ -163,6 +164,7 @@ fn text(found: &Backups) -> String {
         let _ = writeln!(text, "backup {backup}: {}", plain(what));
     }
     let count = (found.backups.len() + found.unreadable.len()) as u64;
+    // Say how much was checked: equal sizes do not prove that a backup is intact.
     let compared = if found.verified {
         "every byte was compared"
     } else {

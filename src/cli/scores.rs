@@ -1,4 +1,4 @@
-//! `scores`: degrees and centralities of every page, with what a plan knows of it.
+//! `scores`: prints degrees and centralities of every page, and its role in a plan.
 
 use std::path::PathBuf;
 
@@ -20,37 +20,38 @@ Examples:
   seedbank scores bank --format jsonl | jq -r 'select(.seed_rank) | [.url, .pagerank] | @tsv'
   duckdb -c \"SELECT url FROM 'scores.parquet' ORDER BY harmonic DESC LIMIT 10\"";
 
-/// Print degrees, PageRank and harmonic centrality of every page, and what a plan knows of it
+/// Print degrees, PageRank and harmonic centrality of every page, and its role in a plan
 ///
-/// Degrees and centralities are of the last published state, over all crawled and known pages and the
-/// links that count. Of the last refresh of a plan come the rank as a seed, the core with hub and
-/// authority scores, and the seed that covers the page.
+/// Degrees and centralities refer to the last published state: all crawled and known pages, and the
+/// links between them that count. From the last refresh of a plan come the rank as a seed, the core with
+/// hub and authority scores, and the seed that covers the page.
 ///
-/// Where more than 4,096 pages have links, harmonic centralities are measured from so many of them, drawn
-/// at random, which is told; the order of pages by them is an estimate then.
+/// If more than 4,096 pages have links, harmonic centralities are estimated from a random sample of that
+/// many pages; a note says so, and the order of pages by harmonic centrality is then an estimate.
 ///
-/// Pages are in the order of site names and of the URLs of each site.
+/// Pages are ordered by site name, and by URL within a site.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ScoresArgs {
     /// The bank
     bank: PathBuf,
-    /// The plan whose last refresh is told of; `default`, if there is one
+    /// The plan whose last refresh is used [default: default, if it exists]
     #[arg(long, value_name = "NAME")]
     plan: Option<String>,
-    /// The seed of the draw of pages that distances are measured from
+    /// Seed of the random sample of pages for harmonic centralities
     #[arg(long, value_name = "N", default_value_t = 0)]
     rng_seed: u64,
-    /// How the scores are printed
+    /// Output format
     #[arg(long, value_parser = named(ScoreFormat::NAMED), default_value_t, env = "SEEDBANK_FORMAT")]
     format: ScoreFormat,
-    /// Write to a file, which is replaced only once all is written; CSV and JSON are compressed where its
-    /// name ends in .gz or .zst
+    /// Write to this file, which is replaced only when the output is complete
+    ///
+    /// CSV and JSON are compressed if the name ends in .gz or .zst.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
 
-/// Why scores were not written.
+/// Why the scores could not be written.
 enum Failed {
     Engine(EngineError),
     Write(std::io::Error),
@@ -88,11 +89,11 @@ pub(super) fn run(args: &ScoresArgs, session: &Session) -> Result<Outcome, CliEr
         Failed::Write(e) => compressed.failed(e),
     })?;
     compressed.finish()?;
-    tell(&report, session);
+    print_notes(&report, session);
     Ok(Outcome::Done)
 }
 
-fn tell(of: &ScoresReport, session: &Session) {
+fn print_notes(of: &ScoresReport, session: &Session) {
     session.note(format_args!(
         "state after batch {}: {}; {}",
         of.batch,
@@ -101,17 +102,17 @@ fn tell(of: &ScoresReport, session: &Session) {
             "harmonic centralities are exact".to_owned()
         } else {
             format!(
-                "harmonic centralities are measured from {} drawn at random",
+                "harmonic centralities are estimated from {} drawn at random",
                 counted(of.harmonic_sources, "page")
             )
         }
     ));
     match (&of.plan, of.refresh, of.state_after) {
         (Some(plan), Some(refresh), Some(batch)) => session.note(format_args!(
-            "seeds, cores and covers are those of refresh {refresh} of plan {plan}, state after batch {batch}"
+            "seeds, cores and covers are from refresh {refresh} of plan {plan}, state after batch {batch}"
         )),
         _ => session.note(format_args!(
-            "there is no plan named default, so nothing is told of seeds, cores and covers; --plan names another"
+            "the plan `default` does not exist, so seeds, cores and covers are empty; use --plan to name another plan"
         )),
     }
 }

@@ -1,4 +1,4 @@
-//! `search`: the pages and sites that a text names or is a part of.
+//! `search`: finds pages and sites by URL, name, or part of one.
 
 use std::path::PathBuf;
 
@@ -10,32 +10,32 @@ use seedbank::told::Lines;
 use super::failure::CliError;
 use super::output::{print, print_json};
 use super::session::{Outcome, Session};
-use super::states::told;
+use super::states::state_and_spam;
 use super::values::{Format, FormatArgs, whole};
 
 const EXAMPLES: &str = "\
 Examples:
   seedbank search bank https://example.org/about
   seedbank search bank example.org/about                  the same page, by http or https
-  seedbank search bank news --limit 100                   sites and pages with news in their names
+  seedbank search bank news --limit 100                   sites and pages that contain `news`
   seedbank search bank example --format json";
 
-/// Find pages and sites by a URL, or by a part of one
+/// Find pages and sites by URL, name, or part of one
 ///
-/// A site is found by its name or a part of it, a page by its URL, with http:// or https:// or without,
-/// or by a part of it. Upper case and lower case are the same. What the text begins with comes first,
-/// then sites by name, and pages by the names of their sites and by URL.
+/// Sites are found by name, and pages by URL, with or without http:// or https://. Upper and lower case
+/// are equivalent. Results that begin with the text come first; otherwise sites are ordered by name, and
+/// pages by the names of their sites and by URL.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct SearchArgs {
     /// The bank
     bank: PathBuf,
-    /// The URL or site, or a part of one
+    /// A URL, the name of a site, or part of one
     text: String,
-    /// How many sites, and how many pages, are named
+    /// Maximum number of sites, and of pages, in the result
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = whole::<u32>(1..=10_000))]
     limit: u32,
-    /// How many names of sites and pages are looked at; at most half of these looks go into sites
+    /// Maximum number of site names and URLs to examine; at most half of them are site names
     #[arg(long, value_name = "N", default_value_t = SearchLimits::default().looked,
         value_parser = whole::<u64>(1..=u64::MAX))]
     look: u64,
@@ -68,10 +68,11 @@ fn is_empty(found: &Found) -> bool {
     found.page.is_none() && found.sites.is_empty() && found.pages.is_empty()
 }
 
-/// What was found, for people.
+/// Formats the result as text.
 fn text(found: &Found, limits: SearchLimits) -> String {
     let mut lines = Lines::under(plain(&found.asked).as_ref());
-    let page = |page: &FoundPage| format!("{}  {}", page.url, told(page.state, page.spam));
+    let page =
+        |page: &FoundPage| format!("{}  {}", page.url, state_and_spam(page.state, page.spam));
     if let Some(named) = &found.page {
         lines.add(format_args!("page {}", page(named)));
     }
@@ -84,7 +85,7 @@ fn text(found: &Found, limits: SearchLimits) -> String {
             of.site, of.crawled, of.known
         ));
     }
-    // The page that is named is told already.
+    // The exact match is already printed.
     let is_named = |with: &&FoundPage| {
         found
             .page
@@ -94,23 +95,24 @@ fn text(found: &Found, limits: SearchLimits) -> String {
     let others: Vec<&FoundPage> = found.pages.iter().filter(|with| !is_named(with)).collect();
     match (others.is_empty(), &found.page) {
         (true, _) => {}
-        (false, None) => lines.add("pages with it in their URLs"),
-        (false, Some(_)) => lines.add("other pages with it in their URLs"),
+        (false, None) => lines.add("pages with the text in their URLs"),
+        (false, Some(_)) => lines.add("other pages with the text in their URLs"),
     }
     for with in others {
         lines.add(format_args!("  {}", page(with)));
     }
+    // Distinguish an empty result from a search that was cut short.
     match (found.complete, is_empty(found)) {
         (true, false) => {}
-        (true, true) => lines.add("no site and no page has it in its name"),
+        (true, true) => lines.add("no site name and no URL contains the text"),
         (false, true) => lines.add(format_args!(
-            "none of the {} looked at has it (--look looks further)",
+            "none of the {} examined contains the text (--look examines more)",
             counted(found.looked, "name")
         )),
         (false, false) => {
             let is_full = found.sites.len() >= limits.sites || found.pages.len() >= limits.pages;
             lines.add(format_args!(
-                "there may be more: {} {} looked at ({} looks further)",
+                "there may be more: {} {} examined ({} raises the limit)",
                 counted(found.looked, "name"),
                 if found.looked == 1 { "was" } else { "were" },
                 if is_full { "--limit" } else { "--look" }

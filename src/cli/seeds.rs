@@ -1,4 +1,4 @@
-//! `seeds`: the seed list, in the formats that crawlers read.
+//! `seeds`: prints seeds in the formats that crawlers read.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -8,30 +8,30 @@ use seedbank::engine::{Bank, Seed};
 use seedbank::shown::{are, counted};
 use seedbank::told::{SeedFormat, split_seeds, write_seeds};
 
+use super::atomic_file::{AtomicFile, Destination, persist_all};
 use super::failure::CliError;
-use super::out_file::{OutFile, Spot, complete};
 use super::output::{Output, parquet_to};
 use super::session::{Outcome, Session};
 use super::values::{WhichArgs, named, whole};
 
 const EXAMPLES: &str = "\
 Examples:
-  seedbank seeds bank                              one URL a line, best first
-  seedbank seeds bank --plan dense --format jsonl  with the evidence
+  seedbank seeds bank                              one URL per line, best first
+  seedbank seeds bank --plan dense --format jsonl  with the evidence for each seed
   seedbank seeds bank --refresh 3 --format csv
-  seedbank seeds bank --alive                      without those that died since the refresh
+  seedbank seeds bank --alive                      without seeds that have died since the refresh
   seedbank seeds bank --limit 20                   the best 20
   seedbank seeds bank --format nutch --out urls/seeds.txt
-  seedbank seeds bank --out seeds.txt --if-changed status 5 where seeds.txt has this list already
-  seedbank seeds bank --out urls.txt --split 4     urls-1.txt to urls-4.txt, whole sites each
+  seedbank seeds bank --out seeds.txt --if-changed exit status 5 if seeds.txt already has this list
+  seedbank seeds bank --out urls.txt --split 4     urls-1.txt to urls-4.txt, each with whole sites
   seedbank seeds bank --format heritrix > job/seeds.txt
   seedbank seeds bank --format parquet --out seeds.parquet";
 
 /// Print the seeds of a refresh, best first
 ///
-/// By cores in the order of the cores. By the other methods first the first pick of every site,
-/// then the second ones, and so on, each round by the value that the seeds cover (ties by site
-/// name): so any head of the list is a good list.
+/// With method cores, seeds are in the order of the cores. With other methods, the first seed of every
+/// site comes first, then the second of every site, and so on; within each round, seeds are ordered by
+/// the value that they cover (ties by site name). Any beginning of the list is therefore a good list.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct SeedsArgs {
@@ -39,32 +39,32 @@ pub(super) struct SeedsArgs {
     bank: PathBuf,
     #[command(flatten)]
     which: WhichArgs,
-    /// Leave out dead seeds: pages that are gone, or no page any more, at the bank's last state. The
-    /// others keep their ranks
+    /// Omit dead seeds: pages that are gone or no longer pages in the bank's last state
+    ///
+    /// The other seeds keep their ranks.
     #[arg(long)]
     alive: bool,
-    /// Print the best N, of those that are alive with --alive
+    /// Print only the best N seeds, after --alive is applied
     #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=u32::MAX))]
     limit: Option<u32>,
-    /// Write to a file, which is replaced only once all is written
+    /// Write to this file, which is replaced only when the output is complete
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Write N files in place of one, for as many crawlers: with --out seeds.txt seeds-1.txt to
-    /// seeds-N.txt
+    /// Write N files, for as many crawlers: seeds-1.txt to seeds-N.txt for --out seeds.txt
     ///
-    /// The seeds of a site are in one of them, each is in the order of the list, and all are put in place
-    /// together.
+    /// All seeds of a site are in the same file, each file is in the order of the list, and all files are put
+    /// in place together.
     #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=256), requires = "out", conflicts_with = "if_changed")]
     split: Option<u32>,
-    /// Print only where the list is another one; else say so, and end with status 5
+    /// Write the list only if it has changed; otherwise say so and exit with status 5
     ///
-    /// With --out it is another one where the file that is there does not hold the very bytes that
-    /// would be written; it stays untouched where it does. (Formats that name the refresh are others
-    /// after every refresh; text is not.) Without --out it is another one where it has not the same
-    /// pages in the same order as the plan's refresh before, or none before is kept.
+    /// With --out, the list has changed if the existing file differs in any byte; an unchanged file is not
+    /// touched. (Formats that contain the refresh number change with every refresh; text does not.) Without
+    /// --out, the list has changed if its pages or their order differ from the plan's previous refresh, or
+    /// if no previous refresh is stored.
     #[arg(long)]
     if_changed: bool,
-    /// How the seeds are printed
+    /// Output format
     #[arg(long, value_parser = named(SeedFormat::NAMED), default_value_t, env = "SEEDBANK_FORMAT")]
     format: SeedFormat,
 }
@@ -74,9 +74,10 @@ pub(super) fn run(args: SeedsArgs, session: &Session) -> Result<Outcome, CliErro
         parquet_to(args.out.as_deref())?;
     }
     let bank = Bank::at(&args.bank);
+    // Several files are put in place together, so they do not share the path below.
     if let (Some(parts), Some(out)) = (args.split, &args.out) {
         if out.as_os_str() == "-" {
-            let text = "--split writes files; give --out the name of a file";
+            let text = "--split writes files; use --out with the name of a file";
             return Err(CliError::Usage(text.to_owned()));
         }
         let (seeds, all) = chosen(bank.seeds(&args.which.clone().into())?, &args, session);
@@ -88,29 +89,31 @@ pub(super) fn run(args: SeedsArgs, session: &Session) -> Result<Outcome, CliErro
         write(seeds, &args, out, session)?.finish()?;
         return Ok(Outcome::Done);
     }
+    // The bytes of the file decide, since crawlers read the file and not the bank.
     if out.is_to_file() {
         let seeds = bank.seeds(&args.which.clone().into())?;
-        if write(seeds, &args, out, session)?.finish_if_other()? {
+        if write(seeds, &args, out, session)?.finish_if_changed()? {
             return Ok(Outcome::Done);
         }
         let file = args.out.unwrap_or_default();
         session.note(format_args!(
-            "nothing changed: {} has this list already",
+            "nothing changed: {} already has this list",
             file.display()
         ));
         return Ok(Outcome::Nothing);
     }
     if args.alive {
         return Err(CliError::Usage(
-            "--if-changed with --alive compares with a file, since nobody keeps which seeds were alive the last time; give --out FILE"
+            "--if-changed with --alive requires --out FILE, since the bank does not store which seeds were alive last time"
                 .to_owned(),
         ));
     }
+    // Without a file, compare with the previous refresh of the plan.
     let list = bank.seeds_and_earlier(&args.which.clone().into())?;
     match &list.earlier {
         Some(earlier) if list.is_same(args.limit.map(|limit| limit as usize)) => {
             session.note(format_args!(
-                "nothing changed: refresh {} of plan {} has the list of refresh {}",
+                "nothing changed: refresh {} of plan {} has the same list as refresh {}",
                 list.refresh, list.plan, earlier.refresh
             ));
             return Ok(Outcome::Nothing);
@@ -125,7 +128,7 @@ pub(super) fn run(args: SeedsArgs, session: &Session) -> Result<Outcome, CliErro
     Ok(Outcome::Done)
 }
 
-/// Writes the list as the arguments say; what comes back is still to be finished.
+/// Writes the list as the arguments say; the caller must finish the returned output.
 fn write(
     seeds: Vec<Seed>,
     args: &SeedsArgs,
@@ -138,7 +141,7 @@ fn write(
     Ok(out)
 }
 
-/// Writes the parts of a list, each to a file of its own.
+/// Writes the parts of a list to one file each.
 fn split(
     seeds: &[Seed],
     all: usize,
@@ -147,19 +150,19 @@ fn split(
 ) -> Result<Outcome, CliError> {
     let mut files = Vec::new();
     for (number, part) in (1..).zip(split_seeds(seeds, parts as usize)) {
-        let spot = Spot::new("--out", &numbered(out, number), &args.bank)?;
-        let mut file = OutFile::new(spot)?;
+        let destination = Destination::new("--out", &numbered(out, number), &args.bank)?;
+        let mut file = AtomicFile::new(destination)?;
         let failed = file.failed();
         let mut list = Vec::new();
         write_seeds(&mut list, &part, all, args.format).map_err(&failed)?;
         file.write_all(&list).map_err(failed)?;
         files.push(file);
     }
-    complete(files)?;
+    persist_all(files)?;
     Ok(Outcome::Done)
 }
 
-/// The name of a part: its number stands before what the name ends in.
+/// Returns the name of a part: its number is inserted before the extension.
 fn numbered(out: &Path, number: u32) -> PathBuf {
     let stem = out.file_stem().unwrap_or_default().to_os_string();
     let mut name = stem;
@@ -171,7 +174,7 @@ fn numbered(out: &Path, number: u32) -> PathBuf {
     out.with_file_name(name)
 }
 
-/// The seeds of a list that are asked for, and how many the list has.
+/// Returns the requested seeds, and the length of the whole list.
 fn chosen(mut seeds: Vec<Seed>, args: &SeedsArgs, session: &Session) -> (Vec<Seed>, usize) {
     let all = seeds.len();
     let dead = seeds.iter().filter(|seed| !seed.alive).count();
@@ -180,12 +183,12 @@ fn chosen(mut seeds: Vec<Seed>, args: &SeedsArgs, session: &Session) -> (Vec<See
     }
     if dead > 0 {
         let way = if args.alive {
-            "left out; refresh the plan for others in their place"
+            "omitted; refresh the plan to replace them"
         } else {
-            "refresh the plan; --alive leaves them out"
+            "refresh the plan, or omit them with --alive"
         };
         session.warn(format_args!(
-            "{dead} of {} {} dead: gone or no page any more ({way})",
+            "{dead} of {} {} dead: gone or no longer a page ({way})",
             counted(all, "seed"),
             are(&dead)
         ));

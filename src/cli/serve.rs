@@ -1,4 +1,4 @@
-//! `serve`: the bank in a browser.
+//! `serve`: shows the bank in a browser.
 
 use std::fs;
 use std::io::Read;
@@ -13,48 +13,50 @@ use super::failure::CliError;
 use super::output::print;
 use super::session::{Outcome, Session};
 
-/// The most bytes of a token file.
+/// The maximum size of a token file in bytes.
 const MAX_TOKEN: u64 = 4096;
 
 const EXAMPLES: &str = "\
 Examples:
   seedbank serve bank                             then open http://127.0.0.1:7878/
-  seedbank serve bank --listen 127.0.0.1:0        at a port that is free, which is printed
+  seedbank serve bank --listen 127.0.0.1:0        on a free port, which is printed
   seedbank serve bank --listen 0.0.0.0:7878 --token-file token --name seeds.example.org
   curl -H \"Authorization: Bearer $(cat token)\" 'http://seeds.example.org:7878/?format=json'
 
-Every page is JSON with ?format=json, or where a request accepts application/json: the same that the
-command line prints. /metrics is for Prometheus, /healthz says that the server is there. Encrypt what
-leaves this machine with a proxy in front of it: the token is sent with every request.";
+Every page is available as JSON, with ?format=json or for requests that accept application/json; it is
+the same JSON that the command line prints. /metrics serves metrics for Prometheus, and /healthz answers
+while the server is up. The token is sent with every request and is not encrypted: outside this machine,
+put a proxy with TLS in front of the server.";
 
-/// Show the bank in a browser: a page for every question, read-only
+/// Show the bank in a browser, read-only
 ///
-/// It shows what is published, follows new batches and refreshes, and changes nothing. Ctrl-C or
-/// SIGTERM ends it.
+/// Shows the published state, follows new batches and refreshes, and changes nothing. Ctrl-C or SIGTERM
+/// stops the server.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ServeArgs {
     /// The bank
     bank: PathBuf,
-    /// Where to listen: an address of this machine, and a port
+    /// The address and port to listen on
     #[arg(long, value_name = "ADDRESS:PORT", default_value_t = ServeRequest::default().listen)]
     listen: SocketAddr,
-    /// A file with a secret of at least 16 bytes, which every request then has to know; browsers ask
-    /// for it as a password. An address that other machines reach needs one
+    /// A file with a secret token of at least 16 bytes, required from every request
+    ///
+    /// Browsers ask for the token as a password. It is mandatory for addresses that other machines can reach.
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
-    /// A name that browsers call the server by, beside addresses and localhost; may be repeated
+    /// A host name of the server, besides IP addresses and localhost; can be repeated
     #[arg(long, value_name = "HOST", value_parser = host)]
     name: Vec<String>,
 }
 
-/// Reads the name of a host, without a port.
+/// Parses a host name without a port.
 fn host(text: &str) -> Result<String, String> {
     let is_of_name = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
     if !text.is_empty() && text.len() < 256 && text.chars().all(is_of_name) {
         Ok(text.to_owned())
     } else {
-        Err("give the name of a host, such as seeds.example.org, without a port; beyond ASCII as punycode".to_owned())
+        Err("expected a host name without a port, such as seeds.example.org, in punycode if it is not ASCII".to_owned())
     }
 }
 
@@ -71,7 +73,7 @@ pub(super) fn run(args: ServeArgs, session: &Session) -> Result<Outcome, CliErro
     let watch = session.watch()?;
     if is_open {
         session.warn(format_args!(
-            "whoever reaches {} and has the token can read the whole bank: every URL, link, attribute and seed",
+            "anyone who can reach {} and has the token can read the whole bank: every URL, link, attribute and seed",
             server.address()
         ));
     }
@@ -89,7 +91,7 @@ pub(super) fn run(args: ServeArgs, session: &Session) -> Result<Outcome, CliErro
     Ok(Outcome::Done)
 }
 
-/// The secret in a file, without the line end that editors leave.
+/// Reads the token from a file, without the line end that editors add.
 fn token(path: &Path) -> Result<Token, CliError> {
     let usage = |what: String| CliError::Usage(format!("--token-file {}: {what}", path.display()));
     let mut bytes = Vec::new();
@@ -97,15 +99,17 @@ fn token(path: &Path) -> Result<Token, CliError> {
         fs::File::open(path).and_then(|file| file.take(MAX_TOKEN + 1).read_to_end(&mut bytes));
     read.map_err(|e| usage(e.to_string()))?;
     if bytes.len() as u64 > MAX_TOKEN {
-        return Err(usage(format!("a token has at most {MAX_TOKEN} bytes")));
+        return Err(usage(format!(
+            "expected a token of at most {MAX_TOKEN} bytes"
+        )));
     }
     while bytes.last().is_some_and(u8::is_ascii_whitespace) {
         bytes.pop();
     }
     if bytes.iter().any(|byte| !(0x21..0x7f).contains(byte)) {
         return Err(usage(
-            "a token is of letters, digits and signs of ASCII, without blanks; `openssl rand -hex 32` makes one".to_owned(),
+            "expected a token of ASCII letters, digits and punctuation without spaces; `openssl rand -hex 32` generates one".to_owned(),
         ));
     }
-    Token::new(&bytes).map_err(|e| usage(format!("{e}; `openssl rand -hex 32` makes one")))
+    Token::new(&bytes).map_err(|e| usage(format!("{e}; `openssl rand -hex 32` generates one")))
 }

@@ -1,4 +1,4 @@
-//! What a command does besides its work: threads, logs, notes on standard error, Ctrl-C.
+//! The environment of a command: threads, logs, notes on standard error, and Ctrl-C.
 
 use std::fmt;
 use std::io::{self, IsTerminal};
@@ -8,31 +8,31 @@ use clap::{ArgAction, Args};
 use seedbank::engine::ReadCost;
 use tracing_subscriber::EnvFilter;
 
+use super::abort_handler;
 use super::failure::CliError;
-use super::last_words;
 use super::log::{Level, LogFormat};
 use super::progress::{Progress, catch_signals};
 use super::values::human_bytes;
 
-/// What every command knows.
+/// The options of all commands.
 #[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Everywhere")]
+#[command(next_help_heading = "Global options")]
 pub(super) struct Everywhere {
-    /// How many threads to use; 0 means one for each processor
+    /// Number of threads; 0 means one per processor
     ///
     /// The output is the same with any number of threads.
     #[arg(long, global = true, value_name = "N", default_value_t = 0, hide_default_value = true,
         value_parser = clap::value_parser!(u16).range(0..=1024), env = "SEEDBANK_THREADS")]
     pub(super) threads: u16,
-    /// Say more on standard error; give it twice for still more
+    /// Print more to standard error; use -vv for even more
     #[arg(short, long, global = true, action = ArgAction::Count)]
     pub(super) verbose: u8,
-    /// Say nothing on standard error but errors
+    /// Print only errors to standard error
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(super) quiet: bool,
-    /// How standard error is written: log messages, warnings, and why the command failed
+    /// Format of log messages, warnings and errors on standard error
     ///
-    /// There are no progress bars among lines of JSON.
+    /// With json, no progress bars are shown.
     #[arg(
         long,
         global = true,
@@ -42,25 +42,25 @@ pub(super) struct Everywhere {
         env = "SEEDBANK_LOG_FORMAT"
     )]
     pub(super) log_format: LogFormat,
-    /// Show no progress bars, which are shown where standard error is a terminal
+    /// Show no progress bars; by default they are shown if standard error is a terminal
     #[arg(long, global = true, value_parser = BoolishValueParser::new(),
         env = "SEEDBANK_NO_PROGRESS")]
     pub(super) no_progress: bool,
 }
 
-/// How a command that did not fail ended.
+/// How a command ended that did not fail.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Outcome {
-    /// As asked.
+    /// It did what it was asked to do.
     Done,
-    /// A check found something.
+    /// A check found damage.
     Findings,
-    /// There is nothing to answer with: nothing could be selected, nothing changed, or the bank does
-    /// not know what was asked about.
+    /// The result is empty: nothing could be selected, nothing changed, or the bank does not contain what
+    /// was asked about.
     Nothing,
 }
 
-/// The settings of this run that every command has.
+/// The options of this run that every command has.
 pub(super) struct Session {
     threads: usize,
     verbose: u8,
@@ -84,9 +84,9 @@ impl Session {
         }
     }
 
-    /// Starts logs and threads.
+    /// Starts logging and the threads.
     pub(super) fn begin(&self) -> Result<(), CliError> {
-        last_words::prepare(self.log == LogFormat::Json).map_err(CliError::Signals)?;
+        abort_handler::prepare(self.log == LogFormat::Json).map_err(CliError::Signals)?;
         let level = match (self.quiet, self.verbose) {
             (true, _) => "error",
             (false, 0) => "warn",
@@ -106,32 +106,32 @@ impl Session {
         Ok(())
     }
 
-    /// A watch for long work: bars on a terminal, and Ctrl-C stops it.
+    /// Returns a watch for long work, which shows progress on a terminal and stops the work at Ctrl-C.
     pub(super) fn watch(&self) -> Result<Progress, CliError> {
         catch_signals().map_err(CliError::Signals)?;
         Ok(Progress::new(self.bars))
     }
 
-    /// Whether more should be said.
+    /// Returns whether more messages were requested with -v.
     pub(super) fn is_verbose(&self) -> bool {
         self.verbose > 0
     }
 
-    /// Warns the user of something to know that was not asked for.
+    /// Prints a warning.
     pub(super) fn warn(&self, text: impl fmt::Display) {
         if !self.quiet {
             self.log.say(Level::Warn, &text.to_string());
         }
     }
 
-    /// Says how it went where there is no result to print.
+    /// Prints a note about the result or about progress.
     pub(super) fn note(&self, text: impl fmt::Display) {
         if !self.quiet {
             self.log.say(Level::Info, &text.to_string());
         }
     }
 
-    /// Says what an answer cost to read, where more is to be said.
+    /// With -v, prints how much an answer read.
     pub(super) fn note_cost(&self, cost: ReadCost) {
         if self.is_verbose() {
             self.note(format_args!(
@@ -142,7 +142,7 @@ impl Session {
         }
     }
 
-    /// Reports an error and what to do about it. Quiet does not hide it.
+    /// Prints an error and its hint, even with --quiet.
     pub(super) fn fail(&self, error: &CliError) {
         self.log.fail(error);
     }

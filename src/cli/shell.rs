@@ -1,4 +1,4 @@
-//! `completions` and `man`: the command line described for shells and for man.
+//! `completions` and `man`: generate shell completions and manual pages.
 
 use std::fs;
 use std::path::PathBuf;
@@ -18,10 +18,10 @@ Examples:
 
 const MAN: &str = "\
 Examples:
-  seedbank man | man -l -              read the manual page
-  seedbank man --out man/man1          write a page for every command";
+  seedbank man | man -l -              show the manual page
+  seedbank man --out man/man1          write one page per command";
 
-/// Print the completions for a shell
+/// Print completions for a shell
 #[derive(Debug, Args)]
 #[command(after_help = COMPLETIONS)]
 pub(super) struct CompletionsArgs {
@@ -44,11 +44,11 @@ enum ShellName {
     Zsh,
 }
 
-/// Print the manual page, or write those of all commands
+/// Print the manual page, or write the pages of all commands
 #[derive(Debug, Args)]
 #[command(after_help = MAN)]
 pub(super) struct ManArgs {
-    /// A folder to write one page for each command to
+    /// Write one page per command to this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
@@ -64,7 +64,7 @@ pub(super) fn completions(
         ShellName::PowerShell => Shell::PowerShell,
         ShellName::Zsh => Shell::Zsh,
     };
-    // Into memory first: the generator would panic if its reader went away.
+    // Generate into memory, since the generator panics if standard output is closed.
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut command, "seedbank", &mut script);
     let mut out = Output::new();

@@ -1,4 +1,4 @@
-//! `site`: what the bank knows of one site.
+//! `site`: shows what the bank contains about one site.
 
 use std::path::PathBuf;
 
@@ -16,11 +16,10 @@ const EXAMPLES: &str = "\
 Examples:
   seedbank site bank example.org
   seedbank site bank https://example.org/about            the site of a page
-  seedbank site bank example.org --limit 100              up to 100 sites that it is linked with
+  seedbank site bank example.org --limit 100              up to 100 linked sites each way
   seedbank site bank example.org --format json";
 
-/// Show what the bank knows of a site: its pages, its links with other sites, content that it has more
-/// than once, and what it is in every plan
+/// Show a site: pages, links with other sites, repeated content, and role in every plan
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct SiteArgs {
@@ -28,11 +27,10 @@ pub(super) struct SiteArgs {
     bank: PathBuf,
     /// The site, or a URL on it
     site: String,
-    /// How many sites are named, of those that it links to and of those that link to it [default: 10,
-    /// as JSON 100]
+    /// Maximum number of linked sites each way [default: 10, in JSON 100]
     #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=10_000))]
     limit: Option<u32>,
-    /// How many pages of the site are looked at, the first ones in the order of URLs
+    /// Maximum number of pages to examine, in the order of URLs
     #[arg(long, value_name = "N", default_value_t = SiteLimits::default().pages,
         value_parser = whole::<u64>(1..=u64::MAX))]
     look: u64,
@@ -62,11 +60,11 @@ pub(super) fn run(args: &SiteArgs, session: &Session) -> Result<Outcome, CliErro
     Ok(Outcome::Done)
 }
 
-/// What the bank knows of a site, for people.
+/// Formats the facts about a site as text.
 fn text(facts: &SiteFacts) -> String {
     let mut lines = Lines::under(format_args!("site {}", facts.site));
     if let Some(given) = given(facts.given) {
-        lines.add(format_args!("given of it: {given}"));
+        lines.add(format_args!("given attributes: {given}"));
     }
     let pages = &facts.pages;
     lines.add(format_args!(
@@ -79,17 +77,17 @@ fn text(facts: &SiteFacts) -> String {
     };
     if !facts.complete {
         lines.add(format_args!(
-            "only its first {} were looked at (--look): these have the aliases, the pages that nobody \
-             links to, the links with other sites and the repeated content told here",
+            "only its first {} were examined (--look): the aliases, unlinked pages, links with other \
+             sites and repeated content below refer to these pages",
             counted(facts.looked, "page")
         ));
     }
     lines.add(format_args!(
-        "{aliases}, {} that nobody links to any more",
+        "{aliases}, {} no longer linked to",
         counted(pages.unlinked, "page")
     ));
     lines.add(format_args!(
-        "{} inside, {} to other sites",
+        "{} within the site, {} to other sites",
         counted(facts.links_inside, "link"),
         facts.links_out
     ));
@@ -109,9 +107,9 @@ fn given(given: GivenOfSite) -> Option<String> {
     let quality = given.quality.map(|quality| format!("quality {quality}"));
     let spam = given.spam.map(|spam| if spam { "spam" } else { "no spam" });
     let quota = given.quota.map(|quota| format!("quota {quota}"));
-    let told = [quality, spam.map(str::to_owned), quota];
-    let told: Vec<String> = told.into_iter().flatten().collect();
-    (!told.is_empty()).then(|| told.join(", "))
+    let given = [quality, spam.map(str::to_owned), quota];
+    let given: Vec<String> = given.into_iter().flatten().collect();
+    (!given.is_empty()).then(|| given.join(", "))
 }
 
 fn links(lines: &mut Lines, what: &str, of: &LinksOfSite) {
@@ -136,7 +134,7 @@ fn links(lines: &mut Lines, what: &str, of: &LinksOfSite) {
     let more = of.sites.saturating_sub(of.by_site.len() as u64);
     if more > 0 {
         lines.add(format_args!(
-            "  and {} (--limit has more)",
+            "  and {} (--limit prints more)",
             counted(more, "more site")
         ));
     }
@@ -149,7 +147,7 @@ fn digests(lines: &mut Lines, facts: &SiteFacts) {
         return;
     }
     lines.add(format_args!(
-        "{} with a content digest, {} different",
+        "{} with a content digest, {} distinct",
         counted(digests.pages, "crawled page"),
         digests.distinct
     ));

@@ -1,10 +1,10 @@
-//! What pages are to the crawler, in words.
+//! Names of page states.
 
 use seedbank::engine::PageState;
 use seedbank::told::state_name;
 
-/// A page's state and whether it is spam.
-pub(super) fn told(state: PageState, spam: bool) -> String {
+/// Returns the name of a page's state, and whether the page is spam.
+pub(super) fn state_and_spam(state: PageState, spam: bool) -> String {
     let spam = if spam { ", spam" } else { "" };
     [state_name(state), spam].concat()
 }

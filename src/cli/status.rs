@@ -1,4 +1,4 @@
-//! `status`: what a bank holds.
+//! `status`: prints what a bank contains.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -22,18 +22,18 @@ Examples:
   seedbank status bank --format json | jq .crawled
   seedbank status bank --metrics /var/lib/node_exporter/seedbank.prom";
 
-/// Print what a bank holds, how old that is, and what it takes on disk
+/// Print what a bank contains, how old it is, and how much disk space it uses
 ///
-/// The last batch and the last refresh of each plan with their ages, and what the seeds are today.
+/// Shows the last batch and the last refresh of each plan with their ages, and the states of the seeds today.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct StatusArgs {
     /// The bank
     bank: PathBuf,
-    /// Also print where the bytes are: table by table, and bits for each link
+    /// Also print the size of each table, and the number of bits per link
     ///
-    /// JSON always has them. A bank that is not compacted also holds what was overwritten, until
-    /// RocksDB merges its files, which it does as batches come.
+    /// JSON always includes them. Until RocksDB merges its files, which it does as batches arrive, a bank
+    /// also contains overwritten data.
     #[arg(long)]
     sizes: bool,
     #[command(flatten)]
@@ -53,7 +53,7 @@ pub(super) fn run(args: &StatusArgs) -> Result<Outcome, CliError> {
     Ok(Outcome::Done)
 }
 
-/// The status for people.
+/// Formats the status as text.
 fn text(status: &Status, with_sizes: bool) -> String {
     let mut text = String::new();
     let counters = &status.counters;
@@ -94,17 +94,18 @@ fn text(status: &Status, with_sizes: bool) -> String {
     if let Some(undo) = status.undo {
         let _ = writeln!(
             text,
-            "`undo` can take back batch {}, for which {} are kept",
+            "`undo` can take back batch {}, for which {} are stored",
             undo.batch,
             human_bytes(undo.bytes)
         );
     }
     if let Some(batch) = &status.last_batch {
-        text.push_str(&of_batch(batch));
+        text.push_str(&batch_lines(batch));
     }
     for plan in &status.plans {
-        text.push_str(&of_plan(plan));
+        text.push_str(&plan_line(plan));
     }
+    // The log of RocksDB takes space, but belongs to no table.
     let tables: u64 = status.groups.iter().map(|group| group.bytes).sum();
     let total = tables + status.log_bytes;
     let _ = writeln!(
@@ -119,7 +120,7 @@ fn text(status: &Status, with_sizes: bool) -> String {
     text
 }
 
-fn of_batch(batch: &LastBatch) -> String {
+fn batch_lines(batch: &LastBatch) -> String {
     let kind = kind_name(batch.kind);
     let list = batch
         .rejects_file
@@ -138,7 +139,7 @@ fn of_batch(batch: &LastBatch) -> String {
     )
 }
 
-fn of_plan(plan: &PlanView) -> String {
+fn plan_line(plan: &PlanView) -> String {
     let ListToday {
         listed,
         alive,
@@ -177,10 +178,11 @@ fn of_plan(plan: &PlanView) -> String {
     )
 }
 
-/// Where the bytes are, largest first.
+/// Formats the sizes of tables, largest first.
 fn sizes(status: &Status, total: u64) -> String {
     let share = |bytes: u64| format!("{:.1} %", 100.0 * bytes as f64 / total.max(1) as f64);
     let mut by_size: Vec<&TableSize> = status.tables.iter().collect();
+    // Ties by name, so that equal states print the same text.
     by_size.sort_by(|a, b| b.bytes.cmp(&a.bytes).then(a.table.cmp(&b.table)));
     let rows: Vec<Vec<String>> = by_size
         .iter()
@@ -197,7 +199,7 @@ fn sizes(status: &Status, total: u64) -> String {
     let mut text = aligned(&["table", "of", "keys", "on disk", "share"], &rows);
     for group in &status.groups {
         let note = match (group.holds, status.link_bits) {
-            (Holds::Links, Some(bits)) => format!("; {bits:.2} bits a link, both directions"),
+            (Holds::Links, Some(bits)) => format!("; {bits:.2} bits per link, both directions"),
             (Holds::History | Holds::Refreshes, _) => {
                 "; `refresh --keep N` deletes what only older refreshes need".to_owned()
             }
@@ -215,11 +217,12 @@ fn sizes(status: &Status, total: u64) -> String {
     if status.log_bytes > 0 {
         let _ = writeln!(
             text,
-            "log: {}, {}; what small batches wrote, and no table has in its files yet",
+            "log: {}, {}; written by small batches, and not yet in the files of tables",
             human_bytes(status.log_bytes),
             share(status.log_bytes)
         );
     }
+    // The table of the bank itself is ignored, as in the metric for compaction.
     let left: Vec<&str> = status
         .tables
         .iter()
@@ -232,7 +235,7 @@ fn sizes(status: &Status, total: u64) -> String {
     } else {
         writeln!(
             text,
-            "not compacted, so what was overwritten still takes room: {}",
+            "not compacted, so overwritten data still takes space: {}",
             left.join(", ")
         )
     };

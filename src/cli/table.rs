@@ -1,9 +1,9 @@
-//! Tables: aligned for people, comma-separated for programs.
+//! Tables: aligned text and comma-separated values.
 
 use seedbank::engine::Estimate;
 use seedbank::shown::{plain, quoted};
 
-/// A table for people: the first column to the left, the others to the right.
+/// Formats an aligned table: the first column flush left, the others flush right.
 pub(super) fn aligned(header: &[&str], rows: &[Vec<String>]) -> String {
     let plain_row = |row: &Vec<String>| row.iter().map(|cell| plain(cell).into_owned()).collect();
     let rows: Vec<Vec<String>> = rows.iter().map(plain_row).collect();
@@ -33,7 +33,7 @@ pub(super) fn aligned(header: &[&str], rows: &[Vec<String>]) -> String {
     text
 }
 
-/// Lines of comma-separated values (RFC 4180).
+/// Formats lines of comma-separated values (RFC 4180).
 pub(super) fn comma_separated(header: &[&str], rows: &[Vec<String>]) -> String {
     let mut text = header.join(",") + "\r\n";
     for row in rows {
@@ -44,12 +44,12 @@ pub(super) fn comma_separated(header: &[&str], rows: &[Vec<String>]) -> String {
     text
 }
 
-/// A number as text; empty where there is none.
+/// Formats a number; empty if there is none.
 pub(super) fn or_nothing<T: ToString>(number: Option<T>) -> String {
     number.map_or_else(String::new, |number| number.to_string())
 }
 
-/// The mean and the error, as two fields.
+/// Formats the mean and the error as two fields.
 pub(super) fn fields(estimate: Option<Estimate>) -> [String; 2] {
     [
         or_nothing(estimate.map(|e| e.mean)),
@@ -57,7 +57,7 @@ pub(super) fn fields(estimate: Option<Estimate>) -> [String; 2] {
     ]
 }
 
-/// The mean and the error for people; `-` where there is none.
+/// Formats the mean and the error in one cell; `-` if there is none.
 pub(super) fn plus_minus(estimate: Option<Estimate>, decimals: usize) -> String {
     let Some(estimate) = estimate else {
         return "-".to_owned();

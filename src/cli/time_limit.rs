@@ -1,10 +1,10 @@
-//! How long a command may take, as the user types it.
+//! Parses and formats time limits.
 
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// The units, largest first: the letter that is typed, what is shown, and the seconds.
+/// The units, largest first: the letter to type, the text to print, and the seconds.
 const UNITS: [(char, &str, u64); 4] = [
     ('d', "d", 86_400),
     ('h', "h", 3600),
@@ -12,10 +12,10 @@ const UNITS: [(char, &str, u64); 4] = [
     ('s', "s", 1),
 ];
 
-/// The longest time: a year.
+/// The maximum in seconds: a year.
 const LONGEST: u64 = 365 * 86_400;
 
-/// How long a command may take: whole seconds, at least one.
+/// A time limit: a whole number of seconds, at least one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct TimeLimit(u64);
 
@@ -28,9 +28,9 @@ impl TimeLimit {
 impl FromStr for TimeLimit {
     type Err = &'static str;
 
-    /// Reads numbers with their units: 90s, 20m, 1h30m.
+    /// Parses numbers with units: 90s, 20m, 1h30m.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        const FORM: &str = "give whole numbers with s, m, h or d behind them, such as 90s or 1h30m";
+        const FORM: &str = "expected whole numbers followed by s, m, h or d, such as 90s or 1h30m";
         let mut seconds: u64 = 0;
         let mut rest = text.trim();
         while !rest.is_empty() {
@@ -50,7 +50,7 @@ impl FromStr for TimeLimit {
         if (1..=LONGEST).contains(&seconds) {
             Ok(Self(seconds))
         } else {
-            Err("give at least 1s and at most 365d")
+            Err("expected a time from 1s to 365d")
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `undo`: takes the last batch back.
+//! `undo`: takes back the last batch.
 
 use std::path::PathBuf;
 
@@ -14,23 +14,23 @@ use super::values::{self, Format, FormatArgs};
 
 const EXAMPLES: &str = "\
 Examples:
-  seedbank undo bank                   the bank is what it was before the last batch
-  seedbank ingest bank day-7.jsonl     and takes another, or the same, from here on
+  seedbank undo bank                   restores the state before the last batch
+  seedbank ingest bank day-7.jsonl     ingests another batch, or the same one again
 
-What it takes is kept for the last batch only (`status --sizes` tells how much that is), so there is
-no second undo in a row. A batch that was stored by an earlier version cannot be taken back.";
+The data needed for an undo is stored for the last batch only (`status --sizes` shows its size), so two
+undos in a row are not possible. A batch that an earlier version stored cannot be taken back.";
 
-/// Take the last batch back
+/// Take back the last batch
 ///
-/// Pages, links and attributes are what they were before it. The history keeps the batch and tells
-/// that it was taken back, as a batch of its own: numbers are never given out twice. Refreshes that ran
-/// on it stay; the next one gives what one from scratch would.
+/// Restores the pages, links and attributes from before the batch. The history keeps the batch and records
+/// the undo as a batch of its own, so batch numbers are never reused. Refreshes made after the batch stay;
+/// the next refresh gives the same result as one from scratch.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct UndoArgs {
     /// The bank
     bank: PathBuf,
-    /// Memory for sorting; what does not fit goes to files in the bank's folder
+    /// Memory for sorting; larger data is sorted in files in the bank's folder
     #[arg(long, value_name = "SIZE", default_value = "512M", value_parser = values::memory,
         env = "SEEDBANK_MEMORY")]
     memory: usize,
@@ -53,7 +53,7 @@ pub(super) fn run(args: &UndoArgs, session: &Session) -> Result<Outcome, CliErro
     Ok(Outcome::Done)
 }
 
-/// The report for people.
+/// Formats the report as text.
 fn text(report: &UndoReport) -> String {
     let counts = &report.counts;
     format!(

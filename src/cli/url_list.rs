@@ -1,4 +1,4 @@
-//! Lists of URLs from files.
+//! Reads lists of URLs from files.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
@@ -10,14 +10,14 @@ use seedbank::watch::{Interruptible, Watch};
 use super::failure::CliError;
 use super::values::human_bytes;
 
-/// The most bytes of a line: twice the longest URL, to leave room for what crawlers write after it.
+/// The maximum length of a line in bytes: twice that of a URL, for the fields that crawlers add.
 const MAX_LINE: u64 = 2 * MAX_URL as u64;
 
-/// The most bytes of a list: some four million URLs.
+/// The maximum size of a list in bytes, enough for some four million URLs.
 const MAX_LIST: u64 = 256 << 20;
 
-/// Reads a list, `-` from standard input. The input may be a pipe; waiting for it ends where the
-/// watch says so.
+/// Reads a list; `-` reads standard input. The input may be a pipe; the watch can end the wait for
+/// its data.
 pub(super) fn read(path: &Path, watch: &dyn Watch) -> Result<UrlList, CliError> {
     let failed = |source| CliError::SeedsFile {
         path: path.to_path_buf(),
@@ -33,7 +33,7 @@ pub(super) fn read(path: &Path, watch: &dyn Watch) -> Result<UrlList, CliError> 
     lines(BufReader::new(input.map_err(failed)?), name, failed)
 }
 
-/// The URLs of an input that may be a device or a pipe without an end.
+/// Reads the URLs of an input that may be a device or an endless pipe.
 fn lines(
     mut input: impl BufRead,
     name: String,
@@ -55,7 +55,7 @@ fn lines(
         }
         if read > MAX_LINE {
             return Err(CliError::Usage(format!(
-                "line {number} of {} is longer than {}, so it is no list of URLs",
+                "line {number} of {} is longer than {}, so the file is not a list of URLs",
                 list.name,
                 human_bytes(MAX_LINE)
             )));

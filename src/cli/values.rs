@@ -1,4 +1,4 @@
-//! Values of arguments, and how numbers are shown to people.
+//! Parsers of argument values, and formats of numbers.
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -12,10 +12,10 @@ use seedbank::named::Named;
 pub(super) use seedbank::shown::{age as human_age, bytes as human_bytes};
 pub(super) use seedbank::told::kind_name;
 
-/// How one result is printed.
+/// The output format of commands with a single result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
 pub(super) enum Format {
-    /// For people
+    /// Human-readable text
     #[default]
     Text,
     /// One JSON object on one line; its JSON Schema is in schema/
@@ -23,15 +23,15 @@ pub(super) enum Format {
     Json,
 }
 
-/// The flag of commands with one result.
+/// The flag for the output format of commands with a single result.
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct FormatArgs {
-    /// How the result is printed
+    /// Output format
     #[arg(long, value_enum, default_value_t, env = "SEEDBANK_FORMAT")]
     pub(super) format: Format,
 }
 
-/// Reads one of the values that the library names.
+/// Parses one of the values that the library names.
 pub(super) fn named<T: Copy + Send + Sync>(
     all: &'static [Named<T>],
 ) -> impl TypedValueParser<Value = T> {
@@ -45,13 +45,13 @@ pub(super) fn named<T: Copy + Send + Sync>(
     })
 }
 
-/// Which refresh is meant.
+/// The arguments that select a refresh.
 #[derive(Clone, Debug, Args)]
 pub(super) struct WhichArgs {
-    /// The plan; `default` unless said otherwise
+    /// Name of the plan [default: default]
     #[arg(long, value_name = "NAME", env = "SEEDBANK_PLAN")]
     pub(super) plan: Option<String>,
-    /// The number of a refresh; the plan's last one unless said otherwise
+    /// Number of the refresh [default: the plan's last one]
     #[arg(long, value_name = "N")]
     pub(super) refresh: Option<RefreshId>,
 }
@@ -65,7 +65,7 @@ impl From<WhichArgs> for Which {
     }
 }
 
-/// Reads a size in bytes: a whole number, with K, M, G or T for powers of 1024.
+/// Parses a size in bytes: a whole number, with an optional suffix K, M, G or T for powers of 1024.
 pub(super) fn size(text: &str) -> Result<usize, String> {
     let text = text.trim();
     let upper = text.to_ascii_uppercase();
@@ -80,27 +80,29 @@ pub(super) fn size(text: &str) -> Result<usize, String> {
     };
     let number: u64 = digits
         .parse()
-        .map_err(|_| "give a whole number of bytes, such as 512M or 2G".to_owned())?;
+        .map_err(|_| "expected a whole number of bytes, such as 512M or 2G".to_owned())?;
     number
         .checked_mul(1 << shift)
         .and_then(|bytes| usize::try_from(bytes).ok())
         .filter(|bytes| *bytes >= 1 << 20)
-        .ok_or_else(|| "give at least 1M, and no more than this machine can address".to_owned())
+        .ok_or_else(|| "expected at least 1M, and no more than this machine can address".to_owned())
 }
 
-/// Reads a size of memory, which the machine must have.
+/// Parses an amount of memory, which must not exceed the memory of the machine.
 pub(super) fn memory(text: &str) -> Result<usize, String> {
     let bytes = size(text)?;
     match machine_memory() {
         Some(all) if bytes as u64 > all => {
             let all = human_bytes(all);
-            Err(format!("this machine has {all} of memory; give less"))
+            Err(format!(
+                "expected at most the memory of this machine, {all}"
+            ))
         }
         _ => Ok(bytes),
     }
 }
 
-/// How many bytes of memory this machine has; `None` where the system does not say.
+/// Returns the memory of this machine in bytes; `None` if the system does not report it.
 fn machine_memory() -> Option<u64> {
     let about = std::fs::read_to_string("/proc/meminfo").ok()?;
     let all = about.lines().find_map(|l| l.strip_prefix("MemTotal:"))?;
@@ -108,17 +110,17 @@ fn machine_memory() -> Option<u64> {
     kilobytes.checked_mul(1024)
 }
 
-/// Reads a percentage from 0 to 100.
+/// Parses a percentage from 0 to 100.
 pub(super) fn percent(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('%').unwrap_or(text).trim();
     number
         .parse()
         .ok()
         .filter(|percent| (0.0..=100.0).contains(percent))
-        .ok_or_else(|| "give a percentage from 0 to 100".to_owned())
+        .ok_or_else(|| "expected a percentage from 0 to 100".to_owned())
 }
 
-/// Reads a whole number within a range.
+/// Returns a parser for whole numbers within a range.
 pub(super) fn whole<N>(range: RangeInclusive<N>) -> impl Fn(&str) -> Result<N, String> + Clone
 where
     N: FromStr + PartialOrd + Display + Clone + Bounded,
@@ -129,10 +131,10 @@ where
             .filter(|number| range.contains(number))
             .ok_or_else(|| {
                 if *range.end() == N::MOST {
-                    format!("give a whole number of at least {}", range.start())
+                    format!("expected a whole number of at least {}", range.start())
                 } else {
                     format!(
-                        "give a whole number from {} to {}",
+                        "expected a whole number from {} to {}",
                         range.start(),
                         range.end()
                     )
@@ -141,9 +143,9 @@ where
     }
 }
 
-/// A number with a largest value.
+/// A number type with a maximum.
 pub(super) trait Bounded: Sized {
-    /// The largest value.
+    /// The maximum.
     const MOST: Self;
 }
 
@@ -188,12 +190,15 @@ mod tests {
         for bad in ["0", "101", "-1", "1.5", "", "x"] {
             assert_eq!(
                 read(bad),
-                Err("give a whole number from 1 to 100".to_owned()),
+                Err("expected a whole number from 1 to 100".to_owned()),
                 "{bad}"
             );
         }
         let error = whole(1..=u64::MAX)("0");
-        assert_eq!(error, Err("give a whole number of at least 1".to_owned()));
+        assert_eq!(
+            error,
+            Err("expected a whole number of at least 1".to_owned())
+        );
     }
 
     #[test]

@@ -6,8 +6,8 @@ use url::form_urlencoded::byte_serialize;
 
 use super::guard::MAX_ADDRESS;
 use crate::html::text::{escape, put};
-use seedbank_formats::shown::readable;
 use crate::told::{Line, Part};
+use seedbank_formats::shown::readable;
 
 /// Room for what else an address says of a URL: a site, a refresh, a format.
 const ROOM: usize = 512;

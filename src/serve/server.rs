@@ -61,13 +61,13 @@ impl Default for ServeRequest {
 /// Why a bank cannot be served.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// Other machines could ask, and need no token.
+    /// Other machines could send requests without a token.
     #[error(
-        "{0} can be reached from other machines, and whoever reaches it could read the whole bank"
+        "{0} can be reached from other machines, and anyone who can reach it could read the whole bank"
     )]
     Open(SocketAddr),
-    /// The address cannot be listened at.
-    #[error("cannot listen at {address}")]
+    /// The server cannot listen on the address.
+    #[error("cannot listen on {address}")]
     Listen {
         /// The address.
         address: SocketAddr,
@@ -75,7 +75,7 @@ pub enum ServeError {
         source: io::Error,
     },
     /// The server cannot run.
-    #[error("cannot serve")]
+    #[error("cannot run the server")]
     Run(#[source] io::Error),
     /// The bank cannot be read.
     #[error(transparent)]

@@ -18,9 +18,9 @@ const LEAST: usize = 16;
 #[derive(Clone)]
 pub struct Token(blake3::Hash);
 
-/// A token that could be guessed.
+/// A token that is too short to be secure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("a token has at least {LEAST} bytes, and this has {bytes}")]
+#[error("expected a token of at least {LEAST} bytes, found {bytes}")]
 pub struct ShortToken {
     /// How many it has.
     pub bytes: usize,

@@ -233,7 +233,7 @@ impl Acknowledged {
         let text = format!("serial {serial} {self}");
         let mut bytes = format!("{text} {}", sum(&text)).into_bytes();
         if bytes.len() >= SLOT {
-            return Err(damaged("what is acknowledged does not fit"));
+            return Err(damaged("the acknowledged state does not fit"));
         }
         bytes.resize(SLOT - 1, b' ');
         bytes.push(b'\n');

@@ -75,7 +75,7 @@ impl Value for AliasIn {
         match u32::decode(bytes)? {
             0 => Ok(Self::Leads),
             1 => Ok(Self::Links),
-            other => Err(Malformed(format!("there is no way {other}"))),
+            other => Err(Malformed(format!("unknown kind of alias {other}"))),
         }
     }
 }

@@ -6,28 +6,28 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BackupError {
-    /// The folder is missing, is something else, or has no backup yet.
-    #[error("{} holds no backups", .0.display())]
+    /// The folder does not exist, is not a backup folder, or has no backup yet.
+    #[error("{} contains no backups", .0.display())]
     NoBackups(PathBuf),
-    /// The folder is not empty and was not made for backups, so none is made in it.
-    #[error("{} is not empty and holds no backups", .0.display())]
+    /// The folder is not empty and is not a backup folder, so no backup is made in it.
+    #[error("{} is not empty and contains no backups", .0.display())]
     Foreign(PathBuf),
-    /// One of the two folders lies in the other.
-    #[error("{} and {} lie one in the other", bank.display(), folder.display())]
+    /// One of the two folders contains the other.
+    #[error("one of {} and {} contains the other; expected separate folders", bank.display(), folder.display())]
     Nested {
         /// The bank.
         bank: PathBuf,
         /// The folder of backups.
         folder: PathBuf,
     },
-    /// Another process makes a backup there, or reads one.
-    #[error("{} is used by another backup or restore", .0.display())]
+    /// Another process is making or reading a backup in the folder.
+    #[error("{} is in use by another backup or restore", .0.display())]
     Busy(PathBuf),
-    /// The folder is used for another bank.
-    #[error("{} holds backups of another bank", .0.display())]
+    /// The folder contains backups of another bank.
+    #[error("{} contains backups of another bank", .0.display())]
     OtherBank(PathBuf),
     /// A newer build wrote the folder.
-    #[error("{} has layout {found} of backups, this build reads layout {known}", path.display())]
+    #[error("{}: expected backup layout {known}, found {found}", path.display())]
     OtherLayout {
         /// The folder.
         path: PathBuf,
@@ -36,7 +36,7 @@ pub enum BackupError {
         /// The one layout that this build knows.
         known: u32,
     },
-    /// There is no backup of this number.
+    /// There is no backup with this number.
     #[error("{} has no backup {number}: it has {}", path.display(), numbers(there))]
     NoSuch {
         /// The folder.
@@ -46,10 +46,10 @@ pub enum BackupError {
         /// The backups that there are, in order; at least one.
         there: Vec<u32>,
     },
-    /// A file of the backup is missing, or is not what was backed up.
+    /// A file of the backup is missing or differs from what was backed up.
     #[error("backup {number} is damaged: {what}; {}", match whole {
-        Some(other) => format!("backup {other} is whole"),
-        None => "no other backup there is whole".to_owned(),
+        Some(other) => format!("backup {other} is intact"),
+        None => "no other backup there is intact".to_owned(),
     })]
     Damaged {
         /// The backup.

@@ -203,7 +203,7 @@ impl Writer {
         }
         if let Some(intent) = self.unfinished_load()? {
             verify(&intent, path, watch)?;
-            tracing::info!("finishing a bulk load that was interrupted");
+            tracing::info!("finishing an interrupted bulk load");
             self.finish_load(&intent)?;
         } else if may_be_ingested(path, self.counters()?.epoch) {
             self.is_whole("the intent of an interrupted bulk load is missing", watch)?;
@@ -233,7 +233,7 @@ impl Writer {
     ///
     /// Cost: a scan of every table.
     fn is_whole(&self, doubt: &str, watch: &dyn Watch) -> Result<(), StoreError> {
-        tracing::info!("walking the live state, because {doubt}");
+        tracing::info!("checking the whole live state, because {doubt}");
         let report = self.store.check(watch)?;
         match report.findings.first() {
             None => Ok(()),
@@ -272,7 +272,7 @@ impl Writer {
         let rocks = &self.store.rocks;
         rocks.compare_checksums(&HashSet::from([table]), watch)?;
         self.is_whole(
-            &format!("{table} is not what the published state has under this name"),
+            &format!("{table} differs from the file of this name in the published state"),
             watch,
         )
     }

@@ -161,7 +161,7 @@ impl Writer {
             let table = table.ok_or_else(|| StoreError::Damaged {
                 table: META.name,
                 key: "Intent".to_owned(),
-                what: format!("there is no table {name}"),
+                what: format!("unknown table {name}"),
             })?;
             let files = part.iter().map(|file| place.join(&file.name));
             self.store.rocks.ingest(table.name, files.collect())?;

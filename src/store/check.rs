@@ -353,7 +353,7 @@ impl Walk<'_> {
             self.report.find(
                 "pages",
                 PageId(page),
-                "it is known by links only, and nobody links or leads to it",
+                "it is known from links only, but no page links to it and no alias leads to it",
             );
         }
         let forgotten = &self.unlinked & &(&self.linked | &self.led);
@@ -361,7 +361,7 @@ impl Walk<'_> {
             self.report.find(
                 "pages",
                 PageId(page),
-                "it is marked as unlinked and is linked or led to",
+                "it is marked as unlinked, but a page links to it or an alias leads to it",
             );
         }
         let missing = &self.linked - &self.pages;
@@ -381,7 +381,7 @@ fn bitmap_name(key: BitmapKey) -> String {
     match key {
         BitmapKey::Changed(batch) => format!("changed by batch {batch}"),
         BitmapKey::Removed(refresh) => format!("removed by refresh {refresh}"),
-        BitmapKey::Former(batch) => format!("with a former page of batch {batch}"),
+        BitmapKey::Former(batch) => format!("with a previous page of batch {batch}"),
         BitmapKey::Written(refresh) => format!("standings written by refresh {refresh}"),
         BitmapKey::Covered(key) => format!(
             "refresh {}, {}, pick {}, hop {}",

@@ -159,7 +159,7 @@ pub(crate) fn take_scores(bytes: &[u8]) -> Result<Vec<f64>, Malformed> {
     if scores.iter().all(|score| score.is_finite()) {
         Ok(scores)
     } else {
-        Err(malformed("a score is no number"))
+        Err(malformed("a score is not a number"))
     }
 }
 

@@ -12,16 +12,16 @@ use seedbank_algorithms::watch::Interrupted;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// The folder exists and is not empty, so no bank is made in it.
+    /// The folder exists and is not empty, so no bank is created in it.
     #[error("{} exists and is not empty", .0.display())]
     Occupied(PathBuf),
-    /// The folder is missing or holds something else.
-    #[error("{} is no bank", .0.display())]
+    /// The folder does not exist or does not contain a bank.
+    #[error("{} is not a bank", .0.display())]
     NoBank(PathBuf),
-    /// There is a database, but the marker that makes the folder a bank is lost.
-    #[error("{} holds a bank whose marker file SEEDBANK is missing or damaged", .0.display())]
+    /// The folder contains a database, but the marker file of a bank is missing or damaged.
+    #[error("{} contains a bank whose marker file SEEDBANK is missing or damaged", .0.display())]
     NoMarker(PathBuf),
-    /// A state of the bank, or what the bank knows of its states, is not what was acknowledged.
+    /// A state of the bank, or a record of its states, differs from what was acknowledged.
     #[error("damaged bank: {state}: {what}")]
     State {
         /// `live`, `published`, or the file's name.
@@ -70,8 +70,8 @@ pub enum StoreError {
         /// The system's error.
         source: io::Error,
     },
-    /// The disk has less room than what is to be written takes.
-    #[error("what is to be written to {} takes {needed} bytes, and {free} are free", path.display())]
+    /// The disk has less free space than the command needs.
+    #[error("not enough disk space for {}: expected {needed} bytes, found {free} free", path.display())]
     NoRoom {
         /// A folder on that disk.
         path: PathBuf,
@@ -83,11 +83,11 @@ pub enum StoreError {
     /// A backup could not be made, found or restored.
     #[error(transparent)]
     Backup(#[from] BackupError),
-    /// Something that is numbered with 32 bits ran out of numbers; the field says what.
-    #[error("no number is left for another {0}")]
+    /// Items with 32-bit numbers ran out of numbers; the field says which items.
+    #[error("cannot add another {0}: all numbers are in use")]
     Full(&'static str),
     /// The change is stored in the bank, but readers do not see it yet.
-    #[error("it is stored, and could not be published for readers")]
+    #[error("the change is stored, but could not be published for readers")]
     Unpublished(#[source] Box<StoreError>),
     /// The caller asked for the work to stop.
     #[error(transparent)]

@@ -157,7 +157,7 @@ fn take_score(bytes: &mut &[u8]) -> Result<f64, Malformed> {
     if score.is_finite() {
         Ok(score)
     } else {
-        Err(Malformed("a score is no number".to_owned()))
+        Err(Malformed("a score is not a number".to_owned()))
     }
 }
 
@@ -207,7 +207,7 @@ impl Fact for Standing {
                 as_hub: codec::take_varint(bytes)?,
             },
             5 => Links::Excluded,
-            _ => return Err(Malformed("standing of no kind".to_owned())),
+            _ => return Err(Malformed("unknown kind of standing".to_owned())),
         };
         let near = match tag & !7 {
             0 => None,
@@ -220,7 +220,7 @@ impl Fact for Standing {
                 links: take_u32(bytes)?,
                 score: take_score(bytes)?,
             }),
-            _ => return Err(Malformed("standing of no kind".to_owned())),
+            _ => return Err(Malformed("unknown kind of standing".to_owned())),
         };
         Ok(Self { links, near })
     }
@@ -280,7 +280,7 @@ impl Fact for Reach {
     fn take(bytes: &mut &[u8]) -> Result<Self, Malformed> {
         let tag = take_tag(bytes)?;
         if tag > PICKED | COVERED | SCORED | BOUNDED {
-            return Err(Malformed("reach of no kind".to_owned()));
+            return Err(Malformed("unknown kind of reach".to_owned()));
         }
         let mut reach = Self {
             pick: None,

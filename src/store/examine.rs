@@ -50,7 +50,7 @@ pub struct StateCheck {
     pub batch: Option<BatchId>,
     /// The last refresh in it; `None` where that cannot be told.
     pub refresh: Option<RefreshId>,
-    /// What is wrong with the state as a whole, or why it was not looked at; `None` where neither
+    /// What is wrong with the state as a whole, or why it was not checked; `None` where neither
     /// applies.
     pub why: Option<String>,
     /// What the walk over its tables found.
@@ -177,7 +177,7 @@ pub(super) fn examine(
             verdict: Verdict::Unseen,
             ..StateCheck::of_whole(why.clone())
         },
-        (None, Lock::Held) => StateCheck::of_whole("it was not looked at".to_owned()),
+        (None, Lock::Held) => StateCheck::of_whole("it was not checked".to_owned()),
     };
     Ok(BankCheck {
         live,

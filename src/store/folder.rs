@@ -58,7 +58,7 @@ pub(super) fn open_regular(path: &Path) -> io::Result<File> {
     if fs::metadata(path)?.is_file() {
         File::open(path)
     } else {
-        let what = "it is no regular file";
+        let what = "it is not a regular file";
         Err(io::Error::new(io::ErrorKind::InvalidData, what))
     }
 }
@@ -70,7 +70,7 @@ pub(super) fn read_small(path: &Path) -> io::Result<Vec<u8>> {
         .take(SMALL + 1)
         .read_to_end(&mut bytes)?;
     if bytes.len() as u64 > SMALL {
-        let what = "it is too large for what it should be";
+        let what = "it is too large";
         return Err(io::Error::new(io::ErrorKind::InvalidData, what));
     }
     Ok(bytes)
@@ -79,7 +79,7 @@ pub(super) fn read_small(path: &Path) -> io::Result<Vec<u8>> {
 /// The text of a regular file of at most 4 KiB.
 pub(super) fn read_text(path: &Path) -> io::Result<String> {
     String::from_utf8(read_small(path)?)
-        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is no text"))
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not text"))
 }
 
 /// Whether a database or a published state is in the folder.
@@ -220,7 +220,7 @@ pub(super) fn lock_file(path: &Path) -> Result<File, StoreError> {
     if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
         return Err(StoreError::State {
             state: "lock",
-            what: format!("{} is no regular file", path.display()),
+            what: format!("{} is not a regular file", path.display()),
         });
     }
     let mut options = OpenOptions::new();

@@ -52,7 +52,7 @@ pub(super) fn surround(place: &Path, epoch: u64, format: u32) -> Result<Reader, 
     if found != format {
         return Err(StoreError::State {
             state: "published",
-            what: format!("it has format {found} in place of {format}"),
+            what: format!("expected format {format}, found {found}"),
         });
     }
     Ok(reader)

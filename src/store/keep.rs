@@ -126,7 +126,7 @@ impl Store {
             Err(E::from(StoreError::Damaged {
                 table: UNDO.name,
                 key: "(all)".to_owned(),
-                what: "they are not what was kept of the last batch".to_owned(),
+                what: "they differ from what was recorded of the last batch".to_owned(),
             }))
         }
     }
@@ -136,6 +136,6 @@ fn unlike(key: &UndoKey) -> StoreError {
     StoreError::Damaged {
         table: UNDO.name,
         key: format!("{key:?}"),
-        what: "it is of no table whose entries are kept".to_owned(),
+        what: "it belongs to no table with undo entries".to_owned(),
     }
 }

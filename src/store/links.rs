@@ -237,7 +237,7 @@ fn take_distinct<T: Link>(from: &mut BitReader<'_>) -> Result<Vec<T>, Malformed>
         lows.push(last);
         for &low in &lows {
             let entry = T::join(narrow(high), narrow(low));
-            all.push(entry.ok_or_else(|| malformed("target of a block is none"))?);
+            all.push(entry.ok_or_else(|| malformed("a block has an invalid target"))?);
         }
     }
     Ok(all)

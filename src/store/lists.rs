@@ -24,7 +24,8 @@ impl Value for ListText {
         Ok(())
     }
     fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
-        let text = str::from_utf8(bytes).map_err(|e| Malformed(format!("list is no text: {e}")))?;
+        let text =
+            str::from_utf8(bytes).map_err(|e| Malformed(format!("list is not text: {e}")))?;
         if text.is_empty() || text.ends_with('\n') {
             Ok(Self(text.to_owned()))
         } else {

@@ -119,7 +119,7 @@ impl Manifest {
         let path = database.join(&name);
         if name != self.name {
             if whole || number(&name) < number(&self.name) {
-                return Err(format!("CURRENT names {name} in place of {}", self.name));
+                return Err(format!("CURRENT names {name}, expected {}", self.name));
             }
             return match is_whole(&path) {
                 Ok(true) => Ok(Begins::Later),
@@ -137,14 +137,14 @@ impl Manifest {
         let said = |e: io::Error| format!("{name}: {e}");
         let length = fs::metadata(path).map_err(said)?.len();
         if length < *bytes || whole && length > *bytes {
-            return Err(format!("{name} has {length} bytes in place of {bytes}"));
+            return Err(format!("{name} has {length} bytes, expected {bytes}"));
         }
         let file = open_regular(path).map_err(said)?;
         let (found, _) = hash_of(file, *bytes).map_err(said)?;
         if found == *hash {
             Ok(())
         } else {
-            Err(format!("{name} is not what was acknowledged"))
+            Err(format!("{name} differs from what was acknowledged"))
         }
     }
 

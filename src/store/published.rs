@@ -137,7 +137,7 @@ impl Pointer {
         if log == self.log {
             Ok(())
         } else {
-            Err("its log is not what was published".to_owned())
+            Err("its log differs from what was published".to_owned())
         }
     }
 
@@ -164,7 +164,7 @@ impl Pointer {
             Ok(store)
         } else {
             let said = self.epoch;
-            Err(damaged(format!("it is state {found} in place of {said}")))
+            Err(damaged(format!("expected state {said}, found {found}")))
         }
     }
 }

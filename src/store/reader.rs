@@ -54,14 +54,14 @@ impl Reader {
     /// Opens the published state of a folder whose marker may be lost.
     pub(super) fn of_published(path: &Path) -> Result<Self, StoreError> {
         let folder = folder_of(path);
-        let mut why = "it is not there";
+        let mut why = "it is missing";
         // A writer may publish and remove the state between reading the pointer and locking it.
         for _ in 0..TRIES {
             let pointer = Pointer::read(path)?;
             let epoch = pointer.epoch;
             let place = folder.join(epoch.to_string());
             let Ok(lock) = open_regular(&folder.join(format!("{epoch}.lock"))) else {
-                why = "its lock file is not there";
+                why = "its lock file is missing";
                 std::thread::sleep(PAUSE);
                 continue;
             };
@@ -119,20 +119,20 @@ impl Reader {
             Ok(Some(said)) if said.epoch > self.epoch() && live_is_damaged(path, &said) => {
                 tracing::warn!(
                     live_damaged = true,
-                    "this is an older state: batch {} and refresh {} are stored in a live state that is damaged",
+                    "this is an older state: batch {} and refresh {} are stored in the live state, which is damaged",
                     said.batch,
                     said.refresh
                 );
             }
             Ok(Some(said)) if said.epoch > self.epoch() => tracing::warn!(
                 unpublished = true,
-                "this is an older state: batch {} and refresh {} are stored and not published yet",
+                "this is an older state: batch {} and refresh {} are stored but not published yet",
                 said.batch,
                 said.refresh
             ),
             _ => tracing::warn!(
                 unacknowledged = true,
-                "{ACKNOWLEDGED} is damaged, so whether this is the latest state cannot be told"
+                "{ACKNOWLEDGED} is damaged, so this may not be the latest state"
             ),
         }
         Ok(())

@@ -70,7 +70,7 @@ impl Value for Overwritten {
         match bytes.split_first() {
             Some((&NOTHING, [])) => Ok(Self(None)),
             Some((&VALUE, value)) => Ok(Self(Some(value.to_vec()))),
-            _ => Err(Malformed("it is no former value".to_owned())),
+            _ => Err(Malformed("it is not a previous value".to_owned())),
         }
     }
 }

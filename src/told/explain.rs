@@ -292,7 +292,7 @@ fn today(lines: &mut Lines, page: &PageToday, why: &Why) {
         PageState::Known => "known, not crawled",
         PageState::Crawled => "crawled",
         PageState::Gone => "gone",
-        PageState::Unlinked => "no page any more: nobody links to it",
+        PageState::Unlinked => "no longer a page: no page links to it",
         PageState::Alias => "an alias",
     };
     let spam = if page.spam { ", spam" } else { "" };

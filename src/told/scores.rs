@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use crate::engine::PageScore;
 use crate::named::named;
+use seedbank_formats::columns::{Column, Table};
 use seedbank_formats::shown::quoted;
 
 named! {

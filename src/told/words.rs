@@ -20,7 +20,7 @@ pub const fn state_name(state: PageState) -> &'static str {
         PageState::Known => "known, not crawled",
         PageState::Crawled => "crawled",
         PageState::Gone => "gone",
-        PageState::Unlinked => "no page any more: nobody links to it",
+        PageState::Unlinked => "no longer a page: no page links to it",
         PageState::Alias => "an alias",
     }
 }

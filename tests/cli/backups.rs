@@ -222,36 +222,40 @@ fn what_makes_no_sense_is_refused() {
         (
             &["backup", "bank", "bank/b"],
             2,
-            "bank and bank/b lie one in the other",
+            "one of bank and bank/b contains the other; expected separate folders",
         ),
         (
             &["backup", "bank", "."],
             2,
-            "bank and . lie one in the other",
+            "one of bank and . contains the other; expected separate folders",
         ),
-        (&["backup", "bank", "bank"], 2, "lie one in the other"),
+        (&["backup", "bank", "bank"], 2, "contains the other"),
         (
             &["backup", "bank", "mine"],
             2,
-            "mine is not empty and holds no backups",
+            "mine is not empty and contains no backups",
         ),
         (
             &["backup", "other", "b"],
             2,
-            "b holds backups of another bank",
+            "b contains backups of another bank",
         ),
-        (&["backup", "none", "c"], 4, "none is no bank"),
+        (&["backup", "none", "c"], 4, "none is not a bank"),
         (&["backup", "bank", "day0.jsonl"], 1, "day0.jsonl"),
-        (&["restore", "mine", "new"], 4, "mine holds no backups"),
-        (&["restore", "none", "new"], 4, "none holds no backups"),
-        (&["restore", "none", "--list"], 4, "none holds no backups"),
-        (&["restore", "bank", "new"], 4, "bank holds no backups"),
+        (&["restore", "mine", "new"], 4, "mine contains no backups"),
+        (&["restore", "none", "new"], 4, "none contains no backups"),
+        (
+            &["restore", "none", "--list"],
+            4,
+            "none contains no backups",
+        ),
+        (&["restore", "bank", "new"], 4, "bank contains no backups"),
         (&["restore", "b", "bank"], 2, "bank exists and is not empty"),
         (&["restore", "b", "mine"], 2, "mine exists and is not empty"),
         (
             &["restore", "b", "b/new"],
             2,
-            "b/new and b lie one in the other",
+            "one of b/new and b contains the other; expected separate folders",
         ),
         (
             &["restore", "b", "new", "--at", "7"],
@@ -272,7 +276,7 @@ fn what_makes_no_sense_is_refused() {
     place.write("later/SEEDBANK-BACKUPS", "seedbank backups, layout 2\n");
     let error = place.run(&["restore", "later", "new"]).fails(4);
     assert!(
-        error.contains("later has layout 2 of backups, this build reads layout 1"),
+        error.contains("later: expected backup layout 1, found 2"),
         "{error}"
     );
 }
@@ -286,10 +290,10 @@ fn one_backup_at_a_time() {
     place.run(&["restore", "b", "again"]).done();
     let error = place.run(&["backup", "bank", "b"]).fails(4);
     assert!(
-        error.contains("b is used by another backup or restore"),
+        error.contains("b is in use by another backup or restore"),
         "{error}"
     );
-    assert!(error.contains("or add --wait"), "{error}");
+    assert!(error.contains("or use --wait"), "{error}");
     lock.unlock().unwrap();
     lock.lock().unwrap();
     place.run(&["restore", "b", "third"]).fails(4);
@@ -351,9 +355,9 @@ fn damage_of_a_backup_is_told_and_leaves_nothing() {
         (|file| fs::remove_file(file).unwrap(), "is missing"),
         (
             |file| drop(File::options().append(true).open(file).unwrap().set_len(9)),
-            "has 9 bytes in place of",
+            "has 9 bytes, expected",
         ),
-        (flip, "is not what was backed up"),
+        (flip, "differs from what was backed up"),
     ];
     for (damage, words) in damages {
         let place = with_backups();
@@ -365,7 +369,7 @@ fn damage_of_a_backup_is_told_and_leaves_nothing() {
             "{told}"
         );
         assert!(told.contains(words), "{told}");
-        assert!(told.contains("; backup 2 is whole\nhint: "), "{told}");
+        assert!(told.contains("; backup 2 is intact\nhint: "), "{told}");
         assert!(!place.path("new").exists());
         assert!(
             names(&place.path(""))
@@ -389,7 +393,7 @@ fn damage_of_a_backup_is_told_and_leaves_nothing() {
             "{found}"
         );
         assert!(found["backups"][1]["fault"].is_null(), "{found}");
-        let same_size = words == "is not what was backed up";
+        let same_size = words == "differs from what was backed up";
         assert_eq!(list(&place, &[]).0, Some(if same_size { 0 } else { 4 }));
         // And mended from the bank, which still has the file.
         let verify: &[&str] = if same_size { &["--verify"] } else { &[] };
@@ -409,7 +413,7 @@ fn a_list_that_cannot_be_read_keeps_all_files() {
         error.contains("backup 2 is damaged: its list cannot be read"),
         "{error}"
     );
-    assert!(error.contains("; backup 3 is whole"), "{error}");
+    assert!(error.contains("; backup 3 is intact"), "{error}");
     let (status, found) = list(&place, &[]);
     assert_eq!(
         (status, &found["unreadable"][0]["backup"]),
@@ -436,7 +440,7 @@ fn a_list_that_cannot_be_read_keeps_all_files() {
     flip(&place.path("b/backups/5"));
     let error = place.run(&["restore", "b", "new"]).fails(4);
     assert!(
-        error.contains("; no other backup there is whole"),
+        error.contains("; no other backup there is intact"),
         "{error}"
     );
 }

@@ -81,7 +81,7 @@ fn hosts_go_in_with_their_ranks() {
     );
     assert!(told.contains("8 new, 8 became crawled"), "{told}");
     assert!(told.contains("links: 9 added"), "{told}");
-    assert!(told.contains("1 of a page to itself"), "{told}");
+    assert!(told.contains("1 from a page to itself"), "{told}");
     // Of four: 1, 1 - ln 2 / ln 4, 1 - ln 3 / ln 4, 0.
     let expected = [
         ("http://alone.org/", json!(0.0)),
@@ -147,7 +147,7 @@ fn domains_go_in_with_their_numbers_of_hosts() {
     let error = place.run(&args).fails(3);
     assert!(error.contains("1 of 4 records"), "{error}");
     assert!(
-        error.contains("line 3 of r: the host is no vertex"),
+        error.contains("line 3 of r: the host is not a vertex"),
         "{error}"
     );
     let more = ["--max-rejects", "30", "--rejects", "bad"];
@@ -179,7 +179,7 @@ fn what_is_wrong_is_said_and_nothing_written() {
         (with(&["--ranks", "swapped"]), "swapped has no ranks"),
         (
             with(&["part-00000-e.txt.gz"]),
-            "line 1 of part-00000-e.txt.gz is not vertex 8",
+            "line 1 of part-00000-e.txt.gz: expected vertex 8",
         ),
         (
             [
@@ -191,15 +191,15 @@ fn what_is_wrong_is_said_and_nothing_written() {
             .into_iter()
             .chain(GRAPH[4..].iter().copied())
             .collect(),
-            "line 1 of part-00000-e.txt.gz has an edge of vertex 3 after those of vertex 6",
+            "line 1 of part-00000-e.txt.gz has an edge from vertex 3 after edges from vertex 6",
         ),
         (
             GRAPH[..8].to_vec(),
-            "line 2 of part-00001-e.txt.gz names vertex 4, and 4 are listed",
+            "line 2 of part-00001-e.txt.gz: expected a vertex below 4, the number of vertices listed, found 4",
         ),
     ] {
         let error = place.run(&args).fails(3);
-        assert!(error.contains("the bank is as it was"), "{args:?}: {error}");
+        assert!(error.contains("the bank is unchanged"), "{args:?}: {error}");
         assert!(error.contains(words), "{args:?}: {error}");
     }
     for (args, words) in [
@@ -213,15 +213,15 @@ fn what_is_wrong_is_said_and_nothing_written() {
                 "--vertices",
                 "v",
             ],
-            "which are missing",
+            "requires edge files",
         ),
         (
             &["swapped", "--vertices", "v"],
-            "--vertices goes with --input ccgraph",
+            "--vertices requires --input ccgraph",
         ),
         (
             &["swapped", "--ranks", "v"],
-            "--ranks goes with --input ccgraph",
+            "--ranks requires --input ccgraph",
         ),
         (
             &["-", "--input", "ccgraph", "--vertices", "-"],

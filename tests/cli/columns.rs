@@ -137,7 +137,7 @@ fn what_cannot_be_read_is_told() {
             "a.arrow",
             &arrow_stream(&table, 9)[..100],
             &[],
-            "a.arrow is cut off after row 0; fetch or write it anew",
+            "a.arrow is truncated after row 0; fetch or write it again",
         ),
         (
             "a.csv",
@@ -155,7 +155,7 @@ fn what_cannot_be_read_is_told() {
             "c.csv",
             &whole,
             &["--input", "csv"],
-            "hint: c.csv is a Parquet file; leave --input out, or say --input parquet",
+            "hint: c.csv is a Parquet file; omit --input, or use --input parquet",
         ),
     ] {
         place.write(file, bytes);

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 fn a_bank_is_made_filled_and_asked() {
     let place = Place::new();
     let made = place.run(&["init", "bank"]);
-    assert!(made.err.contains("made bank"), "{made:?}");
+    assert!(made.err.contains("created bank"), "{made:?}");
     assert_eq!(made.done(), "");
     place.write("day0.jsonl", TWO_CORES);
     let report = place
@@ -82,7 +82,7 @@ fn cores_are_shown_and_long_lists_are_cut() {
         "{text}"
     );
     assert!(
-        text.contains("  hub: 15 more; --format jsonl has all\n"),
+        text.contains("  hub: 15 more; --format jsonl prints all\n"),
         "{text}"
     );
     assert!(
@@ -163,7 +163,7 @@ fn a_dry_run_changes_nothing() {
         ])
         .done();
     assert!(
-        report.starts_with("dry run, the bank is as it was: day1.jsonl (delta)"),
+        report.starts_with("dry run, the bank is unchanged: day1.jsonl (delta)"),
         "{report}"
     );
     assert!(report.contains("1 new, 1 became crawled"), "{report}");
@@ -279,7 +279,7 @@ fn unknown_fields_are_warned_about() {
     let ended = place.run_with(&["ingest", "bank", "-"], record);
     assert_eq!(
         ended.err,
-        "warning: fields that no record has were left out: outlink 1 (did you mean outlinks?)\n"
+        "warning: unknown fields were ignored: outlink 1 (did you mean outlinks?)\n"
     );
     ended.done();
     let ended = place.run_with(&["ingest", "bank", "-", "--again", "-q"], record);

@@ -46,8 +46,8 @@ fn a_list_is_told_to_people() {
     assert_eq!(
         lines,
         [
-            "today.txt beside refresh 1 of plan default (cores), state after batch 1: 2 seeds",
-            "9 lines: 7 pages, 1 named again, 1 no URL",
+            "today.txt against refresh 1 of plan default (cores), state after batch 1: 2 seeds",
+            "9 lines: 7 pages, 1 repeated, 1 invalid",
             "today, after batch 2: 3 alive, 1 spam, 1 gone, 1 alias, 1 not in the bank",
             "of the pages in the bank: 2 on the plan's list, 4 covered by it",
             "",
@@ -63,13 +63,13 @@ fn a_list_is_told_to_people() {
             "5 http://k1.example/x,y  alive; seed 2",
             "6 http://k2.example/  an alias of http://k1.example/x,y; in core 2, of http://k1.example/x,y",
             "8 http://nobody.example/  not in the bank",
-            "9 http://h2.example/  as in line 3",
-            "10 mailto:somebody  no URL of a page: the scheme is mailto, not http or https",
+            "9 http://h2.example/  repeats line 3",
+            "10 mailto:somebody  not a page URL: expected the scheme http or https, found mailto",
             "11 http://h3.example/  alive; in core 1, of http://h1.example/",
         ]
     );
     let piped = place.run_with(&["compare", "bank", "-"], TODAY.as_bytes());
-    assert!(piped.done().starts_with("standard input beside refresh 1"));
+    assert!(piped.done().starts_with("standard input against refresh 1"));
 }
 
 #[test]
@@ -180,12 +180,12 @@ fn wrong_input_is_told() {
         (
             &["compare", "bank", "empty.txt"],
             2,
-            "empty.txt names no seeds",
+            "empty.txt contains no seeds",
         ),
         (
             &["compare", "bank", "long.txt"],
             2,
-            "the list has 10001 URLs, and at most 10000 are compared",
+            "expected a list of at most 10000 URLs, found 10001 URLs",
         ),
         (
             &["compare", "bank", "today.txt", "--plan", "x"],
@@ -236,13 +236,13 @@ fn the_links_of_a_core_are_drawn() {
         drawn,
         [
             "core 1 of refresh 1: 3 hubs, 3 authorities; 9 links, today 6 (3 fewer)",
-            "a row for each hub, a mark for each authority: # links to it today, . does not",
+            "one row per hub, one column per authority: # is a link today, . is none",
             "  ... http://h1.example/",
             "  ### http://h2.example/",
             "  ### http://h3.example/",
-            "  mark 1 http://a1.example/",
-            "  mark 2 http://a2.example/",
-            "  mark 3 http://a3.example/",
+            "  column 1 http://a1.example/",
+            "  column 2 http://a2.example/",
+            "  column 3 http://a3.example/",
         ]
     );
     let args = [
@@ -294,8 +294,8 @@ fn a_large_core_is_drawn_in_part_with_its_neighbours() {
     let row = format!("  {} http://h01.example/", "#".repeat(60));
     assert!(text.lines().any(|line| line == row), "{text}");
     for more in [
-        "  not shown: 4 hubs; --format jsonl has more of them",
-        "  not shown: 10 authorities; --format jsonl has more of them",
+        "  not shown: 4 hubs; --format jsonl prints more",
+        "  not shown: 10 authorities; --format jsonl prints more",
         "  1 link to core 2, of http://k0.example/",
     ] {
         assert!(text.lines().any(|line| line == more), "{more}: {text}");

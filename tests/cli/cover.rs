@@ -155,11 +155,11 @@ fn what_makes_no_sense_is_refused_in_one_sentence() {
         ),
         (
             &["--method", "greedy", "--covered", "remove"],
-            "makes no sense for greedy",
+            "greedy does not support",
         ),
         (
             &["--method", "max-weight", "--depth", "6"],
-            "more than the 5 hops",
+            "at most the 5 hops",
         ),
         (
             &["--method", "random", "--share", "value"],
@@ -167,7 +167,11 @@ fn what_makes_no_sense_is_refused_in_one_sentence() {
         ),
         (
             &["--method", "random", "--per-site", "1", "--seeds", "1"],
-            "contradict",
+            "conflicts",
+        ),
+        (
+            &["--method", "random", "--p-uniq", "2"],
+            "expected a probability",
         ),
         (
             &["--method", "random", "--p-uniq", "2"],
@@ -175,7 +179,7 @@ fn what_makes_no_sense_is_refused_in_one_sentence() {
         ),
         (
             &["--method", "random", "--value-spam", "ten"],
-            "no decimal number",
+            "expected a decimal number",
         ),
         (&["--method", "best"], "invalid value 'best'"),
     ] {

@@ -46,7 +46,7 @@ fn no_flag_is_needed() {
     }
     let args = ["ingest", "bank", "--input", "heritrix-links", "heritrix"];
     let told = place.run(&args).done();
-    let passed = "passed over, since they say nothing of a page: 4 records: no_link 4\n";
+    let passed = "skipped, no information on a page: 4 records: no_link 4\n";
     assert!(told.contains(passed), "{told}");
 }
 
@@ -58,7 +58,7 @@ fn a_list_of_sitemaps_alone_is_refused() {
     place.write("1.xml", SITEMAP);
     let before = place.state();
     let error = place.run(&["ingest", "bank", "index.xml"]).fails(3);
-    let said = "index.xml is a list of 1 sitemap, which are not fetched, and has no pages; fetch those that it names and give them beside it";
+    let said = "index.xml is an index of 1 sitemap without pages; fetch the sitemaps that it lists and give them as further files";
     assert!(error.contains(said), "{error}");
     assert_eq!(place.state(), before);
     let told = place.run(&["ingest", "bank", "index.xml", "1.xml"]).done();
@@ -84,16 +84,19 @@ fn bad_records_are_told_by_their_places() {
             "a.json",
             "the first is record 2 of a.json: url: must be a string",
         ),
-        ("b.xml", "the first is record 3 of b.xml: the scheme is ftp"),
+        (
+            "b.xml",
+            "the first is record 3 of b.xml: expected the scheme http or https, found ftp",
+        ),
         ("crawl.log", "the first is line 5 of crawl.log: "),
         (
             "cut.json",
-            "cut.json is cut off after record 1, at its end after ",
+            "cut.json is truncated after record 1; it ends after ",
         ),
     ] {
         let error = place.run(&["ingest", "bank", file]).fails(3);
-        assert!(error.contains("the bank is as it was"), "{error}");
+        assert!(error.contains("the bank is unchanged"), "{error}");
         assert!(error.contains(words), "{error}");
-        assert!(!error.contains("say --input"), "{error}");
+        assert!(!error.contains("use --input"), "{error}");
     }
 }

@@ -247,7 +247,7 @@ fn what_goes_wrong_is_told_by_the_status() {
     life.arrives(&place.write("b.jsonl", gone));
     let ended = life.runs();
     assert_eq!(ended.status, Some(3), "{ended:?}");
-    assert!(ended.err.contains("the batch was refused"), "{ended:?}");
+    assert!(ended.err.contains("the batch was rejected"), "{ended:?}");
     assert_eq!(names(&life.path("inbox/refused")), ["a.jsonl"]);
     assert_eq!(names(&life.path("inbox/done")), ["b.jsonl"]);
     assert_ne!(life.seeds(), list);

@@ -77,8 +77,8 @@ fn the_history_of_a_page_is_told_to_people() {
         lines,
         [
             "http://h1.example/",
-            "gone, first named by batch 1, last record in batch 2",
-            "plan default: a seed in 1 of 2 kept refreshes",
+            "gone, first mentioned in batch 1, last record in batch 2",
+            "plan default: a seed in 1 of 2 stored refreshes",
             "  refresh 1 (after batch 1): rank 1",
             "  refresh 2 (after batch 2): lost: gone, batch 2",
         ]
@@ -95,11 +95,11 @@ fn the_history_of_a_page_is_told_to_people() {
     assert_eq!(text.lines().last(), Some(stayed.as_str()));
     let never = place.run(&["history", "bank", "http://a1.example/"]).done();
     assert!(
-        never.ends_with("plan default: a seed in 0 of 3 kept refreshes\n"),
+        never.ends_with("plan default: a seed in 0 of 3 stored refreshes\n"),
         "{never}"
     );
     assert!(
-        never.contains("known, first named by batch 1, no record"),
+        never.contains("known, first mentioned in batch 1, no record"),
         "{never}"
     );
 }
@@ -130,7 +130,7 @@ fn wrong_input_is_told() {
         (
             &["diff", "bank", "1", "--plan", "once"],
             2,
-            "is one of plan \"default\"",
+            "belongs to plan \"default\"",
         ),
         (&["diff", "bank", "1", "2", "3"], 2, "unexpected"),
         (
@@ -144,7 +144,7 @@ fn wrong_input_is_told() {
         (
             &["diff", "bank", "--seeds-file", "bad.txt"],
             3,
-            "line 4 of bad.txt is no URL",
+            "line 4 of bad.txt is not the URL",
         ),
         (
             &["diff", "bank", "1", "2", "--seeds-file", "list.txt"],
@@ -154,7 +154,7 @@ fn wrong_input_is_told() {
         (
             &["history", "bank", "http://no.example/"],
             5,
-            "does not know http://no.example/",
+            "does not contain http://no.example/",
         ),
         (
             &["history", "bank", "h1.example"],
@@ -172,7 +172,7 @@ fn wrong_input_is_told() {
         assert!(told.contains(text), "{args:?}: {told}");
     }
     let both = ["refresh", "bank", "--pick", "best", "--succeed"];
-    assert!(place.run(&both).fails(2).contains("give one of the two"));
+    assert!(place.run(&both).fails(2).contains("remove one of them"));
     let other = [
         "refresh",
         "bank",
@@ -186,7 +186,7 @@ fn wrong_input_is_told() {
     let kept = place.run(&["refresh", "bank", "--keep", "1"]).done();
     assert!(kept.contains("forgotten"), "{kept}");
     let told = place.run(&["diff", "bank", "1", "2"]).fails(2);
-    assert!(told.contains("refresh 1 was forgotten"), "{told}");
+    assert!(told.contains("refresh 1 was deleted"), "{told}");
 }
 
 /// A bank without refreshes has no plan to compare.
@@ -205,8 +205,7 @@ fn an_empty_bank_has_no_diff() {
 #[test]
 fn a_plan_with_one_refresh_has_nothing_to_compare() {
     let place = Place::with_seeds();
-    let words = "plan default has one refresh, 1, and nothing to compare it with yet; \
-        refresh it again after the next batch, name two refreshes, or compare it with another plan (--against)\n";
+    let words = "plan default has only refresh 1, so there is nothing to compare; refresh it again after the next batch, name two refreshes, or compare it with another plan (--against)\n";
     let ended = place.run(&["diff", "bank"]);
     assert_eq!(
         (ended.status, &*ended.out, &*ended.err),

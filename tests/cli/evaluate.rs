@@ -225,7 +225,7 @@ fn distances_between_cores_without_a_way() {
     assert_eq!(csv, wanted);
     let text = place.run(&["evaluate", "bank", "distances"]).done();
     assert!(
-        text.contains("neighbours in rank      2       1    2  2.000    2\n"),
+        text.contains("neighbours in rank      2            1    2  2.000    2\n"),
         "{text}"
     );
 }
@@ -357,11 +357,11 @@ fn wrong_input_is_told() {
         ),
         (
             &["crawl", "--seeds-file", "empty.txt"],
-            "empty.txt names no seeds",
+            "empty.txt contains no seeds",
         ),
         (
             &["crawl", "--seeds-file", "empty.txt", "--plan", "sites"],
-            "two lists",
+            "two different lists",
         ),
         (
             &["crawl", "--seeds-file", "empty.txt", "--refresh", "1"],
@@ -384,7 +384,7 @@ fn wrong_input_is_told() {
         (&["budget", "--pages", "0"], "--pages"),
         (
             &["budget", "--seeds-file", "-", "--seeds-file", "-"],
-            "standard input can be one",
+            "standard input (-) is given more than once",
         ),
         (
             &["budget", "--plan", "default", "--refresh", "7"],
@@ -457,6 +457,6 @@ fn interrupted_it_leaves_nothing_behind() {
         .status();
     assert!(sent.unwrap().success());
     let error = command::wait(child).fails(130);
-    assert_eq!(error, "error: interrupted; the bank is as it was\n");
+    assert_eq!(error, "error: interrupted; the bank is unchanged\n");
     assert_eq!((place.state(), command::names(&place.path("bank"))), before);
 }

@@ -150,7 +150,7 @@ fn tables_and_lines_have_every_list() {
     assert_eq!(text.matches("harmonic").count(), 4, "{text}");
     assert!(text.contains("\n2 seeds, 3 fetches\n"), "{text}");
     assert!(
-        text.contains("held out: chosen without 1 crawled page and judged"),
+        text.contains("held out: selected without 1 crawled page and evaluated"),
         "{text}"
     );
     let csv = place
@@ -179,7 +179,7 @@ fn wrong_input_is_told() {
     fails(&["--budget", "0"], 2, "--budget");
     fails(&["--budget", "many"], 2, "--budget");
     fails(&["--plan", "nowhere"], 2, "no plan");
-    fails(&["--since", "7"], 2, "no earlier state");
+    fails(&["--since", "7"], 2, "only the current state");
     fails(&["--value-base", "1e9"], 2, "--value-base");
     let empty = Place::with_bank();
     let err = empty.run(&["evaluate", "bank", "methods"]).fails(2);

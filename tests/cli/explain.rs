@@ -243,7 +243,7 @@ fn what_is_not_there_is_named_with_what_is() {
     let says = |args: &[&str], parts: &[&str]| {
         let ended = place.run(&[&["explain", "bank"], args].concat());
         // What makes no sense is wrong usage; that a page or site is not there is an answer.
-        let unknown = ["does not know", "knows no page of site"];
+        let unknown = ["does not contain", "contains no page of site"];
         let unknown = unknown.iter().any(|words| ended.err.contains(words));
         let status = if unknown { 5 } else { 2 };
         let text = ended.fails(status);
@@ -254,23 +254,23 @@ fn what_is_not_there_is_named_with_what_is() {
     says(
         &["https://www.inside.example/bb"],
         &[
-            "the bank does not know https://www.inside.example/bb\n",
-            "hint: the nearest pages that it knows: ",
+            "the bank does not contain https://www.inside.example/bb\n",
+            "hint: the nearest pages in the bank: ",
             "http://inside.example/b",
         ],
     );
     says(
         &["http://nowhere.example/"],
-        &["knows no page of that site"],
+        &["contains no page of that site"],
     );
-    says(&["ftp://h1.example/"], &["no URL of a page", "ftp"]);
+    says(&["ftp://h1.example/"], &["not the URL of a page", "ftp"]);
     says(
         &["h1.example"],
         &["h1.example has no scheme: did you mean http://h1.example/?"],
     );
     says(
         &["--site", "nowhere.example"],
-        &["no page of site \"nowhere.example\"", "name of a host"],
+        &["no page of site \"nowhere.example\"", "host name"],
     );
     says(
         &["http://h1.example/", "--plan", "none"],
@@ -341,7 +341,7 @@ fn refreshes_are_asked_as_they_were_and_forgotten_whole() {
         ];
         let text = place.run(&args).fails(2);
         assert!(
-            text.contains(&format!("refresh {forgotten} was forgotten")),
+            text.contains(&format!("refresh {forgotten} was deleted")),
             "{text}"
         );
     }

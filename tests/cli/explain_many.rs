@@ -26,9 +26,12 @@ fn every_page_gets_a_line_in_order() {
     assert_eq!(lines[1]["url"], "http://none.example/");
     assert_eq!(
         lines[1]["error"],
-        "the bank does not know http://none.example/"
+        "the bank does not contain http://none.example/"
     );
-    assert_eq!(lines[1]["hint"], "it knows no page of that site either");
+    assert_eq!(
+        lines[1]["hint"],
+        "the bank contains no page of that site either"
+    );
     assert_eq!(
         lines[2]["error"],
         "H1.example/ has no scheme: did you mean http://h1.example/?"
@@ -55,8 +58,7 @@ fn every_page_gets_a_line_in_order() {
     assert_eq!(mixed.status, Some(5));
     assert!(
         mixed.out.ends_with(
-            "\n\nhttp://none.example/\n  no answer: the bank does not know http://none.example/\n  \
-             it knows no page of that site either\n"
+            "\n\nhttp://none.example/\n  no answer: the bank does not contain http://none.example/\n  the bank contains no page of that site either\n"
         ),
         "{}",
         mixed.out

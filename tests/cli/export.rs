@@ -113,15 +113,14 @@ fn it_is_in_url_order_and_says_what_it_is() {
         .replace(":00\"", &format!(":{}\"", &hash[..32]))
         + "\n";
     assert_eq!(exported.out, records);
-    let told = "\
-state after batch 2: 7 records (3 crawled, 1 known, 2 gone, 1 alias) with 4 links; 1 page is only linked to
-2 digests written as the hashes that are kept of them
-to make a bank of this:
+    let told = "state after batch 2: 7 records (3 crawled, 1 known, 2 gone, 1 alias) with 4 links; 1 page is known only from links
+2 digests written as hashes, since the bank does not store digests themselves
+to make a bank from this:
   seedbank init NEWBANK --site bare-host --url-rules rfc3986
   seedbank ingest NEWBANK FILE --snapshot
-not in it: names and times of batches, history, plans and refreshes, fetch times, digests as they were given
-not in it either: attributes of 1 page that is gone, or known again after being gone (clicks, marks, digests)
-warning: attributes of 2 sites (`ingest --sites`) are not in it, since they are no records of pages; --sites-out FILE writes them
+not exported: names and times of batches, history, plans, refreshes, fetch times, original digests
+also not exported: attributes (clicks, marks, digests) of 1 page that is gone, or known again after being gone
+warning: attributes of 2 sites (`ingest --sites`) are not exported, since they belong to no page record; --sites-out FILE writes them
 ";
     assert_eq!(exported.err, told);
     // A digest that a crawler gives is the one that it was.
@@ -168,8 +167,12 @@ fn files_are_there_whole_or_not_at_all() {
     place.write("kept.jsonl", "old\n");
     let before = names(&place.path(""));
     for (args, status, words) in [
-        (&["--out", "bank/x"][..], 2, "lies in the bank's own folder"),
-        (&["--sites-out", "none/x"], 2, "there is no folder none"),
+        (&["--out", "bank/x"][..], 2, "is in the bank's own folder"),
+        (
+            &["--sites-out", "none/x"],
+            2,
+            "the folder none does not exist",
+        ),
         (
             &["--sites-out", "-"],
             2,
@@ -183,12 +186,12 @@ fn files_are_there_whole_or_not_at_all() {
         (
             &["--out", "kept.jsonl", "--sites-out", "./kept.jsonl"],
             2,
-            "cannot be one file",
+            "cannot go to the same file",
         ),
         (
             &["--out", "a", "--sites-out", "./a"],
             2,
-            "cannot be one file",
+            "cannot go to the same file",
         ),
     ] {
         let error = place
@@ -259,7 +262,7 @@ fn it_stops_when_asked_and_leaves_no_file() {
     assert!(sent.is_ok_and(|sent| sent.success()));
     let ended = wait(child);
     assert_eq!(ended.status, Some(130), "{}", ended.err);
-    assert_eq!(ended.err, "error: interrupted; the bank is as it was\n");
+    assert_eq!(ended.err, "error: interrupted; the bank is unchanged\n");
     assert_eq!(names(&place.path("")), before);
     // A reader that has seen enough.
     let mut child = place.spawn(&["export", "bank"]);

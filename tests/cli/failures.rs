@@ -30,7 +30,7 @@ fn wrong_usage_is_2() {
         (&["ingest", "bank", "f", "--input", "xml"], "jsonl, links"),
         (
             &["ingest", "bank", "f", "--pages", "p"],
-            "--pages goes with --input links",
+            "--pages requires --input links",
         ),
         (&["ingest", "bank", "-", "-"], "more than once"),
         (
@@ -55,8 +55,14 @@ fn wrong_usage_is_2() {
             &["refresh", "bank", "--seeds", "99999999999"],
             "99999999999",
         ),
-        (&["refresh", "bank", "--density", "0"], "no cover density"),
-        (&["refresh", "bank", "--density", "NaN"], "no cover density"),
+        (
+            &["refresh", "bank", "--density", "0"],
+            "expected a cover density",
+        ),
+        (
+            &["refresh", "bank", "--density", "NaN"],
+            "expected a cover density",
+        ),
         (&["refresh", "bank", "--iterations", "9"], "--hits classic"),
         (
             &["refresh", "bank", "--hits", "classic", "--iterations", "0"],
@@ -75,7 +81,7 @@ fn wrong_usage_is_2() {
         (&["refresh", "bank", "--within", "60"], "from 0.5 to 50"),
         (
             &["refresh", "bank", "--within", "1", "--hits", "classic"],
-            "within 0 per cent",
+            "a bound of 0 per cent",
         ),
         (&["refresh", "bank", "--keep", "0"], "--keep 0"),
         (
@@ -84,12 +90,9 @@ fn wrong_usage_is_2() {
         ),
         (
             &["refresh", "bank", "--plan", "a b"],
-            "cannot be a plan's name",
+            "expected a plan name",
         ),
-        (
-            &["refresh", "bank", "--plan", ""],
-            "cannot be a plan's name",
-        ),
+        (&["refresh", "bank", "--plan", ""], "expected a plan name"),
         (
             &["refresh", "bank", "--plan-file", "none.toml"],
             "cannot read the plan file none.toml",
@@ -102,57 +105,54 @@ fn wrong_usage_is_2() {
         (&["cores", "bank", "--refresh", "0"], "no refresh 0"),
         (
             &["cores", "bank", "--refresh", "1", "--plan", "other"],
-            "not of \"other\"",
+            "not to plan \"other\"",
         ),
         (
             &["evaluate", "bank", "crawl", "--draws", "0"],
-            "'--draws <N>': give a whole number from 1 to 100000",
+            "'--draws <N>': expected a whole number from 1 to 100000",
         ),
         (
             &["evaluate", "bank", "coverage", "--draws", "0"],
-            "'--draws <N>': give a whole number from 1 to 10000",
+            "'--draws <N>': expected a whole number from 1 to 10000",
         ),
         (
             &["evaluate", "bank", "coverage", "--per-site", "0"],
-            "'--per-site <N>': give a whole number from 1 to 1000",
+            "'--per-site <N>': expected a whole number from 1 to 1000",
         ),
         (
             &["evaluate", "bank", "coverage", "--fixed-seeds", "0"],
-            "'--fixed-seeds <N>': give a whole number from 1 to 1000",
+            "'--fixed-seeds <N>': expected a whole number from 1 to 1000",
         ),
         (
             &["evaluate", "bank", "coverage", "--hops", "0"],
-            "'--hops <N>': give a whole number from 1 to 100",
+            "'--hops <N>': expected a whole number from 1 to 100",
         ),
         (
             &["evaluate", "bank", "coverage", "--min-pages", "0"],
-            "'--min-pages <N>': give a whole number of at least 1",
+            "'--min-pages <N>': expected a whole number of at least 1",
         ),
         (
             &["evaluate", "bank", "coverage", "--max-sites", "0"],
-            "'--max-sites <N>': give a whole number from 1 to 1000000",
+            "'--max-sites <N>': expected a whole number from 1 to 1000000",
         ),
         (
             &["evaluate", "bank", "distances", "--cores", "0"],
-            "'--cores <N>': give a whole number from 1 to 10000",
+            "'--cores <N>': expected a whole number from 1 to 10000",
         ),
         (
             &["evaluate", "bank", "distances", "--samples", "0"],
-            "'--samples <N>': give a whole number of at least 1",
+            "'--samples <N>': expected a whole number of at least 1",
         ),
         (
             &["evaluate", "bank", "budget", "--pages", "0"],
-            "'--pages <N>': give a whole number of at least 1",
+            "'--pages <N>': expected a whole number of at least 1",
         ),
         (
             &["report", "bank", "--out", "r.html", "--draws", "0"],
-            "'--draws <N>': give a whole number from 2 to 10000",
+            "'--draws <N>': expected a whole number from 2 to 10000",
         ),
-        (&["synth", "x", "--pages", "0"], "is 0; allowed is"),
-        (
-            &["synth", "x", "--pages", "100", "--sites", "0"],
-            "is 0; allowed is",
-        ),
+        (&["synth", "x", "--pages", "0"], "found 0"),
+        (&["synth", "x", "--pages", "100", "--sites", "0"], "found 0"),
         (&["init", "bank"], "not empty"),
         (&["init", "day0.jsonl"], "not empty"),
         (&["init", "new", "--site", "page"], "host, domain"),
@@ -179,7 +179,7 @@ fn hints_say_what_to_do() {
     let cases: &[(&[&str], i32, &str)] = &[
         (&["seeds", "bank"], 2, "seedbank plans"),
         (&["status", "nobank"], 4, "seedbank init"),
-        (&["init", "bank"], 2, "does not exist yet or is empty"),
+        (&["init", "bank"], 2, "does not exist or is empty"),
         (&["ingest", "bank", "--snapshot", "-"], 3, "\"gone\": true"),
     ];
     for (args, status, words) in cases {
@@ -204,12 +204,12 @@ fn a_missing_bank_is_4() {
         for command in ["seeds", "cores", "status", "history", "check", "refresh"] {
             let error = place.run(&[command, bank]).fails(4);
             assert!(
-                error.starts_with(&format!("error: {bank} is no bank\n")),
+                error.starts_with(&format!("error: {bank} is not a bank\n")),
                 "{error}"
             );
         }
         let error = place.run_with(&["ingest", bank, "-"], b"{}").fails(4);
-        assert!(error.contains("is no bank"), "{error}");
+        assert!(error.contains("is not a bank"), "{error}");
     }
     // Nothing was made on the way.
     assert_eq!(names(&place.path("folder")), [""; 0]);
@@ -251,7 +251,10 @@ fn a_bank_of_another_format_is_4_and_left_alone() {
         let error = place.run(args).fails(4);
         let versions = format!("expected bank format {FORMAT}, found 99");
         assert!(error.contains(&versions), "{args:?}: {error}");
-        assert!(error.contains("hint: use a newer seedbank"), "{error}");
+        assert!(
+            error.contains("hint: use a newer version of seedbank"),
+            "{error}"
+        );
     }
     for found in [0, 4, 10, 11] {
         place.write("bank/SEEDBANK", format!("seedbank bank, format {found}\n"));
@@ -263,7 +266,7 @@ fn a_bank_of_another_format_is_4_and_left_alone() {
             let error = place.run(args).fails(4);
             let versions = format!("expected bank format {FORMAT}, found {found}");
             assert!(error.contains(&versions), "{error}");
-            let hint = "hint: a development version before 0.1 wrote this bank; make a new bank";
+            let hint = "hint: a development version before 0.1 wrote this bank; create a new bank";
             assert!(error.contains(hint), "{error}");
         }
     }

@@ -39,7 +39,7 @@ fn without_a_file_it_is_the_refresh_before() {
     );
     assert_eq!(first.done(), whole);
     place.run(&["refresh", "bank"]).done();
-    let told = "refresh 2 of plan default has the list of refresh 1";
+    let told = "refresh 2 of plan default has the same list as refresh 1";
     is_as_before(&seeds(&place, &[]), told);
     // Scores and numbers of refreshes are not compared, pages and their order are.
     for format in ["jsonl", "csv", "nutch", "heritrix"] {
@@ -54,7 +54,7 @@ fn without_a_file_it_is_the_refresh_before() {
     place.run(&["refresh", "bank"]).done();
     is_as_before(
         &seeds(&place, &[]),
-        "refresh 4 of plan default has the list of refresh 2",
+        "refresh 4 of plan default has the same list as refresh 2",
     );
     ingest(&place, GONE);
     place.run(&["refresh", "bank"]).done();
@@ -87,7 +87,7 @@ fn the_best_of_a_list_and_its_order_count() {
     ingest(&place, GONE);
     place.run(&["refresh", "bank"]).done();
     assert_ne!(place.run(&["seeds", "bank"]).done(), list);
-    let told = "refresh 3 of plan default has the list of refresh 2";
+    let told = "refresh 3 of plan default has the same list as refresh 2";
     is_as_before(&seeds(&place, &["--limit", "1"]), told);
     assert_eq!(seeds(&place, &["--limit", "2"]).done().lines().count(), 2);
     // A list that is longer than before is another one.
@@ -96,7 +96,7 @@ fn the_best_of_a_list_and_its_order_count() {
     seeds(&place, &["--limit", "2"]).done();
     is_as_before(
         &seeds(&place, &["--limit", "1"]),
-        "refresh 4 of plan default has the list of refresh 3",
+        "refresh 4 of plan default has the same list as refresh 3",
     );
 }
 
@@ -115,7 +115,7 @@ fn with_a_file_it_is_what_the_file_holds() {
     assert_eq!((&*made.err, made.status), ("", Some(0)));
     assert_eq!(read("seeds.txt"), list);
     let before = about("seeds.txt");
-    is_as_before(&to(&[]), "seeds.txt has this list already");
+    is_as_before(&to(&[]), "seeds.txt already has this list");
     assert_eq!(about("seeds.txt"), before);
     // What the refresh before had does not matter: a day was missed, and the list is told late.
     ingest(&place, GONE);
@@ -125,7 +125,7 @@ fn with_a_file_it_is_what_the_file_holds() {
     to(&[]).done();
     assert_ne!(read("seeds.txt"), list);
     assert_ne!(about("seeds.txt"), before);
-    is_as_before(&to(&[]), "seeds.txt has this list already");
+    is_as_before(&to(&[]), "seeds.txt already has this list");
     // Somebody else's change is undone, at any length.
     let list = read("seeds.txt");
     let other = list.replace("http", "HTTP");
@@ -149,7 +149,7 @@ fn with_a_file_it_is_what_the_file_holds() {
     assert_eq!(read("seeds.txt"), "http://k1.example/x,y\n");
     // What cannot be compared is wrong usage.
     let told = seeds(&place, &["--alive"]).fails(2);
-    assert!(told.contains("give --out FILE"), "{told}");
+    assert!(told.contains("requires --out FILE"), "{told}");
     assert_eq!(
         crate::support::command::names(&place.path("")),
         ["bank", "day0.jsonl", "seeds.txt"]

@@ -64,7 +64,7 @@ fn signals_leave_the_bank_as_it_was() {
         while pipe.write_all(records.next().unwrap().as_bytes()).is_ok() {}
         let ended = wait(child);
         assert_eq!(ended.status, Some(130), "{ended:?}");
-        assert_eq!(ended.err, "error: interrupted; the bank is as it was\n");
+        assert_eq!(ended.err, "error: interrupted; the bank is unchanged\n");
         assert_eq!(ended.out, "");
         assert_eq!(place.state(), before);
         assert_eq!(names(&place.path("bank/spill")), [""; 0]);
@@ -101,8 +101,7 @@ fn a_refresh_that_is_not_done_in_time_is_1_and_stores_nothing() {
     let day = ["ingest", "bank", "crawl/day-000.jsonl.zst"];
     place.run(&day).done();
     let before = place.state();
-    let error = "error: not done within 1 s; nothing is stored, the bank is as it was\n\
-        hint: give it more time with --time-limit; the lists of earlier refreshes stay as they are\n";
+    let error = "error: time limit of 1 s exceeded; nothing was stored, the bank is unchanged\nhint: raise --time-limit; the seeds of earlier refreshes are unchanged\n";
     // A hundred thousand iterations for each of a hundred cores take minutes.
     let long = ["--hits", "classic", "--iterations", "100000"];
     let refresh = ["refresh", "bank", "--time-limit", "1s"];

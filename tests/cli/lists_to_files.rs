@@ -44,7 +44,7 @@ fn lists_are_cut() {
     let cover = ["refresh", "bank", "--plan", "sites", "--method", "random"];
     place.run(&cover).done();
     let told = place.run(&["cores", "bank", "--plan", "sites", "--core", "1"]);
-    assert!(told.fails(2).contains("no core 1: it has none"));
+    assert!(told.fails(2).contains("no core 1: it has no cores"));
 }
 
 #[test]
@@ -126,8 +126,11 @@ fn a_file_is_there_whole_or_not_at_all() {
     fs::create_dir(place.path("folder")).unwrap();
     for (out, words) in [
         ("folder", "is a folder"),
-        ("none/seeds.txt", "there is no folder none; make it first"),
-        ("bank/seeds.txt", "lies in the bank's own folder"),
+        (
+            "none/seeds.txt",
+            "the folder none does not exist; create it first",
+        ),
+        ("bank/seeds.txt", "is in the bank's own folder"),
         ("/", "is a folder"),
     ] {
         let told = to(out).fails(2);

@@ -147,7 +147,7 @@ fn log_messages_are_lines_with_fields() {
     fs::write(place.path("bank/ACKNOWLEDGED"), "damaged").unwrap();
     let line = says_the_same_but_for_the_form(&place);
     assert_eq!(line["level"], "warn");
-    assert_eq!(line["hint"], "`seedbank repair` mends it");
+    assert_eq!(line["hint"], "`seedbank repair` repairs it");
     assert_eq!(line.get("fields"), None);
 }
 

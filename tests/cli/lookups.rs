@@ -68,7 +68,7 @@ fn the_same_page_written_otherwise_comes_first_then_neighbours() {
         for args in [&["explain", "bank", url], &["history", "bank", url]] {
             let told = place.run(args).fails(5);
             let words = format!(
-                "error: the bank does not know {url}\nhint: the nearest pages that it knows: {}",
+                "error: the bank does not contain {url}\nhint: the nearest pages in the bank: {}",
                 proposed.join(", ")
             );
             assert!(told.starts_with(&words), "{url}: {told}");
@@ -79,7 +79,7 @@ fn the_same_page_written_otherwise_comes_first_then_neighbours() {
         .run(&["explain", "bank", "http://none.example/"])
         .fails(5);
     assert!(
-        told.ends_with("hint: it knows no page of that site either\n"),
+        told.ends_with("hint: the bank contains no page of that site either\n"),
         "{told}"
     );
 }
@@ -102,17 +102,17 @@ fn a_scheme_that_is_missing_is_named() {
         assert_eq!(told, words);
     }
     let told = place.run(&["history", "bank", "none.example/x"]).fails(2);
-    let words = "error: none.example/x has no scheme; write https:// or http:// before it\n";
+    let words = "error: none.example/x has no scheme; add https:// or http://\n";
     assert_eq!(told, words);
     for (text, problem) in [
         ("/x", "the URL is relative"),
         ("x", "the URL is relative"),
-        ("mailto:x@a.example", "the scheme is mailto"),
-        ("ftp://a.example/", "the scheme is ftp"),
-        ("javascript:a.b", "the scheme is javascript"),
+        ("mailto:x@a.example", "found mailto"),
+        ("ftp://a.example/", "found ftp"),
+        ("javascript:a.b", "found javascript"),
     ] {
         let told = place.run(&["explain", "bank", text]).fails(2);
-        assert!(told.contains("is no URL of a page"), "{text}: {told}");
+        assert!(told.contains("is not the URL of a page"), "{text}: {told}");
         assert!(told.contains(problem), "{text}: {told}");
     }
 }

@@ -210,8 +210,8 @@ fn the_file_is_whole_and_of_what_is_stored() {
     place.write("day1.jsonl", record("http://n.example/", &[]));
     for (file, words) in [
         ("bank", "give --metrics the name of a file"),
-        ("none/bank.prom", "there is no folder none"),
-        ("bank/bank.prom", "give --metrics a place outside it"),
+        ("none/bank.prom", "the folder none does not exist"),
+        ("bank/bank.prom", "give --metrics a path outside the bank"),
     ] {
         for args in [
             &["status", "bank"][..],

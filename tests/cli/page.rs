@@ -92,7 +92,7 @@ fn what_is_known_of_a_page_is_told() {
     // The same hints as of other questions about a page.
     let told = place.run(&["page", "bank", "https://a1.example/"]).fails(5);
     assert!(
-        told.contains("the nearest pages that it knows: http://a1.example/"),
+        told.contains("the nearest pages in the bank: http://a1.example/"),
         "{told}"
     );
     place.run(&["page", "bank", "a1.example"]).fails(2);
@@ -127,7 +127,7 @@ fn many_links_are_counted_and_some_named() {
              http://big.example/0002, ...\n    \
              1 s0000.example: http://s0000.example/\n    \
              1 s0001.example: http://s0001.example/\n    \
-             and 1098 sites (--limit has more)\n"
+             and 1098 sites (--limit prints more)\n"
         ),
         "{text}"
     );

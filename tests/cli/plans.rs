@@ -56,7 +56,7 @@ fn plans_are_listed_and_shown() {
         assert_eq!(one["kept"], json!([2, 3]));
     }
     let told = place.run(&words("plans bank show none")).fails(2);
-    assert!(told.contains("`seedbank plans` lists them"), "{told}");
+    assert!(told.contains("`seedbank plans` lists the plans"), "{told}");
 }
 
 /// What is shown makes the same plan: as a command, and as a plan file.
@@ -104,7 +104,7 @@ fn a_plan_is_deleted_with_all_that_is_kept_of_it() {
         before
     );
     let told = place.run(&words("seeds bank --refresh 3")).fails(2);
-    assert!(told.contains("refresh 3 was forgotten"), "{told}");
+    assert!(told.contains("refresh 3 was deleted"), "{told}");
     place.run(&words("plans bank delete weekly")).fails(2);
     // Numbers are not given out again.
     let again = place.run(&words("refresh bank --format json")).json();
@@ -129,16 +129,16 @@ fn a_name_alone_makes_no_plan() {
         let told = place.run(&words(line)).fails(2);
         assert!(
             told.starts_with(
-                "error: the bank has no plan \"weakly\" (it has default, weekly), and nothing"
+                "error: the bank has no plan \"weakly\" (it has default, weekly), and no parameters"
             ),
             "{told}"
         );
-        assert!(told.contains("`--method cores`, say"), "{told}");
+        assert!(told.contains("such as `--method cores`"), "{told}");
     }
     assert_eq!(place.run(&words("plans bank")).done().lines().count(), 2);
     let new = Place::with_bank();
     let told = new.run(&words("refresh bank --plan weakly")).fails(2);
-    assert!(told.contains("(it has none yet)"), "{told}");
+    assert!(told.contains("(it has no plans yet)"), "{told}");
     assert_eq!(
         new.run(&words("refresh bank --plan default")).status,
         Some(5)

@@ -123,17 +123,14 @@ fn what_makes_no_sense_is_told() {
         ("--exclude nowhere.txt", "the list nowhere.txt"),
         (
             "--exclude bad.txt",
-            "the list bad.txt has the line \"re:(\"",
+            "invalid line \"re:(\" in the list bad.txt",
         ),
-        ("--only empty.txt", "the list empty.txt names no pages"),
+        ("--only empty.txt", "the list empty.txt is empty"),
         (
             "--pin pins.txt",
-            "the list pins.txt has the line \"not a url\": it is no http or https URL",
+            "invalid line \"not a url\" in the list pins.txt: expected an http or https URL",
         ),
-        (
-            "--exclude @all",
-            "there is no built-in list of this name; there is `@media`",
-        ),
+        ("--exclude @all", "unknown built-in list; expected `@media`"),
         ("--max-per-site 0", "would allow no seed"),
         ("--max-per-site many", "give a whole number, or `none`"),
         (

@@ -85,12 +85,12 @@ fn within(args: &[&str], peak: u64) {
     assert!(peak <= MEMORY + BESIDE, "{args:?}: {} MiB", peak >> 20);
 }
 
-/// What is said of an input that stands for too much.
+/// What is said of an input that expands to too much data.
 const TOO_MUCH: &str =
-    "stands for too much: expected at most 1000 bytes for each byte read, found ";
+    "expands to too much data: expected at most 1000 bytes for each byte read, found ";
 
 /// What is said of an input that needs more memory than there is.
-const TOO_LARGE: &str = "and at most 117440512 bytes of memory are left for that";
+const TOO_LARGE: &str = "and at most 117440512 bytes of memory are available for them";
 
 fn parquet(place: &Place, name: &str, batch: &RecordBatch, properties: WriterProperties) {
     place.write(name, crate::support::tables::parquet(batch, properties));
@@ -155,7 +155,7 @@ fn long_urls_take_no_more_memory_than_others() {
     }
     place.write("long.jsonl", &text);
     fits(&place, &["long.jsonl"]);
-    // Compressed, it stands for too much.
+    // Compressed, it expands to too much data.
     place.write("long.jsonl.zst", zstd::encode_all(&text[..], 19).unwrap());
     is_refused(&place, &["long.jsonl.zst"], TOO_MUCH);
 }

@@ -124,7 +124,7 @@ fn settings_come_from_the_environment_too() {
             .starts_with("rank,url,")
     );
     let ended = run(&csv, &["status", "bank"]);
-    let words = "warning: SEEDBANK_FORMAT is csv, which `status` does not have; it prints its usual format\n";
+    let words = "warning: SEEDBANK_FORMAT is csv, which `status` does not support; using its default format\n";
     assert_eq!(ended.err, words);
     assert!(ended.done().starts_with("format "));
     assert_eq!(run(&csv, &["status", "bank", "-q"]).err, "");

@@ -40,8 +40,7 @@ fn a_bomb_of_bad_lines_is_not_read_to_its_end() {
     let cases: [&[&str]; 2] = [&[], &dry_run];
     for (number, more) in (1..).zip(cases) {
         let error = place.run(&[&ingest[..], more].concat()).fails(3);
-        let words = "the batch was refused, the bank is as it was: \
-            114688 of the first 114688 records are bad, and reading stopped there";
+        let words = "the batch was rejected; the bank is unchanged: 114688 of the first 114688 records are bad, and reading stopped there";
         assert!(error.contains(words), "{error}");
         let file = format!("bank/rejects/batch-000001-attempt-{number}.jsonl");
         let words = format!("hint: the first 100000 are listed in {file}; mend the input");
@@ -156,8 +155,7 @@ fn lists_are_not_written_through_links() {
     fs::remove_dir_all(&rejects).unwrap();
     symlink(place.path("folder"), &rejects).unwrap();
     let error = place.run(&[&ingest[..], &["--again"]].concat()).fails(1);
-    let words = "cannot write bank/rejects: it is a symbolic link, \
-        and a bank writes only in its own folders; name a file with --rejects";
+    let words = "cannot write bank/rejects: expected a folder of the bank, found a symbolic link; use --rejects to write the list elsewhere";
     assert!(error.contains(words), "{error}");
     assert_eq!(names(&place.path("folder")), [""; 0]);
     let named = ["--again", "--rejects", "my.jsonl"];
@@ -176,8 +174,7 @@ fn attempts_without_end_are_told() {
     place.write("bad", "bad\n");
     let before = place.status();
     let error = place.run(&["ingest", "bank", "bad"]).fails(1);
-    let words = "cannot write bank/rejects: 1000 attempts at batch 1 are listed there; \
-        remove the lists that nobody needs, or name a file with --rejects";
+    let words = "cannot write bank/rejects: it contains lists of 1000 attempts at batch 1; remove lists that are no longer needed, or use --rejects to write the list elsewhere";
     assert!(error.contains(words), "{error}");
     assert_eq!(names(&place.path("bank/rejects")).len(), 1000);
     assert_eq!(place.status(), before);

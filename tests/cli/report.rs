@@ -24,8 +24,7 @@ fn a_report_is_a_page_and_a_json_file() {
     let out = place.run(&["report", "bank", "--out", "r.html"]).done();
     assert_eq!(
         out,
-        "report on refresh 1 of plan default (cores), 2 seeds: r.html\n\
-         everything in it as JSON: r.json\n"
+        "report on refresh 1 of plan default (cores), 2 seeds: r.html\nall of its data as JSON: r.json\n"
     );
     assert_eq!(
         names(place.path("").as_path()),
@@ -312,10 +311,10 @@ fn what_makes_no_sense_is_refused_and_nothing_is_written() {
     let place = Place::with_seeds();
     let before = names(place.path("").as_path());
     for (out, said) in [
-        ("nowhere/r.html", "there is no folder nowhere"),
+        ("nowhere/r.html", "the folder nowhere does not exist"),
         ("bank", "bank is a folder"),
         ("r.json", "both the page and the JSON file"),
-        ("-", "names none"),
+        ("-", "has no file name"),
     ] {
         let error = place.run(&["report", "bank", "--out", out]).fails(2);
         assert!(error.contains(said), "{out}: {error}");
@@ -323,8 +322,11 @@ fn what_makes_no_sense_is_refused_and_nothing_is_written() {
     for (args, said) in [
         (["--plan", "none"], "no plan \"none\""),
         (["--refresh", "9"], "no refresh 9"),
-        (["--draws", "1"], "give a whole number from 2 to 10000"),
-        (["--max-sites", "0"], "give a whole number of at least 1"),
+        (["--draws", "1"], "expected a whole number from 2 to 10000"),
+        (
+            ["--max-sites", "0"],
+            "expected a whole number of at least 1",
+        ),
     ] {
         let all = [&["report", "bank", "--out", "r.html"], &args[..]].concat();
         let error = place.run(&all).fails(2);
@@ -346,11 +348,11 @@ fn nothing_but_an_earlier_report_is_replaced() {
     );
     assert_eq!(read(&place, "kept.json"), "{\"mine\": true}\n");
     let told = report("bank/SEEDBANK").fails(2);
-    assert!(told.contains("lies in the bank's own folder"), "{told}");
+    assert!(told.contains("is in the bank's own folder"), "{told}");
     place.run(&["status", "bank"]).done();
     std::os::unix::fs::symlink("elsewhere.html", place.path("link.html")).unwrap();
     let told = report("link.html").fails(2);
-    assert!(told.contains("is no ordinary file"), "{told}");
+    assert!(told.contains("is not a regular file"), "{told}");
     report("again.html").done();
     report("again.html").done();
 }

@@ -22,14 +22,7 @@ fn pages_and_sites_are_found() {
     let search = |text: &str| place.run(&["search", "bank", text]);
     assert_eq!(
         search("NEWS").done(),
-        "NEWS\n  \
-         sites\n    \
-         news.example.org  1 crawled, 0 known\n    \
-         bad.news.test  1 crawled, 0 known\n  \
-         pages with it in their URLs\n    \
-         http://bad.news.test/  crawled, spam\n    \
-         http://example.org/news  known, not crawled\n    \
-         https://news.example.org/About  crawled\n"
+        "NEWS\n  sites\n    news.example.org  1 crawled, 0 known\n    bad.news.test  1 crawled, 0 known\n  pages with the text in their URLs\n    http://bad.news.test/  crawled, spam\n    http://example.org/news  known, not crawled\n    https://news.example.org/About  crawled\n"
     );
     // The page by either scheme, its site, and what else has it in its URL.
     assert_eq!(
@@ -47,11 +40,7 @@ fn pages_and_sites_are_found() {
     let others = search("http://other.test").done();
     assert_eq!(
         others,
-        "http://other.test\n  \
-         sites\n    \
-         other.test  0 crawled, 1 known\n  \
-         pages with it in their URLs\n    \
-         http://other.test/Café/1  known, not crawled\n"
+        "http://other.test\n  sites\n    other.test  0 crawled, 1 known\n  pages with the text in their URLs\n    http://other.test/Café/1  known, not crawled\n"
     );
     // As it is shown, so it is found.
     let shown = search("café").done();
@@ -82,7 +71,7 @@ fn what_is_cut_off_is_said() {
         .run(&["search", "bank", "news", "--limit", "1"])
         .done();
     assert!(
-        cut.contains("  there may be more: ") && cut.contains("(--limit looks further)"),
+        cut.contains("  there may be more: ") && cut.contains("(--limit raises the limit)"),
         "{cut}"
     );
     assert!(!cut.contains("example.org/"), "{cut}");
@@ -90,7 +79,7 @@ fn what_is_cut_off_is_said() {
     assert_eq!(ended.status, Some(5));
     assert_eq!(
         ended.out,
-        "about\n  none of the 2 names looked at has it (--look looks further)\n"
+        "about\n  none of the 2 names examined contains the text (--look examines more)\n"
     );
 }
 
@@ -101,7 +90,7 @@ fn nothing_found_and_nothing_to_find() {
     assert_eq!(ended.status, Some(5));
     assert_eq!(
         ended.out,
-        "zebra\\u{202e}\n  no site and no page has it in its name\n"
+        "zebra\\u{202e}\n  no site name and no URL contains the text\n"
     );
     let none = place.run(&["search", "bank", "zebra", "--format", "json"]);
     assert_eq!(none.status, Some(5));
@@ -109,7 +98,7 @@ fn nothing_found_and_nothing_to_find() {
     for text in ["", "  "] {
         let told = place.run(&["search", "bank", text]).fails(2);
         assert!(
-            told.contains("there is nothing to search for; give a URL"),
+            told.contains("expected a URL, a site, or a part of one"),
             "{told}"
         );
     }

@@ -217,10 +217,8 @@ fn dead_seeds_are_told_and_can_be_left_out() {
         assert_eq!(ended.done().lines().count(), 2);
     }
     let place = with_a_dead_seed();
-    let told = "warning: 1 of 2 seeds is dead: gone or no page any more \
-        (refresh the plan; --alive leaves them out)\n";
-    let left_out = "warning: 1 of 2 seeds is dead: gone or no page any more \
-        (left out; refresh the plan for others in their place)\n";
+    let told = "warning: 1 of 2 seeds is dead: gone or no longer a page (refresh the plan, or omit them with --alive)\n";
+    let left_out = "warning: 1 of 2 seeds is dead: gone or no longer a page (omitted; refresh the plan to replace them)\n";
     for format in ["text", "jsonl", "csv", "nutch", "heritrix"] {
         let seeds = ["seeds", "bank", "--format", format];
         let all = place.run(&seeds);

@@ -68,10 +68,10 @@ fn what_cannot_be_served_is_told() {
     let told = serve(&["[::]:0"]).fails(2);
     assert!(told.contains("--token-file"), "{told}");
     let tokens: [(&[u8], &str); 6] = [
-        (b"", "at least 16 bytes, and this has 0"),
-        (b"123456789012345\n", "at least 16 bytes, and this has 15"),
-        (b"0123456789 abcdef", "without blanks"),
-        (b"0123456789\nabcdef", "without blanks"),
+        (b"", "at least 16 bytes, found 0"),
+        (b"123456789012345\n", "at least 16 bytes, found 15"),
+        (b"0123456789 abcdef", "without spaces"),
+        (b"0123456789\nabcdef", "without spaces"),
         (b"0123456789abcdef\xff", "ASCII"),
         (&[b'a'; 4097], "at most 4096 bytes"),
     ];
@@ -89,12 +89,12 @@ fn what_cannot_be_served_is_told() {
     }
     let told = place.run(&["serve", "nobank", "--listen", "127.0.0.1:0"]);
     let told = told.fails(4);
-    assert!(told.contains("nobank is no bank"), "{told}");
+    assert!(told.contains("nobank is not a bank"), "{told}");
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let told = serve(&[&address]).fails(1);
     assert!(
-        told.contains(&format!("cannot listen at {address}")),
+        told.contains(&format!("cannot listen on {address}")),
         "{told}"
     );
     assert!(told.contains("hint: ") && told.contains("--listen"));
@@ -481,7 +481,7 @@ fn why_is_at_most_three_clicks_away() {
     let unknown = served.get(&format!("/page?url={}", encoded("http://nowhere.test/")));
     assert_eq!(unknown.status, 404);
     let text = unknown.text();
-    assert!(text.contains("does not know http://nowhere.test/"));
+    assert!(text.contains("does not contain http://nowhere.test/"));
     assert!(links(text).contains(&"/".to_owned()));
     served.stop();
 }

@@ -67,7 +67,7 @@ fn a_file_counts_before_what_was_typed() {
     // An empty file was chosen too.
     let page = form(&served, "default", list, Some(("none.txt", "")));
     assert_eq!(page.status, 400);
-    assert!(page.text().contains("the list names no seeds"));
+    assert!(page.text().contains("the list contains no seeds"));
     served.stop();
 }
 
@@ -83,7 +83,7 @@ fn a_list_that_cannot_be_compared_stands_there_still() {
             "default",
             "# a comment\n\n# and one more\n",
             400,
-            "names no seeds",
+            "contains no seeds",
         ),
         ("none", "http://h1.example/\n", 404, "none"),
     ] {
@@ -383,7 +383,7 @@ fn what_is_there_as_json_is_what_it_is_called() {
         }
     }
     let page = served.get(&format!("/history?url={url}")).done();
-    assert!(page.contains("in 2 of 2 kept refreshes"), "{page}");
+    assert!(page.contains("in 2 of 2 stored refreshes"), "{page}");
     served.stop();
 }
 

@@ -204,7 +204,7 @@ fn a_bank_that_goes_is_told_and_another_one_in_its_place_is_answered() {
         assert_eq!(answer.header("content-type"), kind, "{path}");
         assert_eq!(answer.header("retry-after"), "2", "{path}");
         let text = answer.text();
-        assert!(text.contains("is no bank"), "{path}: {text}");
+        assert!(text.contains("is not a bank"), "{path}: {text}");
         assert!(
             text.contains("answers again once a bank is there"),
             "{text}"

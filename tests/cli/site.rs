@@ -28,21 +28,7 @@ fn place() -> Place {
 fn what_is_known_of_a_site_is_told() {
     let place = place();
     let text = place.run(&["site", "bank", "H1.example"]).done();
-    let begin = "site h1.example\n  \
-        given of it: quality 0.5, no spam, quota 7\n  \
-        3 crawled, 0 known, 0 gone, 0 spam\n  \
-        1 alias, 0 pages that nobody links to any more\n  \
-        1 link inside, 3 to other sites\n  \
-        links to 3 pages on 3 sites, by 3 links\n    \
-        a1.example: 1 page, 1 link\n    \
-        a2.example: 1 page, 1 link\n    \
-        a3.example: 1 page, 1 link\n  \
-        linked from 1 page on 1 site, by 2 links\n    \
-        k1.example: 1 page, 2 links\n  \
-        2 crawled pages with a content digest, 1 different\n    \
-        2 the same: http://h1.example/also, http://h1.example/copy\n  \
-        plan default, refresh 1 (cores, state after batch 1)\n    \
-        seed 1 http://h1.example/: core 1 (";
+    let begin = "site h1.example\n  given attributes: quality 0.5, no spam, quota 7\n  3 crawled, 0 known, 0 gone, 0 spam\n  1 alias, 0 pages no longer linked to\n  1 link within the site, 3 to other sites\n  links to 3 pages on 3 sites, by 3 links\n    a1.example: 1 page, 1 link\n    a2.example: 1 page, 1 link\n    a3.example: 1 page, 1 link\n  linked from 1 page on 1 site, by 2 links\n    k1.example: 1 page, 2 links\n  2 crawled pages with a content digest, 1 distinct\n    2 the same: http://h1.example/also, http://h1.example/copy\n  plan default, refresh 1 (cores, state after batch 1)\n    seed 1 http://h1.example/: core 1 (";
     assert!(text.starts_with(begin), "{text}");
     assert!(
         text.contains("\n  plan sites, refresh 2 (max-weight, state after batch 2)\n"),
@@ -76,11 +62,8 @@ fn what_is_known_of_a_site_is_told() {
         .run(&["site", "bank", "h1.example", "--limit", "1", "--look", "2"])
         .done();
     for line in [
-        "\n  3 crawled, 0 known, 0 gone, 0 spam\n  \
-         only its first 2 pages were looked at (--look): these have the aliases, the pages that nobody \
-         links to, the links with other sites and the repeated content told here\n  \
-         0 aliases, 0 pages that nobody links to any more\n",
-        "\n    and 2 more sites (--limit has more)\n",
+        "\n  3 crawled, 0 known, 0 gone, 0 spam\n  only its first 2 pages were examined (--look): the aliases, unlinked pages, links with other sites and repeated content below refer to these pages\n  0 aliases, 0 pages no longer linked to\n",
+        "\n    and 2 more sites (--limit prints more)\n",
     ] {
         assert!(cut.contains(line), "{cut}");
     }
@@ -94,8 +77,7 @@ fn a_site_with_little_has_little_told() {
     let text = place.run(&["site", "bank", "www.a.example"]).done();
     assert!(
         text.ends_with(
-            "  0 links inside, 0 to other sites\n  links to no other site\n  linked from no other site\n  \
-             no content digest is known\n  no plan has been refreshed yet\n"
+            "  0 links within the site, 0 to other sites\n  links to no other site\n  linked from no other site\n  no content digest is known\n  no plan has been refreshed yet\n"
         ),
         "{text}"
     );
@@ -106,16 +88,16 @@ fn sites_that_are_not_there() {
     let place = place();
     let told = place.run(&["site", "bank", "h1"]).fails(5);
     assert!(
-        told.contains("the bank knows no page of site \"h1\"\nhint: the nearest sites that it knows: h1.example"),
+        told.contains("the bank contains no page of site \"h1\"\nhint: the nearest sites in the bank: h1.example"),
         "{told}"
     );
     let told = place.run(&["explain", "bank", "--site", "h1"]).fails(5);
     assert!(
-        told.contains("the nearest sites that it knows: h1.example"),
+        told.contains("the nearest sites in the bank: h1.example"),
         "{told}"
     );
     let told = place.run(&["site", "bank", "zebra.example"]).fails(5);
-    assert!(told.contains("hint: give the name of a host"), "{told}");
+    assert!(told.contains("hint: give a host name"), "{told}");
     place.run(&["site", "bank", "a b"]).fails(2);
     place.run(&["site", "bank", ""]).fails(2);
     place

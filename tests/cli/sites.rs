@@ -78,7 +78,10 @@ fn a_list_of_sites_is_a_batch_like_any_other() {
     let history = place.run(&words("history bank --format json")).json();
     assert_eq!(history["batches"][1]["inputs"], json!(["sites.tsv"]));
     let page = place.run(&words("page bank http://c.example/")).done();
-    assert!(page.contains("crawled, spam as its site is;"), "{page}");
+    assert!(
+        page.contains("crawled, spam because its site is;"),
+        "{page}"
+    );
     assert!(page.contains(", quality 0.25 (its site's)"), "{page}");
     let page = place
         .run(&words("page bank http://www.b.example/ --format json"))
@@ -126,7 +129,7 @@ fn bad_records_of_sites_are_listed() {
     let rejects = json!({"invalid_site": 1, "number_too_large": 1});
     assert_eq!(report["read"]["rejects"], rejects);
     let bad = std::fs::read_to_string(place.path("bad.jsonl")).unwrap();
-    assert!(bad.contains("named by its host alone"), "{bad}");
+    assert!(bad.contains("expected a host name without scheme"), "{bad}");
     place.run(&words("ingest bank")).fails(2);
     let only_sites = place.run(&words(
         "ingest bank --snapshot --sites sites.tsv --max-rejects 100",
@@ -174,7 +177,7 @@ fn quality_is_part_of_the_value() {
     let line =
         "refresh bank --plan w --method greedy --scope web --value-by pagerank --value-quality 4";
     let refused = place.run(&words(line)).fails(2);
-    assert!(refused.contains("worth its PageRank alone"), "{refused}");
+    assert!(refused.contains("conflicts with `value-by`"), "{refused}");
 }
 
 #[test]
@@ -196,9 +199,12 @@ fn quotas_add_up_within_what_is_known_and_given() {
     // More than there is: every site gets all it can have, and the rest is told.
     let all = place.run(&words("quotas bank --pages 100 --by pagerank"));
     let told = all.err.clone();
-    assert!(told.contains("96 of 100 pages are not placed"), "{told}");
+    assert!(
+        told.contains("96 of 100 pages are not distributed"),
+        "{told}"
+    );
     assert!(told.contains("the bank knows 6 pages"), "{told}");
-    assert!(told.contains("given quotas leave out 2 of them"), "{told}");
+    assert!(told.contains("given quotas exclude 2 of them"), "{told}");
     assert!(
         all.done()
             .starts_with("4 pages of 100 on 3 sites, by pagerank")
@@ -247,7 +253,7 @@ fn quotas_add_up_within_what_is_known_and_given() {
     for (line, why) in [
         (
             "quotas bank --pages 2 --by quality --plan s",
-            "no plan counts",
+            "do not use a plan",
         ),
         ("quotas bank --pages 0", "at least 1"),
         ("quotas bank --pages 2 --by seeds --plan none", "none"),

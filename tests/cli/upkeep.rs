@@ -105,7 +105,7 @@ fn a_compact_waits_or_says_that_the_bank_is_busy() {
             error.contains("being written by another process"),
             "{error}"
         );
-        assert!(error.contains("or add --wait"), "{error}");
+        assert!(error.contains("or use --wait"), "{error}");
     }
     let child = place.spawn(&["compact", "bank", "--wait"]);
     std::thread::sleep(std::time::Duration::from_millis(300));
@@ -144,7 +144,7 @@ fn a_bank_of_this_format_needs_no_migration() {
     let before = contents(&place.path("bank"));
     let text = place.run(&["migrate", "bank"]).done();
     assert!(
-        text.starts_with("nothing to do: the bank has format "),
+        text.starts_with("nothing to do: the bank already has format "),
         "{text}"
     );
     let report = place.run(&["migrate", "bank", "--format", "json"]).json();
@@ -163,7 +163,10 @@ fn a_bank_of_this_format_needs_no_migration() {
     assert_eq!(changes(&before, &place.path("bank")), NO_FILES);
     for (to, words) in [
         ("new", "new exists and is not empty"),
-        ("bank/new", "bank and bank/new lie one in the other"),
+        (
+            "bank/new",
+            "one of bank and bank/new contains the other; expected separate folders",
+        ),
     ] {
         let error = place.run(&["migrate", "bank", "--to", to]).fails(2);
         assert!(error.contains(words), "{error}");

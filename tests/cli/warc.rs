@@ -32,8 +32,7 @@ fn no_flag_is_needed() {
         told.starts_with("batch 1: a.warc.gz (delta), 3 records, "),
         "{told}"
     );
-    let passed =
-        "passed over, since they say nothing of a page: 6 records: no_response 5, other_status 1\n";
+    let passed = "skipped, no information on a page: 6 records: no_response 5, other_status 1\n";
     assert!(told.contains(passed), "{told}");
     assert!(told.contains("links: 3 added"), "{told}");
     // The same otherwise packed, as WAT and as JSON Lines, is the same batch.
@@ -102,7 +101,7 @@ fn what_is_not_read_is_counted_and_what_is_bad_is_listed() {
     assert!(error.contains("the first is record 3 of a.warc"), "{error}");
     let args = ["ingest", "bank", "a.warc", "--max-rejects", "50"];
     let told = place.run(&args).done();
-    let unread = "pages not read for links, or not to the end: 1: coding 1\n";
+    let unread = "pages whose links were not read, or not completely: 1: coding 1\n";
     assert!(told.contains(unread), "{told}");
     let told = place
         .run(&[&args[..], &["--again", "--format", "json"]].concat())
@@ -120,8 +119,8 @@ fn a_file_that_is_cut_off_is_refused_with_what_to_do() {
     place.write("a.warc.open", &whole[..whole.len() - 20]);
     place.write("cut.warc.gz", &gzip[..gzip.len() - 20]);
     for (file, words) in [
-        ("cut.warc", "cut.warc is cut off in record 9, after "),
-        ("cut.warc", "; fetch it anew"),
+        ("cut.warc", "cut.warc is truncated in record 9, after "),
+        ("cut.warc", "; fetch it again"),
         (
             "a.warc.open",
             "its crawler still writes it, or was broken off",
@@ -129,7 +128,7 @@ fn a_file_that_is_cut_off_is_refused_with_what_to_do() {
         ("cut.warc.gz", "cut.warc.gz is damaged gzip: "),
     ] {
         let error = place.run(&["ingest", "bank", file]).fails(3);
-        assert!(error.contains("the bank is as it was"), "{error}");
+        assert!(error.contains("the bank is unchanged"), "{error}");
         assert!(error.contains(words), "{error}");
     }
     assert_eq!(place.state(), before);

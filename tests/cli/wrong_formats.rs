@@ -112,41 +112,41 @@ fn binary() -> Vec<Wrong> {
         .flat_map(|c| u32::from(c).to_le_bytes())
         .collect();
     vec![
-        certain("a.parquet", *b"PAR1\x15\x04\x15", "a.parquet is a Parquet file; leave --input out, or say --input parquet")
+        certain("a.parquet", *b"PAR1\x15\x04\x15", "a.parquet is a Parquet file; omit --input, or use --input parquet")
             .args(&["--input", "jsonl"]),
-        certain("a.avro", *b"Obj\x01\x04\x14avro.codec\x08null", "a.avro is an Avro file; `avro-tools tojson` makes a JSON object a line of it"),
-        certain("a.orc", *b"ORC\x0a\x0b", "a.orc is an ORC file; `orc-contents` makes a JSON object a line of it"),
-        certain("a.arrow", *b"ARROW1\0\0\xff\xff", "a.arrow is an Arrow file or stream; leave --input out, or say --input arrow")
+        certain("a.avro", *b"Obj\x01\x04\x14avro.codec\x08null", "a.avro is an Avro file; convert it to JSON Lines with `avro-tools tojson`"),
+        certain("a.orc", *b"ORC\x0a\x0b", "a.orc is an ORC file; convert it to JSON Lines with `orc-contents`"),
+        certain("a.arrow", *b"ARROW1\0\0\xff\xff", "a.arrow is an Arrow file or stream; omit --input, or use --input arrow")
             .args(&["--input", "csv"]),
-        certain("a.db", *b"SQLite format 3\0\x10\0", "a.db is an SQLite database; export a table of it as JSON Lines, one record a line"),
-        certain("a.zip", *b"PK\x03\x04\x14\0", "a.zip is a ZIP archive; plain, gzip and zstd are read: `unzip -p a.zip | seedbank ingest BANK -`"),
-        certain("a.7z", *b"7z\xbc\xaf\x27\x1c\0\x04", "a.7z is a 7z archive; plain, gzip and zstd are read: `7z e -so a.7z | seedbank ingest BANK -`"),
-        certain("a.tar", tar(RECORD.as_bytes()), "a.tar is a tar archive; what is in it can be read: `tar -xOf a.tar | seedbank ingest BANK -`").made(1),
-        certain("a.tar.gz", gzip(&tar(RECORD.as_bytes())), "a.tar.gz is a tar archive; what is in it can be read: `gzip -dc a.tar.gz | tar -xO | seedbank ingest BANK -`").made(1),
-        certain("twice.gz", gzip(&gzip(RECORD.as_bytes())), "twice.gz is compressed twice, and one layer is taken off here: `gzip -dc twice.gz | gzip -dc | seedbank ingest BANK -`").made(1),
-        certain("zstd in.gz", gzip(&zstd(RECORD.as_bytes())), "zstd in.gz is compressed twice, and one layer is taken off here: `gzip -dc 'zstd in.gz' | zstd -dc | seedbank ingest BANK -`").made(1),
-        certain("gzip.zst", zstd(&gzip(RECORD.as_bytes())), "gzip.zst is compressed twice, and one layer is taken off here: `zstd -dc gzip.zst | gzip -dc | seedbank ingest BANK -`").made(1),
-        certain("a.xz", *b"\xfd7zXZ\0\0\x04", "a.xz is compressed with xz; plain, gzip and zstd are read: `xz -dc a.xz | seedbank ingest BANK -`"),
-        certain("a.bz2", *b"BZh91AY&SY\0\0", "a.bz2 is compressed with bzip2; plain, gzip and zstd are read: `bzip2 -dc a.bz2 | seedbank ingest BANK -`"),
-        certain("a.lz4", *b"\x04\x22\x4d\x18\x64", "a.lz4 is compressed with LZ4; plain, gzip and zstd are read: `lz4 -dc a.lz4 | seedbank ingest BANK -`"),
-        certain("a.pdf", *b"%PDF-1.7\n", "a.pdf is a PDF file; what is taken is records of pages, one a line"),
-        certain("le.jsonl", utf_16(&marked, le), "le.jsonl is text in UTF-16; UTF-8 is read: `iconv -f UTF-16 -t UTF-8 le.jsonl | seedbank ingest BANK -`").made(1),
-        certain("be.jsonl", utf_16(&marked, u16::to_be_bytes), "be.jsonl is text in UTF-16; UTF-8 is read: `iconv -f UTF-16 -t UTF-8 be.jsonl | seedbank ingest BANK -`").made(1),
-        certain("bare.jsonl", utf_16(RECORD, le), "bare.jsonl is text in UTF-16; UTF-8 is read: `iconv -f UTF-16 -t UTF-8 bare.jsonl | seedbank ingest BANK -`").made(1),
-        certain("wide.jsonl", utf_32, "wide.jsonl is text in UTF-32; UTF-8 is read: `iconv -f UTF-32 -t UTF-8 wide.jsonl | seedbank ingest BANK -`").made(1),
-        certain("a.warc", warc("response", "HTTP/1.1 200 OK"), "a.warc is a WARC file; leave --input out, or say --input warc")
+        certain("a.db", *b"SQLite format 3\0\x10\0", "a.db is an SQLite database; export a table as JSON Lines, one record per line"),
+        certain("a.zip", *b"PK\x03\x04\x14\0", "a.zip is a ZIP archive; expected plain, gzip or zstd input: `unzip -p a.zip | seedbank ingest BANK -`"),
+        certain("a.7z", *b"7z\xbc\xaf\x27\x1c\0\x04", "a.7z is a 7z archive; expected plain, gzip or zstd input: `7z e -so a.7z | seedbank ingest BANK -`"),
+        certain("a.tar", tar(RECORD.as_bytes()), "a.tar is a tar archive; extract it first: `tar -xOf a.tar | seedbank ingest BANK -`").made(1),
+        certain("a.tar.gz", gzip(&tar(RECORD.as_bytes())), "a.tar.gz is a tar archive; extract it first: `gzip -dc a.tar.gz | tar -xO | seedbank ingest BANK -`").made(1),
+        certain("twice.gz", gzip(&gzip(RECORD.as_bytes())), "twice.gz is compressed twice; only one layer is decompressed automatically: `gzip -dc twice.gz | gzip -dc | seedbank ingest BANK -`").made(1),
+        certain("zstd in.gz", gzip(&zstd(RECORD.as_bytes())), "zstd in.gz is compressed twice; only one layer is decompressed automatically: `gzip -dc 'zstd in.gz' | zstd -dc | seedbank ingest BANK -`").made(1),
+        certain("gzip.zst", zstd(&gzip(RECORD.as_bytes())), "gzip.zst is compressed twice; only one layer is decompressed automatically: `zstd -dc gzip.zst | gzip -dc | seedbank ingest BANK -`").made(1),
+        certain("a.xz", *b"\xfd7zXZ\0\0\x04", "a.xz is compressed with xz; expected plain, gzip or zstd input: `xz -dc a.xz | seedbank ingest BANK -`"),
+        certain("a.bz2", *b"BZh91AY&SY\0\0", "a.bz2 is compressed with bzip2; expected plain, gzip or zstd input: `bzip2 -dc a.bz2 | seedbank ingest BANK -`"),
+        certain("a.lz4", *b"\x04\x22\x4d\x18\x64", "a.lz4 is compressed with LZ4; expected plain, gzip or zstd input: `lz4 -dc a.lz4 | seedbank ingest BANK -`"),
+        certain("a.pdf", *b"%PDF-1.7\n", "a.pdf is a PDF file; expected page records, one JSON object per line"),
+        certain("le.jsonl", utf_16(&marked, le), "le.jsonl is UTF-16 text; expected UTF-8: `iconv -f UTF-16 -t UTF-8 le.jsonl | seedbank ingest BANK -`").made(1),
+        certain("be.jsonl", utf_16(&marked, u16::to_be_bytes), "be.jsonl is UTF-16 text; expected UTF-8: `iconv -f UTF-16 -t UTF-8 be.jsonl | seedbank ingest BANK -`").made(1),
+        certain("bare.jsonl", utf_16(RECORD, le), "bare.jsonl is UTF-16 text; expected UTF-8: `iconv -f UTF-16 -t UTF-8 bare.jsonl | seedbank ingest BANK -`").made(1),
+        certain("wide.jsonl", utf_32, "wide.jsonl is UTF-32 text; expected UTF-8: `iconv -f UTF-32 -t UTF-8 wide.jsonl | seedbank ingest BANK -`").made(1),
+        certain("a.warc", warc("response", "HTTP/1.1 200 OK"), "a.warc is a WARC file; omit --input, or use --input warc")
             .args(&["--input", "jsonl"]),
-        certain("a.warc.gz", gzip(warc("warcinfo", "x").as_bytes()), "a.warc.gz is a WARC file; leave --input out, or say --input warc")
+        certain("a.warc.gz", gzip(warc("warcinfo", "x").as_bytes()), "a.warc.gz is a WARC file; omit --input, or use --input warc")
             .args(&["--input", "links"]),
-        certain("a.wat", wat(), "a.wat is a WAT file; leave --input out, or say --input wat")
+        certain("a.wat", wat(), "a.wat is a WAT file; omit --input, or use --input wat")
             .args(&["--input", "jsonl"]),
-        certain("a.wat.gz", gzip(wat().as_bytes()), "a.wat.gz is a WAT file; leave --input out, or say --input wat")
+        certain("a.wat.gz", gzip(wat().as_bytes()), "a.wat.gz is a WAT file; omit --input, or use --input wat")
             .args(&["--input", "links"]),
-        certain("b.warc", warc("response", "HTTP/1.1 200 OK"), "b.warc is a WARC file; leave --input out, or say --input warc")
+        certain("b.warc", warc("response", "HTTP/1.1 200 OK"), "b.warc is a WARC file; omit --input, or use --input warc")
             .args(&["--input", "wat"]),
-        certain("b.wat", wat(), "b.wat is a WAT file; leave --input out, or say --input wat")
+        certain("b.wat", wat(), "b.wat is a WAT file; omit --input, or use --input wat")
             .args(&["--input", "warc"]),
-        certain("a.wet", warc("warcinfo", "x") + &warc("conversion", "words"), "a.wet is a WET file, which has texts and no links; take the WAT file beside it"),
+        certain("a.wet", warc("warcinfo", "x") + &warc("conversion", "words"), "a.wet is a WET file, which contains text but no links; use the WAT file of the same name"),
     ]
 }
 
@@ -154,65 +154,65 @@ fn binary() -> Vec<Wrong> {
 fn texts() -> Vec<Wrong> {
     let no_json = "expected value at column 1";
     vec![
-        certain("page.html", "<!DOCTYPE html>\n<html><body>x</body></html>\n", "page.html is an HTML page, and a page by itself says nothing of its URL; give it as a record, or the WARC file that it is in")
+        certain("page.html", "<!DOCTYPE html>\n<html><body>x</body></html>\n", "page.html is an HTML page, which does not contain its own URL; give it as a record, or give the WARC file that contains it")
             .first(no_json),
-        certain("page.xhtml", "<?xml version=\"1.0\"?>\n<html xmlns=\"x\"/>\n", "page.xhtml is an HTML page, and a page by itself says nothing of its URL; give it as a record, or the WARC file that it is in")
+        certain("page.xhtml", "<?xml version=\"1.0\"?>\n<html xmlns=\"x\"/>\n", "page.xhtml is an HTML page, which does not contain its own URL; give it as a record, or give the WARC file that contains it")
             .first(no_json),
-        certain("sitemap.xml", SITEMAP, "sitemap.xml is a sitemap; leave --input out, or say --input sitemap")
+        certain("sitemap.xml", SITEMAP, "sitemap.xml is a sitemap; omit --input, or use --input sitemap")
             .args(&["--input", "jsonl"]).first(no_json),
-        certain("sitemap.xml.gz", gzip(SITEMAP.as_bytes()), "sitemap.xml.gz is a sitemap; leave --input out, or say --input sitemap")
+        certain("sitemap.xml.gz", gzip(SITEMAP.as_bytes()), "sitemap.xml.gz is a sitemap; omit --input, or use --input sitemap")
             .args(&["--input", "jsonl"]).first(no_json),
-        certain("index.xml", "<sitemapindex><sitemap><loc>http://a.example/s.xml</loc></sitemap></sitemapindex>\n", "index.xml is a list of sitemaps, and none of them has been fetched; fetch those that it names, and give them without --input")
+        certain("index.xml", "<sitemapindex><sitemap><loc>http://a.example/s.xml</loc></sitemap></sitemapindex>\n", "index.xml is a sitemap index, and the sitemaps that it lists are not fetched automatically; fetch them and give them without --input")
             .args(&["--input", "jsonl"]).first(no_json),
-        certain("feed.xml", "<?xml version=\"1.0\"?>\n<rss version=\"2.0\"/>\n", "feed.xml is XML; what is taken is records of pages, one JSON object a line")
+        certain("feed.xml", "<?xml version=\"1.0\"?>\n<rss version=\"2.0\"/>\n", "feed.xml is XML; expected page records, one JSON object per line")
             .first(no_json),
-        certain("a.cdxj", "example,a)/ 20261119040000 {\"url\": \"http://a.example/\", \"status\": \"200\", \"digest\": \"D\"}\n", "a.cdxj is a CDXJ index; leave --input out, or say --input cdxj")
+        certain("a.cdxj", "example,a)/ 20261119040000 {\"url\": \"http://a.example/\", \"status\": \"200\", \"digest\": \"D\"}\n", "a.cdxj is a CDXJ index; omit --input, or use --input cdxj")
             .args(&["--input", "jsonl"]).first(no_json),
-        certain("a.cdx", " CDX N b a m s k r M S V g\nexample,a)/ 20261119040000 http://a.example/ text/html 200 D - - 9 1 x.gz\n", "a.cdx is a CDX index; leave --input out, or say --input cdx")
+        certain("a.cdx", " CDX N b a m s k r M S V g\nexample,a)/ 20261119040000 http://a.example/ text/html 200 D - - 9 1 x.gz\n", "a.cdx is a CDX index; omit --input, or use --input cdx")
             .args(&["--input", "jsonl"]).first("expected value at column 2"),
-        certain("bare.cdx", "example,a)/ 20261119040000 http://a.example/ text/html 200 D - - 9 1 x.gz\n", "bare.cdx is a CDX index; leave --input out, or say --input cdx")
+        certain("bare.cdx", "example,a)/ 20261119040000 http://a.example/ text/html 200 D - - 9 1 x.gz\n", "bare.cdx is a CDX index; omit --input, or use --input cdx")
             .args(&["--input", "jsonl"]).first(no_json),
-        certain("array.json", "[{\"url\": \"http://a.example/\"}, {\"url\": \"http://b.example/\"}]\n", "array.json is a JSON array; leave --input out, or say --input json")
+        certain("array.json", "[{\"url\": \"http://a.example/\"}, {\"url\": \"http://b.example/\"}]\n", "array.json is a JSON array; omit --input, or use --input json")
             .args(&["--input", "jsonl"]).first("a record must be a JSON object"),
-        certain("lines of array.json", "[\n  {\"url\": \"http://a.example/\"},\n  {\"url\": \"http://b.example/\"}\n]\n", "lines of array.json is a JSON array; leave --input out, or say --input json")
+        certain("lines of array.json", "[\n  {\"url\": \"http://a.example/\"},\n  {\"url\": \"http://b.example/\"}\n]\n", "lines of array.json is a JSON array; omit --input, or use --input json")
             .args(&["--input", "jsonl"]).first("a record must be a JSON object"),
-        certain("array.json.zst", zstd(b"[{\"url\": \"http://a.example/\"}]"), "array.json.zst is a JSON array; leave --input out, or say --input json")
+        certain("array.json.zst", zstd(b"[{\"url\": \"http://a.example/\"}]"), "array.json.zst is a JSON array; omit --input, or use --input json")
             .args(&["--input", "jsonl"]).first("a record must be a JSON object"),
-        certain("pretty.json", "{\n  \"url\": \"http://a.example/\"\n}\n{\n  \"url\": \"http://b.example/\"\n}\n", "pretty.json is JSON whose objects are not one a line; leave --input out, or say --input json")
+        certain("pretty.json", "{\n  \"url\": \"http://a.example/\"\n}\n{\n  \"url\": \"http://b.example/\"\n}\n", "pretty.json is JSON with objects that are not one per line; omit --input, or use --input json")
             .args(&["--input", "jsonl"]).first("EOF while parsing an object at column 1"),
-        certain("firehose.json", "{\"url\": \"http://a.example/\"}{\"url\": \"http://b.example/\"}", "firehose.json is JSON whose objects are not one a line; leave --input out, or say --input json")
+        certain("firehose.json", "{\"url\": \"http://a.example/\"}{\"url\": \"http://b.example/\"}", "firehose.json is JSON with objects that are not one per line; omit --input, or use --input json")
             .args(&["--input", "jsonl"]).first("trailing characters at column 29"),
-        certain("strings.jsonl", "\"http://a.example/\"\n\"http://b.example/\"\n", "strings.jsonl is a JSON string a line, and a record is an object: `jq -c '{url: .}' strings.jsonl | seedbank ingest BANK -`")
+        certain("strings.jsonl", "\"http://a.example/\"\n\"http://b.example/\"\n", "strings.jsonl has one JSON string per line; expected JSON objects: `jq -c '{url: .}' strings.jsonl | seedbank ingest BANK -`")
             .first("a record must be a JSON object").made(2),
-        certain("urls.txt", "http://a.example/\nhttps://b.example/x\n", "urls.txt is a list of URLs, which become known pages; leave --input out, or say --input urls")
+        certain("urls.txt", "http://a.example/\nhttps://b.example/x\n", "urls.txt is a list of URLs, which are added as known pages; omit --input, or use --input urls")
             .args(&["--input", "jsonl"]).first(no_json),
-        certain("dos.txt", "# from the old crawler\r\nhttp://a.example/\r\n\r\nHTTP://b.example/x\r\n", "dos.txt is a list of URLs, which become known pages; leave --input out, or say --input urls")
+        certain("dos.txt", "# from the old crawler\r\nhttp://a.example/\r\n\r\nHTTP://b.example/x\r\n", "dos.txt is a list of URLs, which are added as known pages; omit --input, or use --input urls")
             .args(&["--input", "jsonl"]).first(no_json),
-        certain("nutch.txt", "http://a.example/\tnutch.score=1\n", "nutch.txt is a list of URLs, which become known pages; leave --input out, or say --input urls")
+        certain("nutch.txt", "http://a.example/\tnutch.score=1\n", "nutch.txt is a list of URLs, which are added as known pages; omit --input, or use --input urls")
             .args(&["--input", "jsonl"]).first(no_json),
-        certain("crawl.log", CRAWL_LOG, "crawl.log is a crawl.log of Heritrix; leave --input out, or say --input heritrix")
+        certain("crawl.log", CRAWL_LOG, "crawl.log is a Heritrix crawl.log; omit --input, or use --input heritrix")
             .args(&["--input", "jsonl"]).first("a record must be a JSON object"),
-        certain("part-r-00000", NUTCH_TEXT, "part-r-00000 is a dump of Nutch; leave --input out, or say --input nutch")
+        certain("part-r-00000", NUTCH_TEXT, "part-r-00000 is a Nutch dump; omit --input, or use --input nutch")
             .args(&["--input", "jsonl"]).first(no_json),
-        certain("a.csv", "page,clicks\nhttp://a.example/,3\n", "a.csv is CSV; it is read where its first line names its columns, url among them: leave --input out, or say --input csv")
+        certain("a.csv", "page,clicks\nhttp://a.example/,3\n", "a.csv is CSV; to read it, its first line must name the columns, including `url`; omit --input, or use --input csv")
             .first(no_json),
-        certain("quoted.csv", "\"url\",\"clicks\"\n\"http://a.example/\",\"3\"\n", "quoted.csv is CSV; it is read where its first line names its columns, url among them: leave --input out, or say --input csv")
+        certain("quoted.csv", "\"url\",\"clicks\"\n\"http://a.example/\",\"3\"\n", "quoted.csv is CSV; to read it, its first line must name the columns, including `url`; omit --input, or use --input csv")
             .args(&["--input", "jsonl"]).first("a record must be a JSON object"),
-        certain("a b.csv.gz", gzip(b"loc;Last seen\nhttp://a.example/;1\n"), "a b.csv.gz is CSV with semicolons; it is read where its first line names its columns, url among them: leave --input out, or say --input csv")
+        certain("a b.csv.gz", gzip(b"loc;Last seen\nhttp://a.example/;1\n"), "a b.csv.gz is CSV with semicolons; to read it, its first line must name the columns, including `url`; omit --input, or use --input csv")
             .first(no_json),
-        certain("a.tsv", "page\tclicks\nhttp://a.example/\t3\n", "a.tsv is a table with tabs; it is read where its first line names its columns, url among them: leave --input out, or say --input tsv")
+        certain("a.tsv", "page\tclicks\nhttp://a.example/\t3\n", "a.tsv is a tab-separated table; to read it, its first line must name the columns, including `url`; omit --input, or use --input tsv")
             .first(no_json),
-        certain("links.tsv", "http://a.example/\thttp://b.example/\n", "links.tsv is links, two URLs a line; say --input links")
+        certain("links.tsv", "http://a.example/\thttp://b.example/\n", "links.tsv is a list of links, two URLs per line; use --input links")
             .first(no_json),
-        certain("links.txt", "http://a.example/ http://b.example/\n", "links.txt is links with a space between two URLs, and --input links wants a tab: `sed 's/ /\\t/' links.txt | seedbank ingest BANK --input links -`")
+        certain("links.txt", "http://a.example/ http://b.example/\n", "links.txt is a list of links with a space between the two URLs; --input links expects a tab: `sed 's/ /\\t/' links.txt | seedbank ingest BANK --input links -`")
             .first(no_json).made(1),
-        certain("pages.tsv", "http://a.example/\t0\t3\t\n", "pages.tsv is a list of pages; give it with --input links --pages, beside the links")
+        certain("pages.tsv", "http://a.example/\t0\t3\t\n", "pages.tsv is a list of pages; use --input links, and give it with --pages")
             .first(no_json),
-        certain("records.tsv", RECORD, "records.tsv is JSON Lines; leave --input out, or say --input jsonl")
-            .args(&["--input", "links"]).first("1 column instead of 2"),
-        certain("uk.properties", "#BVGraph properties\nnodes=3\n", "uk.properties has the properties of a BV graph; say --input bvgraph, and give its name without the ending")
+        certain("records.tsv", RECORD, "records.tsv is JSON Lines; omit --input, or use --input jsonl")
+            .args(&["--input", "links"]).first("expected 2 columns, found 1"),
+        certain("uk.properties", "#BVGraph properties\nnodes=3\n", "uk.properties is the properties file of a BV graph; use --input bvgraph, and give the name without its extension")
             .first(no_json),
-        certain("noise", *b"\x01\0\x02\0\0\x03\n", "noise is no text; what is taken is one JSON object a line")
+        certain("noise", *b"\x01\0\x02\0\0\x03\n", "noise is not text; expected one JSON object per line")
             .first(no_json),
     ]
 }
@@ -233,10 +233,10 @@ fn what_an_input_is_is_told_with_what_to_do() {
         assert_eq!(hint.is_some(), !wrong.first.is_empty(), "{name}: {error}");
         let hint = hint.unwrap_or_else(|| error.trim_end().split_once("hint: ").unwrap().1);
         assert_eq!(hint, wrong.sentence, "{name}");
-        let refused = "error: the batch was refused, the bank is as it was: ";
+        let refused = "error: the batch was rejected; the bank is unchanged: ";
         assert!(said.starts_with(refused), "{name}: {said}");
         let first = if wrong.first.is_empty() {
-            format!("{refused}{name} is no text of records")
+            format!("{refused}{name} does not contain text records")
         } else {
             format!("; the first is line 1 of {name}: {}", wrong.first)
         };
@@ -298,8 +298,7 @@ fn a_list_from_standard_input_is_told_as_well() {
     let error = place
         .run_with(&of_lines, b"[{\"url\": \"http://a.example/\"}]")
         .fails(3);
-    let words = "hint: standard input is a JSON array; leave --input out, or say --input json; \
-        the bad records are listed in bad\n";
+    let words = "hint: standard input is a JSON array; omit --input, or use --input json; the bad records are listed in bad\n";
     assert!(error.ends_with(words), "{error}");
     let args = ["ingest", "bank", "--input", "jsonl", "-"];
     let error = place.run_with(&args, b"PAR1\x15").fails(3);
@@ -344,7 +343,7 @@ fn a_field_under_another_name_is_proposed() {
         let args = ["ingest", "bank", "--rejects", "bad", "-"];
         let error = place.run_with(&args, line.as_bytes()).fails(3);
         let words = format!(
-            "\nhint: {proposals}they are listed in bad; mend the input, or raise --max-rejects\n"
+            "\nhint: {proposals}they are listed in bad; fix the input, or raise --max-rejects\n"
         );
         assert!(error.ends_with(&words), "{line}: {error}");
     }
@@ -359,7 +358,7 @@ fn a_field_under_another_name_is_proposed() {
         let record = json!({"url": "http://a.example/", *field: 1}).to_string();
         let args = ["ingest", "bank", "--dry-run", "-"];
         let ended = place.run_with(&args, record.as_bytes());
-        let warning = format!("warning: fields that no record has were left out: {words}\n");
+        let warning = format!("warning: unknown fields were ignored: {words}\n");
         assert_eq!(ended.err, warning);
         ended.done();
     }
@@ -375,10 +374,7 @@ fn bad_records_are_told_by_reason_with_the_first() {
     let error = place
         .run(&["ingest", "bank", "day.jsonl", "--rejects", "bad"])
         .fails(3);
-    let words = "error: the batch was refused, the bank is as it was: 4 of 5 records are bad, \
-        and at most 1 % may be: invalid_json 1, missing_url 2, invalid_timestamp 1; \
-        the first is line 2 of day.jsonl: fetched: a number of 13 digits; taken are 14 (YYYYMMDDhhmmss), \
-        and up to 11 but not 8 as seconds since 1970; milliseconds are not\n";
+    let words = "error: the batch was rejected; the bank is unchanged: 4 of 5 records are bad, expected at most 1 %: invalid_json 1, missing_url 2, invalid_timestamp 1; the first is line 2 of day.jsonl: fetched: expected a number of 14 digits (YYYYMMDDhhmmss), or seconds since 1970 with up to 11 digits but not 8, found 13 digits; milliseconds are not accepted\n";
     assert!(error.starts_with(words), "{error}");
     // The record that it speaks of is the first of the list.
     let list = std::fs::read_to_string(place.path("bad")).unwrap();

@@ -339,7 +339,7 @@ fn the_past_is_kept_for_the_refreshes_that_are() {
         bank.bank.diff(&request, &Unwatched)
     };
     let error = diff(&[1, 4]).unwrap_err().to_string();
-    assert!(error.contains("refresh 1 was forgotten"), "{error}");
+    assert!(error.contains("refresh 1 was deleted"), "{error}");
     let told = diff(&[3, 4]).unwrap();
     let lost = told
         .seeds

@@ -376,14 +376,17 @@ fn a_comparison_can_be_stopped_and_refuses_what_makes_no_sense() {
         &Unwatched,
     )
     .unwrap_err();
-    assert_eq!(empty, "today names no seeds");
+    assert_eq!(empty, "today contains no seeds");
     for fetches in [0, 20_001] {
         let asked = CompareRequest {
             fetches: vec![1, fetches],
             ..CompareRequest::default()
         };
         let error = told(&list(&urls), &asked, &Unwatched).unwrap_err();
-        assert!(error.contains("by crawls of 1 to 20000 fetches"), "{error}");
+        assert!(
+            error.contains("expected crawls of 1 to 20000 fetches"),
+            "{error}"
+        );
     }
     let asked = CompareRequest {
         fetches: Vec::new(),

@@ -164,7 +164,7 @@ fn a_graph_goes_in_with_its_list_plain_or_compressed() {
     );
     assert!(report.contains("8 new, 8 became crawled"), "{report}");
     assert!(report.contains("links: 9 added"), "{report}");
-    assert!(report.contains("1 of a page to itself"), "{report}");
+    assert!(report.contains("1 from a page to itself"), "{report}");
     for list in ["web.urls.gz", "web.urls.zst"] {
         // Tab completion leaves the name of one of the files.
         let report = place
@@ -237,11 +237,11 @@ fn what_is_wrong_is_said_and_nothing_written() {
         ),
         (
             &["broken"],
-            "broken.graph is damaged or cut off at node 0 of 8",
+            "broken.graph is damaged or truncated at node 0 of 8",
         ),
     ] {
         let error = place.run(&with(args)).fails(3);
-        assert!(error.contains("the bank is as it was"), "{args:?}: {error}");
+        assert!(error.contains("the bank is unchanged"), "{args:?}: {error}");
         assert!(error.contains(words), "{args:?}: {error}");
         assert!(error.lines().count() <= 2, "{args:?}: {error}");
     }

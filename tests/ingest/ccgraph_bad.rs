@@ -40,22 +40,34 @@ fn files(vertices: &str, edges: &str, ranks: &str) -> Files {
 fn what_does_not_fit_refuses_the_batch_and_says_where() {
     let mut cases = Vec::new();
     for (vertices, words) in [
-        ("1\tcom.a\n", "line 1 of FILE is not vertex 0 (1\\tcom.a)"),
-        ("0\tcom.a\n2\tcom.b\n", "line 2 of FILE is not vertex 1"),
-        ("0\tcom.a\n0\tcom.b\n", "line 2 of FILE is not vertex 1"),
-        ("0\n", "line 1 of FILE is not vertex 0"),
-        ("0\tcom.a\tmany\n", "line 1 of FILE is not vertex 0"),
-        ("0\tcom.a\t1\t1\n", "line 1 of FILE is not vertex 0"),
-        ("com.a\t0\n", "line 1 of FILE is not vertex 0"),
-        ("+0\tcom.a\n", "line 1 of FILE is not vertex 0"),
-        ("18446744073709551616\tcom.a\n", "line 1 of FILE is not"),
-        ("0\tcom.a\n\n1\tcom.b\n", "an empty line before its line 3"),
-        ("0\tcom.a\n1\tcom.b", "FILE is cut off in line 2"),
+        (
+            "1\tcom.a\n",
+            "line 1 of FILE: expected vertex 0 as id, tab and reversed host, found `1\\tcom.a`",
+        ),
+        ("0\tcom.a\n2\tcom.b\n", "line 2 of FILE: expected vertex 1"),
+        ("0\tcom.a\n0\tcom.b\n", "line 2 of FILE: expected vertex 1"),
+        ("0\n", "line 1 of FILE: expected vertex 0"),
+        ("0\tcom.a\tmany\n", "line 1 of FILE: expected vertex 0"),
+        ("0\tcom.a\t1\t1\n", "line 1 of FILE: expected vertex 0"),
+        ("com.a\t0\n", "line 1 of FILE: expected vertex 0"),
+        ("+0\tcom.a\n", "line 1 of FILE: expected vertex 0"),
+        (
+            "18446744073709551616\tcom.a\n",
+            "line 1 of FILE: expected vertex 0",
+        ),
+        (
+            "0\tcom.a\n\n1\tcom.b\n",
+            "found an empty line before line 3",
+        ),
+        ("0\tcom.a\n1\tcom.b", "FILE is truncated in line 2"),
         (
             "0\tcom.a\n",
-            "line 1 of EDGES names vertex 1, and 1 are listed",
+            "line 1 of EDGES: expected a vertex below 1, the number of vertices listed, found 1",
         ),
-        ("", "line 1 of EDGES names vertex 1, and 0 are listed"),
+        (
+            "",
+            "line 1 of EDGES: expected a vertex below 0, the number of vertices listed, found 1",
+        ),
     ] {
         cases.push((
             files(vertices, EDGES, ""),
@@ -63,25 +75,37 @@ fn what_does_not_fit_refuses_the_batch_and_says_where() {
         ));
     }
     for (edges, words) in [
-        ("0\t4\n", "line 1 of FILE names vertex 4, and 4 are listed"),
-        ("0\t1\n5\t1\n", "line 2 of FILE names vertex 5"),
+        (
+            "0\t4\n",
+            "line 1 of FILE: expected a vertex below 4, the number of vertices listed, found 4",
+        ),
+        (
+            "0\t1\n5\t1\n",
+            "line 2 of FILE: expected a vertex below 4, the number of vertices listed, found 5",
+        ),
         (
             "0\t1\n2\t0\n0\t2\n",
-            "line 3 of FILE has an edge of vertex 0 after those of vertex 2",
+            "line 3 of FILE has an edge from vertex 0 after edges from vertex 2",
         ),
-        ("3\t1\n1\t0\n", "of vertex 1 after those of vertex 3"),
-        ("0\n", "line 1 of FILE is no edge (0)"),
-        ("0\t1\t2\n", "line 1 of FILE is no edge"),
-        ("0 1\n", "line 1 of FILE is no edge"),
-        ("\t1\n", "line 1 of FILE is no edge"),
-        ("0\t\n", "line 1 of FILE is no edge"),
-        ("0\t-1\n", "line 1 of FILE is no edge"),
-        ("0\t99999999999999999999\n", "line 1 of FILE is no edge"),
+        ("3\t1\n1\t0\n", "from vertex 1 after edges from vertex 3"),
+        (
+            "0\n",
+            "line 1 of FILE: expected an edge as two ids with a tab between them, found `0`",
+        ),
+        ("0\t1\t2\n", "line 1 of FILE: expected an edge"),
+        ("0 1\n", "line 1 of FILE: expected an edge"),
+        ("\t1\n", "line 1 of FILE: expected an edge"),
+        ("0\t\n", "line 1 of FILE: expected an edge"),
+        ("0\t-1\n", "line 1 of FILE: expected an edge"),
+        (
+            "0\t99999999999999999999\n",
+            "line 1 of FILE: expected an edge",
+        ),
         (
             "{\"url\": \"http://a.example/\"}\n",
-            "line 1 of FILE is no edge",
+            "line 1 of FILE: expected an edge",
         ),
-        ("0\t1\n1\t2", "FILE is cut off in line 2"),
+        ("0\t1\n1\t2", "FILE is truncated in line 2"),
     ] {
         cases.push((files(VERTICES, edges, ""), words.replace("FILE", "edges-0")));
     }
@@ -91,9 +115,9 @@ fn what_does_not_fit_refuses_the_batch_and_says_where() {
         ("#harmonicc_pos\t#host\n", "FILE has no ranks"),
         (
             row,
-            "line 2 of FILE has position 9, and the ranks have 1 row",
+            "line 2 of FILE: expected a position of at most 1, the number of rows, found 9",
         ),
-        (RANKS.trim_end(), "FILE is cut off in line 5"),
+        (RANKS.trim_end(), "FILE is truncated in line 5"),
     ] {
         cases.push((
             files(VERTICES, EDGES, ranks),
@@ -105,7 +129,7 @@ fn what_does_not_fit_refuses_the_batch_and_says_where() {
     apart.edges.push(b"1\t3\n".to_vec());
     cases.push((
         apart,
-        "line 1 of edges-1 has an edge of vertex 1".to_owned(),
+        "line 1 of edges-1 has an edge from vertex 1".to_owned(),
     ));
     for (files, words) in cases {
         let (read, _) = files.read();

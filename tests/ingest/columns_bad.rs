@@ -18,16 +18,18 @@ use serde_json::{Map, Value, json};
 /// What a refusal says, in one of these ways.
 const TOLD: &[&str] = &[
     "is damaged",
-    "is cut off",
-    "is no ",
+    "is truncated",
+    "is not ",
+    "does not contain text records",
+    "expected column names",
     "has no column url",
     "has two columns",
-    "is of the type",
+    ": column ",
     "is compressed with",
     "encrypted",
-    "bytes of memory are left for that",
-    "does not say how large it is",
-    "stands for too much",
+    "bytes of memory are available for them",
+    "does not give its size",
+    "expands to too much data",
     "is empty",
     "cannot read",
 ];
@@ -189,7 +191,7 @@ fn what_is_something_else_is_told() {
     let twice = [&arrow[..], &arrow].concat();
     let json = b"{\"url\": \"http://a.example/\"}\n".to_vec();
     for (name, bytes, said) in [
-        ("parquet", &json[..], "is no Parquet file"),
+        ("parquet", &json[..], "is not a Parquet file"),
         ("parquet", &b"PAR1"[..], "is damaged after row 0: "),
         (
             "parquet",
@@ -200,17 +202,21 @@ fn what_is_something_else_is_told() {
         ("auto", &gzip, "is Parquet that is compressed as a whole"),
         ("parquet", &encrypted, "is an encrypted Parquet file"),
         ("auto", &encrypted, "is an encrypted Parquet file"),
-        ("arrow", &json, "is no Arrow file or stream"),
-        ("arrow", &parquet, "is no text of records"),
-        ("csv", &parquet, "is no text of records"),
+        ("arrow", &json, "is not an Arrow file or stream"),
+        ("arrow", &parquet, "does not contain text records"),
+        ("csv", &parquet, "does not contain text records"),
         ("csv", b"", "is empty"),
         ("csv", b"\n \n", "is empty"),
         (
             "csv",
             b"\"url,clicks\nhttp://a.example/,3\n",
-            "is no header: its quotes",
+            "expected column names on the first line: its quotes",
         ),
-        ("csv", b"\xe9,url\n", "is no header: it is not UTF-8"),
+        (
+            "csv",
+            b"\xe9,url\n",
+            "expected column names on the first line: it is not UTF-8",
+        ),
         (
             "csv",
             b"http://a.example/,http://b.example/\n",
@@ -221,11 +227,11 @@ fn what_is_something_else_is_told() {
             b"url\tclicks\nhttp://a.example/\t3\n",
             "has no column url; its columns are url\tclicks",
         ),
-        ("arrow", unended, "is cut off after row 3"),
+        ("arrow", unended, "is truncated after row 3"),
         (
             "arrow",
             &twice,
-            "is damaged after row 3: it goes on after its end",
+            "is damaged after row 3: there is data after its end",
         ),
     ] {
         let (summary, _) = read(bytes, &Format::named(name).unwrap());

@@ -359,27 +359,27 @@ fn a_column_of_a_wrong_type_refuses_the_input_at_once() {
         (
             "clicks",
             word(),
-            "the column clicks is of the type Utf8; it must be a number",
+            "column clicks: expected a number, found Utf8",
         ),
         (
             "spam",
             number(),
-            "the column spam is of the type Int64; it must be boolean",
+            "column spam: expected boolean, found Int64",
         ),
         (
             "outlinks",
             word(),
-            "the column outlinks is of the type Utf8; it must be a list of strings, or of structs with a string url or href",
+            "column outlinks: expected a list of strings, or of structs with a string url or href, found Utf8",
         ),
         (
             "digest",
             number(),
-            "the column digest is of the type Int64; it must be a string, or binary",
+            "column digest: expected a string, or binary, found Int64",
         ),
         (
             "Quality",
             word(),
-            "the column Quality is of the type Utf8; it must be a number",
+            "column Quality: expected a number, found Utf8",
         ),
     ] {
         let (summary, events) = of_column(name, column);

@@ -110,7 +110,7 @@ fn what_is_cut_off_is_refused_or_read_to_there() {
             if let Err(error) = summary {
                 let said = error.to_string();
                 assert!(
-                    said.contains("is cut off") || said.contains("is damaged XML"),
+                    said.contains("is truncated") || said.contains("is damaged XML"),
                     "{said}"
                 );
             }
@@ -123,7 +123,7 @@ fn what_has_no_end_is_bounded() {
     let deep = "<a>".repeat(100_000);
     let long = "x".repeat(3 << 20);
     for (text, words) in [
-        (format!("<urlset>{deep}"), "elements in elements"),
+        (format!("<urlset>{deep}"), "elements that are nested"),
         (format!("<urlset><url><loc>{long}"), "a tag or a text"),
         (format!("<urlset a=\"{long}"), "a tag or a text"),
         (format!("<urlset><!--{long}"), "a tag or a text"),
@@ -132,8 +132,11 @@ fn what_has_no_end_is_bounded() {
             "is damaged XML at byte",
         ),
         ("<urlset><url>".to_owned(), "it ends within an element"),
-        ("<rss><url/></rss>".to_owned(), "is no sitemap"),
-        ("<urlset><url><loc>\u{1}\0".to_owned(), "no text of records"),
+        ("<rss><url/></rss>".to_owned(), "is not a sitemap"),
+        (
+            "<urlset><url><loc>\u{1}\0".to_owned(),
+            "does not contain text records",
+        ),
     ] {
         let (summary, _) = read(text.as_bytes(), &Format::Sitemap);
         let said = summary.unwrap_err().to_string();
@@ -158,7 +161,7 @@ fn what_has_no_end_is_bounded() {
         summary
             .unwrap_err()
             .to_string()
-            .contains("is cut off after record 0")
+            .contains("is truncated after record 0")
     );
     let page = NUTCH_TEXT.split("\n\n").next().unwrap();
     let metadata = "\tkey=value\n".repeat(2 << 20);
@@ -182,15 +185,24 @@ fn a_bad_element_is_told_by_its_place() {
         (Position::Record(2), Event::Rejected(_))
     ));
     for (text, words) in [
-        ("[{} {}]", "is no JSON after record 1, at byte 5: a comma"),
-        ("[{},]", "is no JSON after record 1, at byte 5: a record"),
-        ("[{}]]", "is no JSON after record 1, at byte 5: a record"),
-        ("[{}", "is cut off after record 1"),
+        (
+            "[{} {}]",
+            "is not valid JSON after record 1, at byte 5: expected a comma",
+        ),
+        (
+            "[{},]",
+            "is not valid JSON after record 1, at byte 5: expected a record",
+        ),
+        (
+            "[{}]]",
+            "is not valid JSON after record 1, at byte 5: expected a record",
+        ),
+        ("[{}", "is truncated after record 1"),
         (
             "[{\"url\": \"http://a.example/}]",
-            "is cut off after record 0",
+            "is truncated after record 0",
         ),
-        ("x", "begins with neither an array nor an object"),
+        ("x", "expected an array or an object"),
     ] {
         let (summary, _) = read(text.as_bytes(), &Format::Json);
         let said = summary.unwrap_err().to_string();

@@ -220,8 +220,8 @@ fn a_delta_given_as_a_snapshot_is_refused() {
         for words in [
             "from 150 to 3,",
             "from 12 to 15,",
-            "the bank is as it was",
-            "without --snapshot",
+            "the bank is unchanged",
+            "omit --snapshot",
             "--max-loss 100",
         ] {
             assert!(error.contains(words), "{words}: {error}");
@@ -255,7 +255,7 @@ fn an_export_without_its_links_is_refused() {
         for words in ["from 300 to 300,", "from 1200 to 0,", "--max-loss 100"] {
             assert!(error.contains(words), "{words}: {error}");
         }
-        assert!(!error.contains("without --snapshot"), "{error}");
+        assert!(!error.contains("omit --snapshot"), "{error}");
         assert_eq!(place.state(), state);
     }
     let meant = ["ingest", "bank", "broken.jsonl", "--max-loss", "100"];

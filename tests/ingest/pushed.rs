@@ -179,7 +179,7 @@ fn a_batch_that_is_dropped_or_fails_changes_nothing() {
     batch.push(&Record::new("no url")).unwrap();
     let error = batch.finish().err().unwrap();
     assert_eq!(error.failure(), Failure::Refused);
-    let words = "1 of 1 record is bad, and at most 1 % may be: relative_url 1; \
+    let words = "1 of 1 record is bad, expected at most 1 %: relative_url 1; \
         the first is record 1 of records: the URL is relative";
     assert!(error.to_string().ends_with(words), "{error}");
     let mut batch = bank.push(request.clone(), Arc::new(Unwatched)).unwrap();

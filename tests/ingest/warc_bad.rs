@@ -212,7 +212,7 @@ fn damages_are_refused_or_cost_what_they_touch() {
                 Err(ReadError::Input(error)) => {
                     refused += 1;
                     let said = error.to_string();
-                    let is_told = ["is damaged gzip", "is cut off in record", "is no "];
+                    let is_told = ["is damaged gzip", "is truncated in record", "is not "];
                     assert!(
                         is_told.iter().any(|told| said.contains(told)),
                         "{what}: {said}"
@@ -256,7 +256,7 @@ fn a_file_cut_anywhere_is_refused_or_ends_between_records() {
         match summary {
             Ok(summary) => assert_eq!(summary.rejected(), 0, "{cut}"),
             Err(error) => assert!(
-                error.to_string().contains("is cut off in record") || cut < 5,
+                error.to_string().contains("is truncated in record") || cut < 5,
                 "{cut}: {error}"
             ),
         }
@@ -291,7 +291,10 @@ fn what_is_no_warc_is_refused_at_once() {
             ReadError::Input(InputError::Foreign(seen)) => assert_eq!(Some(seen.is), is),
             error => {
                 assert_eq!(is, None);
-                assert!(error.to_string().contains("is no web archive"), "{error}");
+                assert!(
+                    error.to_string().contains("is not a web archive"),
+                    "{error}"
+                );
             }
         }
     }

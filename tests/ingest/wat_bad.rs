@@ -341,7 +341,7 @@ fn damages_are_refused_or_cost_what_they_touch() {
                 Err(ReadError::Input(error)) => {
                     refused += 1;
                     let said = error.to_string();
-                    let is_told = ["is damaged gzip", "is cut off in record", "is no "];
+                    let is_told = ["is damaged gzip", "is truncated in record", "is not "];
                     assert!(
                         is_told.iter().any(|told| said.contains(told)),
                         "{what}: {said}"
@@ -398,7 +398,10 @@ fn what_is_no_wat_is_refused_at_once() {
             ReadError::Input(InputError::Foreign(seen)) => assert_eq!(Some(seen.is), is),
             error => {
                 assert_eq!(is, None);
-                assert!(error.to_string().contains("is no web archive"), "{error}");
+                assert!(
+                    error.to_string().contains("is not a web archive"),
+                    "{error}"
+                );
             }
         }
     }

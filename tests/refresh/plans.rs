@@ -84,7 +84,7 @@ fn parameters_of_the_other_family_are_refused() {
     let text = refused("hops = 3\ndepth = 1");
     assert_eq!(
         text,
-        "the plan's method is cores, and hops, depth belong to a cover method (max-weight, say); leave out what does not fit, or name the method"
+        "hops, depth belong to a cover method (such as max-weight), but the plan's method is cores; remove what does not fit, or give the method"
     );
     let text = refused("method = 'greedy'\ndensity = 60");
     assert!(text.contains("greedy, and density belongs to the method cores"));

@@ -146,7 +146,7 @@ fn what_begins_anew() {
             .decide()
             .unwrap_err()
             .to_string()
-            .contains("within 0 per cent")
+            .contains("a bound of 0 per cent")
     );
     bank.is_sound();
 }

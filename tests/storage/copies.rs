@@ -50,7 +50,7 @@ fn an_older_published_state_that_was_put_back_does_not_answer() {
     put_back(&place, "published", "old");
     is_refused(&place, "older state");
     let text = place.run(&["repair", "bank"]).done();
-    assert!(text.contains("published anew"), "{text}");
+    assert!(text.contains("published again"), "{text}");
     assert_eq!(place.status(), latest);
     verdicts(&place, 0);
 }

@@ -152,7 +152,7 @@ impl Place {
         let error = self.run_limited(limit, args).fails(1);
         assert!(error.contains("File too large"), "{args}, {limit}: {error}");
         assert!(
-            error.contains("hint: make room"),
+            error.contains("hint: free disk space"),
             "{args}, {limit}: {error}"
         );
         error

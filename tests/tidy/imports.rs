@@ -300,14 +300,14 @@ const ORDERS: &[Order] = &[
         lines: &[
             &[
                 "time_limit",
-                "last_words",
+                "abort_handler",
                 "environment",
                 "values",
                 "states",
             ],
             &["parameter_flags"],
             &["failure"],
-            &["log", "out_file"],
+            &["log", "atomic_file"],
             &["output", "progress", "table", "metrics_file"],
             &["session", "compressed"],
             &["url_list", "plan_flags"],

@@ -12,7 +12,7 @@ const PERCENT: u64 = 1_000_000;
 /// The text is not a density.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "{0:?} is no cover density: give a percentage above 0 and up to 100, with at most six decimals"
+    "expected a cover density as a percentage above 0 and up to 100 with at most six decimals, found {0:?}"
 )]
 pub struct BadDensity(pub String);
 

@@ -111,12 +111,12 @@ impl Default for CoreParams {
 /// Parameters that make no sense.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BadParams {
-    /// A number out of its range; plans check the ranges of their parameters before, and say more.
+    /// A number out of its range. Plans check the ranges of their parameters first, with a longer text.
     #[error("{0} is out of range")]
     OutOfRange(&'static str),
-    /// Classic HITS proves nothing of what it finds.
+    /// Classic HITS with a bound, which it cannot prove.
     #[error(
-        "classic HITS proves no bound, so its cores cannot be within one; ask for converged ones, or within 0 per cent"
+        "classic HITS cannot prove a bound on its cores; use converged HITS, or a bound of 0 per cent"
     )]
     ClassicWithin,
 }

@@ -20,14 +20,14 @@ const ACCURATE: f64 = 3e-7;
 /// Why no cores were selected.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum CoresError {
-    /// The parameters make no sense.
+    /// The parameters are invalid.
     #[error(transparent)]
     Params(#[from] BadParams),
     /// The caller stopped the work.
     #[error(transparent)]
     Interrupted(#[from] Interrupted),
     /// Links were left, but no hub was found: the graph or its scores are damaged.
-    #[error("core {rank} came out without a hub though links are left")]
+    #[error("core {rank} has no hub although links are left")]
     NoHub {
         /// The core's rank, from 1.
         rank: u32,

@@ -11,11 +11,9 @@ use super::Density;
 /// One per cent in the units kept.
 const PERCENT: u64 = 1_000_000;
 
-/// The text is no slack.
+/// The text is not a valid slack.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error(
-    "cores cannot be within {0:?} per cent of the densest: give 0 for exact ones, or a percentage from 0.5 to 50"
-)]
+#[error("expected 0 for exact cores, or a percentage from 0.5 to 50, found {0:?}")]
 pub struct BadSlack(pub String);
 
 /// The share of the largest sigma, in per cent, by which a core's may be smaller: 0 for exact cores, else

@@ -6,7 +6,7 @@ use crate::watch::Interrupted;
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CoverError {
-    /// The parameters make no sense.
+    /// The parameters are invalid.
     #[error(transparent)]
     Params(#[from] BadParams),
     /// The caller asked for the work to stop.
@@ -18,22 +18,22 @@ pub enum CoverError {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadParams {
-    /// The method, which is named, cannot remove covered pages.
+    /// The named method cannot remove covered pages.
     #[error(
-        "`covered` = remove makes no sense for {0}; leave it out, or take max-out, max-weight or max-scc"
+        "{0} does not support `covered` = remove; omit it, or use max-out, max-weight or max-scc"
     )]
     CannotRemove(&'static str),
     /// max-out is defined by removing.
     #[error(
-        "max-out always removes the pages it has covered; leave `covered` = zero out, or take max-weight with `depth` = 1"
+        "max-out always removes the pages that it has covered; omit `covered` = zero, or use max-weight with `depth` = 1"
     )]
     CannotZero,
-    /// A depth for the named method, which uses none or has one of its own.
-    #[error("{0} takes no `depth`; leave it out, or take max-weight, max-scc or root-scc")]
+    /// A depth for the named method, which has no depth or a fixed one.
+    #[error("{0} does not support `depth`; omit it, or use max-weight, max-scc or root-scc")]
     NoDepth(&'static str),
-    /// A depth for greedy, which always looks as deep as it covers.
+    /// A depth for greedy, which always looks as far ahead as a seed covers.
     #[error(
-        "greedy always looks {hops} hops deep, as far as it covers; leave `depth` = {depth} out, or take max-weight with it"
+        "greedy always looks {hops} hops ahead, as far as a seed covers; omit `depth` = {depth}, or use max-weight with it"
     )]
     GreedyDepth {
         /// The depth that was given.
@@ -41,9 +41,9 @@ pub enum BadParams {
         /// The hops that are covered.
         hops: u32,
     },
-    /// A depth beyond what a pick covers.
+    /// A depth that exceeds the hops that a seed covers.
     #[error(
-        "a depth of {depth} is more than the {hops} hops that a seed covers; take `depth` = {hops} or less, or raise `hops`"
+        "expected a depth of at most the {hops} hops that a seed covers, found {depth}; use `depth` = {hops} or less, or raise `hops`"
     )]
     TooDeep {
         /// The depth that was given.
@@ -51,46 +51,46 @@ pub enum BadParams {
         /// The hops that are covered.
         hops: u32,
     },
-    /// A number out of its range; plans check the ranges of their parameters before, and say more.
+    /// A number out of its range. Plans check the ranges of their parameters first, with a longer text.
     #[error("{0} is out of range")]
     OutOfRange(&'static str),
     /// Both seeds per site and a total.
-    #[error("`per-site` and `seeds` contradict each other; give one of them")]
+    #[error("`per-site` conflicts with `seeds`; use one of them")]
     TwoCounts,
-    /// A way to share out seeds, but no total.
-    #[error("`share` needs a total to share out; give `seeds`")]
+    /// A way to distribute seeds over sites, but no total number.
+    #[error("`share` requires a total number of seeds; add `seeds`")]
     NothingToShare,
-    /// A weight of quality, of a plan by PageRank.
+    /// A weight of quality in a plan with values by PageRank.
     #[error(
-        "with `value-by` = pagerank a page is worth its PageRank alone; leave `value-quality` out, or `value-by`"
+        "`value-quality` conflicts with `value-by` = pagerank, where the value of a page is its PageRank; omit one of them"
     )]
     QualityByPagerank,
-    /// A method that knows only sites, which is named.
-    #[error("{0} works site by site; leave `scope` = web out, or take greedy or max-weight")]
+    /// The named method only selects site by site.
+    #[error("{0} selects site by site; omit `scope` = web, or use greedy or max-weight")]
     OnlyPerSite(&'static str),
-    /// Seeds per site, of a plan over the whole web.
-    #[error("a plan over the whole web has one list: give `seeds` in the place of `per-site`")]
+    /// `per-site` in a plan over the whole web.
+    #[error("a plan over the whole web has one list of seeds; use `seeds` instead of `per-site`")]
     PerSiteOverWeb,
-    /// A way to share out seeds, of a plan over the whole web.
-    #[error("a plan over the whole web shares nothing out over sites; leave `share` out")]
+    /// `share` in a plan over the whole web.
+    #[error("a plan over the whole web does not distribute seeds over sites; omit `share`")]
     ShareOverWeb,
-    /// Covered pages cannot be removed from the whole web by weight.
+    /// `covered` = remove with a method by weight over the whole web.
     #[error(
-        "over the whole web only max-out removes the pages it has covered; leave `covered` = remove out"
+        "over the whole web, only max-out removes the pages that it has covered; omit `covered` = remove"
     )]
     RemoveOverWeb,
-    /// A price for the named method, which has no gains that it could be taken from.
+    /// A fetch cost for the named method, which does not select by value.
     #[error(
-        "{0} picks by no value that a `fetch-cost` could be taken from; take greedy or max-weight"
+        "{0} does not select by value, so `fetch-cost` does not apply; use greedy or max-weight"
     )]
     NoGain(&'static str),
-    /// A budget for the named method, of which there is nothing to try.
-    #[error("`budget` tries hops and prices of greedy, not of {0}; leave it out, or take greedy")]
+    /// A budget for the named method, which has no settings to try.
+    #[error("`budget` applies to greedy only, and the method is {0}; omit it, or use greedy")]
     NoBudget(&'static str),
-    /// A limit of what is tried, but nothing to try.
-    #[error("`tune-visits` limits what a `budget` tries; give that too, or leave it out")]
+    /// A limit on the search for settings without a budget, so there is no search.
+    #[error("`tune-visits` requires `budget`, whose search it limits")]
     NothingToTune,
-    /// A parameter of plans over the whole web, which is named, for a plan over sites.
-    #[error("`{0}` belongs to plans over the whole web; give `scope` = web, or leave it out")]
+    /// The named parameter of plans over the whole web in a plan over sites.
+    #[error("`{0}` applies only to plans over the whole web; add `scope` = web, or omit `{0}`")]
     NeedsWeb(&'static str),
 }

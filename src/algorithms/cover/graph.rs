@@ -41,8 +41,10 @@ impl Arcs {
 /// What is wrong with the pages or links that a [`SiteGraph`] was to be built from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SiteGraphError {
-    /// A link names a page that the site does not have.
-    #[error("a link names page {page}, but the site has {pages} pages")]
+    /// A link has a page that is not in the site.
+    #[error(
+        "expected a page below {pages}, the number of pages of the site, found a link with page {page}"
+    )]
     NoSuchPage {
         /// The dense number that was named.
         page: u32,
@@ -50,7 +52,7 @@ pub enum SiteGraphError {
         pages: usize,
     },
     /// There are more pages than 32-bit numbers can count.
-    #[error("a site of {0} pages is beyond the {max} that one site can have", max = u32::MAX)]
+    #[error("expected at most {max} pages in a site, found {0}", max = u32::MAX)]
     TooManyPages(usize),
     /// The absolute values add up to more than an i64 of millionths can hold.
     #[error(

@@ -54,7 +54,9 @@ impl fmt::Display for Value {
 
 /// The text is not a decimal number with at most six decimals.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{0:?} is no decimal number with at most six decimals; write it like 10, -2.5 or 0.000001")]
+#[error(
+    "expected a decimal number with at most six decimals, such as 10, -2.5 or 0.000001, found {0:?}"
+)]
 pub struct NotAValue(String);
 
 impl FromStr for Value {

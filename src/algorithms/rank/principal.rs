@@ -12,22 +12,28 @@ pub const TIED: f64 = 1e-9;
 /// Why a result is not certified.
 #[derive(Clone, Copy, PartialEq, Debug, thiserror::Error)]
 pub enum Doubt {
-    /// Nothing larger was found, but it could not be proved that nothing larger exists.
-    #[error("no proof that the largest sigma was found (relative gap to the next one {gap:.1e})")]
+    /// No larger value was found, but it could not be proved that none exists.
+    #[error(
+        "cannot prove that the largest sigma was found (relative gap to the next one {gap:.1e})"
+    )]
     Value {
         /// `1 - (sigma_2 / sigma_1)^2` as far as it was seen.
         gap: f64,
     },
-    /// Sigma is proved, but the scores are not accurate enough to tell ties.
-    #[error("scores uncertain by {error:.1e}: two places nearly as dense (relative gap {gap:.1e})")]
+    /// Sigma is proved, but the scores are not accurate enough to decide ties.
+    #[error(
+        "cannot compute the scores within {error:.1e}: two communities are almost equally dense (relative gap {gap:.1e})"
+    )]
     Vector {
         /// `1 - (sigma_2 / sigma_1)^2`, from below.
         gap: f64,
         /// An upper bound on the relative error of the scores.
         error: f64,
     },
-    /// Two scores, or two sigmas, lie so close to the bound of a tie that it cannot be decided.
-    #[error("two candidates differ by just what bounds a tie, within the error of {error:.1e}")]
+    /// Two scores, or two sigmas, are so close to the threshold of a tie that it cannot be decided.
+    #[error(
+        "cannot decide whether two candidates tie: they differ by the threshold, within the error of {error:.1e}"
+    )]
     Comparison {
         /// An upper bound on the relative error of what was compared.
         error: f64,

@@ -1,4 +1,4 @@
-//! `evaluate budget`: several lists compared.
+//! `evaluate budget`: compares crawls of a fixed size from several lists.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -22,28 +22,29 @@ Examples:
   seedbank evaluate bank budget --pages 5000 --refresh 1 --refresh 7
   seedbank evaluate bank budget --seeds-file today.txt --plan default";
 
-/// Crawl so many pages from each of several lists, and compare what they give
+/// Simulate a crawl of N pages from each of several lists and compare the results
 ///
-/// Breadth first; where a depth does not fit whole, its pages in URL order, and of a list that
-/// does not fit its first seeds. Flags can be repeated; the lists come out in the order plans,
-/// refreshes, files. Without any it is the plan `default`.
+/// Crawls are breadth-first. If a depth does not fit into the budget, its first pages in URL order are
+/// crawled; if a list does not fit, its first seeds are. --plan, --refresh and --seeds-file can be
+/// repeated; the output lists plans first, then refreshes, then files. Without any of them, the list is
+/// that of plan `default`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct BudgetArgs {
-    /// At most so many pages are crawled
+    /// The budget: the maximum number of pages that a crawl fetches
     #[arg(long, value_name = "N", default_value_t = 1000,
         value_parser = whole::<u64>(1..=u64::MAX))]
     pages: u64,
-    /// The last seeds of this plan
+    /// Add the latest seeds of this plan
     #[arg(long, value_name = "NAME")]
     plan: Vec<String>,
-    /// The seeds of the refresh with this number
+    /// Add the seeds of the refresh with this number
     #[arg(long, value_name = "N")]
     refresh: Vec<RefreshId>,
-    /// The URLs in this file: one a line, `-` for standard input
+    /// Add the URLs in this file, one per line; `-` reads standard input
     #[arg(long, value_name = "FILE")]
     seeds_file: Vec<PathBuf>,
-    /// Let a successor start in the place of each seed of a refresh that died, where there is one
+    /// Replace seeds of a refresh that have died by their successors, if they have any
     #[arg(long)]
     succeed: bool,
     #[command(flatten)]
@@ -61,12 +62,12 @@ pub(super) fn run(bank: &Path, args: BudgetArgs, session: &Session) -> Result<Ou
     });
     let mut lists: Vec<SeedList> = plans
         .chain(refreshes)
-        .map(|which| lists::of_refresh(which, args.succeed))
+        .map(|which| lists::refresh_list(which, args.succeed))
         .collect();
     let watch = session.watch()?;
     lists.extend(lists::read_all(&args.seeds_file, &watch)?);
     if lists.is_empty() {
-        lists.push(lists::of_refresh(Which::default(), args.succeed));
+        lists.push(lists::refresh_list(Which::default(), args.succeed));
     }
     let request = BudgetRequest {
         lists,
@@ -89,7 +90,7 @@ fn text(found: &BudgetEvaluation) -> String {
     text.push_str(&state_line(&found.state));
     // Writing to a String cannot fail.
     let most = counted(found.budget, "page");
-    let _ = writeln!(text, "a crawl of at most {most} gives\n");
+    let _ = writeln!(text, "results of crawls of at most {most}\n");
     let line = |row: &BudgetRow| {
         vec![
             row.list.name.clone(),

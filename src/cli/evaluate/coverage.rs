@@ -1,4 +1,4 @@
-//! `evaluate coverage`: every cover method compared with random seeds.
+//! `evaluate coverage`: compares every cover method with random seeds.
 
 use std::path::Path;
 
@@ -22,39 +22,39 @@ Examples:
   seedbank evaluate bank coverage --per-site 5 --hops 3 --max-sites 200
   seedbank evaluate bank coverage --format csv > coverage.csv";
 
-/// Select by every cover method on the same sites and compare what the seeds cover
+/// Compare what the seeds of every cover method cover, on the same sites
 ///
-/// By seeds per site from 1 to `--per-site` at `--hops` hops, and by hops from 1 to `--hops` with
-/// `--fixed-seeds` seeds per site. Means over sites of the covered share of pages and of positive
-/// value, and how much that is above random seeds.
+/// Runs two experiments: 1 to `--per-site` seeds per site at `--hops` hops, and 1 to `--hops` hops with
+/// `--fixed-seeds` seeds per site. Reports the covered share of pages and of positive value, averaged
+/// over sites, and the improvement over random seeds.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct CoverageArgs {
-    /// Seeds per site go from 1 to this
+    /// Maximum number of seeds per site; every number from 1 is tried
     #[arg(long, value_name = "N", default_value_t = 10,
         value_parser = whole::<u32>(1..=1000))]
     per_site: u32,
-    /// Hops go from 1 to this
+    /// Maximum number of hops; every number from 1 is tried
     #[arg(long, value_name = "N", default_value_t = 5,
         value_parser = whole::<u32>(1..=100))]
     hops: u32,
-    /// Seeds per site while the hops vary
+    /// Seeds per site in the experiment that varies the hops
     #[arg(long, value_name = "N", default_value_t = 5,
         value_parser = whole::<u32>(1..=1000))]
     fixed_seeds: u32,
-    /// Leave out sites with fewer crawled pages, which nearly any seeds cover
+    /// Skip sites with fewer crawled pages, since almost any seeds cover them
     #[arg(long, value_name = "N", default_value_t = 10,
         value_parser = whole::<u32>(1..=u32::MAX))]
     min_pages: u32,
-    /// Draw so many sites where there are more
+    /// Maximum number of sites; if there are more, a random sample is drawn
     #[arg(long, value_name = "N", default_value_t = 1000,
         value_parser = whole::<u32>(1..=1_000_000))]
     max_sites: u32,
-    /// How many streams of random seeds to average
+    /// Number of random seed sets to average over
     #[arg(long, value_name = "N", default_value_t = 20,
         value_parser = whole::<u32>(1..=10_000))]
     draws: u32,
-    /// The seed of the streams, and of the draw of sites
+    /// Seed of the random number generator
     #[arg(long, value_name = "N", default_value_t = 0)]
     rng_seed: u64,
     #[command(flatten)]
@@ -94,12 +94,12 @@ pub(super) fn run(bank: &Path, args: CoverageArgs, session: &Session) -> Result<
     args.format.print(&found?, text, csv)
 }
 
-/// Which share of a point is shown.
+/// Selects which share of a point to show.
 type Shown = fn(&CoveragePoint) -> &CoverageShare;
-/// Along which axis the points of a curve lie.
+/// Selects the coordinate of a point on the axis.
 type Axis = fn(&CoveragePoint) -> u32;
 
-/// The two measures of what is covered.
+/// The two measures of coverage.
 const MEASURES: [(&str, Shown); 2] = [
     ("value", |point| &point.value),
     ("pages", |point| &point.pages),
@@ -139,7 +139,7 @@ fn title(what: &str, axis: &str, curves: &[CoverageCurve]) -> String {
             format!("{} per site, h hops", counted(point.seeds, "seed"))
         }
     });
-    format!("{what} covered, in per cent above random ± standard error ({fixed})\n")
+    format!("{what} covered, in percent above random ± standard error ({fixed})\n")
 }
 
 fn table(axis: &str, curves: &[CoverageCurve], at: Axis, of: Shown) -> String {
@@ -157,7 +157,7 @@ fn table(axis: &str, curves: &[CoverageCurve], at: Axis, of: Shown) -> String {
             let mut row = vec![name(curve)];
             row.extend(curve.points.iter().map(|point| {
                 let share = of(point);
-                // The first curve is random itself, for which the covered share is shown.
+                // The first curve is the random baseline itself, so its absolute coverage is shown.
                 if place == 0 {
                     format!("({:.1} %)", share.percent.mean)
                 } else {
@@ -179,7 +179,7 @@ fn name(curve: &CoverageCurve) -> String {
     }
 }
 
-/// One line for each experiment, method and point.
+/// Formats the result as CSV: one line per experiment, method and point.
 fn csv(found: &CoverageEvaluation) -> String {
     let header = [
         "by",

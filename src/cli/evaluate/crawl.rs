@@ -1,4 +1,4 @@
-//! `evaluate crawl`: seeds compared with random seeds.
+//! `evaluate crawl`: compares the crawl from seeds with crawls from other starting points.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -22,43 +22,47 @@ Examples:
   seedbank evaluate bank crawl --refresh 3 --succeed --format json | jq .list.dead
   cat urls/*.txt | seedbank evaluate bank crawl --seeds-file -";
 
-/// Crawl breadth first from seeds, and from what crawlers use today
+/// Compare crawls from a list of seeds with crawls from other starting points
 ///
-/// First by pages fetched: what crawls of so many pages gather, beside random pages, PageRank and
-/// other baselines, by the plan's own value; the plan also chooses anew with a tenth of the crawled
-/// pages held out. Then the papers' experiment, by depth beside random sets: tells for each depth how many pages are new, their share of the web, their mean PageRank, the
-/// share of spam among them and their value (by the default weights). Seeds of an older refresh that died since are counted
-/// and named; the others start.
+/// Runs two experiments. The first compares breadth-first crawls of fixed numbers of fetches with
+/// crawls from random pages, pages of high PageRank and other baselines, by the plan's values of pages;
+/// it also runs the plan again with a random tenth of the crawled pages held out. The second is the
+/// experiment of the papers: for each depth it compares the crawl with crawls from random sets of seeds
+/// by the number of new pages, their share of the web, their mean PageRank, the share of spam, and
+/// their value with the default weights. Seeds that have died since the refresh are counted and named,
+/// and the crawl starts from the others.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct CrawlArgs {
     #[command(flatten)]
     which: WhichArgs,
-    /// Judge these URLs instead of a plan's seeds: one a line, `-` for standard input
+    /// Evaluate the URLs in this file instead of a plan's seeds; `-` reads standard input
+    ///
+    /// The file has one URL per line.
     #[arg(long, value_name = "FILE", conflicts_with = "refresh")]
     seeds_file: Option<PathBuf>,
-    /// Let a successor start in the place of each seed that died, where there is one
+    /// Replace seeds that have died by their successors, if they have any
     #[arg(long, conflicts_with = "seeds_file")]
     succeed: bool,
-    /// How many links from the seeds the crawl goes
+    /// Maximum number of links that the crawl follows from a seed
     #[arg(long, value_name = "N", default_value_t = 6)]
     depth: u32,
-    /// How many random sets of seeds to compare with
+    /// Number of random sets of seeds to compare with
     #[arg(long, value_name = "N", default_value_t = 100,
         value_parser = whole::<u32>(1..=100_000))]
     draws: u32,
-    /// How often a tenth of the crawled pages is held out while the plan chooses anew
+    /// Number of runs in which a random tenth of the crawled pages is held out
     #[arg(long, value_name = "N", default_value_t = CrawlRequest::default().holdouts,
         value_parser = whole::<u32>(0..=1000))]
     holdouts: u32,
-    /// Pages that crawls fetch [default: a tenth, half and twice as many as are crawled]
+    /// Numbers of fetches [default: a tenth of, half of and twice the number of crawled pages]
     #[arg(long, value_name = "N,...", value_delimiter = ',',
         value_parser = whole::<u64>(1..=u64::MAX))]
     budget: Vec<u64>,
-    /// The seed of the random sets
+    /// Seed of the random number generator
     #[arg(long, value_name = "N", default_value_t = 0)]
     rng_seed: u64,
-    /// How many pages of the highest PageRank to name, with the depth at which they are reached
+    /// Number of pages with the highest PageRank to list, with the depth at which they are reached
     #[arg(long, value_name = "N", default_value_t = 10,
         value_parser = whole::<u32>(0..=1_000_000))]
     top: u32,
@@ -69,13 +73,13 @@ pub(super) struct CrawlArgs {
 pub(super) fn run(bank: &Path, args: CrawlArgs, session: &Session) -> Result<Outcome, CliError> {
     let watch = session.watch()?;
     let list = match &args.seeds_file {
-        None => lists::of_refresh(args.which.into(), args.succeed),
+        None => lists::refresh_list(args.which.into(), args.succeed),
         Some(file) => {
-            // A plan from the environment is ignored; one on the command line is a contradiction.
+            // A plan from the environment is ignored; one given as a flag contradicts --seeds-file.
             let set = std::env::var("SEEDBANK_PLAN").ok();
             if args.which.plan.is_some() && args.which.plan != set {
                 return Err(CliError::Usage(
-                    "--plan and --seeds-file name two lists; give one, or compare both with `evaluate BANK budget`"
+                    "--plan and --seeds-file name two different lists; remove one of them, or compare both with `evaluate BANK budget`"
                         .to_owned(),
                 ));
             }
@@ -99,8 +103,8 @@ pub(super) fn run(bank: &Path, args: CrawlArgs, session: &Session) -> Result<Out
     args.format.print(&found, text, csv)
 }
 
-/// The crawl for people. PageRank is shown as a multiple of the average page's, which is 1 divided
-/// by the number of pages.
+/// Formats the crawl as text. PageRank is shown as a multiple of the PageRank of an average page,
+/// which is 1 divided by the number of pages.
 fn text(found: &CrawlEvaluation) -> String {
     let mut text = list_lines(&found.list) + &state_line(&found.state);
     if let Some(fetches) = &found.fetches {
@@ -111,7 +115,7 @@ fn text(found: &CrawlEvaluation) -> String {
     // Writing to a String cannot fail.
     let _ = writeln!(
         text,
-        "beside {} of {}, mean ± standard error; PageRank 1 is that of an average page\n",
+        "compared with {} of {}, mean ± standard error; PageRank 1 is that of an average page\n",
         counted(found.draws, "random set"),
         counted(found.list.seeds, "crawled page")
     );
@@ -150,11 +154,13 @@ fn text(found: &CrawlEvaluation) -> String {
     ];
     text.push_str(&aligned(&header, &rows));
     if !found.top_pages.is_empty() {
-        text.push_str("\npages of the highest PageRank, and where the crawl reaches them\n");
+        text.push_str(
+            "\npages with the highest PageRank, and the depth at which the crawl reaches them\n",
+        );
         for page in &found.top_pages {
             let depth = page
                 .depth
-                .map_or_else(|| "not".to_owned(), |depth| format!("at {depth}"));
+                .map_or_else(|| "not reached".to_owned(), |depth| format!("at {depth}"));
             let _ = writeln!(
                 text,
                 "  {:.1}  {depth}  {}",

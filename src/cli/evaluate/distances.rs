@@ -1,4 +1,4 @@
-//! `evaluate distances`: how far cores are from each other.
+//! `evaluate distances`: measures distances between cores.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::cli::session::{Outcome, Session};
 use crate::cli::table::{aligned, comma_separated, or_nothing, plus_minus};
 use crate::cli::values::{WhichArgs, whole};
 
-/// How many cores the matrix for people shows at most.
+/// The maximum number of cores in the distance matrix of text output.
 const SHOWN: usize = 25;
 
 const EXAMPLES: &str = "\
@@ -22,24 +22,25 @@ Examples:
   seedbank evaluate bank distances --refresh 3 --cores 20 --samples 5000
   seedbank evaluate bank distances --format csv > distances.csv";
 
-/// Measure the links between the cores of a refresh, beside the average distance between pages
+/// Measure distances between the cores of a refresh
 ///
-/// From any page of one core to any page of another, over all links of today's state. The average
-/// distance comes from searches from a random sample of the pages with links.
+/// The distance of two cores is the smallest number of links from any page of one to any page of the
+/// other, over all links of the current state. It is compared with the average distance between pages,
+/// estimated by searches from a random sample of the pages that have links.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct DistancesArgs {
     #[command(flatten)]
     which: WhichArgs,
-    /// At most so many cores, in order
+    /// Maximum number of cores, in order of rank
     #[arg(long, value_name = "N", default_value_t = 100,
         value_parser = whole::<u32>(1..=10_000))]
     cores: u32,
-    /// From how many pages the average distance is sampled
+    /// Number of pages to estimate the average distance from
     #[arg(long, value_name = "N", default_value_t = 400,
         value_parser = whole::<u32>(1..=u32::MAX))]
     samples: u32,
-    /// The seed of the sample
+    /// Seed of the random sample
     #[arg(long, value_name = "N", default_value_t = 0)]
     rng_seed: u64,
     #[command(flatten)]
@@ -97,7 +98,14 @@ fn text(found: &DistancesEvaluation) -> String {
         row("all cores", &found.all),
         row("neighbours in rank", &found.neighbours),
     ];
-    let header = ["ordered pairs of", "pairs", "no way", "min", "mean", "max"];
+    let header = [
+        "ordered pairs of",
+        "pairs",
+        "unreachable",
+        "min",
+        "mean",
+        "max",
+    ];
     text.push_str(&aligned(&header, &rows));
     text.push('\n');
     text.push_str(&matrix(found));
@@ -105,7 +113,7 @@ fn text(found: &DistancesEvaluation) -> String {
     text + &claim_lines(&found.claims)
 }
 
-/// The distance from the row's core to the column's.
+/// Formats the distances between pairs of cores as a matrix: from the row's core to the column's.
 fn matrix(found: &DistancesEvaluation) -> String {
     let shown = found.cores.len().min(SHOWN);
     let ranks: Vec<String> = found.cores[..shown]
@@ -126,12 +134,16 @@ fn matrix(found: &DistancesEvaluation) -> String {
     let mut text = aligned(&header, &rows);
     if found.cores.len() > SHOWN {
         let more = found.cores.len() - SHOWN;
-        let _ = writeln!(text, "{} more; --format csv has all", counted(more, "core"));
+        let _ = writeln!(
+            text,
+            "{} more; --format csv prints all",
+            counted(more, "core")
+        );
     }
     text
 }
 
-/// One line for each ordered pair of cores.
+/// Formats the result as CSV: one line per ordered pair of cores.
 fn csv(found: &DistancesEvaluation) -> String {
     let header = ["from", "to", "from_seed", "to_seed", "distance"];
     let mut rows = Vec::new();

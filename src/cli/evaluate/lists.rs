@@ -1,4 +1,4 @@
-//! Lists of seeds: refreshes, with successors or without, and files.
+//! Lists of seeds to evaluate: from refreshes, with or without successors, and from files.
 
 use std::path::{Path, PathBuf};
 
@@ -8,8 +8,8 @@ use seedbank::watch::Watch;
 use crate::cli::failure::CliError;
 use crate::cli::url_list;
 
-/// The seeds of a refresh.
-pub(super) fn of_refresh(which: Which, succeed: bool) -> SeedList {
+/// Returns the seeds of a refresh as a list.
+pub(super) fn refresh_list(which: Which, succeed: bool) -> SeedList {
     if succeed {
         SeedList::Succeeded(which)
     } else {
@@ -17,7 +17,7 @@ pub(super) fn of_refresh(which: Which, succeed: bool) -> SeedList {
     }
 }
 
-/// Reads a list of URLs.
+/// Reads a list of URLs from a file.
 pub(super) fn read(path: &Path, watch: &dyn Watch) -> Result<SeedList, CliError> {
     let list = url_list::read(path, watch)?;
     Ok(SeedList::Urls {
@@ -26,11 +26,11 @@ pub(super) fn read(path: &Path, watch: &dyn Watch) -> Result<SeedList, CliError>
     })
 }
 
-/// Reads several lists, one of which may be standard input.
+/// Reads several lists, at most one of them from standard input.
 pub(super) fn read_all(paths: &[PathBuf], watch: &dyn Watch) -> Result<Vec<SeedList>, CliError> {
     if paths.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
         return Err(CliError::Usage(
-            "standard input can be one of the lists only; give the others as files".to_owned(),
+            "standard input (-) is given more than once and can be read only once; give the other lists as files".to_owned(),
         ));
     }
     paths.iter().map(|path| read(path, watch)).collect()

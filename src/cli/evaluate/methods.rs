@@ -1,4 +1,4 @@
-//! `evaluate methods`: every method and baseline side by side, by what is gathered per page fetched.
+//! `evaluate methods`: compares every method and baseline by what crawls gather per page fetched.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -26,14 +26,13 @@ Examples:
   seedbank evaluate bank methods --plan sites --since 3
   seedbank evaluate bank methods --format csv > methods.csv";
 
-/// Choose seeds by every method and by what crawlers use today, and compare what crawls from them
-/// gather per page fetched
+/// Compare crawls from seeds of every method and of common baselines
 ///
-/// Every list is chosen with everything known; --draws times with a random tenth of the crawled
-/// pages held out, whose links, clicks and digests are unknown then; and, where the bank has a past,
-/// with what was crawled after an early batch held out. All are judged over everything by
-/// breadth-first crawls of so many fetches, in the order of `evaluate budget`. It ends with the plan
-/// to take.
+/// Each list is selected from everything that is known; `--draws` times with the links, clicks and
+/// digests of a random tenth of the crawled pages held out; and, if the bank has enough history, with
+/// the pages that were first crawled after an early batch held out. All lists are evaluated on the
+/// complete state by breadth-first crawls, in the order of `evaluate budget`. The output ends with the
+/// recommended plans.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct MethodsArgs {
@@ -41,21 +40,21 @@ pub(super) struct MethodsArgs {
     #[arg(long, value_name = "K,...", value_delimiter = ',', default_value = "20,100",
         value_parser = whole::<u32>(1..=1_000_000))]
     seeds: Vec<u32>,
-    /// Pages that crawls fetch [default: a tenth, half and twice as many as are crawled]
+    /// Numbers of fetches [default: a tenth of, half of and twice the number of crawled pages]
     #[arg(long, value_name = "N,...", value_delimiter = ',',
         value_parser = whole::<u64>(1..=u64::MAX))]
     budget: Vec<u64>,
-    /// How often pages are held out; 0 chooses with everything known alone
+    /// Number of runs with pages held out; 0 holds out none
     #[arg(long, value_name = "N", default_value_t = MethodsRequest::default().draws,
         value_parser = whole::<u32>(0..=1000))]
     draws: u32,
-    /// Compare this plan as well, and let pages be worth what it says
+    /// Also compare this plan, and use its values of pages
     #[arg(long, value_name = "NAME")]
     plan: Option<String>,
-    /// The batch after which seeds are also chosen [default: the first that the bank can tell of]
+    /// Also select seeds as after this batch [default: the earliest that the bank can reconstruct]
     #[arg(long, value_name = "BATCH")]
     since: Option<BatchId>,
-    /// The seed of all random draws
+    /// Seed of the random number generator
     #[arg(long, value_name = "N", default_value_t = 0)]
     rng_seed: u64,
     #[command(flatten)]
@@ -100,7 +99,7 @@ fn text(found: &MethodsEvaluation, bank: &str) -> String {
     text.push_str(&compared(&found.comparison));
     text.push_str(&claim_lines(&found.comparison.claims));
     if !found.recommended.is_empty() {
-        text.push_str("\nThe plan to take, for each number of seeds and fetches:\n");
+        text.push_str("\nRecommended plans, by number of seeds and fetches:\n");
     }
     for plan in &found.recommended {
         let name = format!("for-{}-{}", plan.seeds, plan.budget);
@@ -115,14 +114,14 @@ fn text(found: &MethodsEvaluation, bank: &str) -> String {
     text
 }
 
-/// The lists side by side: a table for each number of seeds and fetches.
+/// Formats the lists as text: one table for each number of seeds and fetches.
 pub(super) fn compared(found: &Comparison) -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
     if found.draws > 0 {
         let _ = writeln!(
             text,
-            "held out: chosen without {} and judged with everything; mean of {} ± standard error",
+            "held out: selected without {} and evaluated with everything; mean of {} ± standard error",
             counted(found.held_out, "crawled page"),
             counted(found.draws, "draw"),
         );
@@ -130,7 +129,7 @@ pub(super) fn compared(found: &Comparison) -> String {
     if let (Some(since), Some(pages)) = (found.since, found.crawled_since) {
         let _ = writeln!(
             text,
-            "since: chosen without the {} that came after batch {since}, judged with everything",
+            "since: selected without the {} that came after batch {since}, evaluated with everything",
             counted(pages, "crawled page")
         );
     }
@@ -159,6 +158,7 @@ pub(super) fn compared(found: &Comparison) -> String {
 fn table(lists: &[&ComparedList], found: &Comparison) -> String {
     let (held, past) = (found.draws > 0, found.since.is_some());
     let mut header = vec!["list", "value", "crawled", "% of PageRank"];
+    // Columns exist only for the runs that were made, so that the table stays narrow.
     if held {
         header.extend(["held out: value", "crawled", "new", "% of PageRank"]);
         header.extend(["crawled pages alone: value", "new"]);
@@ -187,6 +187,7 @@ fn table(lists: &[&ComparedList], found: &Comparison) -> String {
                 cell(held.of_crawled.value, 0),
                 cell(held.of_crawled.new_pages, 0),
             ]),
+            // A baseline without held-out runs gets empty cells, so that columns stay aligned.
             None if held => row.extend(std::iter::repeat_n("-".to_owned(), 6)),
             None => row.push(cell(list.known.of_crawled.value, 0)),
         }
@@ -218,6 +219,7 @@ fn csv(found: &MethodsEvaluation) -> String {
     for chosen in ["known", "held_out", "since"] {
         for counted in ["all", "of_crawled"] {
             for what in ["fetched", "value", "crawled", "new_pages", "pagerank"] {
+                // Each figure is followed by its error, in the order of `numbers`.
                 let name = format!("{chosen}_{counted}_{what}");
                 header.push(format!("{name}_error"));
                 let last = header.len() - 1;
@@ -255,7 +257,7 @@ fn csv(found: &MethodsEvaluation) -> String {
     comma_separated(&header, &rows)
 }
 
-/// Every figure with its error; empty fields where it was not measured.
+/// Formats every figure with its error; fields that were not measured are empty.
 fn numbers(found: Option<ByFetches>) -> Vec<String> {
     let both = [
         found.map(|found| found.all),

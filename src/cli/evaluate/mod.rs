@@ -1,4 +1,4 @@
-//! `evaluate`: the papers' experiments on a bank.
+//! `evaluate`: runs the experiments of the papers on a bank.
 
 mod budget;
 mod coverage;
@@ -17,18 +17,18 @@ use super::session::{Outcome, Session};
 
 const EXAMPLES: &str = "\
 Examples:
-  seedbank evaluate bank methods                         which method to take, on this crawl
-  seedbank evaluate bank crawl                           the plan's seeds against random ones
-  seedbank evaluate bank crawl --refresh 3               old seeds on today's state
-  seedbank evaluate bank crawl --seeds-file today.txt    the list that you have now
+  seedbank evaluate bank methods                         compare methods, to choose one
+  seedbank evaluate bank crawl                           compare the plan's seeds with random seeds
+  seedbank evaluate bank crawl --refresh 3               evaluate old seeds on the current state
+  seedbank evaluate bank crawl --seeds-file today.txt    evaluate the list that you use today
   seedbank evaluate bank distances
   seedbank evaluate bank coverage --format csv > coverage.csv
   seedbank evaluate bank budget --pages 5000 --plan default --plan sites --seeds-file today.txt";
 
-/// Judge seeds: by what crawls gather per page fetched, and by the papers' experiments
+/// Evaluate seeds by simulated crawls and by the experiments of the papers
 ///
-/// Reads the state after the last batch and changes nothing. The whole web here is all crawled and
-/// known pages with all links; it is held in memory.
+/// Reads the state after the last batch and changes nothing. The whole web, here, is all crawled and
+/// known pages with all their links; it is held in memory.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, disable_help_subcommand = true)]
 pub(super) struct EvaluateArgs {

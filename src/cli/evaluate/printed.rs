@@ -1,4 +1,4 @@
-//! What the experiments print in the same way: formats, the state, lists of seeds, claims.
+//! What all experiments print in the same way: output formats, the state, lists of seeds, claims.
 
 use std::fmt::Write;
 
@@ -11,16 +11,16 @@ use crate::cli::failure::CliError;
 use crate::cli::output::{print, print_json};
 use crate::cli::session::{Outcome, Session};
 
-/// How many of the seeds that take no part are shown to people.
+/// The maximum number of excluded seeds that text output lists.
 const SHOWN: usize = 10;
 
-/// How an experiment is printed.
+/// The output format of an experiment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
 pub(super) enum TableFormat {
-    /// For people: tables and a conclusion
+    /// Human-readable tables and a conclusion
     #[default]
     Text,
-    /// One JSON object on one line; its JSON Schema is in schema/
+    /// One JSON object on one line; JSON Schemas: schema/evaluate-*.schema.json
     #[value(alias = "jsonl")]
     Json,
     /// The tables as comma-separated values (RFC 4180) with a header
@@ -29,7 +29,7 @@ pub(super) enum TableFormat {
 
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct TableFormatArgs {
-    /// How the result is printed
+    /// Output format
     #[arg(long, value_enum, default_value_t, env = "SEEDBANK_FORMAT")]
     format: TableFormat,
 }
@@ -50,7 +50,7 @@ impl TableFormatArgs {
     }
 }
 
-/// The state in a line.
+/// Formats the state as one line.
 pub(super) fn state_line(state: &StateView) -> String {
     format!(
         "state after batch {}: {} ({} crawled), {}\n",
@@ -61,7 +61,7 @@ pub(super) fn state_line(state: &StateView) -> String {
     )
 }
 
-/// A list in one line, followed by the seeds of it that take no part.
+/// Formats a list as one line, followed by the seeds that are excluded from the experiment.
 pub(super) fn list_lines(list: &ListView) -> String {
     let mut text = format!("{}: {}", plain(&list.name), counted(list.seeds, "seed"));
     // Writing to a String cannot fail.
@@ -69,7 +69,7 @@ pub(super) fn list_lines(list: &ListView) -> String {
         let _ = write!(text, " selected after batch {batch}");
     }
     if list.repeated > 0 {
-        let _ = write!(text, ", {} given again", list.repeated);
+        let _ = write!(text, ", {} repeated", list.repeated);
     }
     if list.dead > 0 {
         let have = if list.dead == 1 { "has" } else { "have" };
@@ -87,6 +87,7 @@ pub(super) fn list_lines(list: &ListView) -> String {
         );
     }
     text.push('\n');
+    // Name the excluded seeds: the result is about the others only.
     for seed in list.absent.iter().take(SHOWN) {
         let why = match seed.why {
             AbsentWhy::Alias => "an alias of another page",
@@ -94,7 +95,7 @@ pub(super) fn list_lines(list: &ListView) -> String {
             AbsentWhy::Spam => "spam",
             AbsentWhy::Unlinked => "unlinked",
             AbsentWhy::NotInBank => "not in the bank",
-            AbsentWhy::NoUrl => "no URL of a page",
+            AbsentWhy::NoUrl => "not a page URL",
         };
         let _ = write!(text, "  {why}: {}", plain(&seed.url));
         if let Some(successor) = &seed.successor {
@@ -104,12 +105,12 @@ pub(super) fn list_lines(list: &ListView) -> String {
     }
     if list.absent.len() > SHOWN {
         let more = list.absent.len() - SHOWN;
-        let _ = writeln!(text, "  {more} more; --format json has all");
+        let _ = writeln!(text, "  {more} more; --format json prints all");
     }
     text
 }
 
-/// What is claimed and whether it holds, one line each.
+/// Formats claims and whether they hold, one per line.
 pub(super) fn claim_lines(claims: &[Claim]) -> String {
     let line = |claim: &Claim| {
         let holds = if claim.holds { "yes" } else { "no" };
@@ -118,11 +119,11 @@ pub(super) fn claim_lines(claims: &[Claim]) -> String {
     claims.iter().map(line).collect()
 }
 
-/// Warns of seeds that take no part where the output has no place for them.
+/// Warns about excluded seeds if the output format does not list them.
 pub(super) fn warn_of_absent(list: &ListView, format: TableFormatArgs, session: &Session) {
     if format.format == TableFormat::Csv && !list.absent.is_empty() {
         session.warn(format_args!(
-            "{} of {} of {} take no part: {} died, {} {} not in the bank",
+            "{} of {} of {} are excluded: {} died, {} {} not in the bank",
             list.absent.len(),
             counted(list.given, "seed"),
             list.name,

@@ -1,134 +1,135 @@
-//! What to do with an input that is something else than records: a sentence, with a command where
-//! one makes records of it.
+//! Advice for an input that is not in the expected format: one sentence, with a command that converts
+//! the input if there is one.
 
 use seedbank::ingest::{Compression, Foreign, SeenInput};
 use seedbank::shown::plain;
 
-/// Takes in what a command writes.
+/// The part of a command line that ingests what precedes it.
 const TAKE: &str = " | seedbank ingest BANK -";
 
-/// When a table as text is read.
+/// The condition under which a text table can be read.
 const HEADER: &str =
-    "it is read where its first line names its columns, url among them: leave --input out, or say";
+    "to read it, its first line must name the columns, including `url`; omit --input, or use";
 
-/// What the input is, and what to do about it.
+/// Returns what the input is and what to do about it.
 #[expect(clippy::too_many_lines, reason = "it is a table")]
 pub(super) fn sentence(input: &SeenInput) -> String {
     let file = plain(&input.file);
+    // Where one command converts the input, give the whole pipeline for copying.
     let taken = |program: &str, rest: &str| format!("`{}{TAKE}`", piped(input, program, rest));
     let text = match input.is {
         Foreign::Parquet => {
-            "is a Parquet file; leave --input out, or say --input parquet".to_owned()
+            "is a Parquet file; omit --input, or use --input parquet".to_owned()
         }
         Foreign::Avro => {
-            "is an Avro file; `avro-tools tojson` makes a JSON object a line of it".to_owned()
+            "is an Avro file; convert it to JSON Lines with `avro-tools tojson`".to_owned()
         }
         Foreign::Orc => {
-            "is an ORC file; `orc-contents` makes a JSON object a line of it".to_owned()
+            "is an ORC file; convert it to JSON Lines with `orc-contents`".to_owned()
         }
         Foreign::Arrow => {
-            "is an Arrow file or stream; leave --input out, or say --input arrow".to_owned()
+            "is an Arrow file or stream; omit --input, or use --input arrow".to_owned()
         }
-        Foreign::Sqlite => "is an SQLite database; export a table of it as JSON Lines, one record a line".to_owned(),
+        Foreign::Sqlite => "is an SQLite database; export a table as JSON Lines, one record per line".to_owned(),
         Foreign::Zip => format!(
-            "is a ZIP archive; plain, gzip and zstd are read: `unzip -p {}{TAKE}`",
+            "is a ZIP archive; expected plain, gzip or zstd input: `unzip -p {}{TAKE}`",
             quoted(&input.file)
         ),
         Foreign::SevenZip => format!(
-            "is a 7z archive; plain, gzip and zstd are read: `7z e -so {}{TAKE}`",
+            "is a 7z archive; expected plain, gzip or zstd input: `7z e -so {}{TAKE}`",
             quoted(&input.file)
         ),
         Foreign::Tar => format!(
-            "is a tar archive; what is in it can be read: {}",
+            "is a tar archive; extract it first: {}",
             taken("tar -xO", "")
         ),
         Foreign::GzipInside => format!(
-            "is compressed twice, and one layer is taken off here: {}",
+            "is compressed twice; only one layer is decompressed automatically: {}",
             taken("gzip -dc", "")
         ),
         Foreign::ZstdInside => format!(
-            "is compressed twice, and one layer is taken off here: {}",
+            "is compressed twice; only one layer is decompressed automatically: {}",
             taken("zstd -dc", "")
         ),
         Foreign::Xz => format!(
-            "is compressed with xz; plain, gzip and zstd are read: {}",
+            "is compressed with xz; expected plain, gzip or zstd input: {}",
             taken("xz -dc", "")
         ),
         Foreign::Bzip2 => format!(
-            "is compressed with bzip2; plain, gzip and zstd are read: {}",
+            "is compressed with bzip2; expected plain, gzip or zstd input: {}",
             taken("bzip2 -dc", "")
         ),
         Foreign::Lz4 => format!(
-            "is compressed with LZ4; plain, gzip and zstd are read: {}",
+            "is compressed with LZ4; expected plain, gzip or zstd input: {}",
             taken("lz4 -dc", "")
         ),
-        Foreign::Pdf => "is a PDF file; what is taken is records of pages, one a line".to_owned(),
+        Foreign::Pdf => "is a PDF file; expected page records, one JSON object per line".to_owned(),
         Foreign::Utf16 => format!(
-            "is text in UTF-16; UTF-8 is read: {}",
+            "is UTF-16 text; expected UTF-8: {}",
             taken("iconv -f UTF-16 -t UTF-8", "")
         ),
         Foreign::Utf32 => format!(
-            "is text in UTF-32; UTF-8 is read: {}",
+            "is UTF-32 text; expected UTF-8: {}",
             taken("iconv -f UTF-32 -t UTF-8", "")
         ),
-        Foreign::Warc => "is a WARC file; leave --input out, or say --input warc".to_owned(),
-        Foreign::Wat => "is a WAT file; leave --input out, or say --input wat".to_owned(),
+        Foreign::Warc => "is a WARC file; omit --input, or use --input warc".to_owned(),
+        Foreign::Wat => "is a WAT file; omit --input, or use --input wat".to_owned(),
         Foreign::Wet => {
-            "is a WET file, which has texts and no links; take the WAT file beside it".to_owned()
+            "is a WET file, which contains text but no links; use the WAT file of the same name".to_owned()
         }
         Foreign::Html => {
-            "is an HTML page, and a page by itself says nothing of its URL; give it as a record, or the WARC file that it is in".to_owned()
+            "is an HTML page, which does not contain its own URL; give it as a record, or give the WARC file that contains it".to_owned()
         }
-        Foreign::Sitemap => "is a sitemap; leave --input out, or say --input sitemap".to_owned(),
+        Foreign::Sitemap => "is a sitemap; omit --input, or use --input sitemap".to_owned(),
         Foreign::SitemapIndex => {
-            "is a list of sitemaps, and none of them has been fetched; fetch those that it names, and give them without --input"
+            "is a sitemap index, and the sitemaps that it lists are not fetched automatically; fetch them and give them without --input"
                 .to_owned()
         }
-        Foreign::Xml => "is XML; what is taken is records of pages, one JSON object a line".to_owned(),
-        Foreign::Cdxj => "is a CDXJ index; leave --input out, or say --input cdxj".to_owned(),
-        Foreign::Cdx => "is a CDX index; leave --input out, or say --input cdx".to_owned(),
-        Foreign::JsonArray => "is a JSON array; leave --input out, or say --input json".to_owned(),
+        Foreign::Xml => "is XML; expected page records, one JSON object per line".to_owned(),
+        Foreign::Cdxj => "is a CDXJ index; omit --input, or use --input cdxj".to_owned(),
+        Foreign::Cdx => "is a CDX index; omit --input, or use --input cdx".to_owned(),
+        Foreign::JsonArray => "is a JSON array; omit --input, or use --input json".to_owned(),
         Foreign::JsonSpread => {
-            "is JSON whose objects are not one a line; leave --input out, or say --input json"
+            "is JSON with objects that are not one per line; omit --input, or use --input json"
                 .to_owned()
         }
-        Foreign::Nutch(_) => "is a dump of Nutch; leave --input out, or say --input nutch".to_owned(),
+        Foreign::Nutch(_) => "is a Nutch dump; omit --input, or use --input nutch".to_owned(),
         Foreign::CrawlLog => {
-            "is a crawl.log of Heritrix; leave --input out, or say --input heritrix".to_owned()
+            "is a Heritrix crawl.log; omit --input, or use --input heritrix".to_owned()
         }
         Foreign::JsonStrings => format!(
-            "is a JSON string a line, and a record is an object: {}",
+            "has one JSON string per line; expected JSON objects: {}",
             taken("jq -c '{url: .}'", "")
         ),
         Foreign::JsonLines => {
-            "is JSON Lines; leave --input out, or say --input jsonl".to_owned()
+            "is JSON Lines; omit --input, or use --input jsonl".to_owned()
         }
-        Foreign::Links => "is links, two URLs a line; say --input links".to_owned(),
+        Foreign::Links => "is a list of links, two URLs per line; use --input links".to_owned(),
         Foreign::LinksBySpace => format!(
-            "is links with a space between two URLs, and --input links wants a tab: `{} | seedbank ingest BANK --input links -`",
+            "is a list of links with a space between the two URLs; --input links expects a tab: `{} | seedbank ingest BANK --input links -`",
             piped(input, "sed 's/ /\\t/'", "")
         ),
         Foreign::Pages => {
-            "is a list of pages; give it with --input links --pages, beside the links".to_owned()
+            "is a list of pages; use --input links, and give it with --pages".to_owned()
         }
-        Foreign::Tabs => format!("is a table with tabs; {HEADER} --input tsv"),
+        Foreign::Tabs => format!("is a tab-separated table; {HEADER} --input tsv"),
         Foreign::Commas => format!("is CSV; {HEADER} --input csv"),
         Foreign::Semicolons => format!("is CSV with semicolons; {HEADER} --input csv"),
         Foreign::Urls => {
-            "is a list of URLs, which become known pages; leave --input out, or say --input urls"
+            "is a list of URLs, which are added as known pages; omit --input, or use --input urls"
                 .to_owned()
         }
         Foreign::BvProperties => {
-            "has the properties of a BV graph; say --input bvgraph, and give its name without the ending"
+            "is the properties file of a BV graph; use --input bvgraph, and give the name without its extension"
                 .to_owned()
         }
-        Foreign::Binary => "is no text; what is taken is one JSON object a line".to_owned(),
-        _ => "is another format; what is taken is one JSON object a line".to_owned(),
+        Foreign::Binary => "is not text; expected one JSON object per line".to_owned(),
+        _ => "is in another format; expected one JSON object per line".to_owned(),
     };
     format!("{file} {text}")
 }
 
-/// The command by which a program reads the input, decompressed, followed by the rest.
+/// Returns the command with which a program reads the decompressed input, followed by `rest`.
 fn piped(input: &SeenInput, program: &str, rest: &str) -> String {
     let space = if rest.is_empty() || rest.starts_with(' ') {
         ""
@@ -136,7 +137,7 @@ fn piped(input: &SeenInput, program: &str, rest: &str) -> String {
         " "
     };
     let command = match input.compression {
-        // What the shell pipes in has no name.
+        // Standard input has no file name; the user puts the command into the pipe.
         _ if input.file == STDIN => program.to_owned(),
         Some(Compression::Gzip) => format!("gzip -dc {} | {program}", quoted(&input.file)),
         Some(Compression::Zstd) => format!("zstd -dc {} | {program}", quoted(&input.file)),
@@ -146,10 +147,10 @@ fn piped(input: &SeenInput, program: &str, rest: &str) -> String {
     [&command, space, rest].concat()
 }
 
-/// How the library calls standard input.
+/// The library's name for standard input.
 const STDIN: &str = "standard input";
 
-/// A name as a shell takes it.
+/// Quotes a file name for a shell.
 pub(crate) fn quoted(name: &str) -> String {
     let is_bare = |c: char| c.is_ascii_alphanumeric() || "._-/+:@%".contains(c);
     if !name.is_empty() && !name.starts_with('-') && name.chars().all(is_bare) {

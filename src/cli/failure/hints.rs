@@ -1,4 +1,4 @@
-//! What to do about an error of the library, in terms of the command line.
+//! Advice for errors of the library, in terms of the command line.
 
 use seedbank::engine::{BadRecords, Hint, StoreHint};
 use seedbank::ingest::{MOST_LISTED, RejectReason, field_meant};
@@ -6,153 +6,163 @@ use seedbank::shown::{plain, shortened};
 
 use super::foreign;
 
-/// What to do where the state being read is older than the stored one.
+/// Advice if the published state is older than the stored one.
 pub(crate) const UNPUBLISHED: &str =
     "the next command that writes, or `seedbank repair`, publishes them";
-/// What to do where nothing says which state is the latest.
-pub(crate) const UNACKNOWLEDGED: &str = "`seedbank repair` mends it";
-/// What to do where the live state holds what readers do not see, and is damaged.
-pub(crate) const LIVE_DAMAGED: &str = "`seedbank check` tells what is wrong; `seedbank repair` replaces the live state by this one, and tells what is lost";
+/// Advice if no file says which state is the latest.
+pub(crate) const UNACKNOWLEDGED: &str = "`seedbank repair` repairs it";
+/// Advice if the live state is damaged and contains changes that are not published.
+pub(crate) const LIVE_DAMAGED: &str = "`seedbank check` reports the damage; `seedbank repair` replaces the live state by this one and reports what is lost";
 
-const DAMAGE: &str = "run `seedbank check`; `seedbank repair` mends it if another copy in the bank is good, else restore a backup, or ingest a snapshot into a new bank";
+const DAMAGE: &str = "run `seedbank check`; `seedbank repair` repairs the damage if another copy in the bank is intact; otherwise restore a backup, or ingest a snapshot into a new bank";
 
-/// A hint that stands on the error's own line.
-pub(super) const fn beside(hint: &Hint) -> Option<&'static str> {
+/// Returns advice that is short enough for the line of the error itself.
+pub(super) const fn inline(hint: &Hint) -> Option<&'static str> {
     Some(match hint {
-        Hint::RefreshCold => "`refresh --cold` makes it anew",
+        Hint::RefreshCold => "`refresh --cold` recomputes it",
         Hint::Check => "run `seedbank check`",
-        Hint::NameRejectsFile => "name a file with --rejects",
+        Hint::NameRejectsFile => "use --rejects to write the list elsewhere",
         Hint::RemoveOrNameRejectsFile => {
-            "remove the lists that nobody needs, or name a file with --rejects"
+            "remove lists that are no longer needed, or use --rejects to write the list elsewhere"
         }
-        Hint::SmallerValues => "lower the weight settings, or give fewer uncrawled outlinks",
+        Hint::SmallerValues => {
+            "lower the weight settings, or reduce the numbers of uncrawled outlinks"
+        }
         Hint::LowerMinPages => "lower --min-pages",
-        Hint::PlanByCores => "name a plan by cores",
-        Hint::OtherSeeds => "refresh the plan, or give other URLs",
+        Hint::PlanByCores => "use a plan with --method cores",
+        Hint::OtherSeeds => "refresh the plan, or use other URLs",
         _ => return None,
     })
 }
 
-/// A hint that stands on a line of its own.
+/// Returns advice that is printed on a line of its own.
 pub(super) fn line(hint: &Hint) -> Option<String> {
+    // These advise in terms of flags; a hint without a text here is printed by `inline`.
     let text = match hint {
-        Hint::Store(hint) => of_store(*hint)?,
+        Hint::Store(hint) => store_hint(*hint)?,
         Hint::RefreshCold => DAMAGE,
         Hint::MendRecords(bad) => {
-            return Some(of_bad(bad, "mend the input, or raise --max-rejects"));
+            return Some(bad_records_hint(
+                bad,
+                "fix the input, or raise --max-rejects",
+            ));
         }
         Hint::MendOrNameFormat(bad) => {
-            return Some(of_bad(
+            return Some(bad_records_hint(
                 bad,
-                "mend the input, or say with --input which format it has",
+                "fix the input, or give its format with --input",
             ));
         }
         Hint::MakeRecords(seen) => return Some(foreign::sentence(seen)),
         Hint::RaiseMemory => "raise --memory, or write the table in smaller row groups or batches",
         Hint::Expand => {
-            "check where it came from; if it is genuine, decompress it first, or write it as JSON Lines"
+            "check where the file came from; if it is genuine, decompress it first, or convert it to JSON Lines"
         }
         Hint::CheckExport => {
             "check the export; to report pages as gone, ingest a delta with \"gone\": true"
         }
         Hint::DeltaOrAllowLoss => {
-            "a batch of changes is ingested without --snapshot; if the loss is meant, pass --max-loss 100"
+            "to ingest a delta, omit --snapshot; if the loss is intended, use --max-loss 100"
         }
         Hint::CheckExportOrAllowLoss => {
-            "check the export; if the loss is meant, pass --max-loss 100"
+            "check the export; if the loss is intended, use --max-loss 100"
         }
         Hint::SameBuild => {
-            "use the build that made the bank, or make a new bank and ingest a snapshot"
+            "use the build that created the bank, or create a new bank and ingest a snapshot"
         }
         Hint::NearestPages(pages) => {
             let pages: Vec<_> = pages.iter().map(|url| shortened(url)).collect();
             return Some(format!(
-                "the nearest pages that it knows: {}",
+                "the nearest pages in the bank: {}",
                 pages.join(", ")
             ));
         }
         Hint::NearestSites(sites) => {
             let sites: Vec<_> = sites.iter().map(|site| shortened(site)).collect();
             return Some(format!(
-                "the nearest sites that it knows: {}",
+                "the nearest sites in the bank: {}",
                 sites.join(", ")
             ));
         }
-        Hint::UnknownSite => "it knows no page of that site either",
+        Hint::UnknownSite => "the bank contains no page of that site either",
         Hint::NameSite => {
-            "give the name of a host (of a registrable domain where the bank was made with --site domain)"
+            "give a host name (a registrable domain if the bank was created with --site domain)"
         }
         Hint::SiteOrUrl(site) => {
             return Some(format!(
-                "name the whole site, {}, or pages by their URLs, http://...",
+                "give the site, {}, or URLs of pages, http://...",
                 shortened(site)
             ));
         }
         Hint::ForgetWithoutBlocks => {
-            "restore without --blocks-of, and name again what has to go: `seedbank forget --block`"
+            "restore without --blocks-of, and then block the pages again with `seedbank forget --block`"
         }
         Hint::ListPlans => {
-            "`seedbank plans` lists them; where there is none, `seedbank ingest` and then `seedbank refresh` make one"
+            "`seedbank plans` lists the plans; if there are none, run `seedbank ingest` and then `seedbank refresh`"
         }
         Hint::SayWhatPlan => {
-            "name a plan that it has, or make this one by giving it a parameter: `--method cores`, say, or `--plan-file FILE`"
+            "use an existing plan, or create this one by giving parameters, such as `--method cores` or `--plan-file FILE`"
         }
         Hint::ListRefreshes => "`seedbank history` lists plans and refreshes",
         Hint::RefreshAgain => {
-            "refresh the plan again after the next batch, or name two refreshes or `--against` another plan"
+            "refresh the plan again after the next batch, name two refreshes, or use `--against` to compare with another plan"
         }
         Hint::OneUrlALine => {
-            "give one URL a line, with its http:// or https://; lines that begin with # are passed over"
+            "give one URL per line, starting with http:// or https://; lines that begin with # are skipped"
         }
         Hint::SmallerList => {
-            "name sites, hosts (`.example.org`) and URL prefixes where that will do, which take far less; or shorten the list"
+            "use sites, hosts (`.example.org`) and URL prefixes where possible, which take far less memory, or shorten the list"
         }
-        Hint::Report => "please report this with the command that led to it",
+        Hint::Report => "please report this with the command that caused it",
         _ => return None,
     };
     Some(text.to_owned())
 }
 
-const fn of_store(hint: StoreHint) -> Option<&'static str> {
+const fn store_hint(hint: StoreHint) -> Option<&'static str> {
     Some(match hint {
-        StoreHint::OtherFolder => "name a folder that does not exist yet or is empty",
-        StoreHint::CheckPathOrCreate => "check the path, or make a bank there with `seedbank init`",
-        StoreHint::NewerBuild => "use a newer seedbank; the bank was not touched",
+        StoreHint::OtherFolder => "use a folder that does not exist or is empty",
+        StoreHint::CheckPathOrCreate => {
+            "check the path, or create a bank there with `seedbank init`"
+        }
+        StoreHint::NewerBuild => "use a newer version of seedbank; the bank was not changed",
         StoreHint::NewBank => {
-            "a development version before 0.1 wrote this bank; make a new bank and ingest a snapshot; the old bank was not touched"
+            "a development version before 0.1 wrote this bank; create a new bank and ingest a snapshot; the old bank was not changed"
         }
         StoreHint::Migrate => "run `seedbank migrate BANK`, or any command that writes",
-        StoreHint::Wait => "try again when it has finished, or add --wait",
+        StoreHint::Wait => "try again when the other process has finished, or use --wait",
         StoreHint::Repair => {
-            "`seedbank repair` mends what can be mended without loss; `seedbank check` tells what is good"
+            "`seedbank repair` repairs what it can without loss; `seedbank check` reports what is intact"
         }
         StoreHint::CheckAndRepair => DAMAGE,
         StoreHint::Publish => {
-            "make room if the disk is full; `seedbank repair`, or the next command that writes, publishes it"
+            "free disk space if the disk is full; `seedbank repair`, or the next command that writes, publishes it"
         }
-        StoreHint::SeveralBanks => "cut the crawl into several banks",
-        StoreHint::MakeRoom => "make room and run the same command again; the bank is as it was",
+        StoreHint::SeveralBanks => "split the crawl into several banks",
+        StoreHint::MakeRoom => {
+            "free disk space and run the same command again; the bank is unchanged"
+        }
         StoreHint::MakeRoomInStore => {
-            "make room and run the same command again; nothing half done is visible"
+            "free disk space and run the same command again; no partial result is visible"
         }
         StoreHint::CheckPathOfBackups => {
-            "check the path; `seedbank backup` makes a folder of backups"
+            "check the path; `seedbank backup` creates a folder of backups"
         }
         StoreHint::OtherFolderForBackups => {
-            "name a folder for this alone, outside the bank, that does not exist yet or is empty"
+            "use a folder for backups only, outside the bank, that does not exist or is empty"
         }
-        StoreHint::ListBackups => "`seedbank restore --list` prints them",
-        StoreHint::OtherBackup => "`seedbank restore --at` takes the one that is whole",
+        StoreHint::ListBackups => "`seedbank restore --list` lists them",
+        StoreHint::OtherBackup => "use `seedbank restore --at` to restore the intact one",
         StoreHint::BackUpAgain => {
-            "if the bank is still there, `seedbank backup --verify` makes another and mends what it can; `seedbank restore --list --verify` tells what is wrong"
+            "if the bank still exists, `seedbank backup --verify` makes a new backup and repairs what it can; `seedbank restore --list --verify` reports the damage"
         }
         _ => return None,
     })
 }
 
-/// What to do about bad records: what the input is where it is no records at all, or else which
-/// fields are missing under another name, and `advice`.
-fn of_bad(bad: &BadRecords, advice: &str) -> String {
+/// Advises about bad records: what the input is if it does not contain records at all; otherwise which
+/// field names are probably misspelt, followed by `advice`.
+fn bad_records_hint(bad: &BadRecords, advice: &str) -> String {
     let listed = match &bad.file {
         Some(file) if bad.count > MOST_LISTED => {
             format!("the first {MOST_LISTED} are listed in {}; ", file.display())
@@ -171,7 +181,7 @@ fn of_bad(bad: &BadRecords, advice: &str) -> String {
     let no_url = bad.reasons.contains_key(&RejectReason::MissingUrl);
     let names = bad.unknown_fields.names.keys();
     let meant = names.filter_map(|name| Some((name, field_meant(name)?)));
-    // A record that has its url says something else with such a field.
+    // A record that has its url uses such a field for something else.
     let meant = meant.filter(|(_, field)| no_url || *field != "url");
     let proposals: Vec<String> = meant
         .map(|(name, field)| format!("{}: did you mean {field}? ", plain(name)))
@@ -205,7 +215,7 @@ mod tests {
         let (text, hint, status) = of(ledger);
         assert_eq!(
             text,
-            "damaged bank: table components, key series 1: it is in another order; `refresh --cold` makes it anew"
+            "damaged bank: table components, key series 1: it is in another order; `refresh --cold` recomputes it"
         );
         assert_eq!((hint.as_deref(), status), (Some(DAMAGE), 4));
         let (text, hint, status) = of(EngineError::TooManyRejects {
@@ -222,15 +232,13 @@ mod tests {
         });
         assert!(
             text.ends_with(
-                "100001 of 200000 records are bad, and at most 1 % may be: missing_url 100001"
+                "100001 of 200000 records are bad, expected at most 1 %: missing_url 100001"
             ),
             "{text}"
         );
         assert_eq!(
             hint.as_deref(),
-            Some(
-                "the first 100000 are listed in bad.jsonl; mend the input, or raise --max-rejects"
-            )
+            Some("the first 100000 are listed in bad.jsonl; fix the input, or raise --max-rejects")
         );
         assert_eq!(status, 3);
     }

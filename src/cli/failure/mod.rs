@@ -1,4 +1,4 @@
-//! What can go wrong on the command line, with the exit status and the words for it.
+//! The errors of the command line, with their exit statuses and texts.
 
 mod foreign;
 mod hints;
@@ -23,7 +23,7 @@ pub(super) use hints::{LIVE_DAMAGED, UNACKNOWLEDGED, UNPUBLISHED};
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum CliError {
-    /// The engine failed or refused.
+    /// The engine failed or rejected the request.
     #[error(transparent)]
     Engine(#[from] EngineError),
     /// The arguments contradict each other.
@@ -42,7 +42,7 @@ pub(super) enum CliError {
     PlanText {
         /// The file.
         path: PathBuf,
-        /// What is wrong. Its causes say where, in several lines.
+        /// What is wrong. Its causes say where, on several lines.
         source: PlanError,
     },
     /// A list of seeds cannot be read.
@@ -53,13 +53,13 @@ pub(super) enum CliError {
         /// The system's error.
         source: io::Error,
     },
-    /// The work was not done in the time that the user gave it.
-    #[error("not done within {0}; nothing is stored, the bank is as it was")]
+    /// The work was not finished within the time limit.
+    #[error("time limit of {0} exceeded; nothing was stored, the bank is unchanged")]
     OutOfTime(TimeLimit),
-    /// Standard output failed.
+    /// Standard output could not be written.
     #[error("cannot write to standard output")]
     Output(#[source] io::Error),
-    /// A file of the user's could not be written.
+    /// An output file could not be written.
     #[error("cannot write {}", path.display())]
     File {
         /// The file or folder.
@@ -67,20 +67,20 @@ pub(super) enum CliError {
         /// The system's error.
         source: io::Error,
     },
-    /// Of files that belong together one was replaced, and another could not be.
-    #[error("{} is the new one, and {} is not; write both again", new.display(), old.display())]
+    /// Of several output files that belong together, one was replaced and another could not be.
+    #[error("{} was replaced, but {} could not be; write both again", new.display(), old.display())]
     Halfway {
         /// The file that was replaced.
         new: PathBuf,
-        /// The file that was not.
+        /// The file that was not replaced.
         old: PathBuf,
-        /// Why not.
+        /// Why it was not replaced.
         source: Box<CliError>,
     },
-    /// What came back cannot be written as JSON.
+    /// The result could not be written as JSON.
     #[error("cannot write the result as JSON")]
     Json(#[source] serde_json::Error),
-    /// No crawl was generated.
+    /// No crawl could be generated.
     #[error(transparent)]
     Synth(#[from] SynthError),
     /// The threads could not be started.
@@ -89,8 +89,8 @@ pub(super) enum CliError {
     /// The bank could not be served.
     #[error(transparent)]
     Serve(ServeError),
-    /// Ctrl-C could not be caught.
-    #[error("cannot watch for Ctrl-C")]
+    /// The handler for Ctrl-C could not be installed.
+    #[error("cannot install the handler for Ctrl-C")]
     Signals(#[source] std::io::Error),
 }
 
@@ -104,7 +104,8 @@ impl From<ServeError> for CliError {
 }
 
 impl CliError {
-    /// The error of an input that could not be read: made by `failed`, unless the work was to stop.
+    /// Returns the error of an input that could not be read: made by `failed`, unless the work was
+    /// interrupted.
     pub(super) fn reading(source: io::Error, failed: impl FnOnce(io::Error) -> Self) -> Self {
         if is_interrupted(&source) {
             Self::Engine(Interrupted.into())
@@ -144,32 +145,31 @@ impl CliError {
         }
     }
 
-    /// What the user can do about it; `None` where there is nothing to say.
+    /// Returns what the user can do about it; `None` if there is no advice.
     pub(super) fn hint(&self) -> Option<String> {
         match self {
             Self::Engine(e) => hints::line(&e.hint()?),
-            Self::OutOfTime(_) => Some(
-                "give it more time with --time-limit; the lists of earlier refreshes stay as they are"
-                    .to_owned(),
-            ),
+            Self::OutOfTime(_) => {
+                Some("raise --time-limit; the seeds of earlier refreshes are unchanged".to_owned())
+            }
             Self::Serve(ServeError::Open(_)) => {
-                Some("give a secret that requests have to know with --token-file".to_owned())
+                Some("use --token-file to require a secret token".to_owned())
             }
-            Self::Serve(ServeError::Listen { .. }) => {
-                Some("another server may listen there; give another port with --listen".to_owned())
-            }
-            Self::Threads(_) => Some("give a smaller number of --threads".to_owned()),
+            Self::Serve(ServeError::Listen { .. }) => Some(
+                "another server may use the address; use another port with --listen".to_owned(),
+            ),
+            Self::Threads(_) => Some("use fewer threads with --threads".to_owned()),
             _ => None,
         }
     }
 
-    /// Whether the reader of standard output has gone away.
+    /// Returns whether the reader of standard output has closed it.
     pub(super) fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Output(e) if e.kind() == io::ErrorKind::BrokenPipe)
     }
 
-    /// The error and its causes in one line; for a plan file in several, which show where it is
-    /// wrong.
+    /// Returns the error and its causes on one line; for a plan file on several lines, which show the
+    /// place of the error.
     pub(super) fn text(&self) -> String {
         let text = match self {
             Self::PlanText { path, source } => {
@@ -179,7 +179,7 @@ impl CliError {
             }
             Self::Engine(e) => {
                 let text = words::engine(e).unwrap_or_else(|| chain(e));
-                match e.hint().as_ref().and_then(hints::beside) {
+                match e.hint().as_ref().and_then(hints::inline) {
                     Some(hint) => format!("{text}; {hint}"),
                     None => text,
                 }
@@ -190,13 +190,13 @@ impl CliError {
     }
 }
 
-/// An error and its causes.
+/// Joins an error and its causes.
 fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
         let said = error.to_string();
-        // A transparent error says the same as its cause.
+        // A transparent error has the same text as its source.
         if !text.ends_with(&said) {
             text.push_str(": ");
             text.push_str(&said);
@@ -206,7 +206,7 @@ fn chain(error: &dyn Error) -> String {
     text
 }
 
-/// Keeps what the user typed short and on its line in an error of the command line's own.
+/// Shortens what the user typed and keeps it on one line, in an error of clap.
 pub(super) fn make_plain(error: &mut clap::Error) {
     let shown = |text: &String| plain(&shortened(text)).into_owned();
     let typed: Vec<(ContextKind, ContextValue)> = error

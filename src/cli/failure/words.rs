@@ -1,4 +1,4 @@
-//! Errors of the library that name parameters, in terms of the command line: by their flags.
+//! Texts of library errors that name parameters, in terms of the flags of the command line.
 
 use indicatif::BinaryBytes;
 use seedbank::engine::{EngineError, Family, PlanError, RequestError, StoreError};
@@ -6,16 +6,16 @@ use seedbank::shown::shortened;
 
 use crate::cli::parameter_flags::with_dashes;
 
-/// The whole text of an error; `None` where the library's own words, with those of its causes, will
-/// do.
+/// Returns the whole text of an error; `None` if the library's own text, with its causes, needs no
+/// change.
 pub(super) fn engine(error: &EngineError) -> Option<String> {
     match error {
         EngineError::Plan(e) => plan(e),
         EngineError::Request(RequestError::KeepsNothing) => {
-            Some("--keep 0 would delete the refresh itself; keep at least 1".to_owned())
+            Some("--keep 0 would delete the refresh itself; use at least 1".to_owned())
         }
         EngineError::Store(StoreError::NoRoom { path, needed, free }) => Some(format!(
-            "what is to be written to {} takes {}, and {} are free",
+            "not enough disk space for {}: expected {}, found {} free",
             path.display(),
             BinaryBytes(*needed),
             BinaryBytes(*free)
@@ -26,21 +26,18 @@ pub(super) fn engine(error: &EngineError) -> Option<String> {
                 shortened(url),
                 shortened(meant)
             ),
-            None => format!(
-                "{} has no scheme; write https:// or http:// before it",
-                shortened(url)
-            ),
+            None => format!("{} has no scheme; add https:// or http://", shortened(url)),
         }),
         _ => None,
     }
 }
 
-/// The whole text of an error of a plan; `None` as in [`engine`].
+/// Returns the whole text of a plan error; `None` as in [`engine`].
 pub(super) fn plan(error: &PlanError) -> Option<String> {
     Some(match error {
         PlanError::File(source) => format!("the plan file: {source}"),
         PlanError::Kept(source) => format!(
-            "the plan was kept by another version of seedbank ({source}); name a new plan"
+            "the plan was stored by another version of seedbank ({source}); use a new plan name"
         ),
         PlanError::OtherFamily {
             method,
@@ -48,7 +45,7 @@ pub(super) fn plan(error: &PlanError) -> Option<String> {
             family,
         } => other_family(method, parameters, *family),
         PlanError::NothingToTune => {
-            "--tune tries hops and prices for a crawl over the whole web; give --scope web and a --budget, and leave --hops or --fetch-cost out".to_owned()
+            "--tune tries hops and fetch costs for a crawl over the whole web; use --scope web and --budget, and omit --hops or --fetch-cost".to_owned()
         }
         PlanError::OutOfRange { .. }
         | PlanError::NoCoreSize
@@ -68,10 +65,10 @@ fn other_family(method: &str, parameters: &[&str], family: Family) -> String {
     let ending = if flags.len() > 1 { "" } else { "s" };
     let other = match family {
         Family::Cores => "--method cores",
-        Family::Cover => "a cover method (--method max-weight, say)",
+        Family::Cover => "a cover method (such as --method max-weight)",
     };
     format!(
-        "the plan's method is {method}, and {} belong{ending} to {other}; leave out what does not fit, or name the method",
+        "{} belong{ending} to {other}, but the plan's method is {method}; remove what does not fit, or give the method",
         flags.join(", ")
     )
 }
@@ -87,11 +84,11 @@ mod tests {
         let cases = [
             (
                 "hops = 3\ndepth = 1",
-                "the plan's method is cores, and --hops, --depth belong to a cover method (--method max-weight, say); leave out what does not fit, or name the method",
+                "--hops, --depth belong to a cover method (such as --method max-weight), but the plan's method is cores; remove what does not fit, or give the method",
             ),
             (
                 "method = 'greedy'\ndensity = 60",
-                "the plan's method is greedy, and --density belongs to --method cores; leave out what does not fit, or name the method",
+                "--density belongs to --method cores, but the plan's method is greedy; remove what does not fit, or give the method",
             ),
             (
                 "method = 'random'\nshare = 'value'",
@@ -103,11 +100,11 @@ mod tests {
             ),
             (
                 "method = 'greedy'\nbudget = 100",
-                "`--budget` belongs to plans over the whole web; give `--scope web`, or leave it out",
+                "`--budget` applies only to plans over the whole web; add `--scope web`, or omit `--budget`",
             ),
             (
                 "method = 'greedy'\nscope = 'web'\nper-site = 3",
-                "a plan over the whole web has one list: give `--seeds` in the place of `--per-site`",
+                "a plan over the whole web has one list of seeds; use `--seeds` instead of `--per-site`",
             ),
             (
                 "method = 'random'\nscope = 'web'\nfetch-cost = 0.5",

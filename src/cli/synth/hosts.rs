@@ -30,32 +30,32 @@ pub(super) fn run(
     Ok(Outcome::Done)
 }
 
-/// The result of `synth --shape hosts --format json`.
+/// The output of `synth --shape hosts --format json`.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct HostsResult {
-    /// Hosts.
+    /// Number of hosts.
     #[schemars(range(min = 1))]
     hosts: u64,
-    /// How many of them link to no other.
+    /// Number of hosts without links to other hosts.
     dangling: u64,
-    /// Links between them.
+    /// Number of links between hosts.
     links: u64,
-    /// Vertices, edges and ranks, the parts of each in their order.
+    /// The files of vertices, edges and ranks, each with its parts in order.
     files: Vec<ListResult>,
 }
 
-/// One file of the graph.
+/// A file of the graph.
 #[derive(Serialize, JsonSchema)]
 struct ListResult {
     /// The path of the file.
     path: String,
-    /// What it lists: `vertices`, `edges` or `ranks`.
+    /// Its contents: `vertices`, `edges` or `ranks`.
     list: &'static str,
-    /// Its lines; the ranks have a header.
+    /// Number of lines; a file of ranks also has a header.
     lines: u64,
     /// The size of the file in bytes, compressed.
     file_bytes: u64,
-    /// Bytes of text before compression.
+    /// Size of the text in bytes before compression.
     text_bytes: u64,
 }
 
@@ -79,7 +79,7 @@ fn result(summary: &HostsSummary) -> HostsResult {
     }
 }
 
-/// What was written of a graph, for people.
+/// Formats the summary of a graph as text.
 fn text(summary: &HostsSummary) -> String {
     let mut text = String::new();
     for file in &summary.files {

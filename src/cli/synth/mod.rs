@@ -20,7 +20,7 @@ use super::output::{print, print_json};
 use super::session::{Outcome, Session};
 use super::values::{self, Format, FormatArgs, human_bytes};
 
-/// Daily deltas, unless said otherwise.
+/// The default number of daily deltas.
 const DAYS: u32 = 7;
 
 const EXAMPLES: &str = "\
@@ -33,35 +33,36 @@ Examples:
   seedbank ingest bank graph/edges-*.txt.gz --input ccgraph --vertices graph/vertices-*.txt.gz \
     --ranks graph/ranks.txt.gz";
 
-/// Generate a crawl to try things out: a snapshot and daily deltas
+/// Generate a test crawl: a snapshot and daily deltas
 ///
-/// The same numbers give the same bytes everywhere. The pages do not exist; their hosts end in
+/// Equal options give equal bytes on every machine. The pages do not exist; their hosts end in
 /// names that are reserved for examples.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct SynthArgs {
-    /// The folder to make
+    /// The folder to create
     dir: PathBuf,
-    /// What is generated
+    /// What to generate
     #[arg(long, value_enum, default_value_t)]
     shape: SynthShape,
-    /// Crawled pages of the snapshot, or hosts of a graph
+    /// Number of crawled pages in the snapshot, or of hosts in a graph
     #[arg(long, value_name = "N")]
     pages: u64,
-    /// Crawled sites; one for each 36 pages unless said otherwise
+    /// Number of crawled sites [default: one per 36 pages]
     #[arg(long, value_name = "N")]
     sites: Option<u32>,
-    /// The real crawl whose links the pages have [default: ku-2017-webir]
+    /// The real crawl whose link statistics are imitated [default: ku-2017-webir]
     #[arg(long, value_enum, value_name = "CRAWL")]
     like: Option<Like>,
-    /// Daily deltas after the snapshot [default: 7]
+    /// Number of daily deltas after the snapshot [default: 7]
     #[arg(long, value_name = "N")]
     days: Option<u32>,
-    /// Records of a daily delta, in per cent of the pages; the rates of the published studies,
-    /// about 8.5, unless said otherwise
+    /// Records of a daily delta, as a percentage of the pages
+    ///
+    /// The default follows the rates of published studies, about 8.5.
     #[arg(long, value_name = "PERCENT", value_parser = values::percent)]
     daily: Option<f64>,
-    /// Another number gives another crawl
+    /// Seed of the random number generator
     #[arg(long, value_name = "N", default_value_t = 0)]
     rng_seed: u64,
     #[command(flatten)]
@@ -73,22 +74,22 @@ enum SynthShape {
     /// A crawl of pages, as JSON Lines
     #[default]
     Pages,
-    /// A graph of hosts with the proportions and in the layout of those of Common Crawl
+    /// A graph of hosts with the proportions and file layout of Common Crawl's host graphs
     Hosts,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
 enum Like {
-    /// 22 links a page, 3.7 of them inter-site; half of the links lead to pages never crawled
+    /// 22 links per page, 3.7 inter-site; half of the links lead to pages that are not crawled
     #[default]
     #[value(name = "ku-2017-webir")]
     Ku2017Webir,
-    /// 16 links a page, 1.2 of them inter-site, all to crawled pages; it has 18,500,000 pages
+    /// 16 links per page, 1.2 inter-site, all to crawled pages; the crawl has 18,500,000 pages
     #[value(name = "uk-2002")]
     Uk2002,
 }
 
-/// The options that the arguments mean.
+/// Converts the arguments to options.
 fn options(args: &SynthArgs) -> SynthOptions {
     let like = match args.like.unwrap_or_default() {
         Like::Ku2017Webir => SynthOptions::new(args.pages),
@@ -116,7 +117,7 @@ pub(super) fn run(args: &SynthArgs, session: &Session) -> Result<Outcome, CliErr
         ];
         if let Some((flag, _)) = of_pages.iter().find(|(_, given)| *given) {
             return Err(CliError::Usage(format!(
-                "{flag} is about pages, and a graph of hosts has none; leave out {flag} or --shape hosts"
+                "{flag} applies to crawls of pages, not to graphs of hosts; omit {flag} or --shape hosts"
             )));
         }
         let options = HostsOptions {
@@ -137,42 +138,42 @@ pub(super) fn run(args: &SynthArgs, session: &Session) -> Result<Outcome, CliErr
     Ok(Outcome::Done)
 }
 
-/// The result of `synth --format json`.
+/// The output of `synth --format json`.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct SynthResult {
-    /// Crawled sites.
+    /// Number of crawled sites.
     #[schemars(range(min = 1))]
     sites: u32,
-    /// The files in the order of days.
+    /// The files, ordered by day.
     files: Vec<FileResult>,
 }
 
-/// One day of the crawl.
+/// The file of one day.
 #[derive(Serialize, JsonSchema)]
 struct FileResult {
     /// The path of the file.
     path: String,
-    /// The day; 0 is the snapshot, the others are deltas.
+    /// The day; day 0 is the snapshot, the others are deltas.
     day: u32,
-    /// The size of the file in bytes, compressed.
+    /// Compressed size of the file in bytes.
     file_bytes: u64,
-    /// Bytes of JSON Lines before compression.
+    /// Size of the JSON Lines in bytes before compression.
     text_bytes: u64,
-    /// How many records there are: all pages on day 0, later the sum of the counts below.
+    /// Number of records: on day 0 all pages, later the sum of the counts below.
     records: u64,
-    /// Pages born that day.
+    /// Pages created on that day.
     born: u64,
     /// Gone pages that came back.
     returned: u64,
     /// Pages whose content changed.
     changed: u64,
-    /// Pages that went that day.
+    /// Pages that disappeared on that day.
     gone: u64,
     /// Records with clicks only.
     clicked: u64,
     /// Links in the records.
     links: u64,
-    /// How many of them are inter-site.
+    /// Inter-site links in the records.
     inter_site_links: u64,
 }
 
@@ -197,7 +198,7 @@ fn result(summary: &SynthSummary) -> SynthResult {
     }
 }
 
-/// What was written, for people.
+/// Formats the summary as text.
 fn text(summary: &SynthSummary) -> String {
     let mut text = String::new();
     for file in &summary.files {

@@ -1,8 +1,8 @@
-//! What it means for a bank, or for the engine, that what was loaded is not a valid graph.
+//! Converts errors about invalid graphs to errors of the engine.
 //!
-//! That is never the caller's fault: lists come sorted and checked from the store, and their pages
-//! get their numbers from the engine. But two records may contradict each other about a page, and
-//! then the bank is damaged; anything else is a contradiction within the engine.
+//! An invalid graph is never the caller's fault: the store returns sorted and checked lists, and the
+//! engine numbers their pages. If two records contradict each other about a page, the bank is damaged;
+//! anything else is an internal error.
 
 use super::EngineError;
 use super::plan::PlanError;
@@ -11,32 +11,32 @@ use seedbank_algorithms::graph::GraphError;
 use seedbank_algorithms::page::PageId;
 use seedbank_store::{StoreError, tables};
 
-/// The rows of inter-site links make no graph; `pages` are the pages that its numbers stand for.
+/// Converts an error about the rows of inter-site links; `pages` maps row numbers to pages.
 pub(crate) fn no_rows(error: GraphError, pages: &[PageId]) -> EngineError {
     match error {
         GraphError::TwoRows(number) => match pages.get(number as usize) {
             Some(page) => EngineError::Store(StoreError::Damaged {
                 table: tables::ROW_MEMBERS.name,
                 key: format!("of {page}"),
-                what: "two rows say that the page carries them".to_owned(),
+                what: "the page has two rows".to_owned(),
             }),
-            None => EngineError::Internal("a page of two rows has no number"),
+            None => EngineError::Internal("a page with two rows has no number"),
         },
         GraphError::TooLarge => EngineError::Store(StoreError::Full("row to rank")),
         GraphError::Unsorted => EngineError::Internal("the pages of a row are out of order"),
     }
 }
 
-/// The links of the whole web make no graph.
+/// Converts an error about the links of the whole web.
 pub(crate) const fn no_whole(error: GraphError) -> EngineError {
     EngineError::Internal(match error {
         GraphError::TwoRows(_) => "a page of the whole graph has two rows",
-        GraphError::TooLarge => "the whole graph has links beyond its pages",
+        GraphError::TooLarge => "a link of the whole graph has no page",
         GraphError::Unsorted => "the pages of the whole graph are out of order",
     })
 }
 
-/// The pages and links of a site make no graph.
+/// Converts an error about the pages and links of a site.
 pub(crate) fn no_site(error: SiteGraphError, site: &str) -> EngineError {
     match error {
         SiteGraphError::ValuesTooLarge => EngineError::Plan(PlanError::Values {
@@ -44,19 +44,17 @@ pub(crate) fn no_site(error: SiteGraphError, site: &str) -> EngineError {
             source: error,
         }),
         SiteGraphError::TooManyPages(_) => EngineError::Store(StoreError::Full("page of a site")),
-        SiteGraphError::NoSuchPage { .. } => {
-            EngineError::Internal("a link of a site leads beyond its pages")
-        }
+        SiteGraphError::NoSuchPage { .. } => EngineError::Internal("a link of a site has no page"),
     }
 }
 
-/// The pages and links of the whole web, as plans over it see them, make no graph.
+/// Converts an error about the pages and links of the whole web in a plan over the web.
 pub(crate) fn no_web(error: SiteGraphError) -> EngineError {
     match error {
         SiteGraphError::ValuesTooLarge => EngineError::Plan(PlanError::WebValues(error)),
         SiteGraphError::TooManyPages(_) => EngineError::Store(StoreError::Full("page to rank")),
         SiteGraphError::NoSuchPage { .. } => {
-            EngineError::Internal("a link of the whole web leads beyond its pages")
+            EngineError::Internal("a link of the whole web has no page")
         }
     }
 }
@@ -76,7 +74,7 @@ mod tests {
         assert_eq!(damaged.hint(), Some(Hint::Store(StoreHint::CheckAndRepair)));
         assert_eq!(
             damaged.to_string(),
-            "damaged bank: table row_members, key of page 1.4: two rows say that the page carries them"
+            "damaged bank: table row_members, key of page 1.4: the page has two rows"
         );
         let full = no_rows(GraphError::TooLarge, &pages);
         assert_eq!(full.hint(), Some(Hint::Store(StoreHint::SeveralBanks)));

@@ -1,4 +1,4 @@
-//! What can go wrong in the engine.
+//! The errors of the engine.
 
 mod exported;
 mod graph;
@@ -22,173 +22,172 @@ use seedbank_formats::ingest::{InputError, UrlProblem};
 use seedbank_formats::shown::{are, counted, shortened};
 use seedbank_store::{BackupError, StoreError};
 
-/// An error of the engine; its text says what is wrong, [`EngineError::hint`] what to do about it.
+/// An error of the engine. Its text says what is wrong; [`EngineError::hint`] says what to do about it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EngineError {
-    /// The store failed, is damaged, busy, or of another version.
+    /// The store failed, is damaged or busy, or has an unsupported format.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// An input could not be read to its end, so nothing of the batch was taken.
-    #[error("the batch was refused, the bank is as it was")]
+    /// An input could not be read completely, so the batch was not applied.
+    #[error("the batch was rejected; the bank is unchanged")]
     Input(#[from] InputError),
-    /// Too many records were bad, so nothing of the batch was taken.
+    /// Too many records were bad, so the batch was not applied.
     #[error(
-        "the batch was refused, the bank is as it was: {} of {} {} bad, and at most {limit} % may be: {bad}",
+        "the batch was rejected; the bank is unchanged: {} of {} {} bad, expected at most {limit} %: {bad}",
         bad.count,
         counted(bad.records, "record"),
         are(&bad.count)
     )]
     TooManyRejects {
-        /// The limit in per cent.
+        /// The limit in percent.
         limit: f64,
         /// The bad records.
         bad: Box<BadRecords>,
     },
-    /// Most records were bad, and so many that reading stopped; nothing of the batch was taken.
+    /// Most records were bad, and so many that reading stopped; the batch was not applied.
     #[error(
-        "the batch was refused, the bank is as it was: {} of the first {} {} bad, and reading stopped there: {bad}",
+        "the batch was rejected; the bank is unchanged: {} of the first {} {} bad, and reading stopped there: {bad}",
         bad.count,
         counted(bad.records, "record"),
         are(&bad.count)
     )]
     MostAreBad {
-        /// The bad records up to there.
+        /// The bad records that were read until then.
         bad: Box<BadRecords>,
     },
-    /// A snapshot without a single good record would make every page gone.
+    /// The snapshot has no good record, so it would make every page gone.
     #[error(
-        "the batch was refused, the bank is as it was: a snapshot without records would make every crawled page gone"
+        "the batch was rejected; the bank is unchanged: a snapshot without records would make every crawled page gone"
     )]
     EmptySnapshot,
-    /// The batch would take away too much of what the bank has, so nothing of it was taken.
+    /// The batch would remove too much of the bank, so it was not applied.
     #[error(
-        "the batch was refused, the bank is as it was: crawled pages would go from {pages_before} to {pages_after}, links of the pages that it names and that stay crawled from {links_before} to {links_after}, and at most {limit} % may be lost"
+        "the batch was rejected; the bank is unchanged: the number of crawled pages would change from {pages_before} to {pages_after}, and that of links of pages with a record that stay crawled from {links_before} to {links_after}; expected a loss of at most {limit} %"
     )]
     TooMuchLost {
-        /// Crawled pages before the batch.
+        /// The number of crawled pages before the batch.
         pages_before: u64,
-        /// Crawled pages after it.
+        /// The number of crawled pages after the batch.
         pages_after: u64,
-        /// Links, before the batch, of the pages that have a record in it and stay crawled.
+        /// The number of links, before the batch, of the pages that have a record in it and stay crawled.
         links_before: u64,
-        /// Links of the same pages after it.
+        /// The number of links of the same pages after the batch.
         links_after: u64,
-        /// The limit in per cent.
+        /// The limit in percent.
         limit: f64,
         /// Whether the batch is a snapshot.
         snapshot: bool,
     },
-    /// The bank's sites were told apart with another public suffix list.
-    #[error("the bank's sites were cut with public suffix list {bank}, this build has {build}")]
+    /// The bank was created with another public suffix list than that of this build.
+    #[error("expected a bank created with public suffix list {build}, found {bank}")]
     SuffixList {
-        /// The list that the bank was made with.
+        /// The list that the bank was created with.
         bank: String,
         /// The list of this build.
         build: String,
     },
-    /// A plan makes no sense.
+    /// The plan is invalid.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// What was asked for makes no sense, whatever the bank holds.
+    /// The request is invalid for any bank.
     #[error(transparent)]
     Request(#[from] RequestError),
-    /// An experiment cannot be made.
+    /// An experiment cannot be run.
     #[error(transparent)]
     Experiment(#[from] ExperimentError),
-    /// There is no such plan.
+    /// The plan does not exist.
     #[error("the bank has no plan {:?}", shortened(.0))]
     NoPlan(String),
-    /// A refresh of a plan that there is not, and nothing says what it should be.
+    /// A refresh names a plan that does not exist and gives no parameters to create it.
     #[error(
-        "the bank has no plan {:?}{}, and nothing is said of what it should be",
+        "the bank has no plan {:?}{}, and no parameters are given to create it",
         shortened(plan),
         listed(there)
     )]
     NewPlan {
         /// The plan.
         plan: String,
-        /// The plans that there are.
+        /// The existing plans.
         there: Vec<String>,
     },
-    /// There is no such refresh.
+    /// The refresh does not exist.
     #[error("the bank has no refresh {0}")]
     NoRefresh(u32),
-    /// The refresh was deleted: a later one of its plan was to keep fewer, or the plan was deleted.
+    /// The refresh was deleted, by a later one with a limit on stored refreshes or with the whole plan.
     #[error(
-        "refresh {0} was forgotten: a later refresh of its plan kept fewer, or the plan was deleted"
+        "refresh {0} was deleted: a later refresh of its plan kept only newer ones, or the plan was deleted"
     )]
     Forgotten(u32),
-    /// The refresh has no core of this rank.
+    /// The refresh has no core with this rank.
     #[error("refresh {refresh} has no core {rank}: {}", match cores {
-        0 => "it has none".to_owned(),
-        1 => "its only one is 1".to_owned(),
+        0 => "it has no cores".to_owned(),
+        1 => "its only core is 1".to_owned(),
         cores => format!("its cores are 1 to {cores}"),
     })]
     NoCore {
         /// The refresh.
         refresh: u32,
-        /// The rank asked for.
+        /// The requested rank.
         rank: u32,
-        /// How many cores there are.
+        /// The number of cores of the refresh.
         cores: u32,
     },
     /// A diff needs two refreshes.
-    #[error("plan {plan:?} has no refresh but {only}, and a diff compares two")]
+    #[error("plan {plan:?} has only refresh {only}; expected two refreshes to compare")]
     OneRefresh {
         /// The plan.
         plan: String,
         /// Its one refresh.
         only: u32,
     },
-    /// What was given is not the URL of a page.
-    #[error("{:?} is no URL of a page: {problem}", shortened(url))]
+    /// A text is not the URL of a page.
+    #[error("{:?} is not the URL of a page: {problem}", shortened(url))]
     NoUrl {
         /// The text that was given.
         url: String,
-        /// What is wrong.
+        /// Why the text is not a URL.
         problem: UrlProblem,
     },
-    /// What was given as the URL of a page has no scheme.
+    /// A text that was given as the URL of a page has no scheme.
     #[error("{} has no scheme", shortened(url))]
     NoScheme {
         /// The text that was given.
         url: String,
-        /// The page of the bank that it names with a scheme; `None` where there is none.
+        /// The page of the bank that it names with a scheme added; `None` if there is no such page.
         meant: Option<String>,
     },
-    /// The bank does not know the page.
-    #[error("the bank does not know {}", shortened(url))]
+    /// The bank does not contain the page.
+    #[error("the bank does not contain {}", shortened(url))]
     NotKnown {
         /// The page.
         url: String,
-        /// The pages of the bank that may have been meant: first the same page under another
-        /// scheme, with or without a slash at its end, a query or `www.`, then its neighbours on
-        /// both sides in the order of URLs.
+        /// Similar pages of the bank: first the same page with another scheme, with or without a
+        /// final slash, a query or `www.`, then its neighbours on both sides in URL order.
         nearest: Vec<String>,
     },
     /// A list of seeds has a line that is not a URL.
-    #[error("line {line} of {list} is no URL of a page: {problem}")]
+    #[error("line {line} of {list} is not the URL of a page: {problem}")]
     SeedList {
         /// The list.
         list: String,
         /// The line, from 1.
         line: u64,
-        /// What is wrong.
+        /// Why the text is not a URL.
         problem: UrlProblem,
     },
-    /// The bank does not know the site.
-    #[error("the bank knows no page of site {:?}", shortened(site))]
+    /// The bank contains no page of the site.
+    #[error("the bank contains no page of site {:?}", shortened(site))]
     NoSite {
         /// The site, by its name.
         site: String,
-        /// The sites of the bank that may have been meant: those whose names begin with it, then its
-        /// neighbours in the order of names. Empty where there are none, or none were looked for.
+        /// Similar sites of the bank: those whose names begin with the text, then its neighbours in the
+        /// order of names. Empty if there are none, or if none were searched for.
         nearest: Vec<String>,
     },
-    /// What was given as the name of a site is something on a site.
+    /// A text that was given as the name of a site names a part of a site.
     #[error(
-        "{:?} is not the name of a site: what it names is on site {site}",
+        "expected the name of a site, found {:?}, which is on site {site}",
         shortened(name)
     )]
     OtherSite {
@@ -197,47 +196,47 @@ pub enum EngineError {
         /// The site.
         site: String,
     },
-    /// The refresh asked for belongs to another plan than the one asked for.
-    #[error("refresh {refresh} is one of plan {found:?}, not of {asked:?}")]
+    /// The requested refresh does not belong to the requested plan.
+    #[error("refresh {refresh} belongs to plan {found:?}, not to plan {asked:?}")]
     OtherPlan {
-        /// The refresh asked for.
+        /// The requested refresh.
         refresh: u32,
         /// The plan that the refresh belongs to.
         found: String,
-        /// The plan asked for.
+        /// The requested plan.
         asked: String,
     },
     /// The last batch cannot be taken back.
     #[error(transparent)]
     NoUndo(#[from] NoUndo),
-    /// What another bank bars cannot be taken over, since this one bars something by another secret.
+    /// The blocks of another bank cannot be copied, since both banks block pages with different secrets.
     #[error(
-        "both banks bar pages, each by a secret of its own, so that neither can take over what the other bars"
+        "both banks block pages, each with its own secret, so the blocks cannot be copied from one to the other"
     )]
     OtherSecret,
     /// A core could not be extracted.
     #[error(transparent)]
     Cores(CoresError),
-    /// What the plan's earlier refresh left for reuse is damaged; the rest of the bank may be good.
+    /// The data that the plan's previous refresh cached is damaged; the rest of the bank may be intact.
     #[error(transparent)]
     Ledger(StoreError),
-    /// The bank's folder of bad records leads out of the bank.
+    /// The bank's folder of bad records is a symbolic link.
     #[error(
-        "cannot write {}: it is a symbolic link, and a bank writes only in its own folders",
+        "cannot write {}: expected a folder of the bank, found a symbolic link",
         folder.display()
     )]
     RejectsLink {
         /// The folder.
         folder: PathBuf,
     },
-    /// Too many attempts at a batch have left lists of bad records.
-    #[error("cannot write {}: {attempts} attempts at batch {batch} are listed there", folder.display())]
+    /// There are lists of bad records from too many attempts at a batch.
+    #[error("cannot write {}: it contains lists of {attempts} attempts at batch {batch}", folder.display())]
     RejectsFull {
         /// The folder of the lists.
         folder: PathBuf,
-        /// How many there are, which is also the limit.
+        /// The number of lists, which is also the limit.
         attempts: u32,
-        /// The number that the batch would have.
+        /// The number that the batch would get.
         batch: u32,
     },
     /// A file outside the bank could not be written.
@@ -248,7 +247,7 @@ pub enum EngineError {
         /// The system's error.
         source: std::io::Error,
     },
-    /// What is exported could not be written to where the caller wants it.
+    /// An export could not be written to the caller's output.
     #[error("cannot write {what}")]
     Export {
         /// The part that could not be written.
@@ -256,8 +255,8 @@ pub enum EngineError {
         /// The system's error.
         source: std::io::Error,
     },
-    /// The threads of a batch could not be started.
-    #[error("cannot start the threads of a batch")]
+    /// The threads for a batch could not be started.
+    #[error("cannot start the threads for the batch")]
     Threads(#[source] std::io::Error),
     /// The caller asked for the work to stop.
     #[error(transparent)]
@@ -267,14 +266,14 @@ pub enum EngineError {
     Internal(&'static str),
 }
 
-/// How many plans an error names.
+/// The maximum number of plans that an error names.
 const NAMED_PLANS: usize = 10;
 
-/// The plans of a bank, in the middle of a sentence.
+/// Formats the plans of a bank for the middle of a sentence.
 fn listed(plans: &[String]) -> String {
     let Some(more) = plans.len().checked_sub(NAMED_PLANS) else {
         return if plans.is_empty() {
-            " (it has none yet)".to_owned()
+            " (it has no plans yet)".to_owned()
         } else {
             format!(" (it has {})", plans.join(", "))
         };
@@ -287,25 +286,25 @@ fn listed(plans: &[String]) -> String {
     }
 }
 
-/// What kind of failure an error is; the command line has an exit status for each.
+/// The kind of an error; the command line has an exit status for each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Failure {
-    /// Something failed that is not the fault of any input: a full disk, say.
+    /// Something other than the input failed, such as a full disk.
     Failed,
-    /// What was asked for makes no sense.
+    /// The request is invalid.
     Usage,
-    /// The bank does not know what was asked about.
+    /// The bank does not contain what was asked about.
     Unknown,
-    /// The input was refused.
+    /// The input was rejected.
     Refused,
-    /// The bank is busy, damaged, missing, or of another version.
+    /// The bank is busy, damaged, missing, or has an unsupported format.
     Unavailable,
     /// The caller asked for the work to stop.
     Interrupted,
 }
 
 impl EngineError {
-    /// The kind of failure that this error is.
+    /// Returns the kind of this error.
     #[must_use]
     pub fn failure(&self) -> Failure {
         match self {
@@ -353,7 +352,7 @@ impl EngineError {
         }
     }
 
-    /// What the caller can do about it; `None` where there is nothing to do but read the error.
+    /// Returns what the caller can do about the error; `None` if there is no advice.
     #[must_use]
     pub fn hint(&self) -> Option<Hint> {
         Some(match self {
@@ -407,7 +406,7 @@ impl EngineError {
     }
 }
 
-/// The kind of failure that an error of a folder of backups is.
+/// Returns the kind of an error of a backup folder.
 const fn of_backup(error: &BackupError) -> Failure {
     match error {
         BackupError::Foreign(_)

@@ -1,61 +1,65 @@
-//! What makes a plan invalid.
+//! The errors of plans.
 
 use seedbank_algorithms::cores;
 use seedbank_algorithms::cover::{self, SiteGraphError};
 use seedbank_formats::ingest::BadPattern;
 use seedbank_formats::shown::shortened;
 
-/// Why a plan cannot be run. The texts name parameters as a plan file does.
+/// Why a plan is invalid. The texts name parameters as in plan files.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlanError {
-    /// The text of a plan file is not TOML, or names something that plans do not have.
-    #[error("the plan file cannot be understood")]
+    /// The plan file is not valid TOML, or has an unknown parameter.
+    #[error("the plan file is invalid")]
     File(#[from] toml::de::Error),
-    /// The plan was kept by another version of Seedbank, and this one cannot read it.
-    #[error("the plan was kept by another version of seedbank; name a new plan")]
+    /// The plan was stored by another version of Seedbank, and this one cannot read it.
+    #[error("the plan was stored by another version of seedbank; use a new plan name")]
     Kept(#[source] serde_json::Error),
-    /// The name is not allowed: plan names are written into seed lists and file names.
+    /// The name has characters that are not allowed in seed lists and file names.
     #[error(
-        "{:?} cannot be a plan's name; use 1 to 64 letters, digits, dots, dashes and underscores",
+        "expected a plan name of 1 to 64 letters, digits, dots, dashes and underscores, found {:?}",
         shortened(.0)
     )]
     Name(String),
-    /// Parameters of the other family of methods.
+    /// Parameters that belong to the other family of methods.
     #[error(
-        "the plan's method is {method}, and {} belong{} to {family}; leave out what does not fit, or name the method",
+        "{} belong{} to {family}, but the plan's method is {method}; remove what does not fit, or give the method",
         parameters.join(", "),
         if parameters.len() > 1 { "" } else { "s" }
     )]
     OtherFamily {
         /// The plan's method.
         method: &'static str,
-        /// The parameters that do not fit it; at least one.
+        /// The parameters that do not fit the method; at least one.
         parameters: Vec<&'static str>,
-        /// Whose parameters they are.
+        /// The methods that have these parameters.
         family: Family,
     },
-    /// New members per round, but no core size.
-    #[error("`new-members` goes with `core-size`; give that too")]
+    /// `new-members` without `core-size`.
+    #[error("`new-members` requires `core-size`")]
     NoCoreSize,
-    /// Both a density and a size of cores.
+    /// Cores are given both a density and a size.
     #[error(
-        "a core is extracted by density or by size; give `density` and `growth`, or `core-size` and `new-members`"
+        "`density` and `growth` conflict with `core-size` and `new-members`; cores are extracted by density or by size"
     )]
     TwoRules,
-    /// A number of iterations for HITS that iterates until the result is certain.
-    #[error("`iterations` goes with `hits` = classic; converged HITS iterates until it is certain")]
+    /// A number of iterations for HITS that iterates until the result is proved.
+    #[error(
+        "`iterations` requires `hits` = classic; converged HITS iterates until the result is proved"
+    )]
     NoIterations,
-    /// Seeds are both to be kept and not to be kept.
-    #[error("`succeed` keeps seeds and `pick` = best does not; give one of the two")]
+    /// Both `succeed`, which keeps seeds, and `pick` = best, which does not.
+    #[error(
+        "`succeed` conflicts with `pick` = best: it keeps seeds, which `pick` = best never does; remove one of them"
+    )]
     TwoPicks,
-    /// Parameters of a plan by cores.
+    /// Invalid parameters of a plan with method cores.
     #[error(transparent)]
     Cores(#[from] cores::BadParams),
-    /// Parameters of a plan by cover.
+    /// Invalid parameters of a plan with a cover method.
     #[error(transparent)]
     Cover(#[from] cover::BadParams),
-    /// With the plan's values of pages, the sum over a site is too large.
+    /// The sum of the plan's values of pages over a site is too large.
     #[error("site {site}")]
     Values {
         /// The site.
@@ -63,39 +67,37 @@ pub enum PlanError {
         /// What is wrong with the site's values.
         source: SiteGraphError,
     },
-    /// With the plan's values of pages, the sum over the whole web is too large.
+    /// The sum of the plan's values of pages over the whole web is too large.
     #[error("the whole web")]
     WebValues(#[source] SiteGraphError),
-    /// Hops and prices are to be tried, but the plan leaves nothing open that could be.
+    /// `tune`, but the plan leaves neither hops nor the fetch cost open.
     #[error(
-        "`tune` tries hops and prices for a crawl over the whole web; give `scope` = web and a `budget`, and leave `hops` or `fetch-cost` out"
+        "`tune` tries hops and fetch costs for a crawl over the whole web; use `scope` = web and `budget`, and omit `hops` or `fetch-cost`"
     )]
     NothingToTune,
-    /// The file of a list cannot be read.
+    /// The file of a list could not be read.
     #[error("the list {name}")]
     List {
-        /// What the list is called.
+        /// The name of the list.
         name: String,
-        /// Why not.
+        /// The cause.
         source: std::io::Error,
     },
-    /// A list of which nothing but the name is known.
-    #[error("the list {0} was named and not read; read the plan's lists first")]
+    /// A list that was named but not read.
+    #[error("the list {0} was named but not read; read the plan's lists first")]
     UnreadList(String),
-    /// A line of a list that makes no sense.
-    #[error("the list {list} has the line {:?}: {why}", shortened(line))]
+    /// A list has an invalid line.
+    #[error("invalid line {:?} in the list {list}: {why}", shortened(line))]
     Line {
-        /// What the list is called.
+        /// The name of the list.
         list: String,
         /// The line.
         line: String,
         /// What is wrong with it.
         why: BadPattern,
     },
-    /// A list of the only pages that can be seeds, without a line.
-    #[error(
-        "the list {0} names no pages, so that no page could be a seed; `none` takes the list off"
-    )]
+    /// The list of the only pages that can be seeds is empty.
+    #[error("the list {0} is empty, so no page could be a seed; use `none` to remove the list")]
     NamesNothing(String),
     /// A parameter is out of range.
     #[error("`{parameter}`: expected {expected}, found {found}")]
@@ -107,22 +109,22 @@ pub enum PlanError {
         /// The value.
         found: String,
     },
-    /// A limit of no seeds.
-    #[error("`{0}` = 0 would allow no seed; `none` takes the limit off")]
+    /// A limit of zero seeds.
+    #[error("`{0}` = 0 would allow no seed; use `none` to remove the limit")]
     NoSeedAllowed(&'static str),
     /// More pages are pinned than the plan selects seeds.
     #[error(
         "{pins} pages are pinned, and the plan selects {seeds} seeds; raise `seeds`, or pin fewer"
     )]
     TooManyPins {
-        /// How many pages are pinned.
+        /// The number of pinned pages.
         pins: u64,
-        /// How many seeds the plan selects.
+        /// The number of seeds that the plan selects.
         seeds: u32,
     },
     /// More seeds than a refresh can rank.
     #[error(
-        "the plan selects {seeds} seeds, more than the {} that a refresh can rank; take fewer per site",
+        "the plan selects {seeds} seeds, and a refresh can rank at most {}; select fewer per site",
         u32::MAX
     )]
     TooManySeeds {
@@ -131,7 +133,7 @@ pub enum PlanError {
     },
 }
 
-/// Methods that have the same parameters.
+/// A family of methods with the same parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Family {
     /// The method cores.
@@ -144,7 +146,7 @@ impl std::fmt::Display for Family {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Cores => "the method cores",
-            Self::Cover => "a cover method (max-weight, say)",
+            Self::Cover => "a cover method (such as max-weight)",
         })
     }
 }

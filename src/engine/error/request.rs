@@ -1,113 +1,113 @@
-//! What makes a request invalid, apart from its plan.
+//! The errors of requests, except for those of plans.
 
 use seedbank_formats::shown::{are, counted};
 
-/// Why a request makes no sense, whatever the bank holds.
+/// Why a request is invalid for any bank.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RequestError {
-    /// A refresh that is to keep none of its plan's refreshes.
-    #[error("to keep 0 refreshes would delete the refresh itself; keep at least 1")]
+    /// A refresh that would keep no refreshes of its plan, not even itself.
+    #[error("keeping 0 refreshes would delete the refresh itself; keep at least 1")]
     KeepsNothing,
     /// A list compared with more than one refresh.
     #[error(
         "a list is compared with one refresh; give at most one, and no plan to compare against"
     )]
     ListAndMore,
-    /// Refreshes by number and a plan to compare against.
+    /// Both refresh numbers and a plan to compare against.
     #[error(
-        "two plans are compared by their last refreshes; give numbers or a plan to compare against, not both"
+        "expected refresh numbers or a plan to compare against, found both; plans are compared by their last refreshes"
     )]
     NumbersAndPlan,
-    /// A record pushed to a batch that has failed before.
-    #[error("the batch has failed before; begin another")]
+    /// A record was pushed to a batch that has already failed.
+    #[error("the batch has already failed; begin another one")]
     BatchEnded,
-    /// A search for nothing.
-    #[error("there is nothing to search for; give a URL, a site, or a part of one")]
+    /// A search for an empty text.
+    #[error("expected a URL, a site, or a part of one, found an empty text")]
     NothingToFind,
-    /// Quotas of no pages.
-    #[error("a crawl of 0 pages has no quotas; ask for at least 1")]
+    /// Quotas for a crawl of zero pages.
+    #[error("expected a crawl of at least 1 page, found 0")]
     NoPages,
-    /// Quotas by what is named, which is no plan's, and a plan.
-    #[error("by {0} no plan counts; leave the plan out, or share out by value or seeds")]
+    /// A plan, and quotas by weights that do not depend on a plan.
+    #[error("quotas by {0} do not use a plan; remove the plan, or use quotas by value or seeds")]
     QuotasWithoutPlan(&'static str),
-    /// Quotas by the values of a plan that has none.
+    /// Quotas by value of a plan that has no values of pages.
     #[error(
-        "the plan has no values of its own: it is by cores or by PageRank; name one by cover, or none"
+        "the plan has no values of pages: it uses cores or PageRank; use a plan with a cover method, or no plan"
     )]
     PlanWithoutValues,
-    /// More than two refreshes to compare.
-    #[error("more than two refreshes are given; a diff compares two")]
+    /// More than two refreshes in a diff.
+    #[error("expected at most two refreshes to compare, found more")]
     TooManyRefreshes,
-    /// A list to compare that is longer than it may be.
-    #[error("the list has {}, and at most {most} are compared; give a shorter one", counted(*urls, "URL"))]
+    /// A list to compare has too many URLs.
+    #[error("expected a list of at most {most} URLs, found {}", counted(*urls, "URL"))]
     LongList {
-        /// How many URLs it has.
+        /// The number of URLs in the list.
         urls: usize,
-        /// How many it may have.
+        /// The maximum.
         most: usize,
     },
-    /// A crawl of no pages, or of more than are read one by one.
-    #[error("a list is compared by crawls of 1 to {most} fetches, not of {fetches}")]
+    /// A crawl for a comparison fetches no pages or too many.
+    #[error("expected crawls of 1 to {most} fetches, found {fetches}")]
     Fetches {
-        /// How many were asked for.
+        /// The requested number of fetches.
         fetches: u64,
-        /// How many there may be.
+        /// The maximum.
         most: u64,
     },
-    /// A graph of pages in a format that has only hosts.
-    #[error("the format has hosts alone; ask for the graph of sites")]
+    /// A graph of pages in a format that supports only hosts.
+    #[error("the format supports only hosts; request the graph of sites")]
     GraphOfHosts,
-    /// Parquet of a build that has none.
-    #[error("this build has no Parquet; build it with the feature `parquet`")]
+    /// Parquet in a build without it.
+    #[error("this build does not support Parquet; build it with the feature `parquet`")]
     NoParquet,
 }
 
-/// Why an experiment cannot be run: it asks for nothing, or the bank has nothing to measure.
+/// Why an experiment cannot be run: it is empty, or the bank has nothing to measure.
 ///
-/// A report leaves such an experiment out, and says why.
+/// A report omits such an experiment and says why.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExperimentError {
-    /// A crawl without any random crawls to compare it with.
-    #[error("give at least one random draw to compare with")]
+    /// An experiment without random draws to compare with.
+    #[error("expected at least one random draw to compare with, found 0")]
     NoDraws,
-    /// Distances between no cores, or averages over no pages.
+    /// Distances with no cores or no sampled pages.
     #[error("distances need at least one core and one sample")]
     NoDistances,
-    /// No list, or no pages to crawl.
+    /// A budget with no list or no pages.
     #[error("a budget needs at least one list and one page")]
     NoBudget,
-    /// Lists of no seeds, or crawls of no pages.
+    /// A comparison with no seeds or no fetches.
     #[error("a comparison needs at least one seed and one fetch")]
     NoComparison,
-    /// Nothing was crawled, so that no page can be a seed.
-    #[error("the bank has no crawled page, so there is nothing to choose from")]
+    /// The bank has no crawled page.
+    #[error("the bank has no crawled page to select as a seed")]
     NothingCrawled,
-    /// The state after a batch cannot be told, or nothing came after it.
+    /// The state after a batch cannot be reconstructed, or no page was crawled after it.
     #[error(
-        "seeds cannot be chosen as after batch {batch}: {}",
+        "seeds cannot be selected as after batch {batch}: {}",
         past_words(*first, *last)
     )]
     NoPast {
-        /// The batch asked for.
+        /// The requested batch.
         batch: u32,
-        /// The first batch after which all is known.
+        /// The first batch whose state can be reconstructed.
         first: u32,
         /// The last batch.
         last: u32,
     },
-    /// Coverage by no seeds, or of nothing.
+    /// Coverage with no seeds, hops, draws or sites.
     #[error("coverage needs at least one seed, hop, draw and site")]
     NoCoverage,
     /// No site is large enough to measure coverage on.
     #[error("no site has {}", counted(*min_pages, "crawled page"))]
     SmallSites {
-        /// How many crawled pages a site must have.
+        /// The minimum number of crawled pages of a site.
         min_pages: u32,
     },
-    /// The refresh is by a method without cores, or found none.
-    #[error("refresh {refresh} of plan {plan} has no cores, and distances are between cores")]
+    /// The refresh has no cores.
+    #[error("refresh {refresh} of plan {plan} has no cores, so there are no distances to measure")]
     NoCores {
         /// The refresh.
         refresh: u32,
@@ -115,20 +115,20 @@ pub enum ExperimentError {
         plan: String,
     },
     /// The refresh has no seeds.
-    #[error("refresh {refresh} of plan {plan} selected nothing, so there is nothing to judge")]
+    #[error("refresh {refresh} of plan {plan} selected no seeds, so there is nothing to evaluate")]
     NothingSelected {
         /// The refresh.
         refresh: u32,
         /// Its plan.
         plan: String,
     },
-    /// A list has no lines.
-    #[error("{list} names no seeds")]
+    /// A list is empty.
+    #[error("{list} contains no seeds")]
     EmptyList {
         /// The list's name.
         list: String,
     },
-    /// No seed of a list takes part any longer.
+    /// No seed of a list is a page that can be crawled today.
     #[error(
         "none of {} of {list} is a page today ({dead} died, {unknown} {} not in the bank)",
         counted(*given, "seed"),
@@ -137,23 +137,20 @@ pub enum ExperimentError {
     NoLiveSeeds {
         /// The list's name.
         list: String,
-        /// How many seeds it has.
+        /// The number of seeds in the list.
         given: u64,
-        /// How many seeds are gone, spam or no longer linked to today.
+        /// The number of seeds that are gone, spam or no longer linked to today.
         dead: u64,
-        /// How many seeds the bank never knew, or are not URLs.
+        /// The number of seeds that the bank does not contain or that are not URLs.
         unknown: u64,
     },
 }
 
-/// The batches at which seeds can be chosen.
+/// Formats the range of batches after which seeds can be selected.
 fn past_words(first: u32, last: u32) -> String {
     if first < last {
-        format!(
-            "the bank can tell its past after batches {first} to {}",
-            last - 1
-        )
+        format!("expected a batch from {first} to {}", last - 1)
     } else {
-        "the bank can tell no earlier state than the present one".to_owned()
+        "the bank can reconstruct only the current state".to_owned()
     }
 }

@@ -8,17 +8,15 @@ pub enum NoUndo {
     /// There is no batch.
     #[error("there is no batch to take back")]
     NoBatch,
-    /// This is the last batch, and it took back the one before it.
-    #[error(
-        "batch {0} is itself an undo, and what earlier batches overwrote is not kept: only the last batch can be taken back, once"
-    )]
+    /// The last batch is itself an undo.
+    #[error("batch {0} is itself an undo; only the last batch can be taken back, and only once")]
     Undone(BatchId),
-    /// This is the last batch, and it forgot pages or sites on demand.
-    #[error("batch {0} forgot what it was told to forget, and that does not come back")]
+    /// The last batch forgot pages or sites.
+    #[error("batch {0} forgot pages or sites, which cannot be undone")]
     Forgot(BatchId),
-    /// This is the last batch, and what it overwrote was not kept.
+    /// The data that the last batch overwrote was not stored.
     #[error(
-        "what batch {0} overwrote was not kept: an earlier version stored it; from the next batch on it is"
+        "an earlier version stored batch {0} without the data needed to undo it; later batches can be undone"
     )]
     NotKept(BatchId),
 }

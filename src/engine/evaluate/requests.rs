@@ -2,7 +2,6 @@
 
 use crate::engine::Which;
 use crate::engine::plan::PlanOptions;
-use seedbank_algorithms::cover::Value;
 use seedbank_store::records::BatchId;
 
 /// Seeds to judge.

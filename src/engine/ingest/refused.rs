@@ -53,7 +53,7 @@ pub(super) fn unread(error: ReadError<EngineError>) -> EngineError {
         ReadError::Interrupted(error) => error.into(),
         ReadError::Sink(error) => error,
         ReadError::MostAreBad(_) => {
-            EngineError::Internal("reading ended at bad records that were not looked at")
+            EngineError::Internal("reading ended at bad records that were not examined")
         }
     }
 }

@@ -4,8 +4,8 @@ use std::ops::{Bound, RangeBounds};
 
 use super::PlanOptions;
 use super::types::{ParameterType, text_of};
-use seedbank_algorithms::cover::{Value, Weights, limits};
 use crate::engine::policy::List;
+use seedbank_algorithms::cover::{Value, Weights, limits};
 
 /// What is declared of a parameter besides its name, its type and its help.
 pub(super) struct Details<T> {

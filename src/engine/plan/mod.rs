@@ -32,10 +32,11 @@ use serde::de::Error;
 use serde::{Deserialize, Serialize};
 
 use super::{EngineError, PlanError};
+use crate::engine::policy::Lists;
 use seedbank_algorithms::cores::CoreParams;
 use seedbank_algorithms::cover::web::{Setting, WebChoice};
 use seedbank_algorithms::cover::{Choice, Seats, Weights};
-use crate::engine::policy::Lists;
+use seedbank_algorithms::watch::Watch;
 use seedbank_store::Hash128;
 use seedbank_store::records::BatchId;
 
@@ -128,7 +129,7 @@ impl PlanOptions {
         let options: Self = toml::from_str(text)?;
         if options.tuned.is_some() {
             return Err(toml::de::Error::custom(
-                "`tuned` is what a refresh keeps of a plan; leave it out",
+                "`tuned` is set by refreshes and not allowed in a plan file; remove it",
             )
             .into());
         }

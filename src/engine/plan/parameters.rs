@@ -16,10 +16,10 @@ use serde::{Deserialize, Serialize};
 use super::details::{Access, Details, switch, value, weight};
 use super::parameter::{Parameter, Section, TakenBy};
 use super::{Method, Pages, Scope, Tuned};
+use crate::engine::policy::{Limit, List};
 use seedbank_algorithms::cores::{self, CoreParams, Density, Growth, Hits, Pick, Slack};
 use seedbank_algorithms::cover::web::{TUNE_VISITS, ValueBy};
 use seedbank_algorithms::cover::{CoverParams, Covered, Share, Value, limits};
-use crate::engine::policy::{Limit, List};
 
 macro_rules! parameters {
     ($(

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use super::parameter::{Kind, Word};
 use super::{Method, Pages, Scope};
+use crate::engine::policy::{Limit, List};
 use seedbank_algorithms::cores::{Density, Growth, Hits, Pick, Slack};
 use seedbank_algorithms::cover::web::ValueBy;
 use seedbank_algorithms::cover::{self, Covered, Share, Value};
-use crate::engine::policy::{Limit, List};
 
 /// A type of parameters.
 pub(super) trait ParameterType: Clone + Serialize + Send + Sync + 'static {

@@ -3,40 +3,40 @@
 /// Why a line names no pages.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BadPattern {
-    /// Neither a host nor anything else.
+    /// None of the kinds of patterns.
     #[error(
-        "it is no site, URL prefix, shape (`*.pdf`), expression (`re:...`) or built-in list (`@media`)"
+        "expected a site, URL prefix, shape (`*.pdf`), expression (`re:...`) or built-in list (`@media`)"
     )]
     NoPattern,
-    /// A built-in list that there is not.
-    #[error("there is no built-in list of this name; there is `@media`")]
+    /// An unknown built-in list.
+    #[error("unknown built-in list; expected `@media`")]
     NoList,
-    /// A pinned page that is no URL.
-    #[error("it is no http or https URL")]
+    /// A pinned page that is not a URL.
+    #[error("expected an http or https URL")]
     NoPage,
-    /// A shape that makes no sense.
+    /// An invalid shape.
     #[error("{0}")]
     Shape(String),
-    /// An expression that makes no sense.
+    /// An invalid expression.
     #[error("{0}")]
     Expression(String),
-    /// A shape or expression of too many characters.
-    #[error("it has {found} bytes, and a shape or expression may have {most}")]
+    /// A shape or expression that is too long.
+    #[error("expected a shape or expression of at most {most} bytes, found {found}")]
     TooLong {
         /// How many bytes its text has.
         found: u64,
         /// The most that it may have.
         most: u64,
     },
-    /// A shape or expression that takes too much memory by itself.
-    #[error("compiled it takes more than {} KiB, the most that a line may take", most >> 10)]
+    /// A shape or expression that takes too much memory when compiled.
+    #[error("expected a line that takes at most {} KiB when compiled", most >> 10)]
     LineTooLarge {
         /// The most bytes that it may take compiled.
         most: u64,
     },
-    /// The shape or expression with which those of the list take too much memory.
+    /// The shape or expression that makes the list take too much memory when compiled.
     #[error(
-        "with it the shapes and expressions of the list take {} KiB compiled, and they may take {} KiB",
+        "with this line, the shapes and expressions of the list take {} KiB when compiled; expected at most {} KiB",
         found.div_ceil(1 << 10),
         most >> 10
     )]

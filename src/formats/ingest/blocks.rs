@@ -219,7 +219,7 @@ impl Iterator for Blocks<'_> {
 pub(super) fn line_too_long(bytes: u64) -> Fault {
     Fault::new(
         RejectReason::LineTooLong,
-        format!("a line of {bytes} bytes; at most {MAX_LINE} are read"),
+        format!("expected a line of at most {MAX_LINE} bytes, found {bytes}"),
     )
 }
 

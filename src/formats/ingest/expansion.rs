@@ -11,10 +11,10 @@ pub(super) const MOST_RATIO: u64 = 1_000;
 /// How many bytes any input may be made into, however few bytes it has.
 pub(super) const FREE_BYTES: u64 = 64 << 20;
 
-/// More bytes were made of an input than its size allows.
+/// An input expanded to more bytes than its size allows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "expected at most {MOST_RATIO} bytes for each byte read, found {} ({made} bytes of {read})",
+    "expected at most {MOST_RATIO} bytes for each byte read, found {} ({made} bytes from {read})",
     made.div_ceil(*read.max(&1))
 )]
 pub struct Expansion {

@@ -135,13 +135,13 @@ pub enum UrlProblem {
     #[error("the URL is relative")]
     Relative,
     /// A scheme other than http and https; its first 32 bytes are kept.
-    #[error("the scheme is {0}, not http or https")]
+    #[error("expected the scheme http or https, found {0}")]
     Scheme(String),
     /// A scheme, but no host.
     #[error("the URL has no host")]
     NoHost,
     /// Longer than [`MAX_URL`], as given or normalised.
-    #[error("the URL has {0} bytes; at most {MAX_URL} are kept")]
+    #[error("expected a URL of at most {MAX_URL} bytes, found {0}")]
     TooLong(usize),
     /// Anything else that the URL standard refuses.
     #[error("{0}")]

@@ -128,7 +128,7 @@ pub enum InputError {
         file: String,
     },
     /// Reading failed halfway.
-    #[error("cannot read {file} beyond byte {offset}")]
+    #[error("cannot read {file} after byte {offset}")]
     Read {
         /// The input.
         file: String,
@@ -137,16 +137,16 @@ pub enum InputError {
         /// What the system says.
         source: io::Error,
     },
-    /// A small input stands for far more than any crawl does.
-    #[error("{file} stands for too much")]
+    /// A small input expands to far more data than any crawl.
+    #[error("{file} expands to too much data")]
     Expansion {
         /// The input.
         file: String,
         /// How much it expands.
         source: Expansion,
     },
-    /// The input needs more memory while it is read than the batch leaves for it.
-    #[error("{file} has {what}, and at most {most} bytes of memory are left for that")]
+    /// Reading the input needs more memory than the batch leaves for it.
+    #[error("{file} has {what}, and at most {most} bytes of memory are available for them")]
     Held {
         /// The input.
         file: String,
@@ -155,15 +155,15 @@ pub enum InputError {
         /// How many bytes it may take.
         most: usize,
     },
-    /// The input is something else than its format, and nothing of it can be read.
-    #[error("{} is no text of records", .0.file)]
+    /// The input is not in the expected format, and nothing of it can be read.
+    #[error("{} does not contain text records", .0.file)]
     Foreign(SeenInput),
-    /// The input is not in its format, or a file beside it does not fit; the format's own error.
+    /// The input is not in its format, or an accompanying file does not match; the error of the format.
     #[error(transparent)]
     Format(Box<dyn Error + Send + Sync>),
-    /// The input is compressed, and cut off, corrupt, or followed by something else.
+    /// The compressed input is truncated, corrupt, or followed by other data.
     #[error(
-        "{file} is damaged {compression}: it could be read for {} ({} of text)",
+        "{file} is damaged {compression}; only {} ({} of text) could be read",
         counted(*lines, "line"),
         counted(*text, "byte")
     )]

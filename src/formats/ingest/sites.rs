@@ -97,23 +97,23 @@ fn site_name(text: &str, naming: Naming) -> Result<String, Fault> {
         .map_or(name, |(_, rest)| rest);
     if outside.contains(['/', '\\', ':', '?', '#', '@']) {
         return fault(
-            "site: a site is named by its host alone, without scheme, port and path: example.org"
+            "site: expected a host name without scheme, port and path, such as example.org"
                 .to_owned(),
         );
     }
     if name.is_empty() || name.len() > MAX_URL || name.contains(char::is_whitespace) {
-        return fault("site: must be the name of a host, such as example.org".to_owned());
+        return fault("site: expected a host name, such as example.org".to_owned());
     }
     let url = format!("http://{name}/");
     let site = match parse(&url, naming) {
         Ok(location) => location.site,
-        Err(problem) => return fault(format!("site: no name of a host: {problem}")),
+        Err(problem) => return fault(format!("site: not a host name: {problem}")),
     };
     if naming.sites == SiteMode::Domain {
         let host = parse(&url, SiteMode::Host.with(naming.urls)).map(|location| location.site);
         if host.as_ref() != Ok(&site) {
             return fault(format!(
-                "site: the sites of this bank are registrable domains, and this is a host of {site}"
+                "site: expected a registrable domain, as in all sites of this bank, found a host of {site}"
             ));
         }
     }

@@ -36,9 +36,9 @@ pub struct Timestamp {
 /// Why a text is not a time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum TimestampProblem {
-    /// None of the forms that are taken.
+    /// None of the accepted forms.
     #[error(
-        "not a time; taken are 2026-11-19T04:00:00Z and its like (a space for T, +0100, no zone for UTC), 20261119040000, and seconds since 1970"
+        "expected a time such as 2026-11-19T04:00:00Z (also with a space for T, an offset such as +0100, or no zone for UTC), 20261119040000, or seconds since 1970"
     )]
     Form,
     /// The form is right, but there is no such day or time.
@@ -46,7 +46,7 @@ pub enum TimestampProblem {
     Range,
     /// A number that is neither of 14 digits nor seconds.
     #[error(
-        "a number of {0} digits; taken are 14 (YYYYMMDDhhmmss), and up to 11 but not 8 as seconds since 1970; milliseconds are not"
+        "expected a number of 14 digits (YYYYMMDDhhmmss), or seconds since 1970 with up to 11 digits but not 8, found {0} digits; milliseconds are not accepted"
     )]
     Digits(usize),
 }

@@ -149,7 +149,7 @@ mod tests {
     fn one_is_singular() {
         assert_eq!(counted(1_u32, "hub"), "1 hub");
         assert_eq!(counted(0_u64, "hub"), "0 hubs");
-        assert_eq!(counted(2_usize, "kept refresh"), "2 kept refreshes");
+        assert_eq!(counted(2_usize, "stored refresh"), "2 stored refreshes");
         assert_eq!(counted(2, "entry"), "2 entries");
         assert_eq!(counted(2, "day"), "2 days");
         assert_eq!((are(&1), are(&0)), ("is", "are"));

@@ -142,7 +142,7 @@ impl SynthOptions {
 #[derive(Debug, thiserror::Error)]
 pub enum SynthError {
     /// An option is out of its range.
-    #[error("{option} is {value}; allowed is {allowed}")]
+    #[error("{option}: expected {allowed}, found {value}")]
     Option {
         /// The option.
         option: &'static str,
@@ -151,19 +151,21 @@ pub enum SynthError {
         /// What is allowed.
         allowed: String,
     },
-    /// A day after the last one was asked for.
-    #[error("day {day} was asked for, and the options end with day {days}; ask for more days")]
+    /// The requested day is after the last one.
+    #[error(
+        "expected a day up to {days}, the last one of the crawl, found {day}; generate more days"
+    )]
     Day {
         /// The day asked for.
         day: u32,
         /// The last day.
         days: u32,
     },
-    /// The directory holds files already.
-    #[error("{} is not empty; name a new or an empty directory", .0.display())]
+    /// The directory is not empty.
+    #[error("{} is not empty; use a new or an empty directory", .0.display())]
     NotEmpty(PathBuf),
     /// The name belongs to something that is not a directory.
-    #[error("{} is not a directory; name a new or an empty directory", .0.display())]
+    #[error("{} is not a directory; use a new or an empty directory", .0.display())]
     NotADirectory(PathBuf),
     /// A file could not be written.
     #[error("cannot write {}; check free space and permissions", path.display())]

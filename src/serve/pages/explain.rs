@@ -11,8 +11,8 @@ use crate::serve::asked::which;
 use crate::serve::desk::State;
 use crate::serve::form::Form;
 use crate::serve::query_params::some_whole;
-use seedbank_formats::shown::readable;
 use crate::told::{evidence_of_page, sentence_of_page};
+use seedbank_formats::shown::readable;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

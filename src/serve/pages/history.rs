@@ -10,7 +10,6 @@ use crate::serve::address;
 use crate::serve::answer::{Answer, Fault};
 use crate::serve::desk::State;
 use crate::serve::form::Form;
-use seedbank_formats::shown::readable;
 use crate::told::because;
 use seedbank_formats::shown::readable;
 

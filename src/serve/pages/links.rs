@@ -11,7 +11,6 @@ use crate::serve::answer::{Answer, Fault};
 use crate::serve::desk::State;
 use crate::serve::form::Form;
 use crate::serve::query_params::whole;
-use seedbank_formats::shown::readable;
 use crate::told::state_name;
 use seedbank_formats::shown::readable;
 

@@ -13,7 +13,6 @@ use crate::serve::address::{self, linked};
 use crate::serve::answer::{Answer, Fault};
 use crate::serve::desk::State;
 use crate::serve::form::Form;
-use seedbank_formats::shown::readable;
 use crate::told::{sentence, state_name};
 use seedbank_formats::clock::time;
 use seedbank_formats::shown::readable;

@@ -13,7 +13,6 @@ use crate::serve::asked::which;
 use crate::serve::desk::State;
 use crate::serve::form::Form;
 use crate::serve::query_params::{some_whole, whole};
-use seedbank_formats::shown::readable;
 use crate::told::SeedFormat;
 use seedbank_formats::clock::time;
 use seedbank_formats::shown::readable;

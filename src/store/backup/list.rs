@@ -141,7 +141,7 @@ impl List {
         if blake3::hash(before.as_bytes()) != sum {
             return Err(cut());
         }
-        let other = "it is in a form that this build does not know";
+        let other = "it is in a format that this build cannot read";
         let mut lines = before.lines();
         let head = lines.next().ok_or_else(cut)?;
         let head: Head = serde_json::from_str(head).map_err(|_| other)?;

@@ -26,6 +26,6 @@ pub use list::BackupSummary;
 pub(super) use places::are_apart;
 pub use restore::{RestoreReport, restore};
 pub(super) use shelf::set_mode;
-pub(super) use sources::{Source, mode, sources};
+pub(super) use sources::{mode, sources};
 pub use take::{BackupReport, BackupRequest, backup};
 pub use verdict::{BackupView, Backups, DamagedBackup, backups};

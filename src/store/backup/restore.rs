@@ -204,7 +204,7 @@ fn copy_listed(
     };
     match copy(&from, to, file.mode, watch) {
         Ok(copied) if copied == wanted => Ok(()),
-        Ok(_) => Err(told("is not what was backed up".to_owned())),
+        Ok(_) => Err(told("differs from what was backed up".to_owned())),
         Err(StoreError::Io { source, path, .. })
             if path == from && source.kind() != io::ErrorKind::PermissionDenied =>
         {

@@ -102,7 +102,7 @@ pub(crate) fn sources(bank: &Path, epoch: u64, last: BatchId) -> Result<Vec<Sour
         let Some(name) = name.filter(|_| about.is_file()) else {
             return Err(StoreError::State {
                 state: "published",
-                what: format!("{} is no file of a state", path.display()),
+                what: format!("{} is not a file of a state", path.display()),
             });
         };
         if !is_told(&name) {

@@ -81,12 +81,12 @@ pub(super) fn look_at(
         let what = match present.get(&file.hash) {
             None => Some("is missing".to_owned()),
             Some(bytes) if *bytes != file.bytes => {
-                Some(format!("has {bytes} bytes in place of {}", file.bytes))
+                Some(format!("has {bytes} bytes, expected {}", file.bytes))
             }
             Some(_) if !thorough => None,
             Some(_) => match content_of(&shelf.file(&file.hash), watch) {
                 Ok(found) if found == wanted => None,
-                Ok(_) => Some("is not what was backed up".to_owned()),
+                Ok(_) => Some("differs from what was backed up".to_owned()),
                 Err(StoreError::Io { source, .. }) => Some(format!("cannot be read: {source}")),
                 Err(e) => return Err(e),
             },

@@ -44,7 +44,7 @@ impl Walk<'_> {
             let what = if found.contains(page) {
                 "its record does not say that it is an alias"
             } else {
-                "it is marked as an alias, and no page is named"
+                "it is marked as an alias, but names no page"
             };
             self.report.find("aliases", PageId(page), what);
         }
@@ -60,7 +60,7 @@ impl Walk<'_> {
             self.ways_back()?;
         }
         for page in &(&self.led - &self.pages) {
-            let what = "an alias leads to it, and it has no record";
+            let what = "an alias leads to it, but it has no record";
             self.report.find("pages", PageId(page), what);
         }
         Ok(())
@@ -81,7 +81,7 @@ impl Walk<'_> {
                     self.compare(page, links, &there, &mut wrong)?;
                 }
             }
-            _ => wrong.push("it links to aliases, and is not crawled".to_owned()),
+            _ => wrong.push("it links to aliases, but is not crawled".to_owned()),
         }
         for what in wrong {
             self.report.find("aliases", page, what);
@@ -99,7 +99,7 @@ impl Walk<'_> {
         let mut ends = BTreeSet::new();
         for alias in &links.aliases {
             if !self.aliases.contains(alias.0) {
-                wrong.push(format!("{alias} is no alias"));
+                wrong.push(format!("{alias} is not an alias"));
             }
             match self.store.led_to(*alias) {
                 Ok(end) => ends.extend(end.filter(|end| *end != page)),
@@ -108,7 +108,7 @@ impl Walk<'_> {
             }
         }
         for end in ends.iter().filter(|end| there.binary_search(end).is_err()) {
-            wrong.push(format!("its links lead to {end}, and it has no link there"));
+            wrong.push(format!("its links lead to {end}, but it has no link there"));
         }
         for target in &links.reached {
             if !ends.contains(target) || there.binary_search(target).is_err() {
@@ -125,7 +125,7 @@ impl Walk<'_> {
             for (to, why) in record.ways() {
                 let back = self.store.get(&tables::ALIAS_IN, &(to, page));
                 if back.is_ok_and(|back| back != Some(why)) {
-                    let what = format!("the way back from {page} is missing or another");
+                    let what = format!("the reverse entry of {page} is missing or different");
                     self.report.find("alias_in", to, what);
                 }
             }

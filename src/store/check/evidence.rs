@@ -125,7 +125,7 @@ impl Walk<'_> {
         for (refresh, record) in refreshes {
             let found = counts.get(refresh).copied().unwrap_or(0);
             if found != record.cores {
-                let what = format!("{found} are there, the refresh has {} cores", record.cores);
+                let what = format!("{found} found, but the refresh has {} cores", record.cores);
                 let name = format!("refresh {refresh}");
                 self.report.find("core_evidence", name, what);
             }
@@ -194,7 +194,7 @@ impl Walk<'_> {
             let changes = found.get(&of.series);
             let pages: i64 = changes.map_or(0, |c| c.range(..=number).map(|c| c.1).sum());
             if u64::try_from(pages) != Ok(of.pages) {
-                let what = format!("{pages} pages are there, the refresh says {}", of.pages);
+                let what = format!("{pages} pages found, but the refresh records {}", of.pages);
                 let name = format!("refresh {number}");
                 self.report.find("standings", name, what);
             }
@@ -265,7 +265,7 @@ impl Walk<'_> {
             match wanted.remove(&(*refresh, *site)) {
                 Some(crawled) if crawled == of_site.pages && of_site.covered == 0 => {}
                 Some(_) => {
-                    let what = "it is not what the site's seeds cover and leave";
+                    let what = "it differs from what the site's seeds cover and do not cover";
                     self.report.find("reach", name, what);
                 }
                 None => self.report.find("reach", name, "no refresh sees it"),
@@ -274,7 +274,7 @@ impl Walk<'_> {
         for (refresh, of_web) in webs {
             if of_web.covered != 0 {
                 let name = format!("refresh {refresh}");
-                let what = "it is not what the seeds over the web reach";
+                let what = "it differs from what the seeds over the web reach";
                 self.report.find("reach", name, what);
             }
         }

@@ -22,7 +22,7 @@ impl Walk<'_> {
             self.report.find(
                 "pages",
                 page,
-                "its spam mark or quality is not what was given of it, or else of its site",
+                "its spam mark or quality differs from what was given for the page, or otherwise for its site",
             );
         }
         Ok(())

@@ -36,14 +36,14 @@ impl Walk<'_> {
         }
         self.walk(&tables::KEPT_STEPS, |walk, key, _| {
             if !kept.remove(&key) {
-                let what = "it is none of a core of a plan's last refresh within a bound";
+                let what = "it belongs to no core of a plan's last refresh within a bound";
                 walk.report.find("kept_steps", step_name(key), what);
             }
             Ok(())
         })?;
         for key in kept {
             let what =
-                "it is not there, and the core is one of a plan's last refresh within a bound";
+                "it is missing, but the core belongs to a plan's last refresh within a bound";
             self.report.find("kept_steps", step_name(key), what);
         }
         let mut there = BTreeSet::new();

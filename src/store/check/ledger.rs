@@ -90,7 +90,7 @@ impl Walk<'_> {
             let ahead = record.ahead.iter().map(|ahead| ahead.sigma);
             let mut sigmas = record.cores.iter().map(|core| core.sigma).chain(ahead);
             if record.ahead.is_some_and(|ahead| !ahead.fits(record.next)) {
-                let what = "its next step does not fit the bound of what is left";
+                let what = "its next step does not fit the bound on the remaining links";
                 walk.report.find("components", &name, what);
             }
             let best = record.ahead.map(|ahead| ahead.best.0);
@@ -99,7 +99,7 @@ impl Walk<'_> {
                 walk.report.find("components", &name, what);
             }
             if !is_number(record.next) || !sigmas.all(is_number) {
-                let what = "its bound, or the sigma of a core, is no number";
+                let what = "its bound, or the sigma of a core, is not a number";
                 walk.report.find("components", &name, what);
                 return Ok(());
             }
@@ -137,7 +137,7 @@ impl Walk<'_> {
             Ok(())
         })?;
         if order != ordered {
-            let what = "they are not what is in `components`, by their bounds";
+            let what = "they differ from the entries of `components` in order of their bounds";
             self.report.find("component_order", "(all)", what);
         }
         self.of_series(last, counts, sizes)?;
@@ -156,20 +156,21 @@ impl Walk<'_> {
             let (there, kept) = (counts.remove(&series).unwrap_or(0), record.components);
             let name = format!("series {series}");
             if there != kept {
-                let what = format!("{there} are there, the last refresh says {kept}");
+                let what = format!("{there} found, but the last refresh records {kept}");
                 self.report.find("components", &name, what);
             }
             let pages = self.standing_in_components(series, refresh, &mut sizes)?;
             let kept = record.standings.map_or(0, |of| of.counted);
             if pages != kept {
-                let what = format!("{pages} pages are in components, the refresh says {kept}");
+                let what =
+                    format!("{pages} pages found in components, but the refresh records {kept}");
                 self.report
                     .find("standings", format!("refresh {refresh}"), what);
             }
         }
         for ((series, component), _) in sizes {
             let name = format!("series {series}, {component}");
-            let what = "its pages stand in another component, or are more or fewer";
+            let what = "its pages are in another component, or their number differs";
             self.report.find("components", name, what);
         }
         for series in counts.into_keys() {
@@ -215,7 +216,7 @@ impl Walk<'_> {
             if first == component && sizes.get(&key) == Some(&count) {
                 sizes.remove(&key);
             } else if !sizes.contains_key(&key) {
-                let what = format!("{first} and others stand in {component}, which is not there");
+                let what = format!("{first} and others are in {component}, which does not exist");
                 let name = format!("series {series}");
                 self.report.find("components", name, what);
             }

@@ -86,7 +86,9 @@ impl Walk<'_> {
                         self.report.find(
                             "intra",
                             PageId::new(site, target),
-                            format!("no page of block {block} links to it, as intra_in says"),
+                            format!(
+                                "no page of block {block} links to it, but intra_in has an entry"
+                            ),
                         );
                     }
                 }
@@ -122,7 +124,7 @@ impl Walk<'_> {
                     "pages",
                     page,
                     format!(
-                        "{counted} of its intra-site targets are known, the record says {}",
+                        "{counted} of its intra-site targets are known, but the record has {}",
                         record.uncrawled_intra
                     ),
                 );

@@ -29,7 +29,7 @@ impl Walk<'_> {
                 }
             };
             if !fits {
-                let what = "it is not what the refresh came to";
+                let what = "it differs from the result of the refresh";
                 walk.report.find("listed", name, what);
             }
             walk.has_way_back(seed.page, (refresh, rank));
@@ -43,7 +43,7 @@ impl Walk<'_> {
         let found = self.store.get(&tables::SEED_PAGES, &(page, refresh));
         // What cannot be read is found where the table is walked.
         if found.is_ok_and(|found| found != Some(rank)) {
-            let what = format!("it is not there as number {rank} of the list");
+            let what = format!("it is missing at rank {rank} of the list");
             self.report.find("seed_pages", name(page, refresh), what);
         }
     }
@@ -67,7 +67,7 @@ impl Walk<'_> {
                 }
             };
             if on.is_ok_and(|on| on != Some(page)) {
-                let what = format!("the list has another page as number {rank}, or there is none");
+                let what = format!("the list has another page or none at rank {rank}");
                 walk.report.find("seed_pages", name(page, refresh), what);
             }
             Ok(())

@@ -28,7 +28,7 @@ impl Walk<'_> {
             self.report.find(
                 "batches",
                 next,
-                format!("the counter says that {} is the last", counters.batch),
+                format!("the counter has {} as the last one", counters.batch),
             );
         }
         let refreshes = self.refreshes(counters)?;
@@ -129,7 +129,7 @@ impl Walk<'_> {
                 walk.report.find(
                     "refreshes",
                     number,
-                    format!("the counter says that {} is the last", counters.refresh),
+                    format!("the counter has {} as the last one", counters.refresh),
                 );
             }
             if record.batch > counters.batch {
@@ -159,7 +159,7 @@ impl Walk<'_> {
                 walk.report.find(
                     "plans",
                     name,
-                    format!("its last refresh {} is not there", plan.last_refresh),
+                    format!("its last refresh {} is missing", plan.last_refresh),
                 );
             }
             Ok(())
@@ -169,7 +169,7 @@ impl Walk<'_> {
                 self.report.find(
                     "plans",
                     &refresh.plan,
-                    format!("refresh {number} is one of it, and it is not there"),
+                    format!("refresh {number} belongs to it, but it is missing"),
                 );
             }
         }
@@ -181,7 +181,7 @@ impl Walk<'_> {
         let name = |hash: &Hash128| format!("list {:032x}", u128::from_be_bytes(*hash));
         self.walk(&tables::LISTS, |walk, hash, text| {
             if text.hash() != hash {
-                let what = "its lines are not those that it is named by";
+                let what = "its lines do not match its hash";
                 walk.report.find("lists", name(&hash), what);
             }
             if !named.remove(&hash) {
@@ -191,7 +191,7 @@ impl Walk<'_> {
             Ok(())
         })?;
         for hash in &named {
-            let what = "a plan or refresh names it, and it is not there";
+            let what = "a plan or refresh names it, but it is missing";
             self.report.find("lists", name(hash), what);
         }
         Ok(())
@@ -269,7 +269,7 @@ impl Walk<'_> {
                         table,
                         format!("refresh {number}"),
                         format!(
-                            "{} are there, the refresh says {kept}",
+                            "{} found, but the refresh records {kept}",
                             counted.unwrap_or(0)
                         ),
                     );

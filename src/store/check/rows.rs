@@ -148,7 +148,7 @@ impl Walk<'_> {
                     "row_members",
                     row,
                     format!(
-                        "{known} of its targets are known, the record says {}",
+                        "{known} of its targets are known, but the record has {}",
                         members.uncrawled
                     ),
                 );
@@ -191,11 +191,8 @@ impl Walk<'_> {
                 let row = RowId::new(site, index);
                 let targets = self.store.row(row).ok().flatten();
                 if targets.is_none_or(|targets| row_hash(&targets) != of_row) {
-                    self.report.find(
-                        "row_hashes",
-                        row,
-                        "the row is not there or has another hash",
-                    );
+                    self.report
+                        .find("row_hashes", row, "the row is missing or has another hash");
                 }
             }
         }

@@ -60,7 +60,7 @@ impl Walk<'_> {
                 self.report.find(
                     "meta",
                     "Counters",
-                    format!("{what}: the sites have {counted}, the counter says {kept}"),
+                    format!("{what}: the sites have {counted}, but the counter has {kept}"),
                 );
             }
         }
@@ -79,7 +79,7 @@ impl Walk<'_> {
             Ok(_) => self.report.find(
                 "site_ids",
                 &record.name,
-                format!("it does not lead to {site}, whose name it is"),
+                format!("it is the name of {site}, but does not lead there"),
             ),
             Err(e) if e.is_damage() => {
                 self.report.find("site_ids", &record.name, e.to_string());
@@ -140,7 +140,7 @@ impl Walk<'_> {
                 self.report.find(
                     "sites",
                     site,
-                    format!("{what}: {counted} are there, the record says {kept}"),
+                    format!("{what}: {counted} found, but the record has {kept}"),
                 );
             }
         }
@@ -150,12 +150,9 @@ impl Walk<'_> {
                 .find("sites", site, "the quality that is given of it is above 1");
         }
         for (what, sum) in [
-            ("pages and page_ids do not fit each other", counts.names),
-            (
-                "pages and row_members do not fit each other",
-                counts.members,
-            ),
-            ("pages and digests do not fit each other", counts.digests),
+            ("pages and page_ids do not match", counts.names),
+            ("pages and row_members do not match", counts.members),
+            ("pages and digests do not match", counts.digests),
         ] {
             if sum != 0 {
                 self.report
@@ -169,18 +166,15 @@ impl Walk<'_> {
             self.report.find(
                 "sites",
                 site,
-                "a page has an index that was not given out yet",
+                "a page has an index that is not assigned yet",
             );
         }
         if counts
             .highest_row
             .is_some_and(|highest| highest >= record.next_row)
         {
-            self.report.find(
-                "sites",
-                site,
-                "a row has an index that was not given out yet",
-            );
+            self.report
+                .find("sites", site, "a row has an index that is not assigned yet");
         }
     }
 }

@@ -32,7 +32,7 @@ impl Walk<'_> {
             Ok(())
         })?;
         if unfit > 0 || found != kept {
-            let what = "they are not what the bank says that it kept of the last batch";
+            let what = "they differ from what the bank recorded for undoing the last batch";
             self.report.find("undo", "(all)", what);
         }
         Ok(())
@@ -43,7 +43,7 @@ impl Walk<'_> {
         let secret = self.store.has(&tables::META, &MetaKey::Secret)?;
         let first = self.store.scan(&tables::BARRED)?.next();
         if first.is_some() && !secret {
-            let what = "the secret by which they are hashed is missing";
+            let what = "the secret of their hashes is missing";
             self.report.find("barred", "(all)", what);
         }
         self.walk(&tables::BARRED, |walk, _, barred| {

@@ -34,10 +34,10 @@ impl OverWeb {
         let of_pick = (evidence.since, rank);
         let same = self.reached.entry(of_pick).or_insert_with(|| pages.clone());
         if *same != pages {
-            return Some("another refresh says something else of it");
+            return Some("it contradicts another refresh");
         }
         if evidence.since > refresh {
-            return Some("it was taken over from a later refresh");
+            return Some("it was copied from a later refresh");
         }
         let is_new = self.picks.entry(refresh).or_default().insert(evidence.pick);
         (!is_new).then_some("another seed was picked at the same place")

@@ -127,7 +127,10 @@ fn take_unpublished(bank: &Bank, step: Step, crawl: &Path) {
     let in_the_way = bank.path().join(format!("published/{}", epoch + 1));
     fs::write(&in_the_way, "").unwrap();
     let error = take(bank, step, crawl).unwrap_err();
-    assert!(error.to_string().contains("it is stored"), "{error}");
+    assert!(
+        error.to_string().contains("the change is stored"),
+        "{error}"
+    );
     fs::remove_file(in_the_way).unwrap();
 }
 

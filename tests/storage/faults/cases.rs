@@ -157,7 +157,7 @@ impl<'a> Run<'a> {
         // What could not be acknowledged may be lost, and no reader knows of it.
         let said = |disk: &Path| fs::read(disk.join(self.scene.bank()).join("ACKNOWLEDGED")).ok();
         let is_acknowledged = said(&self.place.join(DISK)) != said(&self.scene.before);
-        let is_told = ended.err.contains("it is stored") && is_acknowledged;
+        let is_told = ended.err.contains("the change is stored") && is_acknowledged;
         let is_stored = ended.status == Some(0) || is_told;
         Judged {
             injector: self.injector,

@@ -162,7 +162,7 @@ impl Judged<'_> {
         };
         let status = self.found.status(class, &ended, &allowed);
         if status == Some(4) || status.is_none_or(|status| !done.contains(&status)) {
-            if ended.err.contains("it is stored") {
+            if ended.err.contains("the change is stored") {
                 // It may come to light, or be lost with a word.
                 let next = self
                     .now

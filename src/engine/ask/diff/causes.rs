@@ -93,7 +93,7 @@ impl<'a> Pair<'a> {
     pub(in crate::engine) fn lost(&self, page: PageId) -> Result<Because, EngineError> {
         match &self.to.run {
             Some(to) => Ok(self.dated(self.absent(page, self.from, to)?)),
-            None => Err(EngineError::Internal("the second list is no refresh")),
+            None => Err(EngineError::Internal("the second list is not a refresh")),
         }
     }
 

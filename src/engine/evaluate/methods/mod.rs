@@ -37,7 +37,7 @@ use crate::engine::ask::views::Views;
 use crate::engine::history::past::known_since;
 use crate::engine::plan::PlanOptions;
 use crate::engine::{Bank, EngineError, ExperimentError};
-use contenders::{Chosen, Contender, value_of, worth};
+use contenders::{Chosen, Contender, worth};
 use judged::{Bench, Figures, Grid, Observed, by_fetches};
 use known::KnownWeb;
 use seedbank_algorithms::evaluate::{Estimate, draw};

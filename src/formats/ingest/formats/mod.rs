@@ -73,14 +73,14 @@ macro_rules! formats {
 formats! {
     /// One record per page, as JSON Lines.
     #[default]
-    JsonLines = "jsonl", "One record a line, as JSON", json_lines::sources;
+    JsonLines = "jsonl", "One JSON record per line", json_lines::sources;
 
     /// Links as TSV, with the pages in another TSV if there is one.
     Links {
         /// `url<TAB>spam<TAB>clicks<TAB>uncrawled_outlinks`
         pages: Option<PathBuf>,
     } = "links",
-        "One link a line: `from_url<TAB>to_url`; every page named counts as crawled",
+        "One link per line: `from_url<TAB>to_url`; all pages count as crawled",
         tsv::sources;
 
     /// A graph in the BV format; the input is its basename.
@@ -88,7 +88,7 @@ formats! {
         /// A URL for each node, one per line; without it node n is `http://n<n>.invalid/`.
         urls: Option<Input>,
     } = "bvgraph",
-        "A graph as LAW publishes them: BASENAME.graph beside BASENAME.properties; every node counts as crawled",
+        "A BV graph, as published by LAW: BASENAME.graph and BASENAME.properties; all nodes count as crawled",
         bvgraph::sources;
 
     /// A web graph of hosts or domains, as Common Crawl publishes it; the inputs are the parts of its
@@ -99,87 +99,87 @@ formats! {
         /// The parts of its list of ranks, which gives each host its quality; may be none.
         ranks: Vec<Input>,
     } = "ccgraph",
-        "A graph of hosts or domains as Common Crawl publishes it: edges `from<TAB>to`; every vertex is the page http://host/ and counts as crawled",
+        "A host or domain graph of Common Crawl: edges `from<TAB>to`; every vertex becomes the crawled page http://host/",
         ccgraph::sources;
 
     /// Metadata of web archives, as Common Crawl publishes them.
     Wat {
-        /// What becomes of links that are not to be followed.
+        /// How links marked nofollow are handled.
         nofollow: Nofollow,
     } = "wat",
-        "Metadata of a web archive (WAT), as Common Crawl publishes it: a record for each page captured",
+        "Metadata of a web archive (WAT), as published by Common Crawl: one record per captured page",
         wat::sources;
 
     /// Web archives, as crawlers write them.
     Warc {
-        /// What becomes of links that are not to be followed.
+        /// How links marked nofollow are handled.
         nofollow: Nofollow,
     } = "warc",
-        "A web archive (WARC): a record for each page captured, with the links of its HTML",
+        "A web archive (WARC): one record per captured page, with the links of its HTML",
         warc::sources;
 
     /// Records in the rows of Parquet files.
-    Parquet = "parquet", "A record in each row, Apache Parquet with columns named as the fields; or Common Crawl's columnar index",
+    Parquet = "parquet", "Apache Parquet with one record per row and columns named like fields, or Common Crawl's columnar index",
         columns::parquet_sources;
 
     /// Records in the rows of files or streams of Arrow.
-    Arrow = "arrow", "A record in each row, Apache Arrow: IPC files, Feather 2, streams",
+    Arrow = "arrow", "Apache Arrow (IPC files, Feather 2, streams) with one record per row",
         columns::arrow_sources;
 
     /// Records in the rows of a table as text, with commas or semicolons between its cells.
-    Csv = "csv", "A record in each row, CSV with a header that names the fields; or Common Crawl's columnar index",
+    Csv = "csv", "CSV with one record per row and fields named in a header, or Common Crawl's columnar index",
         columns::csv_sources;
 
     /// Records in the rows of a table as text, with tabs between its cells.
-    Tsv = "tsv", "A record in each row, TSV with a header that names the fields (`links` is the TSV of links)",
+    Tsv = "tsv", "TSV with one record per row and fields named in a header (for TSV files of links, use `links`)",
         columns::tsv_sources;
 
-    /// URLs, each of a page that becomes known.
+    /// URLs, each of which adds a known page.
     Urls = "urls",
-        "A URL a line, as lists of seeds have them: known pages; comments, and what stands after a tab, are left out",
+        "One URL per line, as in lists of seeds; adds known pages and ignores comments and text after a tab",
         urls::sources;
 
-    /// Sitemaps: the pages that a site names become known.
+    /// Sitemaps, whose pages are added as known pages.
     Sitemap = "sitemap",
-        "A sitemap as XML: known pages; of a list of sitemaps nothing is fetched, give those that it names",
+        "An XML sitemap; adds known pages. Sitemaps listed in an index are not fetched; give them as files",
         sitemap::sources;
 
     /// The index of a web archive, with JSON in its lines.
     Cdxj = "cdxj",
-        "The index of a web archive, JSON after a key and a time: what was fetched, when, with which status and digest",
+        "An index of a web archive (CDXJ) with key, time and JSON: fetched URLs with time, status and digest",
         cdx::sources;
 
     /// The index of a web archive, with columns.
     Cdx = "cdx",
-        "The same with columns, which the header names; without one 9, 10 or 11",
+        "An index of a web archive (CDX) with columns named in a header, or 9, 10 or 11 columns without one",
         cdx::sources;
 
-    /// Records as JSON that are not one a line.
+    /// JSON records that are not one per line.
     Json = "json",
-        "One JSON array of records, or records that go over several lines",
+        "A JSON array of records, or records that span several lines",
         json_array::sources;
 
     /// Dumps of Nutch's databases of pages and of links.
     Nutch = "nutch",
-        "What Nutch's `readdb -dump` and `readlinkdb -dump` write: pages as text, CSV or JSON, and links",
+        "Output of Nutch's `readdb -dump` and `readlinkdb -dump`: pages as text, CSV or JSON, and links",
         nutch::sources;
 
-    /// The log of a crawl by Heritrix, for what it says of pages.
+    /// The log of a crawl by Heritrix, read for its pages.
     Heritrix = "heritrix",
-        "Heritrix's crawl.log: what was fetched, when, with which status and digest, and what redirects led to",
+        "Heritrix's crawl.log: fetched URLs with time, status and digest, and the targets of redirects",
         heritrix::pages;
 
-    /// The log of a crawl by Heritrix, for the links that were followed.
+    /// The log of a crawl by Heritrix, read for the links that were followed.
     HeritrixLinks = "heritrix-links",
-        "The links that Heritrix followed, from its crawl.log: to each page the one by which it was found, no others",
+        "Links from Heritrix's crawl.log: for each page, only the link by which it was found",
         heritrix::links;
 
-    /// What the first bytes of each input say, else JSON Lines.
+    /// Detected from the first bytes of each input; JSON Lines if no format is recognised.
     Auto {
-        /// What becomes of links of web archives that are not to be followed.
+        /// How links marked nofollow in web archives are handled.
         nofollow: Nofollow,
     } = "auto",
-        "What the first bytes of each file say: WARC, WAT, Parquet, Arrow, CSV, TSV, JSON, URLs, sitemaps, CDX and CDXJ, dumps of Nutch, crawl.log; else JSON Lines",
+        "Detects the format of each file from its first bytes; JSON Lines if none is recognised",
         auto::sources;
 }
 

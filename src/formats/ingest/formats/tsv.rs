@@ -12,7 +12,6 @@ use crate::ingest::record::{
 };
 use crate::ingest::reject::{Fault, RejectReason};
 use crate::ingest::source::Sources;
-use crate::shown::counted;
 
 /// The sources for lists of links, followed by the list of their pages.
 pub(super) fn sources(inputs: &[Input], pages: Option<PathBuf>) -> Sources {
@@ -96,7 +95,7 @@ pub(crate) fn columns<const N: usize>(line: &str) -> Result<[&str; N], Fault> {
     } else {
         Err(Fault::new(
             RejectReason::Columns,
-            format!("{} instead of {N}", counted(found, "column")),
+            format!("expected {N} columns, found {found}"),
         ))
     }
 }

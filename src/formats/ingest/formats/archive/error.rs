@@ -8,14 +8,14 @@ use crate::ingest::open::InputError;
 /// The text is no web archive, or not all of it is there.
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
-    /// It does not begin as web archives do.
-    #[error("{file} is no web archive: it does not begin with WARC/1.0")]
+    /// The file is not a web archive.
+    #[error("{file} is not a web archive: expected WARC/1.0 at the beginning")]
     NoArchive {
         /// The input.
         file: String,
     },
     /// It ends within a record.
-    #[error("{file} is cut off in record {record}, after {text} bytes of text; {}", advice(.file))]
+    #[error("{file} is truncated in record {record}, after {text} bytes of text; {}", advice(.file))]
     CutOff {
         /// The input.
         file: String,
@@ -32,7 +32,7 @@ fn advice(file: &str) -> &'static str {
     if is_open {
         "its crawler still writes it, or was broken off: take it when it is closed, or only its whole records"
     } else {
-        "fetch it anew"
+        "fetch it again"
     }
 }
 

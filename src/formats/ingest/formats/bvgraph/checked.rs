@@ -103,7 +103,7 @@ impl<D: Decode> Decode for Checked<D> {
         }
         match self.links.checked_sub(degree) {
             Some(links) => self.links = links,
-            None => misfit(format!("its properties say {} links", self.all_links)),
+            None => misfit(format!("its properties claim {} links", self.all_links)),
         }
         self.hold(degree);
         self.node += 1;

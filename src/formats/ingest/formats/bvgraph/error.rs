@@ -8,14 +8,14 @@ use crate::ingest::open::InputError;
 #[derive(Debug, thiserror::Error)]
 pub enum BvGraphError {
     /// One of the two files of a graph is missing or cannot be opened.
-    #[error("cannot open {file}: a graph is BASENAME.graph beside BASENAME.properties")]
+    #[error("cannot open {file}: a graph consists of BASENAME.graph and BASENAME.properties")]
     Open {
         /// The file.
         file: String,
         /// What the system says.
         source: io::Error,
     },
-    /// The properties are those of something else, or of an unknown version.
+    /// The properties do not describe a BV graph, or one of an unknown version.
     #[error("{file} does not describe a graph in the BV format: {detail}")]
     Properties {
         /// The file.
@@ -23,9 +23,9 @@ pub enum BvGraphError {
         /// What is wrong.
         detail: String,
     },
-    /// The properties claim more nodes than the graph's bits have room for.
+    /// The properties claim more nodes than the graph file can contain.
     #[error(
-        "{file} has {bytes} bytes, too few for the {nodes} nodes of its properties: it is cut off, or of another graph"
+        "{file} has {bytes} bytes, too few for the {nodes} nodes of its properties: it is truncated or belongs to another graph"
     )]
     TooShort {
         /// The graph.
@@ -35,9 +35,9 @@ pub enum BvGraphError {
         /// How many nodes it should have.
         nodes: u64,
     },
-    /// The properties claim more links than any crawl has in so few bytes.
+    /// The properties claim more links than a file of this size can have in any crawl.
     #[error(
-        "{file} has {bytes} bytes and is said to have {links} links, more than {per_byte} in each byte, which no crawl has: its properties are damaged or of another graph"
+        "{file} has {bytes} bytes, and its properties claim {links} links; expected at most {per_byte} links per byte: its properties are damaged or belong to another graph"
     )]
     TooDense {
         /// The graph.
@@ -49,16 +49,16 @@ pub enum BvGraphError {
         /// The most links accepted in a byte.
         per_byte: u64,
     },
-    /// It is a directory, a device or a pipe, where a graph must be a file: it is examined before
-    /// it is read.
-    #[error("{file} is no regular file; copy the graph and its properties to files first")]
+    /// It is a directory, a device or a pipe. A graph must be a file, since it is examined before it
+    /// is read.
+    #[error("{file} is not a regular file; copy the graph and its properties to files first")]
     NoFile {
         /// The file.
         file: String,
     },
-    /// The bits of a list make no sense.
+    /// The bits of an adjacency list are invalid.
     #[error(
-        "{file} is damaged or cut off at node {node} of {nodes} ({detail}); fetch it anew, with its properties"
+        "{file} is damaged or truncated at node {node} of {nodes} ({detail}); fetch it and its properties again"
     )]
     Damaged {
         /// The graph.
@@ -70,9 +70,9 @@ pub enum BvGraphError {
         /// What does not fit.
         detail: String,
     },
-    /// All lists could be read, but they do not have as many links as the properties claim.
+    /// The number of links differs from the number that the properties claim.
     #[error(
-        "{file} has {found} links and its properties say {links}: one of the two is damaged or of another graph"
+        "{file}: expected {links} links according to its properties, found {found}: one of the two files is damaged or belongs to another graph"
     )]
     Links {
         /// The graph.
@@ -84,7 +84,7 @@ pub enum BvGraphError {
     },
     /// The list of URLs belongs to another graph.
     #[error(
-        "{file} has {lines} lines and {graph} has {nodes} nodes; give the list that came with the graph: line n + 1 is the URL of node n"
+        "{file}: expected {nodes} lines, one for each node of {graph}, found {lines}; give the list that belongs to the graph: line n + 1 is the URL of node n"
     )]
     Urls {
         /// The list.

@@ -26,6 +26,6 @@ pub(super) fn guarded<T>(step: impl FnOnce() -> T) -> Result<T, String> {
             let Misfit(what) = *misfit;
             what
         }
-        Err(_) => "its bits are no codes".to_owned(),
+        Err(_) => "its bits are not valid codes".to_owned(),
     })
 }

@@ -2,14 +2,14 @@
 
 use crate::ingest::blocks::MAX_LINE;
 use crate::ingest::open::InputError;
-use crate::shown::{counted, plain};
+use crate::shown::plain;
 
 /// The files of a graph do not fit each other, or are not what they should be.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum CcGraphError {
-    /// A line is not the vertex that has its turn.
+    /// A line is not the expected vertex.
     #[error(
-        "line {line} of {file} is not vertex {id} ({}); a vertex is its id, a tab and its reversed host, and ids count from 0 over all parts, in the order in which they are given",
+        "line {line} of {file}: expected vertex {id} as id, tab and reversed host, found `{}`; ids count from 0 over all parts, in the order given",
         plain(text)
     )]
     Vertex {
@@ -22,8 +22,8 @@ pub(super) enum CcGraphError {
         /// The beginning of the line.
         text: String,
     },
-    /// An empty line with vertices after it: a line may be lost there.
-    #[error("{file} has an empty line before its line {line}, where vertex {id} should be")]
+    /// An empty line before a vertex, where a line may be missing.
+    #[error("{file}: expected vertex {id}, found an empty line before line {line}")]
     EmptyLine {
         /// The list of vertices.
         file: String,
@@ -32,9 +32,9 @@ pub(super) enum CcGraphError {
         /// The id that should be there.
         id: u64,
     },
-    /// A line is no edge.
+    /// A line is not an edge.
     #[error(
-        "line {line} of {file} is no edge ({}); an edge is two ids with a tab between them",
+        "line {line} of {file}: expected an edge as two ids with a tab between them, found `{}`",
         plain(text)
     )]
     Edge {
@@ -45,9 +45,9 @@ pub(super) enum CcGraphError {
         /// The beginning of the line.
         text: String,
     },
-    /// An edge has a vertex that is not listed.
+    /// An edge has a vertex that is not in the list.
     #[error(
-        "line {line} of {file} names vertex {id}, and {vertices} are listed, from 0: the list is not whole, or of another graph"
+        "line {line} of {file}: expected a vertex below {vertices}, the number of vertices listed, found {id}; the list is incomplete or belongs to another graph"
     )]
     Beyond {
         /// The list of edges.
@@ -59,9 +59,9 @@ pub(super) enum CcGraphError {
         /// How many vertices there are.
         vertices: u64,
     },
-    /// The edges of a vertex do not stand together.
+    /// The edges of a vertex are not consecutive.
     #[error(
-        "line {line} of {file} has an edge of vertex {from} after those of vertex {after}; edges must ascend by the vertex that they lead from, over all parts, so give the parts in their order"
+        "line {line} of {file} has an edge from vertex {from} after edges from vertex {after}; expected edges in ascending order of the source vertex over all parts; give the parts in order"
     )]
     Unsorted {
         /// The list of edges.
@@ -73,16 +73,16 @@ pub(super) enum CcGraphError {
         /// The vertex that the edge before leads from.
         after: u64,
     },
-    /// The last line of a file has no end.
-    #[error("{file} is cut off in line {line}, which has no end; fetch it anew")]
+    /// The last line of a file has no line end.
+    #[error("{file} is truncated in line {line}; fetch it again")]
     CutOff {
         /// The file.
         file: String,
         /// The line, from 1.
         line: u64,
     },
-    /// A line is far longer than any that such a file has.
-    #[error("line {line} of {file} has {bytes} bytes; at most {MAX_LINE} are read")]
+    /// A line is too long.
+    #[error("line {line} of {file}: expected at most {MAX_LINE} bytes, found {bytes}")]
     TooLong {
         /// The file.
         file: String,
@@ -93,7 +93,7 @@ pub(super) enum CcGraphError {
     },
     /// The first line of the ranks does not name their columns.
     #[error(
-        "{file} has no ranks: its first line must name columns, with tabs between them, among them {position} and {host}, and it is {}",
+        "{file} has no ranks: expected tab-separated column names with {position} and {host} on the first line, found `{}`",
         plain(text)
     )]
     Header {
@@ -106,10 +106,9 @@ pub(super) enum CcGraphError {
         /// The beginning of its first line.
         text: String,
     },
-    /// A position that cannot be among so many rows.
+    /// A position that exceeds the number of rows.
     #[error(
-        "line {line} of {file} has position {position}, and the ranks have {}: they are not whole, and qualities depend on their number",
-        counted(*rows, "row")
+        "line {line} of {file}: expected a position of at most {rows}, the number of rows, found {position}: the ranks are incomplete, and qualities depend on their number"
     )]
     NotWhole {
         /// The list of ranks.

@@ -120,7 +120,7 @@ pub(super) fn read(inputs: &[Input], names: &Texts, watch: &dyn Watch) -> Result
             match place {
                 None => Err(Fault::new(
                     RejectReason::UnknownHost,
-                    "the host is no vertex of the graph",
+                    "the host is not a vertex of the graph",
                 )),
                 Some(place) if *place > 0 => Err(Fault::new(
                     RejectReason::RankedTwice,
@@ -195,7 +195,7 @@ impl Columns {
             let all = self.all;
             return Err(Fault::new(
                 RejectReason::Columns,
-                format!("{found} columns instead of {all}"),
+                format!("expected {all} columns, found {found}"),
             ));
         }
         let name = POSITION.trim_start_matches('#');

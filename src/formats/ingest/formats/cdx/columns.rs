@@ -71,12 +71,12 @@ impl Header {
             let found = counted(fields.len(), "column");
             Err(Fault::new(
                 RejectReason::Columns,
-                format!("{found} instead of {wanted}"),
+                format!("expected {wanted}, found {found}"),
             ))
         };
         if let Some(columns) = &self.0 {
             if columns.letters.len() != fields.len() {
-                return wrong(&columns.letters.len().to_string());
+                return wrong(&counted(columns.letters.len(), "column"));
             }
             return of(&columns.letters, &fields);
         }
@@ -88,7 +88,7 @@ impl Header {
                     letters.filter_map(|letter| letter.chars().next()).collect();
                 of(&letters, &fields)
             }
-            None => wrong("9, 10 or 11, and no header says which they are"),
+            None => wrong("9, 10 or 11 columns, or a header"),
         }
     }
 }

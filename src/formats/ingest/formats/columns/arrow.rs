@@ -91,7 +91,7 @@ impl Source for Arrow {
                     InputError::Foreign(seen)
                 }
                 _ => {
-                    let kind = "Arrow file or stream";
+                    let kind = "an Arrow file or stream";
                     TableError::OtherKind {
                         file: self.name(),
                         kind,
@@ -196,7 +196,8 @@ impl Stream<'_> {
             return Ok(None);
         };
         let piece = caught(|| batch.next());
-        let piece = piece.map_err(|_| self.damaged("its bits are no columns".to_owned()))?;
+        let piece =
+            piece.map_err(|_| self.damaged("its bytes are not valid columns".to_owned()))?;
         if piece.is_none() {
             self.batches.pop_front();
         }
@@ -249,7 +250,7 @@ impl Stream<'_> {
         match done {
             Ok(Ok(())) => Ok(batches),
             Ok(Err(error)) => Err(self.damaged(error.to_string())),
-            Err(_) => Err(self.damaged("its bits are no columns".to_owned())),
+            Err(_) => Err(self.damaged("its bytes are not valid columns".to_owned())),
         }
     }
 
@@ -275,7 +276,7 @@ impl Stream<'_> {
             return Ok(None);
         }
         if u64::from(length) > MOST_METADATA {
-            return Err(self.damaged(format!("a message is described in {length} bytes")));
+            return Err(self.damaged(format!("the description of a message has {length} bytes")));
         }
         let description = self.bytes(length.into())?;
         let length = {
@@ -321,7 +322,10 @@ impl Stream<'_> {
         }
         let error = InputError::Held {
             file: self.file.clone(),
-            what: format!("{what} after row {} that makes {size} bytes", self.rows),
+            what: format!(
+                "{what} after row {} that expands to {size} bytes",
+                self.rows
+            ),
             most: usize::try_from(self.most_held).unwrap_or(usize::MAX),
         };
         Err(error.into())
@@ -376,7 +380,7 @@ impl Stream<'_> {
             return Err(InputError::from(error).into());
         }
         if !self.is_file && !last.is_empty() {
-            return Err(self.damaged("it goes on after its end".to_owned()));
+            return Err(self.damaged("there is data after its end".to_owned()));
         }
         Ok(())
     }

@@ -13,7 +13,7 @@ const FEATURE: &str = "parquet";
     allow(dead_code, reason = "what only Parquet and Arrow need")
 )]
 pub enum TableError {
-    /// No column has the pages' URLs.
+    /// No column contains the URLs of pages.
     #[error("{file} has no column url; its columns are {columns}")]
     NoUrl {
         /// The input.
@@ -21,8 +21,8 @@ pub enum TableError {
         /// The names of its first columns.
         columns: String,
     },
-    /// Two columns have one name.
-    #[error("{file} has two columns {column}")]
+    /// Two columns have the same name.
+    #[error("{file} has two columns named {column}")]
     Twice {
         /// The input.
         file: String,
@@ -30,7 +30,7 @@ pub enum TableError {
         column: String,
     },
     /// A column has a type that its field cannot have.
-    #[error("{file}: the column {column} is of the type {is}; it must be {wanted}")]
+    #[error("{file}: column {column}: expected {wanted}, found {is}")]
     ColumnType {
         /// The input.
         file: String,
@@ -42,30 +42,30 @@ pub enum TableError {
         wanted: &'static str,
     },
     /// A text without a header.
-    #[error("{file} is empty; its first line must name its columns")]
+    #[error("{file} is empty; expected column names on the first line")]
     NoHeader {
         /// The input.
         file: String,
     },
-    /// The header is no line of names.
-    #[error("the first line of {file} is no header: {problem}")]
+    /// The first line does not contain column names.
+    #[error("{file}: expected column names on the first line: {problem}")]
     Header {
         /// The input.
         file: String,
         /// What is wrong with it.
         problem: &'static str,
     },
-    /// It begins otherwise.
-    #[error("{file} is no {kind}")]
+    /// The first bytes are those of another format.
+    #[error("{file} is not {kind}")]
     OtherKind {
         /// The input.
         file: String,
         /// What it should be.
         kind: &'static str,
     },
-    /// Compressed as a whole, so that there is nothing to seek in.
+    /// Compressed as a whole, so that the reader cannot seek in it.
     #[error(
-        "{file} is {kind} that is compressed as a whole; decompress it first (its columns are compressed by themselves)"
+        "{file} is {kind} that is compressed as a whole; decompress it first (columns are compressed within the format)"
     )]
     Compressed {
         /// The input.
@@ -73,37 +73,37 @@ pub enum TableError {
         /// What is in it.
         kind: &'static str,
     },
-    /// Nobody has the key here.
+    /// The file is encrypted.
     #[error("{file} is an encrypted Parquet file; decrypt it first")]
     Encrypted {
         /// The input.
         file: String,
     },
-    /// A compression that is not read.
-    #[error("{file} is compressed with {codec}; snappy, gzip, zstd and LZ4 are read")]
+    /// An unsupported compression.
+    #[error("{file}: expected snappy, gzip, zstd or LZ4 compression, found {codec}")]
     Codec {
         /// The input.
         file: String,
         /// The compression.
         codec: String,
     },
-    /// Lists of texts that share their beginnings, of which a few bytes may stand for any number.
+    /// Long lists in an encoding by shared prefixes, which may expand without limit.
     #[error(
-        "{file} has long lists in the encoding DELTA_BYTE_ARRAY; write them with a dictionary, or plain"
+        "{file} has long lists in the encoding DELTA_BYTE_ARRAY; write them with dictionary or plain encoding"
     )]
     Prefixed {
         /// The input.
         file: String,
     },
-    /// It ends too early.
-    #[error("{file} is cut off after row {rows}; fetch or write it anew")]
+    /// The file is truncated.
+    #[error("{file} is truncated after row {rows}; fetch or write it again")]
     CutOff {
         /// The input.
         file: String,
         /// How many rows could be read.
         rows: u64,
     },
-    /// What is read of it does not make sense.
+    /// The contents are invalid.
     #[error("{file} is damaged after row {rows}: {problem}")]
     Damaged {
         /// The input.
@@ -113,12 +113,14 @@ pub enum TableError {
         /// What is wrong.
         problem: String,
     },
-    /// Standard input could not be kept in a file.
-    #[error("cannot keep standard input in a temporary file; $TMPDIR names its folder")]
+    /// Standard input could not be copied to a temporary file.
+    #[error("cannot copy standard input to a temporary file in $TMPDIR")]
     Spool(#[source] std::io::Error),
-    /// The program was built without it.
+    /// The program was built without support for the format.
     #[cfg(not(feature = "parquet"))]
-    #[error("{file} cannot be read: this program was built without {kind}, the feature {FEATURE}")]
+    #[error(
+        "cannot read {file}: this program was built without support for {kind} (feature {FEATURE})"
+    )]
     NotBuilt {
         /// The input.
         file: String,

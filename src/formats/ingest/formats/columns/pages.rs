@@ -142,7 +142,7 @@ impl Pages {
         }
         let refuse = |what: &str| Err(ParquetError::General(what.to_owned()));
         let Some(claim) = Claim::of(head) else {
-            return refuse("a page does not say how large it is");
+            return refuse("a page does not give its size");
         };
         if claim.bytes > chunk.bytes.max(SMALL_BYTES) {
             return refuse("a page claims more bytes than its column has");
@@ -185,7 +185,7 @@ impl Pages {
         // The bytes of the file are held until they are decompressed.
         held.is_over = all + stored > self.most || held.values > self.most / OF_VALUE;
         if held.is_over {
-            let what = "its pages take more memory than there is";
+            let what = "its pages take more memory than is available";
             return Err(ParquetError::General(what.to_owned()));
         }
         Ok(())
@@ -217,7 +217,7 @@ impl ChunkReader for Pages {
         let end = start.checked_add(length as u64);
         if end.is_none_or(|end| end > self.length) {
             return Err(ParquetError::EOF(
-                "a part of it lies beyond its end".to_owned(),
+                "a part of it is beyond its end".to_owned(),
             ));
         }
         self.take(start, length as u64)?;

@@ -76,7 +76,7 @@ impl Source for Parquet {
                 Some(seen) if seen.is.is_certain() => InputError::Foreign(seen),
                 _ => TableError::OtherKind {
                     file: self.name(),
-                    kind: "Parquet file",
+                    kind: "a Parquet file",
                 }
                 .into(),
             };
@@ -337,7 +337,7 @@ impl Table {
         };
         let rows = batch.num_rows() as u64;
         let Some(left) = self.left.checked_sub(rows) else {
-            let problem = "a row group has more rows than it says".to_owned();
+            let problem = "a row group has more rows than it claims".to_owned();
             return Err(damaged(&self.file, self.rows, problem));
         };
         self.left = left;
@@ -404,7 +404,7 @@ fn damaged(file: &str, rows: u64, problem: String) -> TableError {
 fn guarded<T, E: ToString>(step: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
     match caught(step) {
         Ok(done) => done.map_err(|error| error.to_string()),
-        Err(_) => Err("its bits are no columns".to_owned()),
+        Err(_) => Err("its bytes are not valid columns".to_owned()),
     }
 }
 
@@ -484,7 +484,7 @@ fn chunks_of(
         let range = guarded(|| Ok::<_, String>(column.byte_range()));
         let (start, stored) = range.map_err(|problem| damaged(file, 0, problem))?;
         if start.checked_add(stored).is_none_or(|end| end > length) {
-            let problem = "a column lies beyond its end; it may be cut off".to_owned();
+            let problem = "a column is beyond its end; it may be truncated".to_owned();
             return Err(damaged(file, 0, problem));
         }
         chunks.push(Chunk {

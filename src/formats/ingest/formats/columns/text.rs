@@ -176,7 +176,7 @@ fn header(
             Some((_, Item::Blank)) => {}
             Some((_, Item::Row(_))) => break line,
             Some((_, Item::Refused(..))) => {
-                let problem = "its quotes are not closed, or it has no end";
+                let problem = "its quotes are not closed, or it is too long";
                 return Err(refuse(TableError::Header {
                     file: file(),
                     problem,
@@ -237,7 +237,7 @@ fn read(
                 let is_there = table.read_byte_record(&mut record).unwrap_or(false);
                 let begins = record.position().map(csv::Position::byte);
                 if !is_there || begins != Some((FIRST_ROW.len() + place.start) as u64) {
-                    let fault = Fault::new(RejectReason::Quotes, "its quotes are out of step");
+                    let fault = Fault::new(RejectReason::Quotes, "its quotes do not match");
                     reading.add(at, Err(fault), text);
                 } else if record.len() != columns {
                     let detail = format!("{} cells; the header has {columns}", record.len());
@@ -277,7 +277,7 @@ fn value<'a>(field: &'static str, cell: &'a str) -> Result<Option<Value<'a>>, Fa
                 // The cell is all of the list, and nothing of the record around it.
                 serde_json::from_str::<IgnoredAny>(list).map_err(|error| {
                     let detail = format!(
-                        "outlinks: begins as a list, and is no JSON ({error}); write URLs with spaces between them, or a JSON array"
+                        "outlinks: begins like a list, but is not JSON ({error}); expected URLs with spaces between them, or a JSON array"
                     );
                     Fault::new(RejectReason::InvalidJson, detail)
                 })?;

@@ -6,19 +6,19 @@ use crate::shown::counted;
 /// Why no more records can be told apart.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum JsonError {
-    /// It begins with neither of the two.
-    #[error("{file} is no JSON: it begins with neither an array nor an object")]
+    /// The file begins with neither an array nor an object.
+    #[error("{file} is not JSON: expected an array or an object at the beginning")]
     NoJson { file: String },
-    /// What stands between two records is not what JSON has there.
-    #[error("{file} is no JSON after record {record}, at byte {byte}: {wanted} must stand there")]
+    /// The text between two records is not valid JSON.
+    #[error("{file} is not valid JSON after record {record}, at byte {byte}: expected {wanted}")]
     Between {
         file: String,
         record: u64,
         byte: u64,
         wanted: &'static str,
     },
-    /// It ends before the array does, or within a record.
-    #[error("{file} is cut off after record {record}, at its end after {}", counted(*bytes, "byte"))]
+    /// The file ends before the array does, or within a record.
+    #[error("{file} is truncated after record {record}; it ends after {}", counted(*bytes, "byte"))]
     CutOff {
         file: String,
         record: u64,

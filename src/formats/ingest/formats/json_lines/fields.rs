@@ -60,13 +60,13 @@ impl<'a, const N: usize> Fields<'a, N> {
         if self.seen > MAX_FIELDS {
             return Err(Fault::new(
                 RejectReason::TooManyFields,
-                format!("{} fields; at most {MAX_FIELDS} are read", self.seen),
+                format!("expected at most {MAX_FIELDS} fields, found {}", self.seen),
             ));
         }
         match &self.duplicate {
             Some(name) => Err(Fault::new(
                 RejectReason::DuplicateField,
-                format!("{name} is given twice"),
+                format!("{name} occurs twice"),
             )),
             None => Ok(()),
         }

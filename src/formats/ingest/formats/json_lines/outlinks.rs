@@ -17,7 +17,7 @@ use crate::ingest::reject::{Fault, RejectReason};
 use crate::ingest::summary::DropReason;
 
 /// What an element must be.
-const EXPECTED: &str = "write a URL as a string, or an object with the URL as its url or href";
+const EXPECTED: &str = "expected a URL as a string, or an object with the URL as its url or href";
 
 /// The links of a list, ascending, each once; what is dropped is counted. The text is known to be
 /// JSON.
@@ -120,7 +120,7 @@ impl<'de> Visitor<'de> for &mut Outlinks<'_> {
                 Ok(None) => self.reading.summary.dropped(DropReason::Invalid),
                 Err(fault) => {
                     self.fault = Some(fault);
-                    return Err(serde::de::Error::custom("an element is no link"));
+                    return Err(serde::de::Error::custom("an element is not a link"));
                 }
             }
         }
@@ -136,7 +136,7 @@ fn url_of(element: &str, number: usize) -> Result<Option<Cow<'_, str>>, Fault> {
             let object = LinkObject::parse(element, number)?;
             match object.text() {
                 Some(raw) if raw.starts_with('"') => return Ok(decode(raw)),
-                Some(_) => "an object whose url or href is no string",
+                Some(_) => "an object whose url or href is not a string",
                 None => "an object without url and href",
             }
         }
@@ -167,7 +167,7 @@ impl<'a> LinkObject<'a> {
         match object.twice {
             Some(name) => Err(Fault::new(
                 RejectReason::DuplicateField,
-                format!("outlinks: element {number} gives {name} twice"),
+                format!("outlinks: element {number} has {name} twice"),
             )),
             None => Ok(object),
         }

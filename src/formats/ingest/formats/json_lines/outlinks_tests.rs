@@ -44,7 +44,7 @@ fn an_object_is_its_url() {
 fn what_is_no_link_rejects_the_record() {
     let deep = "[".repeat(50_000) + &"]".repeat(50_000);
     let deep_object = "{\"url\":".repeat(50_000) + "1" + &"}".repeat(50_000);
-    let no_string = "an object whose url or href is no string";
+    let no_string = "an object whose url or href is not a string";
     for (element, found) in [
         ("7", "a number"),
         ("-1e400", "a number"),

@@ -42,7 +42,7 @@ impl Room {
         let left = self.left.checked_sub(url.len() + OF_URL);
         self.left = left.ok_or_else(|| {
             let detail = format!(
-                "its links come to more than {} bytes of URLs, the most that are read of such a list",
+                "expected links with at most {} bytes of URLs in such a list, found more",
                 self.most
             );
             Fault::new(RejectReason::LineTooLong, detail)

@@ -56,7 +56,7 @@ impl Datum<'_> {
                 let head: String = other.chars().take(40).collect();
                 return Err(Fault::new(
                     RejectReason::WrongType,
-                    format!("{head} is no status of Nutch's database"),
+                    format!("{head} is not a status of Nutch's database"),
                 ));
             }
         };

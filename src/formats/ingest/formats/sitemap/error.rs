@@ -6,8 +6,8 @@ use crate::shown::counted;
 /// Why nothing more of it can be read.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SitemapError {
-    /// It is XML of another kind, or none.
-    #[error("{file} is no sitemap: its first element is not <urlset> or <sitemapindex>")]
+    /// The file is not a sitemap.
+    #[error("{file} is not a sitemap: expected <urlset> or <sitemapindex> as the first element")]
     NoSitemap { file: String },
     /// It is not well-formed.
     #[error("{file} is damaged XML at byte {byte}, after {}: {said}", counted(*urls, "URL"))]
@@ -18,16 +18,16 @@ pub(super) enum SitemapError {
         byte: u64,
         said: String,
     },
-    /// A tag or a text that is too long to be one, or tags in tags without an end.
-    #[error("{file} has {what} at byte {byte}, which no sitemap has")]
+    /// A tag or text that is too long, or tags that are nested too deeply.
+    #[error("{file} has {what} at byte {byte}, which is not valid in a sitemap")]
     Excess {
         file: String,
         byte: u64,
         what: &'static str,
     },
-    /// All inputs are lists of sitemaps.
+    /// All inputs are sitemap indexes.
     #[error(
-        "{file} is a list of {}, which are not fetched, and has no pages; fetch those that it names and give them beside it",
+        "{file} is an index of {} without pages; fetch the sitemaps that it lists and give them as further files",
         counted(*sitemaps, "sitemap")
     )]
     NoPages { file: String, sitemaps: u64 },

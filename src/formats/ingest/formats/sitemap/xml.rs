@@ -131,7 +131,7 @@ impl<'a> Xml<'a> {
                     (_, "apos") => self.text("'"),
                     _ => {
                         if let Some((_, is)) = &mut self.loc {
-                            *is = Err("an entity that XML does not have");
+                            *is = Err("an unknown XML entity");
                         }
                     }
                 }
@@ -153,7 +153,7 @@ impl<'a> Xml<'a> {
 
     fn start(&mut self, tag: &BytesStart<'_>) -> Result<Option<Named>, Stop> {
         if self.path.len() >= DEEPEST {
-            return Err(self.excess("elements in elements in elements"));
+            return Err(self.excess("elements that are nested too deeply"));
         }
         let (resolved, local) = self.reader.resolver().resolve_element(tag.name());
         let namespace = match resolved {
@@ -208,7 +208,7 @@ impl<'a> Xml<'a> {
                 Err("an element without a loc"),
             ))),
             Some(_) => Ok(None),
-            None => Err(self.damaged("an element ends that did not begin")),
+            None => Err(self.damaged("an end tag without a start tag")),
         }
     }
 

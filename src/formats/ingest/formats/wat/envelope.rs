@@ -244,7 +244,7 @@ pub(super) fn each<'a, T: Deserialize<'a>>(
                 };
                 if let Err(fault) = (self.take)(element) {
                     self.fault = Some(fault);
-                    return Err(serde::de::Error::custom("an element is not taken"));
+                    return Err(serde::de::Error::custom("an invalid element"));
                 }
             }
         }
