@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::BadParams;
-use super::limits::{HOPS, PER_SITE, SHARES};
+use super::limits::{HOPS, PER_SITE, SHARES, WEIGHTS};
 use super::value::{PUniq, Value, Weights};
 
 /// How the pages of a site are picked.
@@ -179,13 +179,26 @@ impl Choice {
     }
 }
 
+/// Whether sums of these weights cannot overflow.
+fn are_in_range(weights: &Weights) -> bool {
+    let Weights {
+        base,
+        spam,
+        clicked,
+        quality,
+    } = weights;
+    [base, spam, clicked, quality]
+        .into_iter()
+        .all(|weight| WEIGHTS.contains(weight))
+}
+
 impl CoverParams {
-    /// Fills in the defaults; refuses what makes no sense.
+    /// Fills in the defaults; rejects parameters that contradict each other.
     pub fn choose(&self) -> Result<Choice, BadParams> {
         if !HOPS.contains(&self.hops) {
             return Err(BadParams::OutOfRange("hops"));
         }
-        if !self.weights.are_in_range() {
+        if !are_in_range(&self.weights) {
             return Err(BadParams::OutOfRange("a weight"));
         }
         if self.p_uniq.is_some_and(|share| !SHARES.contains(&share)) {

@@ -9,7 +9,6 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::limits::WEIGHTS;
 use crate::page::MAX_QUALITY;
 
 /// Millionths in one unit.
@@ -179,19 +178,6 @@ pub struct Weights {
 }
 
 impl Weights {
-    /// Whether sums of these weights cannot overflow.
-    pub(super) fn are_in_range(&self) -> bool {
-        let Self {
-            base,
-            spam,
-            clicked,
-            quality,
-        } = self;
-        [base, spam, clicked, quality]
-            .into_iter()
-            .all(|weight| WEIGHTS.contains(weight))
-    }
-
     /// What the quality of a page, in ten-thousandths, adds to its value: `quality` times it,
     /// rounded to the nearest millionth, halves up.
     #[must_use]

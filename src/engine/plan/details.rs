@@ -1,27 +1,29 @@
 //! What the declaration of a parameter says, and what follows from it for the parameter's field.
+//!
+//! The options that have the field are the type `O`, so that this module does not depend on their
+//! declaration.
 
 use std::ops::{Bound, RangeBounds};
 
-use super::PlanOptions;
 use super::types::{ParameterType, text_of};
 use crate::engine::policy::List;
 use seedbank_algorithms::cover::{Value, Weights, limits};
 
 /// What is declared of a parameter besides its name, its type and its help.
-pub(super) struct Details<T> {
+pub(super) struct Details<O, T> {
     pub(super) value_name: &'static str,
     pub(super) expected: Option<String>,
     contains: Option<Predicate<T>>,
     pub(super) default: Option<String>,
     pub(super) values_pages: bool,
     weighs: Option<fn(&mut Weights) -> &mut T>,
-    sets_aside: Option<fn(&T, &mut PlanOptions)>,
+    sets_aside: Option<fn(&T, &mut O)>,
 }
 
 type Predicate<T> = Box<dyn Fn(&T) -> bool + Send + Sync>;
 
 /// A parameter whose value stands as `value_name` in help.
-pub(super) fn value<T>(value_name: &'static str) -> Details<T> {
+pub(super) fn value<O, T>(value_name: &'static str) -> Details<O, T> {
     Details {
         value_name,
         expected: None,
@@ -34,12 +36,12 @@ pub(super) fn value<T>(value_name: &'static str) -> Details<T> {
 }
 
 /// A parameter that is on or off.
-pub(super) fn switch(default: bool) -> Details<bool> {
+pub(super) fn switch<O: 'static>(default: bool) -> Details<O, bool> {
     value("true|false").default(default)
 }
 
 /// One of the [`Weights`]: its default is theirs.
-pub(super) fn weight(weighs: fn(&mut Weights) -> &mut Value) -> Details<Value> {
+pub(super) fn weight<O: 'static>(weighs: fn(&mut Weights) -> &mut Value) -> Details<O, Value> {
     let details = value("VALUE")
         .range(limits::WEIGHTS)
         .default(*weighs(&mut Weights::default()))
@@ -50,7 +52,7 @@ pub(super) fn weight(weighs: fn(&mut Weights) -> &mut Value) -> Details<Value> {
     }
 }
 
-impl<T: ParameterType> Details<T> {
+impl<O: 'static, T: ParameterType> Details<O, T> {
     /// Refuses values outside a range.
     pub(super) fn range(self, range: impl RangeBounds<T> + Send + Sync + 'static) -> Self
     where
@@ -95,7 +97,7 @@ impl<T: ParameterType> Details<T> {
     }
 
     /// The field of the parameter, of whatever type.
-    pub(super) fn slot(self, access: Access<T>) -> Box<dyn Slot> {
+    pub(super) fn slot(self, access: Access<O, T>) -> Box<dyn Slot<O>> {
         Box::new(Typed {
             access,
             contains: self.contains,
@@ -105,7 +107,7 @@ impl<T: ParameterType> Details<T> {
     }
 
     /// Clears stored parameters when this one is given: those that contradict its value.
-    pub(super) fn sets_aside(self, sets_aside: fn(&T, &mut PlanOptions)) -> Self {
+    pub(super) fn sets_aside(self, sets_aside: fn(&T, &mut O)) -> Self {
         Self {
             sets_aside: Some(sets_aside),
             ..self
@@ -113,85 +115,85 @@ impl<T: ParameterType> Details<T> {
     }
 }
 
-/// The field of [`PlanOptions`] that holds a parameter.
-pub(super) struct Access<T> {
-    pub(super) get: fn(&PlanOptions) -> &Option<T>,
-    pub(super) get_mut: fn(&mut PlanOptions) -> &mut Option<T>,
+/// The field that holds a parameter.
+pub(super) struct Access<O, T> {
+    pub(super) get: fn(&O) -> &Option<T>,
+    pub(super) get_mut: fn(&mut O) -> &mut Option<T>,
 }
 
 /// The field of a parameter, with what its declaration says of the value.
-struct Typed<T> {
-    access: Access<T>,
+struct Typed<O, T> {
+    access: Access<O, T>,
     contains: Option<Predicate<T>>,
     weighs: Option<fn(&mut Weights) -> &mut T>,
-    sets_aside: Option<fn(&T, &mut PlanOptions)>,
+    sets_aside: Option<fn(&T, &mut O)>,
 }
 
-/// A parameter's field in [`PlanOptions`], of any type.
-pub(super) trait Slot: Send + Sync {
-    fn read(&self, options: &mut PlanOptions, text: &str) -> Result<(), String>;
-    fn set_list(&self, options: &mut PlanOptions, list: List);
-    fn is_given(&self, options: &PlanOptions) -> bool;
-    fn clear(&self, options: &mut PlanOptions);
-    fn fill(&self, options: &mut PlanOptions, stored: &PlanOptions);
-    fn set_aside(&self, given: &PlanOptions, stored: &mut PlanOptions);
-    fn takes_off(&self, options: &PlanOptions) -> bool;
-    fn list_mut<'a>(&self, options: &'a mut PlanOptions) -> Option<&'a mut List>;
-    fn weigh(&self, options: &PlanOptions, weights: &mut Weights);
+/// A parameter's field, of any type.
+pub(super) trait Slot<O>: Send + Sync {
+    fn read(&self, options: &mut O, text: &str) -> Result<(), String>;
+    fn set_list(&self, options: &mut O, list: List);
+    fn is_given(&self, options: &O) -> bool;
+    fn clear(&self, options: &mut O);
+    fn fill(&self, options: &mut O, stored: &O);
+    fn set_aside(&self, given: &O, stored: &mut O);
+    fn takes_off(&self, options: &O) -> bool;
+    fn list_mut<'a>(&self, options: &'a mut O) -> Option<&'a mut List>;
+    fn weigh(&self, options: &O, weights: &mut Weights);
     /// The value, as text, if it is out of range.
-    fn check(&self, options: &PlanOptions) -> Result<(), String>;
+    fn check(&self, options: &O) -> Result<(), String>;
 }
 
-impl<T: ParameterType> Slot for Typed<T> {
-    fn read(&self, options: &mut PlanOptions, text: &str) -> Result<(), String> {
+impl<O, T: ParameterType> Slot<O> for Typed<O, T> {
+    fn read(&self, options: &mut O, text: &str) -> Result<(), String> {
         *(self.access.get_mut)(options) = Some(T::read(text)?);
         Ok(())
     }
 
-    fn set_list(&self, options: &mut PlanOptions, list: List) {
+    fn set_list(&self, options: &mut O, list: List) {
         if let Some(value) = T::from_list(list) {
             *(self.access.get_mut)(options) = Some(value);
         }
     }
 
-    fn is_given(&self, options: &PlanOptions) -> bool {
+    fn is_given(&self, options: &O) -> bool {
         (self.access.get)(options).is_some()
     }
 
-    fn clear(&self, options: &mut PlanOptions) {
+    fn clear(&self, options: &mut O) {
         *(self.access.get_mut)(options) = None;
     }
 
-    fn fill(&self, options: &mut PlanOptions, stored: &PlanOptions) {
+    fn fill(&self, options: &mut O, stored: &O) {
         let value = (self.access.get_mut)(options);
         if value.is_none() {
             value.clone_from((self.access.get)(stored));
         }
     }
 
-    fn set_aside(&self, given: &PlanOptions, stored: &mut PlanOptions) {
+    fn set_aside(&self, given: &O, stored: &mut O) {
         if let (Some(sets_aside), Some(value)) = (self.sets_aside, (self.access.get)(given)) {
             sets_aside(value, stored);
         }
     }
 
-    fn takes_off(&self, options: &PlanOptions) -> bool {
+    fn takes_off(&self, options: &O) -> bool {
         let value = (self.access.get)(options);
         value.as_ref().is_some_and(T::takes_off)
     }
 
-    fn list_mut<'a>(&self, options: &'a mut PlanOptions) -> Option<&'a mut List> {
+    fn list_mut<'a>(&self, options: &'a mut O) -> Option<&'a mut List> {
         (self.access.get_mut)(options).as_mut()?.list_mut()
     }
 
-    fn weigh(&self, options: &PlanOptions, weights: &mut Weights) {
+    fn weigh(&self, options: &O, weights: &mut Weights) {
         // Only weights are `Value`s of `Weights`, so the type says where the value goes.
         if let (Some(weighs), Some(value)) = (self.weighs, (self.access.get)(options)) {
             weighs(weights).clone_from(value);
         }
     }
 
-    fn check(&self, options: &PlanOptions) -> Result<(), String> {
+    fn check(&self, options: &O) -> Result<(), String> {
         match (&self.contains, (self.access.get)(options)) {
             (Some(contains), Some(value)) if !contains(value) => Err(text_of(value)),
             _ => Ok(()),

@@ -41,9 +41,10 @@ use seedbank_store::Hash128;
 use seedbank_store::records::BatchId;
 
 pub use method::Method;
-pub use parameter::{Kind, Parameter, Section, TakenBy, Word};
-pub use parameters::PlanOptions;
+pub use parameter::{Section, TakenBy};
+pub use parameters::{Parameter, PlanOptions};
 pub(crate) use schema::{NAME_PATTERN, by_cores, by_cover};
+pub use types::{Kind, Word};
 
 /// The plan that is meant where none is named.
 pub(crate) const DEFAULT_PLAN: &str = "default";

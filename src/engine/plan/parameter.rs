@@ -3,15 +3,12 @@
 
 use std::fmt;
 
-use serde::Deserialize;
-
-use super::PlanOptions;
 use super::details::{Access, Details, Slot};
-use super::types::ParameterType;
+use super::types::{Kind, ParameterType, Word};
 use crate::engine::policy::List;
 use crate::engine::{Family, PlanError};
 
-/// A parameter of plans.
+/// A parameter of plans, which are set by the options `O`.
 ///
 /// ```
 /// use seedbank::engine::{Parameter, PlanOptions};
@@ -23,7 +20,7 @@ use crate::engine::{Family, PlanError};
 /// # Ok::<(), String>(())
 /// ```
 #[non_exhaustive]
-pub struct Parameter {
+pub struct Parameter<O: 'static> {
     /// The name in plan files; with `--` before it, that of the flag.
     pub name: String,
     /// What the parameter does, without a full stop. Other parameters stand in backticks.
@@ -44,7 +41,7 @@ pub struct Parameter {
     pub taken_by: TakenBy,
     /// Whether the values of pages follow from it.
     pub values_pages: bool,
-    pub(super) slot: Box<dyn Slot>,
+    pub(super) slot: Box<dyn Slot<O>>,
 }
 
 /// The part of a command's help in which a parameter is described.
@@ -87,38 +84,14 @@ impl TakenBy {
     }
 }
 
-/// How a parameter's value is written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
-    /// As a number without a sign, or a word.
-    Text,
-    /// As a number that may be negative.
-    Signed,
-    /// As `true` or `false`; a flag without a value means `true`.
-    Switch,
-    /// As the path of a file with a [`List`].
-    List,
-}
-
-/// One of the words that a parameter can be set to.
-#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
-pub struct Word {
-    /// The word.
-    #[serde(rename = "const")]
-    pub name: String,
-    /// What it means.
-    #[serde(rename = "description")]
-    pub help: String,
-}
-
-impl Parameter {
+impl<O: 'static> Parameter<O> {
     /// Erases the type of a parameter.
     pub(super) fn new<T: ParameterType>(
         section: Section,
         taken_by: TakenBy,
         (field, doc): (&str, &str),
-        access: Access<T>,
-        details: Details<T>,
+        access: Access<O, T>,
+        details: Details<O, T>,
     ) -> Self {
         Self {
             name: field.replace('_', "-"),
@@ -135,41 +108,29 @@ impl Parameter {
         }
     }
 
-    /// All parameters, in the order of [`PlanOptions`].
-    #[must_use]
-    pub fn all() -> &'static [Self] {
-        &super::parameters::PARAMETERS
-    }
-
-    /// The parameter of this name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<&'static Self> {
-        Self::all().iter().find(|parameter| parameter.name == name)
-    }
-
-    /// Sets the parameter to the value that is written so. Of a list only the name is set:
-    /// [`PlanOptions::read_lists`] reads it.
+    /// Parses a value and sets the parameter to it. For a list, only the name is set:
+    /// [`PlanOptions::read_lists`](super::PlanOptions::read_lists) reads the list.
     ///
     /// # Errors
     ///
-    /// Which texts are values, if this one is none.
-    pub fn read(&self, options: &mut PlanOptions, text: &str) -> Result<(), String> {
+    /// The expected values, if this text is not one of them.
+    pub fn read(&self, options: &mut O, text: &str) -> Result<(), String> {
         self.slot.read(options, text)
     }
 
     /// Sets a parameter of the kind [`List`](Kind::List); others stay as they are.
-    pub fn set_list(&self, options: &mut PlanOptions, list: List) {
+    pub fn set_list(&self, options: &mut O, list: List) {
         self.slot.set_list(options, list);
     }
 
     /// Whether the parameter is set.
     #[must_use]
-    pub fn is_given(&self, options: &PlanOptions) -> bool {
+    pub fn is_given(&self, options: &O) -> bool {
         self.slot.is_given(options)
     }
 
     /// Fails if the value is out of range.
-    pub(super) fn check(&'static self, options: &PlanOptions) -> Result<(), PlanError> {
+    pub(super) fn check(&'static self, options: &O) -> Result<(), PlanError> {
         self.slot
             .check(options)
             .map_err(|found| PlanError::OutOfRange {
@@ -180,7 +141,7 @@ impl Parameter {
     }
 }
 
-impl fmt::Debug for Parameter {
+impl<O: 'static> fmt::Debug for Parameter<O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Parameter").field(&self.name).finish()
     }

@@ -14,7 +14,7 @@ use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
 use super::details::{Access, Details, switch, value, weight};
-use super::parameter::{Parameter, Section, TakenBy};
+use super::parameter::{self, Section, TakenBy};
 use super::{Method, Pages, Scope, Tuned};
 use crate::engine::policy::{Limit, List};
 use seedbank_algorithms::cores::{self, CoreParams, Density, Growth, Hits, Pick, Slack};
@@ -44,9 +44,9 @@ macro_rules! parameters {
             pub tuned: Option<Tuned>,
         }
 
-        pub(super) static PARAMETERS: LazyLock<Vec<Parameter>> = LazyLock::new(|| {
+        static PARAMETERS: LazyLock<Vec<Parameter>> = LazyLock::new(|| {
             vec![$($({
-                let details: Details<$type> = $details;
+                let details: Details<PlanOptions, $type> = $details;
                 Parameter::new(
                     Section::$section,
                     TakenBy::$taken_by,
@@ -229,6 +229,23 @@ parameters! {
         /// The most seeds that differ from the plan's last list; pages that can no longer be seeds
         /// leave regardless.
         max_changes: Limit = value("N|none");
+    }
+}
+
+/// A parameter of plans.
+pub type Parameter = parameter::Parameter<PlanOptions>;
+
+impl Parameter {
+    /// All parameters, in the order of [`PlanOptions`].
+    #[must_use]
+    pub fn all() -> &'static [Self] {
+        &PARAMETERS
+    }
+
+    /// The parameter of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<&'static Self> {
+        Self::all().iter().find(|parameter| parameter.name == name)
     }
 }
 

@@ -5,12 +5,35 @@ use serde::de::value::{Error as ValueError, StrDeserializer};
 use serde::de::{DeserializeOwned, IntoDeserializer};
 use serde::{Deserialize, Serialize};
 
-use super::parameter::{Kind, Word};
 use super::{Method, Pages, Scope};
 use crate::engine::policy::{Limit, List};
 use seedbank_algorithms::cores::{Density, Growth, Hits, Pick, Slack};
 use seedbank_algorithms::cover::web::ValueBy;
 use seedbank_algorithms::cover::{self, Covered, Share, Value};
+
+/// How a parameter's value is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// As a number without a sign, or a word.
+    Text,
+    /// As a number that may be negative.
+    Signed,
+    /// As `true` or `false`; a flag without a value means `true`.
+    Switch,
+    /// As the path of a file with a [`List`].
+    List,
+}
+
+/// One of the words that a parameter can be set to.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+pub struct Word {
+    /// The word.
+    #[serde(rename = "const")]
+    pub name: String,
+    /// What it means.
+    #[serde(rename = "description")]
+    pub help: String,
+}
 
 /// A type of parameters.
 pub(super) trait ParameterType: Clone + Serialize + Send + Sync + 'static {
