@@ -21,6 +21,7 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::acknowledged::Acknowledged;
 use super::bulk_load::verify;
@@ -128,6 +129,8 @@ pub(super) fn next(epoch: u64) -> Result<u64, StoreError> {
 pub struct Writer {
     pub(super) store: Store,
     pub(super) bank: PathBuf,
+    /// How many bytes the files of a bulk load that are written at the same time may take.
+    pub(super) load_memory: AtomicUsize,
     /// Keeps other writers out.
     _lock: File,
 }
@@ -179,6 +182,7 @@ impl Writer {
                 rocks: Rocks::open_writer(&path.join("live"), ALL, merging, lacks)?,
             },
             bank: path.to_path_buf(),
+            load_memory: AtomicUsize::new(usize::MAX),
             _lock: lock,
         };
         writer.is_not_older(known_epoch(path, Some(&said)))?;
@@ -309,10 +313,12 @@ impl Writer {
     }
 
     /// Keeps the cache of tables to half of a command's memory, within bounds: it is filled by tables
-    /// that outgrow it, and by indexes of long keys.
-    pub fn limit_cache(&self, memory: usize) {
+    /// that outgrow it, and by indexes of long keys. The files of a bulk load that are written at the
+    /// same time take as much.
+    pub fn limit_memory(&self, memory: usize) {
         let most = (memory / 2).clamp(LEAST_CACHE, DEFAULT_CACHE);
         self.store.rocks.limit_cache(most);
+        self.load_memory.store(memory / 2, Ordering::Relaxed);
     }
 
     /// The folder for runs of sorts.

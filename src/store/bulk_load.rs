@@ -18,6 +18,7 @@
 use std::fs;
 use std::io;
 use std::path::Path;
+use std::sync::atomic::Ordering;
 
 use super::bank::{Writer, write_meta};
 use super::changes::Changes;
@@ -27,6 +28,7 @@ use super::error::StoreError;
 use super::folder::{INGESTING, create_fresh, is_folder, sync_folder};
 use super::keep::Keeper;
 use super::load::{described, write_files};
+use super::options::Keys;
 use super::records::{Counters, Intent, Lineage, LoadFile, Meta};
 use super::store::Store;
 use super::tables::{ALL, META, MetaKey};
@@ -116,7 +118,9 @@ impl Writer {
         let place = loads.join(&folder);
         fs::create_dir_all(&place).map_err(StoreError::io("make", &place))?;
         let changes = changes.finish()?;
-        let mut files = write_files(&self.store.rocks, &place, changes, keeper.as_mut())?;
+        let memory = self.load_memory.load(Ordering::Relaxed);
+        let rocks = &self.store.rocks;
+        let mut files = write_files(rocks, &place, changes, keeper.as_mut(), memory)?;
         if undoing != Undoing::Stays {
             let path = place.join(UNDO_FILE);
             self.write_undo(&path, keeper.map(Keeper::finish))?;
@@ -135,7 +139,7 @@ impl Writer {
 
     fn write_undo(&self, path: &Path, undo: Option<UndoRecord>) -> Result<(), StoreError> {
         let value = encoded(undo)?;
-        let mut file = self.store.rocks.sorted_file(path)?;
+        let mut file = self.store.rocks.sorted_file(path, Keys::Short)?;
         file.push((&super::table::Key::bytes(&MetaKey::Undo), value.as_deref()))?;
         file.finish()
     }

@@ -8,8 +8,10 @@ use super::changes::{Ordered, TableChange};
 use super::content::content_of;
 use super::error::StoreError;
 use super::keep::Keeper;
+use super::options::{Keys, LONG_KEY_BLOCK};
 use super::records::LoadFile;
 use super::rocks::Rocks;
+use super::sorter::shared;
 use super::tables::UNDO;
 use seedbank_algorithms::watch::Unwatched;
 
@@ -17,10 +19,19 @@ use seedbank_algorithms::watch::Unwatched;
 /// held in memory for each file that is being written.
 const FILE_BYTES: usize = 32 << 20;
 
-/// The part of a key's length that takes memory once, with the key. A longer key stands in the file's
-/// index too, which is held until the file is finished, in pieces and as a whole.
+/// Of a shorter key it does not count what the file's index takes.
 const SHORT_KEY: usize = 1 << 10;
-const LONG_KEY_COPIES: usize = 4;
+
+/// How often a key of an index stands in memory until the file is finished: with and without its version,
+/// each with a copy to compare the next one with, and by the piece of the index that it ends.
+const INDEX_COPIES: usize = 5;
+
+/// The fewest bytes of a block whose keys are long, without its first key: a block is closed before a key
+/// that it has no room for.
+const LEAST_LONG_KEY_BLOCK: usize = LONG_KEY_BLOCK - 2 * (64 << 10);
+
+/// How many keys of a block are written without what they share with the key before: one of so many.
+const RESTART: usize = 16;
 
 /// The most files that are written at the same time.
 const MOST_WRITERS: usize = 3;
@@ -33,21 +44,82 @@ struct Slice {
     bytes: Vec<u8>,
     /// The length of each key, and of its value unless the key is deleted, in bytes.
     lengths: Vec<(usize, Option<usize>)>,
-    /// About how many bytes of memory its index takes while the file is written.
-    index: usize,
+    index: Index,
+}
+
+/// What is known of the index of a file before the file is written.
+///
+/// The index has a key for each block: the shortest one between the last of the block and the first of the
+/// next, which is hardly longer than what these two share.
+#[derive(Default)]
+struct Index {
+    /// The most bytes in memory of an index of small blocks: each key has one to itself.
+    of_small_blocks: usize,
+    /// The bytes of all blocks, uncompressed.
+    packed: usize,
+    /// The length of the longest key between two keys, and that of the longest key, which may be the last.
+    longest_between: usize,
+    longest: usize,
+}
+
+impl Index {
+    /// Counts a key that follows another one, with its value.
+    fn count(&mut self, number: usize, previous: &[u8], key: &[u8], value: usize) {
+        let mut alone = key.len();
+        if key.len() > SHORT_KEY {
+            let shared = shared(previous, key);
+            if !number.is_multiple_of(RESTART) {
+                alone -= shared;
+            }
+            self.of_small_blocks += INDEX_COPIES * shared.saturating_sub(SHORT_KEY);
+            self.longest_between = self.longest_between.max(shared + 2);
+            self.longest = self.longest.max(key.len());
+        }
+        self.packed += alone + value;
+    }
+
+    /// In blocks of which size the file is to be written.
+    const fn keys(&self) -> Keys {
+        if self.of_small_blocks <= FILE_BYTES / 8 {
+            Keys::Short
+        } else {
+            Keys::Long
+        }
+    }
+
+    /// The most bytes of memory that the index takes while the file is written.
+    const fn memory(&self) -> usize {
+        let between = match self.keys() {
+            Keys::Short => self.of_small_blocks,
+            Keys::Long => {
+                INDEX_COPIES * self.longest_between * (self.packed / LEAST_LONG_KEY_BLOCK)
+            }
+        };
+        between + INDEX_COPIES * self.longest
+    }
 }
 
 impl Slice {
     fn push(&mut self, key: &[u8], value: Option<&[u8]>) {
-        self.lengths.push((key.len(), value.map(<[u8]>::len)));
-        self.index += LONG_KEY_COPIES * key.len().saturating_sub(SHORT_KEY);
+        let (last_key, last_value) = self.lengths.last().copied().unwrap_or_default();
+        let last = self.bytes.len() - last_key - last_value.unwrap_or(0);
+        let previous = &self.bytes[last..last + last_key];
+        let lengths = (key.len(), value.map(<[u8]>::len));
+        self.index
+            .count(self.lengths.len(), previous, key, lengths.1.unwrap_or(0));
+        self.lengths.push(lengths);
         self.bytes.extend_from_slice(key);
         self.bytes.extend_from_slice(value.unwrap_or_default());
     }
 
+    /// About how many bytes of memory it takes until it is written.
+    const fn memory(&self) -> usize {
+        self.bytes.len() + self.index.memory()
+    }
+
     /// Writes the file, and reads it back to describe it.
     fn write(&self, rocks: &Rocks) -> Result<LoadFile, StoreError> {
-        let mut file = rocks.sorted_file(&self.path)?;
+        let mut file = rocks.sorted_file(&self.path, self.index.keys())?;
         let mut rest = self.bytes.as_slice();
         for &(key_length, value_length) in &self.lengths {
             let (key, after) = rest.split_at(key_length);
@@ -62,22 +134,38 @@ impl Slice {
 
 /// Files that are being written.
 struct Writers<'scope> {
-    running: VecDeque<ScopedJoinHandle<'scope, Result<LoadFile, StoreError>>>,
+    /// The bytes of memory that each takes, and the thread that writes it.
+    running: VecDeque<(
+        usize,
+        ScopedJoinHandle<'scope, Result<LoadFile, StoreError>>,
+    )>,
     written: Vec<LoadFile>,
+    /// The most files that are written at the same time, and the most bytes that they take together.
     most: usize,
+    memory: usize,
     place: PathBuf,
 }
 
 impl Writers<'_> {
-    /// Waits until fewer than `most` files are being written.
-    fn wait(&mut self, most: usize) -> Result<(), StoreError> {
-        while self.running.len() >= most.max(1) {
-            if let Some(first) = self.running.pop_front() {
-                let ended = |_| StoreError::ended_early("write to", &self.place);
-                self.written.push(first.join().map_err(ended)??);
+    /// Waits until there is room for a file that takes so many bytes; one file is always written.
+    fn make_room(&mut self, bytes: usize) -> Result<(), StoreError> {
+        loop {
+            let taken: usize = self.running.iter().map(|(bytes, _)| *bytes).sum();
+            let is_full = self.running.len() >= self.most || taken + bytes > self.memory;
+            if !is_full || !self.join_first()? {
+                return Ok(());
             }
         }
-        Ok(())
+    }
+
+    /// Waits until the file that was begun first is written; `false` where there is none.
+    fn join_first(&mut self) -> Result<bool, StoreError> {
+        let Some((_, first)) = self.running.pop_front() else {
+            return Ok(false);
+        };
+        let ended = |_| StoreError::ended_early("write to", &self.place);
+        self.written.push(first.join().map_err(ended)??);
+        Ok(true)
     }
 }
 
@@ -92,16 +180,14 @@ struct Stream {
 impl Stream {
     /// Adds a change; returns a slice that is complete.
     fn push(&mut self, place: &Path, (table, key, value): TableChange<'_>) -> Option<Slice> {
-        let is_full = |slice: &mut Slice| {
-            slice.table != table || slice.bytes.len() + slice.index >= FILE_BYTES
-        };
+        let is_full = |slice: &mut Slice| slice.table != table || slice.memory() >= FILE_BYTES;
         let full = self.open.take_if(is_full);
         let slice = self.open.get_or_insert_with(|| Slice {
             table,
             path: place.join(next_name(table, &mut self.last)),
             bytes: Vec::new(),
             lengths: Vec::new(),
-            index: 0,
+            index: Index::default(),
         });
         slice.push(key, value);
         full
@@ -123,12 +209,14 @@ pub(super) fn described(table: &str, path: &Path) -> Result<LoadFile, StoreError
 }
 
 /// Writes the changes as sorted files into `place`, and what `keeper` keeps of what they overwrite.
-/// Where one file ends and the next begins depends on the changes alone.
+/// Where one file ends and the next begins depends on the changes alone; `memory` bounds the files that
+/// are written at the same time.
 pub(super) fn write_files(
     rocks: &Rocks,
     place: &Path,
     mut changes: Ordered,
     mut keeper: Option<&mut Keeper<'_>>,
+    memory: usize,
 ) -> Result<Vec<LoadFile>, StoreError> {
     let (mut written, mut kept) = (Stream::default(), Stream::default());
     let mut files = thread::scope(|scope| {
@@ -136,17 +224,19 @@ pub(super) fn write_files(
             running: VecDeque::new(),
             written: Vec::new(),
             most: rayon::current_num_threads().min(MOST_WRITERS),
+            memory,
             place: place.to_owned(),
         };
         let mut begin = |slice: Option<Slice>| {
             let Some(slice) = slice else {
                 return Ok(());
             };
-            writers.wait(writers.most)?;
+            let bytes = slice.memory();
+            writers.make_room(bytes)?;
             let work = move || slice.write(rocks);
             let begun = thread::Builder::new().spawn_scoped(scope, work);
             let begun = begun.map_err(StoreError::io("write to", place))?;
-            writers.running.push_back(begun);
+            writers.running.push_back((bytes, begun));
             Ok::<_, StoreError>(())
         };
         while let Some((table, key, value)) = changes.next_change()? {
@@ -159,7 +249,7 @@ pub(super) fn write_files(
         }
         begin(written.open.take())?;
         begin(kept.open.take())?;
-        writers.wait(1)?;
+        while writers.join_first()? {}
         Ok::<_, StoreError>(writers.written)
     })?;
     // Files of both streams end in turn; those of a table are ingested together.
@@ -175,4 +265,40 @@ fn next_name(table: &'static str, last: &mut Option<(&'static str, u32)>) -> Str
     };
     *last = Some((table, number));
     format!("{table}-{number:06}.sst")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many bytes of keys a file holds, and in which blocks it is written.
+    fn filled(key: impl Fn(usize) -> String) -> (usize, Keys) {
+        let mut stream = Stream::default();
+        for number in 0.. {
+            let key = key(number);
+            let change = (UNDO.name, key.as_bytes(), Some(&b"1"[..]));
+            if let Some(full) = stream.push(Path::new(""), change) {
+                let longest = 64 << 10;
+                assert!(full.memory() < FILE_BYTES + (1 + INDEX_COPIES) * 2 * longest);
+                return (full.bytes.len(), full.index.keys());
+            }
+        }
+        unreachable!("a file is full some time")
+    }
+
+    #[test]
+    fn a_file_holds_less_where_its_index_takes_memory() {
+        let (bytes, keys) = filled(|number| format!("{number:09}"));
+        assert!(bytes >= FILE_BYTES && keys == Keys::Short);
+        // Keys that differ early are short in the index.
+        let rest = "x".repeat(60_000);
+        let (bytes, keys) = filled(|number| format!("{number:09}{rest}"));
+        assert!(bytes > FILE_BYTES * 9 / 10 && keys == Keys::Short);
+        // What keys share is in a block once in a while.
+        let (bytes, keys) = filled(|number| format!("{rest}{number:09}"));
+        assert!(bytes > FILE_BYTES * 3 / 4 && keys == Keys::Long);
+        // Pairs of keys share much, and have little in common with others.
+        let (bytes, keys) = filled(|number| format!("{:09}{rest}{}", number / 2, number % 2));
+        assert!(bytes > FILE_BYTES / 4 && bytes < FILE_BYTES / 2 && keys == Keys::Long);
+    }
 }

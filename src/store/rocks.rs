@@ -16,8 +16,8 @@ use rocksdb::{
 
 use super::error::StoreError;
 use super::logs::logs_in;
-use super::options::{DEFAULT_CACHE, Merging, database_options, descriptors, table_options};
-use super::table::{Access, TableInfo};
+use super::options::{DEFAULT_CACHE, FileOptions, Keys, Merging, database_options, descriptors};
+use super::table::TableInfo;
 
 /// One change of one table: a new value, or `None` to delete.
 pub(super) type Change<'a> = (&'a [u8], Option<&'a [u8]>);
@@ -26,7 +26,7 @@ pub(super) type Change<'a> = (&'a [u8], Option<&'a [u8]>);
 pub(super) struct Rocks {
     db: DB,
     tables: &'static [TableInfo],
-    options: Options,
+    file_options: FileOptions,
     cache: Cache,
     bytes_read: AtomicU64,
     reads: AtomicU64,
@@ -62,9 +62,9 @@ impl Rocks {
         merging: Merging,
     ) -> Result<Self, StoreError> {
         let cache = Cache::new_lru_cache(DEFAULT_CACHE);
-        let db = DB::open_cf_descriptors(options, path, descriptors(tables, &cache, merging))
+        let db = DB::open_cf_descriptors(options, path, descriptors(tables, &cache, merging)?)
             .map_err(StoreError::rocks("opening the bank"))?;
-        Ok(Self::around(db, tables, &cache))
+        Self::around(db, tables, &cache)
     }
 
     /// Opens a checkpoint for reading only.
@@ -75,23 +75,21 @@ impl Rocks {
         let cache = Cache::new_lru_cache(DEFAULT_CACHE);
         let mut options = database_options()?;
         options.set_log_level(rocksdb::LogLevel::Fatal);
-        let families = descriptors(tables, &cache, Merging::Never);
+        let families = descriptors(tables, &cache, Merging::Never)?;
         let db = DB::open_cf_descriptors_read_only(&options, path, families, false)
             .map_err(StoreError::rocks("opening the published state"))?;
-        Ok(Self::around(db, tables, &cache))
+        Self::around(db, tables, &cache)
     }
 
-    fn around(db: DB, tables: &'static [TableInfo], cache: &Cache) -> Self {
-        // Files for a bulk load are written like those of a table with a filter.
-        let options = table_options(Access::Lookup, cache);
-        Self {
+    fn around(db: DB, tables: &'static [TableInfo], cache: &Cache) -> Result<Self, StoreError> {
+        Ok(Self {
             db,
             tables,
-            options,
+            file_options: FileOptions::new(cache)?,
             cache: cache.clone(),
             bytes_read: AtomicU64::new(0),
             reads: AtomicU64::new(0),
-        }
+        })
     }
 
     /// Lets the cache take at most so many bytes; what is in it beyond them goes.
@@ -257,8 +255,12 @@ impl Rocks {
     }
 
     /// Begins a sorted file for [`Rocks::ingest`].
-    pub(super) fn sorted_file(&self, path: &Path) -> Result<SortedFile<'_>, StoreError> {
-        let writer = SstFileWriter::create(&self.options);
+    pub(super) fn sorted_file(
+        &self,
+        path: &Path,
+        keys: Keys,
+    ) -> Result<SortedFile<'_>, StoreError> {
+        let writer = SstFileWriter::create(self.file_options.of(keys));
         writer
             .open(path)
             .map_err(StoreError::rocks("making a sorted file"))?;

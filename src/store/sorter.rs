@@ -25,6 +25,7 @@ use rayon::slice::ParallelSliceMut;
 use super::error::StoreError;
 pub use entry::Entry;
 use entry::{Head, head_of};
+pub(super) use runs::shared;
 use runs::{Merge, RunWriter, merge_runs};
 
 /// The most runs that are read at the same time.

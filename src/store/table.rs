@@ -18,6 +18,8 @@ pub type Hash128 = [u8; 16];
 pub enum Access {
     /// Mostly by key: it gets a filter that saves reads of absent keys.
     Lookup,
+    /// The same, by keys that are as long as URLs.
+    LookupByUrl,
     /// Mostly by range.
     Scan,
 }

@@ -50,7 +50,7 @@ tables! {
     PAGES = "pages": PageId => PageRecord, Lookup, Pages,
         key "site u32, index u32", value "record: rest of the URL, state, attributes, row, first and last batch";
     /// Page indexes by URL; key order is the URL order of a site.
-    PAGE_IDS = "page_ids": (SiteId, String) => u32, Lookup, Pages,
+    PAGE_IDS = "page_ids": (SiteId, String) => u32, LookupByUrl, Pages,
         key "site u32, rest of the URL, UTF-8", value "page index, varint";
     /// Intra-site targets of a page.
     INTRA = "intra": LinkKey => LinkBlock<u32>, Lookup, Links,

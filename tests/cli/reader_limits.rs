@@ -36,11 +36,16 @@ struct Ingested {
     peak: u64,
 }
 
-/// Ingests a file and watches how much memory that takes (0 where the system does not tell).
+/// Ingests a file and watches how much memory that takes.
 fn ingest(place: &Place, args: &[&str]) -> Ingested {
     let memory = MEMORY.to_string();
     let all = [&["ingest", "bank", "--memory", &memory][..], args].concat();
-    let mut command = place.command(&all);
+    watched(place, &all)
+}
+
+/// Runs a command and watches how much memory that takes (0 where the system does not tell).
+fn watched(place: &Place, args: &[&str]) -> Ingested {
+    let mut command = place.command(args);
     let command = command.stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let about = format!("/proc/{}/status", child.id());
@@ -158,6 +163,25 @@ fn long_urls_take_no_more_memory_than_others() {
     // Compressed, it expands to too much data.
     place.write("long.jsonl.zst", zstd::encode_all(&text[..], 19).unwrap());
     is_refused(&place, &["long.jsonl.zst"], TOO_MUCH);
+}
+
+#[test]
+fn files_of_long_urls_are_merged_in_no_more_memory_than_others() {
+    let place = Place::with_bank();
+    // URLs of the second batch lie between those of the first, so both are merged into new files.
+    for batch in 0..2 {
+        let mut text = Vec::new();
+        for number in 0..600 {
+            writeln!(text, r#"{{"url":"{}"}}"#, long_url(2 * number + batch)).unwrap();
+        }
+        let name = format!("long{batch}.jsonl");
+        place.write(&name, &text);
+        fits(&place, &[&name]);
+    }
+    let args = ["compact", "bank"];
+    let ended = watched(&place, &args);
+    assert_eq!(ended.status, Some(0), "{}", ended.error);
+    within(&args, ended.peak);
 }
 
 #[test]

@@ -194,7 +194,7 @@ impl Bank {
     ) -> Result<IngestReport, EngineError> {
         let begun = Instant::now();
         let writer = Writer::open(self.path(), request.wait, watch)?;
-        writer.limit_cache(request.memory);
+        writer.limit_memory(request.memory);
         let naming = writable_naming(&writer)?;
         let last = writer.counters()?.batch;
         let batch = last.checked_add(1).ok_or(StoreError::Full("batch"))?;

@@ -16,6 +16,10 @@ use crate::error::StoreError;
 /// How many bytes go to the compressor, or come from the decompressor, at a time.
 const BUFFER: usize = 64 << 10;
 
+/// The logarithm of how far back the compressor looks. As many bytes are held for each run that is read;
+/// what keys share is left out before.
+const WINDOW: u32 = 17;
+
 /// The most bytes that the three numbers before an entry take.
 const HEADER: usize = 15;
 
@@ -31,7 +35,9 @@ impl RunWriter {
     pub(super) fn new(folder: &Path) -> Result<Self, StoreError> {
         let file = tempfile::tempfile_in(folder).map_err(StoreError::io("write to", folder))?;
         // A fast level: runs are read back once, soon.
-        let out = zstd::Encoder::new(file, -3).map_err(StoreError::io("write to", folder))?;
+        let mut out = zstd::Encoder::new(file, -3).map_err(StoreError::io("write to", folder))?;
+        out.window_log(WINDOW)
+            .map_err(StoreError::io("write to", folder))?;
         Ok(Self {
             out,
             folder: folder.to_path_buf(),
@@ -74,7 +80,8 @@ impl RunWriter {
     }
 }
 
-fn shared(one: &[u8], other: &[u8]) -> usize {
+/// How many bytes two keys begin with alike.
+pub(crate) fn shared(one: &[u8], other: &[u8]) -> usize {
     let (ones, _) = one.as_chunks::<8>();
     let (others, _) = other.as_chunks::<8>();
     let words = ones.iter().zip(others).take_while(|(a, b)| a == b).count();
