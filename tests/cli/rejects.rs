@@ -43,7 +43,7 @@ fn a_bomb_of_bad_lines_is_not_read_to_its_end() {
         let words = "the batch was rejected; the bank is unchanged: 114688 of the first 114688 records are bad, and reading stopped there";
         assert!(error.contains(words), "{error}");
         let file = format!("bank/rejects/batch-000001-attempt-{number}.jsonl");
-        let words = format!("hint: the first 100000 are listed in {file}; mend the input");
+        let words = format!("hint: the first 100000 are listed in {file}; fix the input");
         assert!(error.contains(&words), "{error}");
         let listed = listed(&place, &file);
         assert_eq!(listed.len(), 100_000);
@@ -87,7 +87,7 @@ fn every_attempt_has_a_list_of_its_own() {
     };
     let loose = ["--max-rejects", "60"];
     let error = ingest("one\n", &[]).fails(3);
-    let words = "they are listed in bank/rejects/batch-000001-attempt-1.jsonl; mend the input";
+    let words = "they are listed in bank/rejects/batch-000001-attempt-1.jsonl; fix the input";
     assert!(error.contains(words), "{error}");
     let error = ingest("two\n", &[]).fails(3);
     assert!(error.contains("batch-000001-attempt-2.jsonl"), "{error}");
