@@ -24,7 +24,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::acknowledged::Acknowledged;
-use super::bulk_load::verify;
 use super::changes::Changes;
 use super::error::StoreError;
 use super::folder::{
@@ -206,7 +205,7 @@ impl Writer {
             return Err(StoreError::other_format(path, format));
         }
         if let Some(intent) = self.unfinished_load()? {
-            verify(&intent, path, watch)?;
+            intent.verify(path, watch)?;
             tracing::info!("finishing an interrupted bulk load");
             self.finish_load(&intent)?;
         } else if may_be_ingested(path, self.counters()?.epoch) {

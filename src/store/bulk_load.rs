@@ -53,23 +53,25 @@ impl Store {
     }
 }
 
-/// Compares all files of an interrupted load with its intent, and fails where one is missing or
-/// differs.
-///
-/// Cost: reads all files.
-pub(super) fn verify(intent: &Intent, bank: &Path, watch: &dyn Watch) -> Result<(), StoreError> {
-    let bytes = intent.files.iter().map(|file| file.bytes).sum();
-    watch.stage("verify an interrupted bulk load", Some(bytes));
-    for file in &intent.files {
-        if let Some(what) = file_fault(bank, &intent.folder, file, watch)? {
-            let name = format!("loads/{}/{}", intent.folder, file.name);
-            return Err(StoreError::State {
-                state: "live",
-                what: format!("an interrupted bulk load cannot be finished: {name} {what}"),
-            });
+impl Intent {
+    /// Compares all files of an interrupted load with its intent, and fails if one is missing or
+    /// differs.
+    ///
+    /// Cost: reads all files.
+    pub(super) fn verify(&self, bank: &Path, watch: &dyn Watch) -> Result<(), StoreError> {
+        let bytes = self.files.iter().map(|file| file.bytes).sum();
+        watch.stage("verify an interrupted bulk load", Some(bytes));
+        for file in &self.files {
+            if let Some(what) = file_fault(bank, &self.folder, file, watch)? {
+                let name = format!("loads/{}/{}", self.folder, file.name);
+                return Err(StoreError::State {
+                    state: "live",
+                    what: format!("an interrupted bulk load cannot be finished: {name} {what}"),
+                });
+            }
         }
+        Ok(())
     }
-    Ok(())
 }
 
 /// What is wrong with a file of a load; `None` where nothing is.

@@ -14,7 +14,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::acknowledged::Acknowledged;
-use super::bulk_load::verify;
 use super::check::CheckReport;
 use super::error::StoreError;
 use super::folder::{ACKNOWLEDGED, WRITER_LOCK, marker_format, names_in, open_regular};
@@ -269,7 +268,7 @@ fn walk(bank: &Path, store: &Store, watch: &dyn Watch) -> Result<StateCheck, Sto
     let unfinished = store.unfinished_load().ok().flatten();
     let is_unfinished = unfinished.is_some();
     let walk = if let Some(intent) = unfinished {
-        verify(&intent, bank, watch)?;
+        intent.verify(bank, watch)?;
         // What every writer reads, wherever it is stored.
         store.format()?;
         store.settings()?;

@@ -135,7 +135,9 @@ fn settings_come_from_the_environment_too() {
         &["evaluate", "bank", "crawl", "--draws", "2"],
     );
     assert!(
-        ended.err.contains("which `evaluate crawl` does not have"),
+        ended
+            .err
+            .contains("which `evaluate crawl` does not support"),
         "{ended:?}"
     );
     ended.done();

@@ -343,7 +343,7 @@ fn nothing_but_an_earlier_report_is_replaced() {
     place.write("kept.json", "{\"mine\": true}\n");
     let told = report("kept.html").fails(2);
     assert!(
-        told.contains("kept.json is there and is no report"),
+        told.contains("kept.json exists and is not a report"),
         "{told}"
     );
     assert_eq!(read(&place, "kept.json"), "{\"mine\": true}\n");

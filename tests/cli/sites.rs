@@ -177,7 +177,10 @@ fn quality_is_part_of_the_value() {
     let line =
         "refresh bank --plan w --method greedy --scope web --value-by pagerank --value-quality 4";
     let refused = place.run(&words(line)).fails(2);
-    assert!(refused.contains("conflicts with `value-by`"), "{refused}");
+    assert!(
+        refused.contains("conflicts with `--value-by pagerank`"),
+        "{refused}"
+    );
 }
 
 #[test]

@@ -96,17 +96,12 @@ fn a_compact_waits_or_says_that_the_bank_is_busy() {
         .open(place.path("bank/writer.lock"))
         .unwrap();
     lock.lock().unwrap();
-    for command in ["compact", "migrate"] {
-        if command == "migrate" {
-            place.write("bank/SEEDBANK", "seedbank bank, format 7\n");
-        }
-        let error = place.run(&[command, "bank"]).fails(4);
-        assert!(
-            error.contains("being written by another process"),
-            "{error}"
-        );
-        assert!(error.contains("or use --wait"), "{error}");
-    }
+    let error = place.run(&["compact", "bank"]).fails(4);
+    assert!(
+        error.contains("being written by another process"),
+        "{error}"
+    );
+    assert!(error.contains("or use --wait"), "{error}");
     let child = place.spawn(&["compact", "bank", "--wait"]);
     std::thread::sleep(std::time::Duration::from_millis(300));
     assert!(!compacted(&place));

@@ -397,5 +397,8 @@ fn a_comparison_can_be_stopped_and_refuses_what_makes_no_sense() {
     assert!(found.worth.is_empty() && found.counts.alive == 1);
     let long = [urls[0].clone(), urls[0].clone()];
     let error = told(&list(&long), &asked, &Unwatched).unwrap_err();
-    assert!(error.contains("has 2 URLs, and at most 1 are"), "{error}");
+    assert!(
+        error.contains("expected a list of at most 1 URLs, found 2 URLs"),
+        "{error}"
+    );
 }

@@ -229,11 +229,11 @@ fn what_is_wrong_is_said_and_nothing_written() {
         (&["web", "--urls", "none"], "cannot open none"),
         (
             &["web", "--urls", "short"],
-            "short has 1 lines and web has 8 nodes",
+            "short: expected 8 lines, one for each node of web, found 1",
         ),
         (
             &["web", "--urls", "long"],
-            "long has 9 lines and web has 8 nodes",
+            "long: expected 8 lines, one for each node of web, found 9",
         ),
         (
             &["broken"],

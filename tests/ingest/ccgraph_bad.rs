@@ -131,6 +131,11 @@ fn what_does_not_fit_refuses_the_batch_and_says_where() {
         apart,
         "line 1 of edges-1 has an edge from vertex 1".to_owned(),
     ));
+    assert_refused(cases);
+}
+
+/// Reads each graph and looks for words in its error.
+fn assert_refused(cases: Vec<(Files, String)>) {
     for (files, words) in cases {
         let (read, _) = files.read();
         let error = read.unwrap_err().to_string();

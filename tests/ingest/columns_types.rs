@@ -391,7 +391,7 @@ fn a_column_of_a_wrong_type_refuses_the_input_at_once() {
     let twice = RecordBatch::try_from_iter([("url", word()), ("URL", word())]).unwrap();
     for (table, said) in [
         (no_url, "has no column url; its columns are uri, clicks"),
-        (twice, "has two columns url"),
+        (twice, "has two columns named url"),
     ] {
         for (file, name) in [
             (parquet(&table, WriterProperties::default()), "parquet"),

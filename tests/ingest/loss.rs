@@ -219,7 +219,7 @@ fn a_delta_given_as_a_snapshot_is_refused() {
         let error = place.run(&args).fails(3);
         for words in [
             "from 150 to 3,",
-            "from 12 to 15,",
+            "from 12 to 15;",
             "the bank is unchanged",
             "omit --snapshot",
             "--max-loss 100",
@@ -252,7 +252,7 @@ fn an_export_without_its_links_is_refused() {
         let args = ["ingest", "bank", "broken.jsonl"];
         let args: Vec<&str> = args.into_iter().chain(more).collect();
         let error = place.run(&args).fails(3);
-        for words in ["from 300 to 300,", "from 1200 to 0,", "--max-loss 100"] {
+        for words in ["from 300 to 300,", "from 1200 to 0;", "--max-loss 100"] {
             assert!(error.contains(words), "{words}: {error}");
         }
         assert!(!error.contains("omit --snapshot"), "{error}");

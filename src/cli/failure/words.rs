@@ -92,7 +92,7 @@ mod tests {
             ),
             (
                 "method = 'random'\nshare = 'value'",
-                "`--share` needs a total to share out; give `--seeds`",
+                "`--share` requires a total number of seeds; add `--seeds`",
             ),
             (
                 "method = 'max-out'\nvalue-spam = 1000001",
@@ -108,12 +108,9 @@ mod tests {
             ),
             (
                 "method = 'random'\nscope = 'web'\nfetch-cost = 0.5",
-                "random picks by no value that a `--fetch-cost` could be taken from; take greedy or max-weight",
+                "random does not select by value, so `--fetch-cost` does not apply; use greedy or max-weight",
             ),
-            (
-                "new-members = 2",
-                "`--new-members` goes with `--core-size`; give that too",
-            ),
+            ("new-members = 2", "`--new-members` requires `--core-size`"),
             ("seeds = 0", "`--seeds`: expected at least 1, found 0"),
         ];
         for (options, text) in cases {

@@ -256,7 +256,7 @@ fn a_hundred_megabytes_in_one_line_are_one_reject() {
     };
     assert_eq!(reject.record, "x".repeat(200));
     assert!(
-        reject.detail.contains("100000000 bytes"),
+        reject.detail.contains("bytes, found 100000000"),
         "{}",
         reject.detail
     );

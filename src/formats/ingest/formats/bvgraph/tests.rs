@@ -215,7 +215,7 @@ fn a_small_file_of_many_links_is_refused_before_they_are_made() {
     // Properties that claim fewer links than there are.
     let told = error(40_000, 40_000, 100_000);
     assert!(told.contains("at node 2 of 40000"), "{told}");
-    assert!(told.contains("expected 100000 links"), "{told}");
+    assert!(told.contains("its properties claim 100000 links"), "{told}");
     // A single list that would take 280 MB.
     let told = error(35_000_000, 35_000_000, 35_000_000);
     assert!(told.contains("at node 0 of 35000000"), "{told}");
@@ -246,7 +246,7 @@ fn properties_that_make_no_sense_are_refused() {
     let links: usize = lists().iter().map(Vec::len).sum();
     let count = format!("arcs={links}");
     for (from, to, words) in [
-        ("nodes=60", "nodes=61", "damaged or cut off at node 60"),
+        ("nodes=60", "nodes=61", "damaged or truncated at node 60"),
         ("nodes=60", "nodes=59", "a link that cannot be"),
         ("nodes=60", "nodes=99999999999", "too few for the"),
         ("nodes=60", "nodes=-1", "cannot parse 'nodes'"),
