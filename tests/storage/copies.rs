@@ -131,7 +131,7 @@ fn a_damaged_table_is_not_migrated() {
     let state = published(&place);
     let tables = names(&state)
         .into_iter()
-        .filter(|name| name.ends_with(".sst"));
+        .filter(|name| Path::new(name).extension().is_some_and(|end| end == "sst"));
     let size = |name: &String| fs::metadata(state.join(name)).unwrap().len();
     let largest = state.join(tables.max_by_key(size).unwrap());
     let mut bytes = fs::read(&largest).unwrap();
