@@ -73,6 +73,7 @@ mod rocks;
 mod room;
 mod seeds;
 pub mod sides;
+mod sorted_file;
 mod sorter;
 mod steps;
 mod store;

@@ -17,6 +17,7 @@ use rocksdb::{
 use super::error::StoreError;
 use super::logs::logs_in;
 use super::options::{DEFAULT_CACHE, FileOptions, Keys, Merging, database_options, descriptors};
+use super::sorted_file::SortedFile;
 use super::table::TableInfo;
 
 /// One change of one table: a new value, or `None` to delete.
@@ -264,7 +265,7 @@ impl Rocks {
         writer
             .open(path)
             .map_err(StoreError::rocks("making a sorted file"))?;
-        Ok(SortedFile { writer })
+        Ok(SortedFile::new(writer))
     }
 
     /// Adds sorted files to a table, all or none; they stay where they are. Doing it again with the
@@ -449,27 +450,6 @@ pub struct TableSize {
     pub keys: u64,
     /// Whether it is one sorted run, so that no overwritten entry takes room.
     pub is_compacted: bool,
-}
-
-/// A sorted file being written; keys must ascend.
-pub(super) struct SortedFile<'a> {
-    writer: SstFileWriter<'a>,
-}
-
-impl SortedFile<'_> {
-    pub(super) fn push(&mut self, (key, value): Change<'_>) -> Result<(), StoreError> {
-        match value {
-            Some(value) => self.writer.put(key, value),
-            None => self.writer.delete(key),
-        }
-        .map_err(StoreError::rocks("writing a sorted file"))
-    }
-
-    pub(super) fn finish(mut self) -> Result<(), StoreError> {
-        self.writer
-            .finish()
-            .map_err(StoreError::rocks("finishing a sorted file"))
-    }
 }
 
 /// A range of a table, in key order or backwards.

@@ -8,6 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::orders::{ORDERS, Order};
 use super::{fail_on, product, sources};
 
 /// A module's path from the crate's root; for its `lib.rs` it is empty.
@@ -240,91 +241,6 @@ fn shown(path: &[String]) -> String {
 
 /// The folders of the crates.
 const CRATES: [&str; 4] = ["src", "src/algorithms", "src/formats", "src/store"];
-
-/// The rooms of a folder from the lowest upwards. Rooms on one line are at the same height, and do
-/// not import each other. A room that is missing here, or that no longer exists, is an error.
-struct Order {
-    /// The folder of the crate.
-    of: &'static str,
-    /// The folder within the crate.
-    folder: &'static [&'static str],
-    lines: &'static [&'static [&'static str]],
-}
-
-const ORDERS: &[Order] = &[
-    Order {
-        of: "src/algorithms",
-        folder: &[],
-        lines: &[
-            &["page", "watch"],
-            &["graph"],
-            &["rank"],
-            &["cores", "cover"],
-            &["evaluate"],
-        ],
-    },
-    Order {
-        of: "src/formats",
-        folder: &[],
-        lines: &[&["clock", "shown", "columns"], &["ingest", "synth"]],
-    },
-    Order {
-        of: "src",
-        folder: &[],
-        lines: &[
-            &["named"],
-            &["engine"],
-            &["told", "html"],
-            &["report", "serve"],
-        ],
-    },
-    Order {
-        of: "src",
-        folder: &["engine"],
-        lines: &[
-            &["error", "clock"],
-            &["bank", "whole"],
-            &["policy"],
-            &["plan"],
-            &["history"],
-            &["ingest"],
-            &["upkeep"],
-            &["refresh"],
-            &["ask", "export", "graph_files"],
-            &["evaluate", "scores"],
-        ],
-    },
-    Order {
-        of: "src",
-        folder: &["cli"],
-        lines: &[
-            &[
-                "time_limit",
-                "abort_handler",
-                "environment",
-                "values",
-                "states",
-            ],
-            &["parameter_flags"],
-            &["failure"],
-            &["log", "atomic_file"],
-            &["output", "progress", "table", "metrics_file"],
-            &["session", "compressed"],
-            &["url_list", "plan_flags"],
-            &["check", "diff"],
-            &["page_history"],
-            &[
-                "backup", "compact", "compare", "cores", "evaluate", "explain", "export", "forget",
-                "graph", "history", "ingest", "init", "migrate", "page", "plans", "quotas",
-                "refresh", "repair", "report", "restore", "scores", "search", "seeds", "serve",
-                "shell", "site", "status", "synth", "undo",
-            ],
-            // The types that are printed, as schemas.
-            &["schemas"],
-            &["args"],
-        ],
-    },
-];
 
 /// Imports against an order.
 fn upward(imports: &[Import], order: &Order) -> Vec<String> {

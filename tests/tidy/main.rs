@@ -4,6 +4,7 @@
 
 mod crates;
 mod imports;
+mod orders;
 #[cfg(unix)]
 mod skipped;
 mod words;

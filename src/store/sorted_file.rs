@@ -1,0 +1,31 @@
+//! Files of a table that a bulk load writes before RocksDB ingests them.
+
+use rocksdb::SstFileWriter;
+
+use super::error::StoreError;
+use super::rocks::Change;
+
+/// A sorted file being written; keys must ascend.
+pub(super) struct SortedFile<'a> {
+    writer: SstFileWriter<'a>,
+}
+
+impl<'a> SortedFile<'a> {
+    pub(super) const fn new(writer: SstFileWriter<'a>) -> Self {
+        Self { writer }
+    }
+
+    pub(super) fn push(&mut self, (key, value): Change<'_>) -> Result<(), StoreError> {
+        match value {
+            Some(value) => self.writer.put(key, value),
+            None => self.writer.delete(key),
+        }
+        .map_err(StoreError::rocks("writing a sorted file"))
+    }
+
+    pub(super) fn finish(mut self) -> Result<(), StoreError> {
+        self.writer
+            .finish()
+            .map_err(StoreError::rocks("finishing a sorted file"))
+    }
+}
