@@ -2,15 +2,15 @@
 
 /// The rooms of a folder from the lowest upwards. Rooms on one line are at the same height, and do
 /// not import each other. A room that is missing here, or that no longer exists, is an error.
-pub struct Order {
+pub(super) struct Order {
     /// The folder of the crate.
-    pub of: &'static str,
+    pub(super) of: &'static str,
     /// The folder within the crate.
-    pub folder: &'static [&'static str],
-    pub lines: &'static [&'static [&'static str]],
+    pub(super) folder: &'static [&'static str],
+    pub(super) lines: &'static [&'static [&'static str]],
 }
 
-pub const ORDERS: &[Order] = &[
+pub(super) const ORDERS: &[Order] = &[
     Order {
         of: "src/algorithms",
         folder: &[],
