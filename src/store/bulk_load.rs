@@ -142,7 +142,7 @@ impl Writer {
     fn write_undo(&self, path: &Path, undo: Option<UndoRecord>) -> Result<(), StoreError> {
         let value = encoded(undo)?;
         let mut file = self.store.rocks.sorted_file(path, Keys::Short)?;
-        file.push((&super::table::Key::bytes(&MetaKey::Undo), value.as_deref()))?;
+        file.push(&super::table::Key::bytes(&MetaKey::Undo), value.as_deref())?;
         file.finish()
     }
 

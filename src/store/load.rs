@@ -124,7 +124,7 @@ impl Slice {
         for &(key_length, value_length) in &self.lengths {
             let (key, after) = rest.split_at(key_length);
             let (value, after) = after.split_at(value_length.unwrap_or(0));
-            file.push((key, value_length.map(|_| value)))?;
+            file.push(key, value_length.map(|_| value))?;
             rest = after;
         }
         file.finish()?;

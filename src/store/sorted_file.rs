@@ -3,7 +3,6 @@
 use rocksdb::SstFileWriter;
 
 use super::error::StoreError;
-use super::rocks::Change;
 
 /// A sorted file being written; keys must ascend.
 pub(super) struct SortedFile<'a> {
@@ -15,7 +14,8 @@ impl<'a> SortedFile<'a> {
         Self { writer }
     }
 
-    pub(super) fn push(&mut self, (key, value): Change<'_>) -> Result<(), StoreError> {
+    /// Appends an entry; `None` deletes the key.
+    pub(super) fn push(&mut self, key: &[u8], value: Option<&[u8]>) -> Result<(), StoreError> {
         match value {
             Some(value) => self.writer.put(key, value),
             None => self.writer.delete(key),

@@ -125,7 +125,7 @@ fn a_file_that_is_cut_off_is_refused_with_what_to_do() {
             "a.warc.open",
             "its crawler still writes it, or was broken off",
         ),
-        ("cut.warc.gz", "cut.warc.gz is damaged gzip: "),
+        ("cut.warc.gz", "cut.warc.gz is damaged gzip; only "),
     ] {
         let error = place.run(&["ingest", "bank", file]).fails(3);
         assert!(error.contains("the bank is unchanged"), "{error}");

@@ -163,7 +163,7 @@ fn a_bank_of_format_1_needs_no_migration() {
     let (place, expected) = unpacked(1, "refreshes");
     let before = contents(&place.path("bank"));
     let told = place.run(&["migrate", "bank"]).done();
-    assert_eq!(told, "nothing to do: the bank has format 1\n");
+    assert_eq!(told, "nothing to do: the bank already has format 1\n");
     assert_eq!(changes(&before, &place.path("bank")), NO_FILES);
     std::fs::rename(place.path("bank"), place.path("old")).unwrap();
     place.run(&["migrate", "old", "--to", "bank"]).done();
