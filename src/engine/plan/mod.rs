@@ -140,7 +140,7 @@ impl PlanOptions {
     /// These options, and where they are silent those of `stored`.
     ///
     /// Given parameters set aside the stored ones that contradict them; each
-    /// [declaration](self::parameters) says which.
+    /// declaration (`parameters.rs`) says which.
     ///
     /// - A limit or list that is `none` here removes the stored one.
     /// - Hops and a cost that were tried belong to the method, the budget and the kind of value that
@@ -205,7 +205,7 @@ impl PlanOptions {
     }
 
     /// Reads the files that lists name and that were not read yet; relative paths are those from
-    /// `folder`. Errors are those of [`List::read`].
+    /// `folder`. Errors are those of [`List::read`](crate::engine::policy::List::read).
     pub fn read_lists(mut self, folder: &Path, watch: &dyn Watch) -> Result<Self, EngineError> {
         for parameter in Parameter::all() {
             if let Some(list) = parameter.slot.list_mut(&mut self) {
