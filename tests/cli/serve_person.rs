@@ -60,14 +60,14 @@ fn seeds_are_searched_sorted_filtered_and_paged() {
     let url = result.text();
     assert!(url.contains(part), "{url}");
     result.click();
-    browser.wait("location.pathname === '/page'");
+    browser.wait("location.pathname === '/page' && document.querySelector('h1')");
     assert_eq!(browser.find("h1").text(), url);
 
     // To the seeds of a plan, sorted by the heads of their columns.
     browser.find(".home").click();
     browser.wait("location.pathname === '/'");
     browser.find("main a[href='/refresh?refresh=3']").click();
-    browser.wait("location.pathname === '/refresh'");
+    browser.wait("location.pathname === '/refresh' && document.querySelector('h1')");
     let by_rank = column(&browser, 1);
     let mut by_url = by_rank.clone();
     by_url.sort();
@@ -138,7 +138,7 @@ fn two_refreshes_are_chosen_and_lists_are_saved() {
     let served = Shown::new();
     browser.goto(&served.at("/refresh?refresh=2"));
     browser.find("main a[href^='/diff?']").click();
-    browser.wait("location.pathname === '/diff'");
+    browser.wait("location.pathname === '/diff' && document.querySelector('h1')");
     let counts = || -> Vec<u32> {
         let text = browser.find("main > p b").text();
         let words = text.split(' ').filter_map(|word| word.parse().ok());
@@ -205,7 +205,7 @@ fn a_list_is_pasted_or_chosen_as_a_file() {
     let seed = seeds.lines().next().unwrap();
     browser.goto(&served.at("/"));
     browser.find("header a[href='/compare']").click();
-    browser.wait("location.pathname === '/compare'");
+    browser.wait("location.pathname === '/compare' && document.querySelector('h1')");
     let list = format!("# ours\n{seed}\nhttp://nowhere.example/\nnot a url\n{seed}\n");
     browser.find("#list").send_keys(&list);
     browser.find("main form button").click();
@@ -361,7 +361,7 @@ fn every_answer_is_three_steps_from_the_start() {
     step("main a[href='/refresh?refresh=2']", "/refresh");
     step("td a[href^='/core?']", "/core");
     browser.link(hub).click();
-    browser.wait("location.pathname === '/page'");
+    browser.wait("location.pathname === '/page' && document.querySelector('h1')");
     is_explained(hub);
 
     // Any other page: it is searched for, clicked, and its evidence is a step further.
@@ -384,7 +384,7 @@ fn every_answer_is_three_steps_from_the_start() {
         home();
         search(&browser, url);
         browser.link(url).click();
-        browser.wait("location.pathname === '/page'");
+        browser.wait("location.pathname === '/page' && document.querySelector('h1')");
         is_explained(url);
         let said = sentence(place, url);
         assert!(said.contains(word), "{said}");
@@ -405,9 +405,9 @@ fn every_answer_is_three_steps_from_the_start() {
     let again = browser.find("#find");
     again.send_keys(seed);
     again.send_keys(ENTER);
-    browser.wait("location.pathname === '/search'");
+    browser.wait("location.pathname === '/search' && document.querySelector('h1')");
     browser.link(seed).click();
-    browser.wait("location.pathname === '/page'");
+    browser.wait("location.pathname === '/page' && document.querySelector('h1')");
     is_explained(seed);
     is_quiet(&browser, &served.base);
     served.stop();

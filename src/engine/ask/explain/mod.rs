@@ -90,8 +90,8 @@ impl Explainer {
     /// that the bank does not know is [`EngineError::NotKnown`], with the nearest pages that it
     /// knows.
     ///
-    /// Cost, opening included: at most 20 point reads, and well below 1 MB, whatever the size of
-    /// the bank; where the plan has policies, its lists and one scan of its seeds more, with caps two.
+    /// Cost, opening included: at most 20 point reads, for an alias at most 5 more, and well below
+    /// 1 MB, whatever the size of the bank; where the plan has policies, its lists and one scan of its seeds more, with caps two.
     pub fn page(&self, url: &str) -> Result<Explanation, EngineError> {
         let case = &self.case;
         let before = case.cost();

@@ -20,12 +20,12 @@ pub(super) fn why(
     record: &PageRecord,
 ) -> Result<Why, EngineError> {
     let first = match seed(case, 1) {
-        Ok((_, evidence)) => Some(evidence),
+        Ok(first) => Some(first),
         Err(_) if case.chosen() == 0 => None,
         Err(e) => return Err(e),
     };
     let reach = match &first {
-        Some(evidence) => reach(case, evidence.since, page)?,
+        Some((_, evidence)) => reach(case, evidence.since, page)?,
         None => None,
     };
     let (Some(first), Some(reach)) = (first, reach) else {
@@ -33,9 +33,14 @@ pub(super) fn why(
             reason: left_out(case, page, record)?,
         });
     };
-    let by = |rank| Ok::<_, EngineError>(view(case, rank, &seed(case, rank)?)?);
+    // The first seed was read already; a second read of it would count.
+    let seed_at = |rank| match rank {
+        1 => Ok(first.clone()),
+        _ => seed(case, rank),
+    };
+    let by = |rank| Ok::<_, EngineError>(view(case, rank, &seed_at(rank)?)?);
     if let Some(rank) = reach.pick {
-        let (page, evidence) = seed(case, rank)?;
+        let (page, evidence) = seed_at(rank)?;
         let (of_list, held_back) = case.rank(page, rank);
         let reached_by = reach.covered.filter(|covered| covered.pick != rank);
         let reached_by = reached_by
@@ -64,7 +69,7 @@ pub(super) fn why(
     let is_complete = case.chosen() == choice.seeds;
     Ok(Why::Unreached(Box::new(Unreached {
         score: reach.score,
-        last_pick: is_complete.then(|| by(first.last_rank)).transpose()?,
+        last_pick: is_complete.then(|| by(first.1.last_rank)).transpose()?,
         picks: case.chosen(),
         seeds_asked: choice.seeds,
         terms: terms(case, choice),
