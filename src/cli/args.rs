@@ -2,7 +2,7 @@
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use super::session::Everywhere;
+use super::session::GlobalArgs;
 use super::{
     backup, check, compact, compare, cores, diff, evaluate, explain, export, forget, graph,
     history, ingest, init, migrate, page, plans, quotas, refresh, repair, report, restore, scores,
@@ -42,7 +42,7 @@ pub(super) struct Cli {
     #[command(subcommand)]
     pub(super) command: Command,
     #[command(flatten)]
-    pub(super) everywhere: Everywhere,
+    pub(super) global: GlobalArgs,
 }
 
 /// A subcommand.

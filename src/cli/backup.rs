@@ -9,9 +9,8 @@ use seedbank::engine::{BackupReport, BackupRequest, Bank};
 use seedbank::shown::counted;
 
 use super::failure::CliError;
-use super::output::{print, print_json};
 use super::session::{Outcome, Session};
-use super::values::{Format, FormatArgs, human_bytes, whole};
+use super::values::{FormatArgs, human_bytes, whole};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -59,14 +58,8 @@ pub(super) fn run(args: &BackupArgs, session: &Session) -> Result<Outcome, CliEr
         verify: args.verify,
         wait: args.wait,
     };
-    let watch = session.watch()?;
-    let made = Bank::at(&args.bank).backup(&args.folder, &request, &watch);
-    drop(watch);
-    let report = made?;
-    match args.format.format {
-        Format::Json => print_json(&report)?,
-        Format::Text => print(&text(&report))?,
-    }
+    let report = session.run(|watch| Bank::at(&args.bank).backup(&args.folder, &request, watch))?;
+    args.format.format.print(&report, text)?;
     for damaged in &report.damaged {
         session.warn(format_args!(
             "backup {} cannot be restored: {}",

@@ -8,9 +8,8 @@ use seedbank::engine::{Bank, CompactReport};
 use seedbank::shown::counted;
 
 use super::failure::CliError;
-use super::output::{print, print_json};
 use super::session::{Outcome, Session};
-use super::values::{Format, FormatArgs, human_bytes};
+use super::values::{FormatArgs, human_bytes};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -39,14 +38,8 @@ pub(super) struct CompactArgs {
 }
 
 pub(super) fn run(args: &CompactArgs, session: &Session) -> Result<Outcome, CliError> {
-    let watch = session.watch()?;
-    let compacted = Bank::at(&args.bank).compact(args.wait, &watch);
-    drop(watch);
-    let report = compacted?;
-    match args.format.format {
-        Format::Json => print_json(&report)?,
-        Format::Text => print(&text(&report))?,
-    }
+    let report = session.run(|watch| Bank::at(&args.bank).compact(args.wait, watch))?;
+    args.format.format.print(&report, text)?;
     Ok(Outcome::Done)
 }
 

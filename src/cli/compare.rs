@@ -51,13 +51,12 @@ pub(super) struct CompareArgs {
 }
 
 pub(super) fn run(args: CompareArgs, session: &Session) -> Result<Outcome, CliError> {
-    let watch = session.watch()?;
-    let list = url_list::read(&args.list, &watch)?;
     let mut request = CompareRequest::new(args.which.into());
     request.fetches = args.fetches;
-    let found = Bank::at(&args.bank).compare(&list, &request, &watch);
-    drop(watch);
-    let found = found?;
+    let found = session.run(|watch| -> Result<ListComparison, CliError> {
+        let list = url_list::read(&args.list, watch)?;
+        Ok(Bank::at(&args.bank).compare(&list, &request, watch)?)
+    })?;
     match args.format.format {
         Format::Json => print_json(&found)?,
         Format::Text => {

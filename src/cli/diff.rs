@@ -71,19 +71,17 @@ enum DiffFormat {
 }
 
 pub(super) fn run(args: DiffArgs, session: &Session) -> Result<Outcome, CliError> {
-    let watch = session.watch()?;
     let list = args.seeds_file.as_deref();
-    let list = list.map(|path| url_list::read(path, &watch)).transpose()?;
+    let list = session.run(|watch| list.map(|path| url_list::read(path, watch)).transpose())?;
     let request = DiffRequest {
         plan: args.plan,
         refreshes: args.refreshes,
         against: args.against,
         list,
     };
-    let diff = Bank::at(&args.bank).diff(&request, &watch);
-    drop(watch);
+    let diff = session.run(|watch| Bank::at(&args.bank).diff(&request, watch));
     let diff = match diff {
-        Err(EngineError::OneRefresh { plan, only }) => {
+        Err(CliError::Engine(EngineError::OneRefresh { plan, only })) => {
             return one_refresh(args.format, &plan, only, session);
         }
         diff => diff?,
@@ -148,7 +146,7 @@ fn counts(summary: &DiffSummary) -> String {
     if !summary.causes.is_empty() {
         let causes = summary.causes.iter();
         let causes: Vec<String> = causes
-            .map(|(cause, count)| format!("{count} {}", name(*cause)))
+            .map(|(cause, count)| format!("{count} {}", cause_name(*cause)))
             .collect();
         let _ = writeln!(text, "causes: {}", causes.join(", "));
     }
@@ -165,7 +163,7 @@ fn side(side: &DiffSide) -> String {
 }
 
 /// Returns the name of a cause as in JSON.
-pub(super) fn name(cause: Cause) -> String {
+pub(super) fn cause_name(cause: Cause) -> String {
     match serde_json::to_value(cause) {
         Ok(serde_json::Value::String(name)) => name,
         _ => String::new(),
@@ -185,7 +183,7 @@ fn line(seed: &SeedChange) -> String {
     // Writing to a String cannot fail.
     let _ = write!(text, " {}", seed.url);
     if let Some(cause) = seed.cause {
-        let _ = write!(text, "  {}", name(cause));
+        let _ = write!(text, "  {}", cause_name(cause));
     }
     if let (Some(links), Some(of)) = (seed.links, seed.links_of) {
         let _ = write!(text, " ({links} of {})", counted(of, "link"));

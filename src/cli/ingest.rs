@@ -12,7 +12,6 @@ use seedbank::shown::{counted, plain};
 
 use super::failure::CliError;
 use super::metrics_file::MetricsArgs;
-use super::output::{print, print_json};
 use super::session::{Outcome, Session};
 use super::values::{self, FormatArgs, human_bytes, kind_name};
 
@@ -303,10 +302,7 @@ pub(super) fn run(args: IngestArgs, session: &Session) -> Result<Outcome, CliErr
     let metrics = args.metrics.clone();
     metrics.check(&args.bank)?;
     let request = request(args)?;
-    let watch = session.watch()?;
-    let report = bank.ingest(&request, &watch);
-    drop(watch);
-    let report = report?;
+    let report = session.run(|watch| bank.ingest(&request, watch))?;
     // The batch is applied, so it is reported first, and an error of the metrics file after it.
     let written = metrics.write(&bank);
     if report.read.records == 0 {
@@ -335,10 +331,7 @@ pub(super) fn run(args: IngestArgs, session: &Session) -> Result<Outcome, CliErr
             names.join(", ")
         ));
     }
-    match format {
-        values::Format::Json => print_json(&report)?,
-        values::Format::Text => print(&text(&report))?,
-    }
+    format.print(&report, text)?;
     written?;
     Ok(Outcome::Done)
 }

@@ -76,7 +76,7 @@ pub(crate) fn run() -> ExitCode {
             return ExitCode::from(status);
         }
     };
-    let session = Session::new(&cli.everywhere);
+    let session = Session::new(&cli.global);
     if !format.is_empty()
         && let Some(name) = environment::fell_back(&args::command(), &matches, &format)
     {
@@ -132,8 +132,8 @@ fn dispatch(cli: Cli, session: &Session) -> Result<Outcome, CliError> {
         Command::Compact(args) => compact::run(&args, session),
         Command::Migrate(args) => migrate::run(&args, session),
         Command::Synth(args) => synth::run(&args, session),
-        Command::Completions(of) => shell::completions(&of, args::command()),
-        Command::Man(of) => shell::man(&of, args::command()),
+        Command::Completions(shell) => shell::completions(&shell, args::command()),
+        Command::Man(man) => shell::man(&man, args::command()),
     }
 }
 

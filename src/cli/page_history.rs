@@ -65,7 +65,7 @@ fn line(appearance: &Appearance, until: Option<&Appearance>) -> String {
         } else {
             "lost"
         };
-        let mut because = format!("{change}: {}", super::diff::name(cause));
+        let mut because = format!("{change}: {}", super::diff::cause_name(cause));
         // Writing to a String cannot fail.
         if let Some(by) = &appearance.by {
             let _ = write!(because, ", seed {by}");

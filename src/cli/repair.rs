@@ -8,9 +8,8 @@ use seedbank::engine::{Bank, Lost, Mended, RepairReport};
 
 use super::check;
 use super::failure::CliError;
-use super::output::{print, print_json};
 use super::session::{Outcome, Session};
-use super::values::{Format, FormatArgs};
+use super::values::FormatArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -38,14 +37,8 @@ pub(super) struct RepairArgs {
 }
 
 pub(super) fn run(args: &RepairArgs, session: &Session) -> Result<Outcome, CliError> {
-    let watch = session.watch()?;
-    let repaired = Bank::at(&args.bank).repair(args.wait, &watch);
-    drop(watch);
-    let report = repaired?;
-    match args.format.format {
-        Format::Json => print_json(&report)?,
-        Format::Text => print(&text(&report))?,
-    }
+    let report = session.run(|watch| Bank::at(&args.bank).repair(args.wait, watch))?;
+    args.format.format.print(&report, text)?;
     if report.usable && report.certain && report.lost.is_none() {
         return Ok(Outcome::Done);
     }

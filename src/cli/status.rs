@@ -10,10 +10,10 @@ use seedbank::shown::{counted, plain};
 
 use super::failure::CliError;
 use super::metrics_file::MetricsArgs;
-use super::output::{print, print_json};
+use super::output::print;
 use super::session::Outcome;
 use super::table::aligned;
-use super::values::{Format, FormatArgs, human_age, human_bytes, kind_name, time};
+use super::values::{FormatArgs, human_age, human_bytes, kind_name, time};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -46,10 +46,9 @@ pub(super) fn run(args: &StatusArgs) -> Result<Outcome, CliError> {
     args.metrics.check(&args.bank)?;
     let status = Bank::at(&args.bank).status()?;
     args.metrics.write_text(&args.bank, &status.metrics())?;
-    match args.format.format {
-        Format::Json => print_json(&status)?,
-        Format::Text => print(&text(&status, args.sizes))?,
-    }
+    args.format
+        .format
+        .print(&status, |status| text(status, args.sizes))?;
     Ok(Outcome::Done)
 }
 

@@ -64,8 +64,7 @@ pub(super) fn run(bank: &Path, args: BudgetArgs, session: &Session) -> Result<Ou
         .chain(refreshes)
         .map(|which| lists::refresh_list(which, args.succeed))
         .collect();
-    let watch = session.watch()?;
-    lists.extend(lists::read_all(&args.seeds_file, &watch)?);
+    lists.extend(session.run(|watch| lists::read_all(&args.seeds_file, watch))?);
     if lists.is_empty() {
         lists.push(lists::refresh_list(Which::default(), args.succeed));
     }
@@ -73,9 +72,7 @@ pub(super) fn run(bank: &Path, args: BudgetArgs, session: &Session) -> Result<Ou
         lists,
         pages: args.pages,
     };
-    let found = Bank::at(bank).evaluate_budget(&request, &watch);
-    drop(watch);
-    let found = found?;
+    let found = session.run(|watch| Bank::at(bank).evaluate_budget(&request, watch))?;
     for row in &found.lists {
         warn_of_absent(&row.list, args.format, session);
     }

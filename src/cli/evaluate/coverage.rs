@@ -68,7 +68,7 @@ pub(super) struct CoverageArgs {
 struct SiteValues;
 
 impl Selection for SiteValues {
-    fn takes(parameter: &Parameter) -> bool {
+    fn includes(parameter: &Parameter) -> bool {
         parameter.values_pages && parameter.taken_by == TakenBy::Cover
     }
 
@@ -88,10 +88,8 @@ pub(super) fn run(bank: &Path, args: CoverageArgs, session: &Session) -> Result<
         rng_seed: args.rng_seed,
         value: args.value.into_options(),
     };
-    let watch = session.watch()?;
-    let found = Bank::at(bank).evaluate_coverage(&request, &watch);
-    drop(watch);
-    args.format.print(&found?, text, csv)
+    let found = session.run(|watch| Bank::at(bank).evaluate_coverage(&request, watch))?;
+    args.format.print(&found, text, csv)
 }
 
 /// Selects which share of a point to show.

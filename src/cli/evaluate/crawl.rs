@@ -71,7 +71,6 @@ pub(super) struct CrawlArgs {
 }
 
 pub(super) fn run(bank: &Path, args: CrawlArgs, session: &Session) -> Result<Outcome, CliError> {
-    let watch = session.watch()?;
     let list = match &args.seeds_file {
         None => lists::refresh_list(args.which.into(), args.succeed),
         Some(file) => {
@@ -83,7 +82,7 @@ pub(super) fn run(bank: &Path, args: CrawlArgs, session: &Session) -> Result<Out
                         .to_owned(),
                 ));
             }
-            lists::read(file, &watch)?
+            session.run(|watch| lists::read(file, watch))?
         }
     };
     let request = CrawlRequest {
@@ -96,9 +95,7 @@ pub(super) fn run(bank: &Path, args: CrawlArgs, session: &Session) -> Result<Out
         holdouts: args.holdouts,
         budgets: args.budget,
     };
-    let found = Bank::at(bank).evaluate_crawl(&request, &watch);
-    drop(watch);
-    let found = found?;
+    let found = session.run(|watch| Bank::at(bank).evaluate_crawl(&request, watch))?;
     warn_of_absent(&found.list, args.format, session);
     args.format.print(&found, text, csv)
 }

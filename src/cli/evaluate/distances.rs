@@ -58,10 +58,8 @@ pub(super) fn run(
         samples: args.samples,
         rng_seed: args.rng_seed,
     };
-    let watch = session.watch()?;
-    let found = Bank::at(bank).evaluate_distances(&request, &watch);
-    drop(watch);
-    args.format.print(&found?, text, csv)
+    let found = session.run(|watch| Bank::at(bank).evaluate_distances(&request, watch))?;
+    args.format.print(&found, text, csv)
 }
 
 fn text(found: &DistancesEvaluation) -> String {

@@ -4,7 +4,7 @@ use indicatif::BinaryBytes;
 use seedbank::engine::{EngineError, Family, PlanError, RequestError, StoreError};
 use seedbank::shown::shortened;
 
-use crate::cli::parameter_flags::with_dashes;
+use crate::cli::parameter_flags::names_as_flags;
 
 /// Returns the whole text of an error; `None` if the library's own text, with its causes, needs no
 /// change.
@@ -55,7 +55,7 @@ pub(super) fn plan(error: &PlanError) -> Option<String> {
         | PlanError::NoSeedAllowed(_)
         | PlanError::TooManyPins { .. }
         | PlanError::Cores(_)
-        | PlanError::Cover(_) => with_dashes(&error.to_string()),
+        | PlanError::Cover(_) => names_as_flags(&error.to_string()),
         _ => return None,
     })
 }

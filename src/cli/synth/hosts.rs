@@ -9,7 +9,6 @@ use seedbank::synth::hosts::{HostsList, HostsOptions, HostsSummary, generate};
 use serde::Serialize;
 
 use crate::cli::failure::CliError;
-use crate::cli::output::{print, print_json};
 use crate::cli::session::{Outcome, Session};
 use crate::cli::values::{Format, human_bytes};
 
@@ -19,14 +18,8 @@ pub(super) fn run(
     format: Format,
     session: &Session,
 ) -> Result<Outcome, CliError> {
-    let watch = session.watch()?;
-    let summary = generate(dir, options, &watch);
-    drop(watch);
-    let summary = summary?;
-    match format {
-        Format::Json => print_json(&result(&summary))?,
-        Format::Text => print(&text(&summary))?,
-    }
+    let summary = session.run(|watch| generate(dir, options, watch))?;
+    format.print(&result(&summary), |_| text(&summary))?;
     Ok(Outcome::Done)
 }
 

@@ -16,9 +16,8 @@ use serde::Serialize;
 pub(super) use hosts::HostsResult;
 
 use super::failure::CliError;
-use super::output::{print, print_json};
 use super::session::{Outcome, Session};
-use super::values::{self, Format, FormatArgs, human_bytes};
+use super::values::{self, FormatArgs, human_bytes};
 
 /// The default number of daily deltas.
 const DAYS: u32 = 7;
@@ -127,14 +126,10 @@ pub(super) fn run(args: &SynthArgs, session: &Session) -> Result<Outcome, CliErr
         return hosts::run(&args.dir, &options, args.format.format, session);
     }
     let options = options(args);
-    let watch = session.watch()?;
-    let summary = generate(&args.dir, &options, &watch);
-    drop(watch);
-    let summary = summary?;
-    match args.format.format {
-        Format::Json => print_json(&result(&summary))?,
-        Format::Text => print(&text(&summary))?,
-    }
+    let summary = session.run(|watch| generate(&args.dir, &options, watch))?;
+    args.format
+        .format
+        .print(&result(&summary), |_| text(&summary))?;
     Ok(Outcome::Done)
 }
 
