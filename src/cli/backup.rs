@@ -1,6 +1,5 @@
 //! `backup`: copies the published state of a bank to a backup folder.
 
-use std::fmt::Write;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
@@ -81,8 +80,7 @@ fn text(report: &BackupReport) -> String {
         human_bytes(made.bytes),
         report.seconds
     );
-    // Writing to a String cannot fail.
-    let _ = writeln!(
+    append_line!(
         text,
         "written: {}, {}; the folder already had the others",
         counted(report.written_files, "file"),
@@ -90,7 +88,7 @@ fn text(report: &BackupReport) -> String {
     );
     if !report.deleted.is_empty() {
         let deleted: Vec<String> = report.deleted.iter().map(u32::to_string).collect();
-        let _ = writeln!(
+        append_line!(
             text,
             "deleted: backup {}; {} freed",
             deleted.join(", "),

@@ -1,6 +1,5 @@
 //! `check`: checks a bank for damage.
 
-use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -83,9 +82,8 @@ fn hint(check: &BankCheck) -> &'static str {
 /// Formats the findings as text.
 pub(super) fn text(check: &BankCheck) -> String {
     let mut text = String::new();
-    // Writing to a String cannot fail.
     for finding in &check.files {
-        let _ = writeln!(text, "file {}: {}", finding.file, plain(&finding.what));
+        append_line!(text, "file {}: {}", finding.file, plain(&finding.what));
     }
     let mut entries = 0;
     let mut tables = 0;
@@ -96,7 +94,7 @@ pub(super) fn text(check: &BankCheck) -> String {
             entries += state.walk.entries.values().sum::<u64>();
             tables += state.walk.entries.len();
         }
-        let _ = writeln!(text, "{name} state: {}", describe_state(state, is_same));
+        append_line!(text, "{name} state: {}", describe_state(state, is_same));
     }
     let found = match check.count() {
         0 => "no problems found".to_owned(),
@@ -104,14 +102,14 @@ pub(super) fn text(check: &BankCheck) -> String {
         count => format!("{count} problems found"),
     };
     let (entries, tables) = (counted(entries, "entry"), counted(tables, "table"));
-    let _ = writeln!(text, "{entries} in {tables}: {found}");
+    append_line!(text, "{entries} in {tables}: {found}");
     text
 }
 
 fn findings(name: &str, state: &StateCheck, text: &mut String) {
     let walk = &state.walk;
     for finding in &walk.findings {
-        let _ = writeln!(
+        append_line!(
             text,
             "{name} state, table {}, key {}: {}",
             finding.table,
@@ -120,7 +118,7 @@ fn findings(name: &str, state: &StateCheck, text: &mut String) {
         );
     }
     if walk.count > walk.findings.len() as u64 {
-        let _ = writeln!(
+        append_line!(
             text,
             "{} problems in the {name} state; the first {} are above",
             walk.count,
@@ -139,13 +137,13 @@ fn describe_state(state: &StateCheck, is_same: bool) -> String {
     }
     .to_owned();
     if let (Some(batch), Some(refresh)) = (state.batch, state.refresh) {
-        let _ = write!(words, ", batch {batch}, refresh {refresh}");
+        append!(words, ", batch {batch}, refresh {refresh}");
     }
     if is_same {
         words.push_str(", same files as the published state");
     }
     if let Some(why) = &state.why {
-        let _ = write!(words, ": {}", plain(why));
+        append!(words, ": {}", plain(why));
     }
     words
 }

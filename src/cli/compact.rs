@@ -1,6 +1,5 @@
 //! `compact`: merges the files of a bank.
 
-use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -54,8 +53,7 @@ fn text(report: &CompactReport) -> String {
         report.seconds
     );
     if report.held_bytes > 0 {
-        // Writing to a String cannot fail.
-        let _ = writeln!(
+        append_line!(
             text,
             "{} of old files are still being read; the next command that writes after that removes them",
             human_bytes(report.held_bytes)

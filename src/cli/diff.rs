@@ -1,6 +1,5 @@
 //! `diff`: compares two seed lists and gives a cause for each change.
 
-use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -138,7 +137,6 @@ fn counts(summary: &DiffSummary) -> String {
         summary.kept,
         summary.moved
     );
-    // Writing to a String cannot fail.
     if summary.settings_differ {
         text.push_str("; the parameters differ");
     }
@@ -148,7 +146,7 @@ fn counts(summary: &DiffSummary) -> String {
         let causes: Vec<String> = causes
             .map(|(cause, count)| format!("{count} {}", cause_name(*cause)))
             .collect();
-        let _ = writeln!(text, "causes: {}", causes.join(", "));
+        append_line!(text, "causes: {}", causes.join(", "));
     }
     text
 }
@@ -180,25 +178,24 @@ fn line(seed: &SeedChange) -> String {
             format!("  {} -> {}", rank(seed.rank_before), rank(seed.rank_after))
         }
     };
-    // Writing to a String cannot fail.
-    let _ = write!(text, " {}", seed.url);
+    append!(text, " {}", seed.url);
     if let Some(cause) = seed.cause {
-        let _ = write!(text, "  {}", cause_name(cause));
+        append!(text, "  {}", cause_name(cause));
     }
     if let (Some(links), Some(of)) = (seed.links, seed.links_of) {
-        let _ = write!(text, " ({links} of {})", counted(of, "link"));
+        append!(text, " ({links} of {})", counted(of, "link"));
     }
     if let Some(core) = seed.core {
-        let _ = write!(text, ", core {core}");
+        append!(text, ", core {core}");
     }
     if let Some(by) = &seed.by {
-        let _ = write!(text, ", seed {by}");
+        append!(text, ", seed {by}");
     }
     if let Some(hop) = seed.hop {
-        let _ = write!(text, " at hop {hop}");
+        append!(text, " at hop {hop}");
     }
     if let Some(batch) = seed.batch {
-        let _ = write!(text, ", batch {batch}");
+        append!(text, ", batch {batch}");
     }
     // A successor explains a gain and a loss together, so both lines name it.
     for (what, other) in [("succeeds", &seed.succeeds), ("successor", &seed.successor)] {
@@ -208,10 +205,11 @@ fn line(seed: &SeedChange) -> String {
             } else {
                 "similar row"
             };
-            let _ = write!(
+            append!(
                 text,
                 "; {what} {} ({kin}, similarity {:.2})",
-                other.url, other.similarity
+                other.url,
+                other.similarity
             );
         }
     }

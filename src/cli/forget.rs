@@ -1,6 +1,5 @@
 //! `forget`: removes pages and sites from a bank for good.
 
-use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -90,8 +89,7 @@ fn text(report: &ForgetReport) -> String {
         (report.barred, "name blocked in later batches"),
     ] {
         if count > 0 {
-            // Writing to a String cannot fail.
-            let _ = writeln!(text, "{what}: {count}");
+            append_line!(text, "{what}: {count}");
         }
     }
     if report.has_damaged {

@@ -1,6 +1,22 @@
 //! The command line: one file per subcommand, which parses its arguments, calls the library, and
 //! prints the result. Data goes to standard output, everything else to standard error.
 
+/// Appends formatted text to a `String`, which cannot fail.
+macro_rules! append {
+    ($text:expr, $($arguments:tt)+) => {{
+        use std::fmt::Write as _;
+        let _ = write!($text, $($arguments)+);
+    }};
+}
+
+/// Appends a formatted line to a `String`, which cannot fail.
+macro_rules! append_line {
+    ($text:expr, $($arguments:tt)+) => {{
+        use std::fmt::Write as _;
+        let _ = writeln!($text, $($arguments)+);
+    }};
+}
+
 mod abort_handler;
 mod args;
 mod atomic_file;

@@ -1,6 +1,5 @@
 //! `page`: shows what the bank contains about one page.
 
-use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -222,19 +221,18 @@ fn alias_line(alias: &AliasView, links: u64) -> String {
         AliasBy::Canonical => "its canonical page is",
     };
     let mut text = format!("{by} {}", alias.to);
-    // Writing to a String cannot fail.
-    let _ = match &alias.leads_to {
-        Some(end) if *end == alias.to => Ok(()),
-        Some(end) => write!(text, ", which leads to {end}"),
-        None => write!(text, ", which leads nowhere"),
-    };
+    match &alias.leads_to {
+        Some(end) if *end == alias.to => {}
+        Some(end) => append!(text, ", which leads to {end}"),
+        None => append!(text, ", which leads nowhere (a cycle, or too many steps)"),
+    }
     if links > 0 {
         let pages = if links == 1 {
             "1 page links".to_owned()
         } else {
             format!("{links} pages link")
         };
-        let _ = write!(text, "; {pages} to it; these links count for that page");
+        append!(text, "; {pages} to it; these links count for that page");
     }
     text
 }

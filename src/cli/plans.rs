@@ -1,6 +1,5 @@
 //! `plans`: lists plans, shows one of them, or deletes it.
 
-use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::builder::BoolishValueParser;
@@ -196,8 +195,7 @@ fn text(shown: &ShownPlan<'_>) -> String {
     );
     if let Some(tuned) = &plan.parameters.tuned {
         let fetch_cost = plan.parameters.fetch_cost.unwrap_or_default();
-        // Writing to a String cannot fail.
-        let _ = writeln!(
+        append_line!(
             text,
             "  tuned after batch {} for its budget: --hops {} --fetch-cost {fetch_cost}; a new plan is tuned again",
             tuned.batch,
@@ -205,11 +203,11 @@ fn text(shown: &ShownPlan<'_>) -> String {
         );
     }
     if let Some(command) = &shown.command {
-        let _ = writeln!(text, "command that recreates it:\n  {}", plain(command));
+        append_line!(text, "command that recreates it:\n  {}", plain(command));
     }
     text.push_str("plan file for --plan-file (other parameters have their defaults):\n");
     for line in shown.detail.plan_file.lines() {
-        let _ = writeln!(text, "  {}", plain(line));
+        append_line!(text, "  {}", plain(line));
     }
     text
 }

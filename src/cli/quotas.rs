@@ -1,6 +1,5 @@
 //! `quotas`: computes how many pages of each site the next crawl should fetch.
 
-use std::fmt::Write;
 use std::io;
 use std::path::PathBuf;
 
@@ -166,8 +165,7 @@ fn text(quotas: &Quotas) -> String {
         }
         _ => quotas.by.name().to_owned(),
     };
-    // Writing to a String cannot fail.
-    let _ = writeln!(
+    append_line!(
         text,
         "{} of {} on {}, by {by}, as of batch {}\n",
         counted(quotas.placed, "page"),
@@ -188,7 +186,7 @@ fn csv(quotas: &Quotas) -> String {
     let rows: Vec<Vec<String>> = rows
         .map(|site| cells(site, site.share.to_string(), ""))
         .collect();
-    comma_separated(&columns("share"), &rows)
+    comma_separated(&columns("share").join(","), &rows)
 }
 
 const fn columns(share: &str) -> [&str; 7] {

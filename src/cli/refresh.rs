@@ -1,6 +1,5 @@
 //! `refresh`: runs a plan.
 
-use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -180,8 +179,7 @@ fn cost_text(cost: &Cost) -> String {
         })
         .collect();
     let plural = if cost.cores.len() == 1 { "" } else { "s" };
-    // Writing to a String cannot fail.
-    let _ = write!(text, "core{plural} {}: ", runs.join(", "));
+    append!(text, "core{plural} {}: ", runs.join(", "));
     text.push_str(match cost.reason {
         Reason::Cold => "no previous refresh to reuse, or --cold\n",
         Reason::Bound => "the cached bounds prove too little\n",
@@ -192,10 +190,10 @@ fn cost_text(cost: &Cost) -> String {
     for change in &cost.changes {
         let SiteChange { batch, site, pages } = change;
         let pages = counted(*pages, "page");
-        let _ = writeln!(text, "  batch {batch}: {pages} of {site}");
+        append_line!(text, "  batch {batch}: {pages} of {site}");
     }
     if cost.more > 0 {
-        let _ = writeln!(text, "  and {} more (batch and site)", cost.more);
+        append_line!(text, "  and {} more (batch and site)", cost.more);
     }
     text
 }
@@ -215,8 +213,7 @@ fn tuning_text(tuning: &TuningView, stored: bool) -> String {
     );
     for trial in &tuning.trials {
         let is_best = (trial.hops, trial.fetch_cost) == (tuning.hops, tuning.fetch_cost);
-        // Writing to a String cannot fail.
-        let _ = writeln!(
+        append_line!(
             text,
             "  hops {}, fetch-cost {}: {} seeds, {} pages fetched, value {}{}",
             trial.hops,
@@ -228,7 +225,7 @@ fn tuning_text(tuning: &TuningView, stored: bool) -> String {
         );
     }
     for hops in &tuning.left_out {
-        let _ = writeln!(
+        append_line!(
             text,
             "  hops {hops}: not tried, since the searches would exceed --tune-visits"
         );
@@ -239,8 +236,7 @@ fn tuning_text(tuning: &TuningView, stored: bool) -> String {
 /// Formats the report as text.
 fn text(report: &RefreshReport, stored: bool) -> String {
     let mut text = String::new();
-    // Writing to a String cannot fail.
-    let _ = writeln!(
+    append_line!(
         text,
         "refresh {} of plan {} ({}), state after batch {}: {} in {:.2} s",
         report.view.refresh,
@@ -250,7 +246,7 @@ fn text(report: &RefreshReport, stored: bool) -> String {
         counted(report.view.seeds, "seed"),
         report.view.seconds
     );
-    let _ = writeln!(
+    append_line!(
         text,
         "{}{}, {} reused, {} computed, {}, {}, {} read{}",
         if report.view.certified {
@@ -277,13 +273,13 @@ fn text(report: &RefreshReport, stored: bool) -> String {
             computed,
             ..
         } = steps;
-        let _ = writeln!(
+        append_line!(
             text,
             "steps reused: {carried} by an earlier bound, {proven} by their own, {mended} by a repaired one, \
              {bounded} by a new one; {computed} recomputed"
         );
     } else if !report.view.cold && report.components > 0 {
-        let _ = writeln!(
+        append_line!(
             text,
             "verified: {} of {}; {} loaded",
             report.components_verified,
@@ -308,7 +304,7 @@ fn text(report: &RefreshReport, stored: bool) -> String {
     }
     if !report.pruned.is_empty() {
         let numbers: Vec<String> = report.pruned.iter().map(ToString::to_string).collect();
-        let _ = writeln!(
+        append_line!(
             text,
             "{}: refresh{} {}",
             if stored {

@@ -1,6 +1,5 @@
 //! `repair`: repairs a bank from its intact parts.
 
-use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -54,7 +53,6 @@ pub(super) fn run(args: &RepairArgs, session: &Session) -> Result<Outcome, CliEr
 /// Formats the report as text.
 fn text(report: &RepairReport) -> String {
     let mut text = check::text(&report.found);
-    // Writing to a String cannot fail.
     if !report.usable {
         text.push_str("both states are damaged: neither can be repaired from the other\n");
     } else if report.mended.is_empty() {
@@ -71,7 +69,7 @@ fn text(report: &RepairReport) -> String {
         });
     }
     if let Some(folder) = &report.moved_to {
-        let _ = writeln!(text, "replaced files are in the bank's folder {folder}");
+        append_line!(text, "replaced files are in the bank's folder {folder}");
     }
     if report.abandoned_load {
         text.push_str(
@@ -84,10 +82,10 @@ fn text(report: &RepairReport) -> String {
             for (what, lost) in [("batch", batches), ("refresh", refreshes)] {
                 match lost {
                     Some((first, last)) if first == last => {
-                        let _ = writeln!(text, "lost: {what} {first}");
+                        append_line!(text, "lost: {what} {first}");
                     }
                     Some((first, last)) => {
-                        let _ = writeln!(text, "lost: {what} {first} to {last}");
+                        append_line!(text, "lost: {what} {first} to {last}");
                     }
                     None => {}
                 }

@@ -1,6 +1,5 @@
 //! `restore`: restores a backup as a new bank, or lists the backups.
 
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -148,9 +147,8 @@ fn text(found: &Backups) -> String {
     });
     let unreadable = found.unreadable.iter();
     let unreadable = unreadable.map(|damaged| (damaged.backup, damaged.what.as_str()));
-    // Writing to a String cannot fail.
     for (backup, what) in faults.chain(unreadable) {
-        let _ = writeln!(text, "backup {backup}: {}", plain(what));
+        append_line!(text, "backup {backup}: {}", plain(what));
     }
     let count = (found.backups.len() + found.unreadable.len()) as u64;
     // Say how much was checked: equal sizes do not prove that a backup is intact.
@@ -159,7 +157,7 @@ fn text(found: &Backups) -> String {
     } else {
         "sizes were compared"
     };
-    let _ = writeln!(
+    append_line!(
         text,
         "{}, {} together; {compared}",
         counted(count, "backup"),

@@ -1,6 +1,5 @@
 //! `status`: prints what a bank contains.
 
-use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -65,13 +64,13 @@ fn text(status: &Status, with_sizes: bool) -> String {
         UrlRules::Rfc3986 => "RFC 3986",
         UrlRules::Whatwg => "WHATWG",
     };
-    // Writing to a String cannot fail.
-    let _ = writeln!(
+    append_line!(
         text,
         "format {}; a site is {site} (public suffix list {}); URLs by {urls}",
-        status.format, status.suffix_list
+        status.format,
+        status.suffix_list
     );
-    let _ = writeln!(
+    append_line!(
         text,
         "batches {}, refreshes {}\nsites {}\npages {} crawled, {} known, {} gone; {} spam",
         counters.batches,
@@ -82,7 +81,7 @@ fn text(status: &Status, with_sizes: bool) -> String {
         counters.gone,
         counters.spam
     );
-    let _ = writeln!(
+    append_line!(
         text,
         "links {} intra-site, {} inter-site in {} of {}",
         counters.intra_links,
@@ -91,7 +90,7 @@ fn text(status: &Status, with_sizes: bool) -> String {
         counted(counters.row_links, "target")
     );
     if let Some(undo) = status.undo {
-        let _ = writeln!(
+        append_line!(
             text,
             "`undo` can take back batch {}, for which {} are stored",
             undo.batch,
@@ -107,7 +106,7 @@ fn text(status: &Status, with_sizes: bool) -> String {
     // The log of RocksDB takes space, but belongs to no table.
     let tables: u64 = status.groups.iter().map(|group| group.bytes).sum();
     let total = tables + status.log_bytes;
-    let _ = writeln!(
+    append_line!(
         text,
         "on disk {}, the bank's whole folder {}",
         human_bytes(total),
@@ -156,8 +155,7 @@ fn plan_line(plan: &PlanView) -> String {
         ("forgotten", forgotten),
     ] {
         if count > 0 {
-            // Writing to a String cannot fail.
-            let _ = write!(dead, ", {count} {what}");
+            append!(dead, ", {count} {what}");
         }
     }
     format!(
@@ -204,8 +202,7 @@ fn sizes(status: &Status, total: u64) -> String {
             }
             _ => String::new(),
         };
-        // Writing to a String cannot fail.
-        let _ = writeln!(
+        append_line!(
             text,
             "{}: {}, {}{note}",
             group.holds.name(),
@@ -214,7 +211,7 @@ fn sizes(status: &Status, total: u64) -> String {
         );
     }
     if status.log_bytes > 0 {
-        let _ = writeln!(
+        append_line!(
             text,
             "log: {}, {}; written by small batches, and not yet in the files of tables",
             human_bytes(status.log_bytes),
@@ -228,15 +225,14 @@ fn sizes(status: &Status, total: u64) -> String {
         .filter(|table| !table.compacted && table.holds != Holds::Bank)
         .map(|table| table.table.as_str())
         .collect();
-    // Writing to a String cannot fail.
-    let _ = if left.is_empty() {
-        writeln!(text, "compacted")
+    if left.is_empty() {
+        append_line!(text, "compacted");
     } else {
-        writeln!(
+        append_line!(
             text,
             "not compacted, so overwritten data still takes space: {}",
             left.join(", ")
-        )
-    };
+        );
+    }
     text
 }

@@ -179,20 +179,8 @@ fn name(curve: &CoverageCurve) -> String {
 
 /// Formats the result as CSV: one line per experiment, method and point.
 fn csv(found: &CoverageEvaluation) -> String {
-    let header = [
-        "by",
-        "method",
-        "depth",
-        "seeds",
-        "hops",
-        "measure",
-        "percent",
-        "percent_error",
-        "above_random",
-        "above_random_error",
-        "improvement",
-        "improvement_error",
-    ];
+    let header = "by,method,depth,seeds,hops,measure,percent,percent_error,above_random,\
+                  above_random_error,improvement,improvement_error";
     let mut rows = Vec::new();
     for (by, curves) in [("seeds", &found.by_seeds), ("hops", &found.by_hops)] {
         for curve in curves {
@@ -215,5 +203,5 @@ fn csv(found: &CoverageEvaluation) -> String {
             }
         }
     }
-    comma_separated(&header, &rows)
+    comma_separated(header, &rows)
 }

@@ -1,6 +1,5 @@
 //! `evaluate distances`: measures distances between cores.
 
-use std::fmt::Write;
 use std::path::Path;
 
 use clap::Args;
@@ -70,8 +69,7 @@ fn text(found: &DistancesEvaluation) -> String {
         counted(found.cores.len(), "core"),
         state_line(&found.state)
     );
-    // Writing to a String cannot fail.
-    let _ = writeln!(
+    append_line!(
         text,
         "average distance between pages: {} links, from {} of {} with links\n",
         plus_minus(found.graph.mean, 3),
@@ -132,7 +130,7 @@ fn matrix(found: &DistancesEvaluation) -> String {
     let mut text = aligned(&header, &rows);
     if found.cores.len() > SHOWN {
         let more = found.cores.len() - SHOWN;
-        let _ = writeln!(
+        append_line!(
             text,
             "{} more; --format csv prints all",
             counted(more, "core")
@@ -143,7 +141,7 @@ fn matrix(found: &DistancesEvaluation) -> String {
 
 /// Formats the result as CSV: one line per ordered pair of cores.
 fn csv(found: &DistancesEvaluation) -> String {
-    let header = ["from", "to", "from_seed", "to_seed", "distance"];
+    let header = "from,to,from_seed,to_seed,distance";
     let mut rows = Vec::new();
     for (from, row) in found.cores.iter().zip(&found.distances) {
         for (to, distance) in found.cores.iter().zip(row) {
@@ -158,5 +156,5 @@ fn csv(found: &DistancesEvaluation) -> String {
             }
         }
     }
-    comma_separated(&header, &rows)
+    comma_separated(header, &rows)
 }

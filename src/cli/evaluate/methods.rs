@@ -1,6 +1,5 @@
 //! `evaluate methods`: compares every method and baseline by what crawls gather per page fetched.
 
-use std::fmt::Write;
 use std::path::Path;
 
 use clap::Args;
@@ -101,8 +100,7 @@ fn text(found: &MethodsEvaluation, bank: &str) -> String {
     }
     for plan in &found.recommended {
         let name = format!("for-{}-{}", plan.seeds, plan.budget);
-        // Writing to a String cannot fail.
-        let _ = writeln!(
+        append_line!(
             text,
             "  seedbank refresh {} --plan {name} {}",
             for_shell(bank),
@@ -115,9 +113,8 @@ fn text(found: &MethodsEvaluation, bank: &str) -> String {
 /// Formats the lists as text: one table for each number of seeds and fetches.
 pub(super) fn compared(found: &Comparison) -> String {
     let mut text = String::new();
-    // Writing to a String cannot fail.
     if found.draws > 0 {
-        let _ = writeln!(
+        append_line!(
             text,
             "held out: selected without {} and evaluated with everything; mean of {} ± standard error",
             counted(found.held_out, "crawled page"),
@@ -125,7 +122,7 @@ pub(super) fn compared(found: &Comparison) -> String {
         );
     }
     if let (Some(since), Some(pages)) = (found.since, found.crawled_since) {
-        let _ = writeln!(
+        append_line!(
             text,
             "since: selected without the {} that came after batch {since}, evaluated with everything",
             counted(pages, "crawled page")
@@ -140,7 +137,7 @@ pub(super) fn compared(found: &Comparison) -> String {
             let lists: Vec<&ComparedList> = lists
                 .filter(|list| list.seeds == seeds && list.budget == budget)
                 .collect();
-            let _ = writeln!(
+            append_line!(
                 text,
                 "\n{}, {}",
                 counted(seeds, "seed"),
@@ -240,9 +237,8 @@ fn csv(found: &MethodsEvaluation) -> String {
         row.push(or_nothing(list.above_baselines));
         row
     };
-    let header: Vec<&str> = header.iter().map(String::as_str).collect();
     let rows: Vec<Vec<String>> = found.comparison.lists.iter().map(row).collect();
-    comma_separated(&header, &rows)
+    comma_separated(&header.join(","), &rows)
 }
 
 /// Formats every figure with its error; fields that were not measured are empty.

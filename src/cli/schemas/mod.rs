@@ -205,8 +205,8 @@ const FILES: &[File] = &[
     file(
         "plans",
         "Seedbank plans",
-        "Output of `seedbank plans BANK --format json` prints; with show, one plan whole; with delete, what \
-         went.",
+        "Output of `seedbank plans BANK --format json`; with show, one plan; with delete, the \
+         deleted plan.",
         &[
             (Some("all plans"), schema_of::<engine::Plans>),
             (Some("one plan"), schema_of::<ShownPlan<'_>>),
@@ -216,7 +216,7 @@ const FILES: &[File] = &[
     file(
         "quotas",
         "Seedbank quotas",
-        "Output of `seedbank quotas --format json` prints; with `--format jsonl` one line for each site.",
+        "Output of `seedbank quotas --format json`; with `--format jsonl`, one line for each site.",
         &[
             (Some("all quotas"), schema_of::<engine::Quotas>),
             (Some("the quota of a site"), schema_of::<engine::SiteQuota>),
@@ -225,7 +225,7 @@ const FILES: &[File] = &[
     file(
         "refresh",
         "Seedbank refresh",
-        "Output of `seedbank refresh --format json` prints; with --dry-run, what it would select.",
+        "Output of `seedbank refresh --format json`; with --dry-run, the result of the dry run.",
         &[
             (Some("a refresh"), schema_of::<engine::RefreshReport>),
             (Some("a dry run"), schema_of::<engine::DryRun>),
@@ -247,7 +247,7 @@ const FILES: &[File] = &[
     file(
         "restore",
         "Seedbank restore",
-        "Output of `seedbank restore --format json` prints; with --list, the backups of a folder.",
+        "Output of `seedbank restore --format json`; with --list, the backups in a folder.",
         &[
             (
                 Some("the restored backup"),

@@ -1,6 +1,5 @@
 //! `synth --shape hosts`: generates a graph of hosts.
 
-use std::fmt::Write;
 use std::path::Path;
 
 use schemars::JsonSchema;
@@ -76,8 +75,7 @@ fn result(summary: &HostsSummary) -> HostsResult {
 fn text(summary: &HostsSummary) -> String {
     let mut text = String::new();
     for file in &summary.files {
-        // Writing to a String cannot fail.
-        let _ = writeln!(
+        append_line!(
             text,
             "{}: {}, {}",
             plain(&file.path.to_string_lossy()),
@@ -85,7 +83,7 @@ fn text(summary: &HostsSummary) -> String {
             human_bytes(file.file_bytes)
         );
     }
-    let _ = writeln!(
+    append_line!(
         text,
         "{}, {} without links; {}",
         counted(summary.hosts, "host"),

@@ -2,7 +2,6 @@
 
 mod hosts;
 
-use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -197,8 +196,7 @@ fn result(summary: &SynthSummary) -> SynthResult {
 fn text(summary: &SynthSummary) -> String {
     let mut text = String::new();
     for file in &summary.files {
-        // Writing to a String cannot fail.
-        let _ = writeln!(
+        append_line!(
             text,
             "{}: {}, {} ({} inter-site), {}",
             plain(&file.path.to_string_lossy()),
