@@ -8,7 +8,6 @@ use seedbank::shown::{counted, plain, readable};
 use seedbank::told;
 
 use super::failure::CliError;
-use super::output::print;
 use super::page_history;
 use super::session::{Outcome, Session};
 use super::values::{FormatArgs, kind_name, time};

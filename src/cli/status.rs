@@ -9,7 +9,6 @@ use seedbank::shown::{counted, plain};
 
 use super::failure::CliError;
 use super::metrics_file::MetricsArgs;
-use super::output::print;
 use super::session::Outcome;
 use super::table::aligned;
 use super::values::{FormatArgs, human_age, human_bytes, kind_name, time};

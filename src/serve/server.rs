@@ -128,8 +128,8 @@ impl Server {
     /// Opens the bank and starts to listen.
     pub fn bind(bank: &Bank, request: ServeRequest) -> Result<Self, ServeError> {
         let address = request.listen;
-        let is_local = address.ip().is_loopback();
-        if !is_local && request.token.is_none() {
+        let is_loopback = address.ip().is_loopback();
+        if !is_loopback && request.token.is_none() {
             return Err(ServeError::Open(address));
         }
         let cores = available_parallelism().map_or(2, usize::from);
@@ -145,8 +145,8 @@ impl Server {
             executor,
             policy: AccessPolicy {
                 token: request.token,
-                is_local,
-                names: request.names,
+                is_loopback,
+                hosts: request.names,
             },
         })
     }

@@ -17,8 +17,8 @@ use crate::engine::{
 use crate::html::text::Count;
 use crate::serve::address;
 use crate::serve::answer::{Answer, RequestError};
-use crate::serve::asked::{Extracted, NoParams, which};
 use crate::serve::executor::{Context, Executor};
+use crate::serve::extract::{Extracted, NoParams, which};
 use crate::serve::media_type::MediaType;
 use seedbank_formats::shown::readable;
 

@@ -59,8 +59,8 @@ impl Page<'_> {
 
     fn evidence(&self) -> Vec<String> {
         evidence_of_page(&self.answer)
-            .iter()
-            .map(line_html)
+            .into_iter()
+            .map(|line| line_html(&line))
             .collect()
     }
 }

@@ -11,7 +11,7 @@ use crate::named::Named;
 use crate::serve::answer::{Answer, CSV, JSON, JSON_LINES, PARQUET, RequestError, TEXT};
 use crate::serve::executor::{Context, Executor};
 use crate::serve::extract::which;
-use crate::serve::media_type::{MediaType, accepted};
+use crate::serve::media_type::MediaType;
 use crate::serve::query_params::{optional_whole, query};
 use crate::told::{SeedFormat, write_seeds};
 

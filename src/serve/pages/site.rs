@@ -74,5 +74,8 @@ impl Page<'_> {
 
 /// Returns the lines about the site in the last refresh of a plan, as HTML.
 fn in_plan(plan: &SiteInPlan) -> Vec<String> {
-    of_site_in_plan(plan).iter().map(line_html).collect()
+    of_site_in_plan(plan)
+        .into_iter()
+        .map(|line| line_html(&line))
+        .collect()
 }
