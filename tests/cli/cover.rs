@@ -117,7 +117,9 @@ fn a_plan_says_when_it_changes() {
     assert!(!again.err.contains("other parameters"), "{again:?}");
     let other = place.run(&["refresh", "bank", "--plan", "g", "--value-spam", "-2.5"]);
     assert!(
-        other.err.contains("the parameters of plan g have been replaced"),
+        other
+            .err
+            .contains("the parameters of plan g have been replaced"),
         "{other:?}"
     );
     let text = other.done();

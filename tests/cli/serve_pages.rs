@@ -233,7 +233,10 @@ fn the_first_page_tells_of_every_plan_and_of_the_last_refreshes() {
     assert_eq!(cell(&page, "p7"), "–");
     // It is the eighth, and has two refreshes.
     assert_eq!(cell(&page, "p8"), "0, 0");
-    assert!(page.contains("Charts are shown for the first 6 plans"), "{page}");
+    assert!(
+        page.contains("Charts are shown for the first 6 plans"),
+        "{page}"
+    );
     // One change is told in words, and two make a chart; each is seen by the next request.
     assert!(
         !page.contains("<svg") && !page.contains("adds a chart"),
@@ -318,7 +321,10 @@ fn beyond_its_end_a_list_says_so() {
         assert_eq!(links(told)[0], first, "{path}");
         assert!(!page.contains("<table"), "{path}");
         assert!(
-            !served.get(first).done().contains("none of them on this page"),
+            !served
+                .get(first)
+                .done()
+                .contains("none of them on this page"),
             "{first}"
         );
     }
@@ -360,14 +366,8 @@ fn what_is_there_as_json_is_what_it_is_called() {
         (
             &format!("/page?url={url}"),
             vec![
-                (
-                    "The facts as JSON",
-                    format!("/page?url={url}&format=json"),
-                ),
-                (
-                    "the history",
-                    format!("/history?url={url}&format=json"),
-                ),
+                ("The facts as JSON", format!("/page?url={url}&format=json")),
+                ("the history", format!("/history?url={url}&format=json")),
             ],
         ),
         ("/compare", vec![]),
