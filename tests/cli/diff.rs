@@ -1,5 +1,4 @@
-//! `diff` and `history URL` as a user types them: what is printed, and what the answer to bad input
-//! is.
+//! `diff` and `history URL` as a user types them: the output, and the errors for invalid arguments.
 
 use crate::support::command::{Place, TWO_CORES, record};
 
