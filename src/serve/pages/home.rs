@@ -114,8 +114,8 @@ fn chart(position: usize, plan: &str, found: &[Turnover]) -> String {
             error: 0.0,
             text: format!(
                 "{} of {}",
-                change.gained.whole(),
-                (change.gained + change.kept).whole()
+                change.gained.integer(),
+                (change.gained + change.kept).integer()
             ),
             ours: Some(change.refresh) == newest,
         })
