@@ -95,7 +95,7 @@ pub fn synthetic(pages: u32, kind: Kind, rng_seed: u64) -> SiteGraph {
 pub fn plain_visits(site: Site<'_>, seats: u32, params: &CoverParams) -> u64 {
     let graph = site.graph;
     if graph.pages() <= RUN_UP_TO {
-        return plain::select(site, seats, params, &Unwatched)
+        return reference::select(site, seats, params, &Unwatched)
             .unwrap()
             .page_visits;
     }

@@ -1,7 +1,7 @@
 //! What cover methods cover beyond random pages: by method, by the number of seeds, by hops.
 
 use super::Report;
-use super::judge::is_ours;
+use super::verdict::is_ours;
 use crate::engine::{CoverMethod, CoverageCurve, CoverageEvaluation, CoveragePoint, Estimate};
 use crate::html::bars::{Bar, bars};
 use crate::html::chart::{Frame, LOOKS, Point, Series, lines};

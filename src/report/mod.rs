@@ -2,12 +2,12 @@
 //! told as data and as HTML.
 //!
 //! ```text
-//! gather.rs    asks the bank: seeds, cores, history; measured.rs the experiments
+//! gather.rs    asks the bank: seeds, cores, history; measure.rs the experiments
 //! answers.rs   what a report tells; the JSON file beside the page
 //! changes.rs   why seeds came and went, in words
 //! turnover.rs  how many seeds each refresh kept, gained and lost
-//! cut.rs       lists that are cut, and how many items are left out
-//! judge.rs     whether it is worth it, and by which figures
+//! truncate.rs      lists that are cut, and how many items are left out
+//! verdict.rs     whether it is worth it, and by which figures
 //! page.rs      the page, and what its templates cannot compute themselves; seeds.rs its list
 //! seeds.js     searches and sorts the list; the page is complete without it
 //! experiments.rs, fetches.rs, crawl.rs, coverage.rs  what was measured, as figures
@@ -24,13 +24,13 @@ mod answers;
 mod changes;
 mod coverage;
 mod crawl;
-mod cut;
+mod truncate;
 mod experiments;
 mod fetches;
 mod gather;
-mod judge;
+mod verdict;
 mod map;
-mod measured;
+mod measure;
 mod page;
 mod seeds;
 mod turnover;

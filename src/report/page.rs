@@ -6,10 +6,10 @@ use askama::Template;
 use serde_json::Value as Json;
 
 use super::answers::{CoreSummary, Report, ReportSeed};
-use super::cut::Cut;
+use super::truncate::Truncate;
 use super::experiments;
 use super::gather::WITH_MEMBERS;
-use super::judge::{self, Verdict, verdict};
+use super::verdict::{self, Verdict, verdict};
 use super::seeds;
 use super::turnover;
 use crate::engine::{ByPolicy, Claim, Evidence, Method, RefreshView, Stars};
@@ -167,7 +167,7 @@ impl Page<'_> {
 
     /// The answer at a glance; `None` where no crawl was measured.
     fn answer_chart(&self) -> Option<String> {
-        judge::chart(self.report)
+        verdict::chart(self.report)
     }
 
     /// The core of a seed; `None` where it has none that the report tells of.

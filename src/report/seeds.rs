@@ -32,7 +32,7 @@ impl Report {
     /// What the column of the pages that a seed leads to is called.
     pub(super) fn reached_head(&self) -> &'static str {
         if self.is_web() {
-            "Reaches (pages)"
+            "ReachByHops (pages)"
         } else {
             "Covers (pages)"
         }

@@ -277,8 +277,8 @@ fn a_plan_over_the_web_speaks_of_no_sites() {
     let page = page(&of_web(12), "report.json");
     for said in [
         "Over the <b>whole web</b> they were picked by <b>greedy</b>",
-        "Reaches 418 pages worth 1,510 that no earlier seed reaches; pick 1, picked with",
-        ">Reaches (pages)</th>",
+        "ReachByHops 418 pages worth 1,510 that no earlier seed reaches; pick 1, picked with",
+        ">ReachByHops (pages)</th>",
     ] {
         assert!(page.contains(said), "{said}\n{page}");
     }

@@ -136,7 +136,7 @@ proptest! {
 
 fn lazy_is_plain(graph: &SiteGraph, params: &CoverParams, seats: u32) {
     let lazy = select(site(graph), seats, params, &Unwatched).unwrap();
-    let plain = plain::select(site(graph), seats, params, &Unwatched).unwrap();
+    let plain = reference::select(site(graph), seats, params, &Unwatched).unwrap();
     assert_eq!(picked(&lazy), picked(&plain), "{params:?}");
     assert_eq!(lazy.stop, plain.stop, "{params:?}");
     for (lazy, plain) in lazy.picks.iter().zip(&plain.picks) {
@@ -168,7 +168,7 @@ proptest! {
         let closed = closed[..pages as usize].to_vec();
         let pins: Vec<u32> = pins.into_iter().rev().filter(|&pin| pin < pages).collect();
         let may_be = |page: &u32| !closed[*page as usize] || pins.contains(page);
-        let graph = graph.clone().under(closed.clone(), pins.clone()).unwrap();
+        let graph = graph.clone().with_constraints(closed.clone(), pins.clone()).unwrap();
         lazy_is_plain(&graph, &params, seats);
         let cover = select(site(&graph), seats, &params, &Unwatched).unwrap();
         let picked = picked(&cover);

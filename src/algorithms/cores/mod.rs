@@ -4,25 +4,25 @@
 mod candidates;
 mod density;
 mod extract;
-mod found;
-mod ledger;
-mod near;
+mod core;
+mod cache;
+mod near_cores;
 mod params;
-mod seed;
+mod seed_rules;
 mod select;
 mod slack;
-mod sums;
+mod row_sums;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod within_tests;
 
 pub use density::{BadDensity, Density};
-pub use found::Core;
-pub use ledger::{FoundComponent, KnownComponent, KnownCore, Ledger};
-pub use near::{NearClasses, NearPage, Nearness};
+pub use self::core::Core;
+pub use cache::{ComponentResult, CachedComponent, CachedCore, CoreCache};
+pub use near_cores::{NearClasses, NearPage, Nearness};
 pub use params::{BadParams, CoreParams, Growth, Hits, ITERATIONS, Pick, Rule};
-pub use seed::{HubChoice, OneEach, SeedRules};
-pub use select::{CoresError, Selection, select, select_again};
+pub use seed_rules::{HubChoice, OneSeedPerCore, SeedRules};
+pub use select::{CoresError, Selection, select, select_warm};
 pub use slack::{BadSlack, Slack};
-pub use sums::{RowSums, row_sums};
+pub use row_sums::{RowSums, row_sums};

@@ -8,11 +8,11 @@ use crate::rank::{Classic, Converged, Doubt, Next, Principal, ProvenStep, Ranker
 use crate::watch::{Interrupted, Watch};
 
 use super::extract::{Grown, extract};
-use super::found::Core;
-use super::ledger::{FoundComponent, Keeping, Ledger};
-use super::near::NearClasses;
+use super::core::Core;
+use super::cache::{ComponentResult, CacheBuilder, CoreCache};
+use super::near_cores::NearClasses;
 use super::params::{BadParams, CoreParams, Hits, Pick};
-use super::seed::{HubChoice, OneEach, SeedRules};
+use super::seed_rules::{HubChoice, OneSeedPerCore, SeedRules};
 
 /// The relative accuracy of the scores of a core.
 const ACCURATE: f64 = 3e-7;
@@ -55,7 +55,7 @@ pub struct Selection {
     /// For each core, its name where it was taken over; else `None`.
     pub origins: Vec<Option<u64>>,
     /// What a later run may take over, by component of the whole graph.
-    pub found: BTreeMap<u32, FoundComponent>,
+    pub found: BTreeMap<u32, ComponentResult>,
     /// Where the run ended too early: the absent components, densest first, the first of which
     /// could come next. Empty where it did not.
     pub absent: Vec<u32>,
@@ -68,19 +68,19 @@ pub fn select(
     previous_seeds: &[u32],
     watch: &dyn Watch,
 ) -> Result<Selection, CoresError> {
-    let ledger = Ledger::empty(graph);
-    let mut rules = OneEach { left: params.seeds };
-    select_again(graph, params, previous_seeds, &ledger, &mut rules, watch)
+    let ledger = CoreCache::empty(graph);
+    let mut rules = OneSeedPerCore { left: params.seeds };
+    select_warm(graph, params, previous_seeds, &ledger, &mut rules, watch)
 }
 
 /// Selects cores until `rules` has enough seeds, and takes over what is known of components of the
 /// graph. That has to come from runs with the same parameters, except for the number of seeds, the
 /// pick and the rules. The result is that of [`select`]. [`Hits::Classic`] takes nothing over.
-pub fn select_again(
+pub fn select_warm(
     graph: &HubGraph,
     params: &CoreParams,
     previous_seeds: &[u32],
-    ledger: &Ledger,
+    ledger: &CoreCache,
     rules: &mut dyn SeedRules,
     watch: &dyn Watch,
 ) -> Result<Selection, CoresError> {
@@ -93,7 +93,7 @@ fn select_within(
     graph: &HubGraph,
     params: &CoreParams,
     previous_seeds: &[u32],
-    ledger: &Ledger,
+    ledger: &CoreCache,
     rules: &mut dyn SeedRules,
     watch: &dyn Watch,
 ) -> Result<Selection, CoresError> {
@@ -118,7 +118,7 @@ fn select_within(
     let mut origins = Vec::new();
     let mut absent = Vec::new();
     let mut near = NearClasses::new(graph);
-    let mut keeping = Keeping::default();
+    let mut keeping = CacheBuilder::default();
     let mut visits = Reads::default();
     visits += ledger.components().link_visits();
     let mut rank = 0;

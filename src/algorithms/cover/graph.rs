@@ -80,7 +80,7 @@ impl SiteGraph {
     /// The same graph, of which only some pages can be seeds, and some are before any pick, in this
     /// order; these need not be among the others. `closed` says for each page whether it can be no
     /// seed; where it is empty all can.
-    pub fn under(mut self, closed: Vec<bool>, pins: Vec<u32>) -> Result<Self, SiteGraphError> {
+    pub fn with_constraints(mut self, closed: Vec<bool>, pins: Vec<u32>) -> Result<Self, SiteGraphError> {
         let pages = self.values.len();
         let beyond = pins.iter().find(|pin| **pin as usize >= pages).copied();
         if !closed.is_empty() && closed.len() != pages || beyond.is_some() {

@@ -26,9 +26,9 @@ use std::collections::BinaryHeap;
 use super::bounds;
 use super::components::Components;
 use super::graph::SiteGraph;
-use super::known::Known;
-use super::lead::{Best, Key, Lead, Round, Sieve, key};
-use super::weigh::Searches;
+use super::weight_bounds::WeightBounds;
+use super::argmax_search::{Best, Key, TopTwo, Round, BoundFilter, key};
+use super::weights::Searches;
 use crate::graph::lanes::LANES;
 use crate::watch::Interrupted;
 
@@ -49,7 +49,7 @@ const SEVERAL: usize = 4 * LANES;
 pub(super) struct Lazy<'a> {
     graph: &'a SiteGraph,
     depth: u32,
-    bounds: Known,
+    bounds: WeightBounds,
     /// The exact weights, from when they are kept.
     exact: Option<Vec<i64>>,
     /// The value that pages lost and that `exact` does not account for yet.
@@ -66,7 +66,7 @@ impl<'a> Lazy<'a> {
         let mut lazy = Self {
             graph,
             depth,
-            bounds: Known::new(graph.pages(), residual.positive),
+            bounds: WeightBounds::new(graph.pages(), residual.positive),
             exact: None,
             lost: Vec::new(),
             menu: menu(graph),
@@ -118,8 +118,8 @@ impl<'a> Lazy<'a> {
         let mut batch = FIRST_BATCH;
         let keys = candidates.iter().map(|&page| key(&self.bounds, page));
         let mut queue: BinaryHeap<Key> = keys.filter(|key| round.wanted(key.0)).collect();
-        let mut known = Lead::default();
-        let mut sieve = Sieve::default();
+        let mut known = TopTwo::default();
+        let mut sieve = BoundFilter::default();
         let started = self.visits;
         let mut patience = u64::from(self.depth.max(1)) * pass(self.graph);
         loop {
@@ -172,8 +172,8 @@ impl<'a> Lazy<'a> {
     fn sift(
         &mut self,
         queue: BinaryHeap<Key>,
-        known: Lead,
-        sieve: &mut Sieve,
+        known: TopTwo,
+        sieve: &mut BoundFilter,
         round: Round<'_>,
     ) -> Option<BinaryHeap<Key>> {
         let Round {
@@ -288,7 +288,7 @@ fn menu(graph: &SiteGraph) -> Vec<u32> {
 
 /// The best of the candidates, where all weights are known.
 fn lead(candidates: &[u32], weights: &[i64], round: Round<'_>) -> Option<Best> {
-    let mut lead = Lead::default();
+    let mut lead = TopTwo::default();
     for &page in candidates {
         let weight = weights[page as usize];
         if round.wanted(weight) {

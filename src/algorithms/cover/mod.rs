@@ -5,7 +5,7 @@
 //! expensive, and the baselines random, PageRank and out-degree. A site is one [`SiteGraph`]: its
 //! crawled pages numbered in byte order of their URLs, so that the smallest number is the smallest
 //! URL wherever a tie is broken, and the links between them. Sites are independent of each other:
-//! [`select`] picks on one of them, [`select_all`] on many in parallel, [`share_out`] says how many
+//! [`select`] picks on one of them, [`select_all`] on many in parallel, [`apportion`] says how many
 //! seeds each gets when a total is shared out.
 //!
 //! | module | what it does |
@@ -19,7 +19,7 @@
 //! | `weigh`, `reach` | weights by search, 256 at a time (`graph::lanes`), and what picks cover |
 //! | `components`, `baselines` | orders and places that methods pick by |
 //! | [`rest`](mod@rest) | the scores of the pages that no pick covers |
-//! | [`web`] | seeds over the whole web in the place of sites |
+//! | [`global`] | seeds over the whole web in the place of sites |
 //! | [`plain`] | everything recomputed at every pick: what the others are judged by |
 //!
 //! Results depend on the graph, the name of the site and the parameters alone; so do the page
@@ -32,24 +32,24 @@ mod bounds;
 mod components;
 pub mod error;
 pub mod graph;
-mod known;
+mod weight_bounds;
 mod lazy;
-mod lead;
+mod argmax_search;
 pub mod limits;
 pub mod params;
 pub mod pick;
-mod places;
-pub mod plain;
+mod candidate_scope;
+pub mod reference;
 mod reach;
 mod residual;
-pub mod rest;
-mod run;
+pub mod uncovered_scores;
+mod site_selection;
 #[cfg(test)]
 mod samples;
-pub mod share;
+pub mod apportion;
 pub mod value;
-pub mod web;
-mod weigh;
+pub mod global;
+mod weights;
 
 use rayon::prelude::*;
 
@@ -58,8 +58,8 @@ pub use error::{BadParams, CoverError};
 pub use graph::{Site, SiteGraph, SiteGraphError};
 pub use params::{Choice, CoverParams, Covered, Method, Seats, Share};
 pub use pick::{HopGain, Pick, Score, Scored, SiteCover, Stop};
-pub use rest::{Rest, rest};
-pub use share::{pagerank_weight, share_out, shares_within, value_weight};
+pub use uncovered_scores::{UncoveredScores, uncovered_scores};
+pub use apportion::{pagerank_weight, apportion, apportion_bounded, value_weight};
 pub use value::{PUniq, PageFacts, Value, Weights, page_value};
 
 use crate::watch::{Interrupted, Watch};
@@ -68,14 +68,14 @@ use crate::watch::{Interrupted, Watch};
 ///
 /// The seat count in the parameters is ignored: the caller knows the site's share. Searches of a
 /// large site run in parallel. Cost: see [`SiteCover::page_visits`]; small next to
-/// [`plain::select`], which gives the same picks.
+/// [`reference::select`], which gives the same picks.
 pub fn select(
     site: Site<'_>,
     seats: u32,
     params: &CoverParams,
     watch: &dyn Watch,
 ) -> Result<SiteCover, CoverError> {
-    Ok(run::run(site, seats, &params.choose()?, watch)?)
+    Ok(site_selection::select_site(site, seats, &params.choose()?, watch)?)
 }
 
 /// Picks on many sites in parallel, each with its seats; results in the order of `sites`.
@@ -105,7 +105,7 @@ pub fn select_chosen(
         .with_max_len(1)
         .map(|at| {
             let (site, seats) = sites[at];
-            let cover = run::run(site, seats, choice, watch)?;
+            let cover = site_selection::select_site(site, seats, choice, watch)?;
             watch.advance(1);
             Ok((at, cover))
         })

@@ -57,9 +57,9 @@ pub fn gain(pairs: &[(f64, f64)]) -> Option<Gain> {
     let found: Vec<f64> = pairs.iter().map(|(found, _)| *found).collect();
     let differences: Vec<f64> = pairs.iter().map(|(found, random)| found - random).collect();
     Some(Gain {
-        percent: Estimate::of(&found)?,
-        above_random: Estimate::of(&differences)?,
-        improvement: Estimate::of_ratio(pairs).map(|ratio| Estimate {
+        percent: Estimate::mean_of(&found)?,
+        above_random: Estimate::mean_of(&differences)?,
+        improvement: Estimate::ratio_of_means(pairs).map(|ratio| Estimate {
             mean: 100.0 * (ratio.mean - 1.0),
             standard_error: ratio.standard_error.map(|error| 100.0 * error),
         }),

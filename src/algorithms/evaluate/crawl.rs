@@ -1,6 +1,6 @@
 //! What a breadth-first crawl finds, depth by depth, or within a budget.
 
-use super::web::{Search, Web};
+use super::forward_graph::{Search, ForwardGraph};
 use crate::watch::{Interrupted, Watch};
 
 /// What is known of a page and counts when it is found.
@@ -96,7 +96,7 @@ pub fn crawl(
 /// The depth at which a crawl from `seeds` reaches each of `pages`, at most `depth`; `None` for a
 /// page that it does not reach.
 pub fn reached(
-    web: &Web,
+    web: &ForwardGraph,
     seeds: &[u32],
     pages: &[u32],
     depth: u32,
@@ -124,7 +124,7 @@ pub fn reached(
 
 /// What a crawl finds that ends after a given number of pages.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Spent {
+pub struct BudgetCrawl {
     /// The totals over the pages.
     pub tally: Tally,
     /// The greatest depth of a page; `None` where there is no page.
@@ -135,16 +135,16 @@ pub struct Spent {
 /// depth by depth. Where a depth does not fit as a whole, `first` chooses that many of its pages.
 ///
 /// `seeds` are distinct.
-pub fn spend<E: From<Interrupted>>(
-    web: &Web,
+pub fn crawl_within_budget<E: From<Interrupted>>(
+    web: &ForwardGraph,
     worth: &[PageWorth],
     seeds: &[u32],
     budget: u64,
     watch: &dyn Watch,
     first: impl FnOnce(&[u32], usize) -> Result<Vec<u32>, E>,
-) -> Result<Spent, E> {
-    let mut spent = Spent::default();
-    let room = |spent: &Spent| usize::try_from(budget - spent.tally.pages).unwrap_or(usize::MAX);
+) -> Result<BudgetCrawl, E> {
+    let mut spent = BudgetCrawl::default();
+    let room = |spent: &BudgetCrawl| usize::try_from(budget - spent.tally.pages).unwrap_or(usize::MAX);
     let fitting = &seeds[..seeds.len().min(room(&spent))];
     let mut search = Search::new(web);
     search.start(fitting);
@@ -176,11 +176,11 @@ pub fn spend<E: From<Interrupted>>(
 #[expect(clippy::float_cmp, reason = "these results are exact")]
 mod tests {
     use super::*;
-    use crate::evaluate::web::tests::web;
+    use crate::evaluate::forward_graph::tests::web;
     use crate::watch::Unwatched;
 
     /// A tree of three levels below page 0 (1 2; 3 4 5 6), and a page 7 that nobody links to.
-    fn tree() -> (Web, Vec<PageWorth>) {
+    fn tree() -> (ForwardGraph, Vec<PageWorth>) {
         let links: &[&[u32]] = &[&[1, 2], &[3, 4], &[5, 6], &[0], &[], &[], &[], &[]];
         let worth = (0..8_u32)
             .map(|page| PageWorth {
@@ -236,7 +236,7 @@ mod tests {
             Ok(level)
         };
         let of = |seeds: &[u32], budget| {
-            let spent = spend(&web, &worth, seeds, budget, &Unwatched, last).unwrap();
+            let spent = crawl_within_budget(&web, &worth, seeds, budget, &Unwatched, last).unwrap();
             (spent.tally.pages, spent.tally.pagerank, spent.depth)
         };
         assert_eq!(of(&[0], 100), (7, 21.0, Some(2)));

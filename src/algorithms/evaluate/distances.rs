@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::draw::draw;
 use super::estimate::Estimate;
-use super::web::{Search, Web};
+use super::forward_graph::{Search, ForwardGraph};
 use crate::graph::{NONE, number};
 use crate::watch::{Interrupted, Watch};
 
@@ -14,7 +14,7 @@ use crate::watch::{Interrupted, Watch};
 /// No page is in two groups. Cost: one search from each group, which ends when all others are
 /// found; in parallel, each with one bit per page and row.
 pub fn between(
-    web: &Web,
+    web: &ForwardGraph,
     groups: &[Vec<u32>],
     watch: &dyn Watch,
 ) -> Result<Vec<Vec<Option<u32>>>, Interrupted> {
@@ -73,7 +73,7 @@ pub struct Average {
 /// mean distance is the ratio of the two sums, with its linearised error and the correction for a
 /// sample of a finite population. Cost: one whole search for each sample, in parallel.
 pub fn average(
-    web: &Web,
+    web: &ForwardGraph,
     samples: u32,
     rng_seed: u64,
     watch: &dyn Watch,
@@ -111,12 +111,12 @@ pub fn average(
     let (samples, population) = (sample.len() as u64, sources.len() as u64);
     let others = f64::from(web.pages().saturating_sub(1));
     let shares: Vec<f64> = found.iter().map(|(_, reached)| reached / others).collect();
-    let corrected = |estimate: Estimate| estimate.of_finite(samples, population);
+    let corrected = |estimate: Estimate| estimate.in_finite_population(samples, population);
     Ok(Average {
         sources: population,
         samples,
-        mean: Estimate::of_ratio(&found).map(corrected),
-        reached: Estimate::of(&shares).map(corrected),
+        mean: Estimate::ratio_of_means(&found).map(corrected),
+        reached: Estimate::mean_of(&shares).map(corrected),
     })
 }
 
@@ -124,7 +124,7 @@ pub fn average(
 #[expect(clippy::float_cmp, reason = "these results are exact")]
 mod tests {
     use super::*;
-    use crate::evaluate::web::tests::web;
+    use crate::evaluate::forward_graph::tests::web;
     use crate::watch::Unwatched;
 
     #[test]

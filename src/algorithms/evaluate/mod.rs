@@ -2,10 +2,10 @@
 //!
 //! | module | what it does |
 //! | --- | --- |
-//! | [`web`] | forward links, and breadth-first search over one bit per page |
+//! | [`forward_graph`] | forward links, and breadth-first search over one bit per page |
 //! | [`crawl`] | what a crawl finds depth by depth, or within a budget |
 //! | [`distances`] | distances between groups of pages; a graph's average distance |
-//! | [`fetches`] | what crawls from lists gather per page fetched |
+//! | [`fetch_simulator`] | what crawls from lists gather per page fetched |
 //! | [`harmonic`](mod@harmonic) | harmonic centrality |
 //! | [`coverage`] | what picks cover of their sites, compared with random |
 //! | [`estimate`] | means and their standard errors |
@@ -19,15 +19,15 @@ pub mod crawl;
 pub mod distances;
 pub mod draw;
 pub mod estimate;
-pub mod fetches;
+pub mod fetch_simulator;
 pub mod harmonic;
 #[cfg(test)]
 mod samples;
-pub mod web;
+pub mod forward_graph;
 
 pub use crawl::{PageWorth, Tally};
 pub use draw::draw;
 pub use estimate::Estimate;
-pub use fetches::{Fetches, Gathered, Judge, Within};
+pub use fetch_simulator::{FetchSimulator, Gathered, CrawlInput, FetchedWithin};
 pub use harmonic::{Harmonic, harmonic};
-pub use web::{Search, Web};
+pub use forward_graph::{Search, ForwardGraph};

@@ -168,7 +168,7 @@ fn load<'a>(
         Vec::new()
     };
     let graph = graph
-        .under(closed, pins)
+        .with_constraints(closed, pins)
         .map_err(|e| no_site(e, &site.name))?;
     Ok(LoadedSite {
         site,

@@ -5,7 +5,7 @@ use super::load::LoadedWeb;
 use crate::engine::EngineError;
 use crate::engine::refresh::cover::evidence::gain;
 use seedbank_algorithms::cover::HopGain;
-use seedbank_algorithms::cover::web::{Selected, ValueBy, WebChoice, WebPick};
+use seedbank_algorithms::cover::global::{WebSelection, ValueBy, WebChoice, WebPick};
 use seedbank_algorithms::page::{PageId, PageSet};
 use seedbank_store::blocks::{PageBlock, place};
 use seedbank_store::evidence::{Covered, Reach, ReachKey};
@@ -30,7 +30,7 @@ pub(super) type Fates = Vec<(PageId, Reach)>;
 /// The picks in the order of the list, and what becomes of pages.
 pub(super) fn kept(
     web: &LoadedWeb,
-    selected: &Selected,
+    selected: &WebSelection,
     choice: &WebChoice,
 ) -> (Vec<Picked>, Fates) {
     let price = selected.setting.fetch_cost.0;

@@ -7,12 +7,12 @@ use std::collections::{BinaryHeap, HashSet};
 use super::super::baselines;
 use super::super::params::Method;
 use super::super::pick::{Score, Scored, Stop};
-use super::ball::Ball;
+use super::bfs_ball::BallSearch;
 use super::graph::WebGraph;
 use super::greedy::Reached;
 use super::params::WebChoice;
 use super::picks::{WebCover, WebPick};
-use super::terms::Room;
+use super::constraints::RemainingCaps;
 use crate::watch::{Interrupted, Watch};
 
 /// Picks by a baseline; `ranks` has the PageRank of each page, where the method asks for it.
@@ -54,7 +54,7 @@ pub(super) fn baseline(
     };
     let mut order: Vec<u32> = order.iter().map(|&at| candidates[at as usize]).collect();
     let mut reached = Reached::new(graph, hops);
-    let mut room = Room::new(graph.caps());
+    let mut room = RemainingCaps::new(graph.caps());
     let mut picks = pinned(graph, &mut reached, &mut room);
     if !is_free {
         let pins: HashSet<u32> = graph.pins().iter().copied().collect();
@@ -94,7 +94,7 @@ pub(super) fn baseline(
 }
 
 /// The pins of a graph as picks.
-fn pinned(graph: &WebGraph, reached: &mut Reached<'_>, room: &mut Room<'_>) -> Vec<WebPick> {
+fn pinned(graph: &WebGraph, reached: &mut Reached<'_>, room: &mut RemainingCaps<'_>) -> Vec<WebPick> {
     let pins = graph.pins().iter();
     pins.map(|&pin| {
         room.take(pin);
@@ -117,7 +117,7 @@ pub(super) fn max_out(
         there: vec![true; pages as usize],
         left: pages,
         degree: (0..pages).map(|page| graph.out_degree(page)).collect(),
-        ball: Ball::new(pages as usize),
+        ball: BallSearch::new(pages as usize),
     };
     let candidates = graph.candidates().iter();
     let mut queue: BinaryHeap<(u32, Reverse<u32>)> = candidates
@@ -128,7 +128,7 @@ pub(super) fn max_out(
         score: Score::OutDegree(degree),
     };
     let mut reached = Reached::new(graph, hops);
-    let mut room = Room::new(graph.caps());
+    let mut room = RemainingCaps::new(graph.caps());
     let mut picks = pinned(graph, &mut reached, &mut room);
     let mut visits = 0;
     for &pin in graph.pins() {
@@ -180,7 +180,7 @@ struct Remains {
     left: u32,
     /// Links to each page's targets that remain.
     degree: Vec<u32>,
-    ball: Ball,
+    ball: BallSearch,
 }
 
 impl Remains {
@@ -214,7 +214,7 @@ impl Remains {
     fn freshest(
         &self,
         queue: &mut BinaryHeap<(u32, Reverse<u32>)>,
-        room: &Room<'_>,
+        room: &RemainingCaps<'_>,
     ) -> Option<(u32, Reverse<u32>)> {
         while let Some((known, Reverse(page))) = queue.pop() {
             let now = self.degree[page as usize];

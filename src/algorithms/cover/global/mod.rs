@@ -24,41 +24,41 @@
 //! link, 28 per page for the graph, 16 per page and 12 per candidate and number of hops while picks
 //! are made, and 8 per page for every thread.
 
-mod ball;
+mod bfs_ball;
 mod crawl;
 mod graph;
 mod greedy;
-mod lists;
-mod order;
-mod others;
+mod budget_lists;
+mod list_order;
+mod baselines;
 mod params;
 mod picks;
 mod reach;
 #[cfg(test)]
 mod samples;
-mod terms;
+mod constraints;
 #[cfg(test)]
-mod terms_tests;
+mod constraints_tests;
 #[cfg(test)]
 mod tests;
-mod tune;
+mod grid_search;
 
 pub use graph::WebGraph;
-pub use lists::lists;
+pub use budget_lists::budget_lists;
 pub use params::{Setting, TUNE_VISITS, ValueBy, WebChoice, WebParams};
 pub use picks::{WebCover, WebPick};
-pub use reach::{Reach, Reaches};
-pub use terms::Cap;
-pub use tune::{Trial, Tuning};
+pub use reach::{Reach, ReachByHops};
+pub use constraints::Cap;
+pub use grid_search::{Trial, Tuning};
 
 use super::params::Method;
 use crate::watch::{Interrupted, Watch};
-use ball::Balls;
-use greedy::Wanted;
+use bfs_ball::SearchPool;
+use greedy::GreedyOptions;
 
 /// A list with hops and price decided, in two orders.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Selected {
+pub struct WebSelection {
     /// Its hops and price.
     pub setting: Setting,
     /// What trying others came to; `None` where hops and price were given.
@@ -79,7 +79,7 @@ fn listed(
     setting: Setting,
     mut cover: WebCover,
     watch: &dyn Watch,
-) -> Result<Selected, Interrupted> {
+) -> Result<WebSelection, Interrupted> {
     let mut order: Vec<usize> = (0..cover.picks.len()).collect();
     if let Some(budget) = choice.budget {
         watch.stage("order", None);
@@ -88,12 +88,12 @@ fn listed(
         let others = cover.picks[pins..].iter();
         let seeds: Vec<u32> = others.map(|pick| pick.seed.page).collect();
         let (by_crawls, visits) =
-            order::by_crawls(graph, &seeds, budget, choice.tune_visits, watch)?;
+            list_order::order_by_crawls(graph, &seeds, budget, choice.tune_visits, watch)?;
         cover.page_visits += visits;
         order.truncate(pins);
         order.extend(by_crawls.into_iter().map(|at| pins + at));
     }
-    Ok(Selected {
+    Ok(WebSelection {
         setting,
         tuning: None,
         cover,
@@ -106,9 +106,9 @@ fn listed(
 fn passed(
     graph: &WebGraph,
     choice: &WebChoice,
-    balls: &Balls,
+    balls: &SearchPool,
     watch: &dyn Watch,
-) -> Result<Reaches, Interrupted> {
+) -> Result<ReachByHops, Interrupted> {
     watch.stage("search", Some(graph.candidates().len() as u64));
     let (hops, _) = choice.grid();
     let deepest = hops.iter().copied().max().unwrap_or(0);
@@ -124,7 +124,7 @@ pub fn select(
     choice: &WebChoice,
     ranks: &[f64],
     watch: &dyn Watch,
-) -> Result<Selected, Interrupted> {
+) -> Result<WebSelection, Interrupted> {
     if !matches!(choice.method, Method::Greedy | Method::MaxWeight) {
         let setting = choice.setting().unwrap_or(Setting {
             hops: 0,
@@ -132,10 +132,10 @@ pub fn select(
         });
         watch.stage("select", None);
         let cover = match choice.method {
-            Method::MaxOut => others::max_out(graph, choice, setting.hops, watch)?,
-            _ => others::baseline(graph, choice, setting.hops, ranks, watch)?,
+            Method::MaxOut => baselines::max_out(graph, choice, setting.hops, watch)?,
+            _ => baselines::baseline(graph, choice, setting.hops, ranks, watch)?,
         };
-        return Ok(Selected {
+        return Ok(WebSelection {
             setting,
             tuning: None,
             order: (0..cover.picks.len()).collect(),
@@ -143,7 +143,7 @@ pub fn select(
             pass_visits: 0,
         });
     }
-    let balls = Balls::new(graph.pages());
+    let balls = SearchPool::new(graph.pages());
     let (hops, prices) = choice.grid();
     let deepest = hops.iter().copied().max().unwrap_or(0);
     let is_open = choice.setting().is_none();
@@ -153,7 +153,7 @@ pub fn select(
     let mut setting = choice.setting();
     if let (true, Some(budget)) = (is_open, choice.budget) {
         watch.stage("try settings", Some((hops.len() * prices.len()) as u64));
-        let tried = tune::tune(graph, choice, budget, &reaches, &balls, watch)?;
+        let tried = grid_search::grid_search(graph, choice, budget, &reaches, &balls, watch)?;
         page_visits += tried.page_visits;
         setting = tried.best().map(|best| best.setting);
         tuning = Some(tried);
@@ -167,7 +167,7 @@ pub fn select(
     let none = Reach::default();
     let depth = choice.depth_within(setting.hops);
     let reach = reaches.within(depth).unwrap_or(&none);
-    let wanted = Wanted {
+    let wanted = GreedyOptions {
         seeds: choice.seeds,
         hops: setting.hops,
         price: setting.fetch_cost.0,
@@ -179,7 +179,7 @@ pub fn select(
     let pass_visits = reaches.visits;
     // What the pass found and the searches' working memory make room for the crawls of the order.
     drop((reaches, balls));
-    Ok(Selected {
+    Ok(WebSelection {
         tuning,
         pass_visits,
         ..listed(graph, choice, setting, cover, watch)?

@@ -13,12 +13,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::graph::{HubGraph, WeakComponents};
 use crate::rank::{Doubt, KeptSteps, KnownSteps, Next, Rest, TIED};
 
-use super::found::Core;
-use super::near::NearPage;
+use super::core::Core;
+use super::near_cores::NearPage;
 
 /// A core that an earlier run found.
 #[derive(Clone, PartialEq, Debug)]
-pub struct KnownCore {
+pub struct CachedCore {
     /// The core, in numbers of the present graph.
     pub core: Core,
     /// The classes that were near it, and near no earlier core of its component; empty for a
@@ -30,9 +30,9 @@ pub struct KnownCore {
 
 /// What an earlier run found in a component.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct KnownComponent {
+pub struct CachedComponent {
     /// Its cores, in order.
-    pub cores: Vec<KnownCore>,
+    pub cores: Vec<CachedCore>,
     /// An upper bound on the largest sigma in what is left after them.
     pub next: f64,
     /// The sigma and the best authority of the step after them; `None` where they are not known.
@@ -43,15 +43,15 @@ pub struct KnownComponent {
 /// own are *absent* ones: their steps take part as far as they are known, and where what is left of
 /// one could come next, the run ends there and says so.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Ledger {
+pub struct CoreCache {
     components: WeakComponents,
-    known: BTreeMap<u32, KnownComponent>,
+    known: BTreeMap<u32, CachedComponent>,
     steps: KeptSteps,
 }
 
 /// What a run found in a component, for later ones.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct FoundComponent {
+pub struct ComponentResult {
     /// The ranks (from 1) of its cores that may be taken over, in order, each with the classes that
     /// were near it and near no earlier core.
     pub cores: Vec<(u32, Vec<NearPage>)>,
@@ -61,10 +61,10 @@ pub struct FoundComponent {
     pub ahead: Option<(f64, u32)>,
 }
 
-impl Ledger {
+impl CoreCache {
     /// A ledger of the components of a graph, with what is known of each.
     #[must_use]
-    pub fn new(components: WeakComponents, known: BTreeMap<u32, KnownComponent>) -> Self {
+    pub fn new(components: WeakComponents, known: BTreeMap<u32, CachedComponent>) -> Self {
         Self {
             components,
             known,
@@ -103,7 +103,7 @@ impl Ledger {
     }
 
     pub(super) fn steps(&self) -> BTreeMap<u32, KnownSteps> {
-        let step = |known: &KnownCore| {
+        let step = |known: &CachedCore| {
             let core = &known.core;
             Some((core.sigma, *core.authorities.first()?))
         };
@@ -122,7 +122,7 @@ impl Ledger {
     }
 
     /// The next core with its component and its doubt, if it is a known one.
-    pub(super) fn core(&self, next: &Next) -> Option<(u32, &KnownCore, Option<Doubt>)> {
+    pub(super) fn core(&self, next: &Next) -> Option<(u32, &CachedCore, Option<Doubt>)> {
         let Next::Known {
             component,
             step,
@@ -138,13 +138,13 @@ impl Ledger {
 
 /// Gathers what later runs may take over.
 #[derive(Debug, Default)]
-pub(super) struct Keeping {
-    found: BTreeMap<u32, FoundComponent>,
+pub(super) struct CacheBuilder {
+    found: BTreeMap<u32, ComponentResult>,
     /// Components from which nothing further may be taken over.
     cut: BTreeSet<u32>,
 }
 
-impl Keeping {
+impl CacheBuilder {
     /// Notes a core that was found or taken over.
     pub(super) fn note(
         &mut self,
@@ -170,7 +170,7 @@ impl Keeping {
     }
 
     /// Everything that was gathered, together with what is left.
-    pub(super) fn finish(mut self, rests: BTreeMap<u32, Rest>) -> BTreeMap<u32, FoundComponent> {
+    pub(super) fn finish(mut self, rests: BTreeMap<u32, Rest>) -> BTreeMap<u32, ComponentResult> {
         for (component, rest) in rests {
             if self.cut.contains(&component) {
                 continue;
@@ -178,7 +178,7 @@ impl Keeping {
             if let Some(found) = self.found.get_mut(&component) {
                 (found.next, found.ahead) = (rest.bound, rest.ahead);
             } else if rest.computed {
-                let found = FoundComponent {
+                let found = ComponentResult {
                     cores: Vec::new(),
                     next: rest.bound,
                     ahead: rest.ahead,

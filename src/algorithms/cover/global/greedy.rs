@@ -16,11 +16,11 @@ use rayon::prelude::*;
 use roaring::RoaringBitmap;
 
 use super::super::pick::{HopGain, Score, Scored, Stop};
-use super::ball::{Ball, Balls, OVERLAPPING, Together};
+use super::bfs_ball::{BallSearch, SearchPool, MIN_BATCHED_HOPS, BatchSearch};
 use super::graph::WebGraph;
 use super::picks::{WebCover, WebPick};
 use super::reach::Reach;
-use super::terms::Room;
+use super::constraints::RemainingCaps;
 use crate::graph::lanes::{BothWays, LaneValues};
 use crate::watch::{Interrupted, Watch};
 
@@ -29,7 +29,7 @@ const CHUNK: usize = 1 << 14;
 
 /// What the picks are to be.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wanted {
+pub(super) struct GreedyOptions {
     pub(super) seeds: u32,
     /// How many hops from a pick a page is reached.
     pub(super) hops: u32,
@@ -47,7 +47,7 @@ pub(super) struct Reached<'a> {
     hops: u32,
     /// By page.
     is_in: Vec<bool>,
-    ball: Ball,
+    ball: BallSearch,
     pub(super) visits: u64,
 }
 
@@ -58,7 +58,7 @@ impl<'a> Reached<'a> {
             graph,
             hops,
             is_in: vec![false; pages],
-            ball: Ball::new(pages),
+            ball: BallSearch::new(pages),
             visits: 0,
         }
     }
@@ -97,8 +97,8 @@ impl<'a> Reached<'a> {
 pub(super) fn greedy(
     graph: &WebGraph,
     reach: &Reach,
-    wanted: Wanted,
-    balls: &Balls,
+    wanted: GreedyOptions,
+    balls: &SearchPool,
     watch: &dyn Watch,
 ) -> Result<WebCover, Interrupted> {
     let mut run = Run {
@@ -107,7 +107,7 @@ pub(super) fn greedy(
         wanted,
         gains: first_gains(graph, reach, wanted.price),
         picked: vec![false; graph.pages() as usize],
-        room: Room::new(graph.caps()),
+        room: RemainingCaps::new(graph.caps()),
         open: graph
             .values()
             .iter()
@@ -201,14 +201,14 @@ struct Run<'a> {
     graph: &'a WebGraph,
     /// How far candidates look.
     depth: u32,
-    wanted: Wanted,
+    wanted: GreedyOptions,
     /// By page; of those that are no candidates without meaning.
     gains: Vec<AtomicI64>,
     picked: Vec<bool>,
-    room: Room<'a>,
+    room: RemainingCaps<'a>,
     /// How many pages that no pick has reached are worth something else than their price.
     open: usize,
-    balls: &'a Balls,
+    balls: &'a SearchPool,
     watch: &'a dyn Watch,
 }
 
@@ -250,11 +250,11 @@ impl Run<'_> {
         pages.retain(|&page| worth(page) != 0);
         self.open -= pages.len();
         let gains = &self.gains;
-        if self.depth >= OVERLAPPING {
+        if self.depth >= MIN_BATCHED_HOPS {
             let links = BothWays(graph.predecessors(), graph.successors());
             let mut all = 0;
             let take = |visits: u64| all += visits;
-            let off = |searches: &mut Together<'_>, part: &[u32]| {
+            let off = |searches: &mut BatchSearch<'_>, part: &[u32]| {
                 let values = LaneValues::new(part.iter().map(|&page| worth(page)).collect());
                 let visits = searches.run(&links, part, self.depth, |_, source, bits| {
                     // Exact sums: their order makes no difference.

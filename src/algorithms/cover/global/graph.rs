@@ -3,7 +3,7 @@
 use super::super::graph::SiteGraphError;
 use super::super::limits::MAX_PRICE;
 use super::super::value::UNIT;
-use super::terms::Cap;
+use super::constraints::Cap;
 use crate::graph::{Csr, number};
 
 /// All crawled and known pages that are not gone, numbered in byte order of their URLs (the smallest
@@ -68,7 +68,7 @@ impl WebGraph {
 
     /// The same graph with pages that are seeds before any pick, in this order, and with caps, each
     /// with a group for every page.
-    pub fn under(mut self, pins: Vec<u32>, caps: Vec<Cap>) -> Result<Self, SiteGraphError> {
+    pub fn with_constraints(mut self, pins: Vec<u32>, caps: Vec<Cap>) -> Result<Self, SiteGraphError> {
         let pages = self.values.len();
         let beyond = pins.iter().find(|pin| **pin as usize >= pages).copied();
         let short = caps.iter().find(|cap| cap.group.len() != pages);

@@ -9,7 +9,7 @@ const NOTHING: i64 = i64::MAX / 4;
 
 /// Upper bounds of the weights of pages, as picks are made.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(super) struct WeightBounds {
     /// On the positive value within reach, by page.
     pub(super) positive: Vec<i64>,
     /// On the weight, less `spared` at the time.
@@ -18,7 +18,7 @@ pub(super) struct Known {
     spared: i64,
 }
 
-impl Known {
+impl WeightBounds {
     /// Nothing but that no page reaches more than `total`.
     pub(super) fn new(pages: u32, total: i64) -> Self {
         let pages = pages as usize;

@@ -13,14 +13,14 @@ const MEMORY: usize = 1 << 30;
 /// The most searches per task.
 const CHUNK: usize = 256;
 /// From so many hops on, searches go together.
-pub(super) const OVERLAPPING: u32 = 2;
+pub(super) const MIN_BATCHED_HOPS: u32 = 2;
 /// The fewest tasks, where there are as many searches: so that the last ones end at about the same
 /// time.
 const TASKS: usize = 64;
 
 /// A search that can be repeated without clearing: pages are marked with the number of the run.
 #[derive(Clone, Debug)]
-pub(super) struct Ball {
+pub(super) struct BallSearch {
     seen_in: Vec<u32>,
     run: u32,
     /// Pages in the order in which they were settled.
@@ -35,7 +35,7 @@ pub(super) struct Level<'a> {
     pub(super) visits: u64,
 }
 
-impl Ball {
+impl BallSearch {
     pub(super) fn new(pages: usize) -> Self {
         Self {
             seen_in: vec![0; pages],
@@ -56,7 +56,7 @@ impl Ball {
         self.levels_among(links, &[from], hops, |_| true, meet)
     }
 
-    /// [`Ball::levels`] over those pages that `there` says still count.
+    /// [`BallSearch::levels`] over those pages that `there` says still count.
     pub(super) fn levels_among(
         &mut self,
         links: &Csr,
@@ -114,12 +114,12 @@ impl Ball {
 /// Where searches overlap, as those of neighbours do from two hops on, this takes a small part of the
 /// time of one after the other. Page visits are counted as if they went one after the other: a page
 /// counts for every search that settles it, and so does each entry of its list.
-pub(super) struct Together<'a> {
+pub(super) struct BatchSearch<'a> {
     lanes: &'a mut Lanes,
     all: &'a [bool],
 }
 
-impl Together<'_> {
+impl BatchSearch<'_> {
     /// Meets every page within `hops` of one of at most [`LANES`] distinct pages, nearest first, with
     /// its distance and the searches that settle it there. Returns the page visits by hops: those of
     /// searches that end at 0 hops, at 1, and so on.
@@ -153,15 +153,15 @@ impl Together<'_> {
 
 /// Working memories for the searches that run at a time.
 #[derive(Debug)]
-pub(super) struct Balls {
+pub(super) struct SearchPool {
     pages: usize,
-    idle: Mutex<Vec<Ball>>,
+    idle: Mutex<Vec<BallSearch>>,
     lanes: Pool,
     /// By page: that it takes part.
     all: Vec<bool>,
 }
 
-impl Balls {
+impl SearchPool {
     pub(super) fn new(pages: u32) -> Self {
         Self {
             pages: pages as usize,
@@ -181,7 +181,7 @@ impl Balls {
         &self,
         pages: &[u32],
         watch: &dyn Watch,
-        work: impl Fn(&mut Together<'_>, &[u32]) -> T + Sync,
+        work: impl Fn(&mut BatchSearch<'_>, &[u32]) -> T + Sync,
         mut take: impl FnMut(T),
     ) -> Result<(), Interrupted> {
         // Of few searches some for each thread, however many there are.
@@ -194,7 +194,7 @@ impl Balls {
                     let all = &self.all;
                     Ok(self
                         .lanes
-                        .with(|lanes| work(&mut Together { lanes, all }, part)))
+                        .with(|lanes| work(&mut BatchSearch { lanes, all }, part)))
                 })
                 .collect();
             found?.into_iter().for_each(&mut take);
@@ -203,11 +203,11 @@ impl Balls {
     }
 
     /// Runs `work` with a working memory that nobody else uses.
-    pub(super) fn with<T>(&self, work: impl FnOnce(&mut Ball) -> T) -> T {
+    pub(super) fn with<T>(&self, work: impl FnOnce(&mut BallSearch) -> T) -> T {
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         // The lock must be released before the work begins.
         let kept = idle().pop();
-        let mut ball = kept.unwrap_or_else(|| Ball::new(self.pages));
+        let mut ball = kept.unwrap_or_else(|| BallSearch::new(self.pages));
         let result = work(&mut ball);
         idle().push(ball);
         result
@@ -222,7 +222,7 @@ impl Balls {
         &self,
         items: &[I],
         watch: &dyn Watch,
-        work: impl Fn(&mut Ball, &[I]) -> T + Sync,
+        work: impl Fn(&mut BallSearch, &[I]) -> T + Sync,
     ) -> Result<Vec<T>, Interrupted> {
         let at_a_time = (MEMORY / (8 * self.pages.max(1))).max(1);
         let chunk = (items.len() / TASKS).clamp(1, CHUNK);
@@ -253,7 +253,7 @@ mod tests {
         for list in [&[1, 2][..], &[3], &[3], &[0]] {
             links.push(list.iter().copied());
         }
-        let mut ball = Ball::new(4);
+        let mut ball = BallSearch::new(4);
         for (hops, wanted, visits) in [
             (0, vec![vec![0]], 1),
             (1, vec![vec![0], vec![1, 2]], 5),

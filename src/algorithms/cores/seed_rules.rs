@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::found::Core;
+use super::core::Core;
 use crate::rank::TIED;
 
 /// Which hubs may be seeds, and when there are enough of them. Whatever it says, the cores are the
@@ -17,12 +17,12 @@ pub trait SeedRules: Send {
 
 /// Every core gives a seed, until there are so many.
 #[derive(Clone, Copy, Debug)]
-pub struct OneEach {
+pub struct OneSeedPerCore {
     /// How many seeds are still to come.
     pub left: u32,
 }
 
-impl SeedRules for OneEach {
+impl SeedRules for OneSeedPerCore {
     fn seed_of(&mut self, core: &Core, choice: &HubChoice) -> Option<u32> {
         self.left = self.left.saturating_sub(1);
         choice.best(core, |_| true)

@@ -11,9 +11,9 @@ pub struct Cap {
 
 /// What is left of caps while picks are made.
 #[derive(Clone, Debug)]
-pub(super) struct Room<'a>(Vec<(&'a [u32], Vec<u32>)>);
+pub(super) struct RemainingCaps<'a>(Vec<(&'a [u32], Vec<u32>)>);
 
-impl<'a> Room<'a> {
+impl<'a> RemainingCaps<'a> {
     pub(super) fn new(caps: &'a [Cap]) -> Self {
         let room = |cap: &'a Cap| {
             let groups = cap.group.iter().max().map_or(0, |last| *last as usize + 1);

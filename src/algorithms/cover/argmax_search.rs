@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::bounds::Zones;
-use super::known::Known;
+use super::weight_bounds::WeightBounds;
 use super::residual::Residual;
 use crate::watch::Watch;
 
@@ -38,12 +38,12 @@ pub(super) struct Best {
 
 /// The two greatest of the keys offered.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Lead {
+pub(super) struct TopTwo {
     pub(super) first: Option<Key>,
     second: Option<Key>,
 }
 
-impl Lead {
+impl TopTwo {
     pub(super) fn offer(&mut self, key: Key) {
         if self.first.is_none_or(|first| key > first) {
             self.second = self.first.replace(key);
@@ -68,7 +68,7 @@ impl Lead {
 
 /// What is known from lowering the bounds within one pick.
 #[derive(Debug, Default)]
-pub(super) struct Sieve {
+pub(super) struct BoundFilter {
     /// Whether balls and tolls have been used already.
     pub(super) spent: bool,
     /// The greatest bound among the pages that can no longer be the best, though one of them may
@@ -76,7 +76,7 @@ pub(super) struct Sieve {
     dropped: Option<Key>,
 }
 
-impl Sieve {
+impl BoundFilter {
     /// The greatest bound of a page that was not searched.
     pub(super) fn open(&self, queue: &BinaryHeap<Key>) -> Option<Key> {
         queue.peek().copied().max(self.dropped)
@@ -86,8 +86,8 @@ impl Sieve {
     pub(super) fn pass(
         &mut self,
         rest: &mut Vec<u32>,
-        bounds: &Known,
-        known: Lead,
+        bounds: &WeightBounds,
+        known: TopTwo,
         round: Round<'_>,
     ) {
         let mut dropped = self.dropped;
@@ -104,7 +104,7 @@ impl Sieve {
 }
 
 /// What a page is searched by.
-pub(super) fn key(bounds: &Known, page: u32) -> Key {
+pub(super) fn key(bounds: &WeightBounds, page: u32) -> Key {
     (bounds.of(page), Reverse(page))
 }
 
@@ -124,13 +124,13 @@ mod tests {
             positive_only: true,
             watch: &Unwatched,
         };
-        let mut known = Lead::default();
+        let mut known = TopTwo::default();
         for key in [(7, Reverse(5)), (9, Reverse(4)), (9, Reverse(2))] {
             known.offer(key);
         }
         assert_eq!(known.best(None).unwrap().runner_up, Some((4, 9)));
-        let mut sieve = Sieve::default();
-        let mut bounds = Known::new(6, 0);
+        let mut sieve = BoundFilter::default();
+        let mut bounds = WeightBounds::new(6, 0);
         bounds.positive = vec![9, 8, 0, 9, 0, 0];
         // Page 0 stays, since with a weight of 9 it would come first; 1 and 3 can no longer be
         // first.

@@ -15,7 +15,7 @@ use crate::watch::{Interrupted, Watch};
 /// Where trying every seed at every place takes more than `most` visits, each place is given to one
 /// of the first so many that are left. Cost: one crawl of N pages for each seed, then at most
 /// `K^2 N / 2` pages looked at, and no links. Memory: 4 bytes for each page of those crawls.
-pub(super) fn by_crawls(
+pub(super) fn order_by_crawls(
     graph: &WebGraph,
     seeds: &[u32],
     budget: u64,

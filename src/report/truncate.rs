@@ -7,14 +7,14 @@ pub(super) struct Excerpt<'a, T> {
 }
 
 /// Long lists are cut on the page; the JSON file beside it has them whole.
-pub(super) trait Cut<T> {
+pub(super) trait Truncate<T> {
     /// At most so many items from the beginning.
     fn head(&self, most: usize) -> Excerpt<'_, T>;
     /// At most so many items from the end.
     fn tail(&self, most: usize) -> Excerpt<'_, T>;
 }
 
-impl<T> Cut<T> for [T] {
+impl<T> Truncate<T> for [T] {
     fn head(&self, most: usize) -> Excerpt<'_, T> {
         let (shown, rest) = self.split_at(most.min(self.len()));
         let more = rest.len();

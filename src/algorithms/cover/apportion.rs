@@ -8,11 +8,11 @@
 /// The size of a site does not cap its share. Exact, and independent of the order of `sites`; cost:
 /// two sorts.
 #[must_use]
-pub fn share_out(total: u32, sites: &[(&str, u64)]) -> Vec<u32> {
+pub fn apportion(total: u32, sites: &[(&str, u64)]) -> Vec<u32> {
     let mut by_name: Vec<usize> = (0..sites.len()).collect();
     by_name.sort_unstable_by_key(|&site| sites[site].0);
     let weights: Vec<u64> = by_name.iter().map(|&site| sites[site].1).collect();
-    let shares = shares_within(total.into(), &weights, &vec![u32::MAX; sites.len()]);
+    let shares = apportion_bounded(total.into(), &weights, &vec![u32::MAX; sites.len()]);
     let mut seats = vec![0; sites.len()];
     for (site, share) in by_name.into_iter().zip(shares) {
         seats[site] = share;
@@ -31,7 +31,7 @@ pub fn share_out(total: u32, sites: &[(&str, u64)]) -> Vec<u32> {
 ///
 /// The shares sum up to the total, or to the sum of the bounds where that is less. Cost: two sorts.
 #[must_use]
-pub fn shares_within(total: u64, weights: &[u64], bounds: &[u32]) -> Vec<u32> {
+pub fn apportion_bounded(total: u64, weights: &[u64], bounds: &[u32]) -> Vec<u32> {
     let mut shares = vec![0; weights.len().min(bounds.len())];
     let (weighted, others): (Vec<usize>, Vec<usize>) =
         (0..shares.len()).partition(|&site| weights[site] > 0);
@@ -114,29 +114,29 @@ mod tests {
     #[test]
     fn the_largest_remainders_get_the_rest_and_ties_go_by_name() {
         // Quotas 1.2, 3.6, 1.2: one seat is left and goes to 3.6.
-        assert_eq!(share_out(6, &[("a", 2), ("b", 6), ("c", 2)]), [1, 4, 1]);
+        assert_eq!(apportion(6, &[("a", 2), ("b", 6), ("c", 2)]), [1, 4, 1]);
         // Quotas 0.5 each, given in another order: a and b by name.
         assert_eq!(
-            share_out(2, &[("d", 3), ("b", 3), ("a", 3), ("c", 3)]),
+            apportion(2, &[("d", 3), ("b", 3), ("a", 3), ("c", 3)]),
             [0, 1, 1, 0]
         );
-        assert_eq!(share_out(5, &[("b", 0), ("a", 0)]), [2, 3]);
-        assert_eq!(share_out(5, &[("b", 0), ("a", 7)]), [0, 5]);
-        assert_eq!(share_out(5, &[]), [0; 0]);
-        let huge = share_out(u32::MAX, &[("a", u64::MAX), ("b", u64::MAX)]);
+        assert_eq!(apportion(5, &[("b", 0), ("a", 0)]), [2, 3]);
+        assert_eq!(apportion(5, &[("b", 0), ("a", 7)]), [0, 5]);
+        assert_eq!(apportion(5, &[]), [0; 0]);
+        let huge = apportion(u32::MAX, &[("a", u64::MAX), ("b", u64::MAX)]);
         assert_eq!(huge, [u32::MAX / 2 + 1, u32::MAX / 2]);
     }
 
     #[test]
     fn what_a_bound_keeps_from_one_goes_to_the_others_by_weight() {
         // By weight alone 5, 3, 2: the first has room for 1, and 3 to 2 is how the rest is shared.
-        assert_eq!(shares_within(10, &[5, 3, 2], &[1, 9, 9]), [1, 5, 4]);
+        assert_eq!(apportion_bounded(10, &[5, 3, 2], &[1, 9, 9]), [1, 5, 4]);
         // Those without weight get something only when the others are full.
-        assert_eq!(shares_within(10, &[5, 0, 0], &[7, 9, 9]), [7, 2, 1]);
-        assert_eq!(shares_within(10, &[5, 0, 3], &[1, 0, 2]), [1, 0, 2]);
-        assert_eq!(shares_within(0, &[5, 0], &[1, 1]), [0, 0]);
+        assert_eq!(apportion_bounded(10, &[5, 0, 0], &[7, 9, 9]), [7, 2, 1]);
+        assert_eq!(apportion_bounded(10, &[5, 0, 3], &[1, 0, 2]), [1, 0, 2]);
+        assert_eq!(apportion_bounded(0, &[5, 0], &[1, 1]), [0, 0]);
         let all = [u32::MAX, u32::MAX];
-        assert_eq!(shares_within(u64::MAX, &[u64::MAX, 1], &all), all);
+        assert_eq!(apportion_bounded(u64::MAX, &[u64::MAX, 1], &all), all);
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! What crawls from seed lists gather per page fetched.
 //!
 //! A crawl fetches the seeds in the order of their list, then depth by depth, each in URL order: that
-//! is the order of [`spend`](super::crawl::spend), so that the first N pages are those of a crawl
+//! is the order of [`crawl_within_budget`](super::crawl::crawl_within_budget), so that the first N pages are those of a crawl
 //! with a budget of N. One crawl serves all budgets.
 //!
-//! Fetches are counted in two ways. A page that nobody has crawled yet leads nowhere that is known,
+//! FetchSimulator are counted in two ways. A page that nobody has crawled yet leads nowhere that is known,
 //! and what it holds is not known either: counted, it makes a list look worse that goes where the
 //! frontier is; not counted, a list is judged by what is known alone.
 
@@ -12,7 +12,7 @@ use crate::graph::Csr;
 
 /// What pages are worth to the crawl, by page number in URL order.
 #[derive(Clone, Copy, Debug)]
-pub struct Judge<'a> {
+pub struct CrawlInput<'a> {
     /// The pages that each page links to, ascending.
     pub successors: &'a Csr,
     /// Whether the bank has crawled the page.
@@ -40,7 +40,7 @@ pub struct Gathered {
 
 /// What a list gathers within one budget, counted in both ways.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Within {
+pub struct FetchedWithin {
     /// Every page fetched counts for the budget.
     pub all: Gathered,
     /// Only pages that the bank has crawled are fetched.
@@ -49,18 +49,18 @@ pub struct Within {
 
 /// Crawls, one at a time; marks can be used again without clearing. Memory: 4 bytes per page.
 #[derive(Clone, Debug)]
-pub struct Fetches<'a> {
-    judge: Judge<'a>,
+pub struct FetchSimulator<'a> {
+    judge: CrawlInput<'a>,
     met_in: Vec<u32>,
     run: u32,
     level: Vec<u32>,
     next: Vec<u32>,
 }
 
-impl<'a> Fetches<'a> {
+impl<'a> FetchSimulator<'a> {
     /// Crawls that are judged so.
     #[must_use]
-    pub fn new(judge: Judge<'a>) -> Self {
+    pub fn new(judge: CrawlInput<'a>) -> Self {
         Self {
             judge,
             met_in: vec![0; judge.successors.len()],
@@ -79,7 +79,7 @@ impl<'a> Fetches<'a> {
         seeds: &[u32],
         budgets: &[u64],
         is_new: impl Fn(u32) -> bool,
-    ) -> Vec<Within> {
+    ) -> Vec<FetchedWithin> {
         let Self {
             judge,
             met_in,
@@ -93,7 +93,7 @@ impl<'a> Fetches<'a> {
             *run = 1;
         }
         let mut is_first = |page: u32| std::mem::replace(&mut met_in[page as usize], *run) != *run;
-        let mut now = Within::default();
+        let mut now = FetchedWithin::default();
         let mut found = vec![None; budgets.len()];
         let mut found_of_crawled = vec![None; budgets.len()];
         let most = budgets.last().copied().unwrap_or(0);
@@ -128,7 +128,7 @@ impl<'a> Fetches<'a> {
         found
             .into_iter()
             .zip(found_of_crawled)
-            .map(|(all, of_crawled)| Within {
+            .map(|(all, of_crawled)| FetchedWithin {
                 all: all.unwrap_or(now.all),
                 of_crawled: of_crawled.unwrap_or(now.of_crawled),
             })
@@ -158,13 +158,13 @@ mod tests {
         let crawled = [true, true, false, true, false, true];
         let values = [1, 10, 100, 1_000, 10_000, 100_000];
         let pagerank = [0.5, 0.25, 0.0, 0.0, 0.0, 0.25];
-        let judge = Judge {
+        let judge = CrawlInput {
             successors: &links,
             crawled: &crawled,
             values: &values,
             pagerank: &pagerank,
         };
-        let mut fetches = Fetches::new(judge);
+        let mut fetches = FetchSimulator::new(judge);
         for _ in 0..2 {
             let found = fetches.within(&[0], &[1, 3, 4, 99], |page| page == 5);
             let all: Vec<(u64, u64, i64, u64)> = found
@@ -190,6 +190,6 @@ mod tests {
         // Of the seeds the first of the list, whatever their URLs.
         let found = fetches.within(&[5, 1], &[1], |_| false);
         assert_eq!(found[0].all.value, 100_000);
-        assert_eq!(fetches.within(&[], &[1], |_| false), [Within::default()]);
+        assert_eq!(fetches.within(&[], &[1], |_| false), [FetchedWithin::default()]);
     }
 }

@@ -9,7 +9,7 @@ use super::reach::Direction;
 use super::residual::Residual;
 
 /// Where the next pick is looked for.
-pub(super) struct Places {
+pub(super) struct CandidateScope {
     method: Method,
     components: Option<Kept>,
     pub(super) visits: u64,
@@ -79,7 +79,7 @@ impl Kept {
     }
 }
 
-impl Places {
+impl CandidateScope {
     pub(super) fn new(
         graph: &SiteGraph,
         method: Method,

@@ -7,17 +7,17 @@ use super::baselines;
 use super::bounds::Zones;
 use super::graph::{Site, SiteGraph};
 use super::lazy::Lazy;
-use super::lead::{Best, Round};
+use super::argmax_search::{Best, Round};
 use super::params::{Choice, Covered, Method};
 use super::pick::{Pick, Score, Scored, SiteCover, Stop};
-use super::places::Places;
+use super::candidate_scope::CandidateScope;
 use super::reach::{Coverage, Direction, Search};
 use super::residual::Residual;
 use crate::rank::pagerank;
 use crate::watch::{Interrupted, Watch};
 
 /// Up to `seats` seeds of a site.
-pub(super) fn run(
+pub(super) fn select_site(
     site: Site<'_>,
     seats: u32,
     choice: &Choice,
@@ -236,7 +236,7 @@ impl Run<'_> {
                 }
             }
         });
-        let mut places = Places::new(graph, choice.method, &residual, &unpicked);
+        let mut places = CandidateScope::new(graph, choice.method, &residual, &unpicked);
         self.visits += places.visits;
         let mut lazy: Option<Lazy<'_>> = None;
         loop {

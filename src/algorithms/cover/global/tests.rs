@@ -133,7 +133,7 @@ proptest! {
     #[test]
     fn a_pass_gives_values_and_pages_within_reach(web in web(), deepest in 0_u32..5) {
         let graph = web.graph();
-        let balls = Balls::new(graph.pages());
+        let balls = SearchPool::new(graph.pages());
         let found = reach::reaches(&graph, deepest, u64::MAX, &balls, &Unwatched).unwrap();
         prop_assert_eq!(found.by_hops.len(), deepest as usize + 1);
         prop_assert_eq!(graph.candidates(), web.candidates());
@@ -312,7 +312,7 @@ proptest! {
         let mut params = plan(Method::Greedy);
         params.cover.positive_only = positive_only;
         params.budget = Some(1);
-        let found = lists(&graph, &params.choose().unwrap(), &asked, &Unwatched).unwrap();
+        let found = budget_lists(&graph, &params.choose().unwrap(), &asked, &Unwatched).unwrap();
         for (list, (seeds, budget)) in found.into_iter().zip(asked) {
             (params.cover.seeds, params.budget) = (Some(seeds), Some(budget));
             let alone = select(&graph, &params.choose().unwrap(), &[], &Unwatched).unwrap();
@@ -365,7 +365,7 @@ fn few_fetches_by_pagerank_take_a_price_far_above_the_average() {
 #[test]
 fn hops_that_take_too_many_visits_are_left_out() {
     let web = ring(500).graph();
-    let balls = Balls::new(web.pages());
+    let balls = SearchPool::new(web.pages());
     let all = reach::reaches(&web, 4, u64::MAX, &balls, &Unwatched).unwrap();
     let visits: Vec<u64> = all.by_hops.iter().map(|reach| reach.visits).collect();
     assert!(visits.is_sorted(), "{visits:?}");
@@ -433,7 +433,7 @@ fn all_picks_take_about_one_more_pass() {
 #[test]
 fn a_sample_says_what_a_pass_takes() {
     let web = large();
-    let balls = Balls::new(web.pages());
+    let balls = SearchPool::new(web.pages());
     // More candidates than a sample has.
     assert!(web.candidates().len() > 5000);
     let all = reach::reaches(&web, 3, u64::MAX, &balls, &Unwatched).unwrap();

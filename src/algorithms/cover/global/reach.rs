@@ -9,7 +9,7 @@
 //! for all h up to the deepest at once. The gain of c at a price of `p` for each page fetched is
 //! `Q_h(c) - p n_h(c)`, so one pass serves every number of hops and every price.
 
-use super::ball::{Ball, Balls, OVERLAPPING, Together};
+use super::bfs_ball::{BallSearch, SearchPool, MIN_BATCHED_HOPS, BatchSearch};
 use super::graph::WebGraph;
 use crate::graph::lanes::{BothWays, LaneSums};
 use crate::graph::number;
@@ -30,14 +30,14 @@ pub struct Reach {
 
 /// What candidates reach within 0, 1, 2 hops and so on, as deep as the visits allow.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Reaches {
+pub struct ReachByHops {
     /// By hops, from 0 on.
     pub by_hops: Vec<Reach>,
     /// The page visits that it took.
     pub visits: u64,
 }
 
-impl Reaches {
+impl ReachByHops {
     /// What candidates reach within so many hops; `None` where that was not looked at.
     #[must_use]
     pub fn within(&self, hops: u32) -> Option<&Reach> {
@@ -66,9 +66,9 @@ pub(super) fn reaches(
     graph: &WebGraph,
     deepest: u32,
     most: u64,
-    balls: &Balls,
+    balls: &SearchPool,
     watch: &dyn Watch,
-) -> Result<Reaches, Interrupted> {
+) -> Result<ReachByHops, Interrupted> {
     let candidates = graph.candidates();
     let step = candidates.len().div_ceil(SAMPLE).max(1);
     let sample: Vec<u32> = candidates.iter().step_by(step).copied().collect();
@@ -96,9 +96,9 @@ fn pass(
     graph: &WebGraph,
     from: &[u32],
     deepest: u32,
-    balls: &Balls,
+    balls: &SearchPool,
     watch: &dyn Watch,
-) -> Result<Reaches, Interrupted> {
+) -> Result<ReachByHops, Interrupted> {
     let mut by_hops: Vec<Reach> = (0..=deepest)
         .map(|hops| Reach {
             hops,
@@ -115,9 +115,9 @@ fn pass(
             reach.visits += visits;
         }
     };
-    if deepest >= OVERLAPPING {
+    if deepest >= MIN_BATCHED_HOPS {
         let links = BothWays(graph.successors(), graph.predecessors());
-        let look = |searches: &mut Together<'_>, part: &[u32]| {
+        let look = |searches: &mut BatchSearch<'_>, part: &[u32]| {
             let found = search_together(graph, &links, searches, part, deepest);
             watch.advance(part.len() as u64);
             found
@@ -132,13 +132,13 @@ fn pass(
         parts.into_iter().for_each(take);
     }
     let visits = by_hops.last().map_or(0, |reach| reach.visits);
-    Ok(Reaches { by_hops, visits })
+    Ok(ReachByHops { by_hops, visits })
 }
 
 fn search_together(
     graph: &WebGraph,
     links: &BothWays<'_>,
-    searches: &mut Together<'_>,
+    searches: &mut BatchSearch<'_>,
     part: &[u32],
     hops: u32,
 ) -> Part {
@@ -178,7 +178,7 @@ fn search_together(
     found
 }
 
-fn search(graph: &WebGraph, ball: &mut Ball, part: &[u32], hops: u32) -> Part {
+fn search(graph: &WebGraph, ball: &mut BallSearch, part: &[u32], hops: u32) -> Part {
     let depths = hops as usize + 1;
     let mut found = Part {
         value: vec![Vec::with_capacity(part.len()); depths],

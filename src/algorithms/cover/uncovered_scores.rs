@@ -12,7 +12,7 @@ use super::params::{Choice, Covered, Method};
 use super::pick::{Score, Scored, SiteCover};
 use super::reach::{Direction, Search};
 use super::residual::Residual;
-use super::weigh::Searches;
+use super::weights::Searches;
 use crate::rank::pagerank;
 use crate::watch::{Interrupted, Watch};
 
@@ -21,7 +21,7 @@ pub const EXACT: usize = 4096;
 
 /// The pages that no pick covers, ascending, with their scores.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Rest {
+pub struct UncoveredScores {
     /// The pages.
     pub pages: Vec<Scored>,
     /// Whether the scores are exact; if `false`, they are upper bounds.
@@ -29,12 +29,12 @@ pub struct Rest {
 }
 
 /// The pages that the picks of a site leave uncovered. Cost: see the module's documentation.
-pub fn rest(
+pub fn uncovered_scores(
     graph: &SiteGraph,
     cover: &SiteCover,
     choice: &Choice,
     watch: &dyn Watch,
-) -> Result<Rest, Interrupted> {
+) -> Result<UncoveredScores, Interrupted> {
     let mut covered = vec![false; graph.pages() as usize];
     for pick in &cover.picks {
         for page in &pick.covered() {
@@ -87,7 +87,7 @@ pub fn rest(
         }
     };
     let pages = pages.into_iter().zip(scores);
-    Ok(Rest {
+    Ok(UncoveredScores {
         pages: pages.map(|(page, score)| Scored { page, score }).collect(),
         exact,
     })
@@ -141,7 +141,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::samples::{site, within};
-    use super::super::{CoverParams, Pick, Site, run};
+    use super::super::{CoverParams, Pick, Site, site_selection};
     use super::*;
     use crate::page::SiteId;
     use crate::watch::Unwatched;
@@ -162,8 +162,8 @@ mod tests {
             name: "a.example",
             graph,
         };
-        let cover = run::run(site, seats, &choice, &Unwatched).unwrap();
-        let found = rest(graph, &cover, &choice, &Unwatched).unwrap();
+        let cover = site_selection::select_site(site, seats, &choice, &Unwatched).unwrap();
+        let found = uncovered_scores(graph, &cover, &choice, &Unwatched).unwrap();
         let mut all: Vec<u32> = found.pages.iter().map(|scored| scored.page).collect();
         let covers = cover.picks.iter().flat_map(Pick::covered);
         all.extend(covers);

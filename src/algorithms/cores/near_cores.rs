@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use crate::graph::{Csr, HubGraph, Remaining, Role};
 use crate::rank::Principal;
 
-use super::found::Core;
+use super::core::Core;
 
 /// How near the pages of a class were to a core.
 #[derive(Clone, Copy, PartialEq, Debug)]

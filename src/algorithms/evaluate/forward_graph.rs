@@ -7,13 +7,13 @@ use crate::graph::{Csr, NONE, WholeGraph};
 ///
 /// Memory: 4 bytes per intra-site link and per target of a row, 20 bytes per page, 8 per row.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Web {
+pub struct ForwardGraph {
     intra: Csr,
     row_of: Vec<u32>,
     rows: Csr,
 }
 
-impl Web {
+impl ForwardGraph {
     /// Reverses the links of the whole graph, one kind after the other.
     #[must_use]
     pub fn new(graph: WholeGraph) -> Self {
@@ -77,7 +77,7 @@ impl Bits {
 /// search: each intra-site link of a reached page once, each reached row's targets once.
 #[derive(Clone, Debug)]
 pub struct Search<'a> {
-    web: &'a Web,
+    web: &'a ForwardGraph,
     seen: Bits,
     walked: Bits,
     level: Vec<u32>,
@@ -87,7 +87,7 @@ pub struct Search<'a> {
 impl<'a> Search<'a> {
     /// A search that has not started.
     #[must_use]
-    pub fn new(web: &'a Web) -> Self {
+    pub fn new(web: &'a ForwardGraph) -> Self {
         Self {
             web,
             seen: Bits::new(web.row_of.len()),
@@ -150,7 +150,7 @@ pub(super) mod tests {
 
     /// A web made of the links of each page. Pages below `intra` are on one site, each of the
     /// others is on a site of its own.
-    pub(in crate::evaluate) fn web(links: &[&[u32]], intra: u32) -> Web {
+    pub(in crate::evaluate) fn web(links: &[&[u32]], intra: u32) -> ForwardGraph {
         let same = |a: u32, b: u32| a < intra && b < intra;
         let mut intra_in = Csr::default();
         for (page, _) in (0_u32..).zip(links) {
@@ -178,11 +178,11 @@ pub(super) mod tests {
             members.push(pages);
             targets.push(to);
         }
-        Web::new(WholeGraph::new(intra_in, members, &targets).unwrap())
+        ForwardGraph::new(WholeGraph::new(intra_in, members, &targets).unwrap())
     }
 
     /// All levels of a search.
-    fn levels(web: &Web, from: &[u32]) -> Vec<Vec<u32>> {
+    fn levels(web: &ForwardGraph, from: &[u32]) -> Vec<Vec<u32>> {
         let mut search = Search::new(web);
         search.start(&[0]);
         search.deepen();

@@ -1,13 +1,13 @@
 //! Hops and price for a budget: the lists of a small grid are made, and judged by the crawls that
 //! they lead to.
 
-use super::ball::Balls;
+use super::bfs_ball::SearchPool;
 use super::crawl::Crawler;
 use super::graph::WebGraph;
-use super::greedy::{Wanted, greedy};
+use super::greedy::{GreedyOptions, greedy};
 use super::params::{Setting, WebChoice};
 use super::picks::WebCover;
-use super::reach::{Reach, Reaches};
+use super::reach::{Reach, ReachByHops};
 use crate::watch::{Interrupted, Watch};
 
 /// A setting that was tried, and what its list came to.
@@ -58,8 +58,8 @@ impl Tuning {
 pub(super) fn each_setting(
     graph: &WebGraph,
     choice: &WebChoice,
-    reaches: &Reaches,
-    balls: &Balls,
+    reaches: &ReachByHops,
+    balls: &SearchPool,
     watch: &dyn Watch,
     mut each: impl FnMut(Setting, &Reach, WebCover),
 ) -> Result<Vec<u32>, Interrupted> {
@@ -71,7 +71,7 @@ pub(super) fn each_setting(
             continue;
         };
         for &fetch_cost in &prices {
-            let wanted = Wanted {
+            let wanted = GreedyOptions {
                 seeds: choice.seeds,
                 hops,
                 price: fetch_cost.0,
@@ -87,12 +87,12 @@ pub(super) fn each_setting(
 }
 
 /// Tries the grid of a plan.
-pub(super) fn tune(
+pub(super) fn grid_search(
     graph: &WebGraph,
     choice: &WebChoice,
     budget: u64,
-    reaches: &Reaches,
-    balls: &Balls,
+    reaches: &ReachByHops,
+    balls: &SearchPool,
     watch: &dyn Watch,
 ) -> Result<Tuning, Interrupted> {
     let mut crawler = Crawler::new(graph);

@@ -79,7 +79,7 @@ proptest! {
         };
         // The groups of the second are made of those of the first.
         let caps = vec![cap(groups.0 * groups.1, most.0), cap(groups.0, most.1)];
-        let graph = graph.under(pins.clone(), caps.clone()).unwrap();
+        let graph = graph.with_constraints(pins.clone(), caps.clone()).unwrap();
         let method = [
             Method::Greedy,
             Method::MaxWeight,
