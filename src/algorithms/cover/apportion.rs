@@ -1,12 +1,12 @@
-//! Shares a total of seeds out over the sites.
+//! Apportionment of a total number of seeds to sites.
 
-/// Seats for each site in the order given, by largest remainder (Hamilton's method): each site
-/// first gets the whole part of `total * weight / sum`, and what is left goes one each to the
-/// largest remainders, ties by site name.
+/// Apportions seats to sites by largest remainder (Hamilton's method): each site first gets the integer
+/// part of `total * weight / sum`, and the seats left go one each to the largest remainders, ties by site
+/// name.
 ///
-/// `sites` are distinct names with their weights. If all weights are zero, the shares are equal.
-/// The size of a site does not cap its share. Exact, and independent of the order of `sites`; cost:
-/// two sorts.
+/// `sites` are distinct names with their weights; the result is in the same order. If all weights are zero,
+/// the shares are equal. The size of a site does not limit its share. The result is exact and does not
+/// depend on the order of `sites`. Cost: two sorts.
 #[must_use]
 pub fn apportion(total: u32, sites: &[(&str, u64)]) -> Vec<u32> {
     let mut by_name: Vec<usize> = (0..sites.len()).collect();
@@ -20,28 +20,27 @@ pub fn apportion(total: u32, sites: &[(&str, u64)]) -> Vec<u32> {
     seats
 }
 
-/// Shares of a total by weight, none above its bound, exact and deterministic.
+/// Apportions a total by weight, with an upper bound for each site.
 ///
-/// `weights` and `bounds` are in the order of the sites' names, which breaks ties, and equally
-/// many. With the level L at which the sums of `min(bound, L * weight)` make up the total, a site
-/// gets its bound where `L * weight` reaches it; the others share what is left by largest
-/// remainder, each within one of its `L * weight`. So what a bound keeps from one site goes to the
-/// others in proportion to their weights. Only when all sites with a weight are at their bounds, the
-/// rest is shared equally among those of weight zero, within their bounds.
+/// `weights` and `bounds` have an entry for each site, in the order of names, which breaks ties. Let L be
+/// the level at which the sum of `min(bound, L * weight)` over all sites is the total. A site gets its bound
+/// if `L * weight` reaches it; the others share the remainder by largest remainder, each within one of its
+/// `L * weight`. So seats above a bound go to the other sites in proportion to their weights. Sites of
+/// weight zero get seats only if all others are at their bounds, then in equal shares within their bounds.
 ///
-/// The shares sum up to the total, or to the sum of the bounds where that is less. Cost: two sorts.
+/// The shares add up to the total, or to the sum of the bounds if that is less. The result is exact. Cost:
+/// two sorts.
 #[must_use]
 pub fn apportion_bounded(total: u64, weights: &[u64], bounds: &[u32]) -> Vec<u32> {
     let mut shares = vec![0; weights.len().min(bounds.len())];
-    let (weighted, others): (Vec<usize>, Vec<usize>) =
+    let (weighted, unweighted): (Vec<usize>, Vec<usize>) =
         (0..shares.len()).partition(|&site| weights[site] > 0);
     let left = fill(total, weighted, |site| weights[site], bounds, &mut shares);
-    fill(left, others, |_| 1, bounds, &mut shares);
+    fill(left, unweighted, |_| 1, bounds, &mut shares);
     shares
 }
 
-/// Gives the sites, which all have a positive weight, their shares of `total`. Returns what their
-/// bounds leave over.
+/// Apportions `total` to sites with positive weights. Returns the seats that their bounds leave over.
 fn fill(
     mut total: u64,
     mut sites: Vec<usize>,
@@ -50,7 +49,7 @@ fn fill(
     shares: &mut [u32],
 ) -> u64 {
     let wide = |number: u32| u128::from(number);
-    // The last one is the first to reach its bound as the level rises.
+    // The last site is the first to reach its bound as the level rises.
     sites.sort_unstable_by(|&a, &b| {
         let (of_a, of_b) = (wide(bounds[a]), wide(bounds[b]));
         (of_b * u128::from(weight(a))).cmp(&(of_a * u128::from(weight(b))))
@@ -62,7 +61,7 @@ fn fill(
         if share < wide(bounds[site]) * sum {
             break;
         }
-        // A bound is at most the share, and so at most the total.
+        // The bound is at most the share, hence at most the total.
         shares[site] = bounds[site];
         total -= u64::from(bounds[site]);
         sum -= u128::from(weight(site));
@@ -71,31 +70,31 @@ fn fill(
     if sites.is_empty() {
         return total;
     }
-    // Every share is below a bound here, so one more does not exceed it.
+    // Every share is below its bound here, so one more seat does not exceed it.
     let mut remainders: Vec<(u128, usize)> = Vec::with_capacity(sites.len());
-    let mut given = 0;
+    let mut assigned = 0;
     for &site in &sites {
         let share = u128::from(total) * u128::from(weight(site));
         shares[site] = u32::try_from(share / sum).unwrap_or(bounds[site]);
-        given += u64::from(shares[site]);
+        assigned += u64::from(shares[site]);
         remainders.push((share % sum, site));
     }
     remainders.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
-    let left = usize::try_from(total.saturating_sub(given)).unwrap_or(usize::MAX);
+    let left = usize::try_from(total.saturating_sub(assigned)).unwrap_or(usize::MAX);
     for &(_, site) in remainders.iter().take(left) {
         shares[site] += 1;
     }
     0
 }
 
-/// A value in millionths as a weight: a negative one counts as 0.
+/// Converts a value in millionths to a weight; a negative value counts as 0.
 #[must_use]
 pub fn value_weight(value: i64) -> u64 {
     value.max(0).unsigned_abs()
 }
 
-/// A PageRank (or a sum of them) as a weight, in units of 1e-12, so that rounding, which depends on
-/// the order of summation, makes no difference between equal sites.
+/// Converts a PageRank, or a sum of several, to a weight in units of 1e-12. So the rounding errors of
+/// sums do not distinguish equal sites.
 #[must_use]
 pub fn pagerank_weight(score: f64) -> u64 {
     #[expect(
@@ -112,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_largest_remainders_get_the_rest_and_ties_go_by_name() {
+    fn seats_left_go_to_the_largest_remainders_and_ties_by_name() {
         // Quotas 1.2, 3.6, 1.2: one seat is left and goes to 3.6.
         assert_eq!(apportion(6, &[("a", 2), ("b", 6), ("c", 2)]), [1, 4, 1]);
         // Quotas 0.5 each, given in another order: a and b by name.
@@ -128,10 +127,10 @@ mod tests {
     }
 
     #[test]
-    fn what_a_bound_keeps_from_one_goes_to_the_others_by_weight() {
-        // By weight alone 5, 3, 2: the first has room for 1, and 3 to 2 is how the rest is shared.
+    fn seats_above_a_bound_go_to_the_others_by_weight() {
+        // By weight alone 5, 3, 2: the first is limited to 1, and the others share 9 as 3 to 2.
         assert_eq!(apportion_bounded(10, &[5, 3, 2], &[1, 9, 9]), [1, 5, 4]);
-        // Those without weight get something only when the others are full.
+        // Sites without weight get seats only when the others are at their bounds.
         assert_eq!(apportion_bounded(10, &[5, 0, 0], &[7, 9, 9]), [7, 2, 1]);
         assert_eq!(apportion_bounded(10, &[5, 0, 3], &[1, 0, 2]), [1, 0, 2]);
         assert_eq!(apportion_bounded(0, &[5, 0], &[1, 1]), [0, 0]);

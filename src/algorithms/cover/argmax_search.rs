@@ -1,36 +1,37 @@
-//! Which page is the best of those searched, and which of the others may still be.
+//! Which page is the best of the searched ones, and which of the others may still be better.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::bounds::Zones;
-use super::weight_bounds::WeightBounds;
+use super::bounds::CoveredBalls;
 use super::residual::Residual;
+use super::weight_bounds::WeightBounds;
 use crate::watch::Watch;
 
-/// A pick to be made: what still counts, and where walks end.
+/// The state in which one pick is made.
 #[derive(Clone, Copy)]
 pub(super) struct Round<'a> {
     pub(super) residual: &'a Residual,
-    /// `Some` while pages are zeroed, `None` while they are removed.
-    pub(super) zones: Option<Zones<'a>>,
-    /// Whether only positive weights are wanted.
+    /// `None` if covered pages are removed instead of zeroed.
+    pub(super) covered: Option<CoveredBalls<'a>>,
+    /// Whether the weight must be positive.
     pub(super) positive_only: bool,
     pub(super) watch: &'a dyn Watch,
 }
 
 impl Round<'_> {
-    pub(super) fn wanted(&self, bound: i64) -> bool {
+    /// Whether a page with this weight or bound can be picked.
+    pub(super) fn admits(&self, bound: i64) -> bool {
         !self.positive_only || bound > 0
     }
 }
 
-/// A weight and a page; the better key is greater, ties by smallest URL.
+/// A weight or bound and its page; the better key is greater, ties by smallest URL.
 pub(super) type Key = (i64, Reverse<u32>);
 
-/// The best page, and the second best where it is known.
+/// The best page, and the second best if it is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Best {
+pub(super) struct Argmax {
     pub(super) page: u32,
     pub(super) weight: i64,
     pub(super) runner_up: Option<(u32, i64)>,
@@ -52,48 +53,48 @@ impl TopTwo {
         }
     }
 
-    /// The best page; `open` is the greatest bound of a page whose weight is not known.
-    pub(super) fn best(self, open: Option<Key>) -> Option<Best> {
+    /// The best page; `unsearched` is the greatest bound of a page whose weight is unknown. The second best
+    /// page is known only if it beats that bound.
+    pub(super) fn best(self, unsearched: Option<Key>) -> Option<Argmax> {
         let (weight, Reverse(page)) = self.first?;
-        let proven = self
+        let runner_up = self
             .second
-            .filter(|&second| open.is_none_or(|open| second > open));
-        Some(Best {
+            .filter(|&second| unsearched.is_none_or(|bound| second > bound));
+        Some(Argmax {
             page,
             weight,
-            runner_up: proven.map(|(weight, Reverse(page))| (page, weight)),
+            runner_up: runner_up.map(|(weight, Reverse(page))| (page, weight)),
         })
     }
 }
 
-/// What is known from lowering the bounds within one pick.
+/// Drops pages whose bounds show that they cannot be the best, within one pick.
 #[derive(Debug, Default)]
 pub(super) struct BoundFilter {
-    /// Whether balls and tolls have been used already.
-    pub(super) spent: bool,
-    /// The greatest bound among the pages that can no longer be the best, though one of them may
-    /// still be the second best.
+    /// Whether ball bounds and certain losses have been computed.
+    pub(super) used_balls: bool,
+    /// The greatest bound among the dropped pages, one of which may still be the second best.
     dropped: Option<Key>,
 }
 
 impl BoundFilter {
     /// The greatest bound of a page that was not searched.
-    pub(super) fn open(&self, queue: &BinaryHeap<Key>) -> Option<Key> {
+    pub(super) fn greatest_unsearched(&self, queue: &BinaryHeap<Key>) -> Option<Key> {
         queue.peek().copied().max(self.dropped)
     }
 
-    /// Keeps the pages that may still be the best.
-    pub(super) fn pass(
+    /// Retains the pages that may still be the best.
+    pub(super) fn retain(
         &mut self,
-        rest: &mut Vec<u32>,
+        pages: &mut Vec<u32>,
         bounds: &WeightBounds,
         known: TopTwo,
         round: Round<'_>,
     ) {
         let mut dropped = self.dropped;
-        rest.retain(|&page| {
+        pages.retain(|&page| {
             let key = key(bounds, page);
-            let keep = round.wanted(key.0) && known.first.is_none_or(|first| key > first);
+            let keep = round.admits(key.0) && known.first.is_none_or(|first| key > first);
             if !keep {
                 dropped = dropped.max(Some(key));
             }
@@ -103,9 +104,9 @@ impl BoundFilter {
     }
 }
 
-/// What a page is searched by.
+/// The key that orders the searches.
 pub(super) fn key(bounds: &WeightBounds, page: u32) -> Key {
-    (bounds.of(page), Reverse(page))
+    (bounds.bound_of(page), Reverse(page))
 }
 
 #[cfg(test)]
@@ -120,7 +121,7 @@ mod tests {
         let residual = Residual::new(&graph);
         let round = Round {
             residual: &residual,
-            zones: None,
+            covered: None,
             positive_only: true,
             watch: &Unwatched,
         };
@@ -129,22 +130,22 @@ mod tests {
             known.offer(key);
         }
         assert_eq!(known.best(None).unwrap().runner_up, Some((4, 9)));
-        let mut sieve = BoundFilter::default();
+        let mut filter = BoundFilter::default();
         let mut bounds = WeightBounds::new(6, 0);
         bounds.positive = vec![9, 8, 0, 9, 0, 0];
         // Page 0 stays, since with a weight of 9 it would come first; 1 and 3 can no longer be
         // first.
-        let mut rest = vec![0, 1, 3];
-        sieve.pass(&mut rest, &bounds, known, round);
-        assert_eq!(rest, [0]);
-        let open = sieve.open(&BinaryHeap::new());
-        assert_eq!(open, Some((9, Reverse(3))));
-        assert_eq!(known.best(open).unwrap().runner_up, None);
-        let open = sieve.open(&BinaryHeap::from([(9, Reverse(0))]));
-        assert_eq!(open, Some((9, Reverse(0))));
-        // The negative value that each reaches for certain is subtracted.
-        bounds.pays(&[1; 6]);
-        sieve.pass(&mut rest, &bounds, known, round);
-        assert!(rest.is_empty());
+        let mut pages = vec![0, 1, 3];
+        filter.retain(&mut pages, &bounds, known, round);
+        assert_eq!(pages, [0]);
+        let unsearched = filter.greatest_unsearched(&BinaryHeap::new());
+        assert_eq!(unsearched, Some((9, Reverse(3))));
+        assert_eq!(known.best(unsearched).unwrap().runner_up, None);
+        let unsearched = filter.greatest_unsearched(&BinaryHeap::from([(9, Reverse(0))]));
+        assert_eq!(unsearched, Some((9, Reverse(0))));
+        // The negative value that each is certain to reach is subtracted.
+        bounds.subtract_losses(&[1; 6]);
+        filter.retain(&mut pages, &bounds, known, round);
+        assert!(pages.is_empty());
     }
 }

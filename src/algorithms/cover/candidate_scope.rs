@@ -1,32 +1,32 @@
-//! Where the next pick by weight is looked for: anywhere, or in one component.
+//! The candidates of the next pick by weight: all unpicked pages, or those of one component.
 
 use std::cmp::Reverse;
 
 use super::components::{Components, NONE};
 use super::graph::SiteGraph;
 use super::params::Method;
-use super::reach::Direction;
 use super::residual::Residual;
+use crate::graph::Csr;
 
-/// Where the next pick is looked for.
+/// The scope of the next pick: one component for max-scc and root-scc, else the whole site.
 pub(super) struct CandidateScope {
     method: Method,
-    components: Option<Kept>,
+    state: Option<ComponentState>,
     pub(super) visits: u64,
 }
 
-/// The components, with what changes from pick to pick.
-struct Kept {
+/// The components, with the counts that picks change.
+struct ComponentState {
     components: Components,
     smallest: Vec<u32>,
     weight: Vec<i64>,
     unpicked: Vec<usize>,
-    /// Whether each component is a root; empty where the method does not ask for it.
+    /// Whether each component is a root; empty for max-scc.
     root: Vec<bool>,
 }
 
-impl Kept {
-    fn new(graph: &SiteGraph, residual: &Residual, unpicked: &[bool], roots: bool) -> Self {
+impl ComponentState {
+    fn new(graph: &SiteGraph, residual: &Residual, unpicked: &[bool], with_roots: bool) -> Self {
         let components = Components::new(graph, &residual.alive);
         let all = 0..components.count();
         Self {
@@ -41,7 +41,7 @@ impl Kept {
                     members.filter(|&&page| unpicked[page as usize]).count()
                 })
                 .collect(),
-            root: if roots {
+            root: if with_roots {
                 components.roots(graph)
             } else {
                 Vec::new()
@@ -50,28 +50,28 @@ impl Kept {
         }
     }
 
-    /// The heaviest of these components; ties go to the one with the smallest URL.
-    fn heaviest(&self, among: impl Fn(usize) -> bool) -> Option<usize> {
-        let all = (0..self.components.count()).filter(|&c| among(c));
-        all.max_by_key(|&c| (self.weight[c], Reverse(self.smallest[c])))
+    /// The heaviest of the components for which `is_eligible` holds; ties by smallest URL.
+    fn heaviest(&self, is_eligible: impl Fn(usize) -> bool) -> Option<usize> {
+        let eligible = (0..self.components.count()).filter(|&c| is_eligible(c));
+        eligible.max_by_key(|&c| (self.weight[c], Reverse(self.smallest[c])))
     }
 
-    /// Which components can be reached over links from these pages, and the page visits.
-    fn reach(&self, graph: &SiteGraph, direction: Direction, from: Vec<u32>) -> (Vec<bool>, u64) {
+    /// Whether each component is reachable over `links` from these pages, and the page visits.
+    fn reachable(&self, links: &Csr, from: Vec<u32>) -> (Vec<bool>, u64) {
         let mut reached = vec![false; self.components.count()];
-        let mut seen = vec![false; graph.pages() as usize];
+        let mut seen = vec![false; links.len()];
         for &page in &from {
             seen[page as usize] = true;
         }
-        let mut open = from;
+        let mut stack = from;
         let mut visits = 0;
-        while let Some(page) = open.pop() {
+        while let Some(page) = stack.pop() {
             reached[self.components.of[page as usize] as usize] = true;
-            let next = direction.next(graph, page);
-            visits += 1 + next.len() as u64;
-            for &page in next {
-                if !std::mem::replace(&mut seen[page as usize], true) {
-                    open.push(page);
+            let targets = links.list(page);
+            visits += 1 + targets.len() as u64;
+            for &target in targets {
+                if !std::mem::replace(&mut seen[target as usize], true) {
+                    stack.push(target);
                 }
             }
         }
@@ -86,73 +86,75 @@ impl CandidateScope {
         residual: &Residual,
         unpicked: &[bool],
     ) -> Self {
-        let mut places = Self {
+        let mut scope = Self {
             method,
-            components: None,
+            state: None,
             visits: 0,
         };
-        places.removed(graph, residual, unpicked);
-        places
+        scope.rebuild(graph, residual, unpicked);
+        scope
     }
 
-    /// Recomputes the components of what remains, for methods that use them.
-    pub(super) fn removed(&mut self, graph: &SiteGraph, residual: &Residual, unpicked: &[bool]) {
+    /// Recomputes the components of the remaining pages, if the method uses them. Required after pages
+    /// were removed.
+    pub(super) fn rebuild(&mut self, graph: &SiteGraph, residual: &Residual, unpicked: &[bool]) {
         if matches!(self.method, Method::MaxScc | Method::RootScc) {
-            let roots = self.method == Method::RootScc;
-            self.components = Some(Kept::new(graph, residual, unpicked, roots));
+            let with_roots = self.method == Method::RootScc;
+            self.state = Some(ComponentState::new(graph, residual, unpicked, with_roots));
             let pass = u64::from(graph.pages()) + graph.links() as u64;
-            self.visits += if roots { 2 * pass } else { pass };
+            self.visits += if with_roots { 2 * pass } else { pass };
         }
     }
 
-    pub(super) fn zeroed(&mut self, pick: u32, lost: &[(u32, i64)]) {
-        if let Some(kept) = &mut self.components {
-            let of = &kept.components.of;
-            kept.unpicked[of[pick as usize] as usize] -= 1;
-            for &(page, value) in lost {
-                kept.weight[of[page as usize] as usize] -= value;
+    /// Accounts for a pick and for the values that its coverage set to zero.
+    pub(super) fn record_pick(&mut self, pick: u32, zeroed: &[(u32, i64)]) {
+        if let Some(state) = &mut self.state {
+            let component_of = &state.components.of;
+            state.unpicked[component_of[pick as usize] as usize] -= 1;
+            for &(page, value) in zeroed {
+                state.weight[component_of[page as usize] as usize] -= value;
             }
         }
     }
 
-    /// The unpicked pages of the component that the next pick comes from; without components, the
-    /// unpicked pages of what remains.
+    /// The remaining unpicked pages of the scope.
     pub(super) fn candidates(
         &mut self,
         graph: &SiteGraph,
         residual: &Residual,
         unpicked: &[bool],
     ) -> Vec<u32> {
-        let Some(kept) = &self.components else {
+        let Some(state) = &self.state else {
             let pages = 0..graph.pages();
             return pages
                 .filter(|&page| unpicked[page as usize] && residual.alive[page as usize])
                 .collect();
         };
-        let open = |c: usize| kept.unpicked[c] > 0;
-        let place = if self.method == Method::MaxScc {
-            kept.heaviest(open)
+        let is_open = |c: usize| state.unpicked[c] > 0;
+        let scope = if self.method == Method::MaxScc {
+            state.heaviest(is_open)
         } else {
-            let roots = |c: usize| kept.root[c] && open(c);
-            let smallest = kept.smallest.iter();
+            // The heaviest component below an open root, then the heaviest open root above it.
+            let is_open_root = |c: usize| state.root[c] && is_open(c);
+            let smallest = state.smallest.iter();
             let from = smallest
                 .zip(0..)
-                .filter_map(|(&page, c)| roots(c).then_some(page));
-            let (below, visits) = kept.reach(graph, Direction::Forward, from.collect());
+                .filter_map(|(&page, c)| is_open_root(c).then_some(page));
+            let (below, visits) = state.reachable(graph.successor_lists(), from.collect());
             self.visits += visits;
-            let Some(first) = kept.heaviest(|c| below[c]) else {
+            let Some(target) = state.heaviest(|c| below[c]) else {
                 return Vec::new();
             };
-            let from = vec![kept.smallest[first]];
-            let (above, visits) = kept.reach(graph, Direction::Backward, from);
+            let from = vec![state.smallest[target]];
+            let (above, visits) = state.reachable(graph.predecessor_lists(), from);
             self.visits += visits;
-            kept.heaviest(|c| above[c] && roots(c))
+            state.heaviest(|c| above[c] && is_open_root(c))
         };
-        let Some(place) = place else {
+        let Some(scope) = scope else {
             return Vec::new();
         };
-        debug_assert_ne!(kept.smallest[place], NONE, "no component is empty");
-        let members = kept.components.members(place).iter().copied();
+        debug_assert_ne!(state.smallest[scope], NONE, "no component is empty");
+        let members = state.components.members(scope).iter().copied();
         members.filter(|&page| unpicked[page as usize]).collect()
     }
 }

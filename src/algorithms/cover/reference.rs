@@ -1,7 +1,7 @@
-//! Full recomputation: at every pick, the score of every candidate from scratch.
+//! The reference implementation: at every pick, the score of every candidate is computed from scratch.
 //!
-//! What the lazy evaluation is judged by, and the baseline of its page visits. Slow on purpose:
-//! from one pick to the next nothing is kept except the covered pages and the picks.
+//! Tests compare lazy evaluation with it, and benches the page visits. It is simple rather than fast:
+//! only the covered pages and the picks carry over from one pick to the next.
 
 use std::cmp::Reverse;
 
@@ -12,13 +12,12 @@ use super::error::CoverError;
 use super::graph::{Site, SiteGraph};
 use super::params::{Choice, CoverParams, Covered, Method};
 use super::pick::{HopGain, Pick, Score, Scored, SiteCover, Stop};
-use super::reach::{Direction, OfSite};
-use crate::graph::lanes::{LANES, LaneSums, Pool};
+use crate::graph::lanes::{BothWays, LANES, LaneSums, Pool};
 use crate::rank::pagerank;
 use crate::watch::Watch;
 
-/// Picks as [`select`](super::select) does, with every score recomputed; the runner-up is always
-/// known. Cost: for the weight methods a search of depth d from every candidate at every pick.
+/// Makes the picks of [`select`](super::select), with every score recomputed; the runner-up is always
+/// known. Cost: for methods by weight, a search of depth d from every candidate at every pick.
 pub fn select(
     site: Site<'_>,
     seats: u32,
@@ -29,14 +28,7 @@ pub fn select(
     let mut state = State::new(site.graph);
     let mut picks: Vec<Pick> = Vec::new();
     for &page in site.graph.pins() {
-        picks.push(Pick {
-            seed: Scored {
-                page,
-                score: Score::Drawn,
-            },
-            runner_up: None,
-            hops: state.take(page, &choice),
-        });
+        picks.push(Pick::pinned(page, state.take(page, &choice)));
     }
     let stop = loop {
         watch.proceed()?;
@@ -75,7 +67,7 @@ pub fn select(
     })
 }
 
-/// The index of the best of these pages, which are in URL order.
+/// The index of the best page; `scored` is in URL order.
 fn best(scored: &[Scored]) -> usize {
     let top = scored
         .iter()
@@ -142,7 +134,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// The candidates for the pick, in URL order, with their scores.
+    /// The candidates of the next pick with their scores, in URL order.
     fn scores(
         &mut self,
         site: Site<'_>,
@@ -155,18 +147,19 @@ impl<'a> State<'a> {
         let pages = (0..self.graph.pages()).filter(|&page| open(self, page));
         let mut pages: Vec<u32> = pages.collect();
         if choice.method == Method::Random {
-            let drawn = if self.graph.is_free() {
+            let drawn = if self.graph.is_unconstrained() {
                 picks + 1
             } else {
                 self.picked.len()
             };
-            let order = baselines::random(site.name, choice.rng_seed, self.graph.pages(), drawn);
+            let order =
+                baselines::random_order(site.name, choice.rng_seed, self.graph.pages(), drawn);
             let next = order.iter().find(|page| !self.picked[**page as usize]);
             pages.retain(|page| Some(page) == next);
         }
         if matches!(choice.method, Method::MaxScc | Method::RootScc) {
-            let place = self.place(choice.method);
-            pages.retain(|page| place.contains(page));
+            let scope = self.scope(choice.method);
+            pages.retain(|page| scope.contains(page));
         }
         let ranks = if choice.method == Method::Pagerank {
             pagerank(self.graph, watch)?.0
@@ -196,7 +189,8 @@ impl<'a> State<'a> {
         Ok(pages.into_iter().map(score_of(score)).collect())
     }
 
-    /// The pages within this many hops with their distance, nearest first, over `alive` pages.
+    /// The pages within `hops` with their distances, nearest first, over `alive` pages, and the page
+    /// visits.
     fn within(&self, from: u32, hops: u32, alive: &[bool]) -> (Vec<(u32, u32)>, u64) {
         let mut seen = vec![false; alive.len()];
         let mut found = vec![(from, 0)];
@@ -219,9 +213,9 @@ impl<'a> State<'a> {
         (found, visits)
     }
 
-    /// The pages of the component that the pick is confined to. Components follow from who reaches
-    /// whom.
-    fn place(&self, method: Method) -> Vec<u32> {
+    /// The pages of the component that the pick is confined to. Two pages are in one component if each
+    /// reaches the other.
+    fn scope(&self, method: Method) -> Vec<u32> {
         let pages = self.graph.pages();
         let reach = |from: u32| {
             let found = self.within(from, pages, &self.alive).0;
@@ -232,7 +226,7 @@ impl<'a> State<'a> {
         };
         let reach: Vec<RoaringBitmap> = (0..pages).map(reach).collect();
         let reaches = |a: u32, b: u32| reach[a as usize].contains(b);
-        // A component is named by its smallest page.
+        // The smallest page of a component is its name.
         let members = |name: u32| (0..pages).filter(move |&p| reaches(name, p) && reaches(p, name));
         let names: Vec<u32> = (0..pages)
             .filter(|&p| self.alive[p as usize] && members(p).next() == Some(p))
@@ -244,7 +238,7 @@ impl<'a> State<'a> {
                 .into_iter()
                 .max_by_key(|&name| (weight(name), Reverse(name)))
         };
-        let place = if method == Method::MaxScc {
+        let scope = if method == Method::MaxScc {
             heaviest(names.iter().filter(open).copied().collect())
         } else {
             let is_root = |&&name: &&u32| {
@@ -261,15 +255,15 @@ impl<'a> State<'a> {
                 heaviest(roots.into_iter().filter(|&r| reaches(r, heavy)).collect())
             })
         };
-        place
+        scope
             .map(|name| members(name).collect())
             .unwrap_or_default()
     }
 
     fn take(&mut self, pick: u32, choice: &Choice) -> Vec<HopGain> {
         self.picked[pick as usize] = true;
-        let whole = vec![true; self.alive.len()];
-        let (found, visits) = self.within(pick, choice.hops, &whole);
+        let all = vec![true; self.alive.len()];
+        let (found, visits) = self.within(pick, choice.hops, &all);
         self.visits += visits;
         let mut gains: Vec<HopGain> = Vec::new();
         for (page, hop) in found {
@@ -303,9 +297,9 @@ fn score_of(mut score: impl FnMut(u32) -> Score) -> impl FnMut(u32) -> Scored {
     }
 }
 
-/// The page visits of one depth-d search from each of these pages, added up: what one pick by
-/// weight costs [`select`] with these as candidates, while no page is removed. Many are counted at
-/// a time, so that the cost can be told for sites too large to run.
+/// The total page visits of one depth-d search from each of these pages: the cost of one pick by weight in
+/// [`select`] with these candidates, while no page is removed. Counts many searches at a time, so that it
+/// works for sites that are too large for [`select`].
 #[must_use]
 pub fn visits_of_searches(graph: &SiteGraph, from: &[u32], depth: u32) -> u64 {
     let alive = vec![true; graph.pages() as usize];
@@ -315,7 +309,7 @@ pub fn visits_of_searches(graph: &SiteGraph, from: &[u32], depth: u32) -> u64 {
         let count = |depth: u32, cost: &dyn Fn(u32) -> i64| {
             let mut sums = LaneSums::new(group.len());
             pool.with(|lanes| {
-                let links = OfSite(graph, Direction::Forward);
+                let links = BothWays(graph.successor_lists(), graph.predecessor_lists());
                 lanes.run(&links, &alive, group, depth, |_, page, bits| {
                     sums.add(bits, cost(page));
                 })

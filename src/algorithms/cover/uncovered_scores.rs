@@ -1,34 +1,35 @@
-//! The scores of the pages that no pick covers, once the last seed of a site is picked: how much
-//! each would still have brought, by the measure that the method picks by.
+//! The scores of the pages that no pick covers, after the last pick of a site: the score that the method
+//! would have picked each of them by.
 //!
-//! Where the method confines a pick to one component, the score is what it would be if the page
-//! were in that component. Scores are exact, except for weights where more than [`EXACT`] pages are
-//! left: then the walk bound (`bounds`), which is never below the weight, takes their place. That
-//! limits the cost to 16 groups of searches, or to as many passes over the links as the depth.
+//! Methods that confine a pick to one component are scored as if the page were in that component. Scores
+//! are exact, except for weights if more than [`EXACT`] pages are uncovered: then the walk bound
+//! (`bounds`), which is never below the weight, is used instead. That limits the cost to 16 groups of
+//! searches, or to as many passes over the links as the depth.
 
-use super::bounds;
+use super::bfs_ball::BallSearch;
+use super::bounds::Bounder;
 use super::graph::SiteGraph;
+use super::max_out::Remaining;
 use super::params::{Choice, Covered, Method};
 use super::pick::{Score, Scored, SiteCover};
-use super::reach::{Direction, Search};
 use super::residual::Residual;
-use super::weights::Searches;
+use super::weights::WeightSearch;
 use crate::rank::pagerank;
 use crate::watch::{Interrupted, Watch};
 
-/// The most pages whose weights are searched for.
+/// The most pages whose exact weights are computed.
 pub const EXACT: usize = 4096;
 
-/// The pages that no pick covers, ascending, with their scores.
+/// The scores of the pages that no pick covers.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct UncoveredScores {
-    /// The pages.
+    /// The pages, ascending.
     pub pages: Vec<Scored>,
-    /// Whether the scores are exact; if `false`, they are upper bounds.
+    /// Whether the scores are exact; otherwise they are upper bounds.
     pub exact: bool,
 }
 
-/// The pages that the picks of a site leave uncovered. Cost: see the module's documentation.
+/// Computes the scores of the uncovered pages of a site. The module's documentation has the cost.
 pub fn uncovered_scores(
     graph: &SiteGraph,
     cover: &SiteCover,
@@ -60,21 +61,20 @@ pub fn uncovered_scores(
                 degrees.map(Score::OutDegree).collect()
             }
             Method::MaxOut => {
-                let alive = left(graph, cover, choice.hops).alive;
-                let remains = |page: &&u32| alive[**page as usize];
-                let degree = |page: u32| graph.successors(page).iter().filter(remains).count();
-                let degrees = pages.iter().map(|&page| degree(page));
-                degrees
-                    .map(|degree| Score::OutDegree(u32::try_from(degree).unwrap_or(u32::MAX)))
-                    .collect()
+                let mut remaining =
+                    Remaining::new(graph.successor_lists(), graph.predecessor_lists());
+                for pick in &cover.picks {
+                    remaining.remove_ball(pick.seed.page, choice.hops);
+                }
+                let degrees = pages.iter().map(|&page| remaining.entry(page).0);
+                degrees.map(Score::OutDegree).collect()
             }
             Method::MaxWeight | Method::MaxScc | Method::RootScc | Method::Greedy => {
                 let residual = if choice.covered == Covered::Remove {
-                    left(graph, cover, choice.hops)
+                    residual_after_removal(graph, cover, choice.hops)
                 } else {
                     let mut residual = Residual::new(graph);
-                    let taken = (0..graph.pages()).filter(|&page| covered[page as usize]);
-                    for page in taken {
+                    for page in (0..graph.pages()).filter(|&page| covered[page as usize]) {
                         residual.zero(page);
                     }
                     residual
@@ -101,37 +101,26 @@ fn weights(
     exact: bool,
 ) -> Vec<i64> {
     if exact {
-        let (found, _) = Searches::new(graph, depth).weigh(pages, residual);
+        let (found, _) = WeightSearch::new(graph, depth).forward(pages, residual);
         return found.into_iter().map(|(weight, _)| weight).collect();
     }
     let mut bound = vec![residual.positive; graph.pages() as usize];
-    bounds::walk(graph, depth, residual, None, &mut bound);
+    let bounder = Bounder {
+        graph,
+        depth,
+        residual,
+        covered: None,
+    };
+    bounder.lower_by_walks(&mut bound);
     pages.iter().map(|&page| bound[page as usize]).collect()
 }
 
-/// What methods that remove covered pages have left.
-fn left(graph: &SiteGraph, cover: &SiteCover, hops: u32) -> Residual {
+/// The residual after all picks, for methods that remove covered pages.
+fn residual_after_removal(graph: &SiteGraph, cover: &SiteCover, hops: u32) -> Residual {
     let mut residual = Residual::new(graph);
-    let mut search = Search::new(graph.pages());
+    let mut search = BallSearch::new(graph.pages());
     for pick in &cover.picks {
-        let mut gone = Vec::new();
-        let from = [pick.seed.page];
-        if !residual.alive[pick.seed.page as usize] {
-            // A pin that another one removed.
-            continue;
-        }
-        let meet = |page: u32, _| gone.push(page);
-        search.run(
-            graph,
-            Direction::Forward,
-            &residual.alive,
-            &from,
-            hops,
-            meet,
-        );
-        for page in gone {
-            residual.remove(page);
-        }
+        residual.remove_ball(graph, &mut search, pick.seed.page, hops);
     }
     residual
 }
@@ -146,8 +135,7 @@ mod tests {
     use crate::page::SiteId;
     use crate::watch::Unwatched;
 
-    /// Compares the weights with those of separate searches, and the bounds, which must not be
-    /// below.
+    /// Compares the weights with those of separate searches, and checks that no bound is below its weight.
     fn check(graph: &SiteGraph, method: Method, covered: Option<Covered>, seats: u32) {
         let params = CoverParams {
             method,
@@ -169,7 +157,7 @@ mod tests {
         all.extend(covers);
         all.sort_unstable();
         assert_eq!(all, (0..graph.pages()).collect::<Vec<_>>());
-        let mut residual = left(graph, &cover, choice.hops);
+        let mut residual = residual_after_removal(graph, &cover, choice.hops);
         if choice.covered == Covered::Zero {
             residual = Residual::new(graph);
             for page in cover.picks.iter().flat_map(Pick::covered) {
@@ -189,7 +177,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(48))]
 
         #[test]
-        fn what_is_left_is_scored_as_it_would_be_picked((graph, _) in site(), seats in 0_u32..4) {
+        fn uncovered_pages_have_the_scores_of_the_next_pick((graph, _) in site(), seats in 0_u32..4) {
             check(&graph, Method::MaxWeight, None, seats);
             check(&graph, Method::Greedy, None, seats);
             check(&graph, Method::MaxWeight, Some(Covered::Remove), seats);

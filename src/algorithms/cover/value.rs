@@ -1,7 +1,7 @@
-//! What covering a page is worth to the crawler, in exact fixed-point arithmetic.
+//! The value of a page to the crawler, in exact fixed-point arithmetic.
 //!
-//! Values are whole numbers of millionths, so their sums are exact and ties are ties, whatever the
-//! order of summation.
+//! Values are integers of millionths, so sums and ties are exact and do not depend on the order of
+//! summation.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,22 +14,21 @@ use crate::page::MAX_QUALITY;
 /// Millionths in one unit.
 pub const UNIT: i64 = 1_000_000;
 
-/// A value, or a number of the same kind (a weight setting, a probability), in millionths.
+/// A value, a weight or a probability, in millionths.
 ///
-/// As text it is a decimal number with up to six decimals; in a binary encoding, the bare
-/// millionths.
+/// Its text is a decimal number with up to six decimals; binary encodings have the millionths.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, JsonSchema)]
 #[schemars(inline, with = "f64")]
 pub struct Value(pub i64);
 
 impl Value {
-    /// A value of this many whole units.
+    /// The value of an integer number of units.
     #[must_use]
     pub const fn units(units: i32) -> Self {
         Self(units as i64 * UNIT)
     }
 
-    /// A quality in ten-thousandths, as a value from 0 to 1.
+    /// Converts a quality in ten-thousandths to a value from 0 to 1.
     #[must_use]
     pub const fn of_quality(steps: u16) -> Self {
         Self(steps as i64 * (UNIT / MAX_QUALITY as i64))
@@ -51,7 +50,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// The text is not a decimal number with at most six decimals.
+/// The error for a text that is not a decimal number with at most six decimals.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "expected a decimal number with at most six decimals, such as 10, -2.5 or 0.000001, found {0:?}"
@@ -136,7 +135,8 @@ impl de::Visitor<'_> for Decimal {
     }
 }
 
-/// `P_uniq(site)`: how much of what the site links to is worth fetching, an exact ratio in 0..=1.
+/// `P_uniq(site)`: the estimated share of unique pages among the pages linked from a site, an exact ratio
+/// from 0 to 1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PUniq {
     numerator: u64,
@@ -144,8 +144,15 @@ pub struct PUniq {
 }
 
 impl PUniq {
-    /// `(d + 10) / (n + 10)`, where `n` of the site's crawled pages have a content digest and `d`
-    /// of those digests are distinct. 1 where nothing is known.
+    /// The given setting, or if it is `None`, the estimate [`PUniq::of_digests`].
+    #[must_use]
+    pub fn new(setting: Option<Value>, distinct: u64, with_digest: u64) -> Self {
+        let by_digests = || Self::of_digests(distinct, with_digest);
+        setting.map_or_else(by_digests, Self::fixed)
+    }
+
+    /// The estimate `(d + 10) / (n + 10)`, where `n` of the site's crawled pages have a content digest and
+    /// `d` of those digests are distinct; 1 if no page has a digest.
     #[must_use]
     pub fn of_digests(distinct: u64, with_digest: u64) -> Self {
         Self {
@@ -154,7 +161,7 @@ impl PUniq {
         }
     }
 
-    /// The setting that overrides the ratio; outside 0..=1 it is moved to the nearer end.
+    /// A given ratio, clamped to 0..=1.
     #[must_use]
     pub fn fixed(setting: Value) -> Self {
         Self {
@@ -164,22 +171,23 @@ impl PUniq {
     }
 }
 
-/// The weight settings. A new one is a field here, a term in [`page_value`], and a parameter of plans.
+/// The weights of page values. To add one, add a field here, a term in [`page_value`], and a parameter of
+/// plans.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Weights {
-    /// A page that is neither spam nor clicked.
+    /// The weight of a page that is neither spam nor clicked.
     pub base: Value,
-    /// A spam page, clicked or not.
+    /// The weight of a spam page, clicked or not.
     pub spam: Value,
-    /// A clicked page.
+    /// The weight of a clicked page.
     pub clicked: Value,
-    /// What a quality of 1 adds to any of them; a lower one in proportion.
+    /// The value that a quality of 1 adds to any page; lower qualities add in proportion.
     pub quality: Value,
 }
 
 impl Weights {
-    /// What the quality of a page, in ten-thousandths, adds to its value: `quality` times it,
-    /// rounded to the nearest millionth, halves up.
+    /// The value that a page's quality, in ten-thousandths, adds: `quality` times it, rounded to the nearest
+    /// millionth, halves up.
     #[must_use]
     pub const fn of_quality(&self, quality: u16) -> i64 {
         let steps = MAX_QUALITY as i64;
@@ -200,25 +208,25 @@ impl Default for Weights {
     }
 }
 
-/// The facts that a page's value follows from.
+/// The properties of a page that determine its value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PageFacts {
     /// Whether the page is marked as spam.
     pub spam: bool,
-    /// How often the page was clicked.
+    /// The number of clicks.
     pub clicks: u64,
-    /// The number of its outlinks that are not crawled, as given or as counted.
+    /// The number of outlinks to uncrawled pages, as given in its record or as counted.
     pub uncrawled_outlinks: u32,
-    /// The page's quality, in ten-thousandths; 0 where it has none.
+    /// The page's quality, in ten-thousandths; 0 if it has none.
     pub quality: u16,
 }
 
-/// The value of a page in millionths: its weight, plus what its quality adds
+/// Computes the value of a page in millionths: its weight, plus the value of its quality
 /// ([`Weights::of_quality`]), plus `uncrawled_outlinks * P_uniq` rounded to the nearest millionth,
 /// halves up.
 ///
-/// Exact: the last term is below 2^32 units, and the weights below 2^20 units each (what
-/// [`CoverParams`](super::CoverParams) admits), so a value stays below 2^53 millionths.
+/// The result is exact: the last term is below 2^32 units and each weight below 2^20 units
+/// ([`limits`](super::limits)), so a value is below 2^53 millionths.
 #[must_use]
 pub fn page_value(facts: PageFacts, p_uniq: PUniq, weights: &Weights) -> i64 {
     let weight = if facts.spam {

@@ -1,68 +1,68 @@
 //! Upper bounds of the weights of a site's pages, from pick to pick.
 //!
-//! Two bounds are kept for each page. The *positive value* left within its reach only falls as picks
-//! cover pages. The *weight* can rise, since a pick may cover negative value that the page had to pay
-//! for; it rises by no more than the negative value that picks cover meanwhile, wherever that is.
+//! Each page has two bounds. The *positive value* within its reach only falls as picks cover pages. The
+//! *weight* can rise, since a pick may cover negative value within the page's reach; it rises by at most
+//! the negative value that picks have covered anywhere since the bound was set.
 
-/// A bound that says nothing.
-const NOTHING: i64 = i64::MAX / 4;
+/// A bound that excludes nothing; its sum with any slack does not overflow.
+const UNBOUNDED: i64 = i64::MAX / 4;
 
-/// Upper bounds of the weights of pages, as picks are made.
+/// Upper bounds of the weights of pages.
 #[derive(Debug)]
 pub(super) struct WeightBounds {
     /// On the positive value within reach, by page.
     pub(super) positive: Vec<i64>,
-    /// On the weight, less `spared` at the time.
+    /// On the weight, minus `slack` at the time when the bound was set.
     weight: Vec<i64>,
-    /// The negative value, as a positive number, that picks have covered so far.
-    spared: i64,
+    /// The absolute negative value that picks have covered so far.
+    slack: i64,
 }
 
 impl WeightBounds {
-    /// Nothing but that no page reaches more than `total`.
+    /// Bounds that only state that no page reaches more than `total`.
     pub(super) fn new(pages: u32, total: i64) -> Self {
         let pages = pages as usize;
         Self {
             positive: vec![total; pages],
-            weight: vec![NOTHING; pages],
-            spared: 0,
+            weight: vec![UNBOUNDED; pages],
+            slack: 0,
         }
     }
 
     /// The bound of a page's weight.
-    pub(super) fn of(&self, page: u32) -> i64 {
+    pub(super) fn bound_of(&self, page: u32) -> i64 {
         let page = page as usize;
-        self.positive[page].min(self.weight[page].saturating_add(self.spared))
+        self.positive[page].min(self.weight[page].saturating_add(self.slack))
     }
 
-    /// Takes in the result of a search.
-    pub(super) fn searched(&mut self, page: u32, (weight, positive): (i64, i64)) {
+    /// Replaces the bounds of a page by its exact weight and positive value.
+    pub(super) fn set_exact(&mut self, page: u32, weight: i64, positive: i64) {
         self.positive[page as usize] = positive;
-        self.weight[page as usize] = weight - self.spared;
+        self.weight[page as usize] = weight - self.slack;
     }
 
-    /// Takes in bounds of a page.
+    /// Lowers the bounds of a page.
     pub(super) fn lower(&mut self, page: u32, weight: i64, positive: i64) {
         let page = page as usize;
         self.positive[page] = self.positive[page].min(positive);
-        self.weight[page] = self.weight[page].min(weight.saturating_sub(self.spared));
+        self.weight[page] = self.weight[page].min(weight.saturating_sub(self.slack));
     }
 
-    /// Takes in the negative value, as a positive number, that each page reaches for certain.
-    pub(super) fn pays(&mut self, paid: &[i64]) {
-        for ((weight, positive), paid) in self.weight.iter_mut().zip(&self.positive).zip(paid) {
-            *weight = (*weight).min(positive - paid - self.spared);
+    /// Lowers the bounds on weights by the absolute negative value that each page is certain to reach.
+    pub(super) fn subtract_losses(&mut self, losses: &[i64]) {
+        for ((weight, positive), loss) in self.weight.iter_mut().zip(&self.positive).zip(losses) {
+            *weight = (*weight).min(positive - loss - self.slack);
         }
     }
 
-    /// Notes that pages with this negative value, as a positive number, were covered.
-    pub(super) const fn spare(&mut self, value: i64) {
-        self.spared += value;
+    /// Accounts for a pick that covers this absolute negative value.
+    pub(super) const fn add_slack(&mut self, value: i64) {
+        self.slack += value;
     }
 
-    /// Forgets the bounds on weights: where pages are removed, those behind them cannot be reached
-    /// any more, however much negative value they have.
+    /// Drops the bounds on weights. Required where pages are removed: the negative value behind them can
+    /// no longer be reached, however large it is.
     pub(super) fn forget_weights(&mut self) {
-        self.weight.fill(NOTHING);
+        self.weight.fill(UNBOUNDED);
     }
 }

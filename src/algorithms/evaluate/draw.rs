@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::SeedableRng;
 
-use crate::cover::below;
+use crate::cover::draw_below;
 
 /// `wanted` of the numbers below `count`, ascending; all of them if there are fewer.
 ///
@@ -25,7 +25,7 @@ pub fn draw(purpose: &str, rng_seed: u64, draw: u64, count: u32, wanted: usize) 
     let mut drawn = BTreeSet::new();
     let from = count - crate::graph::number(wanted);
     for last in from..count {
-        let number = below(&mut stream, last + 1);
+        let number = draw_below(&mut stream, last + 1);
         if !drawn.insert(number) {
             drawn.insert(last);
         }

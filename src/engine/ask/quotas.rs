@@ -315,8 +315,11 @@ fn value(
     if site.crawled == 0 {
         return Ok(0);
     }
-    let by_digests = || PUniq::of_digests(site.distinct_digests.into(), site.with_digest.into());
-    let p_uniq = worth.p_uniq.map_or_else(by_digests, PUniq::fixed);
+    let p_uniq = PUniq::new(
+        worth.p_uniq,
+        site.distinct_digests.into(),
+        site.with_digest.into(),
+    );
     let of_rows = uncrawled_of_rows(store, id)?;
     let mut sum = 0_i64;
     for entry in store.scan_under(&tables::PAGES, &id.0.to_be_bytes())? {

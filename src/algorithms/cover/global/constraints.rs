@@ -1,6 +1,6 @@
-//! Which seeds there are before any pick, and how many may come from one place.
+//! Limits on the number of seeds in groups of pages.
 
-/// No more than so many seeds from each of some groups of pages: sites, say, or domains.
+/// A limit on the number of seeds in each group of pages, such as a site or a domain.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cap {
     /// The group of each page.
@@ -9,27 +9,27 @@ pub struct Cap {
     pub most: u32,
 }
 
-/// What is left of caps while picks are made.
+/// The numbers of further seeds that caps admit.
 #[derive(Clone, Debug)]
 pub(super) struct RemainingCaps<'a>(Vec<(&'a [u32], Vec<u32>)>);
 
 impl<'a> RemainingCaps<'a> {
     pub(super) fn new(caps: &'a [Cap]) -> Self {
-        let room = |cap: &'a Cap| {
+        let remaining = |cap: &'a Cap| {
             let groups = cap.group.iter().max().map_or(0, |last| *last as usize + 1);
             (&cap.group[..], vec![cap.most; groups])
         };
-        Self(caps.iter().map(room).collect())
+        Self(caps.iter().map(remaining).collect())
     }
 
-    /// Whether one more seed may be where a page is.
-    pub(super) fn has(&self, page: u32) -> bool {
-        let mut levels = self.0.iter();
-        levels.all(|(group, left)| left[group[page as usize] as usize] > 0)
+    /// Whether every cap admits a page as a seed.
+    pub(super) fn admits(&self, page: u32) -> bool {
+        let mut caps = self.0.iter();
+        caps.all(|(group, left)| left[group[page as usize] as usize] > 0)
     }
 
     /// Counts a seed.
-    pub(super) fn take(&mut self, page: u32) {
+    pub(super) fn add_seed(&mut self, page: u32) {
         for (group, left) in &mut self.0 {
             let left = &mut left[group[page as usize] as usize];
             *left = left.saturating_sub(1);

@@ -1,5 +1,5 @@
-//! Pins and caps over the whole web, judged by brute force: every gain is added up anew at every
-//! step, and caps are counted from the picks alone.
+//! Pins and caps over the whole web, compared with brute force: every gain is recomputed at every step, and
+//! caps are counted from the picks alone.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -9,12 +9,12 @@ use proptest::prelude::*;
 use super::super::params::{CoverParams, Method};
 use super::super::pick::{Score, Stop};
 use super::super::value::{UNIT, Value};
-use super::samples::{Plain, web};
+use super::samples::{SmallWeb, web};
 use super::*;
 use crate::watch::Unwatched;
 
-/// Pages of each group that may be seeds yet.
-fn has_room(picks: &[u32], page: u32, caps: &[Cap]) -> bool {
+/// Whether every cap admits a page after these picks.
+fn is_admitted(picks: &[u32], page: u32, caps: &[Cap]) -> bool {
     caps.iter().all(|cap| {
         let group = |page: u32| cap.group[page as usize];
         let taken = picks.iter().filter(|&&pick| group(pick) == group(page));
@@ -22,8 +22,8 @@ fn has_room(picks: &[u32], page: u32, caps: &[Cap]) -> bool {
     })
 }
 
-/// The picks by gain under these terms.
-fn by_definition(web: &Plain, choice: &WebChoice, pins: &[u32], caps: &[Cap]) -> Vec<u32> {
+/// The picks by gain with these pins and caps.
+fn by_definition(web: &SmallWeb, choice: &WebChoice, pins: &[u32], caps: &[Cap]) -> Vec<u32> {
     let Setting { hops, fetch_cost } = choice.setting().unwrap();
     let net = |page: u32| web.values[page as usize] - fetch_cost.0;
     let mut reached: BTreeSet<u32> = BTreeSet::new();
@@ -38,7 +38,7 @@ fn by_definition(web: &Plain, choice: &WebChoice, pins: &[u32], caps: &[Cap]) ->
             break;
         }
         let open = web.candidates().into_iter();
-        let open = open.filter(|page| !picks.contains(page) && has_room(&picks, *page, caps));
+        let open = open.filter(|page| !picks.contains(page) && is_admitted(&picks, *page, caps));
         let gain = |page: u32| {
             let new = web.within(page, hops);
             new.difference(&reached).map(|&page| net(page)).sum::<i64>()
@@ -107,7 +107,7 @@ proptest! {
         let picks: Vec<u32> = found.cover.picks.iter().map(|pick| pick.seed.page).collect();
         prop_assert_eq!(&picks[..pins.len()], &pins[..]);
         for (at, &page) in picks.iter().enumerate().skip(pins.len()) {
-            prop_assert!(has_room(&picks[..at], page, &caps));
+            prop_assert!(is_admitted(&picks[..at], page, &caps));
             prop_assert!(found.cover.picks[at].seed.score != Score::Drawn || method == Method::Random);
         }
         let listed: Vec<u32> = found.order.iter().map(|&at| picks[at]).collect();
@@ -116,8 +116,8 @@ proptest! {
         if by_gain {
             prop_assert_eq!(picks, by_definition(&web, &choice, &pins, &caps));
         } else if picks.len() < seeds as usize && found.cover.stop == Stop::NoPageLeft && method != Method::MaxOut {
-            // Baselines go on as long as any candidate has room.
-            let open = |page: &&u32| !picks.contains(page) && has_room(&picks, **page, &caps);
+            // Baselines go on as long as the caps admit a candidate.
+            let open = |page: &&u32| !picks.contains(page) && is_admitted(&picks, **page, &caps);
             prop_assert!(!graph.candidates().iter().any(|page| open(&page)));
         }
     }

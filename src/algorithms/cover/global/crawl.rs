@@ -1,45 +1,44 @@
-//! What a breadth-first crawl from seeds gathers within a budget of fetches.
+//! Breadth-first crawls from seeds within a budget of fetches.
 //!
-//! A crawl fetches the seeds in the order of their list, then depth by depth; where a depth does not
-//! fit as a whole, its pages in URL order. That is the order of `evaluate budget`.
+//! A crawl fetches the seeds in the order of their list, then depth by depth; if a depth exceeds the
+//! budget, its first pages in URL order. That is the order of `evaluate budget`.
 //!
-//! Crawls from many lists of the same seeds need not follow each link again: a crawl from several
-//! seeds meets at each depth what the crawls from each of them meet there, less what is nearer to
-//! another one. So it is enough to keep of each the first pages, as many as the budget: what comes
-//! after them is in no crawl of that budget from these seeds and more, since at least so many pages
-//! come before it there too.
+//! Crawls from many subsets of the same seeds need not follow each link again: at each depth, a crawl from
+//! several seeds meets the pages that the crawls from each of them meet there, except pages nearer to
+//! another seed. It is enough to store the first pages of each crawl, as many as the budget: at least as
+//! many pages precede any other page in a crawl from more seeds too, so no crawl of that budget fetches it.
 
 use super::graph::WebGraph;
 
 /// The pages that a crawl from some seeds fetches, depth by depth.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Crawl {
-    /// At each depth in URL order.
+    /// By depth, and in URL order within each depth.
     pages: Vec<u32>,
-    /// Where the pages of each depth end.
+    /// The end of each depth in `pages`.
     ends: Vec<usize>,
 }
 
 impl Crawl {
-    /// How many pages it fetches.
+    /// Returns the number of pages.
     pub(super) fn fetched(&self) -> usize {
         self.pages.len()
     }
 
-    /// What they are worth together, in millionths.
+    /// The sum of the values of the pages, in millionths.
     pub(super) fn worth(&self, graph: &WebGraph) -> i64 {
         let values = self.pages.iter().map(|&page| graph.values()[page as usize]);
         values.sum()
     }
 
-    /// Appends the pages of the next depth, as far as the budget goes.
+    /// Appends the pages of the next depth, within the budget.
     fn push(&mut self, pages: &[u32], budget: usize) {
-        let room = budget.saturating_sub(self.pages.len());
+        let left = budget.saturating_sub(self.pages.len());
         let mut pages = pages.to_vec();
-        if pages.len() > room && room > 0 {
-            pages.select_nth_unstable(room - 1);
+        if pages.len() > left && left > 0 {
+            pages.select_nth_unstable(left - 1);
         }
-        pages.truncate(room);
+        pages.truncate(left);
         pages.sort_unstable();
         self.pages.extend(pages);
         self.ends.push(self.pages.len());
@@ -52,14 +51,14 @@ impl Crawl {
     }
 }
 
-/// Crawls, one at a time; marks can be used again without clearing. Memory: 4 bytes per page.
+/// Simulates crawls, one at a time, with marks that are reused without clearing. Memory: 4 bytes per page.
 pub(super) struct Crawler<'a> {
     graph: &'a WebGraph,
     met_in: Vec<u32>,
     run: u32,
     level: Vec<u32>,
     next: Vec<u32>,
-    /// Pages met plus links followed, over all crawls.
+    /// Pages met plus links followed, in all crawls.
     pub(super) visits: u64,
 }
 
@@ -84,12 +83,12 @@ impl<'a> Crawler<'a> {
         self.level.clear();
     }
 
-    /// Whether a page is met for the first time.
+    /// Marks a page; returns whether it is met for the first time.
     fn is_new(met_in: &mut [u32], run: u32, page: u32) -> bool {
         std::mem::replace(&mut met_in[page as usize], run) != run
     }
 
-    /// A crawl of at most `budget` pages from distinct seeds.
+    /// Crawls at most `budget` pages from distinct seeds.
     pub(super) fn crawl(&mut self, seeds: &[u32], budget: usize) -> Crawl {
         self.begin();
         let mut crawl = Crawl::default();
@@ -120,7 +119,7 @@ impl<'a> Crawler<'a> {
         crawl
     }
 
-    /// A crawl of at most `budget` pages from the seeds of two crawls of at least that budget.
+    /// Crawls at most `budget` pages from the seeds of two crawls, each with at least that budget.
     pub(super) fn join(&mut self, one: &Crawl, other: &Crawl, budget: usize) -> Crawl {
         self.begin();
         let mut crawl = Crawl::default();
@@ -132,7 +131,7 @@ impl<'a> Crawler<'a> {
                     self.level.push(page);
                 }
             }
-            // Where one depth brings nothing, neither does the next.
+            // After an empty depth, all further depths are empty.
             if self.level.is_empty() || crawl.pages.len() >= budget {
                 break;
             }

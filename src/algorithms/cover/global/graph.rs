@@ -1,4 +1,4 @@
-//! The whole web as these methods see it: all pages, their values, and all links both ways.
+//! The graph of the whole web: all pages, their values, and all links in both directions.
 
 use super::super::graph::SiteGraphError;
 use super::super::limits::MAX_PRICE;
@@ -6,11 +6,10 @@ use super::super::value::UNIT;
 use super::constraints::Cap;
 use crate::graph::{Csr, number};
 
-/// All crawled and known pages that are not gone, numbered in byte order of their URLs (the smallest
-/// URL is 0), with their values in millionths, all links between them in both directions, and which
-/// of them can be seeds.
+/// All crawled and known pages that are not gone, numbered in byte order of their URLs (the smallest URL is
+/// 0), with their values in millionths, the links between them in both directions, and the candidates.
 ///
-/// Built once, then read only. Memory: 8 bytes per link and 28 per page.
+/// Immutable once built. Memory: 8 bytes per link and 28 per page.
 #[derive(Clone, Debug)]
 pub struct WebGraph {
     values: Vec<i64>,
@@ -22,16 +21,15 @@ pub struct WebGraph {
 }
 
 impl WebGraph {
-    /// The graph of pages with these values. `predecessors` has one list for each page: the pages
-    /// that link to it, ascending, distinct and without itself. A page is a candidate, that is, can
-    /// be a seed, where `may_be_seed` says so and it has links.
+    /// Builds the graph. `predecessors` has a list for each page: the pages that link to it, ascending,
+    /// distinct and without itself. A page is a candidate if `may_be_seed` holds for it and it has links.
     pub fn new(
         values: Vec<i64>,
         predecessors: Csr,
         may_be_seed: &[bool],
     ) -> Result<Self, SiteGraphError> {
         let pages = values.len();
-        // `u32::MAX` itself is not used: it stands for "no page".
+        // `u32::MAX` means "no page".
         if u32::try_from(pages).is_err() {
             return Err(SiteGraphError::TooManyPages(pages));
         }
@@ -46,7 +44,7 @@ impl WebGraph {
             let page = number(predecessors.len().max(may_be_seed.len()));
             return Err(SiteGraphError::NoSuchPage { page, pages });
         }
-        // With room for the price of every page, so that no sum can overflow.
+        // Includes the fetch cost of every page, so that no sum can overflow.
         let worth: i128 = values.iter().map(|&value| i128::from(value).abs()).sum();
         let prices = i128::from(MAX_PRICE * UNIT) * pages as i128;
         if worth + prices > i128::from(i64::MAX) {
@@ -66,9 +64,13 @@ impl WebGraph {
         })
     }
 
-    /// The same graph with pages that are seeds before any pick, in this order, and with caps, each
-    /// with a group for every page.
-    pub fn with_constraints(mut self, pins: Vec<u32>, caps: Vec<Cap>) -> Result<Self, SiteGraphError> {
+    /// Sets the pins, pages that are seeds before any pick, in this order, and the caps, each with a group
+    /// for every page.
+    pub fn with_constraints(
+        mut self,
+        pins: Vec<u32>,
+        caps: Vec<Cap>,
+    ) -> Result<Self, SiteGraphError> {
         let pages = self.values.len();
         let beyond = pins.iter().find(|pin| **pin as usize >= pages).copied();
         let short = caps.iter().find(|cap| cap.group.len() != pages);
@@ -79,25 +81,25 @@ impl WebGraph {
         Ok(self)
     }
 
-    /// The pages that are seeds before any pick, in their order.
+    /// The pages that are seeds before any pick, in order.
     #[must_use]
     pub fn pins(&self) -> &[u32] {
         &self.pins
     }
 
-    /// How many seeds there may be of groups of pages.
+    /// The limits on the number of seeds in groups of pages.
     #[must_use]
     pub fn caps(&self) -> &[Cap] {
         &self.caps
     }
 
-    /// How many pages there are.
+    /// Returns the number of pages.
     #[must_use]
     pub fn pages(&self) -> u32 {
         number(self.values.len())
     }
 
-    /// How many links there are.
+    /// Returns the number of links.
     #[must_use]
     pub fn links(&self) -> usize {
         self.successors.entries().len()
@@ -109,7 +111,7 @@ impl WebGraph {
         &self.values
     }
 
-    /// The pages that can be seeds, ascending.
+    /// The pages that can be picked, ascending.
     #[must_use]
     pub fn candidates(&self) -> &[u32] {
         &self.candidates
@@ -127,7 +129,7 @@ impl WebGraph {
         &self.predecessors
     }
 
-    /// How many pages a page links to.
+    /// Returns the number of pages that a page links to.
     #[must_use]
     pub fn out_degree(&self, page: u32) -> u32 {
         number(self.successors.list(page).len())

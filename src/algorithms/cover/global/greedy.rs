@@ -1,173 +1,167 @@
-//! The picks by weight over the whole web: decremental greedy.
+//! Picks by weight over the whole web: decremental greedy.
 //!
-//! The gain of a candidate is what the pages within so many hops that no pick has reached yet are
-//! worth, less the price of each. [`reach`](super::reach) gives the first gains. When a pick
-//! reaches a page for the first time, the page's value less the price is taken off the gains of
-//! all candidates that have it within reach, which a search against the links finds. So gains stay
-//! exact throughout, whatever the signs of values and prices, and no pair of a candidate and a page
-//! is taken twice: all picks together cost at most one more pass, however many there are. (Lazy
-//! evaluation, which serves single sites, has weak bounds where most pages are worth less than
-//! nothing.)
+//! The gain of a candidate is the sum, over the pages within reach that no pick has reached yet, of the
+//! value minus the fetch cost. [`reach`](super::reach) computes the first gains. When a pick reaches a page
+//! for the first time, a backward search finds the candidates that have the page within reach, and its value
+//! minus the cost is subtracted from their gains. So gains are exact after every pick, whatever the signs of
+//! values, and no pair of a candidate and a page is processed twice: all picks together cost at most one
+//! more pass. (The bounds of lazy evaluation, which serves single sites, are weak here, since most pages
+//! are worth less than their cost.)
 
 use std::cmp::Reverse;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use rayon::prelude::*;
-use roaring::RoaringBitmap;
-
-use super::super::pick::{HopGain, Score, Scored, Stop};
-use super::bfs_ball::{BallSearch, SearchPool, MIN_BATCHED_HOPS, BatchSearch};
-use super::graph::WebGraph;
-use super::picks::{WebCover, WebPick};
-use super::reach::Reach;
+use super::super::bfs_ball::BallSearch;
+use super::super::pick::{HopGain, Pick, Score, Scored, Stop};
 use super::constraints::RemainingCaps;
+use super::graph::WebGraph;
+use super::picks::WebCover;
+use super::reach::Reach;
+use super::search_pool::{BatchSearch, MIN_BATCHED_HOPS, SearchPool};
 use crate::graph::lanes::{BothWays, LaneValues};
 use crate::watch::{Interrupted, Watch};
+use rayon::prelude::*;
 
-/// Candidates per task while the best is looked for.
+/// Candidates per task in the search for the best one.
 const CHUNK: usize = 1 << 14;
 
-/// What the picks are to be.
+/// The options of a greedy selection.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GreedyOptions {
     pub(super) seeds: u32,
-    /// How many hops from a pick a page is reached.
+    /// A pick reaches the pages within this many hops.
     pub(super) hops: u32,
-    /// What every page reached costs, in millionths.
+    /// The fetch cost of every page reached, in millionths.
     pub(super) price: i64,
-    /// Stop before a pick whose gain is not positive.
+    /// Whether to stop before a pick whose gain is not positive.
     pub(super) positive_only: bool,
-    /// Whether the gains that are left after the last pick are wanted.
-    pub(super) rest: bool,
+    /// Whether to compute the gains of the uncovered candidates after the last pick.
+    pub(super) with_uncovered: bool,
 }
 
-/// What the picks so far reach.
+/// The pages that the picks so far reach.
 pub(super) struct Reached<'a> {
     graph: &'a WebGraph,
     hops: u32,
     /// By page.
-    is_in: Vec<bool>,
-    ball: BallSearch,
+    is_reached: Vec<bool>,
+    search: BallSearch,
     pub(super) visits: u64,
 }
 
 impl<'a> Reached<'a> {
     pub(super) fn new(graph: &'a WebGraph, hops: u32) -> Self {
-        let pages = graph.pages() as usize;
+        let pages = graph.pages();
         Self {
             graph,
             hops,
-            is_in: vec![false; pages],
-            ball: BallSearch::new(pages),
+            is_reached: vec![false; pages as usize],
+            search: BallSearch::new(pages),
             visits: 0,
         }
     }
 
-    /// Adds a pick; returns what it adds, by hop, and the pages that it is the first to reach.
+    /// Adds a pick. Returns its gain by hop, and the pages that it is the first to reach.
     pub(super) fn add(&mut self, pick: u32) -> (Vec<HopGain>, Vec<u32>) {
         let Self {
             graph,
             hops,
-            is_in,
-            ball,
+            is_reached,
+            search,
             visits,
         } = self;
         let mut gains = Vec::new();
         let mut added = Vec::new();
-        *visits += ball.levels(graph.successors(), pick, *hops, |level| {
-            let before = added.len();
-            let new = |page: &&u32| !std::mem::replace(&mut is_in[**page as usize], true);
-            added.extend(level.pages.iter().filter(new));
-            let mut new = added[before..].to_vec();
-            new.sort_unstable();
-            gains.push(HopGain {
-                value: new.iter().map(|&page| graph.values()[page as usize]).sum(),
-                pages: new.into_iter().collect::<RoaringBitmap>(),
-            });
+        *visits += search.levels(graph.successors(), pick, *hops, |level| {
+            let is_new = |page: &u32| !std::mem::replace(&mut is_reached[*page as usize], true);
+            let new: Vec<u32> = level.pages.iter().copied().filter(is_new).collect();
+            added.extend(&new);
+            gains.push(HopGain::new(graph.values(), new));
         });
         (gains, added)
     }
 
-    pub(super) fn has(&self, page: u32) -> bool {
-        self.is_in[page as usize]
+    /// The candidates that no pick reaches, ascending.
+    pub(super) fn others(&self) -> impl Iterator<Item = u32> {
+        let candidates = self.graph.candidates().iter().copied();
+        candidates.filter(|&page| !self.is_reached[page as usize])
     }
 }
 
-/// Picks by the gain within `reach.hops`.
+/// Picks by the gain within `reach.hops`, starting from the gains of the pass.
 pub(super) fn greedy(
     graph: &WebGraph,
     reach: &Reach,
-    wanted: GreedyOptions,
-    balls: &SearchPool,
+    options: GreedyOptions,
+    pool: &SearchPool,
     watch: &dyn Watch,
 ) -> Result<WebCover, Interrupted> {
     let mut run = Run {
         graph,
         depth: reach.hops,
-        wanted,
-        gains: first_gains(graph, reach, wanted.price),
+        options,
+        gains: first_gains(graph, reach, options.price),
         picked: vec![false; graph.pages() as usize],
-        room: RemainingCaps::new(graph.caps()),
-        open: graph
+        caps: RemainingCaps::new(graph.caps()),
+        unreached: graph
             .values()
             .iter()
-            .filter(|&&value| value != wanted.price)
+            .filter(|&&value| value != options.price)
             .count(),
-        balls,
+        pool,
         watch,
     };
-    let mut reached = Reached::new(graph, wanted.hops);
-    let mut picks: Vec<WebPick> = Vec::new();
+    let mut reached = Reached::new(graph, options.hops);
+    let mut picks: Vec<Pick> = Vec::new();
     let mut visits = 0;
     for &pin in graph.pins() {
         watch.proceed()?;
         let (hops, added) = run.take(&mut reached, pin);
-        picks.push(WebPick::pinned(pin, hops));
-        visits += run.take_off(added)?;
+        picks.push(Pick::pinned(pin, hops));
+        visits += run.subtract(added)?;
     }
     let stop = loop {
         watch.proceed()?;
-        if !picks.is_empty() && run.open == 0 {
+        if !picks.is_empty() && run.unreached == 0 {
             break Stop::NoValueLeft;
         }
         let (Some(first), runner_up) = run.best() else {
             break Stop::NoPageLeft;
         };
-        if picks.len() >= wanted.seeds as usize {
+        if picks.len() >= options.seeds as usize {
             break Stop::Complete;
         }
-        if wanted.positive_only && first.0 <= 0 {
+        if options.positive_only && first.0 <= 0 {
             break Stop::NotPositive;
         }
         let seed = scored(first);
         let (hops, added) = run.take(&mut reached, seed.page);
-        picks.push(WebPick {
+        picks.push(Pick {
             seed,
             runner_up: runner_up.map(scored),
             hops,
         });
-        if wanted.rest || picks.len() < wanted.seeds as usize {
-            visits += run.take_off(added)?;
+        if options.with_uncovered || picks.len() < options.seeds as usize {
+            visits += run.subtract(added)?;
         }
     };
-    let rest = if wanted.rest {
-        let left = graph.candidates().iter().filter(|&&c| !reached.has(c));
-        left.map(|&page| Scored {
-            page,
-            score: Score::Weight(run.gains[page as usize].load(Ordering::Relaxed)),
-        })
-        .collect()
+    let uncovered = if options.with_uncovered {
+        reached
+            .others()
+            .map(|page| scored(run.gain(page)))
+            .collect()
     } else {
         Vec::new()
     };
     Ok(WebCover {
         picks,
         stop,
-        rest,
+        uncovered,
         page_visits: visits + reached.visits,
     })
 }
 
+/// The gains before any pick, by page.
 fn first_gains(graph: &WebGraph, reach: &Reach, price: i64) -> Vec<AtomicI64> {
     let mut gains: Vec<AtomicI64> = Vec::new();
     gains.resize_with(graph.pages() as usize, AtomicI64::default);
@@ -178,7 +172,7 @@ fn first_gains(graph: &WebGraph, reach: &Reach, price: i64) -> Vec<AtomicI64> {
     gains
 }
 
-/// A gain and its page; the larger is the better, of equal ones that of the smaller URL.
+/// A gain and its page; the best is the greatest, ties by smallest URL.
 type Gain = (i64, Reverse<u32>);
 
 fn scored((gain, Reverse(page)): Gain) -> Scored {
@@ -188,8 +182,11 @@ fn scored((gain, Reverse(page)): Gain) -> Scored {
     }
 }
 
-/// The greater two of two gains and a third.
-fn with((first, second): (Option<Gain>, Option<Gain>), gain: Gain) -> (Option<Gain>, Option<Gain>) {
+/// The two greatest of three gains.
+fn top_two(
+    (first, second): (Option<Gain>, Option<Gain>),
+    gain: Gain,
+) -> (Option<Gain>, Option<Gain>) {
     if first.is_none_or(|first| gain > first) {
         (Some(gain), first)
     } else {
@@ -199,79 +196,82 @@ fn with((first, second): (Option<Gain>, Option<Gain>), gain: Gain) -> (Option<Ga
 
 struct Run<'a> {
     graph: &'a WebGraph,
-    /// How far candidates look.
+    /// The gain of a candidate counts the pages within this many hops.
     depth: u32,
-    wanted: GreedyOptions,
-    /// By page; of those that are no candidates without meaning.
+    options: GreedyOptions,
+    /// By page; meaningless for pages that are not candidates.
     gains: Vec<AtomicI64>,
     picked: Vec<bool>,
-    room: RemainingCaps<'a>,
-    /// How many pages that no pick has reached are worth something else than their price.
-    open: usize,
-    balls: &'a SearchPool,
+    caps: RemainingCaps<'a>,
+    /// The number of unreached pages whose value differs from the fetch cost.
+    unreached: usize,
+    pool: &'a SearchPool,
     watch: &'a dyn Watch,
 }
 
 impl Run<'_> {
-    /// Notes a seed; returns what it adds.
+    /// Records a seed. Returns its gain by hop, and the pages that it is the first to reach.
     fn take(&mut self, reached: &mut Reached<'_>, page: u32) -> (Vec<HopGain>, Vec<u32>) {
         self.picked[page as usize] = true;
-        self.room.take(page);
+        self.caps.add_seed(page);
         reached.add(page)
     }
 
     /// Whether a candidate can be the next pick.
     fn is_open(&self, page: u32) -> bool {
-        !self.picked[page as usize] && self.room.has(page)
+        !self.picked[page as usize] && self.caps.admits(page)
+    }
+
+    fn gain(&self, page: u32) -> Gain {
+        let gain = self.gains[page as usize].load(Ordering::Relaxed);
+        (gain, Reverse(page))
     }
 
     /// The best candidate that can be picked, and the second best.
     fn best(&self) -> (Option<Gain>, Option<Gain>) {
         let best_of = |part: &[u32]| {
             let open = part.iter().filter(|&&page| self.is_open(page));
-            let gains = open.map(|&page| {
-                let gain = self.gains[page as usize].load(Ordering::Relaxed);
-                (gain, Reverse(page))
-            });
-            gains.fold((None, None), with)
+            open.map(|&page| self.gain(page))
+                .fold((None, None), top_two)
         };
         let both = |one, other: (Option<Gain>, Option<Gain>)| {
-            other.0.into_iter().chain(other.1).fold(one, with)
+            other.0.into_iter().chain(other.1).fold(one, top_two)
         };
         let parts = self.graph.candidates().par_chunks(CHUNK);
         parts.map(best_of).reduce(|| (None, None), both)
     }
 
-    /// Takes what these pages are worth off the gains of all that have them within reach; returns
-    /// the page visits.
-    fn take_off(&mut self, mut pages: Vec<u32>) -> Result<u64, Interrupted> {
-        let (graph, price) = (self.graph, self.wanted.price);
+    /// Subtracts the value minus the fetch cost of newly reached pages from the gains of the candidates that
+    /// have them within reach. Returns the page visits.
+    fn subtract(&mut self, mut pages: Vec<u32>) -> Result<u64, Interrupted> {
+        let (graph, price) = (self.graph, self.options.price);
         let worth = |page: u32| graph.values()[page as usize] - price;
         pages.retain(|&page| worth(page) != 0);
-        self.open -= pages.len();
+        self.unreached -= pages.len();
         let gains = &self.gains;
         if self.depth >= MIN_BATCHED_HOPS {
             let links = BothWays(graph.predecessors(), graph.successors());
-            let mut all = 0;
-            let take = |visits: u64| all += visits;
-            let off = |searches: &mut BatchSearch<'_>, part: &[u32]| {
+            let mut all_visits = 0;
+            let add_visits = |visits: u64| all_visits += visits;
+            let subtract = |searches: &mut BatchSearch<'_>, part: &[u32]| {
                 let values = LaneValues::new(part.iter().map(|&page| worth(page)).collect());
                 let visits = searches.run(&links, part, self.depth, |_, source, bits| {
-                    // Exact sums: their order makes no difference.
+                    // Sums of integers do not depend on their order.
                     gains[source as usize].fetch_sub(values.sum(bits), Ordering::Relaxed);
                 });
                 visits.last().copied().unwrap_or(0)
             };
-            self.balls.together(&pages, self.watch, off, take)?;
-            return Ok(all);
+            self.pool
+                .in_batches(&pages, self.watch, subtract, add_visits)?;
+            return Ok(all_visits);
         }
-        let visits = self.balls.each(&pages, self.watch, |ball, part| {
+        let visits = self.pool.in_chunks(&pages, self.watch, |search, part| {
             let mut visits = 0;
             for &page in part {
                 let worth = worth(page);
-                visits += ball.levels(graph.predecessors(), page, self.depth, |level| {
+                visits += search.levels(graph.predecessors(), page, self.depth, |level| {
                     for &source in level.pages {
-                        // Exact sums: their order makes no difference.
+                        // Sums of integers do not depend on their order.
                         gains[source as usize].fetch_sub(worth, Ordering::Relaxed);
                     }
                 });

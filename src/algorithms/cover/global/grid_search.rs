@@ -1,46 +1,46 @@
-//! Hops and price for a budget: the lists of a small grid are made, and judged by the crawls that
-//! they lead to.
+//! Chooses hops and fetch cost for a budget: makes the lists of a small grid of settings, and compares the
+//! value of simulated crawls from them.
 
-use super::bfs_ball::SearchPool;
 use super::crawl::Crawler;
 use super::graph::WebGraph;
 use super::greedy::{GreedyOptions, greedy};
 use super::params::{Setting, WebChoice};
 use super::picks::WebCover;
 use super::reach::{Reach, ReachByHops};
+use super::search_pool::SearchPool;
 use crate::watch::{Interrupted, Watch};
 
-/// A setting that was tried, and what its list came to.
+/// The result of one setting of the grid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Trial {
     /// The setting.
     pub setting: Setting,
-    /// How many seeds its list has.
+    /// The number of seeds of its list.
     pub seeds: usize,
-    /// How many pages the crawl from the list fetches: the budget, or fewer where the list leads to
-    /// fewer.
+    /// The number of pages that a crawl from the list fetches: the budget, or all pages that the list
+    /// reaches if these are fewer.
     pub fetched: u64,
-    /// What these pages are worth together, in millionths.
+    /// The sum of the values of these pages, in millionths.
     pub gathered: i64,
-    /// The page visits of a pass of so many hops, which serves all prices.
+    /// The page visits of the pass with this number of hops, which serves all fetch costs.
     pub pass_visits: u64,
-    /// The page visits of its picks, beside those of the pass.
+    /// The page visits of its picks, without the pass.
     pub page_visits: u64,
 }
 
-/// What came of trying the grid.
+/// The result of a grid search.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Tuning {
-    /// The settings, fewest hops and then the lowest price first.
+    /// One for each setting, in ascending order of hops and then fetch cost.
     pub trials: Vec<Trial>,
-    /// Hops that were not tried, since a pass takes too many visits.
+    /// Numbers of hops that were skipped because a pass takes too many visits.
     pub left_out: Vec<u32>,
     /// The page visits of all trials, without the pass.
     pub page_visits: u64,
 }
 
 impl Tuning {
-    /// The trial whose crawl gathers most, the first of several; `None` where nothing was tried.
+    /// The first trial with the greatest value; `None` if there are no trials.
     #[must_use]
     pub fn best(&self) -> Option<&Trial> {
         let mut best: Option<&Trial> = None;
@@ -53,13 +53,13 @@ impl Tuning {
     }
 }
 
-/// Hands the picks of every setting of a plan's grid to `each`, fewest hops and then the lowest price
-/// first; returns the hops that a pass was left out for.
-pub(super) fn each_setting(
+/// Calls `each` with the picks of every setting of a plan's grid, in ascending order of hops and then fetch
+/// cost. Returns the numbers of hops that were skipped.
+pub(super) fn for_each_setting(
     graph: &WebGraph,
     choice: &WebChoice,
     reaches: &ReachByHops,
-    balls: &SearchPool,
+    pool: &SearchPool,
     watch: &dyn Watch,
     mut each: impl FnMut(Setting, &Reach, WebCover),
 ) -> Result<Vec<u32>, Interrupted> {
@@ -71,14 +71,14 @@ pub(super) fn each_setting(
             continue;
         };
         for &fetch_cost in &prices {
-            let wanted = GreedyOptions {
+            let options = GreedyOptions {
                 seeds: choice.seeds,
                 hops,
                 price: fetch_cost.0,
                 positive_only: choice.positive_only,
-                rest: false,
+                with_uncovered: false,
             };
-            let cover = greedy(graph, reach, wanted, balls, watch)?;
+            let cover = greedy(graph, reach, options, pool, watch)?;
             each(Setting { hops, fetch_cost }, reach, cover);
             watch.advance(1);
         }
@@ -86,23 +86,23 @@ pub(super) fn each_setting(
     Ok(left_out)
 }
 
-/// Tries the grid of a plan.
+/// Searches the grid of a plan.
 pub(super) fn grid_search(
     graph: &WebGraph,
     choice: &WebChoice,
     budget: u64,
     reaches: &ReachByHops,
-    balls: &SearchPool,
+    pool: &SearchPool,
     watch: &dyn Watch,
 ) -> Result<Tuning, Interrupted> {
     let mut crawler = Crawler::new(graph);
     let mut tuning = Tuning::default();
     let budget = usize::try_from(budget).unwrap_or(usize::MAX);
-    let left_out = each_setting(
+    let left_out = for_each_setting(
         graph,
         choice,
         reaches,
-        balls,
+        pool,
         watch,
         |setting, reach, cover| {
             let list: Vec<u32> = cover.picks.iter().map(|pick| pick.seed.page).collect();

@@ -1,79 +1,78 @@
-//! Cover over the whole web: the pages from which a crawl reaches the most value, at a price for each
+//! Selection over the whole web: the pages from which a crawl reaches the most value, at a cost for each
 //! page that it fetches.
 //!
-//! One graph of all pages and all links takes the place of one graph for each site. Crawled pages
-//! with links can be seeds, unless they are spam. A seed reaches the pages within so many hops; each
-//! page counts once, for the pick that reaches it first, and is worth its value less the price.
+//! There is one graph of all pages and all links, instead of one per site. Crawled pages with links are
+//! candidates, unless they are spam. A seed reaches the pages within some number of hops. Each page counts
+//! once, for the first pick that reaches it, with its value minus the fetch cost.
 //!
-//! | module | what it does |
+//! | module | contents |
 //! | --- | --- |
-//! | `graph` | what goes in |
-//! | `params` | what a plan may say, and what makes no sense |
-//! | `ball` | searches, many at a time |
-//! | `reach` | the one pass: what every candidate reaches, for every number of hops at once |
+//! | `graph`, `constraints` | the input: graph, pins and caps |
+//! | `params` | parameters and their validation |
+//! | `search_pool` | searches, many at a time |
+//! | `reach` | the pass: pages and value within reach of every candidate, for every number of hops |
 //! | `greedy` | picks by gain, decremental |
-//! | `others` | baselines, and the best out-degree in what remains |
-//! | `terms` | pins and caps |
-//! | `picks` | what comes out |
-//! | `crawl` | what a crawl from a list gathers within a budget |
-//! | `tune` | hops and price by the crawls that they lead to |
-//! | `lists` | the lists of a plan for several numbers of seeds and budgets |
-//! | `order` | a list whose head is good for its share of the budget |
+//! | `baselines` | baselines, and max-out |
+//! | `picks` | the result |
+//! | `crawl` | a crawl from a list within a budget |
+//! | `grid_search` | chooses hops and fetch cost by simulated crawls |
+//! | `budget_lists` | the lists of a plan for several numbers of seeds and budgets |
+//! | `list_order` | orders a list for crawls with a part of the budget |
 //!
-//! Results depend on the graph and the parameters alone; so do the page visits. Memory: 8 bytes per
-//! link, 28 per page for the graph, 16 per page and 12 per candidate and number of hops while picks
-//! are made, and 8 per page for every thread.
+//! Results and page visits depend on the graph and the parameters alone. Memory: 8 bytes per link and 28
+//! per page for the graph; during selection 16 per page, 12 per candidate and number of hops, and 8 per
+//! page for each thread.
 
-mod bfs_ball;
+mod baselines;
+mod budget_lists;
+mod constraints;
+#[cfg(test)]
+mod constraints_tests;
 mod crawl;
 mod graph;
 mod greedy;
-mod budget_lists;
+mod grid_search;
 mod list_order;
-mod baselines;
 mod params;
 mod picks;
 mod reach;
 #[cfg(test)]
 mod samples;
-mod constraints;
-#[cfg(test)]
-mod constraints_tests;
+mod search_pool;
 #[cfg(test)]
 mod tests;
-mod grid_search;
 
-pub use graph::WebGraph;
 pub use budget_lists::budget_lists;
-pub use params::{Setting, TUNE_VISITS, ValueBy, WebChoice, WebParams};
-pub use picks::{WebCover, WebPick};
-pub use reach::{Reach, ReachByHops};
 pub use constraints::Cap;
+pub use graph::WebGraph;
 pub use grid_search::{Trial, Tuning};
+pub use params::{Setting, TUNE_VISITS, ValueBy, WebChoice, WebParams};
+pub use picks::WebCover;
+pub use reach::{Reach, ReachByHops};
 
 use super::params::Method;
 use crate::watch::{Interrupted, Watch};
-use bfs_ball::SearchPool;
 use greedy::GreedyOptions;
+use search_pool::SearchPool;
 
-/// A list with hops and price decided, in two orders.
+/// A selection with the setting that it was made with.
 #[derive(Clone, PartialEq, Debug)]
 pub struct WebSelection {
-    /// Its hops and price.
+    /// The hops and the fetch cost.
     pub setting: Setting,
-    /// What trying others came to; `None` where hops and price were given.
+    /// The grid search; `None` if hops and fetch cost were given.
     pub tuning: Option<Tuning>,
-    /// The picks.
+    /// The picks, in the order in which they were made.
     pub cover: WebCover,
-    /// The places of the picks in the order of the list.
+    /// The order of the list, as indexes of picks.
     pub order: Vec<usize>,
-    /// The page visits of the pass: of a search from each candidate, as deep as any was; 0 where the
-    /// method needs none.
+    /// The page visits of the pass: one search from each candidate to the greatest depth; 0 for methods
+    /// without a pass.
     pub pass_visits: u64,
 }
 
-/// Puts picks in the order of the list.
-fn listed(
+/// Orders the picks for crawls within the budget, if there is one.
+fn order_picks(
     graph: &WebGraph,
     choice: &WebChoice,
     setting: Setting,
@@ -87,11 +86,11 @@ fn listed(
         let pins = graph.pins().len().min(cover.picks.len());
         let others = cover.picks[pins..].iter();
         let seeds: Vec<u32> = others.map(|pick| pick.seed.page).collect();
-        let (by_crawls, visits) =
+        let (ordered, visits) =
             list_order::order_by_crawls(graph, &seeds, budget, choice.tune_visits, watch)?;
         cover.page_visits += visits;
         order.truncate(pins);
-        order.extend(by_crawls.into_iter().map(|at| pins + at));
+        order.extend(ordered.into_iter().map(|at| pins + at));
     }
     Ok(WebSelection {
         setting,
@@ -102,23 +101,22 @@ fn listed(
     })
 }
 
-/// The pass, as deep as the plan looks.
-fn passed(
+/// Runs the pass to the greatest depth of the plan's grid.
+fn run_pass(
     graph: &WebGraph,
     choice: &WebChoice,
-    balls: &SearchPool,
+    pool: &SearchPool,
     watch: &dyn Watch,
 ) -> Result<ReachByHops, Interrupted> {
     watch.stage("search", Some(graph.candidates().len() as u64));
     let (hops, _) = choice.grid();
     let deepest = hops.iter().copied().max().unwrap_or(0);
-    // Hops that were asked for are not left out.
+    // Hops given by the plan are never skipped.
     let most = choice.hops.map_or(choice.tune_visits, |_| u64::MAX);
-    reach::reaches(graph, choice.depth_within(deepest), most, balls, watch)
+    reach::reach_by_hops(graph, choice.depth_within(deepest), most, pool, watch)
 }
 
-/// Picks seeds over the web. `ranks` has the PageRank of each page where the method is
-/// [`Method::Pagerank`], and is not looked at otherwise.
+/// Picks seeds over the web. `ranks` has the PageRank of each page; only [`Method::Pagerank`] reads it.
 pub fn select(
     graph: &WebGraph,
     choice: &WebChoice,
@@ -143,22 +141,22 @@ pub fn select(
             pass_visits: 0,
         });
     }
-    let balls = SearchPool::new(graph.pages());
+    let pool = SearchPool::new(graph.pages());
     let (hops, prices) = choice.grid();
     let deepest = hops.iter().copied().max().unwrap_or(0);
-    let is_open = choice.setting().is_none();
-    let reaches = passed(graph, choice, &balls, watch)?;
+    let reaches = run_pass(graph, choice, &pool, watch)?;
     let mut page_visits = reaches.visits;
     let mut tuning = None;
     let mut setting = choice.setting();
-    if let (true, Some(budget)) = (is_open, choice.budget) {
+    // Without a given setting, choose the one whose crawl gathers the most value.
+    if let (None, Some(budget)) = (setting, choice.budget) {
         watch.stage("try settings", Some((hops.len() * prices.len()) as u64));
-        let tried = grid_search::grid_search(graph, choice, budget, &reaches, &balls, watch)?;
+        let tried = grid_search::grid_search(graph, choice, budget, &reaches, &pool, watch)?;
         page_visits += tried.page_visits;
         setting = tried.best().map(|best| best.setting);
         tuning = Some(tried);
     }
-    // A grid is never empty, and its fewest hops are never left out.
+    // The grid is never empty, and its fewest hops are never skipped.
     let setting = setting.unwrap_or(Setting {
         hops: deepest,
         fetch_cost: super::Value(0),
@@ -167,21 +165,21 @@ pub fn select(
     let none = Reach::default();
     let depth = choice.depth_within(setting.hops);
     let reach = reaches.within(depth).unwrap_or(&none);
-    let wanted = GreedyOptions {
+    let options = GreedyOptions {
         seeds: choice.seeds,
         hops: setting.hops,
         price: setting.fetch_cost.0,
         positive_only: choice.positive_only,
-        rest: true,
+        with_uncovered: true,
     };
-    let mut cover = greedy::greedy(graph, reach, wanted, &balls, watch)?;
+    let mut cover = greedy::greedy(graph, reach, options, &pool, watch)?;
     cover.page_visits += page_visits;
     let pass_visits = reaches.visits;
-    // What the pass found and the searches' working memory make room for the crawls of the order.
-    drop((reaches, balls));
+    // Frees memory for the crawls of the order.
+    drop((reaches, pool));
     Ok(WebSelection {
         tuning,
         pass_visits,
-        ..listed(graph, choice, setting, cover, watch)?
+        ..order_picks(graph, choice, setting, cover, watch)?
     })
 }

@@ -1,4 +1,4 @@
-//! What a plan over the whole web is asked to do, and what of it makes no sense.
+//! The parameters of plans over the whole web, and their validation.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,104 +6,102 @@ use serde::{Deserialize, Serialize};
 use super::super::error::BadParams;
 use super::super::limits::{MAX_HOPS, MAX_PRICE, PRICES, WEIGHTS};
 use super::super::params::{CoverParams, Covered, Method};
-use super::super::value::{PUniq, UNIT, Value, Weights};
+use super::super::value::{UNIT, Value, Weights};
 
-/// What pages are worth.
+/// The source of page values.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ValueBy {
     /// The weights of spam, clicked and other pages, and uncrawled outlinks.
     #[default]
     Weights,
-    /// The PageRank on the whole graph, times the number of its pages.
+    /// The PageRank on the whole graph, times the number of pages.
     Pagerank,
 }
 
-/// How far candidates look, and what they pay for it.
+/// The hops and the fetch cost of a selection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct Setting {
-    /// How many hops from a seed a page is reached.
+    /// A seed reaches the pages within this many hops.
     pub hops: u32,
-    /// What every page reached costs.
+    /// The cost of fetching a page.
     pub fetch_cost: Value,
 }
 
-/// Seeds of a plan over the web, unless it says how many.
+/// The default number of seeds.
 const SEEDS: u32 = 100;
-/// Hops, unless said or tried: of methods that search from every candidate, and of the others.
-const HOPS: (u32, u32) = (2, 5);
-/// The most visits of a pass that is tried, unless said.
+/// The default hops of methods that search from every candidate.
+const SEARCH_HOPS: u32 = 2;
+/// The default hops of the other methods.
+const OTHER_HOPS: u32 = 5;
+/// The default limit of the page visits of a pass of the grid search.
 pub const TUNE_VISITS: u64 = 10_000_000_000;
 
-/// Prices that are tried where pages are worth their PageRank, in millionths of the average page's.
+/// The grid of fetch costs for values by weights, in millionths of the base weight, or of 1 if that is not
+/// positive.
+const WEIGHT_COSTS: [i64; 5] = [0, 170_000, 330_000, 500_000, 670_000];
+/// The grid of fetch costs for values by PageRank, in millionths of the average PageRank.
 ///
-/// Few pages have most of the PageRank, so the fewer a crawl fetches, the more a fetch has to bring,
-/// and the best price rises far above the average. `benches/README.md` has what these gather, and
-/// what others would.
-const RANK_PRICES: [i64; 8] = [
+/// Few pages have most of the PageRank, so the fewer pages a crawl fetches, the more each must be worth,
+/// and the best cost rises far above the average. `benches/README.md` has the values that these and other
+/// costs give.
+const RANK_COSTS: [i64; 8] = [
     0, 500_000, 750_000, 1_000_000, 1_500_000, 2_000_000, 3_000_000, 4_000_000,
 ];
 
-/// The parameters of a plan over the web, field by field what the command line and plan files say.
+/// The parameters of a plan over the web, as in plan files. `None` stands for the default.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct WebParams {
-    /// What plans over sites and plans over the web have in common. `hops` is not looked at.
+    /// The parameters in common with plans that cover sites; `hops` is ignored.
     pub cover: CoverParams,
-    /// How many hops from a seed a page is reached.
+    /// A seed reaches the pages within this many hops.
     pub hops: Option<u32>,
-    /// What a known page is worth.
+    /// The value of a known, not crawled, page.
     pub value_known: Value,
-    /// What pages are worth; by weights unless given.
+    /// The source of page values.
     pub value_by: ValueBy,
-    /// What every page reached costs.
+    /// The cost of fetching a page.
     pub fetch_cost: Option<Value>,
-    /// How many pages the crawl will fetch.
+    /// The number of pages that the crawl will fetch.
     pub budget: Option<u64>,
-    /// The most page visits of a pass that is tried.
+    /// The limit of the page visits of a pass of the grid search.
     pub tune_visits: Option<u64>,
 }
 
-/// Parameters that make sense together, with every default filled in.
+/// Validated parameters, with all defaults filled in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WebChoice {
-    /// How pages are picked.
+    /// The method that picks pages.
     pub method: Method,
-    /// How many of them.
+    /// The number of seeds.
     pub seeds: u32,
-    /// How many hops from a seed a page is reached; `None` where that is to be tried.
+    /// A seed reaches the pages within this many hops; `None` if a grid search chooses them.
     pub hops: Option<u32>,
     /// The depth of the weight that max-weight picks by.
     pub depth: Option<u32>,
-    /// What every page reached costs; `None` where that is to be tried.
+    /// The cost of fetching a page; `None` if a grid search chooses it.
     pub fetch_cost: Option<Value>,
-    /// The weight settings.
+    /// The weights of page values.
     pub weights: Weights,
     /// Overrides `P_uniq` of every site.
     pub p_uniq: Option<Value>,
-    /// What a known page is worth.
+    /// The value of a known, not crawled, page.
     pub value_known: Value,
-    /// What pages are worth.
+    /// The source of page values.
     pub value_by: ValueBy,
-    /// How many pages the crawl will fetch; `None` where the list is not made for a crawl.
+    /// The number of pages that the crawl will fetch; `None` if the list is not made for a budget.
     pub budget: Option<u64>,
-    /// The most page visits of a pass that is tried.
+    /// The limit of the page visits of a pass of the grid search.
     pub tune_visits: u64,
-    /// Stop before a pick whose score is not positive; never for baselines.
+    /// Whether to stop before a pick whose score is not positive; false for baselines.
     pub positive_only: bool,
-    /// The seed of the stream of [`Method::Random`].
+    /// The seed of the random stream of [`Method::Random`].
     pub rng_seed: u64,
 }
 
 impl WebChoice {
-    /// `P_uniq` of a site: by its digests, unless the setting overrides it.
-    #[must_use]
-    pub fn p_uniq_of(&self, distinct: u64, with_digest: u64) -> PUniq {
-        let by_digests = || PUniq::of_digests(distinct, with_digest);
-        self.p_uniq.map_or_else(by_digests, PUniq::fixed)
-    }
-
-    /// Hops and price; `None` where one of them is to be tried.
+    /// The hops and the fetch cost; `None` if a grid search chooses one of them.
     #[must_use]
     pub fn setting(&self) -> Option<Setting> {
         Some(Setting {
@@ -112,42 +110,36 @@ impl WebChoice {
         })
     }
 
-    /// The depth of the weight that pages are picked by, at so many hops.
+    /// The depth of the weight that pages are picked by, for this number of hops.
     #[must_use]
     pub fn depth_within(&self, hops: u32) -> u32 {
         self.depth.unwrap_or(hops).min(hops)
     }
 
-    /// The hops and prices to be tried, those that the plan leaves open; fewest hops and then the
-    /// lowest price first.
+    /// The grid: the hops and the fetch costs to try, each ascending. A parameter that the plan gives has only
+    /// that value.
     #[must_use]
     pub fn grid(&self) -> (Vec<u32>, Vec<Value>) {
         let hops = self
             .hops
             .map_or_else(|| (1..=4).collect(), |hops| vec![hops]);
-        // A page by PageRank is worth 1 on average.
+        // By PageRank, the average page is worth 1.
         let (unit, shares): (i64, &[i64]) = match self.value_by {
-            ValueBy::Pagerank => (UNIT, &RANK_PRICES),
-            ValueBy::Weights if self.weights.base.0 > 0 => (
-                self.weights.base.0,
-                &[0, 170_000, 330_000, 500_000, 670_000],
-            ),
-            ValueBy::Weights => (UNIT, &[0, 170_000, 330_000, 500_000, 670_000]),
+            ValueBy::Pagerank => (UNIT, &RANK_COSTS),
+            ValueBy::Weights if self.weights.base.0 > 0 => (self.weights.base.0, &WEIGHT_COSTS),
+            ValueBy::Weights => (UNIT, &WEIGHT_COSTS),
         };
-        let price = |share: &i64| {
-            let price = share * (unit / UNIT) + share * (unit % UNIT) / UNIT;
-            Value(price.min(MAX_PRICE * UNIT))
+        let cost = |share: &i64| {
+            let cost = share * (unit / UNIT) + share * (unit % UNIT) / UNIT;
+            Value(cost.min(MAX_PRICE * UNIT))
         };
-        let prices = || shares.iter().map(price).collect();
-        (
-            hops,
-            self.fetch_cost.map_or_else(prices, |price| vec![price]),
-        )
+        let costs = || shares.iter().map(cost).collect();
+        (hops, self.fetch_cost.map_or_else(costs, |cost| vec![cost]))
     }
 }
 
 impl WebParams {
-    /// Fills in the defaults; refuses what makes no sense.
+    /// Validates the parameters and fills in the defaults.
     pub fn choose(&self) -> Result<WebChoice, BadParams> {
         let method = self.cover.method;
         if matches!(method, Method::MaxScc | Method::RootScc) {
@@ -181,10 +173,12 @@ impl WebParams {
         if self.fetch_cost.is_some_and(|cost| !PRICES.contains(&cost)) {
             return Err(BadParams::OutOfRange("fetch-cost"));
         }
-        // Depth and what becomes of covered pages mean what they mean on a site.
-        let open = self.budget.is_some();
-        let default = if searches { HOPS.0 } else { HOPS.1 };
-        let hops = self.hops.unwrap_or(if open { MAX_HOPS } else { default });
+        // The other parameters follow the rules of plans that cover sites.
+        let has_grid = self.budget.is_some();
+        let default = if searches { SEARCH_HOPS } else { OTHER_HOPS };
+        let hops = self
+            .hops
+            .unwrap_or(if has_grid { MAX_HOPS } else { default });
         let of_site = CoverParams {
             hops,
             seeds: Some(self.cover.seeds.unwrap_or(SEEDS)),
@@ -197,9 +191,9 @@ impl WebParams {
         Ok(WebChoice {
             method,
             seeds: self.cover.seeds.unwrap_or(SEEDS),
-            hops: self.hops.or((!open).then_some(default)),
+            hops: self.hops.or((!has_grid).then_some(default)),
             depth: (method == Method::MaxWeight).then_some(of_site.depth),
-            fetch_cost: self.fetch_cost.or((!open).then_some(Value(0))),
+            fetch_cost: self.fetch_cost.or((!has_grid).then_some(Value(0))),
             weights: of_site.weights,
             p_uniq: of_site.p_uniq,
             value_known: self.value_known,
@@ -228,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused() {
+    fn conflicting_parameters_are_rejected() {
         let greedy = || plan(Method::Greedy);
         let mut cases = vec![plan(Method::MaxScc), plan(Method::RootScc)];
         let mut add = |method: Method, change: fn(&mut WebParams)| {
@@ -270,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_grid_leaves_what_is_given() {
+    fn a_grid_has_only_the_given_values() {
         let mut params = plan(Method::Greedy);
         params.budget = Some(1000);
         let (hops, prices) = params.choose().unwrap().grid();

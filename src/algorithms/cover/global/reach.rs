@@ -1,81 +1,83 @@
-//! What every candidate reaches before anything is picked: the one pass over the web.
+//! The pages and the value within reach of every candidate before any pick: one pass over the web.
 //!
-//! With `N_h(c)` the pages within h hops of a candidate c, the pass gives
+//! With `N_h(c)` the pages within h hops of a candidate c, the pass computes
 //!
 //! ```text
 //! Q_h(c) = sum of the values in N_h(c)        n_h(c) = number of pages in N_h(c)
 //! ```
 //!
-//! for all h up to the deepest at once. The gain of c at a price of `p` for each page fetched is
-//! `Q_h(c) - p n_h(c)`, so one pass serves every number of hops and every price.
+//! for all h up to a maximum at once. The gain of c at a fetch cost of `p` per page is
+//! `Q_h(c) - p n_h(c)`, so one pass serves every number of hops and every fetch cost.
 
-use super::bfs_ball::{BallSearch, SearchPool, MIN_BATCHED_HOPS, BatchSearch};
+use super::super::bfs_ball::BallSearch;
 use super::graph::WebGraph;
+use super::search_pool::{BatchSearch, MIN_BATCHED_HOPS, SearchPool};
 use crate::graph::lanes::{BothWays, LaneSums};
 use crate::graph::number;
 use crate::watch::{Interrupted, Watch};
 
-/// What candidates reach within a number of hops, in the order of [`WebGraph::candidates`].
+/// The pages and the value within a number of hops of each candidate, in the order of
+/// [`WebGraph::candidates`].
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Reach {
     /// The number of hops.
     pub hops: u32,
-    /// The values of the pages within so many hops, summed, in millionths.
+    /// The sum of the values of the pages, in millionths.
     pub value: Vec<i64>,
-    /// How many pages these are, the candidate among them.
+    /// The number of pages, including the candidate.
     pub pages: Vec<u32>,
-    /// The page visits of finding it: those of a search of so many hops from each candidate.
+    /// The page visits of a search of this many hops from each candidate.
     pub visits: u64,
 }
 
-/// What candidates reach within 0, 1, 2 hops and so on, as deep as the visits allow.
+/// The [`Reach`] for each number of hops, up to the limit of page visits.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ReachByHops {
-    /// By hops, from 0 on.
+    /// By number of hops, from 0.
     pub by_hops: Vec<Reach>,
-    /// The page visits that it took.
+    /// The page visits of the pass.
     pub visits: u64,
 }
 
 impl ReachByHops {
-    /// What candidates reach within so many hops; `None` where that was not looked at.
+    /// The reach within this many hops; `None` if the pass did not compute it.
     #[must_use]
     pub fn within(&self, hops: u32) -> Option<&Reach> {
         self.by_hops.get(hops as usize)
     }
 }
 
-/// What the candidates of a part reach: by hops and then by candidate.
+/// The result for some candidates: by hops and then by candidate.
 struct Part {
     value: Vec<Vec<i64>>,
     pages: Vec<Vec<u32>>,
-    /// The page visits by hops.
+    /// The page visits, by hops.
     visits: Vec<u64>,
 }
 
-/// From how many candidates it is searched to learn what a pass takes.
+/// The number of candidates in the sample that estimates the cost of a pass.
 const SAMPLE: usize = 4096;
 
-/// Searches from every candidate, to `deepest` hops or as deep as `most` visits allow.
+/// Searches from every candidate, to `deepest` hops or as deep as `most` page visits allow.
 ///
-/// A number of hops is left out where a pass would take more than `most` visits, by what searches
-/// from [`SAMPLE`] candidates take that are spread evenly over all, in URL order; so are those above
-/// it, and 1 hop never is. So what is left out follows from the graph alone, and hardly anything is
-/// spent on it. Memory: 12 bytes per candidate for each number of hops.
-pub(super) fn reaches(
+/// A number of hops greater than 1 is skipped, with all greater ones, if a pass would take more than `most`
+/// visits, as estimated by searches from [`SAMPLE`] candidates spread evenly over all, in URL order. So the
+/// depth depends on the graph alone, and little is spent on skipped hops. Memory: 12 bytes per candidate
+/// for each number of hops.
+pub(super) fn reach_by_hops(
     graph: &WebGraph,
     deepest: u32,
     most: u64,
-    balls: &SearchPool,
+    pool: &SearchPool,
     watch: &dyn Watch,
 ) -> Result<ReachByHops, Interrupted> {
     let candidates = graph.candidates();
     let step = candidates.len().div_ceil(SAMPLE).max(1);
     let sample: Vec<u32> = candidates.iter().step_by(step).copied().collect();
     if most == u64::MAX {
-        return pass(graph, candidates, deepest, balls, watch);
+        return pass(graph, candidates, deepest, pool, watch);
     }
-    let mut found = pass(graph, &sample, deepest, balls, watch)?;
+    let mut found = pass(graph, &sample, deepest, pool, watch)?;
     let fits = |reach: &&Reach| {
         let all = u128::from(reach.visits) * candidates.len() as u128;
         reach.hops <= 1 || all <= u128::from(most) * sample.len() as u128
@@ -87,7 +89,7 @@ pub(super) fn reaches(
     }
     let deepest = number(fitting).saturating_sub(1);
     let spent = found.visits;
-    let mut found = pass(graph, candidates, deepest, balls, watch)?;
+    let mut found = pass(graph, candidates, deepest, pool, watch)?;
     found.visits += spent;
     Ok(found)
 }
@@ -96,7 +98,7 @@ fn pass(
     graph: &WebGraph,
     from: &[u32],
     deepest: u32,
-    balls: &SearchPool,
+    pool: &SearchPool,
     watch: &dyn Watch,
 ) -> Result<ReachByHops, Interrupted> {
     let mut by_hops: Vec<Reach> = (0..=deepest)
@@ -107,7 +109,7 @@ fn pass(
             visits: 0,
         })
         .collect();
-    let take = |part: Part| {
+    let add_part = |part: Part| {
         let found = part.value.into_iter().zip(part.pages).zip(part.visits);
         for (reach, ((value, pages), visits)) in by_hops.iter_mut().zip(found) {
             reach.value.extend(value);
@@ -117,25 +119,25 @@ fn pass(
     };
     if deepest >= MIN_BATCHED_HOPS {
         let links = BothWays(graph.successors(), graph.predecessors());
-        let look = |searches: &mut BatchSearch<'_>, part: &[u32]| {
-            let found = search_together(graph, &links, searches, part, deepest);
+        let search = |searches: &mut BatchSearch<'_>, part: &[u32]| {
+            let found = search_batch(graph, &links, searches, part, deepest);
             watch.advance(part.len() as u64);
             found
         };
-        balls.together(from, watch, look, take)?;
+        pool.in_batches(from, watch, search, add_part)?;
     } else {
-        let parts = balls.each(from, watch, |ball, part| {
-            let found = search(graph, ball, part, deepest);
+        let parts = pool.in_chunks(from, watch, |search, part| {
+            let found = search_each(graph, search, part, deepest);
             watch.advance(part.len() as u64);
             found
         })?;
-        parts.into_iter().for_each(take);
+        parts.into_iter().for_each(add_part);
     }
     let visits = by_hops.last().map_or(0, |reach| reach.visits);
     Ok(ReachByHops { by_hops, visits })
 }
 
-fn search_together(
+fn search_batch(
     graph: &WebGraph,
     links: &BothWays<'_>,
     searches: &mut BatchSearch<'_>,
@@ -150,7 +152,7 @@ fn search_together(
     let mut value = LaneSums::new(part.len());
     let mut pages = value.clone();
     let mut at = 0;
-    let mut note = |value: &LaneSums, pages: &LaneSums| {
+    let mut push_sums = |value: &LaneSums, pages: &LaneSums| {
         let lanes = 0..part.len();
         found
             .value
@@ -160,7 +162,7 @@ fn search_together(
     };
     let visits = searches.run(links, part, hops, |hop, page, bits| {
         while at < hop {
-            note(&value, &pages);
+            push_sums(&value, &pages);
             at += 1;
         }
         let worth = graph.values()[page as usize];
@@ -169,16 +171,16 @@ fn search_together(
         }
         pages.add(bits, 1);
     });
-    // Beyond the last hop with pages, more hops find nothing more.
+    // Hops beyond the last one with pages add nothing.
     while at <= hops {
-        note(&value, &pages);
+        push_sums(&value, &pages);
         at += 1;
     }
     found.visits = visits;
     found
 }
 
-fn search(graph: &WebGraph, ball: &mut BallSearch, part: &[u32], hops: u32) -> Part {
+fn search_each(graph: &WebGraph, search: &mut BallSearch, part: &[u32], hops: u32) -> Part {
     let depths = hops as usize + 1;
     let mut found = Part {
         value: vec![Vec::with_capacity(part.len()); depths],
@@ -188,7 +190,7 @@ fn search(graph: &WebGraph, ball: &mut BallSearch, part: &[u32], hops: u32) -> P
     let mut of_page = vec![(0, 0, 0); depths];
     for &candidate in part {
         let (mut value, mut pages, mut met) = (0, 0, 0);
-        let visits = ball.levels(graph.successors(), candidate, hops, |level| {
+        let visits = search.levels(graph.successors(), candidate, hops, |level| {
             let values = level
                 .pages
                 .iter()
@@ -198,7 +200,7 @@ fn search(graph: &WebGraph, ball: &mut BallSearch, part: &[u32], hops: u32) -> P
             met = level.hop as usize;
             of_page[met] = (value, pages, level.visits);
         });
-        // Beyond the last level with pages, more hops find nothing more.
+        // Hops beyond the last one with pages add nothing.
         of_page[met + 1..].fill((value, pages, visits));
         for (depth, &(value, pages, visits)) in of_page.iter().enumerate() {
             found.value[depth].push(value);

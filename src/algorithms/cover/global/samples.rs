@@ -1,4 +1,4 @@
-//! Webs for the tests of this folder.
+//! Small webs for tests.
 
 use std::collections::BTreeSet;
 
@@ -8,16 +8,16 @@ use super::graph::WebGraph;
 use crate::cover::value::UNIT;
 use crate::graph::Csr;
 
-/// A small web in the plainest form.
+/// A small web as sets.
 #[derive(Clone, Debug)]
-pub(super) struct Plain {
+pub(super) struct SmallWeb {
     pub(super) values: Vec<i64>,
     /// Links by page, distinct, ascending, none to itself.
     pub(super) links: Vec<BTreeSet<u32>>,
     pub(super) may_be_seed: Vec<bool>,
 }
 
-impl Plain {
+impl SmallWeb {
     pub(super) fn graph(&self) -> WebGraph {
         let mut sources = vec![Vec::new(); self.links.len()];
         for (page, links) in (0..).zip(&self.links) {
@@ -41,12 +41,12 @@ impl Plain {
             .collect()
     }
 
-    /// The pages at each distance from these, which are at distance 0, over pages that are there.
+    /// The pages at each distance from `from`, over the pages in `alive`.
     pub(super) fn levels(
         &self,
         from: &[u32],
         hops: u32,
-        there: &BTreeSet<u32>,
+        alive: &BTreeSet<u32>,
     ) -> Vec<BTreeSet<u32>> {
         let mut met: BTreeSet<u32> = from.iter().copied().collect();
         let mut levels = vec![met.clone()];
@@ -54,7 +54,7 @@ impl Plain {
             let last = levels.last().unwrap();
             let next = last.iter().flat_map(|&page| &self.links[page as usize]);
             let next: BTreeSet<u32> = next
-                .filter(|page| there.contains(page) && !met.contains(page))
+                .filter(|page| alive.contains(page) && !met.contains(page))
                 .copied()
                 .collect();
             if next.is_empty() {
@@ -90,7 +90,7 @@ impl Plain {
 
 /// Up to 24 pages with values that are often tied and sometimes negative, some of which are no
 /// candidates; links favour a few pages, and circles are common.
-pub(super) fn web() -> impl Strategy<Value = Plain> {
+pub(super) fn web() -> impl Strategy<Value = SmallWeb> {
     let value = prop_oneof![4 => Just(UNIT), 3 => Just(0), 1 => Just(UNIT / 3), 2 => -9_i64..9];
     (2_u32..24).prop_flat_map(move |pages| {
         let link = prop_oneof![
@@ -111,7 +111,7 @@ pub(super) fn web() -> impl Strategy<Value = Plain> {
                 for (from, to) in arcs.into_iter().filter(|(from, to)| from != to) {
                     links[from as usize].insert(to);
                 }
-                Plain {
+                SmallWeb {
                     values,
                     links,
                     may_be_seed,
@@ -121,9 +121,9 @@ pub(super) fn web() -> impl Strategy<Value = Plain> {
 }
 
 /// A ring in which every page also links to the next few.
-pub(super) fn ring(pages: u32) -> Plain {
+pub(super) fn ring(pages: u32) -> SmallWeb {
     let links = |page: u32| (1..=3).map(|step| (page + step) % pages).collect();
-    Plain {
+    SmallWeb {
         values: vec![UNIT; pages as usize],
         links: (0..pages).map(links).collect(),
         may_be_seed: vec![true; pages as usize],
@@ -152,7 +152,7 @@ pub(super) fn large() -> WebGraph {
     }
     let may_be_seed: Vec<bool> = (0..pages).map(|page| page % 3 > 0).collect();
     let value = |&is: &bool| if is { UNIT } else { 0 };
-    let plain = Plain {
+    let plain = SmallWeb {
         values: may_be_seed.iter().map(value).collect(),
         links,
         may_be_seed,

@@ -1,14 +1,14 @@
-//! Picks, passes, crawls and orders over small random webs, judged by brute force: everything is
-//! searched for and added up anew at every step.
+//! Picks, passes, crawls and orders over small random webs, compared with brute force, which recomputes
+//! everything at every step.
 
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
 use super::super::params::{CoverParams, Method};
-use super::super::pick::{Score, Scored, Stop};
+use super::super::pick::{Pick, Score, Scored, Stop};
 use super::super::value::{UNIT, Value};
-use super::samples::{Plain, large, ring, web};
+use super::samples::{SmallWeb, large, ring, web};
 use super::*;
 use crate::graph::Csr;
 use crate::watch::Unwatched;
@@ -23,11 +23,11 @@ fn plan(method: Method) -> WebParams {
     }
 }
 
-/// A pick, its gain, and the runner-up with its.
+/// A pick with its gain, and the runner-up with its gain.
 type Picked = (u32, i64, Option<(u32, i64)>);
 
-/// Picks by the definition: at each pick all gains are added up anew.
-fn by_definition(web: &Plain, choice: &WebChoice) -> (Vec<Picked>, Stop) {
+/// Picks by the definition: recomputes all gains at each pick.
+fn by_definition(web: &SmallWeb, choice: &WebChoice) -> (Vec<Picked>, Stop) {
     let Setting { hops, fetch_cost } = choice.setting().unwrap();
     let depth = choice.depth_within(hops);
     let net = |page: u32| web.values[page as usize] - fetch_cost.0;
@@ -75,8 +75,8 @@ fn found(cover: &WebCover) -> Vec<Picked> {
         .collect()
 }
 
-/// What picks claim to reach is what they are the first to reach.
-fn check_reached(web: &Plain, cover: &WebCover, hops: u32) {
+/// Checks that each pick reports the pages that it is the first to reach.
+fn check_reached(web: &SmallWeb, cover: &WebCover, hops: u32) {
     let mut reached = BTreeSet::new();
     for pick in &cover.picks {
         let levels = web.levels(&[pick.seed.page], hops, &web.all());
@@ -88,7 +88,7 @@ fn check_reached(web: &Plain, cover: &WebCover, hops: u32) {
             reached.extend(new);
         }
     }
-    let left: Vec<u32> = cover.rest.iter().map(|scored| scored.page).collect();
+    let left: Vec<u32> = cover.uncovered.iter().map(|scored| scored.page).collect();
     let wanted = web
         .candidates()
         .into_iter()
@@ -121,9 +121,9 @@ proptest! {
         prop_assert_eq!(found(&selected.cover), picks);
         prop_assert_eq!(selected.cover.stop, stop);
         check_reached(&web, &selected.cover, hops);
-        // What is left over is told exactly.
-        let reached: BTreeSet<u32> = selected.cover.picks.iter().flat_map(WebPick::reached).collect();
-        for scored in &selected.cover.rest {
+        // The scores of the uncovered candidates are exact.
+        let reached: BTreeSet<u32> = selected.cover.picks.iter().flat_map(Pick::covered).collect();
+        for scored in &selected.cover.uncovered {
             let left = web.within(scored.page, choice.depth_within(hops));
             let gain = left.difference(&reached).map(|&p| web.values[p as usize] - price).sum();
             prop_assert_eq!(scored.score, Score::Weight(gain));
@@ -133,8 +133,8 @@ proptest! {
     #[test]
     fn a_pass_gives_values_and_pages_within_reach(web in web(), deepest in 0_u32..5) {
         let graph = web.graph();
-        let balls = SearchPool::new(graph.pages());
-        let found = reach::reaches(&graph, deepest, u64::MAX, &balls, &Unwatched).unwrap();
+        let pool = SearchPool::new(graph.pages());
+        let found = reach::reach_by_hops(&graph, deepest, u64::MAX, &pool, &Unwatched).unwrap();
         prop_assert_eq!(found.by_hops.len(), deepest as usize + 1);
         prop_assert_eq!(graph.candidates(), web.candidates());
         for reach in &found.by_hops {
@@ -224,7 +224,7 @@ proptest! {
         let selected = select(&graph, &choice, &[], &Unwatched).unwrap();
         let tuning = selected.tuning.unwrap();
         prop_assert_eq!(tuning.trials.len(), 20);
-        let mut best: Option<(i64, Setting, Vec<WebPick>, Vec<usize>)> = None;
+        let mut best: Option<(i64, Setting, Vec<Pick>, Vec<usize>)> = None;
         for trial in &tuning.trials {
             params.hops = Some(trial.setting.hops);
             params.fetch_cost = Some(trial.setting.fetch_cost);
@@ -240,7 +240,7 @@ proptest! {
                 best = Some((trial.gathered, trial.setting, again.cover.picks, again.order));
             }
         }
-        // What a plan with that setting gives.
+        // The result is that of a plan with the best setting.
         let (_, setting, picks, order) = best.unwrap();
         prop_assert_eq!(selected.setting, setting);
         prop_assert_eq!(selected.cover.picks, picks);
@@ -336,7 +336,7 @@ fn few_fetches_by_pagerank_take_a_price_far_above_the_average() {
     let mut links = vec![BTreeSet::new(); 24];
     links[0] = dear.into_iter().collect();
     links[1] = (4..24).collect();
-    let web = Plain {
+    let web = SmallWeb {
         values,
         links,
         may_be_seed: vec![true; 24],
@@ -363,15 +363,15 @@ fn few_fetches_by_pagerank_take_a_price_far_above_the_average() {
 }
 
 #[test]
-fn hops_that_take_too_many_visits_are_left_out() {
+fn hops_that_take_too_many_visits_are_skipped() {
     let web = ring(500).graph();
-    let balls = SearchPool::new(web.pages());
-    let all = reach::reaches(&web, 4, u64::MAX, &balls, &Unwatched).unwrap();
+    let pool = SearchPool::new(web.pages());
+    let all = reach::reach_by_hops(&web, 4, u64::MAX, &pool, &Unwatched).unwrap();
     let visits: Vec<u64> = all.by_hops.iter().map(|reach| reach.visits).collect();
     assert!(visits.is_sorted(), "{visits:?}");
     assert_eq!(all.visits, visits[4]);
     for (most, left) in [(visits[3], 3), (visits[3] - 1, 2), (visits[2], 2), (0, 1)] {
-        let found = reach::reaches(&web, 4, most, &balls, &Unwatched).unwrap();
+        let found = reach::reach_by_hops(&web, 4, most, &pool, &Unwatched).unwrap();
         assert_eq!(found.by_hops, all.by_hops[..=left]);
         assert_eq!(found.visits, visits[4]);
     }
@@ -383,7 +383,7 @@ fn hops_that_take_too_many_visits_are_left_out() {
         .tuning
         .unwrap();
     assert_eq!((tuning.trials.len(), tuning.left_out), (10, vec![3, 4]));
-    // Hops that were asked for are tried whatever they take.
+    // Given hops are tried, whatever they cost.
     (params.hops, params.tune_visits) = (Some(4), Some(1));
     let choice = params.choose().unwrap();
     let tuning = select(&web, &choice, &[], &Unwatched)
@@ -394,7 +394,7 @@ fn hops_that_take_too_many_visits_are_left_out() {
 }
 
 #[test]
-fn a_web_that_is_none_is_refused() {
+fn invalid_graphs_are_rejected() {
     let lists = |lists: &[&[u32]]| {
         let mut csr = Csr::default();
         for list in lists {
@@ -431,15 +431,15 @@ fn all_picks_take_about_one_more_pass() {
 }
 
 #[test]
-fn a_sample_says_what_a_pass_takes() {
+fn a_sample_estimates_the_cost_of_a_pass() {
     let web = large();
-    let balls = SearchPool::new(web.pages());
+    let pool = SearchPool::new(web.pages());
     // More candidates than a sample has.
     assert!(web.candidates().len() > 5000);
-    let all = reach::reaches(&web, 3, u64::MAX, &balls, &Unwatched).unwrap();
+    let all = reach::reach_by_hops(&web, 3, u64::MAX, &pool, &Unwatched).unwrap();
     let visits = all.by_hops[2].visits;
     for (most, left) in [(visits / 10 * 11, 2), (visits / 10 * 9, 1)] {
-        let found = reach::reaches(&web, 3, most, &balls, &Unwatched).unwrap();
+        let found = reach::reach_by_hops(&web, 3, most, &pool, &Unwatched).unwrap();
         assert_eq!(found.by_hops, all.by_hops[..=left]);
         assert!(found.visits > all.by_hops[left].visits);
     }

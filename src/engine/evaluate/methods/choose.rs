@@ -15,7 +15,7 @@ use crate::engine::{EngineError, Plan, PlanError};
 use seedbank_algorithms::cores::{self, CoresError};
 use seedbank_algorithms::cover::global::{self, WebChoice};
 use seedbank_algorithms::cover::{
-    Choice, Seats, Share, Site, by_score, pagerank_weight, random, select_chosen, apportion,
+    Choice, Seats, Share, Site, order_by_score, pagerank_weight, random_order, select_chosen, apportion,
     value_weight,
 };
 use seedbank_algorithms::evaluate::harmonic;
@@ -199,11 +199,11 @@ impl<'a> Orders<'a> {
                 .iter()
                 .map(|&page| scores[page as usize])
                 .collect();
-            by_score(&scores, seeds).into_iter().map(page).collect()
+            order_by_score(&scores, seeds).into_iter().map(page).collect()
         };
         match baseline {
             Baseline::Random => {
-                let drawn = random("", self.rng_seed.wrapping_add(stream), count, seeds);
+                let drawn = random_order("", self.rng_seed.wrapping_add(stream), count, seeds);
                 drawn.into_iter().map(page).collect()
             }
             Baseline::Pagerank => by_rank(&self.held.pagerank),

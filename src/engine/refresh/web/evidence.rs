@@ -4,8 +4,8 @@
 use super::load::LoadedWeb;
 use crate::engine::EngineError;
 use crate::engine::refresh::cover::evidence::gain;
-use seedbank_algorithms::cover::HopGain;
-use seedbank_algorithms::cover::global::{WebSelection, ValueBy, WebChoice, WebPick};
+use seedbank_algorithms::cover::{HopGain, Pick};
+use seedbank_algorithms::cover::global::{WebSelection, ValueBy, WebChoice};
 use seedbank_algorithms::page::{PageId, PageSet};
 use seedbank_store::blocks::{PageBlock, place};
 use seedbank_store::evidence::{Covered, Reach, ReachKey};
@@ -40,7 +40,7 @@ pub(super) fn kept(
         ranks[at] = rank;
     }
     let last_rank = ranks.last().copied().unwrap_or(0);
-    let numbered: Vec<(u32, &WebPick)> = (1..).zip(picks).collect();
+    let numbered: Vec<(u32, &Pick)> = (1..).zip(picks).collect();
     let of_list = selected.order.iter().map(|&at| {
         let mut picked = picked(web, numbered[at], price, choice);
         picked.evidence.last_rank = last_rank;
@@ -64,8 +64,8 @@ pub(super) fn kept(
             fates.extend(of_hop.pages.iter().map(|number| (page(number), reach)));
         }
     }
-    let rest = selected.cover.rest.iter();
-    fates.extend(rest.map(|&scored| {
+    let uncovered = selected.cover.uncovered.iter();
+    fates.extend(uncovered.map(|&scored| {
         let score = gain(scored);
         (page(scored.page), Reach { score, ..nothing })
     }));
@@ -85,7 +85,7 @@ pub(super) fn kept(
 
 fn picked(
     web: &LoadedWeb,
-    (number, pick): (u32, &WebPick),
+    (number, pick): (u32, &Pick),
     price: i64,
     choice: &WebChoice,
 ) -> Picked {

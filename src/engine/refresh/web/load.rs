@@ -63,7 +63,7 @@ impl LoadedWeb {
                 of_pages.extend(pages.iter().map(|_| group));
             }
             let (distinct, with_digest) = (record.distinct_digests, record.with_digest);
-            let p_uniq = choice.p_uniq_of(distinct.into(), with_digest.into());
+            let p_uniq = PUniq::new(choice.p_uniq, distinct.into(), with_digest.into());
             let of_rows = uncrawled_of_rows(store, site)?;
             for (_, page) in pages {
                 let facts = facts(page, &of_rows);
