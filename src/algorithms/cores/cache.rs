@@ -1,12 +1,12 @@
-//! What a run leaves to later ones: its cores by weakly connected component of the whole graph.
+//! The cores of an earlier run, cached by weakly connected component of the whole graph.
 //!
-//! What a core removes stays within its component, so the cores of a component, and their order
-//! among themselves, depend on nothing outside it. A later run takes them over as long as the
-//! component is unchanged, and decides anew only how the cores of different components interleave.
+//! Removing a core changes only its component, so the cores of a component, and their order among
+//! themselves, depend on nothing outside it. A later run reuses them as long as the component is unchanged,
+//! and only decides anew how the cores of different components interleave.
 //!
-//! **One exception.** Sigmas within 1e-9 of the largest one are tied, and the largest may be in
-//! another component. Where two sigmas of one component differ by more than rounding but by less
-//! than that, something elsewhere could change their order. Nothing is taken over from there on.
+//! **Exception.** Sigmas within a relative 1e-9 of the largest one are tied, and the largest may be in
+//! another component. If two sigmas of one component differ by more than rounding errors but by less than
+//! that, a change elsewhere could change their order. Such a core and all after it are not reused.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,84 +16,86 @@ use crate::rank::{Doubt, KeptSteps, KnownSteps, Next, Rest, TIED};
 use super::core::Core;
 use super::near_cores::NearPage;
 
-/// A core that an earlier run found.
+/// A core of an earlier run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CachedCore {
-    /// The core, in numbers of the present graph.
+    /// The core, with page numbers of the present graph.
     pub core: Core,
     /// The classes that were near it, and near no earlier core of its component; empty for a
     /// component that is absent from the graph.
     pub near: Vec<NearPage>,
-    /// The caller's name for it, if an earlier run kept it: only then does it count as reused.
+    /// The caller's identifier of the core; `None` if no earlier run stored it. Only cores with an origin
+    /// count as reused.
     pub origin: Option<u64>,
 }
 
-/// What an earlier run found in a component.
+/// The results of an earlier run for a component.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct CachedComponent {
     /// Its cores, in order.
     pub cores: Vec<CachedCore>,
-    /// An upper bound on the largest sigma in what is left after them.
+    /// An upper bound on the largest sigma after them.
     pub next: f64,
-    /// The sigma and the best authority of the step after them; `None` where they are not known.
+    /// The sigma and the best authority of the step after them; `None` if unknown.
     pub ahead: Option<(f64, u32)>,
 }
 
-/// The components of a graph, with what is known of them. Components numbered beyond the graph's
-/// own are *absent* ones: their steps take part as far as they are known, and where what is left of
-/// one could come next, the run ends there and says so.
+/// The components of a graph, with the cached results for some of them.
+///
+/// Components numbered beyond the graph's own are *absent*: their cached cores take part in the order, and
+/// the run ends when the next core could come from the uncached remainder of one.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CoreCache {
     components: WeakComponents,
-    known: BTreeMap<u32, CachedComponent>,
+    cached: BTreeMap<u32, CachedComponent>,
     steps: KeptSteps,
 }
 
-/// What a run found in a component, for later ones.
+/// The result for a component, as input of later runs.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ComponentResult {
-    /// The ranks (from 1) of its cores that may be taken over, in order, each with the classes that
-    /// were near it and near no earlier core.
+    /// The ranks (from 1) of its reusable cores, in order, each with the classes that were near it and near
+    /// no earlier core.
     pub cores: Vec<(u32, Vec<NearPage>)>,
-    /// An upper bound on the largest sigma in what is left after them.
+    /// An upper bound on the largest sigma after them.
     pub next: f64,
-    /// The sigma and the best authority of the step after them; `None` where they are not known.
+    /// The sigma and the best authority of the step after them; `None` if unknown.
     pub ahead: Option<(f64, u32)>,
 }
 
 impl CoreCache {
-    /// A ledger of the components of a graph, with what is known of each.
+    /// Creates a cache from the components of a graph and the results for some of them.
     #[must_use]
-    pub fn new(components: WeakComponents, known: BTreeMap<u32, CachedComponent>) -> Self {
+    pub fn new(components: WeakComponents, cached: BTreeMap<u32, CachedComponent>) -> Self {
         Self {
             components,
-            known,
+            cached,
             steps: KeptSteps::default(),
         }
     }
 
-    /// The same with the steps that an earlier run within a bound kept.
+    /// Adds the steps of an earlier run within a bound.
     #[must_use]
     pub fn with_steps(mut self, steps: KeptSteps) -> Self {
         self.steps = steps;
         self
     }
 
-    /// The steps that an earlier run within a bound kept.
-    pub(super) const fn kept_steps(&self) -> &KeptSteps {
+    /// The steps of an earlier run within a bound.
+    pub(super) const fn cached_steps(&self) -> &KeptSteps {
         &self.steps
     }
 
-    /// A ledger in which nothing is known.
+    /// Creates a cache without results.
     #[must_use]
     pub fn empty(graph: &HubGraph) -> Self {
         Self::new(WeakComponents::of(graph, &[]), BTreeMap::new())
     }
 
-    /// Whether anything is known of a component.
+    /// Whether the cache has results for a component.
     #[must_use]
     pub fn knows(&self, component: u32) -> bool {
-        self.known.contains_key(&component)
+        self.cached.contains_key(&component)
     }
 
     /// The components of the graph.
@@ -103,25 +105,24 @@ impl CoreCache {
     }
 
     pub(super) fn steps(&self) -> BTreeMap<u32, KnownSteps> {
-        let step = |known: &CachedCore| {
-            let core = &known.core;
+        let step = |cached: &CachedCore| {
+            let core = &cached.core;
             Some((core.sigma, *core.authorities.first()?))
         };
-        let known = self.known.iter();
-        known
-            .map(|(&component, known)| {
-                let steps = known.cores.iter().map_while(step).collect();
-                let known = KnownSteps {
-                    steps,
-                    next: known.next,
-                    ahead: known.ahead,
+        let cached = self.cached.iter();
+        cached
+            .map(|(&component, cached)| {
+                let steps = KnownSteps {
+                    steps: cached.cores.iter().map_while(step).collect(),
+                    next: cached.next,
+                    ahead: cached.ahead,
                 };
-                (component, known)
+                (component, steps)
             })
             .collect()
     }
 
-    /// The next core with its component and its doubt, if it is a known one.
+    /// The cached core of a ranker's answer with its component and its doubt; `None` if it is a new one.
     pub(super) fn core(&self, next: &Next) -> Option<(u32, &CachedCore, Option<Doubt>)> {
         let Next::Known {
             component,
@@ -131,61 +132,63 @@ impl CoreCache {
         else {
             return None;
         };
-        let core = self.known.get(component)?.cores.get(*step)?;
+        let core = self.cached.get(component)?.cores.get(*step)?;
         Some((*component, core, *doubt))
     }
 }
 
-/// Gathers what later runs may take over.
+/// Collects the results that later runs may reuse.
 #[derive(Debug, Default)]
 pub(super) struct CacheBuilder {
-    found: BTreeMap<u32, ComponentResult>,
-    /// Components from which nothing further may be taken over.
-    cut: BTreeSet<u32>,
+    results: BTreeMap<u32, ComponentResult>,
+    /// Components with a core that is not reusable, so neither are those after it.
+    closed: BTreeSet<u32>,
 }
 
 impl CacheBuilder {
-    /// Notes a core that was found or taken over.
-    pub(super) fn note(
+    /// Adds a new or reused core. `is_delicate`: a change elsewhere could change its order.
+    pub(super) fn add(
         &mut self,
         component: u32,
-        (rank, core): (u32, &Core),
+        rank: u32,
+        core: &Core,
         near: Vec<NearPage>,
-        delicate: bool,
+        is_delicate: bool,
     ) {
-        if self.cut.contains(&component) {
+        if self.closed.contains(&component) {
             return;
         }
-        let found = self.found.entry(component).or_default();
-        if delicate || core.doubt.is_some() {
-            self.cut.insert(component);
-            found.next = match core.doubt {
-                // A sigma that could not be proved bounds nothing.
+        let result = self.results.entry(component).or_default();
+        if is_delicate || core.doubt.is_some() {
+            self.closed.insert(component);
+            result.next = match core.doubt {
+                // An unproved sigma bounds nothing.
                 Some(_) => f64::MAX,
                 None => core.sigma * (1.0 + 4.0 * TIED),
             };
         } else {
-            found.cores.push((rank, near));
+            result.cores.push((rank, near));
         }
     }
 
-    /// Everything that was gathered, together with what is left.
+    /// Returns the results, completed by the bounds on the remainder of each component.
     pub(super) fn finish(mut self, rests: BTreeMap<u32, Rest>) -> BTreeMap<u32, ComponentResult> {
         for (component, rest) in rests {
-            if self.cut.contains(&component) {
+            if self.closed.contains(&component) {
                 continue;
             }
-            if let Some(found) = self.found.get_mut(&component) {
-                (found.next, found.ahead) = (rest.bound, rest.ahead);
+            let known = self.results.get_mut(&component);
+            if let Some(result) = known {
+                (result.next, result.ahead) = (rest.bound, rest.ahead);
             } else if rest.computed {
-                let found = ComponentResult {
+                let result = ComponentResult {
                     cores: Vec::new(),
                     next: rest.bound,
                     ahead: rest.ahead,
                 };
-                self.found.insert(component, found);
+                self.results.insert(component, result);
             }
         }
-        self.found
+        self.results
     }
 }

@@ -1,15 +1,14 @@
-//! A core that was found.
+//! A core.
 
 use crate::rank::Doubt;
 
-/// A dense bipartite subgraph: its hubs, its authorities, and where it was found. Pages are numbers
-/// in URL order.
+/// A dense bipartite subgraph of hubs and authorities. Pages are numbered in URL order.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Core {
-    /// The largest singular value of the region that it came from.
+    /// The largest singular value of its region.
     pub sigma: f64,
-    /// A proven upper bound on the largest sigma of all that was left; `None` in exact cores, where it is
-    /// sigma itself.
+    /// A proven upper bound on the largest sigma of the graph that was left; `None` for exact cores, whose
+    /// sigma is the largest.
     pub sigma_bound: Option<f64>,
     /// `100 edges / (hubs * authorities)`, in percent.
     pub density: f64,
@@ -23,18 +22,18 @@ pub struct Core {
     pub hub_scores: Vec<f64>,
     /// The scores of `authorities`, L2-normalised over all pages of the region.
     pub authority_scores: Vec<f64>,
-    /// The order of additions over both sides: `h` for a hub, `a` for an authority.
+    /// The order in which hubs (`h`) and authorities (`a`) were taken, one letter each.
     pub sides: String,
-    /// The hub that is the seed; where the core gives none, its best hub.
+    /// The hub that is the seed; the best hub if the core gives no seed.
     pub seed: u32,
     /// Whether the core gives a seed.
     pub gives_seed: bool,
-    /// Why this core is not certified; `None` if it is.
+    /// The reason why this core is not certified; `None` if it is.
     pub doubt: Option<Doubt>,
 }
 
 impl Core {
-    /// The core's pages; a page in both roles comes twice.
+    /// The pages of the core; a page in both roles occurs twice.
     pub(super) fn pages(&self) -> impl Iterator<Item = u32> {
         self.hubs.iter().chain(&self.authorities).copied()
     }

@@ -1,10 +1,9 @@
-//! Which pages were near a core that was found without them.
+//! The pages near each core.
 //!
-//! A page is near a core if it was left when the core was found, is not part of it, and links to
-//! one of its authorities or is linked from one of its hubs: these are the candidates that
-//! extraction did not take. All of this is kept by class, since the pages of a class have the same
-//! links and scores, and only for the first core that a class was near in each role, as a hub and
-//! as an authority.
+//! A page is near a core if it was left when the core was found, is not part of it, and links to one of its
+//! authorities or is linked from one of its hubs: the candidates that extraction did not take. Nearness is
+//! stored by class, since the pages of a class have the same links and scores, and only for the first core
+//! that a class was near in each role, as a hub and as an authority.
 
 use std::collections::BTreeMap;
 
@@ -13,18 +12,18 @@ use crate::rank::Principal;
 
 use super::core::Core;
 
-/// How near the pages of a class were to a core.
+/// The relation of a class to a core that it is near.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Nearness {
     /// The core's rank, from 1.
     pub core: u32,
     /// The number of the core's pages on the other side that each page is linked with.
     pub links: u32,
-    /// The score of one page in the region that the core came from.
+    /// The score of one page in the region of the core.
     pub score: f64,
 }
 
-/// The first core that each class was near; `None` where it was near none.
+/// The first core that each class was near; `None` if it was near none.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct NearClasses {
     /// By hub class.
@@ -34,7 +33,7 @@ pub struct NearClasses {
 }
 
 impl NearClasses {
-    /// No class is near anything yet.
+    /// No class is near any core.
     pub(super) fn new(graph: &HubGraph) -> Self {
         Self {
             hubs: vec![None; graph.hub_members().len()],
@@ -42,49 +41,47 @@ impl NearClasses {
         }
     }
 
-    /// Adds the core that was found next; `left` is what remains without it. Returns the classes
-    /// that were near no earlier core.
+    /// Adds a new core; `left` has the pages that remain without it. Returns the classes that were near no
+    /// earlier core.
     ///
     /// Cost: the merged entries of the core's hubs and authorities, each class once.
-    pub(super) fn note(
+    pub(super) fn add(
         &mut self,
         graph: &HubGraph,
         left: &Remaining,
         principal: &Principal,
-        (rank, core): (u32, &Core),
+        rank: u32,
+        core: &Core,
     ) -> Vec<NearPage> {
-        let mut found = Vec::new();
         let region = &principal.region;
-        let linked = classes(&core.authorities, |page| graph.authority_class(page));
-        let near = linked_with(&linked, graph.citers(), self.hubs.len());
-        let position = |class| region.hub_position(class);
-        let score = |class| self::score(&principal.hub_scores, position(class));
-        let kept = keep(&mut self.hubs, near, rank, score, |c| left.hubs(c) > 0);
-        let member = |class| graph.hub_members().list(class)[0];
-        found.extend(kept.into_iter().map(|(class, near)| NearPage {
-            role: Role::Hub,
-            page: member(class),
-            links: near.links,
-            score: near.score,
-        }));
-        let linking = classes(&core.hubs, |page| graph.hub_class(page));
-        let near = linked_with(&linking, graph.rows(), self.authorities.len());
-        let position = |class| region.authority_position(class);
-        let score = |class| self::score(&principal.authority_scores, position(class));
-        let is_left = |class| left.authorities(class) > 0;
-        let kept = keep(&mut self.authorities, near, rank, score, is_left);
-        let member = |class| graph.authority_members().list(class)[0];
-        found.extend(kept.into_iter().map(|(class, near)| NearPage {
-            role: Role::Authority,
-            page: member(class),
-            links: near.links,
-            score: near.score,
-        }));
+        let authorities = classes(&core.authorities, |page| graph.authority_class(page));
+        let mut found = fill(
+            &mut self.hubs,
+            Role::Hub,
+            rank,
+            linked_with(&authorities, graph.citers(), graph.hub_members().len()),
+            |class| left.hubs(class) > 0,
+            |class| score_at(&principal.hub_scores, region.hub_position(class)),
+            graph.hub_members(),
+        );
+        let hubs = classes(&core.hubs, |page| graph.hub_class(page));
+        found.extend(fill(
+            &mut self.authorities,
+            Role::Authority,
+            rank,
+            linked_with(&hubs, graph.rows(), graph.authority_members().len()),
+            |class| left.authorities(class) > 0,
+            |class| {
+                let position = region.authority_position(class);
+                score_at(&principal.authority_scores, position)
+            },
+            graph.authority_members(),
+        ));
         found
     }
 
-    /// Adds what an earlier run found near a core that now has this rank.
-    pub(super) fn take(&mut self, graph: &HubGraph, near: &[NearPage], core: u32) {
+    /// Adds a reused core, which now has the rank `core`, with the classes near it.
+    pub(super) fn add_cached(&mut self, graph: &HubGraph, near: &[NearPage], core: u32) {
         for page in near {
             let (slots, class) = match page.role {
                 Role::Hub => (&mut self.hubs, graph.hub_class(page.page)),
@@ -101,7 +98,7 @@ impl NearClasses {
     }
 }
 
-/// A class that was near a core and no earlier one, named by one of its pages.
+/// A class near a core and near no earlier one, identified by one of its pages.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct NearPage {
     /// Which of the page's two classes it is.
@@ -110,11 +107,11 @@ pub struct NearPage {
     pub page: u32,
     /// The number of the core's pages on the other side that each page of the class is linked with.
     pub links: u32,
-    /// The score of one page in the region that the core came from.
+    /// The score of one page in the region of the core.
     pub score: f64,
 }
 
-/// How many of the pages are in each class.
+/// Returns the number of the pages in each class.
 fn classes(pages: &[u32], class: impl Fn(u32) -> Option<u32>) -> BTreeMap<u32, u32> {
     let mut counts = BTreeMap::new();
     for class in pages.iter().filter_map(|&page| class(page)) {
@@ -123,7 +120,7 @@ fn classes(pages: &[u32], class: impl Fn(u32) -> Option<u32>) -> BTreeMap<u32, u
     counts
 }
 
-/// The classes that these classes are linked with, each with the number of pages that link.
+/// The classes that are linked with `from`, each with the number of pages that it is linked with.
 fn linked_with(from: &BTreeMap<u32, u32>, links: &Csr, classes: usize) -> Vec<(u32, u32)> {
     let mut sums = vec![0_u32; classes];
     let mut found = Vec::new();
@@ -141,25 +138,33 @@ fn linked_with(from: &BTreeMap<u32, u32>, links: &Csr, classes: usize) -> Vec<(u
 }
 
 /// The score at a position; 0 outside the region.
-fn score(scores: &[f64], position: Option<u32>) -> f64 {
+fn score_at(scores: &[f64], position: Option<u32>) -> f64 {
     let score = position.and_then(|at| scores.get(at as usize));
     score.copied().unwrap_or(0.0)
 }
 
-/// Keeps those that are left and were not near an earlier core, and returns them.
-fn keep(
-    kept: &mut [Option<Nearness>],
-    near: Vec<(u32, u32)>,
+/// Fills the slots of the linked classes that are left and were near no earlier core, and returns these.
+fn fill(
+    slots: &mut [Option<Nearness>],
+    role: Role,
     core: u32,
-    score: impl Fn(u32) -> f64,
+    linked: Vec<(u32, u32)>,
     is_left: impl Fn(u32) -> bool,
-) -> Vec<(u32, Nearness)> {
+    score: impl Fn(u32) -> f64,
+    members: &Csr,
+) -> Vec<NearPage> {
     let mut new = Vec::new();
-    for (class, links) in near {
-        let slot = &mut kept[class as usize];
+    for (class, links) in linked {
+        let slot = &mut slots[class as usize];
         if slot.is_none() && is_left(class) {
             let score = score(class);
-            new.push((class, *slot.insert(Nearness { core, links, score })));
+            *slot = Some(Nearness { core, links, score });
+            new.push(NearPage {
+                role,
+                page: members.list(class)[0],
+                links,
+                score,
+            });
         }
     }
     new

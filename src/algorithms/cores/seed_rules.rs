@@ -1,24 +1,24 @@
-//! Which hub of a core is its seed.
+//! The hub of a core that becomes its seed.
 
 use std::collections::BTreeMap;
 
 use super::core::Core;
 use crate::rank::TIED;
 
-/// Which hubs may be seeds, and when there are enough of them. Whatever it says, the cores are the
-/// same, up to the last that is needed.
+/// Decides which hubs may be seeds, and when there are enough seeds. The cores do not depend on it, except
+/// for their number.
 pub trait SeedRules: Send {
-    /// The hub of a core that becomes a seed; `None` where the core gives none.
+    /// The hub of a core that becomes a seed; `None` if the core gives no seed.
     fn seed_of(&mut self, core: &Core, choice: &HubChoice) -> Option<u32>;
 
     /// Whether there are enough seeds.
     fn is_complete(&self) -> bool;
 }
 
-/// Every core gives a seed, until there are so many.
+/// Takes one seed from every core, up to a number of seeds.
 #[derive(Clone, Copy, Debug)]
 pub struct OneSeedPerCore {
-    /// How many seeds are still to come.
+    /// The number of further seeds.
     pub left: u32,
 }
 
@@ -33,15 +33,15 @@ impl SeedRules for OneSeedPerCore {
     }
 }
 
-/// How one hub is chosen among those that may be seeds.
+/// Chooses one of the admitted hubs of a core.
 #[derive(Clone, Debug, Default)]
 pub struct HubChoice {
-    /// The ranks of the previous seeds, where these are kept.
+    /// The ranks of the previous seeds, if the choice prefers them.
     previous: BTreeMap<u32, usize>,
 }
 
 impl HubChoice {
-    /// Prefers these seeds, in their order.
+    /// A choice that prefers these seeds, in order.
     pub(super) fn preferring(seeds: &[u32]) -> Self {
         let mut previous = BTreeMap::new();
         for (rank, &page) in seeds.iter().enumerate() {
@@ -50,19 +50,19 @@ impl HubChoice {
         Self { previous }
     }
 
-    /// Of the hubs that `admits` lets through, the one that ranked first among the previous seeds;
-    /// else the best by score, ties to the smallest URL. `None` where it lets none through.
+    /// Of the hubs for which `admits` holds, the one that ranked first among the previous seeds; otherwise
+    /// the best by score, ties by smallest URL. `None` if no hub is admitted.
     ///
-    /// Cost: `admits` is asked of previous seeds, then of hubs by score until one is let through and
-    /// all that are tied with it were asked.
+    /// Calls `admits` for previous seeds, then for hubs by score, up to the last one that is tied with the
+    /// first admitted hub.
     pub fn best(&self, core: &Core, mut admits: impl FnMut(u32) -> bool) -> Option<u32> {
         if !self.previous.is_empty() {
-            let known = core.hubs.iter();
-            let mut known: Vec<(usize, u32)> = known
+            let hubs = core.hubs.iter();
+            let mut preferred: Vec<(usize, u32)> = hubs
                 .filter_map(|hub| Some((*self.previous.get(hub)?, *hub)))
                 .collect();
-            known.sort_unstable();
-            if let Some((_, hub)) = known.into_iter().find(|(_, hub)| admits(*hub)) {
+            preferred.sort_unstable();
+            if let Some((_, hub)) = preferred.into_iter().find(|(_, hub)| admits(*hub)) {
                 return Some(hub);
             }
         }
@@ -107,14 +107,14 @@ mod tests {
     }
 
     #[test]
-    fn the_best_of_those_that_may_be_is_taken_and_ties_go_by_url() {
+    fn the_best_admitted_hub_is_taken_and_ties_go_by_url() {
         let near = 1.0 - 0.7e-9;
         let far = 1.0 - 1.4e-9;
         let core = core(&[(7, 1.0), (4, near), (2, far), (9, 0.5)]);
         let free = HubChoice::default();
         assert_eq!(free.best(&core, |_| true), Some(4));
         assert_eq!(free.best(&core, |hub| hub != 4), Some(7));
-        // Without the best of all, what was too far from it is tied with the next.
+        // Without the best hub, one that was too far from it is tied with the next.
         assert_eq!(free.best(&core, |hub| hub != 7), Some(2));
         assert_eq!(free.best(&core, |hub| hub == 9), Some(9));
         assert_eq!(free.best(&core, |_| false), None);

@@ -61,6 +61,7 @@ pub use graph::{Site, SiteGraph, SiteGraphError};
 pub use params::{Choice, CoverParams, Covered, Method, Seats, Share};
 pub use pick::{HopGain, Pick, Score, Scored, SiteCover, Stop};
 pub use uncovered_scores::{UncoveredScores, uncovered_scores};
+pub use crate::decimal::BadDecimal;
 pub use value::{PUniq, PageFacts, Value, Weights, page_value};
 
 use crate::watch::{Interrupted, Watch};

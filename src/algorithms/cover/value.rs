@@ -7,12 +7,13 @@ use std::fmt;
 use std::str::FromStr;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::decimal::{self, BadDecimal};
 use crate::page::MAX_QUALITY;
 
 /// Millionths in one unit.
-pub const UNIT: i64 = 1_000_000;
+pub const UNIT: i64 = decimal::UNIT;
 
 /// A value, a weight or a probability, in millionths.
 ///
@@ -37,47 +38,15 @@ impl Value {
 
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sign = if self.0 < 0 { "-" } else { "" };
-        let (whole, part) = (
-            self.0.unsigned_abs() / UNIT.unsigned_abs(),
-            self.0.unsigned_abs() % UNIT.unsigned_abs(),
-        );
-        if part == 0 {
-            return write!(f, "{sign}{whole}");
-        }
-        let decimals = format!("{part:06}");
-        write!(f, "{sign}{whole}.{}", decimals.trim_end_matches('0'))
+        decimal::write(f, self.0)
     }
 }
 
-/// The error for a text that is not a decimal number with at most six decimals.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error(
-    "expected a decimal number with at most six decimals, such as 10, -2.5 or 0.000001, found {0:?}"
-)]
-pub struct NotAValue(String);
-
 impl FromStr for Value {
-    type Err = NotAValue;
+    type Err = BadDecimal;
 
-    fn from_str(text: &str) -> Result<Self, NotAValue> {
-        let bad = || NotAValue(text.to_owned());
-        let (negative, digits) = match text.strip_prefix('-') {
-            Some(rest) => (true, rest),
-            None => (false, text.strip_prefix('+').unwrap_or(text)),
-        };
-        let (whole, part) = digits.split_once('.').unwrap_or((digits, "0"));
-        let all_digits = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
-        if !all_digits(whole) || !all_digits(part) || part.len() > 6 {
-            return Err(bad());
-        }
-        let whole: i64 = whole.parse().map_err(|_| bad())?;
-        let part: i64 = format!("{part:0<6}").parse().map_err(|_| bad())?;
-        let millionths = whole
-            .checked_mul(UNIT)
-            .and_then(|w| w.checked_add(part))
-            .ok_or_else(bad)?;
-        Ok(Self(if negative { -millionths } else { millionths }))
+    fn from_str(text: &str) -> Result<Self, BadDecimal> {
+        decimal::parse(text).map(Self)
     }
 }
 
@@ -89,8 +58,8 @@ impl Serialize for Value {
         if self.0 % UNIT == 0 {
             serializer.serialize_i64(self.0 / UNIT)
         } else {
-            // Correctly rounded, so the shortest text that gives this number back has the six
-            // decimals of the value wherever it is below 2^53 millionths.
+            // Correctly rounded: below 2^53 millionths, the shortest text that parses to this number has the
+            // decimals of the value.
             serializer.serialize_f64(self.0 as f64 / UNIT as f64)
         }
     }
@@ -99,39 +68,11 @@ impl Serialize for Value {
 impl<'de> Deserialize<'de> for Value {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         if deserializer.is_human_readable() {
-            deserializer.deserialize_any(Decimal)
+            let expecting = "a decimal number with at most six decimals";
+            decimal::deserialize(deserializer, expecting).map(Self)
         } else {
             i64::deserialize(deserializer).map(Self)
         }
-    }
-}
-
-struct Decimal;
-
-impl de::Visitor<'_> for Decimal {
-    type Value = Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a decimal number with at most six decimals")
-    }
-
-    fn visit_i64<E: de::Error>(self, units: i64) -> Result<Value, E> {
-        let millionths = units.checked_mul(UNIT);
-        millionths.map(Value).ok_or_else(|| E::custom("too large"))
-    }
-
-    fn visit_u64<E: de::Error>(self, units: u64) -> Result<Value, E> {
-        i64::try_from(units)
-            .map_err(E::custom)
-            .and_then(|units| self.visit_i64(units))
-    }
-
-    fn visit_f64<E: de::Error>(self, units: f64) -> Result<Value, E> {
-        units.to_string().parse().map_err(E::custom)
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<Value, E> {
-        text.parse().map_err(E::custom)
     }
 }
 

@@ -1,21 +1,21 @@
-//! Means and their standard errors.
+//! Means with standard errors.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A mean, and how far off it may be.
+/// A mean with its standard error.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Estimate {
     /// The mean.
     pub mean: f64,
-    /// Its standard error; `null` where there is only one observation.
+    /// Its standard error; `null` if there is only one observation.
     #[schemars(range(min = 0))]
     pub standard_error: Option<f64>,
 }
 
 impl Estimate {
-    /// The mean of observations and the standard error `sqrt(sum (x - mean)^2 / (n (n - 1)))`;
-    /// `None` without observations. Sums follow the order of the observations.
+    /// The mean of observations, with the standard error `sqrt(sum (x - mean)^2 / (n (n - 1)))`; `None`
+    /// without observations. Sums are in the order of the observations.
     #[must_use]
     pub fn mean_of(observations: &[f64]) -> Option<Self> {
         let count = observations.len() as f64;
@@ -31,9 +31,9 @@ impl Estimate {
         })
     }
 
-    /// The ratio of two means over the same `n` things, and its standard error by linearisation
-    /// (Cochran, Sampling Techniques, 1977, section 2.11): the error of the mean of `a - ratio b`,
-    /// divided by the mean of `b`. `None` where the mean of `b` is not positive.
+    /// The ratio of two means over the same `n` observations, with the standard error by linearisation
+    /// (Cochran, Sampling Techniques, 1977, section 2.11): that of the mean of `a - ratio b`, divided by the
+    /// mean of `b`. `None` if the mean of `b` is not positive.
     #[must_use]
     pub fn ratio_of_means(pairs: &[(f64, f64)]) -> Option<Self> {
         let count = pairs.len() as f64;
@@ -52,7 +52,7 @@ impl Estimate {
         })
     }
 
-    /// This estimate in another unit: the mean and the error times `factor`.
+    /// The estimate in another unit: the mean and the error times `factor`.
     #[must_use]
     pub fn times(self, factor: f64) -> Self {
         Self {
@@ -61,8 +61,8 @@ impl Estimate {
         }
     }
 
-    /// The estimate for a sample drawn without replacement: the error shrinks as the sample covers
-    /// more of the `population`, and is 0 when it is all of it.
+    /// The estimate with the correction for a sample drawn without replacement from a finite `population`:
+    /// the error is 0 if the sample is the whole population.
     #[must_use]
     pub fn in_finite_population(self, sample: u64, population: u64) -> Self {
         let left = 1.0 - sample as f64 / (population.max(1)) as f64;

@@ -10,47 +10,47 @@
 
 use crate::graph::Csr;
 
-/// What pages are worth to the crawl, by page number in URL order.
+/// The graph and the properties of its pages; pages are numbered in URL order.
 #[derive(Clone, Copy, Debug)]
 pub struct CrawlInput<'a> {
     /// The pages that each page links to, ascending.
     pub successors: &'a Csr,
-    /// Whether the bank has crawled the page.
+    /// Whether the page is crawled, by page.
     pub crawled: &'a [bool],
-    /// The value of the page, in millionths.
+    /// The values, in millionths, by page.
     pub values: &'a [i64],
-    /// The PageRank of the page.
+    /// The PageRanks, by page.
     pub pagerank: &'a [f64],
 }
 
 /// Totals over the pages that a crawl fetches within a budget.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Gathered {
-    /// Pages fetched.
+    /// The number of pages.
     pub pages: u64,
-    /// Those of them that the bank has crawled.
+    /// The number of these that are crawled.
     pub crawled: u64,
-    /// Those of them that were not known to be crawled when the list was made.
+    /// The number of these that were not known as crawled when the list was made.
     pub new: u64,
-    /// Their value, in millionths.
+    /// The sum of their values, in millionths.
     pub value: i64,
-    /// Their PageRank.
+    /// The sum of their PageRanks.
     pub pagerank: f64,
 }
 
-/// What a list gathers within one budget, counted in both ways.
+/// The totals of one list within one budget, counted in both ways.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct FetchedWithin {
-    /// Every page fetched counts for the budget.
+    /// Every page is fetched and counts for the budget.
     pub all: Gathered,
-    /// Only pages that the bank has crawled are fetched.
+    /// Only crawled pages are fetched and count for the budget.
     pub of_crawled: Gathered,
 }
 
-/// Crawls, one at a time; marks can be used again without clearing. Memory: 4 bytes per page.
+/// Simulates crawls, one at a time, with marks that are reused without clearing. Memory: 4 bytes per page.
 #[derive(Clone, Debug)]
 pub struct FetchSimulator<'a> {
-    judge: CrawlInput<'a>,
+    input: CrawlInput<'a>,
     met_in: Vec<u32>,
     run: u32,
     level: Vec<u32>,
@@ -58,30 +58,30 @@ pub struct FetchSimulator<'a> {
 }
 
 impl<'a> FetchSimulator<'a> {
-    /// Crawls that are judged so.
+    /// Creates a simulator.
     #[must_use]
-    pub fn new(judge: CrawlInput<'a>) -> Self {
+    pub fn new(input: CrawlInput<'a>) -> Self {
         Self {
-            judge,
-            met_in: vec![0; judge.successors.len()],
+            input,
+            met_in: vec![0; input.successors.len()],
             run: 0,
             level: Vec::new(),
             next: Vec::new(),
         }
     }
 
-    /// What a crawl from distinct `seeds` gathers within each of `budgets`, which ascend. `is_new`
-    /// tells the pages that were not known to be crawled when the seeds were chosen.
+    /// Crawls from distinct `seeds` and returns the totals within each of `budgets`, which must be ascending.
+    /// `is_new` holds for pages that were not known as crawled when the seeds were chosen.
     ///
-    /// Cost: the links of the pages within the largest budget.
-    pub fn within(
+    /// Cost: the links of the pages within the greatest budget.
+    pub fn crawl(
         &mut self,
         seeds: &[u32],
         budgets: &[u64],
         is_new: impl Fn(u32) -> bool,
     ) -> Vec<FetchedWithin> {
         let Self {
-            judge,
+            input,
             met_in,
             run,
             level,
@@ -104,27 +104,27 @@ impl<'a> FetchSimulator<'a> {
                 let at = page as usize;
                 let add = |to: &mut Gathered| {
                     to.pages += 1;
-                    to.crawled += u64::from(judge.crawled[at]);
+                    to.crawled += u64::from(input.crawled[at]);
                     to.new += u64::from(is_new(page));
-                    to.value += judge.values[at];
-                    to.pagerank += judge.pagerank[at];
+                    to.value += input.values[at];
+                    to.pagerank += input.pagerank[at];
                 };
                 add(&mut now.all);
-                note(&mut found, budgets, now.all);
-                if judge.crawled[at] {
+                record(&mut found, budgets, now.all);
+                if input.crawled[at] {
                     add(&mut now.of_crawled);
-                    note(&mut found_of_crawled, budgets, now.of_crawled);
+                    record(&mut found_of_crawled, budgets, now.of_crawled);
                 }
             }
             next.clear();
             for &page in &*level {
-                let targets = judge.successors.list(page).iter();
+                let targets = input.successors.list(page).iter();
                 next.extend(targets.filter(|&&target| is_first(target)));
             }
             next.sort_unstable();
             std::mem::swap(level, next);
         }
-        // Where there was no more to fetch, a budget is not spent.
+        // A budget that exceeds the reachable pages has the totals of all of them.
         found
             .into_iter()
             .zip(found_of_crawled)
@@ -136,8 +136,8 @@ impl<'a> FetchSimulator<'a> {
     }
 }
 
-/// Notes the totals for the budgets that are now spent.
-fn note(found: &mut [Option<Gathered>], budgets: &[u64], now: Gathered) {
+/// Records the totals for the budgets that are now used up.
+fn record(found: &mut [Option<Gathered>], budgets: &[u64], now: Gathered) {
     for (found, &budget) in found.iter_mut().zip(budgets) {
         if budget == now.pages {
             *found = Some(now);
@@ -152,21 +152,21 @@ mod tests {
     use crate::evaluate::samples::csr;
 
     #[test]
-    fn budgets_end_inside_a_depth_and_pages_nobody_crawled_are_told_apart() {
+    fn budgets_end_inside_a_depth_and_uncrawled_pages_count_separately() {
         // 0 leads to 1, 2 and 3; 1 to 4; 3 to 5. Pages 2 and 4 are only known.
         let links = csr(&[&[1, 2, 3], &[4], &[], &[5], &[], &[0]]);
         let crawled = [true, true, false, true, false, true];
         let values = [1, 10, 100, 1_000, 10_000, 100_000];
         let pagerank = [0.5, 0.25, 0.0, 0.0, 0.0, 0.25];
-        let judge = CrawlInput {
+        let input = CrawlInput {
             successors: &links,
             crawled: &crawled,
             values: &values,
             pagerank: &pagerank,
         };
-        let mut fetches = FetchSimulator::new(judge);
+        let mut simulator = FetchSimulator::new(input);
         for _ in 0..2 {
-            let found = fetches.within(&[0], &[1, 3, 4, 99], |page| page == 5);
+            let found = simulator.crawl(&[0], &[1, 3, 4, 99], |page| page == 5);
             let all: Vec<(u64, u64, i64, u64)> = found
                 .iter()
                 .map(|w| (w.all.pages, w.all.crawled, w.all.value, w.all.new))
@@ -187,9 +187,12 @@ mod tests {
             assert_eq!(of_crawled, [(1, 1), (3, 1_011), (4, 101_011), (4, 101_011)]);
             assert_eq!(found[3].all.pagerank, 1.0);
         }
-        // Of the seeds the first of the list, whatever their URLs.
-        let found = fetches.within(&[5, 1], &[1], |_| false);
+        // Seeds are fetched in list order, not URL order.
+        let found = simulator.crawl(&[5, 1], &[1], |_| false);
         assert_eq!(found[0].all.value, 100_000);
-        assert_eq!(fetches.within(&[], &[1], |_| false), [FetchedWithin::default()]);
+        assert_eq!(
+            simulator.crawl(&[], &[1], |_| false),
+            [FetchedWithin::default()]
+        );
     }
 }

@@ -1,9 +1,9 @@
-//! The whole graph in the direction that a crawler follows, and breadth-first search on it.
+//! The whole graph in crawl direction, and breadth-first search on it.
 
 use crate::graph::{Csr, NONE, WholeGraph};
 
-/// Pages with their forward links: intra-site links page by page, inter-site links row by row, so
-/// that a template shared by thousands of pages is followed once in a search.
+/// The forward links of all pages: intra-site links by page, inter-site links by row, so that a search
+/// follows a template shared by thousands of pages only once.
 ///
 /// Memory: 4 bytes per intra-site link and per target of a row, 20 bytes per page, 8 per row.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -14,7 +14,7 @@ pub struct ForwardGraph {
 }
 
 impl ForwardGraph {
-    /// Reverses the links of the whole graph, one kind after the other.
+    /// Reverses the links of the whole graph.
     #[must_use]
     pub fn new(graph: WholeGraph) -> Self {
         let pages = graph.pages() as usize;
@@ -39,20 +39,20 @@ impl ForwardGraph {
         }
     }
 
-    /// How many pages there are.
+    /// Returns the number of pages.
     #[must_use]
     pub fn pages(&self) -> u32 {
         crate::graph::number(self.row_of.len())
     }
 
-    /// Whether a page links to anything.
+    /// Whether a page has links.
     #[must_use]
     pub fn has_links(&self, page: u32) -> bool {
         self.row_of[page as usize] != NONE || !self.intra.list(page).is_empty()
     }
 }
 
-/// One bit for each of many numbers.
+/// A set of numbers as a bitmap.
 #[derive(Clone, Debug)]
 struct Bits(Vec<u64>);
 
@@ -61,8 +61,8 @@ impl Bits {
         Self(vec![0; count.div_ceil(64)])
     }
 
-    /// Sets a bit; returns whether it was not set before.
-    fn set(&mut self, number: u32) -> bool {
+    /// Inserts a number; returns whether it is new.
+    fn insert(&mut self, number: u32) -> bool {
         let word = &mut self.0[number as usize / 64];
         let bit = 1 << (number % 64);
         let new = *word & bit == 0;
@@ -71,70 +71,70 @@ impl Bits {
     }
 }
 
-/// A breadth-first search, level by level, which can be started again.
+/// A breadth-first search, level by level, that can be restarted.
 ///
-/// Memory: one bit per page and per row, and 4 bytes for each page of two levels. Cost of a whole
-/// search: each intra-site link of a reached page once, each reached row's targets once.
+/// Memory: one bit per page and per row, and 4 bytes for each page of two levels. Cost of a complete search:
+/// the intra-site links of each reached page once, and the targets of each reached row once.
 #[derive(Clone, Debug)]
 pub struct Search<'a> {
     web: &'a ForwardGraph,
     seen: Bits,
-    walked: Bits,
+    followed: Bits,
     level: Vec<u32>,
     next: Vec<u32>,
 }
 
 impl<'a> Search<'a> {
-    /// A search that has not started.
+    /// Creates a search that has not started.
     #[must_use]
     pub fn new(web: &'a ForwardGraph) -> Self {
         Self {
             web,
             seen: Bits::new(web.row_of.len()),
-            walked: Bits::new(web.rows.len()),
+            followed: Bits::new(web.rows.len()),
             level: Vec::new(),
             next: Vec::new(),
         }
     }
 
-    /// Starts at these pages: they are the level at depth 0, each once, ascending.
+    /// Starts at these pages, which become the level at depth 0, distinct and ascending.
     pub fn start(&mut self, pages: &[u32]) {
         self.seen.0.fill(0);
-        self.walked.0.fill(0);
+        self.followed.0.fill(0);
         self.level.clear();
         for &page in pages {
-            if self.seen.set(page) {
+            if self.seen.insert(page) {
                 self.level.push(page);
             }
         }
         self.level.sort_unstable();
     }
 
-    /// The pages at the current depth, in an order that follows from the graph alone.
+    /// The pages at the current depth, in an order that depends on the graph alone.
     #[must_use]
     pub fn level(&self) -> &[u32] {
         &self.level
     }
 
-    /// Goes one link deeper; returns whether that level has any page.
+    /// Advances to the next depth; returns whether it has pages.
     pub fn deepen(&mut self) -> bool {
         let Self {
             web,
             seen,
-            walked,
+            followed,
             level,
             next,
         } = self;
         next.clear();
         for &page in &*level {
             let row = web.row_of[page as usize];
-            let by_row: &[u32] = if row != NONE && walked.set(row) {
+            let by_row: &[u32] = if row != NONE && followed.insert(row) {
                 web.rows.list(row)
             } else {
                 &[]
             };
             for &target in web.intra.list(page).iter().chain(by_row) {
-                if seen.set(target) {
+                if seen.insert(target) {
                     next.push(target);
                 }
             }
@@ -148,8 +148,8 @@ impl<'a> Search<'a> {
 pub(super) mod tests {
     use super::*;
 
-    /// A web made of the links of each page. Pages below `intra` are on one site, each of the
-    /// others is on a site of its own.
+    /// Builds a graph from the links of each page. Pages below `intra` are on one site, each other page is on
+    /// its own site.
     pub(in crate::evaluate) fn web(links: &[&[u32]], intra: u32) -> ForwardGraph {
         let same = |a: u32, b: u32| a < intra && b < intra;
         let mut intra_in = Csr::default();
@@ -197,7 +197,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn levels_are_the_same_whatever_kind_the_links_are() {
+    fn levels_do_not_depend_on_the_kind_of_links() {
         let links: &[&[u32]] = &[&[1, 2], &[3], &[3], &[0, 4], &[], &[0]];
         for intra in [0, 3, 6] {
             let web = web(links, intra);
@@ -214,7 +214,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_shared_row_is_walked_once_and_leads_everywhere() {
+    fn a_shared_row_is_followed_once_and_reaches_all_targets() {
         let links: &[&[u32]] = &[&[2, 3], &[2, 3], &[1], &[]];
         let web = web(links, 0);
         assert_eq!(web.rows.len(), 2);
