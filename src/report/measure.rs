@@ -1,5 +1,5 @@
-//! The experiments of a report: those of [`evaluate`](Bank::evaluate_crawl) with a smaller sample, so
-//! that a report costs minutes where they can cost hours; it says how large the sample was.
+//! The experiments of a report: those of [`evaluate`](Bank::evaluate_crawl) with smaller samples, which take
+//! minutes instead of hours. The report states the sizes.
 
 use std::collections::BTreeMap;
 
@@ -11,28 +11,28 @@ use crate::engine::{
 };
 use seedbank_algorithms::watch::Watch;
 
-/// More cores than the map of distances shows are not measured.
+/// The most cores between which distances are measured; the map shows no more.
 const CORES: u32 = 40;
-/// Pages from which the average distance of the web is sampled.
+/// The sample of pages for the average distance of the web.
 const SAMPLES: u32 = 200;
-/// A crawl of one page in so many of the web is the budget.
-const BUDGET: u64 = 20;
-/// How many other plans are set beside this one.
-const PLANS: usize = 5;
+/// The budget is the number of pages of the web divided by this.
+const BUDGET_DIVISOR: u64 = 20;
+/// The most other plans to compare with.
+const MAX_OTHER_PLANS: usize = 5;
 
 impl Bank {
-    /// Runs the experiments that make sense for the refresh; `kept` are all refreshes of the bank.
+    /// Runs the experiments that apply to the refresh. `stored` are all refreshes of the bank.
     pub(super) fn measure(
         &self,
         request: &ReportRequest,
-        kept: &[RefreshView],
+        stored: &[RefreshView],
         report: &mut Report,
         watch: &dyn Watch,
     ) -> Result<(), EngineError> {
         let which = by_number(&report.refresh);
         let rng_seed = request.rng_seed;
         if !report.seeds.is_empty() {
-            let asked = CrawlRequest {
+            let crawl = CrawlRequest {
                 list: SeedList::Refresh(which.clone()),
                 draws: request.draws,
                 rng_seed,
@@ -41,46 +41,51 @@ impl Bank {
                 holdouts: request.holdouts,
                 ..CrawlRequest::default()
             };
-            report.crawl = made(report, self.evaluate_crawl(&asked, watch))?;
+            report.crawl = or_left_out(report, self.evaluate_crawl(&crawl, watch))?;
         }
         if report.cores.len() > 1 {
-            let asked = DistancesRequest {
+            let distances = DistancesRequest {
                 which,
                 cores: CORES,
                 samples: SAMPLES,
                 rng_seed,
             };
-            report.distances = made(report, self.evaluate_distances(&asked, watch))?;
+            report.distances = or_left_out(report, self.evaluate_distances(&distances, watch))?;
         }
         if !report.seeds.is_empty() {
             let web = report.counters.crawled + report.counters.known;
-            let asked = BudgetRequest {
-                lists: lists(&report.refresh, kept),
-                pages: (web / BUDGET).max(100),
+            let budget = BudgetRequest {
+                lists: lists(&report.refresh, stored),
+                pages: (web / BUDGET_DIVISOR).max(100),
             };
-            report.budget = made(report, self.evaluate_budget(&asked, watch))?;
+            report.budget = or_left_out(report, self.evaluate_budget(&budget, watch))?;
         }
-        let asked = coverage_request(request, &report.refresh.parameters);
-        report.coverage = made(report, self.evaluate_coverage(&asked, watch))?;
+        let coverage = coverage_request(request, &report.refresh.parameters);
+        report.coverage = or_left_out(report, self.evaluate_coverage(&coverage, watch))?;
         Ok(())
     }
 }
 
-/// The refresh, and the last ones of other plans.
-fn lists(refresh: &RefreshView, kept: &[RefreshView]) -> Vec<SeedList> {
-    let others = kept
+/// The refresh, and the last refreshes of other plans.
+fn lists(refresh: &RefreshView, stored: &[RefreshView]) -> Vec<SeedList> {
+    let others = stored
         .iter()
         .filter(|other| other.plan != refresh.plan && other.seeds > 0);
     let last: BTreeMap<&str, &RefreshView> = others.map(|other| (&*other.plan, other)).collect();
-    let lists = [refresh].into_iter().chain(last.into_values().take(PLANS));
+    let lists = [refresh]
+        .into_iter()
+        .chain(last.into_values().take(MAX_OTHER_PLANS));
     lists
         .map(|other| SeedList::Refresh(by_number(other)))
         .collect()
 }
 
-/// An experiment that makes no sense on this bank is left out, and the report says why; any other
-/// error is one of the report.
-fn made<T>(report: &mut Report, found: Result<T, EngineError>) -> Result<Option<T>, EngineError> {
+/// Turns an experiment that does not apply to the bank into `None`, and records the reason in the report.
+/// Other errors are returned.
+fn or_left_out<T>(
+    report: &mut Report,
+    found: Result<T, EngineError>,
+) -> Result<Option<T>, EngineError> {
     let why = match found {
         Ok(found) => return Ok(Some(found)),
         Err(EngineError::Experiment(why)) => why.to_string(),
@@ -93,11 +98,11 @@ fn made<T>(report: &mut Report, found: Result<T, EngineError>) -> Result<Option<
     Ok(None)
 }
 
-/// The plan's own values, so that the methods are compared by what it is for.
+/// A request with the plan's own values, so that methods are compared by the goal of the plan.
 fn coverage_request(request: &ReportRequest, plan: &PlanOptions) -> CoverageRequest {
     let usual = CoverageRequest::default();
     CoverageRequest {
-        // More would say little and cost a run each.
+        // Each number of hops costs a run.
         hops: plan.hops.unwrap_or(usual.hops).clamp(1, 10),
         max_sites: request.max_sites,
         draws: request.draws.min(usual.draws),

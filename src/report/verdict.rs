@@ -1,9 +1,8 @@
-//! Whether the seeds are worth it: one word and the figures that it rests on, told as plainly where
-//! it is a no.
+//! The verdict: whether the seeds are worth it, in one word with its figures.
 //!
-//! It goes by what a crawl from the seeds gathers per page fetched, by the plan's own value, beside
-//! what crawlers use today; and by lists that the plan chose while pages were held out, so that
-//! nothing counts that a list could only remember.
+//! The verdict compares the value, by the plan's own definition, that a crawl from the seeds gathers per page
+//! fetched with that of common baselines. The lists were selected while pages were held out, so that known
+//! pages alone do not decide it.
 
 use super::Report;
 use super::fetches::{bar, baselines};
@@ -12,35 +11,35 @@ use crate::html::bars::{Bar, bars};
 use crate::html::chart::Frame;
 use crate::html::text::{Count, Measure};
 
-/// How many baselines the answer shows beside the seeds.
+/// The number of baselines that the chart shows.
 const SHOWN: usize = 3;
 
-/// Whether it is worth it: one word, how that looks, and the figures for it.
+/// The verdict with its figures.
 pub(super) struct Verdict {
     pub(super) word: &'static str,
     pub(super) class: &'static str,
-    /// A few words on why.
+    /// The reason in a few words.
     pub(super) brief: Option<String>,
-    /// The sentence with the figures; `None` where nothing was measured.
+    /// The sentence with the figures; `None` if nothing was measured.
     pub(super) text: Option<String>,
 }
 
-/// *Yes* where the plan's value is above that of every baseline by more than two standard errors at
-/// every number of fetches, *in part* where it is at some of them, else *no*.
+/// Returns *yes* if the value exceeds that of every baseline by more than two standard errors at every
+/// number of fetches, *in part* if it does at some, else *no*.
 pub(super) fn verdict(report: &Report) -> Verdict {
     let fetches = report
         .crawl
         .as_ref()
         .and_then(|crawl| crawl.fetches.as_ref());
-    let own = fetches.map(own).unwrap_or_default();
-    let mut verdict = judged(&own);
+    let own = fetches.map(own_results).unwrap_or_default();
+    let mut verdict = compare(&own);
     let claim = fetches.and_then(|found| found.claims.first());
     verdict.text = claim.map(|claim| claim.text.clone());
     verdict
 }
 
-/// The list of the report at each number of fetches.
-fn own(found: &Comparison) -> Vec<&ComparedList> {
+/// The results of the list of the report, one per number of fetches.
+fn own_results(found: &Comparison) -> Vec<&ComparedList> {
     let Some(first) = found.lists.first() else {
         return Vec::new();
     };
@@ -48,7 +47,7 @@ fn own(found: &Comparison) -> Vec<&ComparedList> {
     lists.filter(|list| list.list == first.list).collect()
 }
 
-fn judged(own: &[&ComparedList]) -> Verdict {
+fn compare(own: &[&ComparedList]) -> Verdict {
     let known: Vec<bool> = own.iter().filter_map(|list| list.above_baselines).collect();
     let above = known.iter().filter(|above| **above).count();
     let (word, class) = match (above, known.len()) {
@@ -75,16 +74,15 @@ fn judged(own: &[&ComparedList]) -> Verdict {
     }
 }
 
-/// Whether a curve is that of the plan's method, with its depth where it has one.
-pub(super) fn is_ours(report: &Report, curve: &CoverageCurve) -> bool {
+/// Whether a curve is that of the plan's method, at the plan's depth if it has one.
+pub(super) fn is_own_method(report: &Report, curve: &CoverageCurve) -> bool {
     let depth = report.refresh.parameters.depth.unwrap_or(2);
     let same_depth = curve.depth.is_none_or(|of_curve| of_curve == depth);
     report.method == Method::Cover(curve.method)
         && (same_depth || curve.method == CoverMethod::Greedy)
 }
 
-/// The answer at a glance: what the seeds gather at the middle number of fetches, and the best
-/// baselines there.
+/// A chart of the value of the seeds and of the best baselines at the middle number of fetches.
 pub(super) fn chart(report: &Report) -> Option<String> {
     let found = report.crawl.as_ref()?.fetches.as_ref()?;
     let budget = *found.budgets.get(found.budgets.len() / 2)?;
@@ -145,7 +143,7 @@ mod tests {
     #[track_caller]
     fn word(above: &[Option<bool>], expected: &str) -> Option<String> {
         let lists: Vec<ComparedList> = above.iter().copied().map(list).collect();
-        let verdict = judged(&lists.iter().collect::<Vec<_>>());
+        let verdict = compare(&lists.iter().collect::<Vec<_>>());
         assert_eq!(verdict.word, expected);
         verdict.brief
     }

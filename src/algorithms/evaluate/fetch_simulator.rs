@@ -1,12 +1,12 @@
-//! What crawls from seed lists gather per page fetched.
+//! Simulated crawls from seed lists, with totals for several budgets of fetches.
 //!
-//! A crawl fetches the seeds in the order of their list, then depth by depth, each in URL order: that
-//! is the order of [`crawl_within_budget`](super::crawl::crawl_within_budget), so that the first N pages are those of a crawl
-//! with a budget of N. One crawl serves all budgets.
+//! A crawl fetches the seeds in the order of their list, then depth by depth, each in URL order. That is the
+//! order of [`crawl_within_budget`](super::crawl::crawl_within_budget), so the first N pages are those of a
+//! crawl with a budget of N, and one crawl serves all budgets.
 //!
-//! FetchSimulator are counted in two ways. A page that nobody has crawled yet leads nowhere that is known,
-//! and what it holds is not known either: counted, it makes a list look worse that goes where the
-//! frontier is; not counted, a list is judged by what is known alone.
+//! Fetches are counted in two ways, since neither the links nor the value of an uncrawled page are known. If
+//! uncrawled pages count, a list near the frontier looks worse than it is; if they do not, lists are compared
+//! by known pages alone.
 
 use crate::graph::Csr;
 

@@ -10,7 +10,7 @@ use crate::graph::{Csr, number};
 use crate::watch::{Interrupted, Watch};
 
 /// The default limit of the number of sources; a larger set is sampled.
-pub const MOST_SOURCES: usize = 1 << 12;
+pub const MAX_SOURCES: usize = 1 << 12;
 
 /// 1 in fixed point. Sums over up to 2^12 sources fit into 64 bits, and sums of integers do not depend on
 /// their order.
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn a_path_and_a_star_have_their_closed_forms() {
         let path = csr(&[&[1], &[2], &[3], &[]]);
-        let found = harmonic(&path, &path.transpose(4), MOST_SOURCES, 0, &Unwatched).unwrap();
+        let found = harmonic(&path, &path.transpose(4), MAX_SOURCES, 0, &Unwatched).unwrap();
         for (score, wanted) in found.scores.iter().zip([0.0, 1.0, 1.5, 11.0 / 6.0]) {
             assert!((score - wanted).abs() < 1e-9, "{score} is not {wanted}");
         }
@@ -98,7 +98,7 @@ mod tests {
             .collect();
         let star = csr(&lists);
         let back = star.transpose(100);
-        let all = harmonic(&star, &back, MOST_SOURCES, 0, &Unwatched).unwrap();
+        let all = harmonic(&star, &back, MAX_SOURCES, 0, &Unwatched).unwrap();
         assert!((all.scores[0] - 99.0).abs() < 1e-9);
         assert!(all.scores[1..].iter().all(|&score| score == 0.0));
         let some = harmonic(&star, &back, 10, 0, &Unwatched).unwrap();
@@ -114,7 +114,7 @@ mod tests {
             for (page, targets) in (0..).zip(&links) {
                 graph.push(targets.iter().copied().filter(|&to| to != page));
             }
-            let found = harmonic(&graph, &graph.transpose(90), MOST_SOURCES, 0, &Unwatched).unwrap();
+            let found = harmonic(&graph, &graph.transpose(90), MAX_SOURCES, 0, &Unwatched).unwrap();
             let mut wanted = vec![0.0; 90];
             for from in 0..90 {
                 for (page, distance) in distances(&graph, from).into_iter().enumerate() {

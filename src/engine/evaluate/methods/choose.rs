@@ -19,7 +19,7 @@ use seedbank_algorithms::cover::{
     value_weight,
 };
 use seedbank_algorithms::evaluate::harmonic;
-use seedbank_algorithms::evaluate::harmonic::MOST_SOURCES;
+use seedbank_algorithms::evaluate::harmonic::MAX_SOURCES;
 use seedbank_algorithms::graph::number;
 use seedbank_algorithms::watch::Watch;
 
@@ -170,7 +170,7 @@ impl<'a> Orders<'a> {
         let harmonic = harmonic(
             &held.successors,
             &held.predecessors,
-            MOST_SOURCES,
+            MAX_SOURCES,
             rng_seed,
             watch,
         )?;

@@ -1,30 +1,31 @@
-//! The core-distance map as inline SVG: one square for each ordered pair of cores.
+//! The map of distances between cores as inline SVG: one square for each ordered pair of cores.
 //!
-//! Cores that are near each other lead to the same places, which is what seeds should not do. Light
-//! and dark schemes shade the other way round, so only the scale under the map says which shade is
-//! which. A pair without a way is an empty square with a dot.
+//! Cores that are near each other lead to the same pages. Light and dark colour schemes shade in opposite
+//! directions, so the scale below the map explains the shades. A pair without a path is an empty square with
+//! a dot.
 
 use crate::html::chart::{Frame, WIDTH, label, open};
 use crate::html::text::put;
 
-/// More cores than this are not drawn: a square would be too small to see.
+/// The most cores on the map; with more, squares would be too small.
 pub(super) const SHOWN: usize = 40;
-/// Up to so many cores the distances are written into the squares.
+/// Up to this many cores, the squares contain the distances.
 const NUMBERED: usize = 24;
 const LEFT: f64 = 36.0;
 const TOP: f64 = 34.0;
-/// Shades from near to far; the style has a colour for each.
+/// The number of shades, from near to far; the style sheet has a colour for each.
 const SHADES: u32 = 7;
 
-/// Which shade a distance has: 1 is the nearest, and all from [`SHADES`] on look the same.
+/// The shade of a distance; all distances from [`SHADES`] on have the same.
 fn shade(distance: u32) -> u32 {
     distance.clamp(1, SHADES)
 }
 
-/// The map of the first [`SHOWN`] cores: links from each (row) to each (column), `None` without a way.
-pub(super) fn map(frame: &Frame<'_>, distances: &[Vec<Option<u32>>]) -> String {
+/// Draws the distances from each (row) of the first [`SHOWN`] cores to each (column), in links; `None`
+/// without a path.
+pub(super) fn distance_map(frame: &Frame<'_>, distances: &[Vec<Option<u32>>]) -> String {
     let shown = distances.len().min(SHOWN);
-    // Few cores need no squares as large as a page.
+    // With few cores, squares do not fill the width.
     let size = ((WIDTH - LEFT - 4.0) / shown.max(1) as f64).min(30.0);
     let bottom = TOP + size * shown as f64;
     let mut out = String::new();
@@ -90,7 +91,7 @@ pub(super) fn map(frame: &Frame<'_>, distances: &[Vec<Option<u32>>]) -> String {
     out
 }
 
-/// What the shades mean.
+/// Draws the legend of the shades.
 fn legend(out: &mut String, y: f64) {
     label(out, 2.0, y + 11.0, "", "links:");
     for shade in 1..=SHADES {
@@ -120,7 +121,7 @@ fn legend(out: &mut String, y: f64) {
             y + 7.0
         ),
     );
-    label(out, x + 17.0, y + 11.0, "", "no way");
+    label(out, x + 17.0, y + 11.0, "", "no path");
 }
 
 #[cfg(test)]
@@ -141,7 +142,7 @@ mod tests {
             vec![Some(9), Some(0), Some(2)],
             vec![None, None, Some(0)],
         ];
-        let drawn = map(&frame, &distances);
+        let drawn = distance_map(&frame, &distances);
         let legend = |class: &str| drawn.matches(&format!("cell {class}\"")).count() - 1;
         assert_eq!((legend("d1"), legend("d2"), legend("d7")), (1, 1, 1));
         assert_eq!(legend("none"), 3);
