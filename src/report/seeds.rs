@@ -15,7 +15,7 @@ pub(super) const SITES: usize = 30;
 /// The script that searches and sorts the list.
 pub(super) const SCRIPT: &str = include_str!("seeds.js");
 /// The SHA-256 of the script in base64, for the content security policy of the page.
-pub(super) const SCRIPT_HASH: &str = "0wRyqwDIK6C1CYbGhyEgDQgiA6MsVUMyOTRceRdnX6E=";
+pub(super) const SCRIPT_HASH: &str = "5Cpyl5sSa+ojqgU/uvKApQtnHOwVE/M8cSRNSmZ1F9I=";
 
 impl Report {
     /// Whether the page has the script.
@@ -32,7 +32,7 @@ impl Report {
     /// The title of the column with the number of pages that a seed covers.
     pub(super) fn reached_head(&self) -> &'static str {
         if self.is_web() {
-            "ReachByHops (pages)"
+            "Reaches (pages)"
         } else {
             "Covers (pages)"
         }
