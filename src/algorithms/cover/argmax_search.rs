@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::bounds::CoveredBalls;
+use super::pick::Scored;
 use super::residual::Residual;
 use super::weight_bounds::WeightBounds;
 use crate::watch::Watch;
@@ -30,18 +31,17 @@ impl Round<'_> {
 pub(super) type Key = (i64, Reverse<u32>);
 
 /// The best page, and the second best if it is known.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Argmax {
-    pub(super) page: u32,
-    pub(super) weight: i64,
-    pub(super) runner_up: Option<(u32, i64)>,
+    pub(super) seed: Scored,
+    pub(super) runner_up: Option<Scored>,
 }
 
 /// The two greatest of the keys offered.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TopTwo {
     pub(super) first: Option<Key>,
-    second: Option<Key>,
+    pub(super) second: Option<Key>,
 }
 
 impl TopTwo {
@@ -61,9 +61,8 @@ impl TopTwo {
             .second
             .filter(|&second| unsearched.is_none_or(|bound| second > bound));
         Some(Argmax {
-            page,
-            weight,
-            runner_up: runner_up.map(|(weight, Reverse(page))| (page, weight)),
+            seed: Scored::by_weight(page, weight),
+            runner_up: runner_up.map(|(weight, Reverse(page))| Scored::by_weight(page, weight)),
         })
     }
 }
@@ -129,7 +128,10 @@ mod tests {
         for key in [(7, Reverse(5)), (9, Reverse(4)), (9, Reverse(2))] {
             known.offer(key);
         }
-        assert_eq!(known.best(None).unwrap().runner_up, Some((4, 9)));
+        assert_eq!(
+            known.best(None).unwrap().runner_up,
+            Some(Scored::by_weight(4, 9))
+        );
         let mut filter = BoundFilter::default();
         let mut bounds = WeightBounds::new(6, 0);
         bounds.positive = vec![9, 8, 0, 9, 0, 0];

@@ -11,11 +11,10 @@ use crate::graph::{Csr, number};
 pub(super) type Entry = (u32, Reverse<u32>);
 
 /// An entry as a scored page.
-pub(super) const fn scored((degree, Reverse(page)): Entry) -> Scored {
-    Scored {
-        page,
-        score: Score::OutDegree(degree),
-    }
+pub(super) const fn scored(entry: Entry) -> Scored {
+    let (degree, Reverse(page)) = entry;
+    let score = Score::OutDegree(degree);
+    Scored { page, score }
 }
 
 /// The pages that no pick has removed, with their out-degrees among each other.

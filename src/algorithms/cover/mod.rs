@@ -54,6 +54,7 @@ mod weights;
 
 use rayon::prelude::*;
 
+pub use crate::decimal::BadDecimal;
 pub use apportion::{apportion, apportion_bounded, pagerank_weight, value_weight};
 pub use baselines::{draw_below, order_by_score, random_order};
 pub use error::{BadParams, CoverError};
@@ -61,7 +62,6 @@ pub use graph::{Site, SiteGraph, SiteGraphError};
 pub use params::{Choice, CoverParams, Covered, Method, Seats, Share};
 pub use pick::{HopGain, Pick, Score, Scored, SiteCover, Stop};
 pub use uncovered_scores::{UncoveredScores, uncovered_scores};
-pub use crate::decimal::BadDecimal;
 pub use value::{PUniq, PageFacts, Value, Weights, page_value};
 
 use crate::watch::{Interrupted, Watch};

@@ -28,6 +28,18 @@ pub struct Scored {
     pub score: Score,
 }
 
+impl Scored {
+    pub(super) const fn drawn(page: u32) -> Self {
+        let score = Score::Drawn;
+        Self { page, score }
+    }
+
+    pub(super) const fn by_weight(page: u32, weight: i64) -> Self {
+        let score = Score::Weight(weight);
+        Self { page, score }
+    }
+}
+
 /// The pages that a pick is the first to cover, at one distance from it.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct HopGain {
@@ -65,10 +77,7 @@ impl Pick {
     /// A seed that precedes all picks.
     pub(super) const fn pinned(page: u32, hops: Vec<HopGain>) -> Self {
         Self {
-            seed: Scored {
-                page,
-                score: Score::Drawn,
-            },
+            seed: Scored::drawn(page),
             runner_up: None,
             hops,
         }

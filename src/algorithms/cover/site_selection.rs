@@ -102,11 +102,7 @@ impl Run<'_> {
     /// Adds the pins, and calls `then` for each with the pages that it is the first to cover.
     fn take_pins(&mut self, mut then: impl FnMut(&mut Self, u32, Vec<u32>)) {
         for &page in self.graph.pins() {
-            let seed = Scored {
-                page,
-                score: Score::Drawn,
-            };
-            let added = self.take(seed, None);
+            let added = self.take(Scored::drawn(page), None);
             then(self, page, added);
         }
     }
@@ -231,14 +227,10 @@ impl Run<'_> {
             let Some(best) = best else {
                 return Ok(Stop::NotPositive);
             };
-            let scored = |(page, weight)| Scored {
-                page,
-                score: Score::Weight(weight),
-            };
             // Update everything that depends on coverage before the next pick.
-            let page = best.page;
+            let page = best.seed.page;
             unpicked[page as usize] = false;
-            let added = self.take(scored((page, best.weight)), best.runner_up.map(scored));
+            let added = self.take(best.seed, best.runner_up);
             if removing {
                 self.visits += residual.remove_ball(graph, &mut search, page, self.hops);
                 scope.rebuild(graph, &residual, &unpicked);

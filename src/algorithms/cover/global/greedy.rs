@@ -11,8 +11,9 @@
 use std::cmp::Reverse;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use super::super::argmax_search::TopTwo;
 use super::super::bfs_ball::BallSearch;
-use super::super::pick::{HopGain, Pick, Score, Scored, Stop};
+use super::super::pick::{HopGain, Pick, Scored, Stop};
 use super::constraints::RemainingCaps;
 use super::graph::WebGraph;
 use super::picks::WebCover;
@@ -125,20 +126,20 @@ pub(super) fn greedy(
         if !picks.is_empty() && run.unreached == 0 {
             break Stop::NoValueLeft;
         }
-        let (Some(first), runner_up) = run.best() else {
+        let top = run.best();
+        let (Some((gain, _)), Some(best)) = (top.first, top.best(None)) else {
             break Stop::NoPageLeft;
         };
         if picks.len() >= options.seeds as usize {
             break Stop::Complete;
         }
-        if options.positive_only && first.0 <= 0 {
+        if options.positive_only && gain <= 0 {
             break Stop::NotPositive;
         }
-        let seed = scored(first);
-        let (hops, added) = run.take(&mut reached, seed.page);
+        let (hops, added) = run.take(&mut reached, best.seed.page);
         picks.push(Pick {
-            seed,
-            runner_up: runner_up.map(scored),
+            seed: best.seed,
+            runner_up: best.runner_up,
             hops,
         });
         if options.with_uncovered || picks.len() < options.seeds as usize {
@@ -146,10 +147,8 @@ pub(super) fn greedy(
         }
     };
     let uncovered = if options.with_uncovered {
-        reached
-            .others()
-            .map(|page| scored(run.gain(page)))
-            .collect()
+        let scored = |page| Scored::by_weight(page, run.gain(page));
+        reached.others().map(scored).collect()
     } else {
         Vec::new()
     };
@@ -170,28 +169,6 @@ fn first_gains(graph: &WebGraph, reach: &Reach, price: i64) -> Vec<AtomicI64> {
         gains[candidate as usize] = AtomicI64::new(value - price * i64::from(*pages));
     }
     gains
-}
-
-/// A gain and its page; the best is the greatest, ties by smallest URL.
-type Gain = (i64, Reverse<u32>);
-
-fn scored((gain, Reverse(page)): Gain) -> Scored {
-    Scored {
-        page,
-        score: Score::Weight(gain),
-    }
-}
-
-/// The two greatest of three gains.
-fn top_two(
-    (first, second): (Option<Gain>, Option<Gain>),
-    gain: Gain,
-) -> (Option<Gain>, Option<Gain>) {
-    if first.is_none_or(|first| gain > first) {
-        (Some(gain), first)
-    } else {
-        (first, second.max(Some(gain)))
-    }
 }
 
 struct Run<'a> {
@@ -222,23 +199,27 @@ impl Run<'_> {
         !self.picked[page as usize] && self.caps.admits(page)
     }
 
-    fn gain(&self, page: u32) -> Gain {
-        let gain = self.gains[page as usize].load(Ordering::Relaxed);
-        (gain, Reverse(page))
+    fn gain(&self, page: u32) -> i64 {
+        self.gains[page as usize].load(Ordering::Relaxed)
     }
 
-    /// The best candidate that can be picked, and the second best.
-    fn best(&self) -> (Option<Gain>, Option<Gain>) {
+    /// The two best candidates that can be picked.
+    fn best(&self) -> TopTwo {
         let best_of = |part: &[u32]| {
-            let open = part.iter().filter(|&&page| self.is_open(page));
-            open.map(|&page| self.gain(page))
-                .fold((None, None), top_two)
+            let mut top = TopTwo::default();
+            for &page in part.iter().filter(|&&page| self.is_open(page)) {
+                top.offer((self.gain(page), Reverse(page)));
+            }
+            top
         };
-        let both = |one, other: (Option<Gain>, Option<Gain>)| {
-            other.0.into_iter().chain(other.1).fold(one, top_two)
+        let merge = |mut one: TopTwo, other: TopTwo| {
+            for key in other.first.into_iter().chain(other.second) {
+                one.offer(key);
+            }
+            one
         };
         let parts = self.graph.candidates().par_chunks(CHUNK);
-        parts.map(best_of).reduce(|| (None, None), both)
+        parts.map(best_of).reduce(TopTwo::default, merge)
     }
 
     /// Subtracts the value minus the fetch cost of newly reached pages from the gains of the candidates that
