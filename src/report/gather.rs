@@ -107,7 +107,7 @@ impl Bank {
         report.changes = bank.changes(&report, watch)?;
         report.turnover = bank.last_turnovers(&report, watch)?;
         let gained: Option<BTreeSet<&str>> = report.changes.as_ref().map(|changes| {
-            let gained = changes.of(Change::Gained).into_iter();
+            let gained = changes.with_change(Change::Gained).into_iter();
             gained.map(|seed| seed.url.as_str()).collect()
         });
         let dead = bank.dead_seeds(&which)?;
