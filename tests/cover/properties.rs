@@ -15,8 +15,8 @@ use crate::judge::{Judge, distances};
 use proptest::prelude::*;
 use seedbank::watch::{Interrupted, Unwatched, Watch};
 use seedbank_algorithms::cover::{
-    CoverError, CoverParams, Covered, Method, Pick, Score, Site, SiteCover, SiteGraph, Stop, reference,
-    select, select_all,
+    CoverError, CoverParams, Covered, Method, Pick, Score, Site, SiteCover, SiteGraph, Stop,
+    reference, select, select_all,
 };
 use seedbank_algorithms::page::SiteId;
 

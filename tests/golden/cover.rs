@@ -4,7 +4,7 @@
 use crate::support::sites::{Loaded, LoadedSite, load};
 use crate::support::{golden, shared};
 use seedbank::watch::Unwatched;
-use seedbank_algorithms::cover::{CoverParams, Covered, Method, Pick, Site, select_all, apportion};
+use seedbank_algorithms::cover::{CoverParams, Covered, Method, Pick, Site, apportion, select_all};
 use seedbank_algorithms::page::SiteId;
 use serde_json::Value;
 

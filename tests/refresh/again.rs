@@ -11,8 +11,8 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use seedbank::watch::Unwatched;
 use seedbank_algorithms::cores::{
-    Core, CoreParams, Growth, CachedComponent, CachedCore, CoreCache, NearClasses, NearPage, Nearness,
-    OneSeedPerCore, Rule, Selection, select_warm,
+    CachedComponent, CachedCore, Core, CoreCache, CoreParams, Growth, NearClasses, NearPage,
+    Nearness, OneSeedPerCore, Rule, Selection, select_warm,
 };
 use seedbank_algorithms::graph::{Fingerprint, HubGraph, Rows, WeakComponents};
 use seedbank_algorithms::page::PageId;

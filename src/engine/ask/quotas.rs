@@ -13,7 +13,7 @@ use crate::engine::refresh::cover::sites::{facts, uncrawled_of_rows};
 use crate::engine::whole::Whole;
 use crate::engine::{Bank, EngineError, RequestError};
 use seedbank_algorithms::cover::{
-    PUniq, Value, Weights, page_value, pagerank_weight, apportion_bounded, value_weight,
+    PUniq, Value, Weights, apportion_bounded, page_value, pagerank_weight, value_weight,
 };
 use seedbank_algorithms::page::SiteId;
 use seedbank_algorithms::watch::Watch;

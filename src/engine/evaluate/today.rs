@@ -7,7 +7,7 @@ use crate::engine::ask::views::Views;
 use crate::engine::refresh::cover::sites::{facts, uncrawled_of_rows};
 use crate::engine::whole::{EVERY, Whole, WholeNumbers};
 use seedbank_algorithms::cover::{PUniq, Weights, page_value};
-use seedbank_algorithms::evaluate::{PageWorth, ForwardGraph};
+use seedbank_algorithms::evaluate::{ForwardGraph, PageWorth};
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_algorithms::rank::pagerank;
 use seedbank_algorithms::watch::Watch;

@@ -15,8 +15,8 @@ use crate::engine::{EngineError, Plan, PlanError};
 use seedbank_algorithms::cores::{self, CoresError};
 use seedbank_algorithms::cover::global::{self, WebChoice};
 use seedbank_algorithms::cover::{
-    Choice, Seats, Share, Site, order_by_score, pagerank_weight, random_order, select_chosen, apportion,
-    value_weight,
+    Choice, Seats, Share, Site, apportion, order_by_score, pagerank_weight, random_order,
+    select_chosen, value_weight,
 };
 use seedbank_algorithms::evaluate::harmonic;
 use seedbank_algorithms::evaluate::harmonic::MAX_SOURCES;
@@ -199,7 +199,10 @@ impl<'a> Orders<'a> {
                 .iter()
                 .map(|&page| scores[page as usize])
                 .collect();
-            order_by_score(&scores, seeds).into_iter().map(page).collect()
+            order_by_score(&scores, seeds)
+                .into_iter()
+                .map(page)
+                .collect()
         };
         match baseline {
             Baseline::Random => {

@@ -8,7 +8,9 @@ use super::contenders::{Chosen, Contender};
 use super::held::{HeldWeb, Worth};
 use super::known::KnownWeb;
 use crate::engine::EngineError;
-use seedbank_algorithms::evaluate::{Estimate, FetchSimulator, Gathered, CrawlInput, FetchedWithin};
+use seedbank_algorithms::evaluate::{
+    CrawlInput, Estimate, FetchSimulator, FetchedWithin, Gathered,
+};
 use seedbank_algorithms::watch::{Quiet, Watch};
 
 /// The numbers of seeds and fetches to compare at, each ascending.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::load::Hubs;
 use crate::engine::EngineError;
 use crate::engine::plan::{CorePlan, Plan, PlanOptions};
-use seedbank_algorithms::cores::{Core, Hits, CachedComponent, CachedCore, CoreCache, NearPage};
+use seedbank_algorithms::cores::{CachedComponent, CachedCore, Core, CoreCache, Hits, NearPage};
 use seedbank_algorithms::graph::{Role, WeakComponents};
 use seedbank_algorithms::page::PageId;
 use seedbank_store::ledger::{ComponentCore, ComponentRecord, CoreOrigin, OriginKey};

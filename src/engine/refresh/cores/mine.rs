@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::load::Hubs;
-use seedbank_algorithms::cores::{Core, CachedComponent, CachedCore, CoreCache, NearPage, Selection};
+use seedbank_algorithms::cores::{
+    CachedComponent, CachedCore, Core, CoreCache, NearPage, Selection,
+};
 use seedbank_algorithms::graph::Fingerprint;
 use seedbank_algorithms::page::PageId;
 

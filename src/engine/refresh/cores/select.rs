@@ -5,7 +5,7 @@ use super::seeds::{CoreSeeds, Held};
 use crate::engine::plan::CorePlan;
 use crate::engine::policy::Rules;
 use crate::engine::{EngineError, PlanError};
-use seedbank_algorithms::cores::{self, CoresError, CoreCache, Selection};
+use seedbank_algorithms::cores::{self, CoreCache, CoresError, Selection};
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::Store;

@@ -12,7 +12,7 @@ use crate::engine::EngineError;
 use crate::engine::policy::Rules;
 use crate::engine::whole::Whole;
 use seedbank_algorithms::cover::{
-    Choice, Seats, Share, pagerank_weight, apportion, apportion_bounded, value_weight,
+    Choice, Seats, Share, apportion, apportion_bounded, pagerank_weight, value_weight,
 };
 use seedbank_algorithms::page::SiteId;
 use seedbank_algorithms::watch::Watch;

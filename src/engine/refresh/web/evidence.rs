@@ -4,8 +4,8 @@
 use super::load::LoadedWeb;
 use crate::engine::EngineError;
 use crate::engine::refresh::cover::evidence::gain;
+use seedbank_algorithms::cover::global::{ValueBy, WebChoice, WebSelection};
 use seedbank_algorithms::cover::{HopGain, Pick};
-use seedbank_algorithms::cover::global::{WebSelection, ValueBy, WebChoice};
 use seedbank_algorithms::page::{PageId, PageSet};
 use seedbank_store::blocks::{PageBlock, place};
 use seedbank_store::evidence::{Covered, Reach, ReachKey};
@@ -83,12 +83,7 @@ pub(super) fn kept(
     (of_list, fates)
 }
 
-fn picked(
-    web: &LoadedWeb,
-    (number, pick): (u32, &Pick),
-    price: i64,
-    choice: &WebChoice,
-) -> Picked {
+fn picked(web: &LoadedWeb, (number, pick): (u32, &Pick), price: i64, choice: &WebChoice) -> Picked {
     let page = |number: u32| web.pages[number as usize];
     let set = |hop: &HopGain| hop.pages.iter().map(|number| page(number).0).collect();
     Picked {

@@ -17,7 +17,7 @@ use crate::engine::{EngineError, PlanError};
 use evidence::{Fates, Picked, kept, put_fates, put_pick};
 use load::LoadedWeb;
 use seedbank_algorithms::cover::Stop;
-use seedbank_algorithms::cover::global::{WebSelection, Setting, Tuning, WebChoice, select};
+use seedbank_algorithms::cover::global::{Setting, Tuning, WebChoice, WebSelection, select};
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::{BatchId, RefreshId, SeedEvidence, SeedRecord};
