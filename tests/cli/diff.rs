@@ -183,7 +183,7 @@ fn wrong_input_is_told() {
     ];
     assert!(place.run(&other).fails(2).contains("--succeed"));
     let kept = place.run(&["refresh", "bank", "--keep", "1"]).done();
-    assert!(kept.contains("forgotten"), "{kept}");
+    assert!(kept.contains("deleted: "), "{kept}");
     let told = place.run(&["diff", "bank", "1", "2"]).fails(2);
     assert!(told.contains("refresh 1 was deleted"), "{told}");
 }
