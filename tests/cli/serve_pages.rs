@@ -173,11 +173,11 @@ fn no_parameter_is_passed_over() {
     for (path, why) in [
         (
             "/diff?to=1",
-            "no refresh of plan default before refresh 1 is kept",
+            "no refresh of plan default before refresh 1 is stored",
         ),
         (
             "/diff?to=4",
-            "no refresh of plan other before refresh 4 is kept",
+            "no refresh of plan other before refresh 4 is stored",
         ),
         ("/diff?to=9", "9"),
     ] {
