@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::archive::links::Nofollow;
+use super::archive::page_links::Nofollow;
 use super::archive::source;
 use super::cdx::Cdx;
-use super::columns::Table;
+use super::tabular::Table;
 use super::json_lines::JsonLines;
 use super::sitemap::Tally;
 use super::urls::Urls;

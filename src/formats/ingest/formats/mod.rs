@@ -9,11 +9,11 @@ mod auto;
 mod bvgraph;
 mod ccgraph;
 mod cdx;
-mod columns;
+mod tabular;
 mod heritrix;
 mod json_array;
 pub(super) mod json_lines;
-mod nodes;
+mod node_graph;
 mod nutch;
 mod sitemap;
 pub(super) mod tsv;
@@ -25,7 +25,7 @@ use std::path::PathBuf;
 
 use crate::ingest::open::Input;
 use crate::ingest::source::Sources;
-pub use archive::links::Nofollow;
+pub use archive::page_links::Nofollow;
 pub use bvgraph::bv_graph_file;
 pub use json_lines::{JsonLines, RECORD_FIELDS};
 pub use tsv::{LinksTsv, PagesTsv};
@@ -119,20 +119,20 @@ formats! {
         warc::sources;
 
     /// Records in the rows of Parquet files.
-    Parquet = "parquet", "Apache Parquet with one record per row and columns named like fields, or Common Crawl's columnar index",
-        columns::parquet_sources;
+    Parquet = "parquet", "Apache Parquet with one record per row and tabular named like fields, or Common Crawl's columnar index",
+        tabular::parquet_sources;
 
     /// Records in the rows of files or streams of Arrow.
     Arrow = "arrow", "Apache Arrow (IPC files, Feather 2, streams) with one record per row",
-        columns::arrow_sources;
+        tabular::arrow_sources;
 
     /// Records in the rows of a table as text, with commas or semicolons between its cells.
     Csv = "csv", "CSV with one record per row and fields named in a header, or Common Crawl's columnar index",
-        columns::csv_sources;
+        tabular::csv_sources;
 
     /// Records in the rows of a table as text, with tabs between its cells.
     Tsv = "tsv", "TSV with one record per row and fields named in a header (for TSV files of links, use `links`)",
-        columns::tsv_sources;
+        tabular::tsv_sources;
 
     /// URLs, each of which adds a known page.
     Urls = "urls",
@@ -149,9 +149,9 @@ formats! {
         "An index of a web archive (CDXJ) with key, time and JSON: fetched URLs with time, status and digest",
         cdx::sources;
 
-    /// The index of a web archive, with columns.
+    /// The index of a web archive, with tabular.
     Cdx = "cdx",
-        "An index of a web archive (CDX) with columns named in a header, or 9, 10 or 11 columns without one",
+        "An index of a web archive (CDX) with tabular named in a header, or 9, 10 or 11 tabular without one",
         cdx::sources;
 
     /// JSON records that are not one per line.

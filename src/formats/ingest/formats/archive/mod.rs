@@ -2,14 +2,14 @@
 //! alike.
 //!
 //! ```text
-//! text --Text--> records --Cutter, by the Layout of a format--> pieces of Frames
+//! text --ArchiveText--> records --Splitter, by the ArchiveFormat of a format--> pieces of Records
 //! ```
 
-mod chain;
+mod resync;
 pub(super) mod error;
-pub(super) mod frames;
-pub(super) mod head;
-pub(super) mod layout;
-pub(super) mod links;
+pub(super) mod framing;
+pub(super) mod header;
+pub(super) mod archive_format;
+pub(super) mod page_links;
 pub(super) mod source;
-pub(super) mod text;
+pub(super) mod archive_text;

@@ -1,7 +1,7 @@
 //! A web archive as a source, whatever is kept of its records.
 
-use super::frames::{Cutter, Frames};
-use super::layout::Layout;
+use super::framing::{Splitter, Records};
+use super::archive_format::ArchiveFormat;
 use crate::ingest::open::{Input, Opened};
 use crate::ingest::progress::Progress;
 use crate::ingest::reading::Reading;
@@ -12,17 +12,17 @@ use seedbank_algorithms::watch::Watch;
 const EXPANSION: usize = 2;
 
 /// Reads what is kept of some records.
-pub(crate) type ReadFrames<L> = fn(L, Frames<<L as Layout>::Item>, &mut Reading);
+pub(crate) type ReadFrames<L> = fn(L, Records<<L as ArchiveFormat>::Item>, &mut Reading);
 
 /// A file of a web archive, plain or compressed.
 #[derive(Clone, Debug)]
-pub(crate) struct Archive<L: Layout> {
+pub(crate) struct Archive<L: ArchiveFormat> {
     pub(crate) input: Input,
     pub(crate) layout: L,
     pub(crate) read: ReadFrames<L>,
 }
 
-impl<L: Layout + Copy + Sync + 'static> Source for Archive<L> {
+impl<L: ArchiveFormat + Copy + Sync + 'static> Source for Archive<L> {
     fn name(&self) -> String {
         self.input.to_string()
     }
@@ -38,12 +38,12 @@ impl<L: Layout + Copy + Sync + 'static> Source for Archive<L> {
 }
 
 /// The pieces of an archive whose input is open.
-pub(crate) fn pieces<'a, L: Layout + Copy + Sync + 'static>(
+pub(crate) fn pieces<'a, L: ArchiveFormat + Copy + Sync + 'static>(
     archive: &Archive<L>,
     opened: Opened,
     progress: &Progress<'a>,
 ) -> Pieces<'a> {
-    let cutter = Cutter::new(archive.layout, &archive.input, opened, progress.clone());
+    let cutter = Splitter::new(archive.layout, &archive.input, opened, progress.clone());
     let Archive { layout, read, .. } = *archive;
     Box::new(cutter.map(move |frames| {
         let frames = frames?;

@@ -86,7 +86,7 @@ pub enum BvGraphError {
     #[error(
         "{file}: expected {nodes} lines, one for each node of {graph}, found {lines}; give the list that belongs to the graph: line n + 1 is the URL of node n"
     )]
-    Urls {
+    NodeUrls {
         /// The list.
         file: String,
         /// How many lines it has.

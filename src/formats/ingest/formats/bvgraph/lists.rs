@@ -13,11 +13,11 @@ use dsi_bitstream::traits::{BE, Endianness, LE};
 use webgraph::graphs::bvgraph::sequential::NodeLabels;
 use webgraph::graphs::bvgraph::{Decode, DynCodesDecoder};
 
-use super::checked::Checked;
+use super::checked_decoder::CheckedDecoder;
 use super::error::BvGraphError;
 use super::guard::guarded;
-use super::header::{Header, cannot_open, file};
-use crate::ingest::formats::nodes::code;
+use super::properties::{Properties, cannot_open, file};
+use crate::ingest::formats::node_graph::gap_code;
 use crate::ingest::open::{Bytes, Counted, InputError};
 use crate::ingest::progress::Progress;
 use crate::ingest::source::{PIECE_RECORDS, PIECE_SIZE, Stop};
@@ -30,7 +30,7 @@ const ZEROS_AFTER: usize = 16;
 
 type Codes<E> = BufBitReader<E, WordAdapter<u32, Padded>>;
 
-fn decoder<E: Endianness>(padded: Padded, header: &Header) -> Result<Box<dyn Lists>, String>
+fn decoder<E: Endianness>(padded: Padded, header: &Properties) -> Result<Box<dyn Lists>, String>
 where
     Codes<E>: CodesRead<E> + Send,
 {
@@ -38,7 +38,7 @@ where
     let codes = DynCodesDecoder::new(BufBitReader::new(WordAdapter::new(padded)), flags)
         .map_err(|error| format!("{error:#}"))?;
     let (window, interval) = (flags.compression_window, flags.min_interval_length);
-    let checked = Checked::new(codes, header);
+    let checked = CheckedDecoder::new(codes, header);
     let nodes = usize::try_from(header.nodes).map_err(|error| error.to_string())?;
     Ok(Box::new(NodeLabels::new(checked, nodes, window, interval)))
 }
@@ -85,7 +85,7 @@ pub(super) struct Pieces<'a> {
 impl<'a> Pieces<'a> {
     /// Opens a graph.
     pub(super) fn open(basename: &Path, progress: &Progress<'a>) -> Result<Self, BvGraphError> {
-        let header = Header::read(basename)?;
+        let header = Properties::read(basename)?;
         let path = file(basename, "graph");
         let graph = File::open(&path).map_err(|source| cannot_open(&path, source))?;
         let counted = Counted::new(Box::new(graph), progress);
@@ -127,7 +127,7 @@ impl<'a> Pieces<'a> {
     fn push(&mut self, out: &mut Vec<u8>) -> Result<(), InputError> {
         let before = out.len();
         let pushed = self.lists.next().and_then(|successors| {
-            code::push(self.node, out);
+            gap_code::push(self.node, out);
             let mut last = None;
             for &successor in successors {
                 let successor = successor as u64;
@@ -135,10 +135,10 @@ impl<'a> Pieces<'a> {
                 if successor >= self.nodes || (gap == 0 && last.is_some()) {
                     return Err("a link that cannot be".to_owned());
                 }
-                code::push(gap, out);
+                gap_code::push(gap, out);
                 last = Some(successor);
             }
-            out.push(code::END);
+            out.push(gap_code::END);
             Ok(successors.len() as u64)
         });
         match pushed {

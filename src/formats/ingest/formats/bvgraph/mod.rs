@@ -12,20 +12,20 @@
 //!   and links to it are dropped and counted.
 //! * Every node is a crawled page with all of its outlinks.
 
-mod checked;
+mod checked_decoder;
 mod error;
 mod guard;
-mod header;
+mod properties;
 mod lists;
-mod urls;
+mod node_urls;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-pub use header::file as bv_graph_file;
+pub use properties::file as bv_graph_file;
 
-use super::nodes::code::{self, Numbers};
-use super::nodes::room::{self, Room};
+use super::node_graph::gap_code::{self, Numbers};
+use super::node_graph::url_budget::{self, UrlBudget};
 use crate::ingest::blocks::{MAX_LINE, line_too_long};
 use crate::ingest::interner::UrlNumber;
 use crate::ingest::open::{Input, InputError};
@@ -36,9 +36,9 @@ use crate::ingest::reject::{Fault, Position, RejectReason};
 use crate::ingest::source::{MOST_HELD, Piece, Pieces, Source, Sources, Stop, most_held};
 use crate::ingest::summary::DropReason;
 use error::BvGraphError;
-use header::Header;
+use properties::Properties;
 use seedbank_algorithms::watch::Watch;
-use urls::{Cursor, Urls};
+use node_urls::{Cursor, NodeUrls};
 
 /// How many bytes of memory a byte of coded lists comes to: a link takes one or two bytes while its
 /// list waits and four when it is parsed, and each URL of a piece is held once.
@@ -57,7 +57,7 @@ pub(super) fn sources(inputs: &[Input], urls: Option<Input>) -> Sources {
         sources.push(Box::new(BvGraph {
             basename,
             list,
-            urls: Arc::new(Urls::Numbered),
+            urls: Arc::new(NodeUrls::Numbered),
             most_held: MOST_HELD,
         }));
     }
@@ -72,7 +72,7 @@ pub(super) fn sources(inputs: &[Input], urls: Option<Input>) -> Sources {
 struct BvGraph {
     basename: PathBuf,
     list: Option<Input>,
-    urls: Arc<Urls>,
+    urls: Arc<NodeUrls>,
     /// How many bytes the URLs of all nodes may take, and those of one list.
     most_held: usize,
 }
@@ -91,11 +91,11 @@ impl Source for BvGraph {
 
     /// Reads the list of URLs; refuses one whose length is not the number of the graph's nodes.
     fn prepare(&mut self, watch: &dyn Watch) -> Result<Option<u64>, Stop> {
-        let nodes = Header::read(&self.basename)
+        let nodes = Properties::read(&self.basename)
             .map_err(InputError::from)?
             .nodes;
         if let Some(list) = &self.list {
-            let urls = urls::read(list, self.most_held, watch)?;
+            let urls = node_urls::read(list, self.most_held, watch)?;
             if urls.len() != nodes {
                 let error = BvGraphError::Urls {
                     file: list.to_string(),
@@ -105,10 +105,10 @@ impl Source for BvGraph {
                 };
                 return Err(InputError::from(error).into());
             }
-            self.urls = Arc::new(Urls::Listed(urls));
+            self.urls = Arc::new(NodeUrls::Listed(urls));
         }
-        let graph = header::file(&self.basename, "graph");
-        let length = header::length(&graph).map_err(InputError::from)?;
+        let graph = properties::file(&self.basename, "graph");
+        let length = properties::length(&graph).map_err(InputError::from)?;
         Ok(Some(length))
     }
 
@@ -121,7 +121,7 @@ impl Source for BvGraph {
             Ok(Piece {
                 bytes: coded.bytes.len() as u64,
                 records: coded.lists,
-                memory: room::memory(&coded.bytes, EXPANSION),
+                memory: url_budget::memory(&coded.bytes, EXPANSION),
                 read: Box::new(move |reading| read(coded.bytes, 0, urls, most_held, reading)),
             })
         })))
@@ -129,10 +129,10 @@ impl Source for BvGraph {
 }
 
 /// Reads the lists from a place on.
-fn read(coded: Vec<u8>, from: usize, urls: Arc<Urls>, most_held: usize, reading: &mut Reading) {
+fn read(coded: Vec<u8>, from: usize, urls: Arc<NodeUrls>, most_held: usize, reading: &mut Reading) {
     let mut cursor = Cursor::of(&urls);
     let mut at = from;
-    while let Some(list) = code::first(&coded, at) {
+    while let Some(list) = gap_code::first(&coded, at) {
         if reading.is_full() {
             drop(cursor);
             reading.go_on_with(move |reading| read(coded, at, urls, most_held, reading));
@@ -165,7 +165,7 @@ fn read_list(
         .map_err(|error| Fault::new(RejectReason::InvalidUtf8, error.to_string()))?;
     let page = reading.page(url)?;
     let mut targets = Vec::new();
-    let mut room = Room::of(list.len(), most_held);
+    let mut room = UrlBudget::of(list.len(), most_held);
     let mut to = 0;
     for gap in numbers {
         to += gap;

@@ -53,8 +53,8 @@ fn read(basename: &Path) -> Result<Lists, InputError> {
             Stop::Input(error) => error,
             Stop::Interrupted(error) => panic!("{error}"),
         })?;
-        assert_eq!(code::lists(&piece.bytes).count(), piece.lists);
-        for list in code::lists(&piece.bytes) {
+        assert_eq!(gap_code::lists(&piece.bytes).count(), piece.lists);
+        for list in gap_code::lists(&piece.bytes) {
             let mut numbers = Numbers::of(list);
             assert_eq!(numbers.next(), Some(lists.len() as u64));
             let mut to = 0;
@@ -282,9 +282,9 @@ fn urls_come_back_by_number_in_any_order() {
     urls[17] = "y".repeat(MAX + 9);
     fs::write(&path, urls.join("\r\n")).unwrap();
     urls[17].truncate(MAX + 1);
-    let list = urls::read(&Input::File(path), usize::MAX, &Unwatched).unwrap();
+    let list = node_urls::read(&Input::File(path), usize::MAX, &Unwatched).unwrap();
     assert_eq!(list.len(), 999);
-    let list = Urls::Listed(list);
+    let list = NodeUrls::Listed(list);
     let mut cursor = Cursor::of(&list);
     for step in [1, 2, 3, 7, 16, 17, 500, 998, 1000] {
         for start in [0, 5, 990] {
@@ -346,5 +346,5 @@ fn a_bad_url_is_a_reject_by_its_line_and_links_to_it_are_dropped() {
 const MAX: usize = crate::ingest::MAX_URL;
 
 fn file(basename: &Path) -> PathBuf {
-    header::file(basename, "graph")
+    properties::file(basename, "graph")
 }

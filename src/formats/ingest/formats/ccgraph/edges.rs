@@ -1,9 +1,9 @@
 //! The edges, read from start to end and coded as lists of links, in pieces.
 
 use super::error::CcGraphError;
-use super::parts::{Parts, number};
+use super::part_lines::{PartLines, number};
 use crate::ingest::blocks::MAX_LINE;
-use crate::ingest::formats::nodes::code;
+use crate::ingest::formats::node_graph::gap_code;
 use crate::ingest::open::{Input, InputError};
 use crate::ingest::progress::Progress;
 use crate::ingest::reject::beginning;
@@ -27,7 +27,7 @@ pub(super) struct Coded {
 /// The lists of all vertices, in order; one without edges has an empty list. An error comes after
 /// all lists that were whole before it.
 pub(super) struct Lists<'a> {
-    lines: Parts<'a>,
+    lines: PartLines<'a>,
     vertices: u64,
     /// The vertex whose list is next.
     next: u64,
@@ -44,7 +44,7 @@ pub(super) struct Lists<'a> {
 impl<'a> Lists<'a> {
     pub(super) fn new(edges: &'a [Input], vertices: u64, progress: &Progress<'a>) -> Self {
         Self {
-            lines: Parts::new(edges, progress.clone()),
+            lines: PartLines::new(edges, progress.clone()),
             vertices,
             next: 0,
             ahead: None,
@@ -111,13 +111,13 @@ impl<'a> Lists<'a> {
         if !self.links.is_sorted() {
             self.links.sort_unstable();
         }
-        code::push(self.next, out);
+        gap_code::push(self.next, out);
         let mut before = 0;
         for to in &self.links {
-            code::push(to - before, out);
+            gap_code::push(to - before, out);
             before = *to;
         }
-        out.push(code::END);
+        out.push(gap_code::END);
         self.next += 1;
         Ok(())
     }

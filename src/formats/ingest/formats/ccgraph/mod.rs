@@ -21,15 +21,15 @@
 mod edges;
 mod error;
 mod host;
-mod parts;
+mod part_lines;
 mod ranks;
 mod vertices;
 
 use std::sync::Arc;
 
-use super::nodes::code::{self, Numbers};
-use super::nodes::room::{self, Room};
-use super::nodes::texts::{self, Cursor};
+use super::node_graph::gap_code::{self, Numbers};
+use super::node_graph::url_budget::{self, UrlBudget};
+use super::node_graph::front_coded::{self, Cursor};
 use crate::ingest::blocks::{MAX_LINE, line_too_long};
 use crate::ingest::interner::UrlNumber;
 use crate::ingest::open::Input;
@@ -96,9 +96,9 @@ impl Source for CcGraph {
     /// Reads the vertices and the ranks.
     fn prepare(&mut self, watch: &dyn Watch) -> Result<Option<u64>, Stop> {
         // A missing file is told before the others are read.
-        let length = parts::length(&self.edges)?;
-        parts::length(&self.vertices)?;
-        parts::length(&self.ranks)?;
+        let length = part_lines::length(&self.edges)?;
+        part_lines::length(&self.vertices)?;
+        part_lines::length(&self.ranks)?;
         let vertices = vertices::read(&self.vertices, self.most_held, watch)?;
         if let Some(input) = self.ranks.first() {
             let names = &vertices.names;
@@ -135,7 +135,7 @@ fn of_lists<'a>(coded: Coded, graph: Arc<Graph>) -> Piece<'a> {
     Piece {
         bytes: coded.text,
         records: coded.lists,
-        memory: room::memory(&coded.bytes, EXPANSION),
+        memory: url_budget::memory(&coded.bytes, EXPANSION),
         read: Box::new(move |reading| {
             reading.summary.blank_lines += coded.blank;
             read(coded.bytes, 0, graph, reading);
@@ -189,7 +189,7 @@ fn strays(ranks: &Ranks) -> impl Iterator<Item = Piece<'_>> + Send {
 fn read(coded: Vec<u8>, from: usize, graph: Arc<Graph>, reading: &mut Reading) {
     let mut names = Names::of(&graph);
     let mut at = from;
-    while let Some(list) = code::first(&coded, at) {
+    while let Some(list) = gap_code::first(&coded, at) {
         if reading.is_full() {
             drop(names);
             reading.go_on_with(move |reading| read(coded, at, graph, reading));
@@ -221,8 +221,8 @@ impl<'a> Names<'a> {
     const fn of(graph: &'a Graph) -> Self {
         let names = &graph.vertices.names;
         Self {
-            own: texts::Cursor::of(names),
-            linked: texts::Cursor::of(names),
+            own: front_coded::Cursor::of(names),
+            linked: front_coded::Cursor::of(names),
             url: String::new(),
         }
     }
@@ -243,7 +243,7 @@ fn read_list(
     put_url(names.own.text(id), &mut names.url)?;
     let page = reading.page(&names.url)?;
     let mut targets = Vec::new();
-    let mut room = Room::of(list.len(), graph.most_held);
+    let mut room = UrlBudget::of(list.len(), graph.most_held);
     let mut to = 0;
     for gap in numbers {
         to += gap;

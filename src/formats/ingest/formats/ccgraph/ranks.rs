@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::error::CcGraphError;
 use super::host::quality;
-use super::parts::{Parts, length};
-use crate::ingest::formats::nodes::texts::{Cursor, Texts};
+use super::part_lines::{PartLines, length};
+use crate::ingest::formats::node_graph::front_coded::{Cursor, FrontCodedList};
 use crate::ingest::number::whole_number;
 use crate::ingest::open::{Input, InputError};
 use crate::ingest::progress::Progress;
@@ -71,7 +71,7 @@ impl Ranks {
 /// Reads the ranks of the hosts with these names.
 ///
 /// Cost: four bytes for each host, and 16 more while it runs where the hosts are not sorted.
-pub(super) fn read(inputs: &[Input], names: &Texts, watch: &dyn Watch) -> Result<Ranks, Stop> {
+pub(super) fn read(inputs: &[Input], names: &FrontCodedList, watch: &dyn Watch) -> Result<Ranks, Stop> {
     let mut ranks = Ranks::default();
     if inputs.is_empty() {
         return Ok(ranks);
@@ -84,7 +84,7 @@ pub(super) fn read(inputs: &[Input], names: &Texts, watch: &dyn Watch) -> Result
         .iter()
         .map(|input| input.to_string().into())
         .collect();
-    let mut lines = Parts::new(inputs, progress.clone());
+    let mut lines = PartLines::new(inputs, progress.clone());
     let mut columns: Option<(usize, Columns)> = None;
     // The largest position, and where it is.
     let mut largest = (0, 0, 0);
@@ -215,9 +215,9 @@ impl Columns {
 /// Finds vertices by their names: by halving where they are sorted, as published ones are, else by
 /// hashes.
 enum Finder<'a> {
-    Sorted(&'a Texts),
+    Sorted(&'a FrontCodedList),
     Hashed {
-        names: &'a Texts,
+        names: &'a FrontCodedList,
         hasher: RandomState,
         /// The hash of each name and its vertex, ascending.
         all: Vec<(u64, u64)>,
@@ -225,7 +225,7 @@ enum Finder<'a> {
 }
 
 impl<'a> Finder<'a> {
-    fn of(names: &'a Texts) -> Self {
+    fn of(names: &'a FrontCodedList) -> Self {
         if names.is_sorted() {
             return Self::Sorted(names);
         }

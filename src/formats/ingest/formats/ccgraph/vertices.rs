@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::error::CcGraphError;
-use super::parts::{Line, Parts, length, number};
-use crate::ingest::formats::nodes::texts::Texts;
+use super::part_lines::{Line, PartLines, length, number};
+use crate::ingest::formats::node_graph::front_coded::FrontCodedList;
 use crate::ingest::location::MAX_URL;
 use crate::ingest::open::{Input, InputError};
 use crate::ingest::progress::Progress;
@@ -16,7 +16,7 @@ use seedbank_algorithms::watch::Watch;
 #[derive(Debug, Default)]
 pub(super) struct Vertices {
     /// The hosts, with their labels reversed, as they are written.
-    pub(super) names: Texts,
+    pub(super) names: FrontCodedList,
     /// The name of each part, and its first vertex.
     parts: Vec<(Arc<str>, u64)>,
     /// How many bytes of text the list has.
@@ -45,9 +45,9 @@ pub(super) fn read(
 ) -> Result<Vertices, Stop> {
     watch.stage("read hosts", length(inputs)?);
     let progress = Progress::new(watch);
-    let mut lines = Parts::new(inputs, progress.clone());
-    let mut names = Texts::default();
-    // The first vertex of each part. Parts without lines begin with the vertex after them, and so
+    let mut lines = PartLines::new(inputs, progress.clone());
+    let mut names = FrontCodedList::default();
+    // The first vertex of each part. PartLines without lines begin with the vertex after them, and so
     // come before the part that has it.
     let mut firsts: Vec<u64> = Vec::new();
     while let Some(line) = lines.next()? {

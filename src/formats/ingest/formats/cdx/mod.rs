@@ -11,8 +11,8 @@
 //! [`fetch`](crate::ingest::fetch); an entry of the type `warc/revisit` without a status is a page
 //! that was fetched and had the content that the digest stands for.
 
-mod columns;
-mod entry;
+mod header;
+mod capture;
 
 use crate::ingest::entries::{Entry, EntryFormat, each};
 use crate::ingest::open::Input;
@@ -20,7 +20,7 @@ use crate::ingest::reading::Reading;
 use crate::ingest::reject::Fault;
 use crate::ingest::source::Sources;
 use crate::ingest::summary::PassedOver;
-use columns::Header;
+use header::Header;
 
 /// The sources for indexes.
 pub(super) fn sources(inputs: &[Input]) -> Sources {
@@ -48,7 +48,7 @@ impl EntryFormat for Cdx {
         let mut parts = line.splitn(3, ' ').skip(1);
         match (parts.next(), parts.next()) {
             (Some(time), Some(json)) if json.starts_with('{') => {
-                entry::of_json(time, json, reading)
+                capture::of_json(time, json, reading)
             }
             _ => header.entry(line)?.said(reading),
         }

@@ -13,9 +13,9 @@
 //! quotes are missing the end of the record cannot be told, and what follows is no array: the batch
 //! is refused, with the number of the last record.
 
-mod cutter;
+mod splitter;
 mod error;
-mod value;
+mod value_scanner;
 
 use crate::ingest::blocks::line_too_long;
 use crate::ingest::entries::utf_8;
@@ -26,7 +26,7 @@ use crate::ingest::progress::Progress;
 use crate::ingest::reading::Reading;
 use crate::ingest::reject::Position;
 use crate::ingest::source::{Piece, Pieces, Source, Sources, Stop};
-use cutter::{Cutter, Records};
+use splitter::{Splitter, Records};
 use seedbank_algorithms::watch::Watch;
 
 /// What a piece counts for at least: of a text that goes on without records there are only so many.
@@ -59,8 +59,8 @@ impl Source for JsonArray {
 
 /// The pieces of an open input with this name.
 pub(super) fn pieces<'a>(file: String, input: Opened, progress: &Progress<'a>) -> Pieces<'a> {
-    let cutter = Cutter::new(file, input, progress.clone());
-    Box::new(cutter.map(|records| {
+    let splitter = Splitter::new(file, input, progress.clone());
+    Box::new(splitter.map(|records| {
         let records = records?;
         Ok(Piece {
             bytes: records.bytes,

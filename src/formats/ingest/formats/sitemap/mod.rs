@@ -14,7 +14,7 @@
 //! * Elements count by their namespace, which is that of the first element, whatever their prefix.
 //! * The text is read as a stream: what is held is one tag, and the URLs of a piece.
 
-mod bytes;
+mod limited_bytes;
 mod error;
 mod xml;
 
@@ -29,10 +29,10 @@ use crate::ingest::record::{Event, PageRecord};
 use crate::ingest::reject::{Fault, Position, RejectReason};
 use crate::ingest::source::{PIECE_RECORDS, PIECE_SIZE, Piece, Pieces, Source, Sources, Stop};
 use crate::ingest::summary::PassedOver;
-use bytes::Bytes;
+use limited_bytes::LimitedBytes;
 use error::SitemapError;
 use seedbank_algorithms::watch::Watch;
-use xml::{Named, Xml};
+use xml::{SitemapEntry, Xml};
 
 /// What each URL of a piece is taken to add to what it is cut from.
 const OF_URL: usize = 32;
@@ -115,8 +115,8 @@ pub(super) fn pieces<'a>(
     tally: Arc<Tally>,
     progress: &Progress<'a>,
 ) -> Pieces<'a> {
-    let bytes = Bytes::new(input, progress.clone());
-    Box::new(Cutter {
+    let bytes = LimitedBytes::new(input, progress.clone());
+    Box::new(Splitter {
         xml: Xml::new(file.clone(), bytes),
         file,
         tally,
@@ -126,7 +126,7 @@ pub(super) fn pieces<'a>(
 }
 
 /// The URLs of a sitemap, in pieces.
-struct Cutter<'a> {
+struct Splitter<'a> {
     file: String,
     xml: Xml<'a>,
     tally: Arc<Tally>,
@@ -135,7 +135,7 @@ struct Cutter<'a> {
     is_ended: bool,
 }
 
-impl Cutter<'_> {
+impl Splitter<'_> {
     /// What is wrong with a sitemap that was read to its end.
     fn at_end(&self) -> Option<Stop> {
         if !self.xml.is_index() {
@@ -150,7 +150,7 @@ impl Cutter<'_> {
     }
 }
 
-impl<'a> Iterator for Cutter<'a> {
+impl<'a> Iterator for Splitter<'a> {
     type Item = Result<Piece<'a>, Stop>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -158,13 +158,13 @@ impl<'a> Iterator for Cutter<'a> {
             return Some(Err(failed));
         }
         let from = self.xml.done();
-        let mut named: Vec<(u64, Named)> = Vec::new();
+        let mut named: Vec<(u64, SitemapEntry)> = Vec::new();
         let mut memory = 0;
         while !self.is_ended && memory < PIECE_SIZE && named.len() < PIECE_RECORDS {
             match self.xml.next_named() {
                 Ok(Some(next)) => {
                     memory += OF_URL;
-                    if let Named::Page(url, _) = &next {
+                    if let SitemapEntry::Page(url, _) = &next {
                         memory += url.len();
                     }
                     named.push((self.xml.number, next));
@@ -191,11 +191,11 @@ impl<'a> Iterator for Cutter<'a> {
     }
 }
 
-fn read(named: &[(u64, Named)], reading: &mut Reading) {
+fn read(named: &[(u64, SitemapEntry)], reading: &mut Reading) {
     for (number, named) in named {
         match named {
-            Named::Sitemap => reading.pass_over(PassedOver::Sitemap),
-            Named::Page(url, is) => {
+            SitemapEntry::Sitemap => reading.pass_over(PassedOver::Sitemap),
+            SitemapEntry::Page(url, is) => {
                 let said = match is {
                     Ok(()) => reading.page(url),
                     Err(said) => Err(Fault::new(RejectReason::InvalidUrl, *said)),

@@ -8,7 +8,7 @@ use quick_xml::name::ResolveResult;
 use quick_xml::reader::NsReader;
 use quick_xml::{Error, XmlVersion};
 
-use super::bytes::{Bytes, Ended};
+use super::limited_bytes::{Ended, LimitedBytes};
 use super::error::SitemapError;
 use crate::ingest::location::MAX_URL;
 use crate::ingest::open::InputError;
@@ -22,7 +22,7 @@ const XHTML: &str = "http://www.w3.org/1999/xhtml";
 
 /// Something that a sitemap names.
 #[derive(Debug)]
-pub(super) enum Named {
+pub(super) enum SitemapEntry {
     /// A page; or else why the URL is none.
     Page(String, Result<(), &'static str>),
     /// Another sitemap.
@@ -32,7 +32,7 @@ pub(super) enum Named {
 /// A sitemap that is being read.
 pub(super) struct Xml<'a> {
     file: String,
-    reader: NsReader<Bytes<'a>>,
+    reader: NsReader<LimitedBytes<'a>>,
     /// What an event is read into.
     buffer: Vec<u8>,
     /// Whether the sitemap's own elements stand where the reader is, from outside to inside.
@@ -61,7 +61,7 @@ enum Step {
 }
 
 impl<'a> Xml<'a> {
-    pub(super) fn new(file: String, bytes: Bytes<'a>) -> Self {
+    pub(super) fn new(file: String, bytes: LimitedBytes<'a>) -> Self {
         let mut reader = NsReader::from_reader(bytes);
         // Many write the `&` of a query as it is.
         reader.config_mut().allow_dangling_amp = true;
@@ -85,7 +85,7 @@ impl<'a> Xml<'a> {
     }
 
     /// The next thing that is named, with the number of its element; `None` at the end.
-    pub(super) fn next_named(&mut self) -> Result<Option<Named>, Stop> {
+    pub(super) fn next_named(&mut self) -> Result<Option<SitemapEntry>, Stop> {
         while !self.is_ended {
             self.buffer.clear();
             self.buffer.shrink_to(64 << 10);
@@ -104,7 +104,7 @@ impl<'a> Xml<'a> {
         Ok(None)
     }
 
-    fn event(&mut self, event: &Event<'_>) -> Result<Option<Named>, Stop> {
+    fn event(&mut self, event: &Event<'_>) -> Result<Option<SitemapEntry>, Stop> {
         match event {
             Event::Start(tag) => self.start(tag),
             Event::Empty(tag) => {
@@ -151,7 +151,7 @@ impl<'a> Xml<'a> {
         }
     }
 
-    fn start(&mut self, tag: &BytesStart<'_>) -> Result<Option<Named>, Stop> {
+    fn start(&mut self, tag: &BytesStart<'_>) -> Result<Option<SitemapEntry>, Stop> {
         if self.path.len() >= DEEPEST {
             return Err(self.excess("elements that are nested too deeply"));
         }
@@ -190,20 +190,20 @@ impl<'a> Xml<'a> {
         Ok(None)
     }
 
-    fn end(&mut self) -> Result<Option<Named>, Stop> {
+    fn end(&mut self) -> Result<Option<SitemapEntry>, Stop> {
         match self.path.pop() {
             Some(Step::Loc) => {
                 let loc = self.loc.take();
                 self.has_loc = true;
                 Ok(loc.map(|(url, is)| {
                     if self.is_index {
-                        Named::Sitemap
+                        SitemapEntry::Sitemap
                     } else {
-                        Named::Page(url.trim().to_owned(), is)
+                        SitemapEntry::Page(url.trim().to_owned(), is)
                     }
                 }))
             }
-            Some(Step::Entry) if !self.has_loc => Ok(Some(Named::Page(
+            Some(Step::Entry) if !self.has_loc => Ok(Some(SitemapEntry::Page(
                 String::new(),
                 Err("an element without a loc"),
             ))),
@@ -270,7 +270,7 @@ impl<'a> Xml<'a> {
 }
 
 /// The page that a link names as the same in another language or for another screen.
-fn alternate(tag: &BytesStart<'_>) -> Option<Named> {
+fn alternate(tag: &BytesStart<'_>) -> Option<SitemapEntry> {
     let attribute = |name: &str| {
         let found = tag.try_get_attribute(name).ok().flatten()?;
         let value = found.normalized_value(XmlVersion::default()).ok()?;
@@ -284,5 +284,5 @@ fn alternate(tag: &BytesStart<'_>) -> Option<Named> {
         return None;
     }
     let url = attribute("href")?;
-    Some(Named::Page(url.trim().to_owned(), Ok(())))
+    Some(SitemapEntry::Page(url.trim().to_owned(), Ok(())))
 }

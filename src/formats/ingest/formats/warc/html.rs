@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::tags::{Tag, tags};
-use crate::ingest::formats::archive::links::{asks_not_to_follow, has_token, is_robots};
+use crate::ingest::formats::archive::page_links::{asks_not_to_follow, has_token, is_robots};
 
 /// What was found in a page.
 #[derive(Debug, Default)]

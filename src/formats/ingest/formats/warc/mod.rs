@@ -1,7 +1,7 @@
 //! WARC: what crawlers write, the answers of servers as they came.
 //!
 //! ```text
-//! gzip --> WARC records --Cutter--> heads, and bodies of HTML undone --page, in parallel--> a record for each page
+//! gzip --> WARC records --Splitter--> heads, and bodies of HTML undone --page, in parallel--> a record for each page
 //! ```
 //!
 //! * `response`: what its status says of the page (as in all formats, [`fetch`](crate::ingest::fetch)),
@@ -22,20 +22,20 @@
 //! a megabyte, or of the longest page; what servers compressed is undone as the text is cut, so that
 //! it counts with its length.
 
-mod answer;
+mod http_response;
 mod charset;
-mod coding;
-mod elements;
+mod content_encoding;
+mod open_elements;
 mod html;
-mod kept;
+mod item;
 mod page;
 mod tags;
 
-use super::archive::links::Nofollow;
+use super::archive::page_links::Nofollow;
 use super::archive::source::Archive;
 use crate::ingest::open::Input;
 use crate::ingest::source::{Source, Sources};
-use kept::Warc;
+use item::Warc;
 
 /// The sources for WARC files.
 pub(super) fn sources(inputs: &[Input], nofollow: Nofollow) -> Sources {

@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 
-use super::answer::Answered;
+use super::http_response::HttpResponse;
 use super::charset::in_utf8;
 use super::html::Html;
-use super::kept::{Kept, Kind, Warc, outlink};
+use super::item::{WarcItem, Kind, Warc, outlink};
 use crate::ingest::fetch::{Answer, Fetch, as_crawled, counted};
-use crate::ingest::formats::archive::frames::{Frame, Frames, Record};
-use crate::ingest::formats::archive::head::Head;
-use crate::ingest::formats::archive::links::{Nofollow, PageLinks};
+use crate::ingest::formats::archive::framing::{Content, Records, Record};
+use crate::ingest::formats::archive::header::WarcHeader;
+use crate::ingest::formats::archive::page_links::{Nofollow, PageLinks};
 use crate::ingest::interner::UrlNumber;
 use crate::ingest::reading::Reading;
 use crate::ingest::record::{Event, PageRecord};
@@ -20,20 +20,20 @@ use crate::ingest::summary::PassedOver;
 type Said = Result<PageRecord<UrlNumber>, PassedOver>;
 
 /// Reads the records of a piece.
-pub(super) fn read(warc: Warc, frames: Frames<Kept>, reading: &mut Reading) {
+pub(super) fn read(warc: Warc, frames: Records<WarcItem>, reading: &mut Reading) {
     read_from(0, warc, frames.records, reading);
 }
 
 /// Reads the records from a place on.
-fn read_from(from: usize, warc: Warc, mut records: Vec<Record<Kept>>, reading: &mut Reading) {
+fn read_from(from: usize, warc: Warc, mut records: Vec<Record<WarcItem>>, reading: &mut Reading) {
     // What was noted of the answer that comes next.
-    let mut noted: Option<Kept> = None;
+    let mut noted: Option<WarcItem> = None;
     for at in from..records.len() {
         if reading.is_full() && noted.is_none() {
             reading.go_on_with(move |reading| read_from(at, warc, records, reading));
             return;
         }
-        let is_item = |record: &Record<Kept>| matches!(record.frame, Frame::Item(_));
+        let is_item = |record: &Record<WarcItem>| matches!(record.frame, Content::Item(_));
         let after = match records.get(at) {
             Some(record) if is_item(record) => records.get(at + 1..).unwrap_or_default(),
             _ => &[],
@@ -44,7 +44,7 @@ fn read_from(from: usize, warc: Warc, mut records: Vec<Record<Kept>>, reading: &
         // What is taken by the answer beside it is passed over in its turn.
         let mut take = |at: usize| {
             let record = records.get_mut(at)?;
-            let beside = Frame::Other(PassedOver::BesideResponse);
+            let beside = Content::Skipped(PassedOver::BesideResponse);
             Some((record.number, std::mem::replace(&mut record.frame, beside)))
         };
         let Some((number, frame)) = take(at) else {
@@ -52,9 +52,9 @@ fn read_from(from: usize, warc: Warc, mut records: Vec<Record<Kept>>, reading: &
         };
         let number = Position::Record(number);
         match frame {
-            Frame::Other(reason) => reading.pass_over(reason),
-            Frame::Refused(fault, text) => reading.add(number, Err(fault), &text),
-            Frame::Item(item) => {
+            Content::Skipped(reason) => reading.pass_over(reason),
+            Content::Rejected(fault, text) => reading.add(number, Err(fault), &text),
+            Content::Item(item) => {
                 let is_notes = matches!(item.kind, Kind::Notes);
                 if is_notes && partner.is_some() {
                     noted = Some(item);
@@ -62,7 +62,7 @@ fn read_from(from: usize, warc: Warc, mut records: Vec<Record<Kept>>, reading: &
                     continue;
                 }
                 let beside = match partner.filter(|_| !is_notes).and_then(&mut take) {
-                    Some((_, Frame::Item(beside))) => Some(beside),
+                    Some((_, Content::Item(beside))) => Some(beside),
                     _ => noted.take(),
                 };
                 let nofollow = warc.nofollow;
@@ -81,8 +81,8 @@ fn read_from(from: usize, warc: Warc, mut records: Vec<Record<Kept>>, reading: &
 
 /// What a record, with the notes beside it, says of its page.
 fn page(
-    item: &Kept,
-    notes: Option<&Kept>,
+    item: &WarcItem,
+    notes: Option<&WarcItem>,
     nofollow: Nofollow,
     reading: &mut Reading,
 ) -> Result<Said, Fault> {
@@ -97,7 +97,7 @@ fn page(
         return of_notes(item, &head, reading).map(Ok);
     };
     let (http, body) = item.block().split_at_checked(http).unwrap_or_default();
-    let answered = Answered::read(http);
+    let answered = HttpResponse::read(http);
     let answer = match answered.status {
         // A page that is as it was need not say so once more, or says just that.
         None | Some(304) if is_revisit => Answer::Crawled,
@@ -153,8 +153,8 @@ fn page(
 
 /// What notes say that stand alone.
 fn of_notes(
-    notes: &Kept,
-    head: &Head<'_>,
+    notes: &WarcItem,
+    head: &WarcHeader<'_>,
     reading: &mut Reading,
 ) -> Result<PageRecord<UrlNumber>, Fault> {
     let url = url(head)?;
@@ -176,7 +176,7 @@ fn of_notes(
 }
 
 /// Adds the links that were noted.
-fn add_notes(notes: &Kept, url: &str, record: &mut PageRecord<UrlNumber>, reading: &mut Reading) {
+fn add_notes(notes: &WarcItem, url: &str, record: &mut PageRecord<UrlNumber>, reading: &mut Reading) {
     let of_page = (url, notes.block().len());
     let mut links = PageLinks::of(record.url, of_page, None, Nofollow::Keep, false, reading);
     for line in notes.block().split(|byte| *byte == b'\n') {
@@ -188,7 +188,7 @@ fn add_notes(notes: &Kept, url: &str, record: &mut PageRecord<UrlNumber>, readin
 }
 
 /// The URL of the page.
-fn url<'a>(head: &Head<'a>) -> Result<&'a str, Fault> {
+fn url<'a>(head: &WarcHeader<'a>) -> Result<&'a str, Fault> {
     text(head.url, "WARC-Target-URI")?.ok_or_else(|| {
         Fault::new(
             RejectReason::MissingUrl,

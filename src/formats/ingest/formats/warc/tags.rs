@@ -10,7 +10,7 @@ use std::mem::take;
 
 use html5gum::{Emitter, Error, State, Tokenizer};
 
-use super::elements::Elements;
+use super::open_elements::OpenElements;
 
 /// The start tag of an element that is looked at, with those of its attributes that are; of several
 /// of a name the first counts.
@@ -36,7 +36,7 @@ pub(super) fn tags(html: &[u8], take_tag: impl FnMut(&Tag)) {
         is_looked_at: false,
         attribute: Vec::new(),
         value: Vec::new(),
-        open: Elements::default(),
+        open: OpenElements::default(),
     };
     let Ok(()) = Tokenizer::new_with_emitter(html, emitter).finish();
 }
@@ -54,7 +54,7 @@ struct Tags<F> {
     /// The attribute that is read.
     attribute: Vec<u8>,
     value: Vec<u8>,
-    open: Elements,
+    open: OpenElements,
 }
 
 impl<F: FnMut(&Tag)> Tags<F> {

@@ -6,7 +6,7 @@ use super::envelope::{
     Document, Html, LinkTag, MetaTag, Object, each, first_text, read, status, text,
 };
 use crate::ingest::fetch::{Answer, Fetch, as_crawled, counted};
-use crate::ingest::formats::archive::links::{
+use crate::ingest::formats::archive::page_links::{
     Nofollow, PageLinks, asks_not_to_follow, has_token, is_robots,
 };
 use crate::ingest::interner::UrlNumber;

@@ -6,7 +6,7 @@
 //!   "Payload-Metadata": {"HTTP-Response-Metadata": {
 //!     "Response-Message": {"Status": "200"}, "Headers": {"Location": ...}, "Entity-Digest": ...,
 //!     "HTML-Metadata": {
-//!       "Head": {"Base": ..., "Link": [{"rel": ..., "url": ...}], "Metas": [{"name": ..., "content": ...}]},
+//!       "WarcHeader": {"Base": ..., "Link": [{"rel": ..., "url": ...}], "Metas": [{"name": ..., "content": ...}]},
 //!       "Links": [{"path": "A@/href", "url": ..., "rel": ...}]}}}}}
 //! ```
 //!
@@ -97,7 +97,7 @@ objects! {
 
     /// What is in the page, where it is HTML that could be parsed.
     Html {
-        head: Object<HtmlHead<'a>> = "Head",
+        head: Object<HtmlHead<'a>> = "WarcHeader",
         links: Raw<'a> = "Links",
     }
 

@@ -1,7 +1,7 @@
 //! WAT: the metadata of web archives, as Common Crawl publishes it beside each of its archives.
 //!
 //! ```text
-//! gzip --> WARC records, one after another --Cutter--> pieces of blocks --capture, in parallel--> a record for each page
+//! gzip --> WARC records, one after another --Splitter--> pieces of blocks --capture, in parallel--> a record for each page
 //! ```
 //!
 //! * A WAT is itself a web archive: first a `warcinfo`, then for each record of the archive that it
@@ -20,10 +20,10 @@
 mod capture;
 mod envelope;
 
-use super::archive::frames::{Frame, Frames, Record};
-use super::archive::head::Head;
-use super::archive::layout::Layout;
-use super::archive::links::Nofollow;
+use super::archive::framing::{Content, Records, Record};
+use super::archive::header::WarcHeader;
+use super::archive::archive_format::ArchiveFormat;
+use super::archive::page_links::Nofollow;
 use super::archive::source::Archive;
 use crate::ingest::blocks::MAX_LINE;
 use crate::ingest::foreign::Foreign;
@@ -55,14 +55,14 @@ pub(super) struct Wat {
     nofollow: Nofollow,
 }
 
-impl Layout for Wat {
+impl ArchiveFormat for Wat {
     type Item = Vec<u8>;
 
-    const IS: Foreign = Foreign::Wat;
-    const HOLDS_RECORDS: bool = false;
-    const LONGEST: Option<usize> = Some(MAX_LINE);
+    const KIND: Foreign = Foreign::Wat;
+    const MAY_CONTAIN_RECORDS: bool = false;
+    const MAX_BLOCK: Option<usize> = Some(MAX_LINE);
 
-    fn wants(&self, head: &Head<'_>, _: &[u8]) -> bool {
+    fn wants(&self, head: &WarcHeader<'_>, _: &[u8]) -> bool {
         let is_json =
             head.content.is_empty() || head.content.eq_ignore_ascii_case(b"application/json");
         is_json && head.is("metadata")
@@ -71,7 +71,7 @@ impl Layout for Wat {
     fn item(
         &self,
         _: &[u8],
-        head: &Head<'_>,
+        head: &WarcHeader<'_>,
         block: &[u8],
         _: bool,
     ) -> Result<Vec<u8>, PassedOver> {
@@ -87,7 +87,7 @@ impl Layout for Wat {
     }
 }
 
-fn read(wat: Wat, frames: Frames<Vec<u8>>, reading: &mut Reading) {
+fn read(wat: Wat, frames: Records<Vec<u8>>, reading: &mut Reading) {
     read_all(wat, frames.records.into_iter(), reading);
 }
 
@@ -101,9 +101,9 @@ fn read_all(wat: Wat, mut records: std::vec::IntoIter<Record<Vec<u8>>>, reading:
         }
         let at = Position::Record(record.number);
         match record.frame {
-            Frame::Other(reason) => reading.pass_over(reason),
-            Frame::Refused(fault, text) => reading.add(at, Err(fault), &text),
-            Frame::Item(json) => match capture(&json, wat.nofollow, reading) {
+            Content::Skipped(reason) => reading.pass_over(reason),
+            Content::Rejected(fault, text) => reading.add(at, Err(fault), &text),
+            Content::Item(json) => match capture(&json, wat.nofollow, reading) {
                 Ok(Ok(event)) => reading.add(at, Ok(event), &json),
                 Ok(Err(reason)) => reading.pass_over(reason),
                 Err(fault) => reading.add(at, Err(fault), &json),
