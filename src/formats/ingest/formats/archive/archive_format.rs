@@ -1,49 +1,53 @@
-//! What a format of web archives keeps of its records.
+//! The trait of formats of web archives.
 
+use super::framing::Records;
 use super::header::WarcHeader;
 use crate::ingest::foreign::Foreign;
+use crate::ingest::reading::Reading;
 use crate::ingest::summary::PassedOver;
 
-/// How a format reads the records that are cut from its text.
-pub(crate) trait ArchiveFormat: Send {
-    /// What is kept of a record.
+/// A format of web archives: which records it reads, and how.
+pub(crate) trait ArchiveFormat: Copy + Send + Sync + 'static {
+    /// The part of a record that is read.
     type Item: Send;
 
-    /// What the first bytes of a file must say that it is.
+    /// The kind that the first bytes of a file must show.
     const KIND: Foreign;
 
-    /// Whether a line in a block may begin as a record does.
+    /// Whether a block may contain lines that begin like a record.
     const MAY_CONTAIN_RECORDS: bool;
 
-    /// The longest block, in bytes; a record with a longer one is refused. `None` where the rest of
-    /// one is skipped.
+    /// The length of the longest block, in bytes; a record with a longer one is rejected. `None` if
+    /// the rest of a longer block is skipped.
     const MAX_BLOCK: Option<usize>;
 
-    /// Whether more than its first [`BLOCK_PREFIX`] bytes are wanted of a record's block.
-    fn wants(&self, head: &WarcHeader<'_>, beginning: &[u8]) -> bool;
+    /// Returns whether more than the first [`BLOCK_PREFIX`] bytes of a block are needed.
+    fn needs_block(self, header: &WarcHeader<'_>, prefix: &[u8]) -> bool;
 
-    /// What is kept of a record; `Err` where it says nothing. The head is given as text, and read;
-    /// the block may be the first bytes of it, and then is not `whole`.
-    fn item(
-        &self,
+    /// Extracts the item of a record; `Err` if the record does not describe a page. `block` is a
+    /// prefix of the block unless it `is_complete`.
+    fn extract(
+        self,
         text: &[u8],
-        head: &WarcHeader<'_>,
+        header: &WarcHeader<'_>,
         block: &[u8],
-        whole: bool,
+        is_complete: bool,
     ) -> Result<Self::Item, PassedOver>;
 
-    /// About how many bytes of memory it takes, with what is read from it.
+    /// Returns the approximate memory of an item, in bytes, without the URLs parsed from it.
     fn memory(item: &Self::Item) -> usize;
 
-    /// Whether a record belongs to one of those that came just before it, so that both are read
-    /// together.
-    fn belongs(_before: &Self::Item, _item: &Self::Item) -> bool {
+    /// Returns whether an item must be read together with a preceding one.
+    fn belongs(_previous: &Self::Item, _item: &Self::Item) -> bool {
         false
     }
+
+    /// Reads the records of a piece.
+    fn read(self, records: Records<Self::Item>, reading: &mut Reading);
 }
 
-/// How many bytes of a block are looked at to know whether the rest is wanted.
+/// Bytes of a block that suffice to decide whether the rest is needed.
 pub(crate) const BLOCK_PREFIX: usize = 64 << 10;
 
-/// How many records that say nothing may stand between two that belong together.
+/// The most skipped records between two that belong together.
 pub(crate) const MAX_BETWEEN: usize = 4;

@@ -1,5 +1,5 @@
-//! The heads of a web archive (ISO 28500): a line with the version, lines of names and values, a blank
-//! line. What a server answered begins with a head of the same shape.
+//! Headers of WARC records (ISO 28500): a line with the version, lines of names and values, a blank
+//! line. HTTP responses begin with a header of the same shape.
 //!
 //! ```text
 //! WARC/1.0\r\n
@@ -9,19 +9,19 @@
 //! \r\n
 //! ```
 
-/// What every record begins with.
+/// The first bytes of every record.
 pub(crate) const MAGIC: &[u8] = b"WARC/";
 
-/// What is taken of a record's head; a value that is missing is empty.
+/// The fields of a record's header that are used; a missing value is empty.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct WarcHeader<'a> {
-    /// The length of the record's block in bytes; `None` where there is none or it is no number.
+    /// Length of the block, in bytes; `None` if it is missing or not a number.
     pub(crate) length: Option<u64>,
     /// `WARC-Type`.
     pub(crate) kind: &'a [u8],
-    /// `Content-Type`, without what follows the name.
+    /// `Content-Type`, without parameters.
     pub(crate) content: &'a [u8],
-    /// `WARC-Target-URI`; `None` where there is none.
+    /// `WARC-Target-URI`, without angle brackets.
     pub(crate) url: Option<&'a [u8]>,
     /// `WARC-Date`.
     pub(crate) date: Option<&'a [u8]>,
@@ -36,19 +36,20 @@ pub(crate) struct WarcHeader<'a> {
 }
 
 impl WarcHeader<'_> {
-    /// Whether it is of this type.
+    /// Returns whether the record has this type.
     pub(crate) fn is(&self, kind: &str) -> bool {
         self.kind.eq_ignore_ascii_case(kind.as_bytes())
     }
 
-    /// Whether it has all that every record must have.
-    pub(super) fn is_whole(&self) -> bool {
+    /// Returns whether every mandatory field is present.
+    pub(super) fn is_complete(&self) -> bool {
         let texts = [self.kind, self.id, self.date.unwrap_or_default()];
         self.length.is_some() && texts.iter().all(|text| !text.is_empty())
     }
 }
 
-/// The length of the head that a text begins with, with its blank line; `None` where it goes on.
+/// Returns the length of the header at the beginning of a text, with its blank line; `None` if the
+/// text ends within it.
 pub(crate) fn end(text: &[u8]) -> Option<usize> {
     let ends = text.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
     let mut after = ends.map(|(at, _)| at + 1);
@@ -59,53 +60,52 @@ pub(crate) fn end(text: &[u8]) -> Option<usize> {
     })
 }
 
-/// The names and values of a head, after its first line.
-pub(crate) fn fields(head: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
-    head.split(|byte| *byte == b'\n').skip(1).map(|line| {
-        let mut parts = line.splitn(2, |byte| *byte == b':');
-        let name = parts.next().unwrap_or_default().trim_ascii();
-        (name, parts.next().unwrap_or_default().trim_ascii())
-    })
+/// Returns, for each name, the value of the first line of a header with this name in any case.
+pub(crate) fn first_values<'a, const N: usize>(
+    header: &'a [u8],
+    names: [&str; N],
+) -> [Option<&'a [u8]>; N] {
+    let mut values = [None; N];
+    for line in header.split(|byte| *byte == b'\n').skip(1) {
+        let mut parts = line.splitn(2, |byte| *byte == b':').map(<[u8]>::trim_ascii);
+        let name = parts.next().unwrap_or_default();
+        let known = |known: &&str| name.eq_ignore_ascii_case(known.as_bytes());
+        let place = names.iter().position(known);
+        if let Some(value) = place.and_then(|at| values.get_mut(at)) {
+            value.get_or_insert(parts.next().unwrap_or_default());
+        }
+    }
+    values
 }
 
-/// The name of a media type, without its parameters.
+/// Returns the name of a media type, without its parameters.
 pub(crate) fn media_type(value: &[u8]) -> &[u8] {
     let end = value.iter().position(|byte| *byte == b';');
     let name = value.get(..end.unwrap_or(value.len()));
     name.unwrap_or_default().trim_ascii()
 }
 
-/// Reads a head. Names are compared without case; the first of several lines of a name counts.
-pub(crate) fn read(head: &[u8]) -> WarcHeader<'_> {
-    let mut length = None;
-    let mut kind = None;
-    let mut content = None;
-    let mut url = None;
-    let mut date = None;
-    let mut digest = None;
-    let mut id = None;
-    let mut segment = None;
-    let mut truncated = None;
-    for (name, value) in fields(head) {
-        let place = match () {
-            () if name.eq_ignore_ascii_case(b"Content-Length") => &mut length,
-            () if name.eq_ignore_ascii_case(b"WARC-Type") => &mut kind,
-            () if name.eq_ignore_ascii_case(b"Content-Type") => &mut content,
-            () if name.eq_ignore_ascii_case(b"WARC-Target-URI") => &mut url,
-            () if name.eq_ignore_ascii_case(b"WARC-Date") => &mut date,
-            () if name.eq_ignore_ascii_case(b"WARC-Payload-Digest") => &mut digest,
-            () if name.eq_ignore_ascii_case(b"WARC-Record-ID") => &mut id,
-            () if name.eq_ignore_ascii_case(b"WARC-Segment-Number") => &mut segment,
-            () if name.eq_ignore_ascii_case(b"WARC-Truncated") => &mut truncated,
-            () => continue,
-        };
-        place.get_or_insert(value);
-    }
+/// Parses a header. Names are compared without case; the first line with a name counts.
+pub(crate) fn read(header: &[u8]) -> WarcHeader<'_> {
+    let [length, kind, content, url, date, digest, id, segment, truncated] = first_values(
+        header,
+        [
+            "Content-Length",
+            "WARC-Type",
+            "Content-Type",
+            "WARC-Target-URI",
+            "WARC-Date",
+            "WARC-Payload-Digest",
+            "WARC-Record-ID",
+            "WARC-Segment-Number",
+            "WARC-Truncated",
+        ],
+    );
     WarcHeader {
         length: length.and_then(number),
         kind: kind.unwrap_or_default(),
         content: content.map(media_type).unwrap_or_default(),
-        // Old writers put it in angle brackets.
+        // Old writers enclose it in angle brackets.
         url: url.map(|url| {
             let inside = url.strip_prefix(b"<");
             inside.and_then(|url| url.strip_suffix(b">")).unwrap_or(url)
@@ -141,7 +141,7 @@ mod tests {
         let lines = "WARC/1.0\r\nwarc-type: Metadata\r\nCONTENT-LENGTH: 12\r\nContent-Length: 13\r\n\
             warc-target-uri: <http://a.example/>\r\nContent-Type: application/JSON; charset=utf-8\r\n";
         let head = read(lines.as_bytes());
-        assert!(head.is("metadata") && !head.is_whole());
+        assert!(head.is("metadata") && !head.is_complete());
         assert_eq!(head.length, Some(12));
         assert_eq!(head.url, Some(&b"http://a.example/"[..]));
         assert_eq!(head.content, b"application/JSON");

@@ -1,52 +1,61 @@
-//! Records that are looked for in a text, each of which leads by its length to the next.
+//! Resynchronisation: finding the records of a web archive by following their lengths.
 
 use super::header::{self, MAGIC};
-use super::archive_text::ArchiveText;
 use crate::ingest::blocks::MAX_LINE;
+use crate::ingest::formats::text_window::TextWindow;
 
-/// The longest head of a record, in bytes.
-pub(super) const MAX_HEAD: usize = 64 << 10;
+/// The longest header of a record, in bytes.
+pub(super) const MAX_HEADER: usize = 64 << 10;
 
-/// How many lengths must be right for a record to be one that was looked for.
+/// How many lengths in a row must be right for a position to be accepted as a record.
 const HOPS: usize = 2;
 
 /// Where the length of a record leads.
 enum Hop {
-    /// To another record.
-    To(usize),
+    /// To another record, at this offset.
+    Record(usize),
     /// To the end of the text.
     End,
-    /// Further than is looked.
-    Far,
-    /// It is no record, or none follows it.
-    Nowhere,
+    /// Beyond the text that is examined.
+    Unknown,
+    /// There is no record, or none follows it.
+    Invalid,
 }
 
-/// Whether a record begins there that leads to others.
-pub(super) fn leads_on(text: &mut ArchiveText<'_>, at: usize) -> bool {
-    let mut at = at;
+/// Where the header of a record ends.
+pub(super) enum HeaderEnd {
+    /// After this many bytes.
+    At(usize),
+    /// It is implausible or too long.
+    Invalid,
+    /// The text ends within it.
+    Truncated,
+}
+
+/// Returns whether a record begins at an offset and leads to others.
+pub(super) fn starts_chain(text: &mut TextWindow<'_>, mut at: usize) -> bool {
     for _ in 0..HOPS {
         match hop(text, at) {
-            Hop::To(next) => at = next,
-            Hop::End | Hop::Far => return true,
-            Hop::Nowhere => return false,
+            Hop::Record(next) => at = next,
+            Hop::End | Hop::Unknown => return true,
+            Hop::Invalid => return false,
         }
     }
     true
 }
 
-/// Whether a record within the rest leads, by the lengths of all that follow, to the end of it,
-/// where the text ends.
-pub(super) fn chain_to_end(text: &mut ArchiveText<'_>, from: usize) -> bool {
+/// Returns whether the lengths of all records from some record after `from` on lead exactly to the
+/// end of the text.
+pub(super) fn chain_reaches_end(text: &mut TextWindow<'_>, from: usize) -> bool {
     let mut from = from.saturating_sub(1);
     while let Some(line) = next_line(text.from(from)) {
         let mut at = from + line;
         loop {
             match hop(text, at) {
-                Hop::To(next) => at = next,
+                Hop::Record(next) => at = next,
                 Hop::End => return true,
-                // All from there on lead here too.
-                Hop::Far | Hop::Nowhere => break,
+                // Every record of this chain ends here too, so the search continues after it.
+                Hop::Unknown | Hop::Invalid => break,
             }
         }
         from = at;
@@ -54,58 +63,64 @@ pub(super) fn chain_to_end(text: &mut ArchiveText<'_>, from: usize) -> bool {
     false
 }
 
-/// Where the length of the record that begins there leads, if it is one.
-fn hop(text: &mut ArchiveText<'_>, at: usize) -> Hop {
-    let mut wanted = 1 << 10;
-    let end = loop {
-        let more = text.have(at + wanted);
-        let window = text.from(at);
-        let window = window.get(..MAX_HEAD).unwrap_or(window);
-        if !may_be_head(window) {
-            return Hop::Nowhere;
-        }
-        if let Some(end) = header::end(window) {
-            break end;
-        }
-        if window.len() == MAX_HEAD {
-            return Hop::Nowhere;
-        }
-        // It is cut off in its head.
-        if !more {
-            return Hop::Far;
-        }
-        wanted *= 2;
+/// Follows the length of the record at an offset.
+fn hop(text: &mut TextWindow<'_>, at: usize) -> Hop {
+    let end = match header_end(text, at, is_plausible_header) {
+        HeaderEnd::At(end) => end,
+        HeaderEnd::Invalid => return Hop::Invalid,
+        HeaderEnd::Truncated => return Hop::Unknown,
     };
-    let head = header::read(text.from(at).get(..end).unwrap_or_default());
-    let Some(length) = head.length.filter(|_| head.is_whole()) else {
-        return Hop::Nowhere;
+    let header = header::read(text.from(at).get(..end).unwrap_or_default());
+    let Some(length) = header.length.filter(|_| header.is_complete()) else {
+        return Hop::Invalid;
     };
-    let short = usize::try_from(length)
-        .ok()
-        .filter(|length| *length <= MAX_LINE);
-    let Some(length) = short else {
-        return Hop::Far;
+    let length = usize::try_from(length).ok();
+    let Some(length) = length.filter(|length| *length <= MAX_LINE) else {
+        return Hop::Unknown;
     };
-    let whole = at + end + length;
-    if !text.have(whole) {
-        return Hop::Far;
+    let block_end = at + end + length;
+    if !text.have(block_end) {
+        return Hop::Unknown;
     }
-    text.have(whole + 4 + MAGIC.len());
-    // As the standard has it: an archive within a block is followed by more line ends.
-    let after = text.from(whole);
-    let ends: [&[u8]; 2] = [b"\r\n\r\n", b"\n\n"];
-    let length = ends.iter().find(|ends| after.starts_with(ends));
-    let length = length.map_or(0, |ends| ends.len());
-    match after.get(length..) {
-        _ if length == 0 => Hop::Nowhere,
-        Some([]) if text.has_ended() => Hop::End,
-        Some(follows) if follows.starts_with(MAGIC) => Hop::To(whole + length),
-        _ => Hop::Nowhere,
+    text.have(block_end + 4 + MAGIC.len());
+    // Exactly two line ends, as the standard demands: an archive within a block is followed by more.
+    let after = text.from(block_end);
+    let line_ends: [&[u8]; 2] = [b"\r\n\r\n", b"\n\n"];
+    let Some(line_ends) = line_ends.iter().find(|ends| after.starts_with(ends)) else {
+        return Hop::Invalid;
+    };
+    match after.get(line_ends.len()..) {
+        Some([]) if text.ended => Hop::End,
+        Some(next) if next.starts_with(MAGIC) => Hop::Record(block_end + line_ends.len()),
+        _ => Hop::Invalid,
     }
 }
 
-/// Whether a text may be the head of a record, as far as it goes: a version and lines with names.
-fn may_be_head(text: &[u8]) -> bool {
+/// Finds the end of the header at an offset, of which each prefix must be plausible.
+pub(super) fn header_end(
+    text: &mut TextWindow<'_>,
+    at: usize,
+    is_plausible: impl Fn(&[u8]) -> bool,
+) -> HeaderEnd {
+    let mut wanted = 1 << 10;
+    loop {
+        let has_more = text.have(at + wanted);
+        let prefix = text.from(at);
+        let prefix = prefix.get(..MAX_HEADER).unwrap_or(prefix);
+        if !is_plausible(prefix) {
+            return HeaderEnd::Invalid;
+        }
+        match header::end(prefix) {
+            Some(end) => return HeaderEnd::At(end),
+            None if prefix.len() == MAX_HEADER => return HeaderEnd::Invalid,
+            None if !has_more => return HeaderEnd::Truncated,
+            None => wanted *= 2,
+        }
+    }
+}
+
+/// Returns whether a text can be a prefix of a header: a version, then lines with names.
+fn is_plausible_header(text: &[u8]) -> bool {
     let mut lines = text.split_inclusive(|byte| *byte == b'\n');
     let version = lines.next().unwrap_or_default();
     let is_version = matches!(
@@ -115,10 +130,9 @@ fn may_be_head(text: &[u8]) -> bool {
                 | [b'0'..=b'9', b'.', b'0'..=b'9', b'\r', b'\n']
         )
     );
-    // A version that is cut off at the end of the text.
-    let is_cut = !version.ends_with(b"\n") && version.len() < MAGIC.len() + 5;
     if !is_version {
-        return is_cut;
+        // The text may end within the version.
+        return !version.ends_with(b"\n") && version.len() < MAGIC.len() + 5;
     }
     for line in lines {
         match line {
@@ -132,9 +146,48 @@ fn may_be_head(text: &[u8]) -> bool {
     true
 }
 
-/// Where a line after the first begins as a record does.
+/// Returns the offset of the first line, other than the first one, that begins like a record.
 pub(super) fn next_line(text: &[u8]) -> Option<usize> {
     let ends = text.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
     let mut after = ends.map(|(at, _)| at + 1);
     after.find(|at| text.get(*at..).is_some_and(|line| line.starts_with(MAGIC)))
+}
+
+/// Returns the offset of the first byte from `from` on that is not part of a line end, and makes
+/// enough text available after it to recognise a record. Stops after `most` line ends, since these
+/// may go on without an end.
+pub(super) fn after_line_ends(text: &mut TextWindow<'_>, from: usize, most: usize) -> usize {
+    let mut at = from;
+    loop {
+        let rest = text.from(at);
+        // Bounded, so that a long run of line ends is not scanned once for each of many records.
+        let rest = rest.get(..=most).unwrap_or(rest);
+        let other = rest.iter().position(|byte| !is_line_end(*byte));
+        at += other.unwrap_or(rest.len());
+        if other.is_some() {
+            text.have(at + MAGIC.len());
+            return at;
+        }
+        if at - from > most || !text.have(at + 1) {
+            return at;
+        }
+    }
+}
+
+/// Consumes line ends. Returns whether anything follows them.
+pub(super) fn skip_line_ends(text: &mut TextWindow<'_>) -> bool {
+    loop {
+        let other = text.rest().iter().position(|byte| !is_line_end(*byte));
+        text.advance(other.unwrap_or(usize::MAX));
+        if other.is_some() {
+            return true;
+        }
+        if !text.have(1) {
+            return false;
+        }
+    }
+}
+
+const fn is_line_end(byte: u8) -> bool {
+    matches!(byte, b'\r' | b'\n')
 }

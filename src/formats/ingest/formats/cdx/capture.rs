@@ -1,20 +1,20 @@
-//! What an entry of an index says of its page.
+//! The captures that an index lists.
 
 use std::borrow::Cow;
 
 use crate::ingest::entries::Entry;
-use crate::ingest::fetch::{Answer, Fetch, as_crawled, counted};
+use crate::ingest::fetch::{Answer, Fetch};
+use crate::ingest::formats::capture_entry::{capture_entry, labelled_digest};
 use crate::ingest::formats::json_lines::{Fields, parse_structure};
 use crate::ingest::location::foreign_scheme;
 use crate::ingest::reading::Reading;
-use crate::ingest::record::Event;
 use crate::ingest::reject::{Fault, RejectReason};
 use crate::ingest::summary::PassedOver;
 
-/// The fields of JSON that are read; all others say nothing that a record has.
+/// The fields of the JSON that are read.
 const FIELDS: [&str; 6] = ["url", "status", "digest", "mime", "redirect", "method"];
 
-/// An entry, as texts.
+/// A capture, as texts.
 #[derive(Debug)]
 pub(super) struct Capture<'a> {
     pub(super) url: Cow<'a, str>,
@@ -22,14 +22,14 @@ pub(super) struct Capture<'a> {
     pub(super) status: Option<Cow<'a, str>>,
     pub(super) digest: Option<Cow<'a, str>>,
     pub(super) mime: Option<Cow<'a, str>>,
-    /// Where it leads.
+    /// The target of a redirect.
     pub(super) location: Option<Cow<'a, str>>,
-    /// How it was asked for; `None` is GET.
+    /// The method of the request; `None` means GET.
     pub(super) method: Option<Cow<'a, str>>,
 }
 
-/// What the JSON of an entry of this time says.
-pub(super) fn of_json(time: &str, json: &str, reading: &mut Reading) -> Result<Entry, Fault> {
+/// Reads an entry of CDXJ.
+pub(super) fn read_json(time: &str, json: &str, reading: &mut Reading) -> Result<Entry, Fault> {
     let fields = parse_structure(json, &FIELDS)?;
     fields.check()?;
     let url = fields
@@ -39,38 +39,38 @@ pub(super) fn of_json(time: &str, json: &str, reading: &mut Reading) -> Result<E
         url,
         time: Some(time),
         status: status(&fields)?,
-        digest: given(fields.text("digest")?),
+        digest: non_empty(fields.text("digest")?),
         mime: fields.text("mime")?,
-        location: given(fields.text("redirect")?),
+        location: non_empty(fields.text("redirect")?),
         method: fields.text("method")?,
     };
-    capture.said(reading)
+    capture.entry(reading)
 }
 
-/// The status, which is a number in some indexes.
+/// Returns the status, which is a number in some indexes.
 fn status<'a>(fields: &Fields<'a, { FIELDS.len() }>) -> Result<Option<Cow<'a, str>>, Fault> {
     match fields.raw("status") {
         Some(raw) if raw.starts_with(|c: char| c.is_ascii_digit()) => Ok(Some(Cow::Borrowed(raw))),
-        _ => Ok(given(fields.text("status")?)),
+        _ => Ok(non_empty(fields.text("status")?)),
     }
 }
 
-/// A field that says something.
-fn given(field: Option<Cow<'_, str>>) -> Option<Cow<'_, str>> {
+/// Turns an empty field or `-` into `None`.
+fn non_empty(field: Option<Cow<'_, str>>) -> Option<Cow<'_, str>> {
     field.filter(|text| !matches!(&**text, "" | "-"))
 }
 
 impl Capture<'_> {
-    /// What it says. Of an entry that is refused nothing is counted.
-    pub(super) fn said(&self, reading: &mut Reading) -> Result<Entry, Fault> {
-        // Answers of name servers, screenshots, notes of a crawler; and what a form led to.
+    /// Reads the capture. Nothing is counted of an entry that is rejected.
+    pub(super) fn entry(&self, reading: &mut Reading) -> Result<Entry, Fault> {
+        // DNS responses, screenshots and crawler metadata; and responses to forms.
         let is_get = self.method.as_deref().is_none_or(|method| method == "GET");
         if foreign_scheme(&self.url).is_some() || !is_get {
             return Ok(Entry::None(PassedOver::NoPage));
         }
         let is_revisit = self.mime.as_deref() == Some("warc/revisit");
         let answer = match self.status.as_deref() {
-            // Its content was found to be as it was.
+            // The page was crawled and is unchanged.
             None | Some("304") if is_revisit => Some(Answer::Crawled),
             Some(status) => match status.parse() {
                 Ok(status) => Answer::of(status),
@@ -86,7 +86,7 @@ impl Capture<'_> {
         let Some(answer) = answer else {
             return Ok(Entry::None(PassedOver::OtherStatus));
         };
-        let digest = self.digest.as_deref().map(labelled);
+        let digest = self.digest.as_deref().map(labelled_digest);
         let fetch = Fetch {
             url: &self.url,
             answer,
@@ -95,26 +95,6 @@ impl Capture<'_> {
             digest: digest.as_deref(),
             location: self.location.as_deref(),
         };
-        counted(reading, |reading| {
-            Ok(match fetch.record(reading)? {
-                Ok(mut record) => {
-                    if answer == Answer::Crawled {
-                        as_crawled(&mut record);
-                    }
-                    Entry::One(Event::Record(record))
-                }
-                Err(reason) => Entry::None(reason),
-            })
-        })
-    }
-}
-
-/// A digest as archives have it: that of SHA-1 stands in most indexes without its name.
-fn labelled(digest: &str) -> Cow<'_, str> {
-    let is_base_32 = |byte: u8| matches!(byte, b'A'..=b'Z' | b'2'..=b'7');
-    if digest.len() == 32 && digest.bytes().all(is_base_32) {
-        Cow::Owned(format!("sha1:{digest}"))
-    } else {
-        Cow::Borrowed(digest)
+        capture_entry(&fetch, reading)
     }
 }

@@ -4,42 +4,41 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::capture::Capture;
+use crate::ingest::formats::tsv::check_no_nul;
 use crate::ingest::reject::{Fault, RejectReason};
 use crate::shown::counted;
 
-/// The columns of indexes without a header, which are told by their number: the three layouts that
-/// are written.
-const USUAL: [&str; 3] = [
+/// The layouts of indexes without a header, which are identified by their number of columns.
+const DEFAULT_LAYOUTS: [&str; 3] = [
     "N b a m s k r M S V g",
     "N b a m s k r M V g",
     "N b a m s k r V g",
 ];
 
-/// The most columns of a header.
-const MOST: usize = 64;
+/// The most columns.
+const MAX_COLUMNS: usize = 64;
 
-/// What the header before a line says; by default there is none.
+/// The header above a line; `None` if there is none.
 #[derive(Clone, Debug, Default)]
 pub(in crate::ingest) struct Header(Option<Arc<Columns>>);
 
-/// Which columns there are.
 #[derive(Debug)]
 struct Columns {
-    /// What stands between them.
-    by: char,
+    /// The character between columns.
+    separator: char,
     letters: Vec<char>,
 }
 
 impl Header {
-    /// The header that a line is.
-    pub(super) fn of(line: &[u8]) -> Option<Self> {
-        // What stands before the word stands between the columns, too.
-        let (by, names) = match line {
-            [b'C', b'D', b'X', by, names @ ..] => (*by, names),
-            [by, b'C', b'D', b'X', again, names @ ..] if by == again => (*by, names),
+    /// Parses a header.
+    pub(super) fn parse(line: &[u8]) -> Option<Self> {
+        // The character before the word `CDX` also separates the columns.
+        let (separator, names) = match line {
+            [b'C', b'D', b'X', separator, names @ ..] => (*separator, names),
+            [separator, b'C', b'D', b'X', again, names @ ..] if separator == again => (*separator, names),
             _ => return None,
         };
-        if !matches!(by, b' ' | b'\t') || names.len() > 2 * MOST {
+        if !matches!(separator, b' ' | b'\t') || names.len() > 2 * MAX_COLUMNS {
             return None;
         }
         let names = std::str::from_utf8(names).ok()?;
@@ -52,21 +51,16 @@ impl Header {
             }
         }
         Some(Self(Some(Arc::new(Columns {
-            by: char::from(by),
+            separator: char::from(separator),
             letters,
         }))))
     }
 
-    /// What a line says in these columns.
-    pub(super) fn entry<'a>(&self, line: &'a str) -> Result<Capture<'a>, Fault> {
-        if line.contains('\0') {
-            return Err(Fault::new(
-                RejectReason::NulByte,
-                "a NUL byte: is this text?",
-            ));
-        }
-        let by = self.0.as_ref().map_or(' ', |columns| columns.by);
-        let fields: Vec<&str> = line.split(by).take(MOST + 1).collect();
+    /// Parses a line with the columns of this header.
+    pub(super) fn capture<'a>(&self, line: &'a str) -> Result<Capture<'a>, Fault> {
+        check_no_nul(line)?;
+        let separator = self.0.as_ref().map_or(' ', |columns| columns.separator);
+        let fields: Vec<&str> = line.split(separator).take(MAX_COLUMNS + 1).collect();
         let wrong = |wanted: &str| {
             let found = counted(fields.len(), "column");
             Err(Fault::new(
@@ -78,23 +72,23 @@ impl Header {
             if columns.letters.len() != fields.len() {
                 return wrong(&counted(columns.letters.len(), "column"));
             }
-            return of(&columns.letters, &fields);
+            return pick(&columns.letters, &fields);
         }
-        let usual = USUAL.iter().map(|letters| letters.split(' '));
-        let mut usual = usual.filter(|letters| letters.clone().count() == fields.len());
-        match usual.next() {
+        let layouts = DEFAULT_LAYOUTS.iter().map(|letters| letters.split(' '));
+        let mut layouts = layouts.filter(|letters| letters.clone().count() == fields.len());
+        match layouts.next() {
             Some(letters) => {
                 let letters: Vec<char> =
                     letters.filter_map(|letter| letter.chars().next()).collect();
-                of(&letters, &fields)
+                pick(&letters, &fields)
             }
             None => wrong("9, 10 or 11 columns, or a header"),
         }
     }
 }
 
-/// What the columns with these letters say.
-fn of<'a>(letters: &[char], fields: &[&'a str]) -> Result<Capture<'a>, Fault> {
+/// Picks the fields of a capture by the letters of their columns.
+fn pick<'a>(letters: &[char], fields: &[&'a str]) -> Result<Capture<'a>, Fault> {
     let field = |letter: char| {
         let mut columns = letters.iter().zip(fields);
         let found = columns.find(|(name, _)| **name == letter);

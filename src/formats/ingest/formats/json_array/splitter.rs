@@ -1,44 +1,43 @@
-//! JSON cut into its records.
+//! Splits JSON into records.
 
 use std::ops::Range;
 
 use super::error::JsonError;
 use super::value_scanner::{End, ValueScanner};
-use crate::ingest::blocks::{MAX_LINE, line_ends};
+use crate::ingest::blocks::MAX_LINE;
 use crate::ingest::foreign::{Foreign, HEAD};
-use crate::ingest::open::{InputError, Opened};
-use crate::ingest::progress::Progress;
+use crate::ingest::formats::file_source::OpenFile;
+use crate::ingest::formats::text_window::TextWindow;
+use crate::ingest::open::InputError;
 use crate::ingest::reject::REJECTED_TEXT;
 use crate::ingest::source::{PIECE_RECORDS, PIECE_SIZE, Stop};
 
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-
-/// Some neighbouring records.
+/// Consecutive records.
 #[derive(Debug, Default)]
 pub(super) struct Records {
-    /// Their texts, one after another.
+    /// The texts of the records, without the text between them.
     pub(super) text: Vec<u8>,
     pub(super) places: Vec<Place>,
-    /// The number of the first, from 1.
+    /// The number of the first record, from 1.
     pub(super) first: u64,
-    /// How many bytes they were cut from.
+    /// Bytes of input that they were cut from.
     pub(super) bytes: u64,
 }
 
-/// Where a record stands in the text.
+/// The place of a record in the text.
 #[derive(Debug)]
 pub(super) struct Place {
     pub(super) text: Range<usize>,
-    /// Whether that is all of it.
-    pub(super) is_whole: bool,
-    /// How long it was.
+    /// Whether the text is complete, and not only the beginning of a record that is too long.
+    pub(super) is_complete: bool,
+    /// Length of the record, in bytes.
     pub(super) bytes: u64,
 }
 
 /// What may come next.
 #[derive(Debug)]
 enum Next {
-    /// An array or a record, or the end: there is no array.
+    /// An array, a record that is not in an array, or the end.
     Anything,
     /// The first record of an array, or its end.
     First,
@@ -46,87 +45,60 @@ enum Next {
     Record,
     /// A comma, or the end of an array.
     Comma,
-    /// The rest of a record, in an array or not.
-    Rest(ValueScanner, bool),
+    /// The rest of a record, which may be in an array.
+    Rest {
+        value: ValueScanner,
+        in_array: bool,
+    },
 }
 
-/// The records of one input, in pieces.
+/// The records of an input, in pieces.
 pub(super) struct Splitter<'a> {
     file: String,
-    input: Opened,
-    progress: Progress<'a>,
-    /// Text that was read, of which the first `at` bytes are done with.
-    text: Vec<u8>,
-    at: usize,
+    text: TextWindow<'a>,
     next: Next,
-    /// The record that is being read, as far as it is held, and its length.
+    /// The current record, up to the length limit.
     record: Vec<u8>,
+    /// Length of the current record so far, in bytes.
     length: u64,
-    /// How many bytes and lines were read so far, and how many records were cut.
-    read: u64,
-    lines: u64,
+    /// Number of records so far.
     number: u64,
-    ended: bool,
-    /// The error that is told after the records before it.
-    failed: Option<Stop>,
 }
 
 impl<'a> Splitter<'a> {
-    pub(super) const fn new(file: String, input: Opened, progress: Progress<'a>) -> Self {
+    pub(super) fn new(file: OpenFile<'a>) -> Self {
         Self {
-            file,
-            input,
-            progress,
-            text: Vec::new(),
-            at: 0,
+            file: file.name(),
+            text: TextWindow::without_mark(file.opened, file.progress),
             next: Next::Anything,
             record: Vec::new(),
             length: 0,
-            read: 0,
-            lines: 0,
             number: 0,
-            ended: false,
-            failed: None,
         }
     }
 
-    /// Reads the next [`PIECE_SIZE`] bytes, or fewer at the end or at an error.
     fn read_more(&mut self) {
-        if let Err(interrupted) = self.progress.proceed() {
-            self.failed = Some(interrupted.into());
-            self.ended = true;
+        let is_first = self.text.bytes_read() == 0;
+        self.text.read_more();
+        if !is_first {
             return;
         }
-        let is_first = self.read == 0;
-        self.text.clear();
-        self.text.resize(PIECE_SIZE, 0);
-        self.at = 0;
-        let (read, error) = self.input.fill(&mut self.text);
-        self.text.truncate(read);
-        self.read += read as u64;
-        self.lines += line_ends(&self.text) as u64;
-        self.ended = read < PIECE_SIZE;
-        if let Some(source) = error {
-            self.failed = Some(self.input.error(source, self.lines).into());
-        } else if is_first {
-            self.failed = self.look_at().err().map(Stop::from);
-            self.ended |= self.failed.is_some();
+        if self.text.failed.is_none() {
+            self.text.failed = self.check_format().err().map(Stop::from);
         }
-        if is_first && self.text.starts_with(BYTE_ORDER_MARK) {
-            self.at = BYTE_ORDER_MARK.len();
-        }
-        if is_first && self.failed.is_some() {
-            self.text.clear();
+        if self.text.failed.is_some() {
+            self.text.stop();
         }
     }
 
-    /// Looks at the first bytes of the text, which is refused where it is no JSON.
-    fn look_at(&self) -> Result<(), InputError> {
-        let head = self.text.get(..HEAD).unwrap_or(&self.text);
-        let head = head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(head);
-        let is_json = matches!(head.trim_ascii_start().first(), None | Some(b'[' | b'{'));
-        match self.input.seen(head) {
-            _ if head.is_empty() => Ok(()),
+    /// Refuses a text whose first bytes are not JSON.
+    fn check_format(&self) -> Result<(), InputError> {
+        let beginning = self.text.rest();
+        let beginning = beginning.get(..HEAD).unwrap_or(beginning);
+        let first = beginning.trim_ascii_start().first();
+        let is_json = matches!(first, None | Some(b'[' | b'{'));
+        match self.text.detect(beginning) {
+            _ if beginning.is_empty() => Ok(()),
             Some(seen)
                 if !matches!(
                     seen.is,
@@ -143,23 +115,22 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    /// Goes on to the end of a record, which is added to `records`; `false` where more text is
-    /// needed.
+    /// Reads on to the end of a record and adds it to `records`. Returns `false` if more text is needed.
     fn next_record(&mut self, records: &mut Records) -> Result<bool, JsonError> {
         loop {
-            if let Next::Rest(value, in_array) = &mut self.next {
-                let rest = self.text.get(self.at..).unwrap_or_default();
-                let (taken, is_end) = match value.end(rest) {
+            let rest = self.text.rest();
+            if let Next::Rest { value, in_array } = &mut self.next {
+                let (end, is_end) = match value.end(rest) {
                     End::At(end) => (end, true),
                     End::Later => (rest.len(), false),
                 };
-                let taken = rest.get(..taken).unwrap_or(rest);
+                let taken = rest.get(..end).unwrap_or(rest);
                 self.length += taken.len() as u64;
-                self.at += taken.len();
-                // Of what is too long only the beginning is kept.
+                // Of a record that is too long, only the beginning is kept.
                 if self.record.len() <= MAX_LINE {
                     self.record.extend_from_slice(taken);
                 }
+                self.text.advance(end);
                 if !is_end {
                     return Ok(false);
                 }
@@ -171,77 +142,80 @@ impl<'a> Splitter<'a> {
                 self.close(records);
                 return Ok(true);
             }
-            let rest = self.text.get(self.at..).unwrap_or_default();
             let space = rest.iter().position(|byte| !byte.is_ascii_whitespace());
             let Some(space) = space else {
-                self.at = self.text.len();
+                self.text.advance(usize::MAX);
                 return Ok(false);
             };
-            self.at += space;
             let first = rest.get(space).copied().unwrap_or_default();
+            self.text.advance(space);
             self.next = match (&self.next, first) {
                 (Next::Anything, b'[') => {
-                    self.at += 1;
+                    self.text.advance(1);
                     Next::First
                 }
                 (Next::First | Next::Comma, b']') => {
-                    self.at += 1;
+                    self.text.advance(1);
                     Next::Anything
                 }
                 (Next::Comma, b',') => {
-                    self.at += 1;
+                    self.text.advance(1);
                     Next::Record
                 }
-                (Next::Comma, _) => return Err(self.between("a comma, or the end of the array")),
-                (_, b',' | b':' | b']' | b'}') => return Err(self.between("a record")),
+                (Next::Comma, _) => return Err(self.invalid("a comma, or the end of the array")),
+                (_, b',' | b':' | b']' | b'}') => return Err(self.invalid("a record")),
                 (next, first) => {
-                    let in_array = !matches!(next, Next::Anything);
-                    Next::Rest(ValueScanner::new(first), in_array)
+                    Next::Rest {
+                        value: ValueScanner::new(first),
+                        in_array: !matches!(next, Next::Anything),
+                    }
                 }
             };
         }
     }
 
-    /// Adds the record that is read.
+    /// Adds the current record.
     fn close(&mut self, records: &mut Records) {
         self.number += 1;
         if records.places.is_empty() {
             records.first = self.number;
         }
-        let is_whole = self.record.len() <= MAX_LINE;
-        if !is_whole {
+        let is_complete = self.record.len() <= MAX_LINE;
+        if !is_complete {
             self.record.truncate(REJECTED_TEXT * 4);
         }
         let from = records.text.len();
         records.text.append(&mut self.record);
-        // What a long record took is given back.
+        // The memory of a long record is released.
         self.record.shrink_to(PIECE_SIZE);
         records.places.push(Place {
             text: from..records.text.len(),
-            is_whole,
+            is_complete,
             bytes: self.length,
         });
         self.length = 0;
     }
 
-    fn between(&self, wanted: &'static str) -> JsonError {
-        let left = self.text.len().saturating_sub(self.at) as u64;
-        JsonError::Between {
+    fn invalid(&self, wanted: &'static str) -> JsonError {
+        JsonError::Invalid {
             file: self.file.clone(),
             record: self.number,
-            byte: self.read - left + 1,
+            byte: self.text.consumed() + 1,
             wanted,
         }
     }
 
-    /// What is wrong with a text that ends here.
-    fn at_end(&mut self, records: &mut Records) -> Result<(), JsonError> {
-        let is_whole = match &self.next {
+    /// Checks that the text may end here.
+    fn check_end(&mut self, records: &mut Records) -> Result<(), JsonError> {
+        let is_complete = match &self.next {
             Next::Anything => return Ok(()),
-            Next::Rest(value, false) => value.may_end(),
+            Next::Rest {
+                value,
+                in_array: false,
+            } => value.may_end(),
             _ => false,
         };
-        if is_whole {
+        if is_complete {
             self.next = Next::Anything;
             self.close(records);
             return Ok(());
@@ -249,44 +223,41 @@ impl<'a> Splitter<'a> {
         Err(JsonError::CutOff {
             file: self.file.clone(),
             record: self.number,
-            bytes: self.read,
+            bytes: self.text.bytes_read(),
         })
     }
 
-    /// The next records: those that end within some [`PIECE_SIZE`] bytes, but no more than
-    /// [`PIECE_RECORDS`].
-    fn cut(&mut self) -> Result<Option<Records>, Stop> {
+    /// Returns the records that end within the next [`PIECE_SIZE`] bytes, at most [`PIECE_RECORDS`].
+    fn next_piece(&mut self) -> Result<Option<Records>, Stop> {
         let mut records = Records::default();
-        let from = self.done();
-        while records.places.len() < PIECE_RECORDS && self.done() - from < PIECE_SIZE as u64 {
+        let from = self.text.consumed();
+        while records.places.len() < PIECE_RECORDS
+            && self.text.consumed() - from < PIECE_SIZE as u64
+        {
             match self.next_record(&mut records) {
                 Ok(true) => continue,
-                Ok(false) if !self.ended => {
+                Ok(false) if !self.text.ended => {
                     self.read_more();
                     continue;
                 }
-                Ok(false) => {}
-                Err(error) => {
-                    self.failed = Some(InputError::from(error).into());
-                    self.stop();
-                    break;
+                Ok(false) => {
+                    if self.text.failed.is_none() {
+                        self.text.failed = self.check_end(&mut records).err().map(Stop::from);
+                    }
                 }
-            }
-            if self.failed.is_none()
-                && let Err(error) = self.at_end(&mut records)
-            {
-                self.failed = Some(InputError::from(error).into());
+                Err(error) => self.text.failed = Some(error.into()),
             }
             self.stop();
             break;
         }
-        records.bytes = self.done() - from;
+        records.bytes = self.text.consumed() - from;
         if records.places.is_empty() {
-            if let Some(failed) = self.failed.take() {
+            if let Some(failed) = self.text.failed.take() {
                 self.stop();
                 return Err(failed);
             }
-            if self.ended && self.at >= self.text.len() && matches!(self.next, Next::Anything) {
+            let is_end = self.text.ended && self.text.rest().is_empty();
+            if is_end && matches!(self.next, Next::Anything) {
                 return Ok(None);
             }
         }
@@ -295,15 +266,8 @@ impl<'a> Splitter<'a> {
 
     /// Reads no more.
     fn stop(&mut self) {
-        self.ended = true;
-        self.text.clear();
-        self.at = 0;
+        self.text.stop();
         self.next = Next::Anything;
-    }
-
-    /// How many bytes of text are done with.
-    fn done(&self) -> u64 {
-        self.read - self.text.len().saturating_sub(self.at) as u64
     }
 }
 
@@ -311,6 +275,6 @@ impl Iterator for Splitter<'_> {
     type Item = Result<Records, Stop>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.cut().transpose()
+        self.next_piece().transpose()
     }
 }

@@ -1,13 +1,13 @@
-//! Where a JSON value ends, by its brackets and strings alone.
+//! Finds the end of a JSON value by brackets and strings alone.
 
-/// A value whose first byte was seen.
+/// A value whose first byte is known.
 #[derive(Debug)]
 pub(super) struct ValueScanner {
     kind: Kind,
-    /// How many brackets are open.
+    /// Number of open brackets.
     depth: u64,
     in_string: bool,
-    /// Whether the last byte was a backslash in a string that counts.
+    /// Whether the previous byte was a backslash that escapes the next one.
     escaped: bool,
 }
 
@@ -16,21 +16,21 @@ enum Kind {
     /// An object or an array.
     Nested,
     Text,
-    /// A number or a word, which ends where something else begins.
+    /// A number or a word, which ends before any other token.
     Word,
 }
 
-/// Where a value ends in some bytes.
+/// Where a value ends in a slice of bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum End {
-    /// After so many of them.
+    /// After this many bytes.
     At(usize),
-    /// Not in these.
+    /// Beyond the slice.
     Later,
 }
 
 impl ValueScanner {
-    /// The value that begins with this byte, which is to be read by [`end`](Self::end) too.
+    /// A value that begins with this byte, which must be passed to [`end`](Self::end) too.
     pub(super) const fn new(first: u8) -> Self {
         Self {
             kind: match first {
@@ -44,12 +44,12 @@ impl ValueScanner {
         }
     }
 
-    /// Whether the value is whole where the text ends here.
+    /// Returns whether the value is complete if the text ends here.
     pub(super) fn may_end(&self) -> bool {
         self.kind == Kind::Word
     }
 
-    /// Goes on with these bytes.
+    /// Scans the next bytes.
     pub(super) fn end(&mut self, bytes: &[u8]) -> End {
         if self.kind == Kind::Word {
             let ends = |byte: &u8| {

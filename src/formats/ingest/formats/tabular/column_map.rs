@@ -1,10 +1,10 @@
-//! What the columns of a table mean, by their names.
+//! Maps the columns of a table to fields, by their names.
 
 use super::error::TableError;
 use crate::ingest::formats::json_lines::RECORD_FIELDS;
 use crate::ingest::reject::beginning;
 
-/// The fields that are read of an index of Common Crawl.
+/// The fields of Common Crawl's index that are read.
 pub(super) const INDEX_FIELDS: [&str; 5] = [
     "url",
     "fetch_time",
@@ -13,8 +13,8 @@ pub(super) const INDEX_FIELDS: [&str; 5] = [
     "content_digest",
 ];
 
-/// The other columns that such an index has: they are left out, and nobody has misspelt them.
-const INDEX_OTHERS: [&str; 28] = [
+/// The other columns of this index. They are not reported as unknown.
+const IGNORED_INDEX_FIELDS: [&str; 28] = [
     "url_surtkey",
     "url_host_name",
     "url_host_tld",
@@ -45,54 +45,53 @@ const INDEX_OTHERS: [&str; 28] = [
     "subset",
 ];
 
-/// How many bytes of names an error tells.
-const NAMES_TOLD: usize = 200;
+/// The most bytes of names in an error.
+const MAX_LISTED_BYTES: usize = 200;
 
-/// What a row is.
+/// What a row describes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum RowKind {
-    /// A record.
     Record,
-    /// A capture in an index of Common Crawl.
+    /// A capture in Common Crawl's index.
     Capture,
 }
 
-/// Where the fields of rows stand.
+/// The meaning of the columns of a table.
 #[derive(Clone, Debug)]
 pub(super) struct ColumnMap {
     pub(super) kind: RowKind,
-    /// Each column that is read, in the order of the fields: the field and the column's place.
+    /// The columns that are read, in the order of the fields: the field and the column's index.
     pub(super) fields: Vec<(&'static str, usize)>,
-    /// The names of columns that no record has, sorted.
+    /// The names of unknown columns, sorted.
     pub(super) unknown: Vec<String>,
 }
 
 impl ColumnMap {
-    /// The meaning of columns with these names, in their order. Upper and lower case are one.
-    pub(super) fn of(file: &str, names: &[String]) -> Result<Self, TableError> {
-        let place = |field: &str| names.iter().position(|name| is(name, field));
-        if place("url").is_none() {
+    /// Maps columns with these names, in order. Names are compared without case.
+    pub(super) fn new(file: &str, names: &[String]) -> Result<Self, TableError> {
+        let index = |field: &str| names.iter().position(|name| is_named(name, field));
+        if index("url").is_none() {
             return Err(TableError::NoUrl {
                 file: file.to_owned(),
-                columns: told(names),
+                columns: list_names(names),
             });
         }
-        let is_index = place("fetch_status").is_some() && place("outlinks").is_none();
+        let is_index = index("fetch_status").is_some() && index("outlinks").is_none();
         let (kind, all, others): (_, &[&'static str], &[&str]) = if is_index {
-            (RowKind::Capture, &INDEX_FIELDS, &INDEX_OTHERS)
+            (RowKind::Capture, &INDEX_FIELDS, &IGNORED_INDEX_FIELDS)
         } else {
             (RowKind::Record, &RECORD_FIELDS, &[])
         };
         for field in all {
-            if names.iter().filter(|name| is(name, field)).count() > 1 {
+            if names.iter().filter(|name| is_named(name, field)).count() > 1 {
                 return Err(TableError::Twice {
                     file: file.to_owned(),
                     column: (*field).to_owned(),
                 });
             }
         }
-        let fields = all.iter().filter_map(|field| Some((*field, place(field)?)));
-        let is_known = |name: &str| all.iter().chain(others).any(|known| is(name, known));
+        let fields = all.iter().filter_map(|field| Some((*field, index(field)?)));
+        let is_known = |name: &str| all.iter().chain(others).any(|known| is_named(name, known));
         let mut unknown: Vec<String> = names.iter().filter(|n| !is_known(n)).cloned().collect();
         unknown.sort_unstable();
         unknown.dedup();
@@ -104,22 +103,22 @@ impl ColumnMap {
     }
 }
 
-fn is(name: &str, field: &str) -> bool {
+fn is_named(name: &str, field: &str) -> bool {
     name.trim().eq_ignore_ascii_case(field)
 }
 
-/// Names for an error.
-fn told(names: &[String]) -> String {
-    let mut told = String::new();
+/// Lists names for an error.
+fn list_names(names: &[String]) -> String {
+    let mut list = String::new();
     for name in names {
-        if told.len() > NAMES_TOLD {
-            told.push_str(", ...");
+        if list.len() > MAX_LISTED_BYTES {
+            list.push_str(", ...");
             break;
         }
-        if !told.is_empty() {
-            told.push_str(", ");
+        if !list.is_empty() {
+            list.push_str(", ");
         }
-        told.push_str(&beginning(name.as_bytes()));
+        list.push_str(&beginning(name.as_bytes()));
     }
-    told
+    list
 }

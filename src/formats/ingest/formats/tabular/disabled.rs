@@ -1,43 +1,32 @@
-//! Parquet and Arrow where the program was built without them.
+//! Parquet and Arrow in a build without the feature `parquet`.
 
 use super::error::TableError;
-use crate::ingest::open::{Input, InputError};
-use crate::ingest::progress::Progress;
-use crate::ingest::source::{Pieces, Source, Sources, Stop};
-use seedbank_algorithms::watch::Watch;
+use crate::ingest::formats::file_source::{FileFormat, OpenFile};
+use crate::ingest::open::Input;
+use crate::ingest::source::{Pieces, Stop};
 
-/// The sources of a format of this name, which cannot be read.
-pub(super) fn sources(inputs: &[Input], kind: &'static str) -> Sources {
-    let source = |input: &Input| {
-        Box::new(Disabled {
-            input: input.clone(),
-            kind,
-        }) as Box<dyn Source>
+/// Declares a format that refuses every input.
+macro_rules! disabled {
+    ($format:ident) => {
+        #[derive(Clone, Copy, Debug)]
+        pub(in crate::ingest::formats) struct $format;
+
+        impl FileFormat for $format {
+            fn check(&self, input: &Input) -> Result<(), Stop> {
+                Err(TableError::NotBuilt {
+                    file: input.to_string(),
+                    kind: stringify!($format),
+                }
+                .into())
+            }
+
+            fn pieces<'a>(&self, file: OpenFile<'a>) -> Result<Pieces<'a>, Stop> {
+                self.check(&file.input)?;
+                Ok(Box::new(std::iter::empty()))
+            }
+        }
     };
-    inputs.iter().map(source).collect()
 }
 
-/// An input that cannot be read.
-struct Disabled {
-    input: Input,
-    kind: &'static str,
-}
-
-/// Why the input of this name is not read.
-pub(in crate::ingest) fn error(file: String, kind: &'static str) -> Stop {
-    InputError::from(TableError::NotBuilt { file, kind }).into()
-}
-
-impl Source for Disabled {
-    fn name(&self) -> String {
-        self.input.to_string()
-    }
-
-    fn prepare(&mut self, _: &dyn Watch) -> Result<Option<u64>, Stop> {
-        Err(error(self.name(), self.kind))
-    }
-
-    fn open<'a>(&'a mut self, _: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
-        Err(error(self.name(), self.kind))
-    }
-}
+disabled!(Parquet);
+disabled!(Arrow);

@@ -1,131 +1,50 @@
-//! Tables: Parquet, Arrow, and CSV or TSV with a header. A row is a record, its columns are the
-//! record's fields by their names.
+//! Tables: Parquet, Arrow, and CSV or TSV with a header. A row is a record, and its columns are named
+//! like the fields of the record.
 //!
 //! ```text
 //! Parquet  row groups, pages ----.
-//! Arrow    batches --------------+--> cells --row--> a line of JSON Lines, read as one
-//! CSV, TSV text --records--------'              or a capture of an index
+//! Arrow    batches --------------+--> values --row--> a line of JSON Lines, read as one
+//! CSV, TSV lines and quotes -----'               or a capture of an index
 //! ```
 //!
-//! * [`ColumnMap`](column_map::ColumnMap) says what the columns mean: the fields of a record, in any order, or
-//!   the columns of Common Crawl's index, which is known by `url` and `fetch_status` without
-//!   `outlinks`. Columns that neither has are counted by name.
-//! * [`row`] says what a row means, the same for all of them. Null and an empty cell say nothing.
-//! * A column whose type its field cannot have refuses the input before a row is read; in text, which
-//!   has no types, it refuses the row.
+//! * [`ColumnMap`](column_map::ColumnMap) maps columns to fields: those of a record, in any order, or
+//!   those of Common Crawl's index, which is recognised by `url` and `fetch_status` without
+//!   `outlinks`. Columns that are neither are counted by name.
+//! * [`row`] reads a row, in the same way for all kinds of tables. Null and empty cells are absent.
+//! * A column whose type does not fit its field refuses the input before any row is read. Text has no
+//!   types, so there a cell that does not fit rejects its row.
 //!
-//! Cost: that of JSON Lines, and the decoding. Memory for pages of Parquet, of which one of each column
-//! is held; for a batch of Arrow; and for pieces of half a megabyte.
+//! Cost: that of JSON Lines, plus decoding. Memory for one page of each column of Parquet, for a batch
+//! of Arrow, and for pieces of half a megabyte.
 
+#[cfg(feature = "parquet")]
+mod arrow;
 #[cfg(feature = "parquet")]
 mod arrow_values;
 #[cfg(feature = "parquet")]
-pub(super) mod arrow;
-#[cfg(feature = "parquet")]
 mod batch;
+mod column_map;
+mod delimited;
+#[cfg(not(feature = "parquet"))]
+mod disabled;
 mod error;
 #[cfg(feature = "parquet")]
 mod footer;
 #[cfg(feature = "parquet")]
-mod time_format;
-mod column_map;
-#[cfg(feature = "parquet")]
 mod limited_file;
 #[cfg(feature = "parquet")]
-pub(super) mod parquet;
-mod splitter;
+mod parquet;
 mod row;
-pub(super) mod delimited;
+mod splitter;
 #[cfg(feature = "parquet")]
 mod thrift;
+#[cfg(feature = "parquet")]
+mod time_format;
+
+#[cfg(feature = "parquet")]
+pub(super) use arrow::Arrow;
+pub(super) use delimited::{Delimited, is_delimited_table};
 #[cfg(not(feature = "parquet"))]
-mod disabled;
-
-use crate::ingest::foreign::Foreign;
-use crate::ingest::open::{Input, Opened};
-use crate::ingest::progress::Progress;
-use crate::ingest::source::{Pieces, Sources, Stop};
-use delimited::Delimited;
-
-/// The sources for CSV.
-pub(super) fn csv_sources(inputs: &[Input]) -> Sources {
-    delimited::sources(inputs, Delimited::Csv)
-}
-
-/// The sources for TSV with a header.
-pub(super) fn tsv_sources(inputs: &[Input]) -> Sources {
-    delimited::sources(inputs, Delimited::Tsv)
-}
-
-/// The sources for Parquet files.
-pub(super) fn parquet_sources(inputs: &[Input]) -> Sources {
-    #[cfg(feature = "parquet")]
-    return parquet::sources(inputs);
-    #[cfg(not(feature = "parquet"))]
-    return disabled::sources(inputs, PARQUET);
-}
-
-/// The sources for files and streams of Arrow.
-pub(super) fn arrow_sources(inputs: &[Input]) -> Sources {
-    #[cfg(feature = "parquet")]
-    return arrow::sources(inputs);
-    #[cfg(not(feature = "parquet"))]
-    return disabled::sources(inputs, ARROW);
-}
-
-/// The names of the formats that may be left out of a build.
-#[cfg(not(feature = "parquet"))]
-const PARQUET: &str = "Parquet";
-#[cfg(not(feature = "parquet"))]
-const ARROW: &str = "Arrow";
-
-/// Which table an input is by its first bytes, which were looked at.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Table {
-    /// Parquet.
-    Parquet,
-    /// A file or stream of Arrow.
-    Arrow,
-    /// A text with a header that names `url` among its columns.
-    Text,
-}
-
-impl Table {
-    /// `None` where it is none for certain.
-    pub(super) fn of(is: Option<Foreign>, opened: &Opened) -> Option<Self> {
-        match is {
-            Some(Foreign::Parquet) => Some(Self::Parquet),
-            Some(Foreign::Arrow) => Some(Self::Arrow),
-            None | Some(Foreign::Tabs | Foreign::Commas | Foreign::Semicolons) => {
-                delimited::is_table(opened.ahead()).then_some(Self::Text)
-            }
-            Some(_) => None,
-        }
-    }
-
-    /// The pieces of the open input, of which `most_held` bytes may be held.
-    pub(super) fn pieces<'a>(
-        self,
-        input: &Input,
-        opened: Opened,
-        most_held: usize,
-        progress: &Progress<'a>,
-    ) -> Result<Pieces<'a>, Stop> {
-        match self {
-            #[cfg(feature = "parquet")]
-            Self::Parquet => parquet::pieces(input, opened, most_held, progress),
-            #[cfg(feature = "parquet")]
-            Self::Arrow => Ok(arrow::pieces(
-                input.to_string(),
-                opened,
-                most_held,
-                progress,
-            )),
-            #[cfg(not(feature = "parquet"))]
-            Self::Parquet => Err(disabled::error(input.to_string(), PARQUET)),
-            #[cfg(not(feature = "parquet"))]
-            Self::Arrow => Err(disabled::error(input.to_string(), ARROW)),
-            Self::Text => delimited::pieces(&input.to_string(), opened, Delimited::Any, progress),
-        }
-    }
-}
+pub(super) use disabled::{Arrow, Parquet};
+#[cfg(feature = "parquet")]
+pub(super) use parquet::Parquet;

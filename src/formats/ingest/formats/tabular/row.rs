@@ -1,36 +1,33 @@
-//! What a row of named values says: the one place for all kinds of tables.
+//! Reads a row of named values, in the same way for all kinds of tables.
 //!
-//! A row becomes the line of JSON Lines that has the same values, and is read as one: the same
-//! checks, the same reasons where it is refused, whatever rules come to be added. The alternative,
-//! checks of their own on typed values, would save about a tenth of the time (what a line costs is
-//! its URLs), and would have to be kept in step with those of JSON Lines for ever.
+//! A row is written as the line of JSON Lines with the same values, which is then read: so both have
+//! the same checks and the same reasons for rejection, whatever rules are added. The alternative,
+//! separate checks of typed values, would save about a tenth of the time (most of the time of a line
+//! goes to its URLs), and would have to be kept in step with JSON Lines.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
 use super::column_map::{ColumnMap, RowKind};
 use crate::ingest::blocks::{MAX_LINE, line_too_long};
-use crate::ingest::fetch::{Answer, Fetch, as_crawled, counted};
-use crate::ingest::formats::json_lines::JsonLines;
-use crate::ingest::interner::UrlNumber;
+use crate::ingest::entries::{self, Entry};
+use crate::ingest::fetch::{Answer, Fetch};
+use crate::ingest::formats::capture_entry::{capture_entry, labelled_digest};
+use crate::ingest::formats::json_lines::{JsonLines, wrong_type};
 use crate::ingest::lines::read_line;
 use crate::ingest::reading::Reading;
-use crate::ingest::record::Event;
 use crate::ingest::reject::{Fault, Position, RejectReason};
 use crate::ingest::summary::PassedOver;
 use crate::ingest::timestamp::parse_timestamp;
 
-/// What a cell holds.
+/// The value of a cell.
 pub(super) enum Value<'a> {
-    /// A text.
     Text(Cow<'a, str>),
-    /// A number as JSON writes it.
+    /// A number in the syntax of JSON.
     Number(Cow<'a, str>),
-    /// True or false.
     Truth(bool),
-    /// JSON, of which the caller has made sure that it is.
+    /// JSON that the caller has validated.
     Json(&'a str),
-    /// A list of links.
     Links(Box<dyn Iterator<Item = Link<'a>> + 'a>),
 }
 
@@ -40,48 +37,47 @@ pub(super) enum Value<'a> {
     allow(dead_code, reason = "what only Parquet and Arrow need")
 )]
 pub(super) enum Link<'a> {
-    /// None at all.
     Null,
-    /// A URL.
     Url(&'a str),
-    /// What is no text.
+    /// A value that is not UTF-8.
     NoText,
-    /// An object, with its `url` and `href`; `None` where it has no such field or that is null.
+    /// An object with its `url` and `href`, if they are present and not null.
     Object(Option<&'a str>, Option<&'a str>),
 }
 
-/// A row, of whatever kind of table.
+/// A row of any kind of table.
 pub(super) trait Row<'a> {
-    /// What stands in a column, by its place; `None` where there is nothing. A fault refuses the row.
+    /// Returns the value of a field in a column, given by its index; `None` if it is absent. A fault
+    /// rejects the row.
     fn value(&self, field: &'static str, column: usize) -> Result<Option<Value<'a>>, Fault>;
 }
 
 /// Reads rows one after another.
 pub(super) struct Rows<'a> {
-    layout: &'a ColumnMap,
-    /// The line that the row is.
+    columns: &'a ColumnMap,
+    /// The current row as JSON.
     line: String,
-    /// How many rows were read.
+    /// Number of rows so far.
     read: u64,
 }
 
 impl<'a> Rows<'a> {
-    pub(super) const fn new(layout: &'a ColumnMap) -> Self {
+    pub(super) const fn new(columns: &'a ColumnMap) -> Self {
         Self {
-            layout,
+            columns,
             line: String::new(),
             read: 0,
         }
     }
 
-    /// Counts the columns that no record has, of all rows that were read.
+    /// Counts the unknown columns of all rows.
     pub(super) fn finish(self, reading: &mut Reading) {
-        for name in &self.layout.unknown {
+        for name in &self.columns.unknown {
             reading.summary.unknown_fields.count_times(name, self.read);
         }
     }
 
-    /// Adds what a row says. A row that is refused is listed by `text`, or by the line that it is.
+    /// Adds a row. A rejected row is listed with `text`, or else with its JSON.
     pub(super) fn read(
         &mut self,
         row: &dyn Row<'_>,
@@ -90,36 +86,31 @@ impl<'a> Rows<'a> {
         reading: &mut Reading,
     ) {
         self.line.clear();
-        let written = write_line(self.layout, row, &mut self.line);
-        let said = written.and_then(|()| match self.layout.kind {
-            RowKind::Record => read_line(&JsonLines, self.line.as_bytes(), reading).map(Ok),
-            RowKind::Capture => capture(self.layout, row, reading),
+        let written = write_line(self.columns, row, &mut self.line);
+        let entry = written.and_then(|()| match self.columns.kind {
+            RowKind::Record => read_line(&JsonLines, self.line.as_bytes(), reading).map(Entry::One),
+            RowKind::Capture => capture(self.columns, row, reading),
         });
         self.read += 1;
-        let text = text.unwrap_or(self.line.as_bytes());
-        match said {
-            Ok(Ok(event)) => reading.add(at, Ok(event), text),
-            Ok(Err(reason)) => reading.pass_over(reason),
-            Err(fault) => reading.add(at, Err(fault), text),
-        }
+        entries::add(reading, at, entry, text.unwrap_or(self.line.as_bytes()));
     }
 }
 
-/// Writes the row as a line of JSON Lines; after a fault it has the fields before.
-fn write_line(layout: &ColumnMap, row: &dyn Row<'_>, line: &mut String) -> Result<(), Fault> {
+/// Writes a row as a line of JSON Lines; after a fault, the line has the fields before it.
+fn write_line(columns: &ColumnMap, row: &dyn Row<'_>, line: &mut String) -> Result<(), Fault> {
     line.push('{');
-    for (field, column) in &layout.fields {
+    for (field, column) in &columns.fields {
         let Some(value) = row.value(field, *column)? else {
             continue;
         };
         if line.len() > 1 {
             line.push(',');
         }
-        // Names of fields have nothing to escape.
+        // Field names need no escapes.
         line.push('"');
         line.push_str(field);
         line.push_str("\":");
-        // The line is refused for its length, and is not to be written before.
+        // Such a line is rejected for its length anyway, so that it need not be written.
         if let Value::Text(text) = &value
             && text.len() > MAX_LINE
         {
@@ -140,7 +131,7 @@ fn write_value(value: Value<'_>, line: &mut String) {
         Value::Links(links) => {
             line.push('[');
             for (number, link) in links.enumerate() {
-                // The line is refused for its length, whatever else it has.
+                // The line is rejected for its length, whatever follows.
                 if line.len() > MAX_LINE {
                     break;
                 }
@@ -159,16 +150,14 @@ fn write_link(link: &Link<'_>, json: &mut String) {
         Link::Null => json.push_str("null"),
         Link::Url(url) if url.len() > MAX_LINE => json.push_str(r#""\ud800""#),
         Link::Url(url) => write_text(url, json),
-        // The string that no text is: half a pair of surrogates.
+        // An unpaired surrogate: the JSON string that is not a text.
         Link::NoText => json.push_str(r#""\ud800""#),
         Link::Object(url, href) => {
             json.push('{');
-            let given = [("\"url\":", url), ("\"href\":", href)];
-            let given = given
-                .into_iter()
-                .filter_map(|(n, text)| Some((n, (*text)?)));
-            for (number, (name, text)) in given.enumerate() {
-                if number > 0 {
+            let fields = [("\"url\":", url), ("\"href\":", href)];
+            for (name, text) in fields {
+                let Some(text) = text else { continue };
+                if !json.ends_with('{') {
                     json.push(',');
                 }
                 json.push_str(name);
@@ -179,7 +168,7 @@ fn write_link(link: &Link<'_>, json: &mut String) {
     }
 }
 
-/// A string of JSON.
+/// Writes a JSON string.
 fn write_text(text: &str, line: &mut String) {
     line.push('"');
     let mut rest = text;
@@ -198,14 +187,14 @@ fn write_text(text: &str, line: &mut String) {
     line.push('"');
 }
 
-/// What a row of an index says: its links stay as they were.
+/// Reads a row of an index, which leaves the links of its page unchanged.
 fn capture(
-    layout: &ColumnMap,
+    columns: &ColumnMap,
     row: &dyn Row<'_>,
     reading: &mut Reading,
-) -> Result<Result<Event<UrlNumber>, PassedOver>, Fault> {
+) -> Result<Entry, Fault> {
     let text = |field: &'static str| {
-        let column = layout.fields.iter().find(|(name, _)| *name == field);
+        let column = columns.fields.iter().find(|(name, _)| *name == field);
         let value = match column {
             Some((field, column)) => row.value(field, *column)?,
             None => None,
@@ -217,18 +206,19 @@ fn capture(
         }
     };
     let Some(status) = text("fetch_status")? else {
-        return Ok(Err(PassedOver::NoStatus));
+        return Ok(Entry::None(PassedOver::NoStatus));
     };
     let status: u16 = status
         .parse()
         .map_err(|_| wrong_type("fetch_status", "a status"))?;
     let Some(answer) = Answer::of(status) else {
-        return Ok(Err(PassedOver::OtherStatus));
+        return Ok(Entry::None(PassedOver::OtherStatus));
     };
     let url = text("url")?
         .ok_or_else(|| Fault::new(RejectReason::MissingUrl, "a row must have a url"))?;
     let time = text("fetch_time")?.map(in_utc);
-    let digest = text("content_digest")?.map(with_algorithm);
+    let digest = text("content_digest")?;
+    let digest = digest.as_deref().map(labelled_digest);
     let location = text("fetch_redirect")?;
     let fetch = Fetch {
         url: &url,
@@ -238,16 +228,11 @@ fn capture(
         digest: digest.as_deref(),
         location: location.as_deref(),
     };
-    let record = counted(reading, |reading| fetch.record(reading))?;
-    Ok(record.map(|mut record| {
-        if answer == Answer::Crawled {
-            as_crawled(&mut record);
-        }
-        Event::Record(record)
-    }))
+    capture_entry(&fetch, reading)
 }
 
-/// Times of an index are UTC, whether they say so or not; query engines write that out.
+/// Adds the zone to a time of an index: it is UTC, whether or not the time says so. Query engines
+/// write it out.
 fn in_utc(time: Cow<'_, str>) -> Cow<'_, str> {
     if let Some(bare) = time.strip_suffix(" UTC") {
         return format!("{bare}Z").into();
@@ -259,18 +244,3 @@ fn in_utc(time: Cow<'_, str>) -> Cow<'_, str> {
     time
 }
 
-/// The digest as archives of the web write it: an index leaves its algorithm out.
-fn with_algorithm(digest: Cow<'_, str>) -> Cow<'_, str> {
-    let is_base_32 = |byte: u8| byte.is_ascii_uppercase() || matches!(byte, b'2'..=b'7');
-    if digest.len() == 32 && digest.bytes().all(is_base_32) {
-        return format!("sha1:{digest}").into();
-    }
-    digest
-}
-
-pub(super) fn wrong_type(field: &str, expected: &str) -> Fault {
-    Fault::new(
-        RejectReason::WrongType,
-        format!("{field}: must be {expected}"),
-    )
-}

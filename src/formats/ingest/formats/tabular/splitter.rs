@@ -1,49 +1,46 @@
-//! A table as text, cut into its records.
+//! Splits a table in text form into its records.
 //!
-//! A record ends with its line, unless the end of the line stands in quotes (RFC 4180). A quote
-//! that is not closed would so swallow what follows. A record is therefore refused where a closing
-//! quote is followed by something else than a delimiter or the end of the line, where it goes on
-//! beyond [`MAX_LINE`], and where the text ends in quotes; only its first line goes, and what follows
-//! that line is read anew: a line is read once more for each of the lines that are refused before it.
-//! After [`MOST_OPEN`] quotes that are not closed a record has to end with its line.
+//! A record ends at the end of its line, unless that is within quotes (RFC 4180). An unclosed quote
+//! would therefore swallow the records after it. So a record is rejected if a closing quote is
+//! followed by anything other than a delimiter or the end of the line, if the record is longer than
+//! [`MAX_LINE`], or if the text ends within quotes. Only its first line is skipped then, and the
+//! lines after it are read again: a line is read once more for each rejected line before it. After
+//! [`MAX_UNCLOSED`] unclosed quotes, a record must end on its line.
 
 use std::ops::Range;
 
 use crate::ingest::blocks::{MAX_LINE, line_ends, line_too_long};
-use crate::ingest::open::Opened;
-use crate::ingest::progress::Progress;
+use crate::ingest::formats::text_window::TextWindow;
 use crate::ingest::reject::{Fault, REJECTED_TEXT, RejectReason};
 use crate::ingest::source::{PIECE_RECORDS, PIECE_SIZE, Stop};
 
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+/// The most records that are searched beyond their line for a closing quote in vain; each may cost a
+/// scan of 16 MiB.
+const MAX_UNCLOSED: u32 = 64;
 
-/// The most records that are looked at beyond their line for the end of their quotes in vain; each may
-/// cost a look at 16 MiB.
-const MOST_OPEN: u32 = 64;
-
-/// Some neighbouring records.
+/// Consecutive records.
 #[derive(Debug, Default)]
 pub(super) struct Records {
-    /// Those that are whole, one after another.
+    /// The texts of the complete records.
     pub(super) text: Vec<u8>,
-    /// The line in which each begins, from 1, and what it is.
+    /// The first line of each record, from 1, and what it is.
     pub(super) items: Vec<(u64, Item)>,
-    /// How many bytes of text they were cut from.
+    /// Bytes of text that they were cut from.
     pub(super) bytes: u64,
 }
 
-/// A record, as far as its quotes tell.
+/// What a record is.
 #[derive(Debug)]
 pub(super) enum Item {
-    /// A row: its place in the text, without the end of its line.
+    /// A row: its place in the text, without the line end.
     Row(Range<usize>),
     /// A line of nothing but white space.
     Blank,
-    /// It is refused; the beginning of its line.
-    Refused(Fault, Vec<u8>),
+    /// A rejected record; the beginning of its line.
+    Rejected(Fault, Vec<u8>),
 }
 
-/// Where a scan stands within a record.
+/// The state of a scan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
     /// Before a cell.
@@ -52,23 +49,23 @@ enum State {
     Bare,
     /// In quotes.
     Quoted,
-    /// After a quote in quotes, which closes or is the first of two.
+    /// After a quote within quotes, which either closes them or is the first of two.
     Quote,
-    /// After a carriage return behind a closing quote.
+    /// After a carriage return that follows a closing quote.
     Return,
 }
 
-/// What a scan came to.
+/// The result of a scan.
 enum Scan {
-    /// The record ends before this byte, which is that after the end of its line.
+    /// The record ends before this offset, which is behind its line end.
     End(usize),
-    /// Text is missing.
+    /// More text is needed.
     More(usize, State),
-    /// Text stands behind a closing quote, before this byte.
+    /// Text follows a closing quote, before this offset.
     Bad(usize),
 }
 
-/// Goes on from `at` in this state.
+/// Scans on from an offset, in this state.
 fn scan(text: &[u8], mut at: usize, mut state: State, delimiters: &[u8]) -> Scan {
     for byte in text.get(at..).unwrap_or_default() {
         at += 1;
@@ -88,115 +85,57 @@ fn scan(text: &[u8], mut at: usize, mut state: State, delimiters: &[u8]) -> Scan
 
 /// The records of an input, in pieces.
 pub(super) struct Splitter<'a> {
-    input: Opened,
-    progress: Progress<'a>,
-    /// What stands between cells: any of several until the header was looked at.
+    /// The characters that separate cells: several candidates until the header is read.
     pub(super) delimiters: &'static [u8],
-    /// Text that was read, of which the first `at` bytes are done with.
-    text: Vec<u8>,
-    at: usize,
-    /// How many bytes were read so far.
-    read: u64,
+    text: TextWindow<'a>,
     /// The number of the next line.
     line: u64,
-    /// How many records had quotes that were found not to be closed.
-    open: u32,
-    started: bool,
-    ended: bool,
-    /// The error after which no more can be read.
-    failed: Option<Stop>,
+    /// Number of records with unclosed quotes so far.
+    unclosed: u32,
 }
 
 impl<'a> Splitter<'a> {
-    pub(super) const fn new(
-        input: Opened,
-        delimiters: &'static [u8],
-        progress: Progress<'a>,
-    ) -> Self {
+    pub(super) const fn new(text: TextWindow<'a>, delimiters: &'static [u8]) -> Self {
         Self {
-            input,
-            progress,
             delimiters,
-            text: Vec::new(),
-            at: 0,
-            read: 0,
+            text,
             line: 1,
-            open: 0,
-            started: false,
-            ended: false,
-            failed: None,
+            unclosed: 0,
         }
     }
 
-    /// The text that is not done with.
-    pub(super) fn rest(&self) -> &[u8] {
-        self.text.get(self.at..).unwrap_or_default()
-    }
-
-    /// Reads the next [`PIECE_SIZE`] bytes, or fewer at the end or at an error.
-    pub(super) fn read_more(&mut self) {
-        if self.ended {
-            return;
-        }
-        // Asked here and not once per piece, since a record or a stream may have no end.
-        if let Err(interrupted) = self.progress.proceed() {
-            self.failed = Some(interrupted.into());
-            self.ended = true;
-            return;
-        }
-        self.text.drain(..self.at);
-        self.at = 0;
-        let before = self.text.len();
-        self.text.resize(before + PIECE_SIZE, 0);
-        let free = self.text.get_mut(before..).unwrap_or_default();
-        let (read, error) = self.input.fill(free);
-        self.text.truncate(before + read);
-        self.read += read as u64;
-        self.ended = read < PIECE_SIZE;
-        if let Some(source) = error {
-            let lines = self.line - 1 + line_ends(&self.text) as u64;
-            self.failed = Some(self.input.error(source, lines).into());
-            self.ended = true;
-        }
-        if !self.started {
-            self.started = true;
-            if self.text.starts_with(BYTE_ORDER_MARK) {
-                self.at = BYTE_ORDER_MARK.len();
-            }
-        }
-    }
-
-    /// The next record, appended to `into` where it is a row; `None` at the end.
+    /// Returns the next record and its line, and appends its text to `into` if it is a row; `None`
+    /// at the end.
     pub(super) fn next(&mut self, into: &mut Vec<u8>) -> Result<Option<(u64, Item)>, Stop> {
         let (mut at, mut state) = (0, State::Start);
-        if self.open >= MOST_OPEN
-            && let Some(end) = self.rest().iter().position(|byte| *byte == b'\n')
-            && let line = self.rest().get(..=end).unwrap_or_default()
+        if self.unclosed >= MAX_UNCLOSED
+            && let Some(end) = self.text.rest().iter().position(|byte| *byte == b'\n')
+            && let line = self.text.rest().get(..=end).unwrap_or_default()
             && let Scan::More(..) = scan(line, at, state, self.delimiters)
         {
-            return self.refuse("a quote that is not closed").map(Some);
+            return self.reject("a quote that is not closed").map(Some);
         }
         let end = loop {
-            match scan(self.rest(), at, state, self.delimiters) {
+            match scan(self.text.rest(), at, state, self.delimiters) {
                 Scan::End(end) => break end,
                 Scan::Bad(to) => {
-                    self.open += u32::from(self.is_beyond_line(to));
-                    return self.refuse("text follows a closing quote").map(Some);
+                    self.unclosed += u32::from(self.is_beyond_line(to));
+                    return self.reject("text follows a closing quote").map(Some);
                 }
-                Scan::More(to, then) if !self.ended && to <= MAX_LINE => {
-                    (at, state) = (to, then);
-                    self.read_more();
+                Scan::More(to, next) if !self.text.ended && to <= MAX_LINE => {
+                    (at, state) = (to, next);
+                    self.text.read_more();
                 }
-                Scan::More(to, then) => {
-                    // After an error what is not whole is no record.
-                    if let Some(error) = self.failed.take() {
+                Scan::More(to, next) => {
+                    // After an error, an incomplete record does not count.
+                    if let Some(error) = self.text.failed.take() {
                         return Err(error);
                     }
-                    match then {
+                    match next {
                         _ if to == 0 => return Ok(None),
                         State::Quoted => {
-                            self.open += 1;
-                            return self.refuse("a quote that is not closed").map(Some);
+                            self.unclosed += 1;
+                            return self.reject("a quote that is not closed").map(Some);
                         }
                         _ if to > MAX_LINE => return self.skip_line().map(Some),
                         _ => break to,
@@ -204,7 +143,7 @@ impl<'a> Splitter<'a> {
                 }
             }
         };
-        let record = self.rest().get(..end).unwrap_or_default();
+        let record = self.text.rest().get(..end).unwrap_or_default();
         let lines = line_ends(record).max(1) as u64;
         let bare = record.strip_suffix(b"\n").unwrap_or(record);
         let bare = bare.strip_suffix(b"\r").unwrap_or(bare);
@@ -212,7 +151,7 @@ impl<'a> Splitter<'a> {
             Item::Blank
         } else if bare.len() > MAX_LINE {
             let head = bare.get(..REJECTED_TEXT * 4).unwrap_or(bare).to_vec();
-            Item::Refused(line_too_long(bare.len() as u64), head)
+            Item::Rejected(line_too_long(bare.len() as u64), head)
         } else {
             let from = into.len();
             into.extend_from_slice(bare);
@@ -221,53 +160,53 @@ impl<'a> Splitter<'a> {
         };
         let line = self.line;
         self.line += lines;
-        self.at += end;
+        self.text.advance(end);
         Ok(Some((line, item)))
     }
 
-    /// Whether the first so many bytes of the record are more than its first line.
+    /// Returns whether the first `length` bytes of the record exceed its first line.
     fn is_beyond_line(&self, length: usize) -> bool {
-        let text = self.rest().get(..length).unwrap_or_default();
+        let text = self.text.rest().get(..length).unwrap_or_default();
         let text = text.strip_suffix(b"\n").unwrap_or(text);
         text.contains(&b'\n')
     }
 
-    /// Refuses the first line of the record, and goes on after it.
-    fn refuse(&mut self, said: &str) -> Result<(u64, Item), Stop> {
-        // What is read anew may be long.
-        self.progress.proceed()?;
-        let Some(end) = self.rest().iter().position(|byte| *byte == b'\n') else {
+    /// Rejects the first line of the record and continues after it.
+    fn reject(&mut self, detail: &str) -> Result<(u64, Item), Stop> {
+        // Many lines may be read again.
+        self.text.proceed()?;
+        let Some(end) = self.text.rest().iter().position(|byte| *byte == b'\n') else {
             return self.skip_line();
         };
-        let head = self.rest().get(..end.min(REJECTED_TEXT * 4));
+        let head = self.text.rest().get(..end.min(REJECTED_TEXT * 4));
         let head = head.unwrap_or_default().to_vec();
-        let item = Item::Refused(Fault::new(RejectReason::Quotes, said), head);
+        let item = Item::Rejected(Fault::new(RejectReason::Quotes, detail), head);
         let line = self.line;
         self.line += 1;
-        self.at += end + 1;
+        self.text.advance(end + 1);
         Ok((line, item))
     }
 
-    /// Skips a line whose end is not there yet; it is too long, or the last.
+    /// Skips a line without an end in the window: it is too long, or the last.
     fn skip_line(&mut self) -> Result<(u64, Item), Stop> {
-        let head = self.rest().get(..REJECTED_TEXT * 4);
-        let head = head.unwrap_or_else(|| self.rest()).to_vec();
+        let head = self.text.rest().get(..REJECTED_TEXT * 4);
+        let head = head.unwrap_or_else(|| self.text.rest()).to_vec();
         let mut bytes = 0;
         loop {
-            if let Some(end) = self.rest().iter().position(|byte| *byte == b'\n') {
+            if let Some(end) = self.text.rest().iter().position(|byte| *byte == b'\n') {
                 bytes += end as u64;
-                self.at += end + 1;
+                self.text.advance(end + 1);
                 break;
             }
-            bytes += self.rest().len() as u64;
-            self.at = self.text.len();
-            if self.ended {
+            bytes += self.text.rest().len() as u64;
+            self.text.advance(usize::MAX);
+            if self.text.ended {
                 break;
             }
-            self.read_more();
+            self.text.read_more();
         }
-        if self.rest().is_empty()
-            && let Some(error) = self.failed.take()
+        if self.text.rest().is_empty()
+            && let Some(error) = self.text.failed.take()
         {
             return Err(error);
         }
@@ -278,34 +217,29 @@ impl<'a> Splitter<'a> {
         } else {
             Fault::new(RejectReason::Quotes, "a quote that is not closed")
         };
-        Ok((line, Item::Refused(fault, head)))
+        Ok((line, Item::Rejected(fault, head)))
     }
 
-    /// The next records: as many as begin within [`PIECE_SIZE`] bytes, but no more than
+    /// Returns the records that begin within the next [`PIECE_SIZE`] bytes, at most
     /// [`PIECE_RECORDS`].
-    fn cut(&mut self) -> Result<Option<Records>, Stop> {
+    fn next_piece(&mut self) -> Result<Option<Records>, Stop> {
         let mut records = Records::default();
-        let from = self.done();
+        let from = self.text.consumed();
         while records.bytes < PIECE_SIZE as u64 && records.items.len() < PIECE_RECORDS {
             match self.next(&mut records.text) {
                 Ok(Some(item)) => {
                     records.items.push(item);
-                    records.bytes = self.done() - from;
+                    records.bytes = self.text.consumed() - from;
                 }
                 Ok(None) => break,
                 Err(error) if records.items.is_empty() => return Err(error),
                 Err(error) => {
-                    self.failed = Some(error);
+                    self.text.failed = Some(error);
                     break;
                 }
             }
         }
         Ok((!records.items.is_empty()).then_some(records))
-    }
-
-    /// How many bytes of text are done with.
-    fn done(&self) -> u64 {
-        self.read - self.rest().len() as u64
     }
 }
 
@@ -313,6 +247,6 @@ impl Iterator for Splitter<'_> {
     type Item = Result<Records, Stop>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.cut().transpose()
+        self.next_piece().transpose()
     }
 }

@@ -1,7 +1,7 @@
-//! The content of an answer as it was before it was coded for its way.
+//! Decoding of the content of a response.
 //!
-//! Some crawlers store bodies as they came, some undo their codings and leave the headers as they
-//! were. So a coding is undone only where the body begins as one that has it.
+//! Some crawlers store bodies as they were sent, others decode them and keep the headers. So an
+//! encoding is removed only if the body begins like one in this encoding.
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -12,23 +12,23 @@ use super::http_response::{HttpResponse, begins_as_html};
 use crate::ingest::blocks::MAX_LINE;
 use crate::ingest::summary::Unread;
 
-/// The most codings that are undone, one after another.
-const MOST_CODINGS: usize = 4;
+/// The most encodings that are removed, one after another.
+const MAX_ENCODINGS: usize = 4;
 
-/// The largest window of zstd, as a power of two: what RFC 9659 allows servers.
+/// The largest window of zstd, as a power of two, that RFC 9659 allows servers.
 const ZSTD_WINDOW: u32 = 23;
 
 /// A body, and why the rest of it is missing.
-type Undone<'a> = (Cow<'a, [u8]>, Option<Unread>);
+type Decoded<'a> = (Cow<'a, [u8]>, Option<Unread>);
 
-/// The content of an answer, its first 16 MiB; `Err` where it has a coding that cannot be undone.
-pub(super) fn undone<'a>(answered: &HttpResponse<'_>, body: &'a [u8]) -> Result<Undone<'a>, Unread> {
+/// Returns the first 16 MiB of a response's content; `Err` if an encoding is not supported.
+pub(super) fn decoded<'a>(response: &HttpResponse<'_>, body: &'a [u8]) -> Result<Decoded<'a>, Unread> {
     let mut content: Cow<'a, [u8]> = Cow::Borrowed(body);
     let mut missing = None;
-    let transfer = tokens(answered.transfer);
-    let codings = transfer.chain(tokens(answered.coding));
+    let transfer = tokens(response.transfer_encoding);
+    let codings = transfer.chain(tokens(response.content_encoding));
     for (number, coding) in codings.enumerate() {
-        if number == MOST_CODINGS {
+        if number == MAX_ENCODINGS {
             return Err(Unread::Coding);
         }
         let is = |names: &[&str]| {
@@ -41,7 +41,7 @@ pub(super) fn undone<'a>(answered: &HttpResponse<'_>, body: &'a [u8]) -> Result<
             () if is(&["gzip", "x-gzip"]) => gunzipped(&content),
             () if is(&["deflate"]) => inflated(&content),
             () if is(&["zstd"]) => unzstd(&content),
-            // It may have been undone by whoever wrote it.
+            // Whoever wrote the archive may have decoded it.
             () if begins_as_html(&content) => None,
             () => return Err(Unread::Coding),
         };
@@ -53,7 +53,7 @@ pub(super) fn undone<'a>(answered: &HttpResponse<'_>, body: &'a [u8]) -> Result<
     Ok((content, missing))
 }
 
-/// The names of a list of codings, the one that was applied last before the others.
+/// Returns the names in a list of encodings, the one that was applied last first.
 fn tokens(list: &[u8]) -> impl Iterator<Item = &[u8]> {
     let names = list.rsplit(|byte| *byte == b',');
     names
@@ -61,19 +61,20 @@ fn tokens(list: &[u8]) -> impl Iterator<Item = &[u8]> {
         .filter(|name| !name.is_empty())
 }
 
-/// What one step gives: the body, and why the rest of it is missing.
+/// The result of removing one encoding: the body, and why the rest of it is missing; `None` if the
+/// body does not have the encoding.
 type Step = Option<(Vec<u8>, Option<Unread>)>;
 
-/// The content of a body in chunks (RFC 9112, 7.1), as far as they go; `None` where there is no whole
-/// chunk, so that it is none.
+/// Joins the chunks of a body (RFC 9112, 7.1) as far as they are valid; `None` if there is not one
+/// complete chunk.
 fn unchunked(body: &[u8]) -> Step {
     let mut content = Vec::new();
     let mut rest = body;
     loop {
-        let is_some = !content.is_empty();
-        let ends = |content, why| is_some.then_some((content, Some(why)));
+        let has_chunk = !content.is_empty();
+        let ends = |content, why| has_chunk.then_some((content, Some(why)));
         let Some(end) = rest.iter().position(|byte| *byte == b'\n') else {
-            // It ends between chunks, or within the length of one.
+            // The body ends between chunks, or within a length.
             let mut bytes = rest.iter();
             let is_length = bytes.all(|byte| byte.is_ascii_hexdigit() || *byte == b'\r');
             return ends(
@@ -111,8 +112,8 @@ fn unchunked(body: &[u8]) -> Step {
         } else if rest.is_empty() || rest == b"\r" {
             content.extend_from_slice(chunk);
             return Some((content, Some(Unread::CutOff)));
-        } else if is_some {
-            // The length is wrong, or what stands there: so much is certain as came before.
+        } else if has_chunk {
+            // The length or the data is wrong: only the chunks before are certain.
             return Some((content, Some(Unread::Damaged)));
         } else {
             return None;
@@ -125,7 +126,7 @@ fn gunzipped(body: &[u8]) -> Step {
         .then(|| bounded(MultiGzDecoder::new(body)))
 }
 
-/// What servers call `deflate`: zlib, or without its frame.
+/// Decodes what servers call `deflate`: zlib, or raw deflate.
 fn inflated(body: &[u8]) -> Step {
     let is_zlib = match body {
         [method, flags, ..] => {
@@ -139,7 +140,7 @@ fn inflated(body: &[u8]) -> Step {
     } else {
         bounded(DeflateDecoder::new(body))
     };
-    // Damaged from the first byte on is no deflate.
+    // A body that is damaged from its first byte on is not deflate.
     let is_none = begins_as_html(body) || content.is_empty() && missing.is_some();
     (!is_none).then_some((content, missing))
 }
@@ -153,10 +154,10 @@ fn unzstd(body: &[u8]) -> Step {
     Some(bounded(decoder))
 }
 
-/// The first 16 MiB, as far as they can be read.
+/// Reads the first 16 MiB, or as much as can be decoded.
 fn bounded(mut from: impl Read) -> (Vec<u8>, Option<Unread>) {
     let mut content = Vec::new();
-    // What could be read before an error stays.
+    // Data before an error is kept.
     let read = (&mut from).take(MAX_LINE as u64).read_to_end(&mut content);
     let missing = match read {
         Err(_) => Some(Unread::Damaged),
@@ -185,12 +186,12 @@ mod tests {
     }
 
     fn of(transfer: &str, coding: &str, body: &[u8]) -> Result<(Vec<u8>, Option<Unread>), Unread> {
-        let answered = HttpResponse {
-            transfer: transfer.as_bytes(),
-            coding: coding.as_bytes(),
+        let response = HttpResponse {
+            transfer_encoding: transfer.as_bytes(),
+            content_encoding: coding.as_bytes(),
             ..HttpResponse::default()
         };
-        decoded(&answered, body).map(|(body, missing)| (body.into_owned(), missing))
+        decoded(&response, body).map(|(body, missing)| (body.into_owned(), missing))
     }
 
     #[test]
@@ -211,7 +212,7 @@ mod tests {
             ("3\r\n<p>\r\nx\r\n<a>", "<p>", damaged),
             ("3\r\n<p>\r\n2\r\n<a>\r\n0\r\n\r\n", "<p>", damaged),
             ("0\r\n\r\n", "", None),
-            // These are none.
+            // Not chunked.
             ("<p>\r\n", "<p>\r\n", None),
             ("3\r\n<p>x\r\n", "3\r\n<p>x\r\n", None),
             ("abc", "abc", None),
@@ -222,8 +223,8 @@ mod tests {
                 None,
             ),
         ] {
-            let undone = of("chunked", "", body.as_bytes());
-            assert_eq!(undone, Ok((content.as_bytes().to_vec(), missing)), "{body}");
+            let decoded = of("chunked", "", body.as_bytes());
+            assert_eq!(decoded, Ok((content.as_bytes().to_vec(), missing)), "{body}");
         }
     }
 
@@ -255,7 +256,7 @@ mod tests {
             ("", "gzip, gzip", &gzip(&zipped)),
             ("gzip, chunked", "", &chunked),
             ("chunked", "gzip", &chunked),
-            // Undone already.
+            // Decoded already.
             ("chunked", "gzip", &content),
             ("", "deflate", &content),
             ("", "zstd", &content),

@@ -1,61 +1,53 @@
-//! What a server answered, up to its content.
+//! HTTP responses, up to their content.
 //!
-//! Its head has the shape of that of a record, and is read as one: what is no line of a name and a
-//! value says nothing, and spoils nothing. Versions are not looked at (`HTTP/2 200`).
+//! The header has the same shape as that of a record, and is parsed as one: lines that are not a
+//! name and a value are ignored. So is the version (`HTTP/2 200`).
 
 use crate::ingest::formats::archive::header;
 
-/// The head of an answer; `None` is what it does not say.
+/// The header of a response; `None` stands for a missing value.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct HttpResponse<'a> {
-    /// The status, one that servers give.
+    /// The status, from 100 to 599.
     pub(super) status: Option<u16>,
     /// `Location`.
     pub(super) location: Option<&'a [u8]>,
-    /// `Content-Type`, with its parameters.
+    /// `Content-Type`, with parameters.
     pub(super) content: Option<&'a [u8]>,
     /// `Content-Encoding`.
-    pub(super) coding: &'a [u8],
+    pub(super) content_encoding: &'a [u8],
     /// `Transfer-Encoding`.
-    pub(super) transfer: &'a [u8],
-    /// The length of the head, with its blank line.
+    pub(super) transfer_encoding: &'a [u8],
+    /// Length of the header with its blank line, in bytes.
     pub(super) end: usize,
 }
 
 impl<'a> HttpResponse<'a> {
-    /// Reads the head of an answer, which may be followed by its content.
+    /// Parses the header of a response, which may be followed by content.
     pub(super) fn read(block: &'a [u8]) -> Self {
         let end = header::end(block).unwrap_or(block.len());
         let text = block.get(..end).unwrap_or_default();
-        let mut answered = Self {
+        let [location, content, coding, transfer] = header::first_values(
+            text,
+            ["Location", "Content-Type", "Content-Encoding", "Transfer-Encoding"],
+        );
+        Self {
             status: status(text),
+            location,
+            content: content.filter(|content| !content.is_empty()),
+            content_encoding: coding.unwrap_or_default(),
+            transfer_encoding: transfer.unwrap_or_default(),
             end,
-            ..Self::default()
-        };
-        let (mut coding, mut transfer) = (None, None);
-        for (name, value) in header::fields(text) {
-            let place = match () {
-                () if name.eq_ignore_ascii_case(b"Location") => &mut answered.location,
-                () if name.eq_ignore_ascii_case(b"Content-Type") => &mut answered.content,
-                () if name.eq_ignore_ascii_case(b"Content-Encoding") => &mut coding,
-                () if name.eq_ignore_ascii_case(b"Transfer-Encoding") => &mut transfer,
-                () => continue,
-            };
-            place.get_or_insert(value);
         }
-        answered.content = answered.content.filter(|content| !content.is_empty());
-        answered.coding = coding.unwrap_or_default();
-        answered.transfer = transfer.unwrap_or_default();
-        answered
     }
 
-    /// Whether the content of the page came with it.
+    /// Returns whether the response has a status of 200 to 299.
     pub(super) fn is_page(&self) -> bool {
         self.status
             .is_some_and(|status| (200..300).contains(&status))
     }
 
-    /// Whether the content is HTML, or is not said to be anything else.
+    /// Returns whether the content type is HTML or missing.
     pub(super) fn may_be_html(&self) -> bool {
         self.content.is_none_or(|content| {
             let name = header::media_type(content);
@@ -64,13 +56,13 @@ impl<'a> HttpResponse<'a> {
         })
     }
 
-    /// Whether the content, of which this is the beginning, is HTML.
+    /// Returns whether the content, given by its beginning, is HTML.
     pub(super) fn is_html(&self, content: &[u8]) -> bool {
         self.may_be_html() && (self.content.is_some() || begins_as_html(content))
     }
 }
 
-/// The status of a line such as `HTTP/1.1 200 OK`.
+/// Parses the status of a line such as `HTTP/1.1 200 OK`.
 fn status(head: &[u8]) -> Option<u16> {
     let line = head.split(|byte| *byte == b'\n').next()?;
     let line = line.strip_prefix(b"HTTP/")?;
@@ -80,8 +72,8 @@ fn status(head: &[u8]) -> Option<u16> {
     status.filter(|status| (100..600).contains(status))
 }
 
-/// Whether a content begins with one of the tags by which browsers know HTML that is not said to be
-/// (the WHATWG's standard *MIME Sniffing*, 7.1).
+/// Returns whether content without a type begins with a tag by which browsers recognise HTML (WHATWG
+/// *MIME Sniffing*, 7.1).
 pub(super) fn begins_as_html(content: &[u8]) -> bool {
     let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(content);
     let content = content.trim_ascii_start();
@@ -121,11 +113,11 @@ mod tests {
     fn heads_are_read_as_servers_write_them() {
         let text =
             b"HTTP/2 200\ncontent-type: ArchiveText/HTML; charset=x\nodd line\nLocation:  /x \n\n<p>";
-        let answered = HttpResponse::read(text);
-        assert_eq!(answered.status, Some(200));
-        assert_eq!(answered.location, Some(&b"/x"[..]));
-        assert_eq!(text.get(answered.end..), Some(&b"<p>"[..]));
-        assert!(answered.is_page() && answered.may_be_html());
+        let response = HttpResponse::read(text);
+        assert_eq!(response.status, Some(200));
+        assert_eq!(response.location, Some(&b"/x"[..]));
+        assert_eq!(text.get(response.end..), Some(&b"<p>"[..]));
+        assert!(response.is_page() && response.may_be_html());
         for (line, status) in [
             ("HTTP/1.1 404 Not Found\r\n\r\n", Some(404)),
             ("HTTP/1.0  301\r\n", Some(301)),

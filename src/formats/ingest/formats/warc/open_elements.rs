@@ -1,36 +1,39 @@
-//! The elements of a page that are open, as far as they say where `svg` and `math` end.
+//! The stack of open elements of a page, as far as it is needed to know where `svg` and `math` end.
 //!
-//! Within these, tags are read by other rules than in HTML (the WHATWG's standard *HTML*, 13.2.6.5). They
-//! end with their own end tag, with a tag that cannot stand in them, and with the end of an
-//! element of HTML around them: `<div><svg></div>` ends the `svg`, `<svg></div>` does not.
+//! Within these, tags are read by other rules than in HTML (WHATWG *HTML*, 13.2.6.5). They end at
+//! their own end tag, at a tag that cannot occur in them, and at the end of an HTML element around
+//! them: `<div><svg></div>` ends the `svg`, `<svg></div>` does not.
 //!
-//! This is less than a browser's tree. An element whose end tag was left out (`p`, `li`) is open
-//! until something around it ends, `form` and what a page has once are not followed, nor is `annotation-xml`, and names
-//! count by their first [`NAMED`] bytes. Where it matters, an `svg` is open for longer than in a browser.
+//! Simplifications compared with a browser: an element whose end tag was omitted (`p`, `li`) is open
+//! until an element around it ends; `form`, elements that a page has once, and `annotation-xml` are
+//! not tracked; and names are compared by their first [`NAME_BYTES`] bytes. Where they differ, an
+//! `svg` stays open for longer than in a browser.
 
-/// Bytes of a name that count.
-const NAMED: usize = 16;
-/// The most open elements that are followed; past it the outer half is forgotten.
-const MOST: usize = 256;
+/// Bytes of a name that are compared.
+const NAME_BYTES: usize = 16;
+/// The most open elements that are tracked; beyond it the outer half is dropped.
+const MAX_OPEN: usize = 256;
 
-type Name = [u8; NAMED];
+type Name = [u8; NAME_BYTES];
 
-/// What an element is to the end tags of those around it, from what stops none of them to what stops all.
+/// Which end tags an open element stops, in ascending order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
-    /// `svg` and what is in it.
+    /// `svg` and elements in it.
     Svg,
-    /// `math` and what is in it.
+    /// `math` and elements in it.
     Math,
-    /// Of HTML: formatting, and what the standard does not know.
+    /// A formatting or unknown element of HTML.
     Plain,
-    /// Stops end tags of plain elements.
+    /// Stops the end tags of plain elements.
     Special,
-    /// Stops all end tags but those of tables and their parts.
+    /// Stops all end tags except those of tables and their parts.
     Scope,
     Table,
-    /// An element of `svg` or `math` whose content is HTML.
+    /// An element of `svg` or `math` that contains HTML.
     Island,
+    /// An HTML element that is empty, or not closed by its end tag.
+    Untracked,
 }
 
 #[derive(Clone, Copy)]
@@ -39,24 +42,25 @@ struct Element {
     kind: Kind,
 }
 
-/// The open elements, from the outermost on.
+/// The open elements, the outermost first.
 #[derive(Default)]
 pub(super) struct OpenElements(Vec<Element>);
 
 impl OpenElements {
-    /// Whether what comes next stands in an element of `svg` or `math`, HTML within these included.
+    /// Returns whether the innermost element belongs to `svg` or `math`, including elements that
+    /// contain HTML.
     pub(super) fn is_in_foreign(&self) -> bool {
         let kind = self.0.last().map(|open| open.kind);
         matches!(kind, Some(Kind::Svg | Kind::Math | Kind::Island))
     }
 
-    /// The language by whose rules a start tag is read; `None` for HTML.
+    /// Returns the language whose rules apply to a start tag; `None` for HTML.
     fn foreign(&self) -> Option<Kind> {
         let kind = self.0.last()?.kind;
         matches!(kind, Kind::Svg | Kind::Math).then_some(kind)
     }
 
-    /// Takes a start tag up. Whether it is one of HTML.
+    /// Processes a start tag. Returns whether it is read by the rules of HTML.
     pub(super) fn start(&mut self, name: &[u8], is_empty: bool) -> bool {
         if self.foreign().is_some() && breaks_out(name) {
             self.break_out();
@@ -70,26 +74,26 @@ impl OpenElements {
             (None, b"math") => Kind::Math,
             (None, _) => kind_of(name),
         };
-        let is_followed = match kind {
+        let is_tracked = match kind {
             Kind::Svg | Kind::Math | Kind::Island => !is_empty,
-            _ => !is_unfollowed(name),
+            kind => kind != Kind::Untracked,
         };
-        if is_followed {
-            if self.0.len() >= MOST {
-                self.0.drain(..MOST / 2);
+        if is_tracked {
+            if self.0.len() >= MAX_OPEN {
+                self.0.drain(..MAX_OPEN / 2);
             }
-            let name = counted(name);
+            let name = compared(name);
             self.0.push(Element { name, kind });
         }
         foreign.is_none()
     }
 
-    /// Takes an end tag up.
+    /// Processes an end tag.
     pub(super) fn end(&mut self, name: &[u8]) {
         if matches!(name, b"p" | b"br") && self.foreign().is_some() {
             self.break_out();
         }
-        let ended = counted(name);
+        let ended = compared(name);
         let is_html = |open: &Element| (Kind::Plain..Kind::Island).contains(&open.kind);
         let innermost_html = self.0.iter().rposition(is_html).map_or(0, |at| at + 1);
         let inner = &self.0[innermost_html..];
@@ -111,7 +115,7 @@ impl OpenElements {
         }
     }
 
-    /// Ends what is not HTML.
+    /// Closes elements up to the innermost that contains HTML.
     fn break_out(&mut self) {
         while self.foreign().is_some() {
             self.0.pop();
@@ -119,52 +123,26 @@ impl OpenElements {
     }
 }
 
-/// The part of a name that counts.
-fn counted(name: &[u8]) -> Name {
-    let mut counted = [0; NAMED];
-    let length = name.len().min(NAMED);
-    counted[..length].copy_from_slice(&name[..length]);
-    counted
+/// Returns the part of a name that is compared.
+fn compared(name: &[u8]) -> Name {
+    let mut compared = [0; NAME_BYTES];
+    let length = name.len().min(NAME_BYTES);
+    compared[..length].copy_from_slice(&name[..length]);
+    compared
 }
 
 fn is_heading(name: &Name) -> bool {
     name[0] == b'h' && (b'1'..=b'6').contains(&name[1]) && name[2] == 0
 }
 
-/// Whether an element of HTML has no content, or is not ended by its end tag.
-fn is_unfollowed(name: &[u8]) -> bool {
-    matches!(
-        name,
-        b"area"
-            | b"base"
-            | b"basefont"
-            | b"bgsound"
-            | b"br"
-            | b"col"
-            | b"embed"
-            | b"frame"
-            | b"hr"
-            | b"image"
-            | b"img"
-            | b"input"
-            | b"keygen"
-            | b"link"
-            | b"meta"
-            | b"param"
-            | b"source"
-            | b"track"
-            | b"wbr"
-            | b"body"
-            | b"form"
-            | b"frameset"
-            | b"head"
-            | b"html"
-    )
-}
-
-/// What an element of HTML is to the end tags of others (13.2.4.2 of the standard).
+/// Returns which end tags an HTML element stops (13.2.4.2 of the standard).
 fn kind_of(name: &[u8]) -> Kind {
     match name {
+        b"area" | b"base" | b"basefont" | b"bgsound" | b"br" | b"col" | b"embed" | b"frame"
+        | b"hr" | b"image" | b"img" | b"input" | b"keygen" | b"link" | b"meta" | b"param"
+        | b"source" | b"track" | b"wbr" | b"body" | b"form" | b"frameset" | b"head" | b"html" => {
+            Kind::Untracked
+        }
         b"table" | b"template" => Kind::Table,
         b"applet" | b"caption" | b"marquee" | b"object" | b"select" | b"td" | b"th" => Kind::Scope,
         b"address" | b"article" | b"aside" | b"blockquote" | b"button" | b"center"
@@ -178,17 +156,17 @@ fn kind_of(name: &[u8]) -> Kind {
     }
 }
 
-/// The least kind of open element that an end tag of HTML does not reach beyond.
+/// Returns the least kind of open element that stops the end tag of an HTML element.
 fn stop_of(name: &[u8]) -> Kind {
     match name {
         b"caption" | b"table" | b"tbody" | b"td" | b"template" | b"tfoot" | b"th" | b"thead"
         | b"tr" => Kind::Table,
-        _ if kind_of(name) == Kind::Plain => Kind::Special,
+        _ if matches!(kind_of(name), Kind::Plain | Kind::Untracked) => Kind::Special,
         _ => Kind::Scope,
     }
 }
 
-/// Whether the tag of this name cannot stand in `svg` or `math` (13.2.6.5 of the standard).
+/// Returns whether a start tag closes `svg` and `math` (13.2.6.5 of the standard).
 fn breaks_out(name: &[u8]) -> bool {
     matches!(
         name,
