@@ -224,7 +224,12 @@ impl<'a, F: ArchiveFormat> Splitter<'a, F> {
     }
 
     /// Extracts a record from the beginning of a block that is too long to hold.
-    fn long_block(&mut self, text: &[u8], header: &WarcHeader<'_>, length: u64) -> Extracted<F::Item> {
+    fn long_block(
+        &mut self,
+        text: &[u8],
+        header: &WarcHeader<'_>,
+        length: u64,
+    ) -> Extracted<F::Item> {
         let start = self.text.consumed();
         let end = text.len();
         self.text.have(end + BLOCK_PREFIX);

@@ -87,7 +87,17 @@ pub(crate) fn media_type(value: &[u8]) -> &[u8] {
 
 /// Parses a header. Names are compared without case; the first line with a name counts.
 pub(crate) fn read(header: &[u8]) -> WarcHeader<'_> {
-    let [length, kind, content, url, date, digest, id, segment, truncated] = first_values(
+    let [
+        length,
+        kind,
+        content,
+        url,
+        date,
+        digest,
+        id,
+        segment,
+        truncated,
+    ] = first_values(
         header,
         [
             "Content-Length",

@@ -1,38 +1,38 @@
-//! A guard between the codes of a damaged graph and the crate that trusts them.
+//! Checks the codes of a graph before `webgraph` uses them.
 //!
-//! `webgraph` reserves memory for an outdegree, subtracts, slices and adds as the codes say. That
-//! is right for an intact graph; a damaged one makes it panic, loop without end, or abort for want
-//! of memory. So each number is compared with what the list so far leaves room for, before
-//! `webgraph` sees it.
+//! `webgraph` allocates memory for an outdegree, subtracts, slices and adds as the codes say. With a
+//! damaged graph, it would panic, loop forever, or abort for lack of memory. So each number is
+//! compared with what the list so far allows before `webgraph` sees it.
 
 use webgraph::graphs::bvgraph::Decode;
 
-use super::guard::misfit;
+use super::guard::reject;
 use super::properties::Properties;
 
-/// The most links, of 8 bytes each, in all lists that are held at a time; far above any crawl's.
+/// The most links, of 8 bytes each, in all lists in memory; far more than in any crawl.
 const MAX_HELD: u64 = 32 << 20;
 
-/// The numbers of a graph, each checked.
+/// A decoder that checks every number.
 #[derive(Debug)]
 pub(super) struct CheckedDecoder<D> {
     codes: D,
     nodes: u64,
-    /// How many links the properties claim, and how many of them are still to come.
+    /// The number of links in the properties, and how many of them are still to come.
     all_links: u64,
     links: u64,
     shortest_interval: u64,
-    /// The outdegrees of the latest nodes; a node's place is its number modulo the length.
+    /// The outdegrees of the latest nodes, in a ring buffer.
     degrees: Vec<u64>,
-    /// The largest outdegree so far at each of these places: the memory of a list is kept for the
-    /// next list there.
+    /// The largest outdegree so far in each slot: the memory of a list is reused for the next one
+    /// there.
     largest: Vec<u64>,
     /// The sum of the largest outdegrees.
     held: u64,
     node: u64,
-    /// How many successors of the current node are still to come.
+    /// Successors of the current node that are still to come.
     left: u64,
-    /// The list that is copied from: its length, its number of blocks, and how far they go.
+    /// Of the list that is copied from: its length, its number of blocks, the next block, and the
+    /// end of the last one.
     reference: u64,
     blocks: u64,
     block: u64,
@@ -64,7 +64,7 @@ impl<D> CheckedDecoder<D> {
         usize::try_from(node % self.degrees.len() as u64).unwrap_or(0)
     }
 
-    /// Reserves room for a list before memory is asked for it.
+    /// Checks the memory for a list before it is allocated.
     fn hold(&mut self, degree: u64) {
         let place = self.place(self.node);
         self.degrees[place] = degree;
@@ -72,7 +72,7 @@ impl<D> CheckedDecoder<D> {
         self.largest[place] += more;
         self.held += more;
         if self.held > MAX_HELD {
-            misfit(format!(
+            reject(format!(
                 "lists of {} links to be held, of which {MAX_HELD} are",
                 self.held
             ));
@@ -82,14 +82,14 @@ impl<D> CheckedDecoder<D> {
     fn take(&mut self, successors: u64) {
         match self.left.checked_sub(successors) {
             Some(left) => self.left = left,
-            None => misfit("more links than its outdegree".to_owned()),
+            None => reject("more links than its outdegree".to_owned()),
         }
     }
 
-    /// A distance between nodes; with a sign in its lowest bit it is twice as large.
+    /// Checks a distance between nodes, which is doubled if its lowest bit is the sign.
     fn distance(&self, distance: u64) -> u64 {
         if distance > self.nodes.saturating_mul(2) {
-            misfit(format!("a link over {distance} nodes"));
+            reject(format!("a link over {distance} nodes"));
         }
         distance
     }
@@ -99,11 +99,11 @@ impl<D: Decode> Decode for CheckedDecoder<D> {
     fn read_outdegree(&mut self) -> u64 {
         let degree = self.codes.read_outdegree();
         if degree > self.nodes {
-            misfit(format!("{degree} links in a graph of {} nodes", self.nodes));
+            reject(format!("{degree} links in a graph of {} nodes", self.nodes));
         }
         match self.links.checked_sub(degree) {
             Some(links) => self.links = links,
-            None => misfit(format!("its properties claim {} links", self.all_links)),
+            None => reject(format!("its properties claim {} links", self.all_links)),
         }
         self.hold(degree);
         self.node += 1;
@@ -115,7 +115,7 @@ impl<D: Decode> Decode for CheckedDecoder<D> {
         let back = self.codes.read_reference_offset();
         let node = self.node - 1;
         if back > node || back >= self.degrees.len() as u64 {
-            misfit(format!("a copy of the list {back} nodes before"));
+            reject(format!("a copy of the list {back} nodes before"));
         }
         self.reference = self.degrees[self.place(node - back)];
         back
@@ -124,7 +124,7 @@ impl<D: Decode> Decode for CheckedDecoder<D> {
     fn read_block_count(&mut self) -> u64 {
         let blocks = self.codes.read_block_count();
         if blocks > self.reference + 1 {
-            misfit(format!("{blocks} blocks of {} links", self.reference));
+            reject(format!("{blocks} blocks of {} links", self.reference));
         }
         (self.blocks, self.block, self.copied_to) = (blocks, 0, 0);
         if blocks == 0 {
@@ -138,15 +138,14 @@ impl<D: Decode> Decode for CheckedDecoder<D> {
         let length = block.saturating_add(u64::from(self.block > 0));
         let end = self.copied_to.saturating_add(length);
         if end > self.reference {
-            misfit(format!("a block of {length} links"));
+            reject(format!("a block of {length} links"));
         }
         if self.block.is_multiple_of(2) {
             self.take(length);
         }
         self.copied_to = end;
         self.block += 1;
-        // Blocks are copied and left out in turn; what follows a last block that is left out is
-        // copied.
+        // Blocks are alternately copied and skipped; the rest after a last skipped block is copied.
         if self.block == self.blocks && self.blocks.is_multiple_of(2) {
             self.take(self.reference - end);
         }
@@ -156,7 +155,7 @@ impl<D: Decode> Decode for CheckedDecoder<D> {
     fn read_interval_count(&mut self) -> u64 {
         let intervals = self.codes.read_interval_count();
         if intervals.saturating_mul(self.shortest_interval) > self.left {
-            misfit(format!("{intervals} intervals in {} links", self.left));
+            reject(format!("{intervals} intervals in {} links", self.left));
         }
         intervals
     }

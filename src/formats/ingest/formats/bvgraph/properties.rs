@@ -1,4 +1,4 @@
-//! The properties of a graph, checked against what is possible at all.
+//! The properties of a graph, checked for plausibility.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -11,21 +11,20 @@ use webgraph::graphs::bvgraph::{CompFlags, get_endianness, parse_properties};
 use super::error::BvGraphError;
 use super::guard::guarded;
 
-/// The farthest that a list may refer back, in lists. Far above any use; it bounds what is held.
+/// The largest window, in lists. Far larger than in practice; it bounds the memory.
 const MAX_WINDOW: usize = 1 << 16;
 
-/// The most links that a byte may stand for. Real crawls have 2 to 10. The densest graph that can
-/// be told from a hostile file, in which every list is a copy of the previous one, comes near this,
-/// and so does the most that gzip makes of a byte.
+/// The most links per byte. Real crawls have 2 to 10. The densest graph that can be distinguished
+/// from a hostile file, in which every list copies the previous one, comes near this, and so does
+/// the largest compression ratio of gzip.
 const MAX_LINKS_PER_BYTE: u64 = 1_000;
 
-/// As many links as this are no burden, in however few bytes they are claimed.
+/// A number of links that is accepted in a file of any size.
 const FEW_LINKS: u64 = 1 << 20;
 
-/// The most bytes that are read of the properties, which are a few hundred bytes.
+/// The most bytes of the properties, which have a few hundred.
 const MAX_PROPERTIES: u64 = 1 << 20;
 
-/// What has to be known before the first bit is read.
 pub(super) struct Properties {
     pub(super) nodes: u64,
     pub(super) links: u64,
@@ -33,10 +32,9 @@ pub(super) struct Properties {
     pub(super) little_endian: bool,
 }
 
-/// A file of a graph. A basename that was completed to the name of one of its files is accepted
-/// too.
+/// Returns the name of a file of a graph. The basename may be that of one of its files.
 ///
-/// Not `Path::with_extension`: basenames such as `cnr-2000.v2` have dots.
+/// `Path::with_extension` is not used, since basenames such as `cnr-2000.v2` contain dots.
 #[must_use]
 pub fn file(basename: &Path, extension: &str) -> PathBuf {
     let named = ["graph", "properties"]
@@ -53,14 +51,14 @@ pub fn file(basename: &Path, extension: &str) -> PathBuf {
 }
 
 impl Properties {
-    /// Reads the properties, and checks them against the size of the graph file.
+    /// Reads the properties and checks them against the size of the graph file.
     pub(super) fn read(basename: &Path) -> Result<Self, BvGraphError> {
         let path = file(basename, "properties");
         let wrong = |detail: String| BvGraphError::Properties {
             file: path.display().to_string(),
             detail,
         };
-        if let Some(detail) = foreign(&path)? {
+        if let Some(detail) = mismatch(&path)? {
             return Err(wrong(detail));
         }
         let endianness = guarded(|| get_endianness(&path)).map_err(wrong)?;
@@ -81,7 +79,7 @@ impl Properties {
         }
         let graph = file(basename, "graph");
         let bytes = length(&graph)?;
-        // Every outdegree takes at least one bit, which bounds what is held for one list.
+        // Every outdegree takes at least one bit, which bounds the memory for one list.
         let nodes = nodes as u64;
         if nodes > bytes.saturating_mul(8) {
             return Err(BvGraphError::TooShort {
@@ -90,8 +88,8 @@ impl Properties {
                 nodes,
             });
         }
-        // A list is copied in a bit or two, and a run of links is two numbers however long it is:
-        // without this bound a small file could mean days of work.
+        // A bit or two copy a list, and two numbers are a run of links of any length: without this
+        // bound, a small file could cause days of work.
         if links > bytes.saturating_mul(MAX_LINKS_PER_BYTE).max(FEW_LINKS) {
             return Err(BvGraphError::TooDense {
                 file: graph.display().to_string(),
@@ -110,13 +108,13 @@ impl Properties {
 }
 
 pub(super) fn length(path: &Path) -> Result<u64, BvGraphError> {
-    let about = fs::metadata(path).map_err(|source| cannot_open(path, source))?;
-    if !about.is_file() {
+    let metadata = fs::metadata(path).map_err(|source| cannot_open(path, source))?;
+    if !metadata.is_file() {
         return Err(BvGraphError::NoFile {
             file: path.display().to_string(),
         });
     }
-    Ok(about.len())
+    Ok(metadata.len())
 }
 
 pub(super) fn cannot_open(path: &Path, source: std::io::Error) -> BvGraphError {
@@ -126,9 +124,9 @@ pub(super) fn cannot_open(path: &Path, source: std::io::Error) -> BvGraphError {
     }
 }
 
-/// Why the properties in a file are not those of a graph in the BV format; `None` where nothing
-/// speaks against it.
-fn foreign(path: &Path) -> Result<Option<String>, BvGraphError> {
+/// Returns why a file does not have the properties of a graph in the BV format; `None` if it may
+/// have them.
+fn mismatch(path: &Path) -> Result<Option<String>, BvGraphError> {
     length(path)?;
     let failed = |source| cannot_open(path, source);
     let mut bytes = Vec::new();

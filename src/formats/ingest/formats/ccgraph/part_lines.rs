@@ -10,29 +10,29 @@ use crate::ingest::source::Stop;
 pub(super) struct Line<'t> {
     /// The index of its part.
     pub(super) part: usize,
-    /// Its number in the part, from 1; blank lines are counted.
+    /// Its number in the part, from 1, with blank lines.
     pub(super) number: u64,
-    /// Its text without its end (LF or CRLF).
+    /// Its text, without the line end.
     pub(super) text: &'t [u8],
 }
 
-/// The lines of parts, in order, decompressed as they are read.
+/// The lines of all parts, in order, decompressed as they are read.
 ///
 /// A part that ends within a line is refused: half a number is a number, too.
 pub(super) struct PartLines<'a> {
     inputs: &'a [Input],
     progress: Progress<'a>,
-    /// How many parts were opened; the last of them is read.
+    /// Number of parts opened; the last of them is being read.
     opened: usize,
     blocks: Option<Blocks<'a>>,
     block: Block,
-    /// Where the next line begins in the block.
+    /// The offset of the next line in the block.
     at: usize,
     /// The number of the last line.
     line: u64,
-    /// How many bytes of text were read.
+    /// Bytes of text read so far.
     pub(super) bytes: u64,
-    /// How many blank lines were passed over.
+    /// Blank lines so far.
     pub(super) blank: u64,
 }
 
@@ -51,14 +51,14 @@ impl<'a> PartLines<'a> {
         }
     }
 
-    /// The name of a part.
+    /// Returns the name of a part.
     pub(super) fn name(&self, part: usize) -> String {
         self.inputs
             .get(part)
             .map_or_else(String::new, Input::to_string)
     }
 
-    /// The next line; `None` at the end of the last part.
+    /// Returns the next line; `None` at the end of the last part.
     pub(super) fn next(&mut self) -> Result<Option<Line<'_>>, Stop> {
         loop {
             let rest = self.block.text.get(self.at..).unwrap_or_default();
@@ -72,10 +72,10 @@ impl<'a> PartLines<'a> {
             let part = self.opened.saturating_sub(1);
             let end = rest.iter().position(|byte| *byte == b'\n');
             let length = end.unwrap_or(rest.len());
-            let whole = self.at..self.at + length;
-            self.at = whole.end + usize::from(end.is_some());
-            self.bytes += (self.at - whole.start) as u64;
-            let text = self.block.text.get(whole.clone()).unwrap_or_default();
+            let range = self.at..self.at + length;
+            self.at = range.end + usize::from(end.is_some());
+            self.bytes += (self.at - range.start) as u64;
+            let text = self.block.text.get(range.clone()).unwrap_or_default();
             if text.trim_ascii().is_empty() {
                 self.blank += 1;
                 continue;
@@ -85,10 +85,10 @@ impl<'a> PartLines<'a> {
                     file: self.name(part),
                     line: self.line,
                 };
-                return Err(InputError::from(error).into());
+                return Err(error.into());
             }
-            // Looked up once more, since the other end of the loop goes on with the block.
-            let text = self.block.text.get(whole).unwrap_or_default();
+            // Looked up again, since the borrow must not extend over the next iteration.
+            let text = self.block.text.get(range).unwrap_or_default();
             return Ok(Some(Line {
                 part,
                 number: self.line,
@@ -105,7 +105,7 @@ impl<'a> PartLines<'a> {
                 line: self.line + 1,
                 bytes: overlong.bytes,
             };
-            return Err(InputError::from(error).into());
+            return Err(error.into());
         }
         if let Some(block) = self.blocks.as_mut().and_then(Iterator::next) {
             self.block = block?;
@@ -125,7 +125,7 @@ impl<'a> PartLines<'a> {
     }
 }
 
-/// A whole number in decimal digits; `None` for anything else, or above what a `u64` holds.
+/// Parses a range number in decimal digits; `None` if it is anything else or exceeds a `u64`.
 pub(super) fn number(text: &[u8]) -> Option<u64> {
     if text.is_empty() {
         return None;
@@ -136,8 +136,7 @@ pub(super) fn number(text: &[u8]) -> Option<u64> {
     })
 }
 
-/// How many bytes there are to read in all inputs; `None` where that is not known. Refuses a
-/// missing one.
+/// Returns the number of bytes in all inputs; `None` if it is unknown. Refuses a missing input.
 pub(super) fn length(inputs: &[Input]) -> Result<Option<u64>, InputError> {
     let mut sum = Some(0);
     for input in inputs {

@@ -35,7 +35,9 @@ impl Header {
         // The character before the word `CDX` also separates the columns.
         let (separator, names) = match line {
             [b'C', b'D', b'X', separator, names @ ..] => (*separator, names),
-            [separator, b'C', b'D', b'X', again, names @ ..] if separator == again => (*separator, names),
+            [separator, b'C', b'D', b'X', again, names @ ..] if separator == again => {
+                (*separator, names)
+            }
             _ => return None,
         };
         if !matches!(separator, b' ' | b'\t') || names.len() > 2 * MAX_COLUMNS {

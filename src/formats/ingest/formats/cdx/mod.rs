@@ -11,8 +11,8 @@
 //! [`fetch`](crate::ingest::fetch); an entry of type `warc/revisit` without a status is a page that
 //! was crawled and had the content of the digest.
 
-mod header;
 mod capture;
+mod header;
 
 use crate::ingest::entries::{Entry, EntryFormat};
 use crate::ingest::reading::Reading;

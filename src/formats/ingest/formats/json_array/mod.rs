@@ -13,8 +13,8 @@
 //! itself. If brackets or quotes are missing, the end of the record cannot be found, and the batch
 //! is refused with the number of the last record.
 
-mod splitter;
 mod error;
+mod splitter;
 mod value_scanner;
 
 use crate::ingest::blocks::line_too_long;
@@ -25,7 +25,7 @@ use crate::ingest::lines::LineFormat;
 use crate::ingest::reading::Reading;
 use crate::ingest::reject::Position;
 use crate::ingest::source::{Piece, Pieces, Stop};
-use splitter::{Splitter, Records};
+use splitter::{Records, Splitter};
 
 /// The least memory that a piece is accounted with, which bounds the number of pieces in flight.
 const MIN_PIECE_MEMORY: usize = 8 << 10;

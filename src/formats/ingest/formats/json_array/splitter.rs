@@ -46,10 +46,7 @@ enum Next {
     /// A comma, or the end of an array.
     Comma,
     /// The rest of a record, which may be in an array.
-    Rest {
-        value: ValueScanner,
-        in_array: bool,
-    },
+    Rest { value: ValueScanner, in_array: bool },
 }
 
 /// The records of an input, in pieces.
@@ -164,12 +161,10 @@ impl<'a> Splitter<'a> {
                 }
                 (Next::Comma, _) => return Err(self.invalid("a comma, or the end of the array")),
                 (_, b',' | b':' | b']' | b'}') => return Err(self.invalid("a record")),
-                (next, first) => {
-                    Next::Rest {
-                        value: ValueScanner::new(first),
-                        in_array: !matches!(next, Next::Anything),
-                    }
-                }
+                (next, first) => Next::Rest {
+                    value: ValueScanner::new(first),
+                    in_array: !matches!(next, Next::Anything),
+                },
             };
         }
     }

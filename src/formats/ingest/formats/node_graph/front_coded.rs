@@ -1,40 +1,40 @@
-//! FrontCodedList by their numbers, front-coded in memory.
+//! Numbered texts, front-coded in memory.
 //!
-//! Each text is kept as the length of what it shares with the previous one, the length of the rest,
-//! and the rest; every sixteenth is kept whole. Lists of the nodes of a graph are nearly always
-//! sorted, so little is left of them; and most links lead to neighbours, so a cursor that goes on
-//! from the last text saves most of the decoding.
+//! Each text is stored as the length of the prefix that it shares with the previous one, the length
+//! of the rest, and the rest; every sixteenth text is stored completely. Lists of nodes are nearly
+//! always sorted, so that the rest is short; and most links lead to neighbours, so that a cursor,
+//! which continues from the last text, saves most of the decoding.
 //!
-//! Cost: for each text what it does not share with the one before, two bytes (three or four where
-//! it is longer than 127), and half a byte for where its block begins.
+//! Cost: for each text the part that it does not share, two bytes (three or four if it is longer
+//! than 127), and half a byte for the start of its block.
 
-/// How many texts are coded together; the first of them is whole.
+/// Number of texts in a block; the first of them is stored completely.
 const BLOCK: u64 = 16;
 
-/// FrontCodedList by their numbers, from 0.
+/// Texts by their numbers, from 0.
 #[derive(Debug, Default)]
 pub(in crate::ingest) struct FrontCodedList {
     coded: Vec<u8>,
-    /// Where in the coded bytes each block begins.
+    /// The offset of each block in the coded bytes.
     blocks: Vec<usize>,
     length: u64,
     last: Vec<u8>,
-    /// Whether some text comes before the one ahead of it, in the order of bytes.
+    /// Whether some text is less than the one before it.
     unsorted: bool,
 }
 
 impl FrontCodedList {
-    /// How many texts there are.
+    /// Returns the number of texts.
     pub(in crate::ingest) const fn len(&self) -> u64 {
         self.length
     }
 
-    /// How many bytes of memory they take.
+    /// Returns the memory of the texts, in bytes.
     pub(in crate::ingest) const fn memory(&self) -> usize {
         self.coded.len() + self.blocks.len() * size_of::<usize>()
     }
 
-    /// Whether they ascend, in the order of bytes; equal ones may follow each other.
+    /// Returns whether the texts ascend in byte order; equal ones may follow each other.
     pub(in crate::ingest) const fn is_sorted(&self) -> bool {
         !self.unsorted
     }
@@ -58,14 +58,14 @@ impl FrontCodedList {
         self.length += 1;
     }
 
-    /// The number of a text, the last where it is there several times; only where the texts are
-    /// [sorted](Self::is_sorted). Cost: the logarithm of their number.
+    /// Returns the number of a text, the last one if it occurs several times. The texts must be
+    /// [sorted](Self::is_sorted). Cost: logarithmic in their number.
     pub(in crate::ingest) fn find(&self, text: &[u8]) -> Option<u64> {
         let after = self
             .blocks
-            .partition_point(|start| self.whole(*start) <= text);
+            .partition_point(|start| self.first_of_block(*start) <= text);
         let block = after.checked_sub(1)? as u64;
-        let mut cursor = Cursor::of(self);
+        let mut cursor = Cursor::new(self);
         let numbers = block * BLOCK..((block + 1) * BLOCK).min(self.length);
         numbers
             .take_while(|number| cursor.text(*number) <= text)
@@ -73,17 +73,17 @@ impl FrontCodedList {
             .filter(|number| cursor.text(*number) == text)
     }
 
-    /// The first text of the block that begins here.
-    fn whole(&self, start: usize) -> &[u8] {
+    /// Returns the first text of the block at an offset.
+    fn first_of_block(&self, start: usize) -> &[u8] {
         let mut at = start;
         let shared = length(&self.coded, &mut at);
-        debug_assert_eq!(shared, 0, "the first text of a block is whole");
+        debug_assert_eq!(shared, 0, "the first text of a block shares nothing");
         let rest = length(&self.coded, &mut at);
         self.coded.get(at..at + rest).unwrap_or_default()
     }
 }
 
-/// Appends a length, seven bits to a byte, the lowest first.
+/// Appends a length, seven bits per byte, the lowest first.
 fn push_length(mut length: usize, out: &mut Vec<u8>) {
     while length > 127 {
         out.push(0x80 | (length & 127).to_le_bytes()[0]);
@@ -92,7 +92,7 @@ fn push_length(mut length: usize, out: &mut Vec<u8>) {
     out.push(length.to_le_bytes()[0]);
 }
 
-/// The length that is coded here; `at` moves behind it.
+/// Decodes a length and moves `at` behind it.
 fn length(coded: &[u8], at: &mut usize) -> usize {
     let mut length = 0;
     let mut shift = 0;
@@ -107,17 +107,17 @@ fn length(coded: &[u8], at: &mut usize) -> usize {
     length
 }
 
-/// Looks texts up, fastest in ascending order.
+/// Looks up texts, fastest in ascending order.
 pub(in crate::ingest) struct Cursor<'a> {
     texts: &'a FrontCodedList,
     text: Vec<u8>,
-    /// The number of the text that is decoded next, and where its code begins.
+    /// The number of the next text to decode, and the offset of its code.
     next: u64,
     at: usize,
 }
 
 impl<'a> Cursor<'a> {
-    pub(in crate::ingest) const fn of(texts: &'a FrontCodedList) -> Self {
+    pub(in crate::ingest) const fn new(texts: &'a FrontCodedList) -> Self {
         Self {
             texts,
             text: Vec::new(),
@@ -126,7 +126,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The text of a number; empty where there is none.
+    /// Returns the text with a number; empty if there is none.
     pub(in crate::ingest) fn text(&mut self, number: u64) -> &[u8] {
         let texts = self.texts;
         if number >= texts.length {
@@ -181,10 +181,10 @@ mod tests {
             texts.push(text.as_bytes());
         }
         assert!(texts.is_sorted());
-        let mut cursor = Cursor::of(&texts);
+        let mut cursor = Cursor::new(&texts);
         for (number, text) in (0..).zip(&all) {
             let mirrored = texts.len() - 1 - number;
-            assert_eq!(cursor.text(mirrored), Cursor::of(&texts).text(mirrored));
+            assert_eq!(cursor.text(mirrored), Cursor::new(&texts).text(mirrored));
             assert_eq!(cursor.text(number), text.as_bytes());
             let last = all.iter().rposition(|other| other == text).unwrap();
             assert_eq!(texts.find(text.as_bytes()), Some(last as u64));

@@ -1,10 +1,10 @@
-//! Lists of links as they wait to be parsed: the form that decoding writes and parsing reads.
+//! The code of lists of links between decoding and parsing.
 //!
-//! A list is the number of its node, the gaps between its links, and [`END`]. A number is written
-//! in groups of five bits, the lowest first: 0x40 to 0x5f where more groups follow, 0x60 to 0x7f
-//! for the last. So it needs no separator, and most gaps are one byte.
+//! A list is the number of its node, the gaps between its links, and [`END`]. A number is written in
+//! groups of five bits, the lowest first: 0x40 to 0x5f if more groups follow, 0x60 to 0x7f for the
+//! last. So numbers need no separator, and most gaps take one byte.
 
-/// What follows a list; it occurs in no number.
+/// Ends a list; it occurs in no number.
 pub(in crate::ingest) const END: u8 = b'\n';
 
 /// Appends a number.
@@ -16,13 +16,13 @@ pub(in crate::ingest) fn push(mut number: u64, list: &mut Vec<u8>) {
     list.push(0x60 | number.to_le_bytes()[0]);
 }
 
-/// The lists of a piece, each without its end.
+/// Returns the lists of a piece, without their ends.
 pub(in crate::ingest) fn lists(piece: &[u8]) -> impl Iterator<Item = &[u8]> {
     let lists = piece.split_inclusive(|byte| *byte == END);
     lists.map(|list| list.strip_suffix(&[END]).unwrap_or(list))
 }
 
-/// The list that begins at a place in a piece; `None` at its end.
+/// Returns the list that begins at an offset in a piece; `None` at its end.
 pub(in crate::ingest) fn first(piece: &[u8], at: usize) -> Option<&[u8]> {
     lists(piece.get(at..)?).next()
 }
@@ -31,7 +31,7 @@ pub(in crate::ingest) fn first(piece: &[u8], at: usize) -> Option<&[u8]> {
 pub(in crate::ingest) struct Numbers<'a>(std::slice::Iter<'a, u8>);
 
 impl<'a> Numbers<'a> {
-    pub(in crate::ingest) fn of(list: &'a [u8]) -> Self {
+    pub(in crate::ingest) fn new(list: &'a [u8]) -> Self {
         Self(list.iter())
     }
 }
@@ -67,6 +67,6 @@ mod tests {
             push(*number, &mut list);
         }
         assert!(list.iter().all(|byte| (0x40..0x80).contains(byte)));
-        assert_eq!(Numbers::of(&list).collect::<Vec<_>>(), all);
+        assert_eq!(Numbers::new(&list).collect::<Vec<_>>(), all);
     }
 }

@@ -1,45 +1,47 @@
-//! What a list of links may come to once its numbers are URLs.
+//! The memory that the URLs of a list of links may take.
 //!
-//! A link is a byte or two, and its URL may be of 64 KiB: without a limit a short list would take any
-//! amount of memory.
+//! A link takes a byte or two, but its URL may have 64 KiB: without a limit, a short list could take
+//! any amount of memory.
 
 use super::gap_code;
 use crate::ingest::reject::{Fault, RejectReason};
 
-/// How many bytes of URLs any list may come to, and how many more for each of its bytes.
-const OF_LIST: usize = 1 << 20;
-const OF_BYTE: usize = 256;
+/// Bytes of URLs for any list, and for each of its bytes.
+const BYTES_PER_LIST: usize = 1 << 20;
+const BYTES_PER_BYTE: usize = 256;
 
-/// How many bytes of memory a URL takes besides its text.
-const OF_URL: usize = 48;
+/// Bytes of memory for a URL besides its text.
+const URL_OVERHEAD: usize = 48;
 
-/// About how many bytes of memory these coded lists come to, where each byte comes to `expansion`
-/// and the longest list to as much as it may.
+/// Returns the approximate memory of coded lists, in bytes, if each byte takes `expansion` bytes and
+/// the longest list its full budget.
 pub(in crate::ingest) fn memory(coded: &[u8], expansion: usize) -> usize {
     let longest = gap_code::lists(coded).map(<[u8]>::len).max().unwrap_or(0);
     coded
         .len()
         .saturating_mul(expansion)
-        .saturating_add(longest.saturating_mul(OF_BYTE))
+        .saturating_add(longest.saturating_mul(BYTES_PER_BYTE))
 }
 
-/// The bytes of memory that the URLs of a list may still take.
+/// The bytes that the URLs of a list may still take.
 pub(in crate::ingest) struct UrlBudget {
     left: usize,
     most: usize,
 }
 
 impl UrlBudget {
-    /// The room for a coded list of so many bytes, where no list may take more than `most_held`.
-    pub(in crate::ingest) fn of(list: usize, most_held: usize) -> Self {
-        let most = OF_BYTE.saturating_mul(list).saturating_add(OF_LIST);
+    /// The budget of a coded list of `list` bytes, at most `most_held`.
+    pub(in crate::ingest) fn new(list: usize, most_held: usize) -> Self {
+        let most = BYTES_PER_BYTE
+            .saturating_mul(list)
+            .saturating_add(BYTES_PER_LIST);
         let most = most.min(most_held);
         Self { left: most, most }
     }
 
-    /// Takes the room for a URL; an error where there is none.
+    /// Takes the memory for a URL; an error if the budget is exceeded.
     pub(in crate::ingest) fn take(&mut self, url: &[u8]) -> Result<(), Fault> {
-        let left = self.left.checked_sub(url.len() + OF_URL);
+        let left = self.left.checked_sub(url.len() + URL_OVERHEAD);
         self.left = left.ok_or_else(|| {
             let detail = format!(
                 "expected links with at most {} bytes of URLs in such a list, found more",

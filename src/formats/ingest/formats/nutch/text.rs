@@ -21,7 +21,6 @@ pub(super) fn pieces<'a>(
     let blocks = Blocks::new(input, progress.clone(), Some(seen));
     let splitter = Splitter {
         blocks,
-        /// The beginning of a page that may continue in the next block.
         rest: Block::default(),
         failed: None,
         is_ended: false,
@@ -41,7 +40,7 @@ pub(super) fn pieces<'a>(
 /// Blocks of complete pages.
 struct Splitter<'a> {
     blocks: Blocks<'a>,
-    /// The beginning of a page whose end may be in the next block.
+    /// The beginning of a page that may continue in the next block.
     rest: Block,
     failed: Option<Stop>,
     is_ended: bool,

@@ -15,8 +15,8 @@
 //!   prefix.
 //! * The text is read as a stream: only one tag and the URLs of a piece are held.
 
-mod limited_bytes;
 mod error;
+mod limited_bytes;
 mod xml;
 
 use std::sync::Arc;
@@ -30,8 +30,8 @@ use crate::ingest::record::{Event, PageRecord};
 use crate::ingest::reject::{Fault, Position, RejectReason};
 use crate::ingest::source::{PIECE_RECORDS, PIECE_SIZE, Piece, Pieces, Stop};
 use crate::ingest::summary::PassedOver;
-use limited_bytes::LimitedBytes;
 use error::SitemapError;
+use limited_bytes::LimitedBytes;
 use xml::{SitemapEntry, Xml};
 
 /// Bytes of memory for each URL besides its text.

@@ -8,8 +8,8 @@ use quick_xml::name::ResolveResult;
 use quick_xml::reader::NsReader;
 use quick_xml::{Error, XmlVersion};
 
-use super::limited_bytes::{Ended, LimitedBytes};
 use super::error::SitemapError;
+use super::limited_bytes::{Ended, LimitedBytes};
 use crate::ingest::location::MAX_URL;
 use crate::ingest::source::Stop;
 

@@ -1,8 +1,9 @@
-//! Apache Arrow as files (Feather 2 too) and streams: batches of rows, one after another.
+//! Apache Arrow, as files (including Feather 2) and as streams: batches of rows, one after another.
 //!
-//! A file is a stream between its magic and its footer, and is read as that: from standard input
-//! and compressed ones too, and nothing has to be sought. Its batches are read in the order in which
-//! they were written. The lengths that messages claim are checked before the decoder makes room.
+//! A file is a stream between a magic number and a footer, and is read as a stream: also from
+//! standard input and compressed, since nothing has to be sought. Its batches are read in the order
+//! in which they were written. The lengths that messages claim are checked before the decoder
+//! allocates memory.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -12,162 +13,96 @@ use arrow_ipc::reader::StreamDecoder;
 use arrow_ipc::{BodyCompression, Buffer, Message, root_as_message};
 
 use super::batch::{self, Batch, wait};
-use super::error::TableError;
 use super::column_map::ColumnMap;
+use super::error::TableError;
 use crate::ingest::foreign::Foreign;
+use crate::ingest::formats::file_source::{FileFormat, OpenFile};
 use crate::ingest::guard::caught;
-use crate::ingest::open::{Input, InputError, Opened};
+use crate::ingest::open::{InputError, Opened};
 use crate::ingest::progress::Progress;
-use crate::ingest::source::{
-    MOST_HELD, PIECE_SIZE, Piece, Pieces, Source, Sources, Stop, most_held,
-};
-use seedbank_algorithms::watch::Watch;
+use crate::ingest::source::{PIECE_SIZE, Piece, Pieces, Stop};
 
-/// What a file begins with, padded, and ends with.
+/// The first bytes of a file, which are padded, and its last bytes.
 const MAGIC: &[u8] = b"ARROW1";
 const PADDED_MAGIC: &[u8] = b"ARROW1\0\0";
-/// How many bytes may follow it before the first message.
-const MOST_PADDING: usize = 64;
-/// What a message begins with.
+/// The most bytes of padding before the first message.
+const MAX_PADDING: usize = 64;
+/// The first bytes of a message.
 const CONTINUATION: [u8; 4] = [0xff; 4];
 
-/// The most bytes of the description of a message.
-const MOST_METADATA: u64 = 4 << 20;
+/// The most bytes of the metadata of a message.
+const MAX_METADATA: u64 = 4 << 20;
 
-/// What the batches may come to, as a share of all that may be held, whose rows are still to be read
-/// while the next one is.
+/// The share of the memory limit that batches with unread rows may take, as a divisor.
 const LENT_SHARE: u64 = 4;
 
-/// Whether a text may begin so that is a stream of Arrow.
-pub(in crate::ingest) fn is_stream(head: &[u8]) -> bool {
+/// Returns whether a text may begin a stream.
+fn is_stream(head: &[u8]) -> bool {
     // A first message describes the columns, and its length is a multiple of 8.
     match head {
         [0xff, 0xff, 0xff, 0xff, a, b, c, d, ..] => {
             let length = u32::from_le_bytes([*a, *b, *c, *d]);
-            length > 0 && length.is_multiple_of(8) && u64::from(length) <= MOST_METADATA
+            length > 0 && length.is_multiple_of(8) && u64::from(length) <= MAX_METADATA
         }
         _ => false,
     }
 }
 
-/// The sources for Arrow.
-pub(super) fn sources(inputs: &[Input]) -> Sources {
-    let source = |input: &Input| {
-        Box::new(Arrow {
-            input: input.clone(),
-            most_held: MOST_HELD,
-        }) as Box<dyn Source>
-    };
-    inputs.iter().map(source).collect()
-}
+/// The Arrow format, as files and streams.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::ingest::formats) struct Arrow;
 
-/// A file or stream of Arrow, plain or compressed.
-#[derive(Clone, Debug)]
-struct Arrow {
-    input: Input,
-    /// How many bytes a batch and the dictionaries may take.
-    most_held: usize,
-}
-
-impl Source for Arrow {
-    fn name(&self) -> String {
-        self.input.to_string()
-    }
-
-    fn limit_memory(&mut self, bytes: usize) {
-        self.most_held = most_held(bytes);
-    }
-
-    fn prepare(&mut self, _: &dyn Watch) -> Result<Option<u64>, Stop> {
-        Ok(self.input.length()?)
-    }
-
-    fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
-        let mut opened = self.input.open(progress)?;
-        opened.look_ahead();
-        if !opened.ahead().starts_with(MAGIC) && !is_stream(opened.ahead()) {
-            let error = match opened.seen(opened.ahead()) {
-                Some(seen) if seen.is.is_certain() && seen.is != Foreign::Arrow => {
-                    InputError::Foreign(seen)
+impl FileFormat for Arrow {
+    fn pieces<'a>(&self, mut file: OpenFile<'a>) -> Result<Pieces<'a>, Stop> {
+        let is = file.opened.look_ahead();
+        let beginning = file.opened.ahead();
+        let is_file = beginning.starts_with(MAGIC);
+        if !is_file && !is_stream(beginning) {
+            return Err(match is {
+                Some(other) if other.is_certain() && other != Foreign::Arrow => {
+                    file.other_format(other)
                 }
-                _ => {
-                    let kind = "an Arrow file or stream";
-                    TableError::OtherKind {
-                        file: self.name(),
-                        kind,
-                    }
-                    .into()
+                _ => TableError::OtherKind {
+                    file: file.name(),
+                    kind: "an Arrow file or stream",
                 }
-            };
-            return Err(error.into());
+                .into(),
+            });
         }
-        Ok(pieces(self.name(), opened, self.most_held, progress))
+        Ok(Box::new(Stream {
+            is_file,
+            begun: !is_file,
+            file: file.name(),
+            input: file.opened,
+            progress: file.progress,
+            decoder: StreamDecoder::new(),
+            columns: None,
+            rows: 0,
+            dictionaries: BTreeMap::new(),
+            batches: VecDeque::new(),
+            is_ended: false,
+            lent: Arc::default(),
+            lent_bytes: 0,
+            most_held: file.most_held as u64,
+        }))
     }
 }
 
-/// The pieces of an open input with this name, of which the first bytes say that it is Arrow.
-pub(in crate::ingest) fn pieces<'a>(
-    file: String,
-    input: Opened,
-    most_held: usize,
-    progress: &Progress<'a>,
-) -> Pieces<'a> {
-    let is_file = input.ahead().starts_with(MAGIC);
-    let mut stream = Stream {
-        is_file,
-        begun: !is_file,
-        file,
-        input,
-        progress: progress.clone(),
-        decoder: StreamDecoder::new(),
-        layout: None,
-        rows: 0,
-        dictionaries: BTreeMap::new(),
-        batches: VecDeque::new(),
-        is_ended: false,
-        lent: Arc::default(),
-        lent_bytes: 0,
-        most_held: most_held as u64,
-    };
-    let mut ended = false;
-    let mut begun = false;
-    Box::new(std::iter::from_fn(move || {
-        if !begun && stream.is_file {
-            begun = true;
-            if let Err(error) = stream.bytes(PADDED_MAGIC.len() as u64) {
-                ended = true;
-                return Some(Err(error));
-            }
-        }
-        while !ended {
-            match stream.next_piece() {
-                Ok(Some(piece)) => return Some(Ok(piece)),
-                Ok(None) => ended = stream.is_ended,
-                Err(error) => {
-                    ended = true;
-                    return Some(Err(error));
-                }
-            }
-        }
-        None
-    }))
-}
-
-/// A message, cut into its description and its body.
+/// The metadata and the body of a message.
 type RawMessage = (Vec<u8>, Vec<u8>);
 
-/// A stream of messages that is read.
+/// A stream of messages.
 struct Stream<'a> {
     is_file: bool,
     file: String,
     input: Opened,
     progress: Progress<'a>,
     decoder: StreamDecoder,
-    /// Once the first batch came.
-    layout: Option<Arc<ColumnMap>>,
+    /// Known once the first batch was read.
+    columns: Option<Arc<ColumnMap>>,
     /// Whether the first message was reached.
     begun: bool,
-    /// How many rows were read.
+    /// Number of rows so far.
     rows: u64,
     /// How many bytes each dictionary has, by its number: they stay while batches come.
     dictionaries: BTreeMap<i64, u64>,
@@ -176,14 +111,32 @@ struct Stream<'a> {
     is_ended: bool,
     /// Shared with the pieces that are not yet read.
     lent: Arc<()>,
-    /// How many bytes the batches have that such pieces may be of.
+    /// Bytes of batches to which such pieces may belong.
     lent_bytes: u64,
-    /// How many bytes may be held.
+    /// The memory limit, in bytes.
     most_held: u64,
 }
 
+impl<'a> Iterator for Stream<'a> {
+    type Item = Result<Piece<'a>, Stop>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while !self.is_ended {
+            match self.next_piece() {
+                Ok(Some(piece)) => return Some(Ok(piece)),
+                Ok(None) => {}
+                Err(error) => {
+                    self.is_ended = true;
+                    return Some(Err(error));
+                }
+            }
+        }
+        None
+    }
+}
+
 impl Stream<'_> {
-    /// The next piece; `None` where the next message is still to be read, and at the end.
+    /// Returns the next piece; `None` if another message must be read first, and at the end.
     fn next_piece<'p>(&mut self) -> Result<Option<Piece<'p>>, Stop> {
         let Some(batch) = self.batches.front_mut() else {
             if self.lent_bytes > self.most_held / LENT_SHARE {
@@ -206,35 +159,33 @@ impl Stream<'_> {
 
     /// Reads the next message.
     fn next_message(&mut self) -> Result<(), Stop> {
-        let Some((head, body)) = self.message()? else {
-            // Without a batch the columns are still to be looked at.
+        let Some((metadata, body)) = self.message()? else {
+            // Without any batch, the columns are not yet checked.
             self.decode([CONTINUATION, [0; 4]].concat())?;
             let schema = self.decoder.schema();
             let schema = schema.ok_or_else(|| self.damaged("it has no columns".to_owned()))?;
-            if self.layout.is_none() {
-                batch::layout(&self.file, &schema).map_err(InputError::from)?;
+            if self.columns.is_none() {
+                batch::map_columns(&self.file, &schema)?;
             }
             self.is_ended = true;
             return Ok(());
         };
-        let mut batches = self.decode(head)?;
+        let mut batches = self.decode(metadata)?;
         batches.extend(self.decode(body)?);
         for batch in batches {
-            let layout = if let Some(layout) = &self.layout {
-                Arc::clone(layout)
-            } else {
-                let layout = batch::layout(&self.file, &batch.schema());
-                Arc::new(layout.map_err(InputError::from)?)
+            let columns = match &self.columns {
+                Some(columns) => Arc::clone(columns),
+                None => Arc::new(batch::map_columns(&self.file, &batch.schema())?),
             };
-            self.layout = Some(Arc::clone(&layout));
-            self.batches
-                .push_back(Batch::of(&batch, &layout, self.rows + 1, &self.lent));
+            self.columns = Some(Arc::clone(&columns));
+            let batch_of_rows = Batch::new(&batch, &columns, self.rows + 1, &self.lent);
+            self.batches.push_back(batch_of_rows);
             self.rows += batch.num_rows() as u64;
         }
         Ok(())
     }
 
-    /// The batches that are whole with these bytes.
+    /// Returns the batches that these bytes complete.
     fn decode(&mut self, bytes: Vec<u8>) -> Result<Vec<RecordBatch>, Stop> {
         let mut buffer = bytes.into();
         let mut batches = Vec::new();
@@ -254,11 +205,14 @@ impl Stream<'_> {
         }
     }
 
-    /// The next message, cut into its description and its body; `None` at the end.
+    /// Returns the next message; `None` at the end.
     fn message(&mut self) -> Result<Option<RawMessage>, Stop> {
+        if !self.begun {
+            self.bytes(PADDED_MAGIC.len() as u64)?;
+        }
         let mut head = self.bytes(4)?;
-        // A file's magic is padded to 8 bytes or more.
-        for _ in 0..MOST_PADDING / 4 {
+        // The magic of a file is padded to 8 bytes or more.
+        for _ in 0..MAX_PADDING / 4 {
             if self.begun || head != [0; 4] {
                 break;
             }
@@ -275,27 +229,24 @@ impl Stream<'_> {
             self.end()?;
             return Ok(None);
         }
-        if u64::from(length) > MOST_METADATA {
+        if u64::from(length) > MAX_METADATA {
             return Err(self.damaged(format!("the description of a message has {length} bytes")));
         }
-        let description = self.bytes(length.into())?;
-        let length = {
-            let message = root_as_message(&description);
-            message.map(|message| message.bodyLength())
-        };
+        let metadata = self.bytes(length.into())?;
+        let length = root_as_message(&metadata).map(|message| message.bodyLength());
         let length = length.map_err(|error| self.damaged(error.to_string()))?;
         let length = u64::try_from(length);
         let length =
             length.map_err(|_| self.damaged("a message of a negative length".to_owned()))?;
         self.check_size("a message", length)?;
         let body = self.bytes(length)?;
-        if let Ok(message) = root_as_message(&description) {
-            // What is decompressed is held beside the message.
+        if let Ok(message) = root_as_message(&metadata) {
+            // The decompressed buffers are held in addition to the message.
             let size =
                 decompressed(message, &body).map_or(length, |size| size.saturating_add(length));
             if let Some(dictionary) = message.header_as_dictionary_batch() {
                 let all = self.dictionaries.entry(dictionary.id()).or_default();
-                // A delta is added to what is there.
+                // A delta extends the dictionary.
                 *all = if dictionary.isDelta() {
                     all.saturating_add(size)
                 } else {
@@ -307,12 +258,12 @@ impl Stream<'_> {
                 self.lent_bytes = self.lent_bytes.saturating_add(size);
             }
         }
-        head.extend(description);
+        head.extend(metadata);
         Ok(Some((head, body)))
     }
 
-    /// Refuses the input where this takes more than there is room for beside the dictionaries and the
-    /// batches whose rows are still to be read.
+    /// Refuses the input if `size` more bytes exceed the limit, besides the dictionaries and the
+    /// batches with unread rows.
     fn check_size(&self, what: &str, size: u64) -> Result<(), Stop> {
         let dictionaries = self.dictionaries.values();
         let held = dictionaries.fold(self.lent_bytes, |all, size| all.saturating_add(*size));
@@ -331,7 +282,7 @@ impl Stream<'_> {
         Err(error.into())
     }
 
-    /// The next bytes, of which there must be as many. Room is made as they come.
+    /// Reads exactly `length` bytes. Memory is allocated as they arrive.
     fn bytes(&mut self, length: u64) -> Result<Vec<u8>, Stop> {
         let mut bytes = Vec::new();
         while (bytes.len() as u64) < length {
@@ -346,17 +297,13 @@ impl Stream<'_> {
                 return Err(self.input.error(error, 0).into());
             }
             if read < wanted {
-                let error = TableError::CutOff {
-                    file: self.file.clone(),
-                    rows: self.rows,
-                };
-                return Err(InputError::from(error).into());
+                return Err(self.truncated());
             }
         }
         Ok(bytes)
     }
 
-    /// Reads on from the last message to the end: nothing follows a stream, and its footer a file's.
+    /// Reads on to the end: nothing may follow a stream, and a file ends with its footer.
     fn end(&mut self) -> Result<(), Stop> {
         let mut last = Vec::new();
         let mut block = vec![0; PIECE_SIZE];
@@ -373,11 +320,7 @@ impl Stream<'_> {
             }
         }
         if self.is_file && last != MAGIC {
-            let error = TableError::CutOff {
-                file: self.file.clone(),
-                rows: self.rows,
-            };
-            return Err(InputError::from(error).into());
+            return Err(self.truncated());
         }
         if !self.is_file && !last.is_empty() {
             return Err(self.damaged("there is data after its end".to_owned()));
@@ -386,17 +329,25 @@ impl Stream<'_> {
     }
 
     fn damaged(&self, problem: String) -> Stop {
-        let error = TableError::Damaged {
+        TableError::Damaged {
             file: self.file.clone(),
             rows: self.rows,
             problem,
-        };
-        InputError::from(error).into()
+        }
+        .into()
+    }
+
+    fn truncated(&self) -> Stop {
+        TableError::CutOff {
+            file: self.file.clone(),
+            rows: self.rows,
+        }
+        .into()
     }
 }
 
-/// How many bytes the buffers of a batch have, decompressed; `None` where they are not compressed.
-/// Each begins with its length.
+/// Returns the decompressed size of a batch, in bytes; `None` if it is not compressed. Each buffer
+/// begins with its size.
 fn decompressed(message: Message<'_>, body: &[u8]) -> Option<u64> {
     let dictionary = message.header_as_dictionary_batch();
     let batch = match dictionary {

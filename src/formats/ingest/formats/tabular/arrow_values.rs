@@ -1,4 +1,4 @@
-//! The values of a column of Arrow, as a record has them.
+//! Reads the values of Arrow columns as those of records.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -16,19 +16,19 @@ use arrow_array::types::{
 use arrow_array::{Array, GenericListArray, GenericListViewArray, OffsetSizeTrait, StructArray};
 use arrow_schema::{DataType, TimeUnit};
 
-use super::time_format::{day, instant};
 use super::row::{Link, Value};
+use super::time_format::{format_date, format_timestamp};
 use crate::ingest::blocks::MAX_LINE;
 use crate::ingest::reject::{Fault, RejectReason};
 
-/// What a column has in a row.
+/// Returns the value of a column in a row.
 pub(super) type Cell<'a> = Box<dyn Fn(usize) -> Result<Option<Value<'a>>, Fault> + 'a>;
 
-/// A column of texts or bytes.
+/// Returns the bytes of a string or binary column in a row.
 type Texts<'a> = Box<dyn Fn(usize) -> Option<&'a [u8]> + 'a>;
 
-/// What a field's column must be, for an error.
-pub(super) fn wanted(field: &str) -> &'static str {
+/// Describes the types that fit a field, for an error.
+pub(super) fn expected_type(field: &str) -> &'static str {
     match field {
         "outlinks" => "a list of strings, or of structs with a string url or href",
         "spam" | "gone" => "boolean",
@@ -40,9 +40,9 @@ pub(super) fn wanted(field: &str) -> &'static str {
     }
 }
 
-/// The values of a field's column; `None` where the column has a type that the field cannot have.
+/// Returns the reader of a field's column; `None` if its type does not fit the field.
 pub(super) fn cell<'a>(field: &'static str, array: &'a dyn Array) -> Option<Cell<'a>> {
-    // Rows without anything in them would be as many as the input says.
+    // A column url of nulls is refused: it would yield any number of empty rows.
     if *array.data_type() == DataType::Null && field != "url" {
         return Some(Box::new(|_| Ok(None)));
     }
@@ -89,7 +89,7 @@ fn hexadecimal(bytes: &[u8]) -> String {
     text
 }
 
-/// The bytes of strings and binaries, in a dictionary or not.
+/// Reads strings and binaries, with or without a dictionary.
 fn texts(array: &dyn Array) -> Option<Texts<'_>> {
     macro_rules! of {
         ($array:expr) => {{
@@ -117,7 +117,7 @@ fn texts(array: &dyn Array) -> Option<Texts<'_>> {
     }
 }
 
-/// The places in a dictionary; `None` in a row that has none.
+/// Returns the dictionary index of a row; `None` if it is null.
 type Keys<'a> = Box<dyn Fn(usize) -> Option<usize> + 'a>;
 
 fn keys(array: &dyn Array) -> Option<Keys<'_>> {
@@ -157,14 +157,14 @@ fn text<'a>(field: &'static str, array: &'a dyn Array) -> Option<Cell<'a>> {
 
 fn number(array: &dyn Array) -> Option<Cell<'_>> {
     match array.data_type() {
-        DataType::Int8 => primitive::<Int8Type>(array, whole),
-        DataType::Int16 => primitive::<Int16Type>(array, whole),
-        DataType::Int32 => primitive::<Int32Type>(array, whole),
-        DataType::Int64 => primitive::<Int64Type>(array, whole),
-        DataType::UInt8 => primitive::<UInt8Type>(array, whole),
-        DataType::UInt16 => primitive::<UInt16Type>(array, whole),
-        DataType::UInt32 => primitive::<UInt32Type>(array, whole),
-        DataType::UInt64 => primitive::<UInt64Type>(array, whole),
+        DataType::Int8 => primitive::<Int8Type>(array, integer),
+        DataType::Int16 => primitive::<Int16Type>(array, integer),
+        DataType::Int32 => primitive::<Int32Type>(array, integer),
+        DataType::Int64 => primitive::<Int64Type>(array, integer),
+        DataType::UInt8 => primitive::<UInt8Type>(array, integer),
+        DataType::UInt16 => primitive::<UInt16Type>(array, integer),
+        DataType::UInt32 => primitive::<UInt32Type>(array, integer),
+        DataType::UInt64 => primitive::<UInt64Type>(array, integer),
         DataType::Float16 => primitive::<Float16Type>(array, |value| float(value.to_f32())),
         DataType::Float32 => primitive::<Float32Type>(array, float),
         DataType::Float64 => primitive::<Float64Type>(array, float),
@@ -176,11 +176,11 @@ fn number(array: &dyn Array) -> Option<Cell<'_>> {
     }
 }
 
-fn whole<'a, N: Copy + ToString>(value: N) -> Value<'a> {
+fn integer<'a, N: Copy + ToString>(value: N) -> Value<'a> {
     Value::Number(value.to_string().into())
 }
 
-/// JSON has no number for what is not finite; as a text it is refused.
+/// Converts a float. JSON has no number that is not finite; as a text it is rejected.
 fn float<'a, N: Copy + Into<f64> + ToString>(value: N) -> Value<'a> {
     let text = value.to_string().into();
     if value.into().is_finite() {
@@ -207,10 +207,10 @@ fn decimal<T: DecimalType + ArrowPrimitiveType>(array: &dyn Array) -> Option<Cel
     }))
 }
 
-/// Timestamps and days.
+/// Reads timestamps and dates.
 fn time(array: &dyn Array) -> Option<Cell<'_>> {
     let day_of = |number: i64| {
-        let text = day(number).unwrap_or_else(|| format!("{number} days since 1970"));
+        let text = format_date(number).unwrap_or_else(|| format!("{number} days since 1970"));
         Value::Text(text.into())
     };
     match array.data_type() {
@@ -220,7 +220,7 @@ fn time(array: &dyn Array) -> Option<Cell<'_>> {
         }
         DataType::Timestamp(unit, zone) => {
             let has_zone = zone.is_some();
-            let at = move |micros: i64| Value::Text(Cow::Owned(instant(micros, has_zone)));
+            let at = move |micros: i64| Value::Text(Cow::Owned(format_timestamp(micros, has_zone)));
             let times = move |number: i64, factor| at(number.saturating_mul(factor));
             match unit {
                 TimeUnit::Second => {
@@ -239,10 +239,10 @@ fn time(array: &dyn Array) -> Option<Cell<'_>> {
     }
 }
 
-/// Where the elements of a list stand among those of all lists.
+/// Returns the range of a row's list among the elements of all lists.
 type Ranges<'a> = Box<dyn Fn(usize) -> Option<Range<usize>> + 'a>;
 
-/// The elements of all lists, and which are those of each; `None` of what is no list.
+/// Returns the elements of all lists and the range of each list; `None` if the column has no lists.
 pub(super) fn lists(array: &dyn Array) -> Option<(Ranges<'_>, &dyn Array)> {
     fn list<O: OffsetSizeTrait>(array: &GenericListArray<O>) -> (Ranges<'_>, &dyn Array) {
         let ranges = move |row: usize| {
@@ -278,7 +278,7 @@ pub(super) fn lists(array: &dyn Array) -> Option<(Ranges<'_>, &dyn Array)> {
     })
 }
 
-/// A link by its place among the elements of all lists.
+/// Returns a link by its index among the elements of all lists.
 type Links<'a> = Rc<dyn Fn(usize) -> Link<'a> + 'a>;
 
 fn links(array: &dyn Array) -> Option<Cell<'_>> {
@@ -308,7 +308,7 @@ fn link(elements: &dyn Array) -> Option<Links<'_>> {
     }))
 }
 
-/// Links that are objects with their URL as `url` or else `href`.
+/// Reads links that are objects with their URL as `url` or else `href`.
 fn objects(elements: &StructArray) -> Option<Links<'_>> {
     let field = |name| {
         let column = elements.column_by_name(name);
@@ -326,26 +326,26 @@ fn objects(elements: &StructArray) -> Option<Links<'_>> {
             return Link::Null;
         }
         let text = |bytes: Option<_>| bytes.map(std::str::from_utf8).transpose();
-        let given = [&url, &href].map(|texts| texts.as_ref().and_then(|texts| texts(at)));
-        match given.map(text) {
+        let fields = [&url, &href].map(|texts| texts.as_ref().and_then(|texts| texts(at)));
+        match fields.map(text) {
             [Ok(url), Ok(href)] => Link::Object(url, href),
             _ => Link::NoText,
         }
     }))
 }
 
-/// About how many bytes a column has in a row.
+/// Returns the approximate size of a column in a row, in bytes.
 pub(super) type Size<'a> = Box<dyn Fn(usize) -> usize + 'a>;
 
-/// How many bytes a value takes besides its text.
-const OF_VALUE: usize = 16;
+/// Bytes for each value besides its text.
+const VALUE_OVERHEAD: usize = 16;
 
-/// The sizes of a column's rows. Of a list they are added up as far as a record may have them.
+/// Returns the sizes of a column's rows. Those of lists are added up to the limit of a record.
 pub(super) fn size(array: &dyn Array) -> Size<'_> {
     if let Some((ranges, elements)) = lists(array) {
         let size = size(elements);
         return Box::new(move |row| {
-            let mut bytes = OF_VALUE;
+            let mut bytes = VALUE_OVERHEAD;
             for at in ranges(row).into_iter().flatten() {
                 bytes += size(at);
                 if bytes > MAX_LINE {
@@ -361,10 +361,12 @@ pub(super) fn size(array: &dyn Array) -> Size<'_> {
             .iter()
             .map(|all| size(all.as_ref()))
             .collect();
-        return Box::new(move |row| OF_VALUE + columns.iter().map(|size| size(row)).sum::<usize>());
+        return Box::new(move |row| {
+            VALUE_OVERHEAD + columns.iter().map(|size| size(row)).sum::<usize>()
+        });
     }
     match texts(array) {
-        Some(texts) => Box::new(move |row| OF_VALUE + texts(row).map_or(0, <[u8]>::len)),
-        None => Box::new(|_| OF_VALUE),
+        Some(texts) => Box::new(move |row| VALUE_OVERHEAD + texts(row).map_or(0, <[u8]>::len)),
+        None => Box::new(|_| VALUE_OVERHEAD),
     }
 }

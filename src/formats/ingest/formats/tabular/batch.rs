@@ -1,50 +1,51 @@
-//! A batch of Arrow, cut into pieces of rows.
+//! Cuts a batch of Arrow into pieces of rows.
 
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch, new_empty_array};
 use arrow_schema::Schema;
 
-use super::arrow_values::{Cell, Size, cell, size, wanted};
-use super::error::TableError;
+use super::arrow_values::{Cell, Size, cell, expected_type, size};
 use super::column_map::ColumnMap;
-use super::row::{Row, Rows, Value, wrong_type};
+use super::error::TableError;
+use super::row::{Row, Rows, Value};
+use crate::ingest::formats::json_lines::wrong_type;
 use crate::ingest::reading::Reading;
 use crate::ingest::reject::{Fault, Position};
 use crate::ingest::source::{PIECE_RECORDS, PIECE_SIZE, Piece};
 
-/// How many bytes of memory a byte of values comes to, with the URLs that are read from it.
+/// Bytes of memory for each byte of values, including the URLs that are parsed from them.
 const EXPANSION: usize = 2;
 
-/// What the columns of this schema mean. A column whose type does not fit its field is an error.
-pub(super) fn layout(file: &str, schema: &Schema) -> Result<ColumnMap, TableError> {
+/// Maps the columns of a schema. Returns an error if the type of a column does not fit its field.
+pub(super) fn map_columns(file: &str, schema: &Schema) -> Result<ColumnMap, TableError> {
     let names = schema.fields().iter().map(|field| field.name().clone());
-    let layout = ColumnMap::of(file, &names.collect::<Vec<_>>())?;
-    for (field, column) in &layout.fields {
-        let Some(given) = schema.fields().get(*column) else {
+    let map = ColumnMap::new(file, &names.collect::<Vec<_>>())?;
+    for (field, column) in &map.fields {
+        let Some(found) = schema.fields().get(*column) else {
             continue;
         };
-        // What can read no values cannot read any.
-        if cell(field, &new_empty_array(given.data_type())).is_none() {
+        // A reader of no values shows whether values of this type can be read.
+        if cell(field, &new_empty_array(found.data_type())).is_none() {
             return Err(TableError::ColumnType {
                 file: file.to_owned(),
-                column: given.name().clone(),
-                is: given.data_type().to_string(),
-                wanted: wanted(field),
+                column: found.name().clone(),
+                is: found.data_type().to_string(),
+                wanted: expected_type(field),
             });
         }
     }
-    Ok(layout)
+    Ok(map)
 }
 
-/// A batch that is cut into pieces, one after another: what stands in it may be many times as much as
-/// the batch itself, which is known only once its rows are added up.
+/// A batch that is cut into pieces, one after another: its values may be many times as large as the
+/// batch itself, which is known only once the sizes of its rows are added up.
 pub(super) struct Batch {
-    /// The columns of the layout's fields, in their order.
+    /// The columns of the mapped fields, in their order.
     columns: Vec<Option<ArrayRef>>,
-    layout: Arc<ColumnMap>,
+    map: Arc<ColumnMap>,
     rows: usize,
-    /// The row that the next piece begins with, and the number of the first one.
+    /// The index of the next row, and the number of the first row.
     next: usize,
     first: u64,
     /// Shared with the pieces that are not yet read.
@@ -52,18 +53,18 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    /// A batch of which the first row has this number. `lent` is shared with its pieces until they are
-    /// read.
-    pub(super) fn of(
+    /// A batch whose first row has the number `first`. `lent` is shared with its pieces until they
+    /// are read.
+    pub(super) fn new(
         batch: &RecordBatch,
-        layout: &Arc<ColumnMap>,
+        map: &Arc<ColumnMap>,
         first: u64,
         lent: &Arc<()>,
     ) -> Self {
         let column = |(_, at): &(_, usize)| batch.columns().get(*at).cloned();
         Self {
-            columns: layout.fields.iter().map(column).collect(),
-            layout: Arc::clone(layout),
+            columns: map.fields.iter().map(column).collect(),
+            map: Arc::clone(map),
             rows: batch.num_rows(),
             next: 0,
             first,
@@ -71,8 +72,8 @@ impl Batch {
         }
     }
 
-    /// The next piece: rows that come to some [`PIECE_SIZE`] bytes; `None` at the end. It panics where
-    /// the batch is damaged.
+    /// Returns the next rows, of about [`PIECE_SIZE`] bytes; `None` at the end. Panics if the batch
+    /// is damaged.
     pub(super) fn next<'a>(&mut self) -> Option<Piece<'a>> {
         let columns = self.columns.iter().flatten();
         let sizes: Vec<Size<'_>> = columns.map(|column| size(column.as_ref())).collect();
@@ -88,21 +89,22 @@ impl Batch {
         }
         let slice = |column: &Option<ArrayRef>| column.as_ref().map(|all| all.slice(from, records));
         let columns: Vec<Option<ArrayRef>> = self.columns.iter().map(slice).collect();
-        let (layout, lent) = (Arc::clone(&self.layout), Arc::clone(&self.lent));
+        let (map, lent) = (Arc::clone(&self.map), Arc::clone(&self.lent));
         let first = self.first + from as u64;
         Some(Piece {
             bytes: bytes as u64,
             records,
             memory: bytes.saturating_mul(EXPANSION),
             read: Box::new(move |reading| {
-                read(&columns, records, (&layout, first), reading);
+                read(&columns, records, &map, first, reading);
                 drop((columns, lent));
             }),
         })
     }
 }
 
-/// A piece without rows, with which no other is read: so the pieces before it are read first.
+/// A piece without rows that is never read together with others, so that all pieces before it are
+/// read first.
 pub(super) fn wait<'a>() -> Piece<'a> {
     Piece {
         bytes: 0,
@@ -115,16 +117,17 @@ pub(super) fn wait<'a>() -> Piece<'a> {
 fn read(
     columns: &[Option<ArrayRef>],
     rows: usize,
-    (layout, first): (&ColumnMap, u64),
+    map: &ColumnMap,
+    first: u64,
     reading: &mut Reading,
 ) {
-    let columns = layout.fields.iter().zip(columns);
+    let columns = map.fields.iter().zip(columns);
     let columns = columns.map(|((field, _), column)| cell(field, column.as_ref()?.as_ref()));
     let cells: Vec<Option<Cell<'_>>> = columns.collect();
-    let mut read = Rows::new(layout);
+    let mut read = Rows::new(map);
     for (row, number) in (0..rows).zip(first..) {
         let arrays = Arrays {
-            layout,
+            map,
             cells: &cells,
             row,
         };
@@ -135,19 +138,19 @@ fn read(
 
 /// A row of a batch.
 struct Arrays<'c, 'a> {
-    layout: &'c ColumnMap,
-    /// In the order of the layout's fields.
+    map: &'c ColumnMap,
+    /// The columns of the mapped fields, in their order.
     cells: &'c [Option<Cell<'a>>],
     row: usize,
 }
 
 impl<'a> Row<'a> for Arrays<'_, 'a> {
     fn value(&self, field: &'static str, column: usize) -> Result<Option<Value<'a>>, Fault> {
-        let place = self.layout.fields.iter().position(|(_, at)| *at == column);
+        let place = self.map.fields.iter().position(|(_, at)| *at == column);
         let cell = place.and_then(|place| self.cells.get(place));
         match cell {
             Some(Some(cell)) => cell(self.row),
-            _ => Err(wrong_type(field, wanted(field))),
+            _ => Err(wrong_type(field, expected_type(field))),
         }
     }
 }

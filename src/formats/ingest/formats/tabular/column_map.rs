@@ -60,6 +60,8 @@ pub(super) enum RowKind {
 #[derive(Clone, Debug)]
 pub(super) struct ColumnMap {
     pub(super) kind: RowKind,
+    /// Number of columns.
+    pub(super) count: usize,
     /// The columns that are read, in the order of the fields: the field and the column's index.
     pub(super) fields: Vec<(&'static str, usize)>,
     /// The names of unknown columns, sorted.
@@ -97,6 +99,7 @@ impl ColumnMap {
         unknown.dedup();
         Ok(Self {
             kind,
+            count: names.len(),
             fields: fields.collect(),
             unknown,
         })

@@ -1,35 +1,36 @@
-//! Tables as text: CSV, and TSV with a header.
+//! Tables in text form: CSV, and TSV with a header.
+
+use std::sync::Arc;
 
 use csv::{ByteRecord, ReaderBuilder, Terminator};
 use serde::de::IgnoredAny;
 
-use super::error::TableError;
 use super::column_map::ColumnMap;
-use super::splitter::{Splitter, Item, Records};
+use super::error::TableError;
 use super::row::{Link, Row, Rows, Value};
+use super::splitter::{Item, Records, Splitter};
 use crate::ingest::decimal::decimal;
-use crate::ingest::foreign::Foreign;
-use crate::ingest::open::{Input, InputError, Opened};
-use crate::ingest::progress::Progress;
+use crate::ingest::entries::utf_8;
+use crate::ingest::formats::file_source::{FileFormat, OpenFile};
+use crate::ingest::formats::text_window::{BYTE_ORDER_MARK, TextWindow};
 use crate::ingest::reading::Reading;
 use crate::ingest::reject::{Fault, Position, RejectReason};
-use crate::ingest::source::{Piece, Pieces, Source, Sources, Stop};
-use seedbank_algorithms::watch::Watch;
+use crate::ingest::source::{Piece, Pieces, Stop};
 
-/// How many bytes of memory a byte of text comes to, with the URLs that are read from it.
+/// Bytes of memory for each byte of text, including the URLs that are parsed from it.
 const EXPANSION: usize = 2;
 
-/// A row that is none of the table.
+/// A row that is not part of the table.
 const FIRST_ROW: &[u8] = b"x\n";
 
-/// What stands between cells.
+/// The delimiter of a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::ingest) enum Delimited {
-    /// A comma or a semicolon, whichever the header has.
+pub(in crate::ingest::formats) enum Delimited {
+    /// A comma or a semicolon, whichever the header contains.
     Csv,
     /// A tab.
     Tsv,
-    /// Any of the three.
+    /// A tab, a comma or a semicolon.
     Any,
 }
 
@@ -42,33 +43,54 @@ impl Delimited {
         }
     }
 
-    /// Each by itself.
+    /// Returns the possible delimiters.
     fn each(self) -> std::slice::Chunks<'static, u8> {
         self.delimiters().chunks(1)
     }
 }
 
-/// Whether these first bytes of a text are a header that names `url` among other columns.
-pub(in crate::ingest) fn is_table(head: &[u8]) -> bool {
-    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
-    let Some(end) = head.iter().position(|byte| *byte == b'\n') else {
+impl FileFormat for Delimited {
+    fn pieces<'a>(&self, mut file: OpenFile<'a>) -> Result<Pieces<'a>, Stop> {
+        if let Some(other) = file.opened.look_ahead().filter(|is| is.is_certain()) {
+            return Err(file.other_format(other));
+        }
+        let name = file.name();
+        let text = TextWindow::without_mark(file.opened, file.progress);
+        let mut splitter = Splitter::new(text, self.delimiters());
+        let columns = Arc::new(self.read_header(&name, &mut splitter)?);
+        let delimiter = splitter.delimiters;
+        Ok(Box::new(splitter.map(move |records| {
+            let records = records?;
+            let columns = Arc::clone(&columns);
+            Ok(Piece {
+                bytes: records.bytes,
+                records: records.items.len(),
+                memory: records.text.len() * EXPANSION,
+                read: Box::new(move |reading| read(&records, &columns, delimiter, reading)),
+            })
+        })))
+    }
+}
+
+/// Returns whether the first bytes of a text are a header that names `url` and other columns.
+pub(in crate::ingest::formats) fn is_delimited_table(beginning: &[u8]) -> bool {
+    let beginning = beginning.strip_prefix(BYTE_ORDER_MARK).unwrap_or(beginning);
+    let Some(end) = beginning.iter().position(|byte| *byte == b'\n') else {
         return false;
     };
-    let header = head.get(..=end).unwrap_or_default();
+    let header = beginning.get(..=end).unwrap_or_default();
     Delimited::Any.each().any(|delimiter| {
-        let names = names_of(header, delimiter);
+        let names = header_names(header, delimiter);
         names.is_some_and(|names| names.len() > 1 && has_url(&names))
     })
 }
 
 fn has_url(names: &[String]) -> bool {
-    names
-        .iter()
-        .any(|name| name.trim().eq_ignore_ascii_case("url"))
+    names.iter().any(|name| name.eq_ignore_ascii_case("url"))
 }
 
-/// The cells of a header; `None` where it is no UTF-8.
-fn names_of(header: &[u8], delimiter: &[u8]) -> Option<Vec<String>> {
+/// Returns the cells of a header; `None` if it is not UTF-8.
+fn header_names(header: &[u8], delimiter: &[u8]) -> Option<Vec<String>> {
     let mut record = ByteRecord::new();
     let mut reader = reader(header, delimiter);
     reader.read_byte_record(&mut record).ok()?;
@@ -77,7 +99,7 @@ fn names_of(header: &[u8], delimiter: &[u8]) -> Option<Vec<String>> {
     names.collect::<Result<_, _>>().ok()
 }
 
-/// Reads rows, one a line but for quotes; their ends are those of a [`Splitter`].
+/// Returns a reader of rows that end where those of a [`Splitter`] end.
 fn reader<'a>(text: &'a [u8], delimiter: &[u8]) -> csv::Reader<&'a [u8]> {
     ReaderBuilder::new()
         .delimiter(delimiter.first().copied().unwrap_or(b','))
@@ -87,7 +109,7 @@ fn reader<'a>(text: &'a [u8], delimiter: &[u8]) -> csv::Reader<&'a [u8]> {
         .from_reader(text)
 }
 
-/// The cells of a row, without the carriage return that may stand before the end of its line.
+/// Returns the cells of a row, without the carriage return of its line end.
 fn cells(record: &ByteRecord) -> impl Iterator<Item = &[u8]> {
     let last = record.len().saturating_sub(1);
     record.iter().enumerate().map(move |(at, cell)| match cell {
@@ -96,151 +118,76 @@ fn cells(record: &ByteRecord) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// The sources for tables as text.
-pub(in crate::ingest) fn sources(inputs: &[Input], delimited: Delimited) -> Sources {
-    let source = |input: &Input| {
-        Box::new(Table {
-            input: input.clone(),
-            delimited,
-        }) as Box<dyn Source>
-    };
-    inputs.iter().map(source).collect()
-}
-
-/// A table as text, plain or compressed.
-#[derive(Clone, Debug)]
-struct Table {
-    input: Input,
-    delimited: Delimited,
-}
-
-impl Source for Table {
-    fn name(&self) -> String {
-        self.input.to_string()
-    }
-
-    fn prepare(&mut self, _: &dyn Watch) -> Result<Option<u64>, Stop> {
-        Ok(self.input.length()?)
-    }
-
-    fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
-        let mut opened = self.input.open(progress)?;
-        if opened.look_ahead().is_some_and(Foreign::is_certain)
-            && let Some(seen) = opened.seen(opened.ahead())
-        {
-            return Err(InputError::Foreign(seen).into());
-        }
-        pieces(&self.name(), opened, self.delimited, progress)
-    }
-}
-
-/// The pieces of an open input with this name.
-pub(in crate::ingest) fn pieces<'a>(
-    file: &str,
-    input: Opened,
-    delimited: Delimited,
-    progress: &Progress<'a>,
-) -> Result<Pieces<'a>, Stop> {
-    let mut splitter = Splitter::new(input, delimited.delimiters(), progress.clone());
-    let (layout, columns) = header(file, &mut splitter, delimited)?;
-    let between = splitter.delimiters;
-    let shape = std::sync::Arc::new((layout, columns));
-    Ok(Box::new(splitter.map(move |records| {
-        let records = records?;
-        let shape = std::sync::Arc::clone(&shape);
-        Ok(Piece {
-            bytes: records.bytes,
-            records: records.items.len(),
-            memory: records.text.len() * EXPANSION,
-            read: Box::new(move |reading| {
-                let (layout, columns) = &*shape;
-                read(&records, layout, *columns, between, reading);
-            }),
-        })
-    })))
-}
-
-/// Reads the header, which says what stands between cells; what the columns are, and how many.
-fn header(
-    file: &str,
-    splitter: &mut Splitter<'_>,
-    delimited: Delimited,
-) -> Result<(ColumnMap, usize), Stop> {
-    let refuse = |error: TableError| Stop::from(InputError::from(error));
-    let file = || file.to_owned();
-    splitter.read_more();
-    let line: Vec<u8> = loop {
-        let mut line = Vec::new();
-        match splitter.next(&mut line)? {
-            None => return Err(refuse(TableError::NoHeader { file: file() })),
-            Some((_, Item::Blank)) => {}
-            Some((_, Item::Row(_))) => break line,
-            Some((_, Item::Refused(..))) => {
-                let problem = "its quotes are not closed, or it is too long";
-                return Err(refuse(TableError::Header {
-                    file: file(),
-                    problem,
-                }));
-            }
-        }
-    };
-    let mut found = None;
-    for between in delimited.each() {
-        let Some(names) = names_of(&line, between) else {
-            let problem = "it is not UTF-8";
-            return Err(refuse(TableError::Header {
+impl Delimited {
+    /// Reads the header and sets the delimiter of the splitter.
+    fn read_header(self, file: &str, splitter: &mut Splitter<'_>) -> Result<ColumnMap, Stop> {
+        let file = || file.to_owned();
+        let refuse = |problem| {
+            TableError::Header {
                 file: file(),
                 problem,
-            }));
+            }
+            .into()
         };
-        let is_url = has_url(&names);
-        // Where no delimiter gives a column url, the columns that are told are those of the most.
-        if is_url
-            || found
-                .as_ref()
-                .is_none_or(|(_, most): &(&[u8], Vec<_>)| most.len() < names.len())
-        {
-            found = Some((between, names));
+        let line: Vec<u8> = loop {
+            let mut line = Vec::new();
+            match splitter.next(&mut line)? {
+                None => return Err(TableError::NoHeader { file: file() }.into()),
+                Some((_, Item::Blank)) => {}
+                Some((_, Item::Row(_))) => break line,
+                Some((_, Item::Rejected(..))) => {
+                    return Err(refuse("its quotes are not closed, or it is too long"));
+                }
+            }
+        };
+        let mut found = None;
+        for delimiter in self.each() {
+            let Some(names) = header_names(&line, delimiter) else {
+                return Err(refuse("it is not UTF-8"));
+            };
+            let is_url = has_url(&names);
+            // If no delimiter gives a column url, the error lists the columns of the one with the most.
+            if is_url
+                || found
+                    .as_ref()
+                    .is_none_or(|(_, most): &(&[u8], Vec<_>)| most.len() < names.len())
+            {
+                found = Some((delimiter, names));
+            }
+            if is_url {
+                break;
+            }
         }
-        if is_url {
-            break;
-        }
+        let (delimiter, names) = found.unwrap_or_default();
+        splitter.delimiters = delimiter;
+        Ok(ColumnMap::new(&file(), &names)?)
     }
-    let (between, names) = found.unwrap_or_default();
-    splitter.delimiters = between;
-    let layout = ColumnMap::of(&file(), &names).map_err(refuse)?;
-    Ok((layout, names.len()))
 }
 
-fn read(
-    records: &Records,
-    layout: &ColumnMap,
-    columns: usize,
-    delimiter: &[u8],
-    reading: &mut Reading,
-) {
-    // The reader takes a byte order mark away where it begins, which is within the text here: so it
-    // begins with a row of its own.
+fn read(records: &Records, columns: &ColumnMap, delimiter: &[u8], reading: &mut Reading) {
+    // The reader skips a byte order mark at its beginning, where this text is not at its own: so an
+    // artificial row comes first.
     let text = [FIRST_ROW, &records.text].concat();
     let mut table = reader(&text, delimiter);
     let mut record = ByteRecord::new();
     let _ = table.read_byte_record(&mut record);
-    let mut rows = Rows::new(layout);
+    let mut rows = Rows::new(columns);
     for (line, item) in &records.items {
         let at = Position::Line(*line);
         match item {
             Item::Blank => reading.summary.blank_lines += 1,
-            Item::Refused(fault, head) => reading.add(at, Err(fault.clone()), head),
+            Item::Rejected(fault, head) => reading.add(at, Err(fault.clone()), head),
             Item::Row(place) => {
                 let text = records.text.get(place.clone()).unwrap_or_default();
-                // Reading from memory cannot fail, and rows may have any number of cells.
-                let is_there = table.read_byte_record(&mut record).unwrap_or(false);
+                // Reading from memory cannot fail, and a row may have any number of cells.
+                let is_read = table.read_byte_record(&mut record).unwrap_or(false);
                 let begins = record.position().map(csv::Position::byte);
-                if !is_there || begins != Some((FIRST_ROW.len() + place.start) as u64) {
+                if !is_read || begins != Some((FIRST_ROW.len() + place.start) as u64) {
                     let fault = Fault::new(RejectReason::Quotes, "its quotes do not match");
                     reading.add(at, Err(fault), text);
-                } else if record.len() != columns {
-                    let detail = format!("{} cells; the header has {columns}", record.len());
+                } else if record.len() != columns.count {
+                    let (found, expected) = (record.len(), columns.count);
+                    let detail = format!("{found} cells; the header has {expected}");
                     let fault = Fault::new(RejectReason::Columns, detail);
                     reading.add(at, Err(fault), text);
                 } else {
@@ -252,29 +199,27 @@ fn read(
     rows.finish(reading);
 }
 
-/// A row of a text.
 struct Cells<'a>(&'a ByteRecord);
 
 impl<'a> Row<'a> for Cells<'a> {
     fn value(&self, field: &'static str, column: usize) -> Result<Option<Value<'a>>, Fault> {
-        let cell = std::str::from_utf8(cells(self.0).nth(column).unwrap_or_default())
-            .map_err(|error| Fault::new(RejectReason::InvalidUtf8, error.to_string()))?;
+        let cell = utf_8(cells(self.0).nth(column).unwrap_or_default())?;
         value(field, cell)
     }
 }
 
-/// What a cell says; an empty one says nothing.
+/// Converts a cell; an empty one is absent.
 fn value<'a>(field: &'static str, cell: &'a str) -> Result<Option<Value<'a>>, Fault> {
     if cell.is_empty() {
         return Ok(None);
     }
     Ok(Some(match field {
-        "spam" | "gone" => truth(cell.trim()),
+        "spam" | "gone" => boolean(cell.trim()),
         "clicks" | "uncrawled_outlinks" | "quality" | "fetch_status" => number(cell.trim()),
         "outlinks" => match cell.trim() {
             "" => return Ok(None),
             list if list.starts_with('[') => {
-                // The cell is all of the list, and nothing of the record around it.
+                // Validated, since it becomes part of the JSON of the row.
                 serde_json::from_str::<IgnoredAny>(list).map_err(|error| {
                     let detail = format!(
                         "outlinks: begins like a list, but is not JSON ({error}); expected URLs with spaces between them, or a JSON array"
@@ -289,8 +234,8 @@ fn value<'a>(field: &'static str, cell: &'a str) -> Result<Option<Value<'a>>, Fa
     }))
 }
 
-/// What is none stays a text, and is refused.
-fn truth(cell: &str) -> Value<'_> {
+/// Converts a boolean. Anything else stays a text, and is rejected.
+fn boolean(cell: &str) -> Value<'_> {
     match cell {
         "1" => Value::Truth(true),
         "0" => Value::Truth(false),
@@ -300,7 +245,8 @@ fn truth(cell: &str) -> Value<'_> {
     }
 }
 
-/// A number as JSON writes it, without leading zeros; what is none stays a text, and is refused.
+/// Converts a number to the syntax of JSON, which has no leading zeros. Anything else stays a text,
+/// and is rejected.
 fn number(cell: &str) -> Value<'_> {
     let is_plain = cell.bytes().all(|byte| byte.is_ascii_digit()) && !cell.starts_with('0');
     if is_plain && !cell.is_empty() {
@@ -314,10 +260,7 @@ fn number(cell: &str) -> Value<'_> {
         None => ("", cell),
     };
     let bare = digits.trim_start_matches('0');
-    let zero = if bare.starts_with(|c: char| c.is_ascii_digit()) {
-        ""
-    } else {
-        "0"
-    };
+    let has_digit = bare.starts_with(|c: char| c.is_ascii_digit());
+    let zero = if has_digit { "" } else { "0" };
     Value::Number(format!("{sign}{zero}{bare}").into())
 }

@@ -15,10 +15,7 @@ pub(super) enum TableError {
         columns: String,
     },
     #[error("{file} has two columns named {column}")]
-    Twice {
-        file: String,
-        column: String,
-    },
+    Twice { file: String, column: String },
     /// The type of a column does not fit its field.
     #[error("{file}: column {column}: expected {wanted}, found {is}")]
     ColumnType {
@@ -29,44 +26,26 @@ pub(super) enum TableError {
         wanted: &'static str,
     },
     #[error("{file} is empty; expected column names on the first line")]
-    NoHeader {
-        file: String,
-    },
+    NoHeader { file: String },
     /// The first line does not contain column names.
     #[error("{file}: expected column names on the first line: {problem}")]
-    Header {
-        file: String,
-        problem: &'static str,
-    },
+    Header { file: String, problem: &'static str },
     #[error("{file} is not {kind}")]
-    OtherKind {
-        file: String,
-        kind: &'static str,
-    },
+    OtherKind { file: String, kind: &'static str },
     /// The file is compressed as a whole, so that the reader cannot seek in it.
     #[error(
         "{file} is {kind} that is compressed as a whole; decompress it first (columns are compressed within the format)"
     )]
-    Compressed {
-        file: String,
-        kind: &'static str,
-    },
+    Compressed { file: String, kind: &'static str },
     #[error("{file} is an encrypted Parquet file; decrypt it first")]
-    Encrypted {
-        file: String,
-    },
+    Encrypted { file: String },
     #[error("{file}: expected snappy, gzip, zstd or LZ4 compression, found {codec}")]
-    Codec {
-        file: String,
-        codec: String,
-    },
+    Codec { file: String, codec: String },
     /// Long lists in an encoding by shared prefixes, which may expand without limit.
     #[error(
         "{file} has long lists in the encoding DELTA_BYTE_ARRAY; write them with dictionary or plain encoding"
     )]
-    Prefixed {
-        file: String,
-    },
+    Prefixed { file: String },
     #[error("{file} is truncated after row {rows}; fetch or write it again")]
     CutOff {
         file: String,
@@ -88,10 +67,7 @@ pub(super) enum TableError {
     #[error(
         "cannot read {file}: this program was built without support for {kind} (feature parquet)"
     )]
-    NotBuilt {
-        file: String,
-        kind: &'static str,
-    },
+    NotBuilt { file: String, kind: &'static str },
 }
 
 impl FormatError for TableError {}

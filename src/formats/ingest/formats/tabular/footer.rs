@@ -1,7 +1,7 @@
-//! The footer of a Parquet file, as far as it must be known before it is decoded.
+//! Limits for the footer of a Parquet file, checked before it is decoded.
 //!
-//! What is decoded of it stays while the file is read, and takes many times its own bytes: a row group
-//! of one column some hundred, and a column of the schema some hundred more.
+//! The decoded footer is held while the file is read, and takes many times its size: a row group of
+//! one column takes some hundred bytes, and so does a column of the schema.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -10,20 +10,20 @@ use super::thrift::list_length;
 use crate::ingest::open::InputError;
 use crate::ingest::source::Stop;
 
-/// How many bytes of memory a byte of the footer comes to.
+/// Bytes of memory for each byte of the footer.
 const EXPANSION: usize = 12;
 
-/// How many bytes at the end of a file say where its footer begins, and what it ends with.
+/// Bytes at the end of a file: the length of the footer, and the magic number.
 const TAIL: usize = 8;
 
-/// How many bytes of a footer tell how many columns there are.
+/// Bytes at the beginning of a footer that contain the number of columns.
 const HEAD: usize = 64;
 
-/// How many columns a schema may have, whatever is read of them.
+/// The most columns of a schema, whether they are read or not.
 const MOST_COLUMNS: u64 = 10_000;
 
-/// Refuses a footer of more bytes than `most_held` leaves for it, or with too many columns. What is no
-/// footer is left to the decoder.
+/// Refuses a footer that is larger than `most_held` allows or has too many columns. Anything that is
+/// not a footer is left to the decoder.
 pub(super) fn check(
     file: &str,
     on_disk: &mut File,
@@ -60,7 +60,7 @@ pub(super) fn check(
     }
 }
 
-/// Reads what begins so many bytes before the end; returns how many bytes there were.
+/// Reads from `before` bytes before the end on; returns the number of bytes read.
 fn read_before(
     file: &mut File,
     length: u64,

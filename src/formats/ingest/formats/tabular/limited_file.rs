@@ -1,87 +1,88 @@
-//! The file that a Parquet file is read from, with a bound on what its pages may take.
+//! The file behind a Parquet reader, with a limit on the memory of its pages.
 //!
-//! The decoder believes the header of a page: it makes room for as many bytes and values as that
-//! says before it decompresses. Here each header is looked at when it is asked for, and refused where
-//! it says much more than the file's footer does of the whole column.
+//! The decoder trusts the header of a page: it allocates the number of bytes and values that the
+//! header claims before it decompresses the page. Here, each header is examined when it is read, and
+//! refused if it claims much more than the footer does for the whole column chunk.
 //!
-//! Of each column a dictionary and a page are held. Rows point into these, so a page that is done
-//! with stays until the rows are read. Together they may take what memory leaves for them.
+//! One dictionary and one page of each column are memory. Rows point into these, so that a page that
+//! is done stays in memory until the rows are read. Together they are limited by the memory that is
+//! available.
 
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-// The `bytes` crate's, which the trait below names; the server's crates bring it.
+// Required by the trait `ChunkReader`.
 use bytes::Bytes;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, Length};
 
 use super::thrift::{field, unsigned, varint};
 
-/// What pages may take whatever the footer says, in bytes and in values.
+/// The size of a page that is always accepted, in bytes and in values.
 const SMALL_BYTES: u64 = 64 << 20;
 const SMALL_VALUES: u64 = 4 << 20;
 
-/// How many bytes of memory a value of a list takes while its row is decoded.
-const OF_VALUE: u64 = 20;
+/// Bytes of memory for each value of a list while its row is decoded.
+const VALUE_MEMORY: u64 = 20;
 
-/// How many bytes done with stay while rows are read that point into them, as a share of all.
-const LEFT_SHARE: u64 = 4;
+/// The share of the limit that pages which are done may take, as a divisor.
+const DONE_SHARE: u64 = 4;
 
-/// What the footer says of a part of the file: the pages of a column in a row group.
+/// A column chunk, as described by the footer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Chunk {
     pub(super) start: u64,
-    /// How many bytes it has in the file, and decompressed.
+    /// Size in the file, and decompressed, in bytes.
     pub(super) stored: u64,
     pub(super) bytes: u64,
     pub(super) values: u64,
-    /// Whether its values are elements of lists.
+    /// Whether the values are elements of lists.
     pub(super) is_list: bool,
 }
 
-/// A Parquet file that is open.
+/// An open Parquet file.
 #[derive(Clone)]
-pub(super) struct Pages {
+pub(super) struct LimitedFile {
     file: Arc<File>,
     length: u64,
-    /// In the order of the file.
+    /// In file order.
     chunks: Arc<Vec<Chunk>>,
-    held: Arc<Mutex<Held>>,
-    /// How many bytes the pages may take that are held.
+    memory: Arc<Mutex<PageMemory>>,
+    /// The most bytes of pages in memory.
     most: u64,
 }
 
-/// The pages that are held.
+/// The pages in memory.
 #[derive(Default)]
-struct Held {
-    /// Of each column the page whose header was read last, before its body is. The decoder may read
-    /// that of another column between the two.
-    next: BTreeMap<u64, Claim>,
-    /// The dictionary and the page of each column, by where its chunk starts.
+struct PageMemory {
+    /// For each chunk, the last page header whose body is not yet read. The decoder may read a
+    /// header of another column in between.
+    next: BTreeMap<u64, PageHeader>,
+    /// For each chunk, by its start, the sizes of the dictionary and of the page.
     columns: BTreeMap<u64, [u64; 2]>,
-    /// Pages that are done with, into which rows may point.
-    left: u64,
-    /// The values of lists in the pages that were begun for this batch.
+    /// Bytes of pages that are done, into which rows may still point.
+    done: u64,
+    /// Values of lists in the pages of this batch.
     values: u64,
-    /// Whether a page was refused for its size.
-    is_over: bool,
+    /// Whether a page was refused because of the limit.
+    is_over_limit: bool,
 }
 
-impl Pages {
+impl LimitedFile {
     pub(super) fn new(file: File, length: u64, most: u64) -> Self {
         Self {
             file: Arc::new(file),
             length,
             chunks: Arc::default(),
-            held: Arc::default(),
+            memory: Arc::default(),
             most,
         }
     }
 
-    /// The same, where this is known of its chunks; `None` where two of them overlap.
-    pub(super) fn with(self, mut chunks: Vec<Chunk>) -> Option<Self> {
+    /// Sets the chunks; `None` if two of them overlap.
+    pub(super) fn with_chunks(self, mut chunks: Vec<Chunk>) -> Option<Self> {
         chunks.retain(|chunk| chunk.stored > 0);
         chunks.sort_unstable_by_key(|chunk| chunk.start);
         let mut pairs = chunks.iter().zip(chunks.iter().skip(1));
@@ -94,36 +95,36 @@ impl Pages {
         })
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    fn memory(&self) -> MutexGuard<'_, PageMemory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A new batch begins.
+    /// Begins a batch.
     pub(super) fn next_batch(&self) {
-        self.held().values = 0;
+        self.memory().values = 0;
     }
 
-    /// A new row group begins: all pages are done with.
+    /// Begins a row group: all pages are done.
     pub(super) fn next_group(&self) {
-        let mut held = self.held();
-        let columns = std::mem::take(&mut held.columns);
-        held.left += columns.into_values().flatten().sum::<u64>();
-        held.next.clear();
+        let mut memory = self.memory();
+        let columns = std::mem::take(&mut memory.columns);
+        memory.done += columns.into_values().flatten().sum::<u64>();
+        memory.next.clear();
     }
 
-    /// Whether so much is done with that it should be released first.
-    pub(super) fn is_to_release(&self) -> bool {
-        self.held().left > self.most / LEFT_SHARE
+    /// Returns whether so many pages are done that they must be released before reading on.
+    pub(super) fn must_release(&self) -> bool {
+        self.memory().done > self.most / DONE_SHARE
     }
 
-    /// No row points into a page that is done with any more.
+    /// Declares that no row points into pages that are done.
     pub(super) fn release(&self) {
-        self.held().left = 0;
+        self.memory().done = 0;
     }
 
-    /// Whether a page was refused since too much would be held.
-    pub(super) fn is_over(&self) -> bool {
-        self.held().is_over
+    /// Returns whether a page was refused because of the limit.
+    pub(super) fn is_over_limit(&self) -> bool {
+        self.memory().is_over_limit
     }
 
     fn chunk(&self, start: u64) -> Option<&Chunk> {
@@ -131,60 +132,56 @@ impl Pages {
         after.checked_sub(1).and_then(|at| self.chunks.get(at))
     }
 
-    /// Takes notice of the header of a page.
+    /// Examines the header of a page.
     fn check(&self, start: u64, head: &[u8]) -> Result<()> {
         let Some(chunk) = self.chunk(start) else {
             return Ok(());
         };
-        // The decoder may have looked at the header before, and goes on behind it.
-        if self.held().next.contains_key(&chunk.start) {
+        // The decoder may have examined the header before and now continue behind it.
+        if self.memory().next.contains_key(&chunk.start) {
             return Ok(());
         }
         let refuse = |what: &str| Err(ParquetError::General(what.to_owned()));
-        let Some(claim) = Claim::of(head) else {
+        let Some(header) = PageHeader::parse(head) else {
             return refuse("a page does not give its size");
         };
-        if claim.bytes > chunk.bytes.max(SMALL_BYTES) {
+        if header.bytes > chunk.bytes.max(SMALL_BYTES) {
             return refuse("a page claims more bytes than its column has");
         }
-        if claim.values > chunk.values.max(SMALL_VALUES) {
+        if header.values > chunk.values.max(SMALL_VALUES) {
             return refuse("a page claims more values than its column has");
         }
-        // The body of an index is passed over.
-        if !claim.is_index {
-            self.held().next.insert(chunk.start, claim);
+        // The body of an index is skipped.
+        if !header.is_index {
+            self.memory().next.insert(chunk.start, header);
         }
         Ok(())
     }
 
-    /// Takes the memory for the body of a page, which has so many bytes in the file.
+    /// Accounts for the body of a page, of `stored` bytes in the file.
     fn take(&self, start: u64, stored: u64) -> Result<()> {
-        let Some(Chunk {
-            start: chunk,
-            is_list,
-            ..
-        }) = self.chunk(start).copied()
-        else {
+        let Some(chunk) = self.chunk(start).copied() else {
             return Ok(());
         };
-        let mut held = self.held();
-        let Some(claim) = held.next.remove(&chunk) else {
+        let mut memory = self.memory();
+        let Some(header) = memory.next.remove(&chunk.start) else {
             return Ok(());
         };
-        let places = held.columns.entry(chunk).or_default();
-        if claim.is_dictionary {
-            places[0] = claim.bytes;
+        let sizes = memory.columns.entry(chunk.start).or_default();
+        if header.is_dictionary {
+            sizes[0] = header.bytes;
         } else {
-            let before = std::mem::replace(&mut places[1], claim.bytes);
-            held.left += before;
+            let before = std::mem::replace(&mut sizes[1], header.bytes);
+            memory.done += before;
         }
-        if is_list {
-            held.values = held.values.saturating_add(claim.values);
+        if chunk.is_list {
+            memory.values = memory.values.saturating_add(header.values);
         }
-        let all = held.columns.values().flatten().sum::<u64>() + held.left;
+        let total = memory.columns.values().flatten().sum::<u64>() + memory.done;
         // The bytes of the file are held until they are decompressed.
-        held.is_over = all + stored > self.most || held.values > self.most / OF_VALUE;
-        if held.is_over {
+        memory.is_over_limit =
+            total + stored > self.most || memory.values > self.most / VALUE_MEMORY;
+        if memory.is_over_limit {
             let what = "its pages take more memory than is available";
             return Err(ParquetError::General(what.to_owned()));
         }
@@ -198,13 +195,13 @@ impl Pages {
     }
 }
 
-impl Length for Pages {
+impl Length for LimitedFile {
     fn len(&self) -> u64 {
         self.length
     }
 }
 
-impl ChunkReader for Pages {
+impl ChunkReader for LimitedFile {
     type T = BufReader<File>;
 
     fn get_read(&self, start: u64) -> Result<Self::T> {
@@ -233,26 +230,25 @@ impl ChunkReader for Pages {
     }
 }
 
-/// What the header of a page says.
+/// The header of a page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Claim {
-    /// How many bytes it has, decompressed.
+struct PageHeader {
+    /// Decompressed size, in bytes.
     bytes: u64,
-    /// How many values it has.
     values: u64,
     is_dictionary: bool,
     is_index: bool,
 }
 
-impl Claim {
-    /// Of a header in Thrift's compact protocol: the fields of a structure, in their order. Field 2
-    /// is the size; fields 5, 7 and 8 are structures that begin with the number of values, and field
-    /// 6 is one without. `None` of what is no header as writers write it.
-    fn of(head: &[u8]) -> Option<Self> {
+impl PageHeader {
+    /// Parses a header in Thrift's compact protocol, a structure with ascending fields: field 2 is
+    /// the size; fields 5, 7 and 8 are structures that begin with the number of values, and field 6
+    /// is one without it. `None` if it is not a header as writers write it.
+    fn parse(head: &[u8]) -> Option<Self> {
         let mut rest = head;
         let mut id = 0;
         let mut bytes = None;
-        let of = |bytes, values, id| Self {
+        let header = |bytes, values, id| Self {
             bytes,
             values,
             is_dictionary: id == 7,
@@ -276,9 +272,9 @@ impl Claim {
                     } else {
                         0
                     };
-                    return bytes.map(|bytes| of(bytes, values, id));
+                    return bytes.map(|bytes| header(bytes, values, id));
                 }
-                12 if id == 6 => return bytes.map(|bytes| of(bytes, 0, id)),
+                12 if id == 6 => return bytes.map(|bytes| header(bytes, 0, id)),
                 _ => return None,
             }
         }

@@ -1,4 +1,4 @@
-//! Apache Parquet: row groups of columns, in pages that are decoded as they come.
+//! Apache Parquet: row groups of column chunks, whose pages are decoded one after another.
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom};
@@ -11,124 +11,80 @@ use parquet::arrow::arrow_reader::{
     ParquetRecordBatchReaderBuilder,
 };
 use parquet::basic::{Compression, Encoding};
-use parquet::file::metadata::{ParquetStatisticsPolicy, RowGroupMetaData};
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetStatisticsPolicy, RowGroupMetaData};
 
 use super::batch::{self, Batch, wait};
+use super::column_map::ColumnMap;
 use super::error::TableError;
 use super::footer;
-use super::column_map::ColumnMap;
-use super::limited_file::{Chunk, Pages};
+use super::limited_file::{Chunk, LimitedFile};
 use crate::ingest::foreign::Foreign;
+use crate::ingest::formats::file_source::{FileFormat, OpenFile};
 use crate::ingest::guard::caught;
 use crate::ingest::open::{Input, InputError, Opened};
 use crate::ingest::progress::Progress;
-use crate::ingest::source::{MOST_HELD, Piece, Pieces, Source, Sources, Stop, most_held};
-use seedbank_algorithms::watch::Watch;
+use crate::ingest::source::{Piece, Pieces, Stop};
 
-const KIND: &str = "Parquet";
-
-/// About how many bytes of values a batch has, and the most rows.
+/// The approximate size of a batch, in bytes, and the most rows.
 const BATCH: u64 = 1 << 20;
 const BATCH_ROWS: u64 = 4_096;
 
-/// How many bytes of such texts a batch may come to that share what comes before with others.
+/// The most bytes of prefix-encoded texts in a batch.
 const PREFIXED: u64 = 32 << 20;
 
-/// What lists of such texts may come to, if each is as long as its column.
+/// The most bytes of lists of such texts, if each is as long as its column.
 const PREFIXED_LISTS: u64 = 1 << 30;
 
-/// The sources for Parquet files.
-pub(super) fn sources(inputs: &[Input]) -> Sources {
-    let source = |input: &Input| {
-        Box::new(Parquet {
-            input: input.clone(),
-            most_held: MOST_HELD,
-        }) as Box<dyn Source>
-    };
-    inputs.iter().map(source).collect()
-}
+/// The Parquet format.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::ingest::formats) struct Parquet;
 
-/// A Parquet file.
-#[derive(Clone, Debug)]
-struct Parquet {
-    input: Input,
-    /// How many bytes its footer and its pages may take.
-    most_held: usize,
-}
-
-impl Source for Parquet {
-    fn name(&self) -> String {
-        self.input.to_string()
-    }
-
-    fn limit_memory(&mut self, bytes: usize) {
-        self.most_held = most_held(bytes);
-    }
-
-    fn prepare(&mut self, _: &dyn Watch) -> Result<Option<u64>, Stop> {
-        Ok(self.input.length()?)
-    }
-
-    fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
-        let mut opened = self.input.open(progress)?;
-        if opened.look_ahead() != Some(Foreign::Parquet) {
-            let error = match opened.seen(opened.ahead()) {
-                Some(seen) if seen.is.is_certain() => InputError::Foreign(seen),
-                _ => TableError::OtherKind {
-                    file: self.name(),
-                    kind: "a Parquet file",
-                }
-                .into(),
-            };
-            return Err(error.into());
-        }
-        pieces(&self.input, opened, self.most_held, progress)
-    }
-}
-
-/// The pieces of an open input, of which the first bytes say that it is Parquet.
-pub(in crate::ingest) fn pieces<'a>(
-    input: &Input,
-    opened: Opened,
-    most_held: usize,
-    progress: &Progress<'a>,
-) -> Result<Pieces<'a>, Stop> {
-    let file = input.to_string();
-    let refuse = |error: TableError| Stop::from(InputError::from(error));
-    if opened.compression().is_some() {
-        return Err(refuse(TableError::Compressed { file, kind: KIND }));
-    }
-    if opened.ahead().starts_with(b"PARE") {
-        return Err(refuse(TableError::Encrypted { file }));
-    }
-    let read = opened.ahead().len() as u64;
-    let (on_disk, is_spooled) = seekable(input, opened, progress)?;
-    let length = on_disk
-        .metadata()
-        .map_err(|source| open_error(input, source))?
-        .len();
-    let mut table = Table::open(file, on_disk, length, most_held)?;
-    let progress = progress.clone();
-    // What was looked at, or all of standard input, is counted already.
-    table.told = if is_spooled { length } else { read.min(length) };
-    let mut ended = false;
-    Ok(Box::new(std::iter::from_fn(move || {
-        while !ended {
-            if let Err(interrupted) = progress.proceed() {
-                ended = true;
-                return Some(Err(interrupted.into()));
-            }
-            match table.next_piece(&progress) {
-                Ok(Some(piece)) => return Some(Ok(piece)),
-                Ok(None) => ended = table.is_ended,
-                Err(error) => {
-                    ended = true;
-                    return Some(Err(table.refusal(error)));
-                }
+impl FileFormat for Parquet {
+    fn pieces<'a>(&self, mut file: OpenFile<'a>) -> Result<Pieces<'a>, Stop> {
+        let name = file.name();
+        match file.opened.look_ahead() {
+            Some(Foreign::Parquet) => {}
+            Some(other) if other.is_certain() => return Err(file.other_format(other)),
+            _ => {
+                let kind = "a Parquet file";
+                return Err(TableError::OtherKind { file: name, kind }.into());
             }
         }
-        None
-    })))
+        if file.opened.compression().is_some() {
+            let kind = "Parquet";
+            return Err(TableError::Compressed { file: name, kind }.into());
+        }
+        if file.opened.ahead().starts_with(b"PARE") {
+            return Err(TableError::Encrypted { file: name }.into());
+        }
+        let read = file.opened.ahead().len() as u64;
+        let progress = file.progress;
+        let (on_disk, is_copy) = seekable(&file.input, file.opened, &progress)?;
+        let length = on_disk
+            .metadata()
+            .map_err(|source| open_error(&file.input, source))?
+            .len();
+        let mut table = Table::open(name, on_disk, length, file.most_held)?;
+        // The bytes that were looked at, or all of standard input, are counted already.
+        table.reported = if is_copy { length } else { read.min(length) };
+        Ok(Box::new(std::iter::from_fn(move || {
+            while !table.is_ended {
+                if let Err(interrupted) = progress.proceed() {
+                    table.is_ended = true;
+                    return Some(Err(interrupted.into()));
+                }
+                match table.next_piece(&progress) {
+                    Ok(Some(piece)) => return Some(Ok(piece)),
+                    Ok(None) => {}
+                    Err(error) => {
+                        table.is_ended = true;
+                        return Some(Err(table.refusal(error)));
+                    }
+                }
+            }
+            None
+        })))
+    }
 }
 
 fn open_error(input: &Input, source: std::io::Error) -> InputError {
@@ -138,7 +94,8 @@ fn open_error(input: &Input, source: std::io::Error) -> InputError {
     }
 }
 
-/// A file in which can be sought: the input, or what it gives, in a temporary file.
+/// Returns a file that can be sought in: the input, or a temporary copy of it. The flag is set for a
+/// copy.
 fn seekable(
     input: &Input,
     mut opened: Opened,
@@ -146,12 +103,12 @@ fn seekable(
 ) -> Result<(File, bool), Stop> {
     // A pipe is open already, and is not opened again.
     if let Input::File(path) = input
-        && std::fs::metadata(path).is_ok_and(|about| about.is_file())
+        && std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file())
     {
         let file = File::open(path).map_err(|source| open_error(input, source))?;
         return Ok((file, false));
     }
-    let spool_error = |error| Stop::from(InputError::from(TableError::Spool(error)));
+    let spool_error = |error| Stop::from(TableError::Spool(error));
     let mut spool = tempfile::tempfile().map_err(spool_error)?;
     let mut buffer = vec![0; 1 << 20];
     loop {
@@ -170,27 +127,27 @@ fn seekable(
     Ok((spool, true))
 }
 
-/// A Parquet file that is read.
+/// A Parquet file that is being read.
 struct Table {
     file: String,
-    pages: Pages,
+    pages: LimitedFile,
     length: u64,
     metadata: ArrowReaderMetadata,
     projection: ProjectionMask,
-    layout: Arc<ColumnMap>,
+    columns: Arc<ColumnMap>,
     /// The next row group.
     group: usize,
     reader: Option<ParquetRecordBatchReader>,
-    /// The batch that is cut into pieces.
+    /// The batch that is being cut into pieces.
     batch: Option<Batch>,
     is_ended: bool,
-    /// How many rows of the group are still to come.
+    /// Rows of the group that are not yet read.
     left: u64,
-    /// How many rows were read, of how many.
+    /// Rows read so far, and in all.
     rows: u64,
     all_rows: u64,
-    /// How many bytes were told as progress.
-    told: u64,
+    /// Bytes reported as progress so far.
+    reported: u64,
     /// Shared with the pieces that are not yet read, which point into pages.
     lent: Arc<()>,
     most_held: usize,
@@ -199,13 +156,18 @@ struct Table {
 impl Table {
     fn open(file: String, mut on_disk: File, length: u64, most_held: usize) -> Result<Self, Stop> {
         footer::check(&file, &mut on_disk, length, most_held)?;
-        let pages = Pages::new(on_disk, length, most_held as u64);
-        Ok(Self::of(file, pages, length, most_held).map_err(InputError::from)?)
+        let pages = LimitedFile::new(on_disk, length, most_held as u64);
+        Ok(Self::new(file, pages, length, most_held)?)
     }
 
-    fn of(file: String, pages: Pages, length: u64, most_held: usize) -> Result<Self, TableError> {
+    fn new(
+        file: String,
+        pages: LimitedFile,
+        length: u64,
+        most_held: usize,
+    ) -> Result<Self, TableError> {
         let damaged = |problem: String| damaged(&file, 0, problem);
-        // What the writer kept of Arrow's types is not looked at: those of Parquet say enough.
+        // The Arrow schema that some writers add is ignored: the types of Parquet suffice.
         let options = || {
             ArrowReaderOptions::new()
                 .with_skip_arrow_metadata(true)
@@ -220,26 +182,20 @@ impl Table {
                 damaged(problem)
             })?;
         let views = Arc::new(as_views(metadata.schema()));
-        let whole = Arc::clone(metadata.metadata());
-        let metadata = guarded(|| {
-            let options = options().with_schema(Arc::clone(&views));
-            ArrowReaderMetadata::try_new(whole, options)
-        })
-        .map_err(damaged)?;
-        let layout = batch::layout(&file, &views)?;
-        let mut columns: Vec<usize> = layout.fields.iter().map(|(_, at)| *at).collect();
+        let parsed = Arc::clone(metadata.metadata());
+        let options = options().with_schema(Arc::clone(&views));
+        let metadata =
+            guarded(|| ArrowReaderMetadata::try_new(parsed, options)).map_err(damaged)?;
+        let map = batch::map_columns(&file, &views)?;
+        let mut columns: Vec<usize> = map.fields.iter().map(|(_, at)| *at).collect();
         columns.sort_unstable();
         let projection = ProjectionMask::roots(metadata.parquet_schema(), columns.iter().copied());
-        let place = |column| {
-            columns
-                .iter()
-                .position(|at| *at == column)
-                .unwrap_or(usize::MAX)
-        };
-        let fields = layout.fields.iter().map(|(field, at)| (*field, place(*at)));
-        let layout = Arc::new(ColumnMap {
+        // In a batch, the columns that are read are numbered consecutively.
+        let index = |column| columns.binary_search(&column).unwrap_or(usize::MAX);
+        let fields = map.fields.iter().map(|(field, at)| (*field, index(*at)));
+        let map = Arc::new(ColumnMap {
             fields: fields.collect(),
-            ..layout.clone()
+            ..map.clone()
         });
         let mut chunks = Vec::new();
         let mut all_rows: u64 = 0;
@@ -247,7 +203,7 @@ impl Table {
             all_rows = all_rows.saturating_add(count(group.num_rows()));
             chunks.extend(chunks_of(&file, group, &projection, length)?);
         }
-        let Some(pages) = pages.with(chunks) else {
+        let Some(pages) = pages.with_chunks(chunks) else {
             let problem = "two of its columns overlap".to_owned();
             return Err(self::damaged(&file, 0, problem));
         };
@@ -257,7 +213,7 @@ impl Table {
             length,
             metadata,
             projection,
-            layout,
+            columns: map,
             group: 0,
             reader: None,
             batch: None,
@@ -265,16 +221,16 @@ impl Table {
             left: 0,
             rows: 0,
             all_rows,
-            told: 0,
+            reported: 0,
             lent: Arc::default(),
             most_held,
         })
     }
 
-    /// Makes sure that not too many pages stay which are done with; returns a piece without rows
-    /// where the pieces that point into them are still to be read.
+    /// Ensures that not too many pages which are done stay in memory. Returns a piece without rows
+    /// if pieces that point into them must be read first.
     fn release<'a>(&self) -> Option<Piece<'a>> {
-        if !self.pages.is_to_release() {
+        if !self.pages.must_release() {
             return None;
         }
         if Arc::strong_count(&self.lent) == 1 {
@@ -284,10 +240,10 @@ impl Table {
         Some(wait())
     }
 
-    /// Why the input is refused: what is said of damage, unless the pages take too much memory.
+    /// Converts an error, unless the cause is that the pages take too much memory.
     fn refusal(&self, error: TableError) -> Stop {
-        if !self.pages.is_over() {
-            return InputError::from(error).into();
+        if !self.pages.is_over_limit() {
+            return error.into();
         }
         let error = InputError::Held {
             file: self.file.clone(),
@@ -297,7 +253,7 @@ impl Table {
         error.into()
     }
 
-    /// The next piece; `None` where the next batch is still to be read, and at the end.
+    /// Returns the next piece; `None` if another batch must be read first, and at the end.
     fn next_piece<'a>(&mut self, progress: &Progress<'_>) -> Result<Option<Piece<'a>>, TableError> {
         let Some(batch) = &mut self.batch else {
             let wait = self.release();
@@ -341,7 +297,7 @@ impl Table {
             return Err(damaged(&self.file, self.rows, problem));
         };
         self.left = left;
-        self.batch = Some(Batch::of(&batch, &self.layout, self.rows + 1, &self.lent));
+        self.batch = Some(Batch::new(&batch, &self.columns, self.rows + 1, &self.lent));
         self.rows += rows;
         let share =
             u128::from(self.length) * u128::from(self.rows) / u128::from(self.all_rows.max(1));
@@ -349,22 +305,20 @@ impl Table {
         Ok(())
     }
 
-    /// Begins the next row group; `false` where there is none.
+    /// Begins the next row group; `false` if there is none.
     fn next_group(&mut self) -> Result<bool, TableError> {
         let Some(group) = self.metadata.metadata().row_groups().get(self.group) else {
             return Ok(false);
         };
         self.pages.next_group();
         self.left = count(group.num_rows());
-        let read = group.columns().iter().enumerate();
-        let read = read.filter(|(leaf, _)| self.projection.leaf_included(*leaf));
-        let bytes = read.map(|(_, column)| {
+        let bytes = columns_read(group, &self.projection).map(|column| {
             let values = count(column.num_values()).saturating_mul(16);
             count(column.uncompressed_size()).saturating_add(values)
         });
         let bytes = bytes.fold(0, u64::saturating_add);
-        let of_a_row = (bytes / self.left.max(1)).max(1);
-        let rows = (BATCH / of_a_row).min(prefixed_rows(group, &self.projection));
+        let row_bytes = (bytes / self.left.max(1)).max(1);
+        let rows = (BATCH / row_bytes).min(prefixed_rows(group, &self.projection));
         let rows = rows.clamp(1, BATCH_ROWS);
         let rows = usize::try_from(rows).unwrap_or(1);
         let reader = guarded(|| {
@@ -380,14 +334,14 @@ impl Table {
         Ok(true)
     }
 
-    /// Reports progress up to so many bytes of the file.
+    /// Reports progress up to this number of bytes.
     fn tell(&mut self, bytes: u64, progress: &Progress<'_>) {
-        progress.advance(bytes.saturating_sub(self.told));
-        self.told = self.told.max(bytes);
+        progress.advance(bytes.saturating_sub(self.reported));
+        self.reported = self.reported.max(bytes);
     }
 }
 
-/// A count of the footer; a negative one is none.
+/// Converts a count of the footer; a negative one becomes 0.
 fn count(number: i64) -> u64 {
     u64::try_from(number).unwrap_or(0)
 }
@@ -400,7 +354,7 @@ fn damaged(file: &str, rows: u64, problem: String) -> TableError {
     }
 }
 
-/// Runs a step of the decoder, which panics at some damages.
+/// Runs a step of the decoder, which panics on some damaged files.
 fn guarded<T, E: ToString>(step: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
     match caught(step) {
         Ok(done) => done.map_err(|error| error.to_string()),
@@ -408,7 +362,7 @@ fn guarded<T, E: ToString>(step: impl FnOnce() -> Result<T, E>) -> Result<T, Str
     }
 }
 
-/// The schema with its texts as views, which are not copied out of their pages.
+/// Returns the schema with string views, which are not copied out of their pages.
 fn as_views(schema: &Schema) -> Schema {
     let fields: Vec<Field> = schema.fields().iter().map(|field| viewed(field)).collect();
     Schema::new_with_metadata(fields, schema.metadata().clone())
@@ -427,22 +381,33 @@ fn viewed(field: &Field) -> Field {
     field.clone().with_data_type(kind)
 }
 
-/// How many rows may be decoded at a time where texts are written as the length of what they share with
-/// the one before and the rest: each may be as long as the column has bytes.
-fn prefixed_rows(group: &RowGroupMetaData, projection: &ProjectionMask) -> u64 {
+/// Returns the columns of a row group that are read.
+fn columns_read<'a>(
+    group: &'a RowGroupMetaData,
+    projection: &ProjectionMask,
+) -> impl Iterator<Item = &'a ColumnChunkMetaData> {
     let columns = group.columns().iter().enumerate();
     let read = columns.filter(|(leaf, _)| projection.leaf_included(*leaf));
-    let prefixed = read.filter(|(_, column)| {
-        let mut encodings = column.encodings();
-        encodings.any(|encoding| encoding == Encoding::DELTA_BYTE_ARRAY)
-    });
-    let longest = prefixed.map(|(_, column)| count(column.uncompressed_size()));
-    longest
-        .max()
-        .map_or(u64::MAX, |bytes| PREFIXED / bytes.max(1))
+    read.map(|(_, column)| column)
 }
 
-/// What the footer says of the columns of a row group that are read.
+/// Returns whether texts of a column are encoded by the prefix that they share with the previous one.
+fn is_prefixed(column: &ColumnChunkMetaData) -> bool {
+    let mut encodings = column.encodings();
+    encodings.any(|encoding| encoding == Encoding::DELTA_BYTE_ARRAY)
+}
+
+/// Returns how many rows may be decoded at a time if texts are encoded as the length of the prefix
+/// that they share with the previous one, and the rest: each may be as long as its column has bytes.
+fn prefixed_rows(group: &RowGroupMetaData, projection: &ProjectionMask) -> u64 {
+    let prefixed = columns_read(group, projection).filter(|column| is_prefixed(column));
+    let longest = prefixed
+        .map(|column| count(column.uncompressed_size()))
+        .max();
+    longest.map_or(u64::MAX, |bytes| PREFIXED / bytes.max(1))
+}
+
+/// Returns the chunks of a row group that are read.
 fn chunks_of(
     file: &str,
     group: &RowGroupMetaData,
@@ -450,10 +415,7 @@ fn chunks_of(
     length: u64,
 ) -> Result<Vec<Chunk>, TableError> {
     let mut chunks = Vec::new();
-    for (leaf, column) in group.columns().iter().enumerate() {
-        if !projection.leaf_included(leaf) {
-            continue;
-        }
+    for column in columns_read(group, projection) {
         match column.compression() {
             Compression::UNCOMPRESSED
             | Compression::SNAPPY
@@ -471,12 +433,9 @@ fn chunks_of(
         }
         let is_list = column.column_descr().max_rep_level() > 0;
         let bytes = count(column.uncompressed_size());
-        let is_prefixed = column
-            .encodings()
-            .any(|encoding| encoding == Encoding::DELTA_BYTE_ARRAY);
-        // A row has any number of elements, each as long as the column, and is decoded as a whole.
-        let whole = bytes.saturating_mul(count(column.num_values()));
-        if is_list && is_prefixed && whole > PREFIXED_LISTS {
+        // A row has any number of elements, each as long as the column, and is decoded at once.
+        let largest = bytes.saturating_mul(count(column.num_values()));
+        if is_list && is_prefixed(column) && largest > PREFIXED_LISTS {
             return Err(TableError::Prefixed {
                 file: file.to_owned(),
             });

@@ -188,11 +188,7 @@ fn write_text(text: &str, line: &mut String) {
 }
 
 /// Reads a row of an index, which leaves the links of its page unchanged.
-fn capture(
-    columns: &ColumnMap,
-    row: &dyn Row<'_>,
-    reading: &mut Reading,
-) -> Result<Entry, Fault> {
+fn capture(columns: &ColumnMap, row: &dyn Row<'_>, reading: &mut Reading) -> Result<Entry, Fault> {
     let text = |field: &'static str| {
         let column = columns.fields.iter().find(|(name, _)| *name == field);
         let value = match column {
@@ -243,4 +239,3 @@ fn in_utc(time: Cow<'_, str>) -> Cow<'_, str> {
     }
     time
 }
-

@@ -1,6 +1,6 @@
-//! The few things of Thrift's compact protocol that are looked at before a decoder reads them.
+//! The parts of Thrift's compact protocol that are examined before a decoder reads them.
 
-/// The type of the next field, whose number is left in `id`.
+/// Reads the header of the next field: returns its type and stores its number in `id`.
 pub(super) fn field(rest: &mut &[u8], id: &mut i64) -> Option<u8> {
     let (head, tail) = rest.split_first()?;
     *rest = tail;
@@ -11,7 +11,7 @@ pub(super) fn field(rest: &mut &[u8], id: &mut i64) -> Option<u8> {
     Some(head & 15)
 }
 
-/// A number, seven bits to a byte.
+/// Reads an unsigned number of seven bits per byte.
 pub(super) fn varint(rest: &mut &[u8]) -> Option<u64> {
     let mut value = 0;
     for shift in (0..64).step_by(7) {
@@ -29,13 +29,13 @@ const fn zigzag(value: u64) -> i64 {
     (value >> 1).cast_signed() ^ -((value & 1).cast_signed())
 }
 
-/// A count; what is negative is refused by the decoder.
+/// Decodes a zigzag number; a negative one, which the decoder refuses, becomes 0.
 pub(super) fn unsigned(value: u64) -> u64 {
     u64::try_from(zigzag(value)).unwrap_or(0)
 }
 
-/// How many elements the list with this number has, in a structure whose fields before it are integers;
-/// `None` where it is not found.
+/// Returns the length of the list that is field `wanted` of a structure in which all fields before
+/// it are integers; `None` if it is not found.
 pub(super) fn list_length(structure: &[u8], wanted: i64) -> Option<u64> {
     let mut rest = structure;
     let mut id = 0;

@@ -1,11 +1,11 @@
-//! Times of columns as texts, as a record has them.
+//! Formats times of columns as records write them.
 
 const DAY: i64 = 86_400_000_000;
 
-/// An instant, in microseconds since 1970, as RFC 3339 has it; without a zone where the column has
-/// none. What lies beyond the years of four digits is no time, and is refused as such.
-pub(super) fn instant(micros: i64, has_zone: bool) -> String {
-    let Some(day) = day(micros.div_euclid(DAY)) else {
+/// Formats a timestamp, in microseconds since 1970, as RFC 3339; without a zone if the column has
+/// none. A year of more than four digits yields a text that is not a time, and is rejected.
+pub(super) fn format_timestamp(micros: i64, has_zone: bool) -> String {
+    let Some(day) = format_date(micros.div_euclid(DAY)) else {
         return format!("{micros} microseconds since 1970");
     };
     let of_day = micros.rem_euclid(DAY);
@@ -19,12 +19,12 @@ pub(super) fn instant(micros: i64, has_zone: bool) -> String {
     )
 }
 
-/// A day, by its number since 1970-01-01, of the proleptic Gregorian calendar; `None` where its year
-/// has not four digits.
+/// Formats a date, in days since 1970-01-01, of the proleptic Gregorian calendar; `None` if its year
+/// does not have four digits.
 ///
 /// Years are counted from March, in cycles of 400 (146,097 days), so that the leap day is the last
-/// of its year.
-pub(super) fn day(number: i64) -> Option<String> {
+/// day of its year.
+pub(super) fn format_date(number: i64) -> Option<String> {
     // 719,468 days lie between 0000-03-01 and 1970-01-01.
     let since_march = number.checked_add(719_468)?;
     let (cycle, day) = (
@@ -65,7 +65,7 @@ mod tests {
             253_402_300_799_999_999,
         ] {
             for has_zone in [true, false] {
-                let read = parse_timestamp(&instant(micros, has_zone)).unwrap();
+                let read = parse_timestamp(&format_timestamp(micros, has_zone)).unwrap();
                 assert_eq!((read.micros, read.zone_assumed), (micros, !has_zone));
             }
         }
@@ -75,14 +75,14 @@ mod tests {
             i64::MIN,
             i64::MAX,
         ] {
-            assert!(parse_timestamp(&instant(beyond, true)).is_err());
+            assert!(parse_timestamp(&format_timestamp(beyond, true)).is_err());
         }
     }
 
     #[test]
     fn every_day_of_two_cycles_is_its_own() {
         for number in -146_097..146_097 {
-            let read = parse_timestamp(&day(number).unwrap()).unwrap();
+            let read = parse_timestamp(&format_date(number).unwrap()).unwrap();
             assert_eq!(read.micros, number * DAY);
         }
     }

@@ -22,7 +22,10 @@ const ZSTD_WINDOW: u32 = 23;
 type Decoded<'a> = (Cow<'a, [u8]>, Option<Unread>);
 
 /// Returns the first 16 MiB of a response's content; `Err` if an encoding is not supported.
-pub(super) fn decoded<'a>(response: &HttpResponse<'_>, body: &'a [u8]) -> Result<Decoded<'a>, Unread> {
+pub(super) fn decoded<'a>(
+    response: &HttpResponse<'_>,
+    body: &'a [u8],
+) -> Result<Decoded<'a>, Unread> {
     let mut content: Cow<'a, [u8]> = Cow::Borrowed(body);
     let mut missing = None;
     let transfer = tokens(response.transfer_encoding);
@@ -224,7 +227,11 @@ mod tests {
             ),
         ] {
             let decoded = of("chunked", "", body.as_bytes());
-            assert_eq!(decoded, Ok((content.as_bytes().to_vec(), missing)), "{body}");
+            assert_eq!(
+                decoded,
+                Ok((content.as_bytes().to_vec(), missing)),
+                "{body}"
+            );
         }
     }
 

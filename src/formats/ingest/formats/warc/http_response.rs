@@ -29,7 +29,12 @@ impl<'a> HttpResponse<'a> {
         let text = block.get(..end).unwrap_or_default();
         let [location, content, coding, transfer] = header::first_values(
             text,
-            ["Location", "Content-Type", "Content-Encoding", "Transfer-Encoding"],
+            [
+                "Location",
+                "Content-Type",
+                "Content-Encoding",
+                "Transfer-Encoding",
+            ],
         );
         Self {
             status: status(text),

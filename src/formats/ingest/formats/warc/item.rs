@@ -3,9 +3,9 @@
 use super::http_response::HttpResponse;
 use super::{content_encoding, page};
 use crate::ingest::foreign::Foreign;
+use crate::ingest::formats::archive::archive_format::ArchiveFormat;
 use crate::ingest::formats::archive::framing::Records;
 use crate::ingest::formats::archive::header::{self, WarcHeader};
-use crate::ingest::formats::archive::archive_format::ArchiveFormat;
 use crate::ingest::formats::archive::page_links::Nofollow;
 use crate::ingest::location::foreign_scheme;
 use crate::ingest::reading::Reading;
@@ -107,7 +107,8 @@ impl ArchiveFormat for Warc {
         if !is_http {
             return Err(PassedOver::NoResponse);
         }
-        let is_truncated = !is_complete || !header.segment.is_empty() || !header.truncated.is_empty();
+        let is_truncated =
+            !is_complete || !header.segment.is_empty() || !header.truncated.is_empty();
         Ok(response_item(text, block, is_revisit, is_truncated))
     }
 
@@ -128,7 +129,8 @@ impl ArchiveFormat for Warc {
 /// Returns whether a record lists links that a crawler found.
 fn has_outlinks(header: &WarcHeader<'_>, block: &[u8]) -> bool {
     let lines = || block.split(|byte| *byte == b'\n');
-    header.content
+    header
+        .content
         .eq_ignore_ascii_case(b"application/warc-fields")
         && lines().any(|line| outlink(line).is_some())
 }

@@ -22,12 +22,12 @@
 //! megabyte, or for the longest page. Bodies are decoded while the text is cut, so that pieces are
 //! measured by decoded length.
 
-mod http_response;
 mod charset;
 mod content_encoding;
-mod open_elements;
 mod html;
+mod http_response;
 mod item;
+mod open_elements;
 mod page;
 mod tags;
 

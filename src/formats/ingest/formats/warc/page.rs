@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::http_response::HttpResponse;
 use super::charset::in_utf8;
 use super::html::Html;
-use super::item::{WarcItem, Kind, Warc, outlink};
+use super::http_response::HttpResponse;
+use super::item::{Kind, Warc, WarcItem, outlink};
 use crate::ingest::fetch::{Answer, Fetch, as_crawled, counted};
 use crate::ingest::formats::archive::framing::{Content, Record};
 use crate::ingest::formats::archive::header::WarcHeader;

@@ -35,7 +35,6 @@ pub(super) fn tags(html: &[u8], take_tag: impl FnMut(&Tag)) {
         is_end: false,
         is_empty: false,
         is_relevant: false,
-        /// The current attribute.
         attribute: Vec::new(),
         value: Vec::new(),
         open: OpenElements::default(),
@@ -53,7 +52,7 @@ struct TagEmitter<F> {
     is_empty: bool,
     /// Whether attributes of the current tag are of interest.
     is_relevant: bool,
-    /// The attribute that is read.
+    /// The current attribute.
     attribute: Vec<u8>,
     value: Vec<u8>,
     open: OpenElements,

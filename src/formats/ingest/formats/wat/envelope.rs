@@ -267,4 +267,3 @@ pub(super) fn each<'a, T: Deserialize<'a>>(
         fault
     })
 }
-
