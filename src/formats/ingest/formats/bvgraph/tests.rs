@@ -10,6 +10,9 @@ use webgraph::graphs::bvgraph::{BvComp, CompFlags};
 use webgraph::graphs::vec_graph::VecGraph;
 
 use super::*;
+use crate::ingest::open::InputError;
+use crate::ingest::reject::RejectReason;
+use crate::ingest::summary::DropReason;
 use crate::ingest::{Format, SiteMode, UrlRules, read_batch};
 use seedbank_algorithms::watch::Unwatched;
 
@@ -55,7 +58,7 @@ fn read(basename: &Path) -> Result<Lists, InputError> {
         })?;
         assert_eq!(gap_code::lists(&piece.bytes).count(), piece.lists);
         for list in gap_code::lists(&piece.bytes) {
-            let mut numbers = Numbers::of(list);
+            let mut numbers = Numbers::new(list);
             assert_eq!(numbers.next(), Some(lists.len() as u64));
             let mut to = 0;
             let successors = numbers.map(|gap| {
@@ -285,16 +288,16 @@ fn urls_come_back_by_number_in_any_order() {
     let list = node_urls::read(&Input::File(path), usize::MAX, &Unwatched).unwrap();
     assert_eq!(list.len(), 999);
     let list = NodeUrls::Listed(list);
-    let mut cursor = Cursor::of(&list);
+    let mut cursor = Cursor::new(&list);
     for step in [1, 2, 3, 7, 16, 17, 500, 998, 1000] {
         for start in [0, 5, 990] {
             let at = |i: usize| (start + i * step) % 999;
             for node in (0..300).map(at) {
-                assert_eq!(cursor.url(node as u64), urls[node].as_bytes(), "{node}");
+                assert_eq!(cursor.name(node as u64), urls[node].as_bytes(), "{node}");
             }
         }
     }
-    assert_eq!(cursor.url(999), b"");
+    assert_eq!(cursor.name(999), b"");
 }
 
 #[test]
