@@ -104,7 +104,7 @@ struct Stream<'a> {
     begun: bool,
     /// Number of rows so far.
     rows: u64,
-    /// How many bytes each dictionary has, by its number: they stay while batches come.
+    /// The size of each dictionary, in bytes, by its number. They stay while batches are read.
     dictionaries: BTreeMap<i64, u64>,
     /// Batches that are cut into pieces.
     batches: VecDeque<Batch>,

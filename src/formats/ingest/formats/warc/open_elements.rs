@@ -168,50 +168,11 @@ fn stop_of(name: &[u8]) -> Kind {
 
 /// Returns whether a start tag closes `svg` and `math` (13.2.6.5 of the standard).
 fn breaks_out(name: &[u8]) -> bool {
-    matches!(
-        name,
-        b"b" | b"big"
-            | b"blockquote"
-            | b"body"
-            | b"br"
-            | b"center"
-            | b"code"
-            | b"dd"
-            | b"div"
-            | b"dl"
-            | b"dt"
-            | b"em"
-            | b"embed"
-            | b"h1"
-            | b"h2"
-            | b"h3"
-            | b"h4"
-            | b"h5"
-            | b"h6"
-            | b"head"
-            | b"hr"
-            | b"i"
-            | b"img"
-            | b"li"
-            | b"listing"
-            | b"menu"
-            | b"meta"
-            | b"nobr"
-            | b"ol"
-            | b"p"
-            | b"pre"
-            | b"ruby"
-            | b"s"
-            | b"small"
-            | b"span"
-            | b"strong"
-            | b"strike"
-            | b"sub"
-            | b"sup"
-            | b"table"
-            | b"tt"
-            | b"u"
-            | b"ul"
-            | b"var"
-    )
+    const NAMES: [&[u8]; 42] = [
+        b"b", b"big", b"body", b"br", b"center", b"code", b"dd", b"div", b"dl", b"dt", b"em",
+        b"embed", b"h1", b"h2", b"h3", b"h4", b"h5", b"h6", b"head", b"hr", b"i", b"img", b"li",
+        b"listing", b"menu", b"meta", b"nobr", b"ol", b"p", b"pre", b"ruby", b"s", b"small",
+        b"span", b"strong", b"strike", b"sub", b"sup", b"table", b"tt", b"u", b"ul",
+    ];
+    name == b"blockquote" || name == b"var" || NAMES.contains(&name)
 }
