@@ -1,6 +1,6 @@
 //! The input formats, one entry each.
 //!
-//! A new format is a file or folder with a type that implements [`FileFormat`] (or
+//! A new format is a file or folder with a type that implements [`FileFormat`](file_source::FileFormat) (or
 //! [`LineFormat`](super::LineFormat), if a record is a line), and an entry here: a variant with the
 //! parameters besides the inputs, its name, a sentence for `--help`, and its sources. The command line
 //! offers every format that is listed here.
