@@ -7,13 +7,22 @@ use crate::ingest::fetch::{Answer, Fetch, as_crawled, counted};
 use crate::ingest::reading::Reading;
 use crate::ingest::record::Event;
 use crate::ingest::reject::Fault;
+use crate::ingest::timestamp::Timestamp;
 
 /// Reads a capture as an entry. A crawled page keeps the links that the bank has. Nothing is counted
-/// of an entry that is rejected.
-pub(super) fn capture_entry(fetch: &Fetch<'_>, reading: &mut Reading) -> Result<Entry, Fault> {
+/// of an entry that is rejected. `fetched` replaces the time of the fetch in formats that do not write
+/// it as one text.
+pub(super) fn capture_entry(
+    fetch: &Fetch<'_>,
+    fetched: Option<Timestamp>,
+    reading: &mut Reading,
+) -> Result<Entry, Fault> {
     let record = counted(reading, |reading| fetch.record(reading))?;
     Ok(match record {
         Ok(mut record) => {
+            if let Some(fetched) = fetched {
+                record.fetched = Some(reading.time(fetched));
+            }
             if fetch.answer == Answer::Crawled {
                 as_crawled(&mut record);
             }

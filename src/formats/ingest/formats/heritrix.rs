@@ -103,7 +103,7 @@ fn page(line: &LogLine<'_>, time: &str, reading: &mut Reading) -> Result<Entry, 
         digest: line.digest,
         location: None,
     };
-    capture_entry(&fetch, reading)
+    capture_entry(&fetch, None, reading)
 }
 
 /// A log, read for the links between pages that were followed.

@@ -142,7 +142,7 @@ formats! {
         file_source::sources(inputs, &warc::Warc { nofollow: *nofollow });
 
     /// Records in the rows of Parquet files.
-    Parquet = "parquet", "Apache Parquet with one record per row and tabular named like fields, or Common Crawl's columnar index",
+    Parquet = "parquet", "Apache Parquet with one record per row and columns named like fields, or Common Crawl's columnar index",
         file_source::sources(inputs, &tabular::Parquet);
 
     /// Records in the rows of files or streams of Arrow.
@@ -174,7 +174,7 @@ formats! {
 
     /// The index of a web archive, with tabular.
     Cdx = "cdx",
-        "An index of a web archive (CDX) with tabular named in a header, or 9, 10 or 11 tabular without one",
+        "An index of a web archive (CDX) with columns named in a header, or 9, 10 or 11 columns without one",
         entries::each(inputs, cdx::Cdx);
 
     /// JSON records that are not one per line.

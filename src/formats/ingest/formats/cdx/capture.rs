@@ -95,6 +95,6 @@ impl Capture<'_> {
             digest: digest.as_deref(),
             location: self.location.as_deref(),
         };
-        capture_entry(&fetch, reading)
+        capture_entry(&fetch, None, reading)
     }
 }

@@ -70,12 +70,7 @@ impl Datum<'_> {
             digest: signature.filter(|_| status != "db_parse_failed"),
             location: self.target(),
         };
-        let time = self.fetched()?;
-        let mut entry = capture_entry(&fetch, reading)?;
-        if let Entry::One(Event::Record(record)) = &mut entry {
-            record.fetched = time.map(|time| reading.time(time));
-        }
-        Ok(entry)
+        capture_entry(&fetch, self.fetched()?, reading)
     }
 
     /// Returns when the page was fetched; `None` if that is unknown.

@@ -224,7 +224,7 @@ fn capture(columns: &ColumnMap, row: &dyn Row<'_>, reading: &mut Reading) -> Res
         digest: digest.as_deref(),
         location: location.as_deref(),
     };
-    capture_entry(&fetch, reading)
+    capture_entry(&fetch, None, reading)
 }
 
 /// Adds the zone to a time of an index: it is UTC, whether or not the time says so. Query engines

@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn heads_are_read_as_servers_write_them() {
         let text =
-            b"HTTP/2 200\ncontent-type: ArchiveText/HTML; charset=x\nodd line\nLocation:  /x \n\n<p>";
+            b"HTTP/2 200\ncontent-type: Text/HTML; charset=x\nodd line\nLocation:  /x \n\n<p>";
         let response = HttpResponse::read(text);
         assert_eq!(response.status, Some(200));
         assert_eq!(response.location, Some(&b"/x"[..]));

@@ -97,7 +97,7 @@ objects! {
 
     /// The links of an HTML page that could be parsed.
     Html {
-        head: Object<HtmlHead<'a>> = "WarcHeader",
+        head: Object<HtmlHead<'a>> = "Head",
         links: Raw<'a> = "Links",
     }
 
