@@ -172,7 +172,7 @@ formats! {
         "An index of a web archive (CDXJ) with key, time and JSON: fetched URLs with time, status and digest",
         entries::each(inputs, cdx::Cdx);
 
-    /// The index of a web archive, with tabular.
+    /// The index of a web archive, with columns.
     Cdx = "cdx",
         "An index of a web archive (CDX) with columns named in a header, or 9, 10 or 11 columns without one",
         entries::each(inputs, cdx::Cdx);
