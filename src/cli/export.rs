@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use seedbank::engine::{Bank, EngineError, ExportReport, Exported};
+use seedbank::engine::{Bank, EngineError, ExportReport, ExportPart};
 use seedbank::ingest::{MAX_LINE, SUFFIX_LIST, SiteMode, UrlRules};
 use seedbank::shown::{are, counted};
 
@@ -62,7 +62,7 @@ pub(super) fn run(args: &ExportArgs, session: &Session) -> Result<Outcome, CliEr
     let exported = match (exported, &sites) {
         (
             Err(EngineError::Export {
-                what: Exported::Sites,
+                what: ExportPart::Sites,
                 source,
             }),
             Some(sites),

@@ -64,7 +64,7 @@ pub(super) fn run(args: ForgetArgs, session: &Session) -> Result<Outcome, CliErr
     let watch = session.watch()?;
     let forgotten = bank.forget(&request, &watch);
     drop(watch);
-    if let Err(EngineError::NotKnown { url, .. }) = &forgotten {
+    if let Err(EngineError::UnknownPage { url, .. }) = &forgotten {
         // The error names similar pages that the user may have meant.
         bank.page(url, PageLimits::default())?;
     }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::BoolishValueParser;
 use seedbank::engine::{
-    Bank, Cost, DryRun, Reason, RefreshReport, RefreshRequest, SiteChange, StepsView, TuningView,
+    Bank, RecomputedCores, DryRun, RecomputeReason, RefreshReport, RefreshRequest, SiteChange, StepsView, TuningView,
 };
 use seedbank::shown::counted;
 use seedbank::told;
@@ -175,7 +175,7 @@ fn show(tried: &DryRun, format: Format, session: &Session) -> Result<Outcome, Cl
 }
 
 /// Why some cores were computed, for people.
-fn cost_text(cost: &Cost) -> String {
+fn cost_text(cost: &RecomputedCores) -> String {
     let mut text = String::from("computed: ");
     let runs = cost.cores.chunk_by(|a, b| a + 1 == *b);
     let runs: Vec<String> = runs
@@ -188,11 +188,11 @@ fn cost_text(cost: &Cost) -> String {
     // Writing to a String cannot fail.
     let _ = write!(text, "core{plural} {}: ", runs.join(", "));
     text.push_str(match cost.reason {
-        Reason::Cold => "nothing to take over, or not asked to\n",
-        Reason::Bound => "what was kept of them proves too little\n",
-        Reason::Further => "nothing changed, and nothing from there on was kept\n",
-        Reason::Changed if cost.cores.len() == 1 => "pages that it is linked with changed\n",
-        Reason::Changed => "pages that they are linked with changed\n",
+        RecomputeReason::Cold => "nothing to take over, or not asked to\n",
+        RecomputeReason::Bound => "what was kept of them proves too little\n",
+        RecomputeReason::Further => "nothing changed, and nothing from there on was kept\n",
+        RecomputeReason::Changed if cost.cores.len() == 1 => "pages that it is linked with changed\n",
+        RecomputeReason::Changed => "pages that they are linked with changed\n",
     });
     for change in &cost.changes {
         let SiteChange { batch, site, pages } = change;

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use seedbank::engine::{Backups, Bank, RestoreRequest, backups, restore, restore_without};
+use seedbank::engine::{Backups, Bank, RestoreRequest, backups, restore, restore_with_blocklist};
 use seedbank::shown::{counted, plain};
 
 use super::failure::CliError;
@@ -71,7 +71,7 @@ fn one(args: &RestoreArgs, bank: &Path, session: &Session) -> Result<Outcome, Cl
     let watch = session.watch()?;
     let restored = match &blocking {
         None => restore(&args.folder, bank, &request, &watch).map(|report| (report, None)),
-        Some(blocking) => restore_without(&args.folder, bank, &request, blocking, &watch),
+        Some(blocking) => restore_with_blocklist(&args.folder, bank, &request, blocking, &watch),
     };
     drop(watch);
     let (report, forgotten) = restored?;

@@ -31,8 +31,8 @@ mod plan;
 mod policy;
 mod refresh;
 mod scores;
-mod upkeep;
-mod whole;
+mod maintenance;
+mod web_graph;
 
 pub use ask::{
     AliasView, Aliases, Appearance, Asked, BatchSummary, BatchView, ByPolicy, Cause, Change,
@@ -53,7 +53,7 @@ pub use ask::{
 pub use bank::Bank;
 pub(crate) use bank::naming;
 pub use error::{
-    BadRecords, EngineError, ExperimentError, Exported, Failure, Family, Hint, NoUndo, PlanError,
+    BadRecords, EngineError, ExperimentError, ExportPart, ErrorKind, Family, Hint, UndoError, PlanError,
     RequestError,
 };
 pub use evaluate::{
@@ -66,21 +66,21 @@ pub use evaluate::{
 pub use export::ExportReport;
 pub use graph_files::{GraphFormat, GraphOf, GraphReport, GraphRequest};
 pub use ingest::{
-    AliasCounts, BarredCounts, ForgetReport, ForgetRequest, Format, IngestReport, IngestRequest,
-    PushedBatch, SitesCounts, UndoReport,
+    AliasCounts, BlockedCounts, ForgetReport, ForgetRequest, Format, IngestReport, IngestRequest,
+    PushedBatch, SiteCounts, UndoReport,
 };
 pub use plan::{
-    CorePlan, Kind, Method, Pages, Parameter, Plan, PlanOptions, Scope, Section, TakenBy, Tuned,
-    Word,
+    CorePlan, ValueKind, Method, Pages, Parameter, Plan, PlanOptions, Scope, Section, TakenBy, TuningRecord,
+    NamedValue,
 };
-pub use policy::{HeldBy, LeftOutPin, Limit, List, PinFault, Policy};
+pub use policy::{RejectionReason, RejectedPin, Limit, List, PinRejection, Policy};
 pub use refresh::{
-    ChangesView, Cost, DeletedPlan, PolicyView, Reason, RefreshReport, RefreshRequest, RefreshView,
-    Short, Shortage, SiteChange, Stars, StepsView, TrialView, TuningView,
+    ListChanges, RecomputedCores, DeletedPlan, PolicyView, RecomputeReason, RefreshReport, RefreshRequest, RefreshView,
+    ShortageReason, Shortage, SiteChange, Stars, StepsView, TrialView, TuningView,
 };
 pub use scores::{PageScore, ScoresReport, ScoresRequest};
 
-pub use upkeep::{RestoreRequest, backups, restore, restore_without};
+pub use maintenance::{RestoreRequest, backups, restore, restore_with_blocklist};
 
 // Parts of requests and answers that a room below declares.
 pub use seedbank_algorithms::cores::{Density, Growth, Hits, Pick, Slack};

@@ -8,7 +8,7 @@ use serde::Serialize;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::form::Form;
-use crate::engine::{EngineError, Failure, Hint, StoreError};
+use crate::engine::{EngineError, ErrorKind, Hint, StoreError};
 
 pub(super) const HTML: &str = "text/html; charset=utf-8";
 pub(super) const JSON: &str = "application/json";
@@ -209,21 +209,21 @@ fn told(error: &EngineError) -> String {
 impl From<EngineError> for Fault {
     fn from(error: EngineError) -> Self {
         // Work is stopped where its time is over.
-        if error.failure() == Failure::Interrupted {
+        if error.kind() == ErrorKind::Interrupted {
             return Self::too_long();
         }
-        let status = match error.failure() {
-            Failure::Unknown => StatusCode::NOT_FOUND,
-            Failure::Usage | Failure::Refused => match &error {
-                EngineError::NoPlan(_)
-                | EngineError::NoRefresh(_)
-                | EngineError::Forgotten(_)
-                | EngineError::NoCore { .. }
+        let status = match error.kind() {
+            ErrorKind::NotFound => StatusCode::NOT_FOUND,
+            ErrorKind::Usage | ErrorKind::Rejected => match &error {
+                EngineError::UnknownPlan(_)
+                | EngineError::UnknownRefresh(_)
+                | EngineError::DeletedRefresh(_)
+                | EngineError::UnknownCore { .. }
                 | EngineError::OneRefresh { .. } => StatusCode::NOT_FOUND,
                 _ => StatusCode::BAD_REQUEST,
             },
-            Failure::Unavailable | Failure::Interrupted => StatusCode::SERVICE_UNAVAILABLE,
-            Failure::Failed => StatusCode::INTERNAL_SERVER_ERROR,
+            ErrorKind::Unavailable | ErrorKind::Interrupted => StatusCode::SERVICE_UNAVAILABLE,
+            ErrorKind::Failed => StatusCode::INTERNAL_SERVER_ERROR,
         };
         let nearest = match error.hint() {
             Some(Hint::NearestPages(pages)) => pages,
@@ -240,7 +240,7 @@ impl From<EngineError> for Fault {
             EngineError::Store(e) if e.is_damage() => Some(
                 "Check the bank on the command line, which says what is damaged and how it is mended.",
             ),
-            EngineError::NotKnown { .. } => Some("The search finds pages by a part of their URL."),
+            EngineError::UnknownPage { .. } => Some("The search finds pages by a part of their URL."),
             _ => None,
         };
         if status == StatusCode::INTERNAL_SERVER_ERROR || status == StatusCode::SERVICE_UNAVAILABLE

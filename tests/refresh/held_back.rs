@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::support::banks::TestBank;
 use seedbank::engine::{
-    ByPolicy, HeldBy, Limit, List, PinFault, PlanOptions, PolicySays, RefreshRequest, Seed, Short,
+    ByPolicy, RejectionReason, Limit, List, PinRejection, PlanOptions, PolicySays, RefreshRequest, Seed, ShortageReason,
     Which,
 };
 use seedbank::watch::Unwatched;
@@ -68,17 +68,17 @@ fn what_is_held_back_is_told() {
     let report = bank.refresh("p", &capped, false);
     let policy = report.view.policy.unwrap();
     assert!(report.plan_changed);
-    assert_eq!(policy.held_back, BTreeMap::from([(HeldBy::MaxPerSite, 2)]));
+    assert_eq!(policy.held_back, BTreeMap::from([(RejectionReason::MaxPerSite, 2)]));
     assert_eq!((report.view.seeds, report.view.cores), (2, 4));
     assert_eq!(
         report.short.map(|short| short.reason),
-        Some(Short::NoLinkLeft)
+        Some(ShortageReason::NoLinkLeft)
     );
     let held = |by| Some(PolicySays::HeldBack { by, line: None });
     assert!(matches!(
         says(&bank, "http://hub.test/2-0"),
         Some(PolicySays::HeldBack {
-            by: HeldBy::MaxPerSite,
+            by: RejectionReason::MaxPerSite,
             ..
         })
     ));
@@ -92,7 +92,7 @@ fn what_is_held_back_is_told() {
     let report = bank.refresh("p", &large, false);
     assert_eq!(
         report.view.policy.unwrap().held_back,
-        BTreeMap::from([(HeldBy::MinHubs, 2)])
+        BTreeMap::from([(RejectionReason::MinHubs, 2)])
     );
     assert_eq!(
         urls(&bank.seeds("p")),
@@ -100,7 +100,7 @@ fn what_is_held_back_is_told() {
     );
     assert_eq!(
         format!("{:?}", says(&bank, "http://hub.test/3-0")),
-        format!("{:?}", held(HeldBy::MinHubs))
+        format!("{:?}", held(RejectionReason::MinHubs))
     );
     // An excluded hub leaves its place to the next one of its core.
     let excluding = PlanOptions {
@@ -111,13 +111,13 @@ fn what_is_held_back_is_told() {
     let report = bank.refresh("p", &excluding, false);
     assert_eq!(
         report.view.policy.unwrap().held_back,
-        BTreeMap::from([(HeldBy::Exclude, 1)])
+        BTreeMap::from([(RejectionReason::Exclude, 1)])
     );
     assert_eq!(bank.seeds("p")[0].url, "http://hub.test/0-1");
     let Some(PolicySays::HeldBack { by, line }) = says(&bank, "http://hub.test/0-0") else {
         panic!("nothing is said");
     };
-    assert_eq!((by, line.as_deref()), (HeldBy::Exclude, Some("*/0-0")));
+    assert_eq!((by, line.as_deref()), (RejectionReason::Exclude, Some("*/0-0")));
     // A page that is left out of the graph is in no core.
     let left_out = PlanOptions {
         exclude: Some(List::none()),
@@ -145,7 +145,7 @@ fn pins_come_first_and_are_counted() {
     let left_out = &policy.pins_left_out;
     assert_eq!(
         (&*left_out[0].url, left_out[0].why),
-        ("http://nowhere.test/", PinFault::Unknown)
+        ("http://nowhere.test/", PinRejection::Unknown)
     );
     let seeds = bank.seeds("p");
     // The cores of pinned hubs have their seeds; the fourth is that of the other core.
@@ -176,7 +176,7 @@ fn pins_come_first_and_are_counted() {
     bank.delta("{\"url\": \"http://hub.test/1-2\", \"gone\": true}\n");
     let report = bank.refresh("p", &PlanOptions::default(), false);
     let left_out = report.view.policy.unwrap().pins_left_out;
-    assert_eq!(left_out[0].why, PinFault::Gone);
+    assert_eq!(left_out[0].why, PinRejection::Gone);
     bank.is_sound();
     let few = PlanOptions {
         seeds: Some(1),
@@ -248,7 +248,7 @@ fn a_list_changes_by_no_more_than_it_may() {
     assert!(matches!(
         says(&bank, "http://new.test/8-0"),
         Some(PolicySays::HeldBack {
-            by: HeldBy::MaxChanges,
+            by: RejectionReason::MaxChanges,
             ..
         })
     ));

@@ -7,7 +7,7 @@ use super::requests::CoverageRequest;
 use super::today::state;
 use crate::engine::ask::views::Views;
 use crate::engine::plan::{self, Plan, PlanOptions, TakenBy};
-use crate::engine::policy::Rules;
+use crate::engine::policy::LoadedPolicy;
 use crate::engine::refresh::cover::sites::{CoverSite, LoadedSite, cover_sites, in_groups};
 use crate::engine::{Bank, EngineError, ExperimentError};
 use seedbank_algorithms::cover::{Choice, Method, select_chosen};
@@ -75,7 +75,7 @@ pub(super) fn run(
     in_groups(
         store,
         &sites,
-        (&loading, &Rules::default()),
+        (&loading, &LoadedPolicy::default()),
         watch,
         |group, loaded| measured.add(request, group, loaded, watch),
     )?;
@@ -117,7 +117,7 @@ fn choice(
         // Sites are covered one by one, so what only plans over the web take is left out.
         ..value.retain(|parameter| parameter.taken_by != TakenBy::Web)
     };
-    match plan.decide()? {
+    match plan.resolve()? {
         Plan::Cover(choice) => Ok(choice),
         Plan::Cores(_) | Plan::Web(_) => Err(EngineError::Internal(
             "a plan over sites was decided to be another one",

@@ -14,7 +14,7 @@ use roaring::RoaringTreemap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::portions::Said;
+use super::gather::PageInput;
 use crate::engine::EngineError;
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
@@ -136,9 +136,9 @@ impl Aliases {
     }
 
     /// Takes in a piece of what is said of a page; `target` is the first of its targets.
-    pub(super) fn claim(&mut self, page: PageId, said: &Said, target: Option<PageId>) {
+    pub(super) fn claim(&mut self, page: PageId, said: &PageInput, target: Option<PageId>) {
         let alias = match (said, target) {
-            (Said::Record(claim), Some(to)) if !claim.gone => {
+            (PageInput::Record(claim), Some(to)) if !claim.gone => {
                 claim.alias.map(|by| Alias { to, by })
             }
             _ => None,
@@ -148,12 +148,12 @@ impl Aliases {
         }
         let spoken = self.spoken.entry(page).or_default();
         match said {
-            Said::Record(claim) => {
+            PageInput::Record(claim) => {
                 spoken.has_record = true;
                 spoken.is_decided = alias.is_some() || claim.gone || claim.crawled;
                 spoken.alias = alias;
             }
-            Said::Links | Said::Attributes(_) => spoken.is_listed = true,
+            PageInput::Links | PageInput::Attributes(_) => spoken.is_listed = true,
         }
     }
 

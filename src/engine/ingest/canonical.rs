@@ -7,21 +7,21 @@
 //! a delta, a page that is only pointed to, or has only a line of attributes, keeps its links. Where a
 //! page has a record too, that record counts; if it says nothing of links, those of the lists are its.
 
-use super::claim::Claim;
+use super::page_update::PageUpdate;
 use super::fields::{Bytes, Fields, group};
-use super::portions::{Gaps, Said, put_said, take_said};
-use super::weight::Weight;
+use super::gather::{Gaps, PageInput, put_said, take_said};
+use super::record_order::RecordOrder;
 use crate::engine::EngineError;
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::{self, Sorted};
 
 /// A canonical record, with the ids of its page and targets.
-pub(super) struct Canonical {
+pub(super) struct CanonicalRecord {
     pub(super) page: PageId,
     /// Whether the bank did not have the page.
     pub(super) born: bool,
-    pub(super) claim: Claim,
+    pub(super) claim: PageUpdate,
     /// The fetch time, as a number that grows with it; 0 without one.
     pub(super) order: u64,
     /// Distinct targets other than the page itself, ascending.
@@ -58,14 +58,14 @@ pub(super) fn by_record(page: PageId) -> Bytes {
 }
 
 /// The canonical records, in the order of their pages.
-pub(super) struct Winners {
+pub(super) struct CanonicalRecords {
     parts: Sorted,
     pub(super) snapshot: bool,
     /// Whether every record so far says when it was fetched.
     pub(super) dated: bool,
 }
 
-impl Winners {
+impl CanonicalRecords {
     pub(super) fn new(parts: Sorted, snapshot: bool) -> Self {
         Self {
             parts,
@@ -77,7 +77,7 @@ impl Winners {
     pub(super) fn next_record(
         &mut self,
         watch: &dyn Watch,
-    ) -> Result<Option<Canonical>, EngineError> {
+    ) -> Result<Option<CanonicalRecord>, EngineError> {
         watch.proceed()?;
         let lost = || EngineError::Internal("a record lost its page between two passes");
         let Some(first) = self.parts.peek()? else {
@@ -90,10 +90,10 @@ impl Winners {
             return Err(lost());
         }
         let born = Fields(value).byte()? == 1;
-        let mut record: Option<Claim> = None;
+        let mut record: Option<PageUpdate> = None;
         let mut order = 0;
-        let mut attributes = Claim::NAMED;
-        let mut largest = Weight::default();
+        let mut attributes = PageUpdate::NAMED;
+        let mut largest = RecordOrder::default();
         // A snapshot gives the whole state, so also the links of a page that has none.
         let has_links = self.snapshot;
         let mut targets = Vec::new();
@@ -106,33 +106,33 @@ impl Winners {
             let said = seedbank_store::unpack(take_said(&mut value)?)?;
             let of_piece = Gaps::new(value).map(PageId);
             match said {
-                Said::Record(claim) => {
+                PageInput::Record(claim) => {
                     record = Some(claim);
                     targets.clear();
                     targets.extend(of_piece);
                 }
-                Said::Links => {
+                PageInput::Links => {
                     is_listed = true;
                     has_listed_links = true;
                     listed.extend(of_piece);
                 }
-                Said::Attributes(claim) => {
+                PageInput::Attributes(claim) => {
                     is_listed = true;
                     has_listed_links |= claim.links;
                     // A page that is merely named gets no attributes.
-                    let claim = Claim {
+                    let claim = PageUpdate {
                         links: false,
                         ..claim
                     };
-                    let weight = Weight::of_claim(&claim)?;
-                    if claim != Claim::NAMED && weight >= largest {
+                    let weight = RecordOrder::of_claim(&claim)?;
+                    if claim != PageUpdate::NAMED && weight >= largest {
                         (attributes, largest) = (claim, weight);
                     }
                 }
             }
         }
         attributes.links = has_links;
-        let has_own = record.as_ref().is_some_and(Claim::is_whole);
+        let has_own = record.as_ref().is_some_and(PageUpdate::is_whole);
         let mut claim = record.unwrap_or(attributes);
         if is_listed && !has_own {
             claim.crawled = true;
@@ -146,7 +146,7 @@ impl Winners {
         targets.sort_unstable();
         targets.dedup();
         targets.retain(|target| *target != page);
-        Ok(Some(Canonical {
+        Ok(Some(CanonicalRecord {
             page,
             born,
             claim,
@@ -159,7 +159,7 @@ impl Winners {
 /// Adds a record to the batch's digest, which is taken over the canonical records and does not
 /// depend on the order of the input. Within a bank an id stands for a URL, even before the URL has
 /// come in.
-pub(super) fn digest(record: &Canonical, hasher: &mut blake3::Hasher) -> Result<(), EngineError> {
+pub(super) fn digest(record: &CanonicalRecord, hasher: &mut blake3::Hasher) -> Result<(), EngineError> {
     let claim = record.claim.digested()?;
     let mut bytes = Vec::with_capacity(64 + record.targets.len() * 8);
     bytes.extend_from_slice(&record.page.0.to_le_bytes());

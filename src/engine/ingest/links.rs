@@ -2,13 +2,13 @@
 //! out. Both come in the order of pages.
 
 use super::aliases::{self, Resolved};
-use super::canonical::{Canonical, Winners, digest};
-use super::claim::Claim;
+use super::canonical::{CanonicalRecord, CanonicalRecords, digest};
+use super::page_update::PageUpdate;
 use super::fields::Bytes;
-use super::intra::IntraBlocks;
+use super::intra_links::IntraBlocks;
 use super::loss::GivenLinks;
 use super::passes::{PageEvent, Passes, lead_event, member_event, page_event, target_event};
-use super::replaced::{change, only};
+use super::link_delta::{change, only};
 use crate::engine::EngineError;
 use seedbank_algorithms::page::{PageId, RowId};
 use seedbank_algorithms::watch::Watch;
@@ -42,7 +42,7 @@ fn find_row(
 /// `hasher` becomes the batch's digest.
 pub(super) fn links_pass(
     store: &Store,
-    records: &mut Winners,
+    records: &mut CanonicalRecords,
     passes: &mut Passes<'_>,
     hasher: &mut blake3::Hasher,
     watch: &dyn Watch,
@@ -55,7 +55,7 @@ pub(super) fn links_pass(
     while let Some(record) = records.next_record(watch)? {
         watch.advance(1);
         digest(&record, hasher)?;
-        let Canonical {
+        let CanonicalRecord {
             page,
             born,
             claim,
@@ -137,7 +137,7 @@ fn left_out(
             is_named: false,
         };
         let nothing = (Vec::new(), false);
-        claim_page(store, &subject, Claim::GONE, nothing, intra, passes)?;
+        claim_page(store, &subject, PageUpdate::GONE, nothing, intra, passes)?;
     }
     Ok(())
 }
@@ -178,7 +178,7 @@ fn resolved_anew(
 fn claim_page(
     store: &Store,
     subject: &Subject,
-    claim: Claim,
+    claim: PageUpdate,
     given: (Vec<PageId>, bool),
     intra: &mut IntraBlocks,
     passes: &mut Passes<'_>,

@@ -3,31 +3,31 @@
 //! The passes, and what goes between them, are drawn in `passes`.
 
 mod aliases;
-mod barred;
+mod blocklist;
 mod canonical;
-mod claim;
+mod page_update;
 mod fields;
 mod forget;
-mod intra;
+mod intra_links;
 mod links;
 mod loss;
-mod overruled;
+mod deduplicate;
 mod pages;
 mod passes;
-mod portions;
+mod gather;
 mod push;
-mod refused;
-mod rejects;
-mod replaced;
+mod bad_records;
+mod reject_list;
+mod link_delta;
 mod report;
 mod resolve;
 mod row_blocks;
 mod rows;
-mod sites;
+mod site_records;
 mod targets;
 pub(in crate::engine) mod undo;
 mod urls;
-mod weight;
+mod record_order;
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -36,16 +36,16 @@ use crate::engine::clock::now;
 use crate::engine::{Bank, EngineError};
 pub use aliases::AliasCounts;
 use aliases::Aliases;
-pub use barred::BarredCounts;
-use barred::Bars;
-use canonical::Winners;
+pub use blocklist::BlockedCounts;
+use blocklist::Blocklist;
+use canonical::CanonicalRecords;
 pub use forget::{ForgetReport, ForgetRequest};
 use passes::Passes;
-use portions::Gather;
+use gather::Gather;
 pub use push::PushedBatch;
-use refused::bad_records;
-pub(in crate::engine) use rejects::list_of;
-use rejects::{Listed, RejectList};
+use bad_records::bad_records;
+pub(in crate::engine) use reject_list::list_of;
+use reject_list::{Listed, RejectList};
 pub use report::IngestReport;
 pub(in crate::engine) use report::readable;
 use seedbank_algorithms::watch::Watch;
@@ -57,7 +57,7 @@ use seedbank_formats::ingest::{
 use seedbank_store::records::{BatchId, BatchKind, BatchRecord, Counters};
 use seedbank_store::tables::{self, BitmapKey};
 use seedbank_store::{Changes, StoreError, Writer};
-pub use sites::SitesCounts;
+pub use site_records::SiteCounts;
 pub use undo::UndoReport;
 
 /// What to ingest, and how.
@@ -202,7 +202,7 @@ impl Bank {
         let aliases = Aliases::of(&writer)?;
         let mut passes = Passes::new(&spill, request.memory, writer.counters()?, batch, aliases);
         let rejects = RejectList::new(request.rejects.as_deref(), self.path(), batch)?;
-        let gather = passes.gather(Bars::of(&writer)?);
+        let gather = passes.gather(Blocklist::of(&writer)?);
         for source in &mut *inputs.sources {
             source.limit_memory(request.memory);
         }
@@ -233,7 +233,7 @@ impl Bank {
         let is_in = matches!(&committed, Ok(()) | Err(StoreError::Unpublished(_)));
         if is_in && request.rejects.is_none() {
             let attempt = report.rejects_file.take();
-            report.rejects_file = attempt.map(|path| rejects::name_after(batch, path));
+            report.rejects_file = attempt.map(|path| reject_list::name_after(batch, path));
         }
         committed?;
         report.batch = Some(batch);
@@ -323,9 +323,9 @@ fn read(
                 &sources[..*of_pages],
                 &request.format,
             );
-            return Err(EngineError::MostAreBad { bad });
+            return Err(EngineError::MostlyRejected { bad });
         }
-        read => read.map_err(refused::unread)?,
+        read => read.map_err(bad_records::unread)?,
     };
     let listed = rejects.finish()?;
     if !within_limit(read.rejected(), read.records, request.max_rejects) {
@@ -392,7 +392,7 @@ fn work_in(
     let mut hasher = blake3::Hasher::new();
     hasher.update(&[u8::from(request.snapshot)]);
     watch.stage("sort", None);
-    let settled = overruled::settle(gather.finish()?, passes, watch)?;
+    let settled = deduplicate::deduplicate(gather.finish()?, passes, watch)?;
     watch.stage("find", None);
     let (urls, mut said) = (settled.urls, settled.sites);
     let resolved = resolve::resolve(writer, urls, &settled.unnamed, &mut said, passes, watch)?;
@@ -404,7 +404,7 @@ fn work_in(
     passes.aliases.settle(writer, request.snapshot, watch)?;
     watch.stage("links", Some(records));
     let parts = passes.take(|passes| &mut passes.records)?;
-    let mut records = Winners::new(parts, request.snapshot);
+    let mut records = CanonicalRecords::new(parts, request.snapshot);
     links::links_pass(writer, &mut records, passes, &mut hasher, watch)?;
     let of_sites = said.digest();
     if let Some(digest) = &of_sites {

@@ -1,7 +1,7 @@
 //! The pages pass writes the records of pages; the digests and sites passes write what follows from
 //! them.
 
-use super::claim::Claim;
+use super::page_update::PageUpdate;
 use super::fields::{Bytes, Fields, group};
 use super::passes::{PageEvent, PagesEvent, Passes, SiteDelta, read_page};
 use crate::engine::EngineError;
@@ -82,7 +82,7 @@ struct NewRow(Option<u32>);
 #[derive(Default)]
 struct PageChange {
     born: Option<String>,
-    claim: Option<Claim>,
+    claim: Option<PageUpdate>,
     state: Option<PageState>,
     row: Option<NewRow>,
     intra: Option<i64>,
@@ -179,7 +179,7 @@ impl PageChange {
 }
 
 /// Applies a record that is not `gone`; attributes that it leaves out stay.
-fn attributes(record: &mut PageRecord, claim: &Claim) {
+fn attributes(record: &mut PageRecord, claim: &PageUpdate) {
     record.state = claim.state_after(Some(record.state));
     if let Some(spam) = claim.spam {
         record.spam_given = Some(spam);

@@ -32,12 +32,12 @@ use roaring::RoaringTreemap;
 use serde::{Deserialize, Serialize};
 
 use super::aliases::Aliases;
-use super::barred::Bars;
-use super::claim::Claim;
+use super::blocklist::Blocklist;
+use super::page_update::PageUpdate;
 use super::fields::{Bytes, Fields};
 use super::loss::Loss;
-use super::portions::Gather;
-use super::sites::{SiteRecords, SitesCounts};
+use super::gather::Gather;
+use super::site_records::{SiteRecords, SiteCounts};
 use crate::engine::EngineError;
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
 use seedbank_store::links::{LinkKey, NEIGHBOURS};
@@ -67,7 +67,7 @@ pub(super) struct Passes<'a> {
     pub(super) changes: Changes,
     pub(super) counters: Counters,
     pub(super) counts: BatchCounts,
-    pub(super) of_sites: SitesCounts,
+    pub(super) of_sites: SiteCounts,
     pub(super) batch: BatchId,
     /// Pages whose links, state or attributes changed.
     pub(super) changed: PageSetBytes,
@@ -119,7 +119,7 @@ impl<'a> Passes<'a> {
             changes: Changes::new(folder, LARGE * share),
             counters,
             counts: BatchCounts::default(),
-            of_sites: SitesCounts::default(),
+            of_sites: SiteCounts::default(),
             batch,
             changed: PageSetBytes::default(),
             former: PageSetBytes::default(),
@@ -140,7 +140,7 @@ impl<'a> Passes<'a> {
     }
 
     /// Collects the input, before anything else has to be held, without what is barred.
-    pub(super) fn gather(&self, bars: Option<Bars>) -> Gather {
+    pub(super) fn gather(&self, bars: Option<Blocklist>) -> Gather {
         let portion = (self.share * GATHER_SHARES).min(MOST_PORTION);
         let sites = SiteRecords::new(Sorter::new(self.folder, SMALL * self.share));
         Gather::new(portion, [0; 3].map(|_| self.large_sorter()), sites, bars)
@@ -180,7 +180,7 @@ pub(super) enum PageEvent<'a> {
     /// The page is new; the rest of its URL.
     Born(&'a str),
     /// The page has a record.
-    Claim(Claim),
+    Claim(PageUpdate),
     /// Links came or went that make the page one, or make it none.
     State(PageState),
     /// The page has another row, or none.

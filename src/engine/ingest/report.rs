@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::aliases::AliasCounts;
-use super::barred::BarredCounts;
-use super::sites::SitesCounts;
+use super::blocklist::BlockedCounts;
+use super::site_records::SiteCounts;
 use seedbank_formats::ingest::ReadSummary;
 use seedbank_store::records::{BatchCounts, BatchId, BatchKind};
 
@@ -38,10 +38,10 @@ pub struct IngestReport {
     /// What it did to aliases; links to them count as changed with them.
     pub aliases: AliasCounts,
     /// What it said of sites; pages that inherit it count as changed.
-    pub sites: SitesCounts,
+    pub sites: SiteCounts,
     /// What was left out since it was forgotten and is not to come back.
-    #[serde(default, skip_serializing_if = "BarredCounts::is_nothing")]
-    pub barred: BarredCounts,
+    #[serde(default, skip_serializing_if = "BlockedCounts::is_nothing")]
+    pub barred: BlockedCounts,
     /// Where bad records are listed; `None` where there are none.
     #[serde(serialize_with = "readable")]
     pub rejects_file: Option<PathBuf>,
@@ -77,8 +77,8 @@ impl IngestReport {
             dry_run: false,
             counts: BatchCounts::default(),
             aliases: AliasCounts::default(),
-            sites: SitesCounts::default(),
-            barred: BarredCounts::default(),
+            sites: SiteCounts::default(),
+            barred: BlockedCounts::default(),
             rejects_file: None,
             rejects_listed: 0,
             read,

@@ -3,7 +3,7 @@
 
 use super::fields::Fields;
 use super::passes::{Passes, citers_event};
-use super::replaced::{Left, Replaced, write_blocks};
+use super::link_delta::{PendingBlocks, LinkDelta, write_blocks};
 use crate::engine::EngineError;
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
@@ -17,11 +17,11 @@ pub(super) fn row_blocks_pass(
     passes: &mut Passes<'_>,
     watch: &dyn Watch,
 ) -> Result<(), EngineError> {
-    let mut left = Left::default();
+    let mut left = PendingBlocks::default();
     while let Some(key) = rows.peek()? {
         watch.proceed()?;
         let (of_block, _) = LinkKey::of_row(Fields(key).row()?);
-        let mut block = Replaced::new(of_block, store.links(&tables::ROWS, of_block)?);
+        let mut block = LinkDelta::new(of_block, store.links(&tables::ROWS, of_block)?);
         while let Some(key) = rows.peek()? {
             let (key, place) = LinkKey::of_row(Fields(key).row()?);
             if key != of_block {
@@ -45,6 +45,6 @@ pub(super) fn row_blocks_pass(
     write(left, passes)
 }
 
-fn write(left: Left<PageId>, passes: &mut Passes<'_>) -> Result<(), EngineError> {
+fn write(left: PendingBlocks<PageId>, passes: &mut Passes<'_>) -> Result<(), EngineError> {
     write_blocks(&tables::ROWS, left, passes, citers_event)
 }

@@ -18,7 +18,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::clock::now;
-use crate::engine::{Bank, EngineError, NoUndo};
+use crate::engine::{Bank, EngineError, UndoError};
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::{
@@ -53,7 +53,7 @@ impl Bank {
     /// changed. The same records can be ingested again afterwards.
     ///
     /// A batch that took another one back, or that forgot pages on demand, cannot be taken back:
-    /// [`EngineError::NoUndo`]. With `wait` it waits for another writer to finish. `memory` is how many
+    /// [`EngineError::CannotUndo`]. With `wait` it waits for another writer to finish. `memory` is how many
     /// bytes sorting may take, besides the store's own.
     ///
     /// ```
@@ -132,17 +132,17 @@ impl Bank {
 /// The last batch, if it can be taken back.
 fn undoable(writer: &Writer, last: BatchId) -> Result<(UndoRecord, BatchRecord), EngineError> {
     if last == 0 {
-        return Err(EngineError::NoUndo(NoUndo::NoBatch));
+        return Err(EngineError::CannotUndo(UndoError::NoBatch));
     }
     let record = writer.need(&tables::BATCHES, &last)?;
     let why = match record.kind {
-        BatchKind::Undo => NoUndo::Undone(last),
-        BatchKind::Forget => NoUndo::Forgot(last),
-        BatchKind::Snapshot | BatchKind::Delta => NoUndo::NotKept(last),
+        BatchKind::Undo => UndoError::IsUndo(last),
+        BatchKind::Forget => UndoError::IsForget(last),
+        BatchKind::Snapshot | BatchKind::Delta => UndoError::NotStored(last),
     };
     match writer.undo_record()? {
         Some(undo) => Ok((undo, record)),
-        None => Err(EngineError::NoUndo(why)),
+        None => Err(EngineError::CannotUndo(why)),
     }
 }
 

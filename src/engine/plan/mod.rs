@@ -14,15 +14,15 @@
 //! schema      what the JSON Schemas of answers say of plans
 //! ```
 
-mod decide;
-mod details;
+mod resolve;
+mod declaration;
 mod method;
 mod parameter;
 mod parameters;
 mod schema;
 #[cfg(test)]
 mod tests;
-mod types;
+mod parameter_type;
 
 use std::mem;
 use std::path::Path;
@@ -32,7 +32,7 @@ use serde::de::Error;
 use serde::{Deserialize, Serialize};
 
 use super::{EngineError, PlanError};
-use crate::engine::policy::Lists;
+use crate::engine::policy::PolicyLists;
 use seedbank_algorithms::cores::CoreParams;
 use seedbank_algorithms::cover::web::{Setting, WebChoice};
 use seedbank_algorithms::cover::{Choice, Seats, Weights};
@@ -44,7 +44,7 @@ pub use method::Method;
 pub use parameter::{Section, TakenBy};
 pub use parameters::{Parameter, PlanOptions};
 pub(crate) use schema::{NAME_PATTERN, by_cores, by_cover};
-pub use types::{Kind, Word};
+pub use parameter_type::{ValueKind, NamedValue};
 
 /// The plan that is meant where none is named.
 pub(crate) const DEFAULT_PLAN: &str = "default";
@@ -74,7 +74,7 @@ pub enum Scope {
 /// How a plan came by its hops and its price.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Tuned {
+pub struct TuningRecord {
     /// The last batch of the state on which they were tried.
     pub batch: BatchId,
     /// How many settings were tried.
@@ -146,10 +146,10 @@ impl PlanOptions {
     /// - Hops and a cost that were tried belong to the method, the budget and the kind of value that
     ///   they were tried for: another one here sets them aside.
     #[must_use]
-    pub fn over(mut self, stored: &Self) -> Self {
+    pub fn merged_over(mut self, stored: &Self) -> Self {
         let mut stored = stored.clone();
         for parameter in Parameter::all() {
-            parameter.slot.set_aside(&self, &mut stored);
+            parameter.slot.clear_conflicts(&self, &mut stored);
         }
         // Of what was tried, one is replaced and the other stays, as if it had been given.
         if self.hops.is_some() || self.fetch_cost.is_some() {
@@ -163,9 +163,9 @@ impl PlanOptions {
     }
 
     /// The options without `none`, once it has removed what the plan stored.
-    pub(crate) fn settled(self) -> Self {
+    pub(crate) fn without_none(self) -> Self {
         let settled = self.clone();
-        self.retain(|parameter| !parameter.slot.takes_off(&settled))
+        self.retain(|parameter| !parameter.slot.removes_stored(&settled))
     }
 
     /// The parameters for which `keeps` is true, and `tuned`.
@@ -192,7 +192,7 @@ impl PlanOptions {
     pub(crate) fn weights(&self) -> Weights {
         let mut weights = Weights::default();
         for parameter in Parameter::all() {
-            parameter.slot.weigh(self, &mut weights);
+            parameter.slot.set_weight(self, &mut weights);
         }
         weights
     }
@@ -225,8 +225,8 @@ impl PlanOptions {
     }
 
     /// The lists that the plan names.
-    pub(crate) fn lists(&self) -> Lists<'_> {
-        Lists {
+    pub(crate) fn lists(&self) -> PolicyLists<'_> {
+        PolicyLists {
             exclude: self.exclude.as_ref(),
             only: self.only.as_ref(),
             exclude_from_graph: self.exclude_from_graph.as_ref(),
@@ -236,7 +236,7 @@ impl PlanOptions {
 
     /// Clears what was stored for another method: of another family everything but the policies of
     /// any method.
-    fn set_method_aside(method: Method, stored: &mut Self) {
+    fn clear_for_method(method: Method, stored: &mut Self) {
         let previous = stored.method.unwrap_or_default();
         if (previous == Method::Cores) != (method == Method::Cores) {
             *stored = Self {
@@ -249,30 +249,30 @@ impl PlanOptions {
             (stored.depth, stored.covered) = (None, None);
         }
         if stored.method != Some(method) {
-            stored.forget_tuning();
+            stored.clear_tuning();
         }
     }
 
     /// Clears what was stored for the other scope.
-    fn set_scope_aside(scope: Scope, stored: &mut Self) {
+    fn clear_for_scope(scope: Scope, stored: &mut Self) {
         match scope {
             Scope::Web => (stored.per_site, stored.share) = (None, None),
             Scope::Site => {
-                stored.forget_tuning();
+                stored.clear_tuning();
                 *stored = mem::take(stored).retain(|parameter| parameter.taken_by != TakenBy::Web);
             }
         }
     }
 
     /// Clears hops and a cost that were tried, so that they are tried again; given ones stay.
-    pub(crate) fn forget_tuning(&mut self) {
+    pub(crate) fn clear_tuning(&mut self) {
         if self.tuned.take().is_some() {
             (self.hops, self.fetch_cost) = (None, None);
         }
     }
 
     /// Keeps hops and price that were tried.
-    pub(crate) fn keep_tuning(&mut self, setting: Setting, tuned: Tuned) {
+    pub(crate) fn set_tuning(&mut self, setting: Setting, tuned: TuningRecord) {
         self.hops = Some(setting.hops);
         self.fetch_cost = Some(setting.fetch_cost);
         self.tuned = Some(tuned);
@@ -296,17 +296,17 @@ impl PlanOptions {
     #[must_use]
     pub fn said(&self) -> Self {
         let mut said = self.clone();
-        said.forget_tuning();
+        said.clear_tuning();
         said
     }
 
     /// The options of a plan as it is kept.
-    pub(crate) fn from_kept(settings: &str) -> Result<Self, PlanError> {
-        serde_json::from_str(settings).map_err(PlanError::Kept)
+    pub(crate) fn from_stored(settings: &str) -> Result<Self, PlanError> {
+        serde_json::from_str(settings).map_err(PlanError::Stored)
     }
 
     /// What is kept of a plan.
-    pub(crate) fn to_kept(&self) -> Result<String, EngineError> {
+    pub(crate) fn to_stored(&self) -> Result<String, EngineError> {
         serde_json::to_string(self)
             .map_err(|_| EngineError::Internal("a plan cannot be written as JSON"))
     }

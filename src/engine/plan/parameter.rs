@@ -3,8 +3,8 @@
 
 use std::fmt;
 
-use super::details::{Access, Details, Slot};
-use super::types::{Kind, ParameterType, Word};
+use super::declaration::{Access, Declaration, Slot};
+use super::parameter_type::{ValueKind, ParameterType, NamedValue};
 use crate::engine::policy::List;
 use crate::engine::{Family, PlanError};
 
@@ -28,9 +28,9 @@ pub struct Parameter<O: 'static> {
     /// What stands for the value in help: `N`.
     pub value_name: &'static str,
     /// How the value is written.
-    pub kind: Kind,
+    pub kind: ValueKind,
     /// The words that the parameter can be set to; empty if it takes other values.
-    pub words: Vec<Word>,
+    pub words: Vec<NamedValue>,
     /// The range of the value, in words; `None` if all values of the type make sense.
     pub expected: Option<String>,
     /// The default, in words; `None` if nothing happens without the parameter.
@@ -91,7 +91,7 @@ impl<O: 'static> Parameter<O> {
         taken_by: TakenBy,
         (field, doc): (&str, &str),
         access: Access<O, T>,
-        details: Details<O, T>,
+        details: Declaration<O, T>,
     ) -> Self {
         Self {
             name: field.replace('_', "-"),
@@ -118,7 +118,7 @@ impl<O: 'static> Parameter<O> {
         self.slot.read(options, text)
     }
 
-    /// Sets a parameter of the kind [`List`](Kind::List); others stay as they are.
+    /// Sets a parameter of the kind [`List`](ValueKind::List); others stay as they are.
     pub fn set_list(&self, options: &mut O, list: List) {
         self.slot.set_list(options, list);
     }

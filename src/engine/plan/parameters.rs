@@ -2,10 +2,10 @@
 //!
 //! From a declaration come the field of [`PlanOptions`] with its name in plan files, in answers and
 //! in the bank; the flag with its help; the JSON Schema; the check of the range; and how the
-//! parameter merges with what the plan stored ([`PlanOptions::over`]).
+//! parameter merges with what the plan stored ([`PlanOptions::merged_over`]).
 //!
 //! A declaration is a doc comment, which is also the help and the schema's description, a name, a
-//! type, and [`Details`]. Doc comments name other parameters in backticks, as plan files do; the
+//! type, and [`Declaration`]. Doc comments name other parameters in backticks, as plan files do; the
 //! command line prints them as flags.
 
 use std::sync::LazyLock;
@@ -13,9 +13,9 @@ use std::sync::LazyLock;
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
-use super::details::{Access, Details, switch, value, weight};
+use super::declaration::{Access, Declaration, switch, value, weight};
 use super::parameter::{self, Section, TakenBy};
-use super::{Method, Pages, Scope, Tuned};
+use super::{Method, Pages, Scope, TuningRecord};
 use crate::engine::policy::{Limit, List};
 use seedbank_algorithms::cores::{self, CoreParams, Density, Growth, Hits, Pick, Slack};
 use seedbank_algorithms::cover::web::{TUNE_VISITS, ValueBy};
@@ -41,12 +41,12 @@ macro_rules! parameters {
             /// How the plan came by `hops` and `fetch-cost` if they were tried; stored by a refresh,
             /// and not for plan files.
             #[serde(skip_serializing_if = "Option::is_none")]
-            pub tuned: Option<Tuned>,
+            pub tuned: Option<TuningRecord>,
         }
 
         static PARAMETERS: LazyLock<Vec<Parameter>> = LazyLock::new(|| {
             vec![$($({
-                let details: Details<PlanOptions, $type> = $details;
+                let details: Declaration<PlanOptions, $type> = $details;
                 Parameter::new(
                     Section::$section,
                     TakenBy::$taken_by,
@@ -67,13 +67,13 @@ parameters! {
         /// How seeds are selected.
         method: Method = value("METHOD")
             .default(Method::default())
-            .sets_aside(|method, stored| PlanOptions::set_method_aside(*method, stored));
+            .clears(|method, stored| PlanOptions::clear_for_method(*method, stored));
         /// How many seeds: by cores one from each core; by a cover method a total that is shared out
         /// over the sites; over the web the length of the list.
         seeds: u32 = value("N")
             .range(1..)
             .default_is("100 by cores and over the web")
-            .sets_aside(|_, stored| stored.per_site = None);
+            .clears(|_, stored| stored.per_site = None);
     }
 
     section Cores, taken by Cores {
@@ -86,33 +86,33 @@ parameters! {
         /// The percentage of possible links from a core's hubs to its authorities that must exist.
         density: Density = value("PERCENT")
             .default(Density::default())
-            .sets_aside(|_, stored| (stored.core_size, stored.new_members) = (None, None));
+            .clears(|_, stored| (stored.core_size, stored.new_members) = (None, None));
         /// What happens if the best page would lower the density too far.
         growth: Growth = value("RULE")
             .default(Growth::default())
-            .sets_aside(|_, stored| (stored.core_size, stored.new_members) = (None, None));
+            .clears(|_, stored| (stored.core_size, stored.new_members) = (None, None));
         /// Complete a core at this number of pages instead of by density.
         core_size: u32 = value("N")
             .range(2..)
-            .sets_aside(|_, stored| (stored.density, stored.growth) = (None, None));
+            .clears(|_, stored| (stored.density, stored.growth) = (None, None));
         /// With `core-size`: the number of new hubs, and of new authorities, in each round.
         new_members: u32 = value("N")
             .range(1..)
             .default(1)
-            .sets_aside(|_, stored| (stored.density, stored.growth) = (None, None));
+            .clears(|_, stored| (stored.density, stored.growth) = (None, None));
         /// The most hubs of a core.
         max_hubs: u32 = value("N").range(1..).default_is("no limit");
         /// Which hub of a core becomes the seed.
         pick: Pick = value("RULE")
             .default(Pick::default())
-            .sets_aside(|_, stored| stored.succeed = None);
+            .clears(|_, stored| stored.succeed = None);
         /// How far below the largest singular value that remains a core's may lie, in per cent: 0 for
         /// exact cores, 0.5 to 50 for cores that are proven to be that close and that change less
         /// from day to day.
         within: Slack = value("PERCENT").default(Slack::default());
         /// Keep the seed list stable: as with `pick` stable, and a seed of the previous refresh that
         /// is gone, is spam or is no hub any more is replaced by its successor.
-        succeed: bool = switch(false).sets_aside(|on, stored| {
+        succeed: bool = switch(false).clears(|on, stored| {
             if *on {
                 stored.pick = None;
             }
@@ -128,11 +128,11 @@ parameters! {
         per_site: u32 = value("N")
             .range(1..)
             .default(limits::PER_SITE)
-            .sets_aside(|_, stored| (stored.seeds, stored.share) = (None, None));
+            .clears(|_, stored| (stored.seeds, stored.share) = (None, None));
         /// With `seeds`: by what the total is shared out.
         share: Share = value("WHAT")
             .default(Share::default())
-            .sets_aside(|_, stored| stored.per_site = None);
+            .clears(|_, stored| stored.per_site = None);
         /// A seed covers the pages within this number of hops.
         hops: u32 = value("N")
             .range(limits::HOPS)
@@ -166,7 +166,7 @@ parameters! {
         /// links; `seeds` of its crawled pages.
         scope: Scope = value("SCOPE")
             .default(Scope::default())
-            .sets_aside(|scope, stored| PlanOptions::set_scope_aside(*scope, stored));
+            .clears(|scope, stored| PlanOptions::clear_for_scope(*scope, stored));
     }
 
     section Web, taken by Web {
@@ -179,9 +179,9 @@ parameters! {
         value_by: ValueBy = value("WHAT")
             .default(ValueBy::default())
             .values_pages()
-            .sets_aside(|by, stored| {
+            .clears(|by, stored| {
                 if stored.value_by != Some(*by) {
-                    stored.forget_tuning();
+                    stored.clear_tuning();
                 }
             });
         /// What every reached page costs; subtracted from its value.
@@ -189,9 +189,9 @@ parameters! {
         /// How many pages the crawl will fetch. The first refresh tries hops 1 to 4 and several costs,
         /// and stores the pair that gathers the most value; the list is ordered so that its head is
         /// good too.
-        budget: u64 = value("N").range(1..).sets_aside(|budget, stored| {
+        budget: u64 = value("N").range(1..).clears(|budget, stored| {
             if stored.budget != Some(*budget) {
-                stored.forget_tuning();
+                stored.clear_tuning();
             }
         });
         /// With `budget`: the most page visits of a search from every page; hops that need more are

@@ -1,6 +1,6 @@
 //! Whether a page may be a seed for its own sake.
 
-use super::held::HeldBy;
+use super::rejection_reason::RejectionReason;
 use seedbank_formats::ingest::{self, Patterns, SiteMode};
 use seedbank_store::records::PageRecord;
 
@@ -18,7 +18,7 @@ pub(crate) struct Candidates {
 /// Why a page may not be a seed, and the line of a list that says so.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Refusal {
-    pub(crate) by: HeldBy,
+    pub(crate) by: RejectionReason,
     /// The line; `None` where no line names the page, or it is not about lists.
     pub(crate) line: Option<String>,
 }
@@ -33,7 +33,7 @@ impl Candidates {
     }
 
     /// Whether pages are left out of the graph.
-    pub(crate) const fn leave_out(&self) -> Option<&Patterns> {
+    pub(crate) const fn graph_exclusions(&self) -> Option<&Patterns> {
         self.from_graph.as_ref()
     }
 
@@ -56,25 +56,25 @@ impl Candidates {
             return None;
         }
         let url = ingest::url(site, &page.local, self.mode);
-        let named = |by: HeldBy, patterns: &Option<Patterns>| {
+        let named = |by: RejectionReason, patterns: &Option<Patterns>| {
             let line = patterns.as_ref()?.find(site, &url)?;
             Some(Refusal {
                 by,
                 line: Some(line.to_owned()),
             })
         };
-        let bare = |by: HeldBy| Some(Refusal { by, line: None });
-        if let Some(refusal) = named(HeldBy::ExcludeFromGraph, &self.from_graph) {
+        let bare = |by: RejectionReason| Some(Refusal { by, line: None });
+        if let Some(refusal) = named(RejectionReason::ExcludeFromGraph, &self.from_graph) {
             return Some(refusal);
         }
-        if let Some(refusal) = named(HeldBy::Exclude, &self.exclude) {
+        if let Some(refusal) = named(RejectionReason::Exclude, &self.exclude) {
             return Some(refusal);
         }
         if self.only.as_ref().is_some_and(|only| !only.has(site, &url)) {
-            return bare(HeldBy::Only);
+            return bare(RejectionReason::Only);
         }
         if self.min_quality > page.quality() {
-            return bare(HeldBy::MinQuality);
+            return bare(RejectionReason::MinQuality);
         }
         None
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::held::HeldBy;
+use super::rejection_reason::RejectionReason;
 use super::params::Policy;
 use crate::engine::EngineError;
 use seedbank_algorithms::page::SiteId;
@@ -46,11 +46,11 @@ impl Caps {
         &mut self,
         store: &Store,
         site: SiteId,
-    ) -> Result<Option<HeldBy>, EngineError> {
+    ) -> Result<Option<RejectionReason>, EngineError> {
         if let Some(most) = self.per_site
             && self.of_sites.get(&site).is_some_and(|seeds| *seeds >= most)
         {
-            return Ok(Some(HeldBy::MaxPerSite));
+            return Ok(Some(RejectionReason::MaxPerSite));
         }
         if let Some(most) = self.per_domain {
             let domain = self.domain(store, site)?;
@@ -59,7 +59,7 @@ impl Caps {
                 .get(&domain)
                 .is_some_and(|seeds| *seeds >= most)
             {
-                return Ok(Some(HeldBy::MaxPerDomain));
+                return Ok(Some(RejectionReason::MaxPerDomain));
             }
         }
         Ok(None)
@@ -95,11 +95,11 @@ impl Caps {
     pub(crate) fn share(
         &mut self,
         store: &Store,
-        full: HeldBy,
+        full: RejectionReason,
         (a, b): (SiteId, SiteId),
     ) -> Result<bool, EngineError> {
         Ok(match full {
-            HeldBy::MaxPerSite => a == b,
+            RejectionReason::MaxPerSite => a == b,
             _ => self.domain(store, a)? == self.domain(store, b)?,
         })
     }

@@ -16,20 +16,20 @@
 
 mod candidates;
 mod caps;
-mod held;
+mod rejection_reason;
 mod limit;
 mod list;
 mod params;
 mod pins;
-mod rules;
-mod steady;
+mod loaded_policy;
+mod churn_limit;
 
-pub use held::HeldBy;
+pub use rejection_reason::RejectionReason;
 pub use limit::Limit;
 pub use list::List;
 pub use params::Policy;
-pub use pins::{LeftOutPin, PinFault};
+pub use pins::{RejectedPin, PinRejection};
 
 pub(crate) use caps::Caps;
-pub(crate) use rules::{Lists, Rules, pinned_urls};
-pub(crate) use steady::{Steady, steady};
+pub(crate) use loaded_policy::{LoadedPolicy, PolicyLists, pinned_urls};
+pub(crate) use churn_limit::{ChurnLimit, limit_churn};

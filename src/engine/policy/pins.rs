@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::candidates::Candidates;
-use super::held::HeldBy;
+use super::rejection_reason::RejectionReason;
 use super::list::List;
 use crate::engine::{EngineError, PlanError};
 use seedbank_algorithms::page::PageId;
@@ -24,23 +24,23 @@ pub(crate) struct Pins {
     pub(crate) crawled: Vec<bool>,
     places: HashMap<PageId, u32>,
     /// Those that cannot be seeds, in the order of the list.
-    pub(crate) left_out: Vec<LeftOutPin>,
+    pub(crate) left_out: Vec<RejectedPin>,
 }
 
 /// A page that is pinned and is no seed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
-pub struct LeftOutPin {
+pub struct RejectedPin {
     /// The URL as the list has it.
     pub url: String,
     /// Why it is no seed.
-    pub why: PinFault,
+    pub why: PinRejection,
 }
 
 /// Why a page that is pinned is no seed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum PinFault {
+pub enum PinRejection {
     /// The bank has no such page.
     Unknown,
     /// The page is gone.
@@ -80,7 +80,7 @@ impl Pins {
                         pins.crawled.push(is_crawled);
                     }
                 }
-                Err(why) => pins.left_out.push(LeftOutPin {
+                Err(why) => pins.left_out.push(RejectedPin {
                     url: url.to_owned(),
                     why,
                 }),
@@ -104,12 +104,12 @@ fn find(
     store: &Store,
     at: &ingest::Location,
     candidates: &Candidates,
-) -> Result<Result<(PageId, bool), PinFault>, EngineError> {
+) -> Result<Result<(PageId, bool), PinRejection>, EngineError> {
     let Some(site) = store.get(&tables::SITE_IDS, &at.site)? else {
-        return Ok(Err(PinFault::Unknown));
+        return Ok(Err(PinRejection::Unknown));
     };
     let Some(index) = store.get(&tables::PAGE_IDS, &(site, at.local.clone()))? else {
-        return Ok(Err(PinFault::Unknown));
+        return Ok(Err(PinRejection::Unknown));
     };
     let page = PageId::new(site, index);
     let record = store.need(&tables::PAGES, &page)?;
@@ -117,11 +117,11 @@ fn find(
         .refusal(&at.site, &record)
         .map(|refusal| refusal.by);
     Ok(match (record.state, refused) {
-        (PageState::Unlinked, _) => Err(PinFault::Unknown),
-        (PageState::Gone, _) => Err(PinFault::Gone),
-        (PageState::Alias, _) => Err(PinFault::Alias),
+        (PageState::Unlinked, _) => Err(PinRejection::Unknown),
+        (PageState::Gone, _) => Err(PinRejection::Gone),
+        (PageState::Alias, _) => Err(PinRejection::Alias),
         // A pin says more of a page than that it is not on a list, and than its quality.
-        (_, Some(HeldBy::Exclude | HeldBy::ExcludeFromGraph)) => Err(PinFault::Excluded),
+        (_, Some(RejectionReason::Exclude | RejectionReason::ExcludeFromGraph)) => Err(PinRejection::Excluded),
         (state, _) => Ok((page, state == PageState::Crawled)),
     })
 }

@@ -1,15 +1,15 @@
 //! What a refresh comes to: the plan's parameters, the run of its family, the list.
 
-use super::answers::{PolicyView, RefreshReport, Short, Shortage, Stars, StepsView, TuningView};
-use super::cores::unchanged::{self, Unchanged};
+use super::report::{PolicyView, RefreshReport, ShortageReason, Shortage, Stars, StepsView, TuningView};
+use super::cores::unchanged::{self, UnchangedRun};
 use super::cores::{self, CoresRun};
 use super::cover::{self, CoverRun, Earlier};
-use super::listing::{self, Listing};
+use super::churn_limit::{self, LimitedList};
 use super::outcome::{Outcome, count};
 use super::request::RefreshRequest;
-use super::web::{self, WebRun};
+use super::global::{self, WebRun};
 use crate::engine::plan::{DEFAULT_PLAN, Plan, PlanOptions};
-use crate::engine::policy::{HeldBy, Policy, Rules};
+use crate::engine::policy::{RejectionReason, Policy, LoadedPolicy};
 use crate::engine::{EngineError, PlanError};
 use seedbank_algorithms::cover::Choice;
 use seedbank_algorithms::cover::web::WebChoice;
@@ -21,7 +21,7 @@ use seedbank_store::{Reader, Store, tables};
 pub(super) struct Computed {
     pub(super) outcome: Outcome,
     /// The list where no more than so many seeds of it may change, and there was one before.
-    pub(super) listing: Option<Listing>,
+    pub(super) listing: Option<LimitedList>,
     pub(super) report: RefreshReport,
 }
 
@@ -38,28 +38,28 @@ pub(super) fn run(
         return Err(no_parameters(reader, plan)?);
     }
     let base = match &kept {
-        Some(kept) => PlanOptions::from_kept(&kept.settings)?,
+        Some(kept) => PlanOptions::from_stored(&kept.settings)?,
         None => PlanOptions::default(),
     };
-    let mut options = request.options.clone().over(&base).settled();
+    let mut options = request.options.clone().merged_over(&base).without_none();
     if request.tune {
-        options.forget_tuning();
+        options.clear_tuning();
         (options.hops, options.fetch_cost) = (request.options.hops, request.options.fetch_cost);
     }
-    let decided = options.decide()?;
+    let decided = options.resolve()?;
     let is_open = matches!(decided, Plan::Web(choice) if choice.setting().is_none());
     if request.tune && !is_open {
         return Err(PlanError::NothingToTune.into());
     }
     let policy = options.policy()?;
-    let rules = Rules::load(reader, policy, options.lists(), watch)?;
+    let rules = LoadedPolicy::load(reader, policy, options.lists(), watch)?;
     let seats = decided.seats();
     if let Some(seeds) = seats.filter(|seeds| rules.pins.count() > *seeds) {
         let pins = rules.pins.pages.len() as u64;
         return Err(PlanError::TooManyPins { pins, seeds }.into());
     }
     let same_policy = base.policy().ok() == Some(policy);
-    let plan_changed = kept.is_some() && (base.decide().ok() != Some(decided) || !same_policy);
+    let plan_changed = kept.is_some() && (base.resolve().ok() != Some(decided) || !same_policy);
     let previous = kept.map(|kept| kept.last_refresh);
     let mut report = RefreshReport::begun(plan, options, reader.counters()?.batch);
     report.plan_changed = plan_changed;
@@ -111,14 +111,14 @@ pub(super) fn run(
     if let (Some(max_changes), Some(last)) = (policy.max_changes, previous) {
         let target = outcome.pages(reader)?;
         let most = seats.map_or(usize::MAX, |seats| seats as usize);
-        let found = listing::listing(reader, &rules, &target, (last, most, max_changes))?;
+        let found = churn_limit::limit_changes(reader, &rules, &target, (last, most, max_changes))?;
         report.tell_listing(&found);
         listing = Some(found);
     }
     if let Some(asked) = seats.filter(|asked| report.view.seeds < *asked) {
         let is_held = listing.as_ref().is_some_and(|of| of.view.held_back > 0);
         let reason = if is_held {
-            Short::MaxChanges
+            ShortageReason::MaxChanges
         } else {
             outcome.short()
         };
@@ -133,11 +133,11 @@ pub(super) fn run(
 
 /// The error for a plan that is not there, where nothing says what it should be.
 fn no_parameters(store: &Store, plan: String) -> Result<EngineError, EngineError> {
-    let mut there = Vec::new();
+    let mut existing = Vec::new();
     for entry in store.scan(&tables::PLANS)? {
-        there.push(entry?.0);
+        existing.push(entry?.0);
     }
-    Ok(EngineError::NewPlan { plan, there })
+    Ok(EngineError::NoPlanParameters { plan, existing })
 }
 
 /// What a plan was before a refresh.
@@ -154,7 +154,7 @@ struct Before<'a> {
 
 fn of_sites(
     store: &Store,
-    (choice, rules): (&Choice, &Rules),
+    (choice, rules): (&Choice, &LoadedPolicy),
     before: Before<'_>,
     report: &mut RefreshReport,
     watch: &dyn Watch,
@@ -177,21 +177,21 @@ fn of_sites(
 
 fn over_web(
     store: &Store,
-    (choice, rules): (&WebChoice, &Rules),
+    (choice, rules): (&WebChoice, &LoadedPolicy),
     before: Before<'_>,
     report: &mut RefreshReport,
     watch: &dyn Watch,
 ) -> Result<WebRun, EngineError> {
     let view = &mut report.view;
     let earlier = match before.refresh {
-        Some(refresh) => Some(web::Earlier {
+        Some(refresh) => Some(global::Earlier {
             refresh,
             batch: store.need(&tables::REFRESHES, &refresh)?.batch,
             today: view.batch,
         }),
         None => None,
     };
-    let run = web::run(store, (choice, rules), earlier, watch)?;
+    let run = global::run(store, (choice, rules), earlier, watch)?;
     view.seeds = run.seeds()?;
     view.cold = run.cold;
     (view.steps_reused, view.steps_recomputed) = run.steps();
@@ -199,8 +199,8 @@ fn over_web(
     if let Some((setting, tuning)) = &run.tuning {
         let found = TuningView::new(choice, *setting, tuning);
         let parameters = &mut view.parameters;
-        parameters.keep_tuning(*setting, found.tuned(view.batch));
-        let same = before.plan.decide().ok() == parameters.decide().ok();
+        parameters.set_tuning(*setting, found.tuned(view.batch));
+        let same = before.plan.resolve().ok() == parameters.resolve().ok();
         report.plan_changed = !(before.is_new || same && before.same_policy);
         report.tuning = Some(found);
     }
@@ -208,18 +208,18 @@ fn over_web(
 }
 
 impl RefreshReport {
-    fn tell_listing(&mut self, listing: &Listing) {
+    fn tell_listing(&mut self, listing: &LimitedList) {
         self.view.seeds = count(listing.seeds.len());
         if let Some(told) = &mut self.view.policy {
             told.changes = Some(listing.view);
             if listing.view.held_back > 0 {
                 let held_back = u64::from(listing.view.held_back);
-                told.held_back.insert(HeldBy::MaxChanges, held_back);
+                told.held_back.insert(RejectionReason::MaxChanges, held_back);
             }
         }
     }
 
-    fn tell_unchanged(&mut self, same: &Unchanged, explain_cost: bool) {
+    fn tell_unchanged(&mut self, same: &UnchangedRun, explain_cost: bool) {
         let view = &mut self.view;
         view.cores = count(same.sizes.len());
         view.seeds = count(same.seeds.len());

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::cores::standings;
-use super::lists::delete_unnamed;
+use super::cores::page_evidence;
+use super::list_gc::delete_unreferenced;
 use super::prune::{PickedBy, prune};
 use crate::engine::history::past;
 use crate::engine::plan::NAME_PATTERN;
@@ -38,7 +38,7 @@ impl Bank {
     ///
     /// assert_eq!(bank.delete_plan("default", false, &Unwatched)?.refreshes, [1]);
     /// let gone = bank.seeds(&Which { refresh: Some(1), ..Which::default() });
-    /// assert!(matches!(gone, Err(EngineError::Forgotten(1))));
+    /// assert!(matches!(gone, Err(EngineError::DeletedRefresh(1))));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -52,7 +52,7 @@ impl Bank {
         let writer = Writer::open(self.path(), wait, watch)?;
         let name = plan.to_owned();
         if writer.get(&tables::PLANS, &name)?.is_none() {
-            return Err(EngineError::NoPlan(name));
+            return Err(EngineError::UnknownPlan(name));
         }
         watch.stage("delete", None);
         let counters = writer.counters()?;
@@ -61,8 +61,8 @@ impl Bank {
         let refreshes = prune(&writer, &mut changes, plan, 0, PickedBy::default())?;
         past::delete_unseen(&writer, &mut changes, &refreshes, counters.batch)?;
         // No refresh is being stored, so none has a number.
-        standings::delete_unseen(&writer, &mut changes, &refreshes, (0, None))?;
-        delete_unnamed(&writer, &mut changes, &refreshes, (plan, &[]))?;
+        page_evidence::delete_unseen(&writer, &mut changes, &refreshes, (0, None))?;
+        delete_unreferenced(&writer, &mut changes, &refreshes, (plan, &[]))?;
         watch.proceed()?;
         writer.commit(changes, counters)?;
         Ok(DeletedPlan {

@@ -2,31 +2,31 @@
 //!
 //! It computes on the published state and takes the writer's lock only to store what came out,
 //! so an ingest can go on meanwhile. What a refresh does beside that is the business of its
-//! family: [`cores`], [`cover`] or [`web`].
+//! family: [`cores`], [`cover`] or [`global`].
 
-mod answers;
+mod report;
 mod compute;
 pub(crate) mod cores;
 pub(crate) mod cover;
 mod delete;
-mod listing;
-mod lists;
+mod churn_limit;
+mod list_gc;
 mod memory;
 mod outcome;
 mod prune;
 mod request;
-mod trial;
-pub(crate) mod web;
+mod dry_run;
+pub(crate) mod global;
 
-pub use answers::{
-    PolicyView, RefreshReport, RefreshView, Short, Shortage, Stars, StepsView, TrialView,
+pub use report::{
+    PolicyView, RefreshReport, RefreshView, ShortageReason, Shortage, Stars, StepsView, TrialView,
     TuningView,
 };
-pub use cores::cost::{Cost, Reason, SiteChange};
+pub use cores::recomputed::{RecomputedCores, RecomputeReason, SiteChange};
 pub use delete::DeletedPlan;
-pub use listing::ChangesView;
+pub use churn_limit::ListChanges;
 pub use request::RefreshRequest;
-pub(crate) use trial::Trial;
+pub(crate) use dry_run::UnstoredRefresh;
 
 use std::time::Instant;
 
@@ -34,8 +34,8 @@ use super::clock::now;
 use super::{Bank, EngineError};
 use crate::engine::history::past;
 use compute::{Computed, run};
-use cores::standings;
-use listing::Listing;
+use cores::page_evidence;
+use churn_limit::LimitedList;
 use outcome::Outcome;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::PlanRecord;
@@ -98,7 +98,7 @@ impl Bank {
 fn keep(
     writer: &Writer,
     request: &RefreshRequest,
-    (outcome, listing): (&Outcome, Option<&Listing>),
+    (outcome, listing): (&Outcome, Option<&LimitedList>),
     report: &mut RefreshReport,
     begun: Instant,
     watch: &dyn Watch,
@@ -118,7 +118,7 @@ fn keep(
     let parameters = &report.view.parameters;
     parameters.lists().put(writer, &mut changes)?;
     let plan = PlanRecord {
-        settings: parameters.to_kept()?,
+        settings: parameters.to_stored()?,
         last_refresh: report.view.refresh,
         lists: parameters.policy()?.lists(),
     };
@@ -128,9 +128,9 @@ fn keep(
         report.pruned = prune::prune(writer, &mut changes, &report.view.plan, keep, picked_by)?;
         past::delete_unseen(writer, &mut changes, &report.pruned, report.view.batch)?;
         let new = (report.view.refresh, standings.as_ref());
-        standings::delete_unseen(writer, &mut changes, &report.pruned, new)?;
+        page_evidence::delete_unseen(writer, &mut changes, &report.pruned, new)?;
         let of_plan = (report.view.plan.as_str(), &plan.lists[..]);
-        lists::delete_unnamed(writer, &mut changes, &report.pruned, of_plan)?;
+        list_gc::delete_unreferenced(writer, &mut changes, &report.pruned, of_plan)?;
     }
     report.bytes_read_storing = writer.bytes_read();
     report.bytes_read += report.bytes_read_storing;

@@ -1,12 +1,12 @@
 //! What the run of a family hands to the frame.
 
-use super::answers::Short;
+use super::report::ShortageReason;
 use super::cores::CoresRun;
-use super::cores::standings::Written;
-use super::cores::unchanged::Unchanged;
+use super::cores::page_evidence::Written;
+use super::cores::unchanged::UnchangedRun;
 use super::cover::CoverRun;
 use super::prune::PickedBy;
-use super::web::WebRun;
+use super::global::WebRun;
 use crate::engine::EngineError;
 use seedbank_algorithms::page::PageId;
 use seedbank_store::records::RefreshId;
@@ -15,7 +15,7 @@ use seedbank_store::{Changes, Store};
 /// What a family's run hands to the frame.
 pub(super) enum Outcome {
     Cores(Box<CoresRun>),
-    SameCores(Box<Unchanged>),
+    SameCores(Box<UnchangedRun>),
     Cover(CoverRun),
     Web(WebRun),
 }
@@ -73,10 +73,10 @@ impl Outcome {
     }
 
     /// Why there are not more.
-    pub(super) fn short(&self) -> Short {
+    pub(super) fn short(&self) -> ShortageReason {
         match self {
-            Self::Cores(_) | Self::SameCores(_) => Short::NoLinkLeft,
-            Self::Cover(_) => Short::NoPageLeft,
+            Self::Cores(_) | Self::SameCores(_) => ShortageReason::NoLinkLeft,
+            Self::Cover(_) => ShortageReason::NoPageLeft,
             Self::Web(run) => run.short(),
         }
     }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::cores::{evidence, kept};
+use super::cores::{cached_cores, evidence};
 use super::cover::{self, reach};
-use super::web;
+use super::global;
 use crate::engine::EngineError;
 use seedbank_algorithms::page::SiteId;
 use seedbank_store::records::RefreshId;
@@ -50,16 +50,16 @@ pub(super) fn prune(
                 .into_iter()
                 .map(|(site, record)| (site, record.since))
                 .collect(),
-            over_web: web::picked_by(store, refresh)?,
+            over_web: global::picked_by(store, refresh)?,
         },
         None => picked_by,
     };
     for (refresh, record) in &old {
         let refresh = *refresh;
         let prefix = refresh.to_be_bytes();
-        let over_web = web::picked_by(store, refresh)?;
+        let over_web = global::picked_by(store, refresh)?;
         if let Some(since) = over_web.filter(|_| over_web != picked_by.over_web) {
-            web::evidence::delete_refresh(store, changes, since)?;
+            global::evidence::delete_refresh(store, changes, since)?;
         }
         changes.delete(&tables::REFRESHES, &refresh)?;
         changes.delete(&tables::BITMAPS, &BitmapKey::Removed(refresh))?;
@@ -67,7 +67,7 @@ pub(super) fn prune(
         changes.delete_under(store, &tables::VECTORS, &prefix)?;
         changes.delete_under(store, &tables::KEPT_STEPS, &prefix)?;
         changes.delete_list(store, refresh, record)?;
-        kept::delete_refresh(store, changes, refresh)?;
+        cached_cores::delete_refresh(store, changes, refresh)?;
         evidence::delete_refresh(store, changes, refresh)?;
         for (site, record) in cover::records(store, refresh)? {
             changes.delete(&tables::COVERS, &(refresh, site))?;

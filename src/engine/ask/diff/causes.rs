@@ -10,7 +10,7 @@ use crate::engine::EngineError;
 use crate::engine::ask::views::Views;
 use crate::engine::history::past::{Past, Standing};
 use crate::engine::plan::Plan;
-use crate::engine::policy::{Caps, HeldBy};
+use crate::engine::policy::{Caps, RejectionReason};
 use seedbank_algorithms::page::{PageId, PageSet, SiteId};
 use seedbank_store::records::{BatchId, CoreRecord, PageState, SeedEvidence};
 use seedbank_store::tables::{self, BitmapKey};
@@ -232,7 +232,7 @@ impl<'a> Pair<'a> {
         let site = self.views.reader.need(&tables::SITES, &page.site())?.name;
         let is_as_it_was = record.last_seen <= Some(run.record.batch);
         let refusal = candidates.refusal(&site, &record);
-        Ok(refusal.is_some_and(|refusal| is_as_it_was || refusal.by != HeldBy::MinQuality))
+        Ok(refusal.is_some_and(|refusal| is_as_it_was || refusal.by != RejectionReason::MinQuality))
     }
 
     /// The last batch between the two that changed one of these pages.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::case::Case;
 use super::says::{PolicySays, SeedByPolicy};
 use crate::engine::EngineError;
-use crate::engine::policy::{Caps, HeldBy, LeftOutPin};
+use crate::engine::policy::{Caps, RejectionReason, RejectedPin};
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_formats::ingest;
 use seedbank_store::evidence::CoreEvidence;
@@ -32,9 +32,9 @@ pub(super) fn says(
     if let Some(pin) = left_out_pin(case, &url) {
         return Ok(Some(PolicySays::PinLeftOut { why: pin.why }));
     }
-    let held = |by: HeldBy| PolicySays::HeldBack { by, line: None };
+    let held = |by: RejectionReason| PolicySays::HeldBack { by, line: None };
     if place.is_some() {
-        return Ok(Some(held(HeldBy::MaxChanges)));
+        return Ok(Some(held(RejectionReason::MaxChanges)));
     }
     if let Some(refusal) = rules.candidates.refusal(&site, record) {
         return Ok(Some(PolicySays::HeldBack {
@@ -67,14 +67,14 @@ pub(super) fn says(
 }
 
 /// Which policy keeps a core from giving a seed, for its size.
-fn too_small(case: &Case, core: &CoreEvidence) -> Option<HeldBy> {
+fn too_small(case: &Case, core: &CoreEvidence) -> Option<RejectionReason> {
     let policy = &case.rules.as_ref()?.policy;
     if core.gives_seed {
         None
     } else if core.hubs < policy.min_hubs {
-        Some(HeldBy::MinHubs)
+        Some(RejectionReason::MinHubs)
     } else if core.authorities < policy.min_authorities {
-        Some(HeldBy::MinAuthorities)
+        Some(RejectionReason::MinAuthorities)
     } else {
         None
     }
@@ -82,7 +82,7 @@ fn too_small(case: &Case, core: &CoreEvidence) -> Option<HeldBy> {
 
 /// The cap that was full on the site of a page when its core was asked for a seed, or without a core
 /// in the end.
-fn full_at(case: &Case, page: PageId, core: Option<u32>) -> Result<Option<HeldBy>, EngineError> {
+fn full_at(case: &Case, page: PageId, core: Option<u32>) -> Result<Option<RejectionReason>, EngineError> {
     let Some(rules) = &case.rules else {
         return Ok(None);
     };
@@ -104,7 +104,7 @@ fn full_at(case: &Case, page: PageId, core: Option<u32>) -> Result<Option<HeldBy
 }
 
 /// The pin of this URL that was no seed when the lists were read.
-fn left_out_pin<'a>(case: &'a Case, url: &str) -> Option<&'a LeftOutPin> {
+fn left_out_pin<'a>(case: &'a Case, url: &str) -> Option<&'a RejectedPin> {
     let naming = case.views.naming;
     let mut pins = case.rules.as_ref()?.pins.left_out.iter();
     pins.find(|pin| ingest::parse(&pin.url, naming).is_ok_and(|at| at.url(naming.sites) == url))

@@ -64,7 +64,7 @@ pub(super) fn run(
     };
     let own = kept.as_ref().map(|(_, options)| options);
     let value = match own {
-        Some(options) => request.value.clone().over(&options.values()),
+        Some(options) => request.value.clone().merged_over(&options.values()),
         None => request.value.clone(),
     };
     let value = value.values();
@@ -100,12 +100,12 @@ pub(super) fn run(
 /// settings on the whole web is found anew on what is left of it.
 fn kept_plan(store: &Store, name: &str) -> Result<PlanOptions, EngineError> {
     let record = store.get(&tables::PLANS, &name.to_owned())?;
-    let record = record.ok_or_else(|| EngineError::NoPlan(name.to_owned()))?;
-    Ok(as_asked(PlanOptions::from_kept(&record.settings)?))
+    let record = record.ok_or_else(|| EngineError::UnknownPlan(name.to_owned()))?;
+    Ok(as_asked(PlanOptions::from_stored(&record.settings)?))
 }
 
 fn as_asked(mut options: PlanOptions) -> PlanOptions {
-    options.forget_tuning();
+    options.clear_tuning();
     options
 }
 

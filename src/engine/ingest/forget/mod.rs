@@ -15,8 +15,8 @@
 //! | what takes the last batch back | deleted: nothing can be taken back |
 //! | files of tables, MANIFEST, published states | stays until they are merged |
 
-mod found;
-mod traces;
+mod matches;
+mod redact;
 
 use std::time::Instant;
 
@@ -24,17 +24,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::aliases::Aliases;
-use super::barred::{Bars, Secret};
+use super::blocklist::{Blocklist, Secret};
 use super::passes::{Passes, SiteDelta};
-use super::rejects::RejectList;
+use super::reject_list::RejectList;
 use super::{IngestReport, IngestRequest, Inputs, finished, read, work_in, writable_naming};
 use crate::engine::{Bank, EngineError};
-use found::{Found, Names};
+use matches::{Matches, NameSet};
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::{Format, Portions, Pushed};
 use seedbank_store::records::{Barred, BatchId, BatchKind};
 use seedbank_store::{StoreError, Writer, tables};
-use traces::{Traces, are_in_rejects, of_lists, of_rejects};
+use redact::{Redactor, are_in_rejects, of_lists, of_rejects};
 
 /// What is to be forgotten, and how.
 ///
@@ -49,7 +49,7 @@ use traces::{Traces, are_in_rejects, of_lists, of_rejects};
 /// assert_eq!(bank.forget(&request, &Unwatched)?.pages, 1);
 /// // From now on nobody knows of it.
 /// let again = bank.forget(&request, &Unwatched);
-/// assert!(matches!(again, Err(EngineError::NotKnown { .. })));
+/// assert!(matches!(again, Err(EngineError::UnknownPage { .. })));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -113,7 +113,7 @@ impl Bank {
     ///
     /// # Errors
     ///
-    /// [`EngineError::NotKnown`], [`EngineError::NoSite`] where something is not known, unless it is to
+    /// [`EngineError::UnknownPage`], [`EngineError::UnknownSite`] where something is not known, unless it is to
     /// be barred.
     ///
     /// Cost: that of a batch with a record for each page and each page that links to one, and a look
@@ -125,26 +125,26 @@ impl Bank {
     ) -> Result<ForgetReport, EngineError> {
         let writer = Writer::open(self.path(), request.wait, watch)?;
         let naming = writable_naming(&writer)?;
-        let names = Names::parse(&request.what, naming)?;
+        let names = NameSet::parse(&request.what, naming)?;
         self.forget_names(&writer, &names, request, watch)
     }
 
     /// Forgets here what another bank bars, and bars it here too; `None` where it bars nothing.
     ///
     /// Cost: a look at the URL of each page.
-    pub fn forget_as(
+    pub fn forget_blocked(
         &self,
         other: &Self,
         request: &ForgetRequest,
         watch: &dyn Watch,
     ) -> Result<Option<ForgetReport>, EngineError> {
         let theirs = seedbank_store::Reader::open(other.path())?;
-        let (Some(secret), Some(bars)) = (Secret::of(&theirs)?, Bars::of(&theirs)?) else {
+        let (Some(secret), Some(bars)) = (Secret::of(&theirs)?, Blocklist::of(&theirs)?) else {
             return Ok(None);
         };
         let writer = Writer::open(self.path(), request.wait, watch)?;
         writable_naming(&writer)?;
-        let names = Names::barred(&writer, (&theirs, secret, &bars), watch)?;
+        let names = NameSet::barred(&writer, (&theirs, secret, &bars), watch)?;
         let request = ForgetRequest {
             bar: true,
             ..request.clone()
@@ -156,19 +156,19 @@ impl Bank {
     fn forget_names(
         &self,
         writer: &Writer,
-        names: &Names,
+        names: &NameSet,
         request: &ForgetRequest,
         watch: &dyn Watch,
     ) -> Result<ForgetReport, EngineError> {
         let begun = Instant::now();
         let naming = writable_naming(writer)?;
-        let traces = Traces::new(names, naming);
-        let found = match Found::find(writer, names, naming.sites, request.bar) {
+        let traces = Redactor::new(names, naming);
+        let found = match Matches::find(writer, names, naming.sites, request.bar) {
             // What is in a list of bad records is known there.
-            Err(EngineError::NotKnown { .. } | EngineError::NoSite { .. })
+            Err(EngineError::UnknownPage { .. } | EngineError::UnknownSite { .. })
                 if are_in_rejects(self.path(), &traces, watch)? =>
             {
-                Found::find(writer, names, naming.sites, true)?
+                Matches::find(writer, names, naming.sites, true)?
             }
             found => found?,
         };

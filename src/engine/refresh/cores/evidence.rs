@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::load::Hubs;
-use super::standings::{ChangedStandings, NewStandings, OfSeries, Written};
+use super::page_evidence::{ChangedPageEvidence, NewPageEvidence, SeriesRefresh, Written};
 use crate::engine::EngineError;
 use seedbank_algorithms::cores::{Core, Rule, Selection};
 use seedbank_algorithms::graph::WeakComponents;
@@ -24,7 +24,7 @@ pub(crate) struct CoresEvidence {
     /// `since`, the first refresh of the unbroken run in which each seed has been one, is filled in
     /// when they are stored.
     cores: Vec<CoreEvidence>,
-    standings: NewStandings,
+    standings: NewPageEvidence,
 }
 
 /// Targets of the seeds whose component is not in the graph.
@@ -38,7 +38,7 @@ pub(crate) fn gather(
     rule: Rule,
 ) -> CoresEvidence {
     let (members, cores) = of_cores(hubs, selection, rule, &SeedTargets::new());
-    let standings = NewStandings::all(hubs, components, selection);
+    let standings = NewPageEvidence::all(hubs, components, selection);
     CoresEvidence {
         members,
         cores,
@@ -52,7 +52,7 @@ pub(crate) fn gather_part(
     components: &WeakComponents,
     selection: &Selection,
     rule: Rule,
-    (changed, targets): (ChangedStandings, &SeedTargets),
+    (changed, targets): (ChangedPageEvidence, &SeedTargets),
 ) -> CoresEvidence {
     let (members, cores) = of_cores(hubs, selection, rule, targets);
     let standings = changed.settle(hubs, components, selection);
@@ -200,7 +200,7 @@ impl CoresEvidence {
     /// previous refresh sees; returns where the standings are, and the blocks written. `counted` is
     /// the number of pages in components.
     ///
-    /// Cost besides writing: where the whole graph was looked at, one scan of the series.
+    /// RecomputedCores besides writing: where the whole graph was looked at, one scan of the series.
     pub(crate) fn put(
         &self,
         store: &Store,
@@ -226,7 +226,7 @@ impl CoresEvidence {
         let earlier = record.and_then(|record| record.standings);
         let series = earlier.map_or(refresh, |earlier| earlier.series);
         self.standings
-            .put(store, changes, OfSeries { series, refresh }, counted)
+            .put(store, changes, SeriesRefresh { series, refresh }, counted)
     }
 }
 

@@ -20,8 +20,8 @@ use std::ops::Range;
 use rayon::prelude::*;
 use roaring::RoaringBitmap;
 
-use super::linked::LinkedPages;
-use crate::engine::error::no_rows;
+use super::linked_pages::LinkedPages;
+use crate::engine::error::rows_error;
 use crate::engine::plan::{CorePlan, Pages};
 use crate::engine::{EngineError, naming};
 use seedbank_algorithms::graph::{HubGraph, Rows};
@@ -130,9 +130,9 @@ impl Hubs {
             let targets = numbers.of_all(targets.iter().copied());
             of_part
                 .push(&carriers, &targets)
-                .map_err(|e| no_rows(e, &pages))?;
+                .map_err(|e| rows_error(e, &pages))?;
         }
-        let graph = of_part.graph().map_err(|e| no_rows(e, &pages))?;
+        let graph = of_part.graph().map_err(|e| rows_error(e, &pages))?;
         Ok(Self {
             graph,
             pages,
@@ -161,15 +161,15 @@ impl Hubs {
     ) -> Result<Self, EngineError> {
         watch.stage("load pages", None);
         let sites = store.counters()?.next_site;
-        let rules = Rules::new(store, plan, left_out, watch)?;
+        let rules = PageFilter::new(store, plan, left_out, watch)?;
         let (pages, left_out) = rules.number(sites)?;
         let numbers = PageNumbers::new(&pages, sites)?;
         watch.stage("load links", None);
         let mut rows = Rows::new();
         for part in in_parts(sites, |sites| rows_of(store, sites, &numbers, watch))? {
-            rows.append(&part).map_err(|e| no_rows(e, &pages))?;
+            rows.append(&part).map_err(|e| rows_error(e, &pages))?;
         }
-        let graph = rows.graph().map_err(|e| no_rows(e, &pages))?;
+        let graph = rows.graph().map_err(|e| rows_error(e, &pages))?;
         Ok(Self {
             graph,
             pages,
@@ -209,7 +209,7 @@ struct Stretch {
 type SitesPart = (Vec<Stretch>, LeftOut);
 
 /// Which pages take part, and how URLs are put together.
-pub(crate) struct Rules<'a> {
+pub(crate) struct PageFilter<'a> {
     pub(crate) store: &'a Store,
     pub(crate) watch: &'a dyn Watch,
     keep_spam: bool,
@@ -220,7 +220,7 @@ pub(crate) struct Rules<'a> {
     sorted: usize,
 }
 
-impl<'a> Rules<'a> {
+impl<'a> PageFilter<'a> {
     pub(crate) fn new(
         store: &'a Store,
         plan: &CorePlan,
@@ -421,7 +421,7 @@ fn rows_of(
         let targets = numbers.of_all(targets.into_iter());
         // At this point no row has been compared with another.
         rows.push(&carriers, &targets)
-            .map_err(|e| no_rows(e, &[]))?;
+            .map_err(|e| rows_error(e, &[]))?;
     }
     Ok(rows)
 }

@@ -59,7 +59,7 @@ fn pages_are_numbered_in_url_order() {
         let store = Reader::open(bank.path()).unwrap();
         let sites = store.counters().unwrap().next_site;
         for sorted in [0, 1, SORTED] {
-            let rules = Rules {
+            let rules = PageFilter {
                 store: &store,
                 watch: &Unwatched,
                 keep_spam: false,
@@ -110,7 +110,7 @@ fn threads_make_no_difference() {
         bank.ingest(&request, &Unwatched).unwrap();
     }
     let store = Reader::open(bank.path()).unwrap();
-    let Plan::Cores(plan) = PlanOptions::default().decide().unwrap() else {
+    let Plan::Cores(plan) = PlanOptions::default().resolve().unwrap() else {
         panic!("another method");
     };
     let load = |threads| {

@@ -1,19 +1,19 @@
 //! Refresh by cores: loads the host-pruned graph, or the part of it that changed, selects, and
 //! keeps the ledger.
 
-mod changed;
-pub(crate) mod cost;
+mod incremental;
+pub(crate) mod recomputed;
 pub(crate) mod evidence;
-mod findings;
-pub(crate) mod kept;
-mod kept_steps;
-pub(crate) mod linked;
+mod component_results;
+pub(crate) mod cached_cores;
+mod cached_steps;
+pub(crate) mod linked_pages;
 pub(crate) mod load;
-mod mine;
+mod partial_results;
 mod neighbourhood;
-mod seeds;
+mod seed_rules;
 mod select;
-pub(crate) mod standings;
+pub(crate) mod page_evidence;
 pub(crate) mod unchanged;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,12 +21,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::engine::EngineError;
 use crate::engine::history::succession;
 use crate::engine::plan::CorePlan;
-use crate::engine::policy::Rules;
-use changed::{Attempt, ChangedSelection};
-use cost::Cost;
+use crate::engine::policy::LoadedPolicy;
+use incremental::{Attempt, IncrementalSelection};
+use recomputed::RecomputedCores;
 use evidence::CoresEvidence;
-use findings::Findings;
-use kept::{ComponentCounts, Earlier};
+use component_results::ComponentResults;
+use cached_cores::{ComponentCounts, Earlier};
 use load::Hubs;
 use seedbank_algorithms::cores::{Ledger, Pick, Selection};
 use seedbank_algorithms::graph::number;
@@ -36,9 +36,9 @@ use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::{CoreRecord, RefreshId, SeedEvidence, SeedRecord, Succession};
 use seedbank_store::tables::{self, BitmapKey, VectorKey, VectorSide};
 use seedbank_store::{Changes, Store, sides};
-use seeds::Held;
+use seed_rules::Rejections;
 use select::select;
-use standings::{OfSeries, Written};
+use page_evidence::{SeriesRefresh, Written};
 
 /// The cores that a refresh found, on their way to the store.
 pub(crate) struct CoresRun {
@@ -46,7 +46,7 @@ pub(crate) struct CoresRun {
     ledger: Ledger,
     pub(crate) selection: Selection,
     /// What policies held back.
-    pub(crate) held: Held,
+    pub(crate) held: Rejections,
     /// Pages that are seeds before any core is looked at, in their order.
     pins: Vec<PageId>,
     /// The refresh that was taken over from.
@@ -61,7 +61,7 @@ pub(crate) struct CoresRun {
     pub(crate) pages_loaded: u64,
     /// The components of the loaded graph that are unchanged.
     verified: BTreeSet<u32>,
-    findings: Findings,
+    findings: ComponentResults,
     /// Successors of dead seeds, where the plan says so.
     succeeding: BTreeMap<PageId, Succession>,
     evidence: CoresEvidence,
@@ -75,13 +75,13 @@ pub(crate) struct CoresRun {
 /// that changed.
 pub(crate) fn run(
     store: &Store,
-    (plan, rules): (&CorePlan, &Rules),
+    (plan, rules): (&CorePlan, &LoadedPolicy),
     previous: Option<RefreshId>,
     cold: bool,
     watch: &dyn Watch,
 ) -> Result<CoresRun, EngineError> {
     let mut earlier = match previous {
-        Some(refresh) if !cold => kept::earlier(store, refresh, plan)?,
+        Some(refresh) if !cold => cached_cores::earlier(store, refresh, plan)?,
         _ => None,
     };
     let mut succeeding = BTreeMap::new();
@@ -101,7 +101,7 @@ pub(crate) fn run(
     };
     let mut reads = Reads::default();
     if let Some(earlier) = earlier {
-        match changed::run(store, (plan, rules), earlier, &previous, watch)? {
+        match incremental::run(store, (plan, rules), earlier, &previous, watch)? {
             Attempt::Done(part) => {
                 let of_plan = ((plan, rules), succeeding, leans_on);
                 return Ok(of_part(*part, earlier, of_plan));
@@ -109,17 +109,17 @@ pub(crate) fn run(
             Attempt::GivenUp(in_vain) => reads = in_vain,
         }
     }
-    let hubs = Hubs::load(store, plan, rules.candidates.leave_out(), watch)?;
-    let steps = kept_steps::load(store, of_steps, (plan, &hubs))?;
+    let hubs = Hubs::load(store, plan, rules.candidates.graph_exclusions(), watch)?;
+    let steps = cached_steps::load(store, of_steps, (plan, &hubs))?;
     let mut began_with_steps = !steps.steps.is_empty();
-    let mut ledger = kept::load(store, &hubs, earlier)?.with_steps(steps);
+    let mut ledger = cached_cores::load(store, &hubs, earlier)?.with_steps(steps);
     let (mut selection, mut held) = select(store, &hubs, (plan, rules), &previous, &ledger, watch)?;
     selection.reads += reads;
     if !selection.certified && selection.reused.contains(&true) {
         // Nothing is built upon an uncertain result.
         earlier = None;
         began_with_steps = false;
-        ledger = kept::load(store, &hubs, None)?;
+        ledger = cached_cores::load(store, &hubs, None)?;
         let reads = selection.reads;
         (selection, held) = select(store, &hubs, (plan, rules), &previous, &ledger, watch)?;
         selection.reads += reads;
@@ -129,7 +129,7 @@ pub(crate) fn run(
     let verified: BTreeSet<u32> = (0..all).filter(|c| ledger.knows(*c)).collect();
     Ok(CoresRun {
         evidence: evidence::gather(&hubs, components, &selection, plan.params.rule),
-        findings: Findings::new(&hubs, components, &selection, None),
+        findings: ComponentResults::new(&hubs, components, &selection, None),
         components: ComponentCounts {
             all,
             verified: number(verified.len()),
@@ -150,15 +150,15 @@ pub(crate) fn run(
 
 /// The run that a selection on what changed makes.
 fn of_part(
-    part: ChangedSelection,
+    part: IncrementalSelection,
     earlier: Earlier,
     ((plan, rules), succeeding, leans_on): (
-        (&CorePlan, &Rules),
+        (&CorePlan, &LoadedPolicy),
         BTreeMap<PageId, Succession>,
         Option<RefreshId>,
     ),
 ) -> CoresRun {
-    let ChangedSelection {
+    let IncrementalSelection {
         hubs,
         ledger,
         selection,
@@ -175,7 +175,7 @@ fn of_part(
     let of_part = (standings, &targets);
     CoresRun {
         evidence: gather(&hubs, of_graph, &selection, plan.params.rule, of_part),
-        findings: Findings::new(&hubs, of_graph, &selection, Some(changed)),
+        findings: ComponentResults::new(&hubs, of_graph, &selection, Some(changed)),
         components,
         pages_loaded,
         hubs,
@@ -232,8 +232,8 @@ impl CoresRun {
     }
 
     /// Why cores had to be computed.
-    pub(crate) fn costs(&self, store: &Store) -> Result<Vec<Cost>, EngineError> {
-        let run = cost::Computed {
+    pub(crate) fn costs(&self, store: &Store) -> Result<Vec<RecomputedCores>, EngineError> {
+        let run = recomputed::Recomputation {
             store,
             hubs: &self.hubs,
             components: self.ledger.components(),
@@ -255,7 +255,7 @@ impl CoresRun {
     ) -> Result<Written, EngineError> {
         put_cores(changes, refresh, &self.hubs, &self.selection)?;
         let steps = (&self.hubs, self.selection.steps.as_slice());
-        kept_steps::put(store, changes, (plan, refresh), steps)?;
+        cached_steps::put(store, changes, (plan, refresh), steps)?;
         for (rank, seed) in (1_u32..).zip(self.seeds()) {
             changes.put_seed((refresh, rank), &seed)?;
         }
@@ -265,7 +265,7 @@ impl CoresRun {
             .put(store, changes, (plan, refresh), counted)?;
         let series = written.record.series;
         self.findings
-            .put(store, changes, OfSeries { series, refresh })?;
+            .put(store, changes, SeriesRefresh { series, refresh })?;
         Ok(written)
     }
 }

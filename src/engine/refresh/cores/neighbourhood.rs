@@ -11,7 +11,7 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::load::{Hubs, Rules};
+use super::load::{Hubs, PageFilter};
 use crate::engine::EngineError;
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
 use seedbank_formats::ingest;
@@ -58,7 +58,7 @@ impl<T: Link> Blocks<T> {
 
 /// What was loaded so far.
 pub(crate) struct Neighbourhood<'a> {
-    rules: Rules<'a>,
+    rules: PageFilter<'a>,
     /// The most pages that are loaded.
     most: u64,
     seen: BTreeMap<PageId, Option<Seen>>,
@@ -71,7 +71,7 @@ pub(crate) struct Neighbourhood<'a> {
 }
 
 impl<'a> Neighbourhood<'a> {
-    pub(crate) fn new(rules: Rules<'a>, most: u64) -> Self {
+    pub(crate) fn new(rules: PageFilter<'a>, most: u64) -> Self {
         Self {
             rules,
             most,

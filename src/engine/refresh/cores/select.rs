@@ -1,9 +1,9 @@
 //! Runs the selection of cores on a loaded graph, and tells its errors in the engine's words.
 
 use super::load::Hubs;
-use super::seeds::{CoreSeeds, Held};
+use super::seed_rules::{PolicySeedRules, Rejections};
 use crate::engine::plan::CorePlan;
-use crate::engine::policy::Rules;
+use crate::engine::policy::LoadedPolicy;
 use crate::engine::{EngineError, PlanError};
 use seedbank_algorithms::cores::{self, CoresError, Ledger, Selection};
 use seedbank_algorithms::page::PageId;
@@ -16,16 +16,16 @@ use seedbank_store::Store;
 pub(crate) fn select(
     store: &Store,
     hubs: &Hubs,
-    (plan, rules): (&CorePlan, &Rules),
+    (plan, rules): (&CorePlan, &LoadedPolicy),
     previous: &[PageId],
     ledger: &Ledger,
     watch: &dyn Watch,
-) -> Result<(Selection, Held), EngineError> {
+) -> Result<(Selection, Rejections), EngineError> {
     let previous: Vec<u32> = previous
         .iter()
         .filter_map(|page| hubs.number(*page))
         .collect();
-    let mut seeds = CoreSeeds::new(store, hubs, rules, plan.params.seeds)?;
+    let mut seeds = PolicySeedRules::new(store, hubs, rules, plan.params.seeds)?;
     let selection = cores::select_again(
         &hubs.graph,
         &plan.params,

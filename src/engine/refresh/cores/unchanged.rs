@@ -15,10 +15,10 @@ use seedbank_store::records::{RefreshId, RefreshRecord, SeriesRecord};
 use seedbank_store::tables::{self, BitmapKey, VectorKey};
 use seedbank_store::{Changes, Key, Store, StoreError, Table, Value};
 
-use super::standings::Written;
+use super::page_evidence::Written;
 
 /// What a refresh left, to be taken over whole.
-pub(crate) struct Unchanged {
+pub(crate) struct UnchangedRun {
     pub(crate) refresh: RefreshId,
     pub(crate) record: RefreshRecord,
     standings: SeriesRecord,
@@ -38,7 +38,7 @@ pub(crate) fn find(
     plan: &CorePlan,
     refresh: RefreshId,
     watch: &dyn Watch,
-) -> Result<Option<Unchanged>, EngineError> {
+) -> Result<Option<UnchangedRun>, EngineError> {
     let record = store.need(&tables::REFRESHES, &refresh)?;
     let Some(standings) = record.standings else {
         return Ok(None);
@@ -68,7 +68,7 @@ pub(crate) fn find(
     let seeds = store.scan_under(&tables::SEEDS, &prefix)?;
     let seeds = seeds.map(|entry| Ok(entry?.1.page));
     let seeds: Result<Vec<PageId>, StoreError> = seeds.collect();
-    Ok(Some(Unchanged {
+    Ok(Some(UnchangedRun {
         refresh,
         record,
         standings,
@@ -77,7 +77,7 @@ pub(crate) fn find(
     }))
 }
 
-impl Unchanged {
+impl UnchangedRun {
     /// Hands all that the earlier refresh left to `changes` again, as what `refresh` leaves; returns what
     /// was written of standings, which is nothing.
     ///

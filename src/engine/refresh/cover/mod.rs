@@ -26,7 +26,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use roaring::RoaringBitmap;
 
-use crate::engine::policy::Rules;
+use crate::engine::policy::LoadedPolicy;
 use crate::engine::{EngineError, PlanError};
 use evidence::Picked;
 use reach::put_reach;
@@ -64,7 +64,7 @@ pub(crate) struct CoverRun {
 /// Selects on all sites that changed since `earlier`; without it, on all sites.
 pub(crate) fn run(
     store: &Store,
-    (choice, rules): (&Choice, &Rules),
+    (choice, rules): (&Choice, &LoadedPolicy),
     earlier: Option<Earlier>,
     watch: &dyn Watch,
 ) -> Result<CoverRun, EngineError> {

@@ -9,7 +9,7 @@ use super::reach::Uncovered;
 use super::seats::Assigned;
 use super::sites::{CoverSite, LoadedSite, in_groups};
 use crate::engine::EngineError;
-use crate::engine::policy::Rules;
+use crate::engine::policy::LoadedPolicy;
 use seedbank_algorithms::cover::{Choice, Seats, SiteCover, Stop, select_chosen};
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::Store;
@@ -45,7 +45,7 @@ pub(super) fn select(
     sites: &[CoverSite],
     again: &[usize],
     seats: &Assigned,
-    (choice, rules): (&Choice, &Rules),
+    (choice, rules): (&Choice, &LoadedPolicy),
     watch: &dyn Watch,
 ) -> Result<BTreeMap<usize, Kept>, EngineError> {
     let shared = matches!(choice.seats, Seats::Shared(..));

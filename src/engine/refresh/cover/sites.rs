@@ -10,8 +10,8 @@ use std::collections::HashMap;
 use rayon::prelude::*;
 
 use crate::engine::EngineError;
-use crate::engine::error::no_site;
-use crate::engine::policy::Rules;
+use crate::engine::error::site_graph_error;
+use crate::engine::policy::LoadedPolicy;
 use seedbank_algorithms::cover::{Choice, PUniq, PageFacts, Site, SiteGraph, Weights, page_value};
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_algorithms::watch::Watch;
@@ -119,7 +119,7 @@ pub(crate) fn facts(record: &PageRecord, of_rows: &HashMap<u32, u32>) -> PageFac
 fn load<'a>(
     store: &Store,
     site: &'a CoverSite,
-    (weights, rules): (&Weights, &Rules),
+    (weights, rules): (&Weights, &LoadedPolicy),
     watch: &dyn Watch,
 ) -> Result<LoadedSite<'a>, EngineError> {
     let candidates = &rules.candidates;
@@ -158,7 +158,7 @@ fn load<'a>(
     watch.proceed()?;
     let value = |facts: &PageFacts| page_value(*facts, site.p_uniq, weights);
     let graph = SiteGraph::new(facts.iter().map(value).collect(), links)
-        .map_err(|e| no_site(e, &site.name))?;
+        .map_err(|e| site_graph_error(e, &site.name))?;
     let pins = rules.pins.pages.iter();
     let pins = pins.filter(|pin| pin.site() == site.id);
     let pins = pins.filter_map(|pin| numbers.number(pin.index())).collect();
@@ -169,7 +169,7 @@ fn load<'a>(
     };
     let graph = graph
         .under(closed, pins)
-        .map_err(|e| no_site(e, &site.name))?;
+        .map_err(|e| site_graph_error(e, &site.name))?;
     Ok(LoadedSite {
         site,
         pages,
@@ -204,7 +204,7 @@ impl SiteNumbers {
 pub(crate) fn in_groups<'a>(
     store: &Store,
     sites: &[&'a CoverSite],
-    (choice, rules): (&Choice, &Rules),
+    (choice, rules): (&Choice, &LoadedPolicy),
     watch: &dyn Watch,
     mut work: impl FnMut(&[usize], &[LoadedSite<'a>]) -> Result<(), EngineError>,
 ) -> Result<(), EngineError> {

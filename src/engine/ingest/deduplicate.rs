@@ -1,0 +1,116 @@
+//! Records for one URL in several portions: the latest counts, of equally late ones that of the
+//! greatest weight, and URLs that only the others link to do not count as named.
+
+use roaring::{RoaringBitmap, RoaringTreemap};
+
+use super::fields::{Fields, group};
+use super::passes::Passes;
+use super::gather::{Gaps, Gathered, PageInput, take_said};
+use super::site_records::SiteClaims;
+use super::record_order::RecordOrder;
+use crate::engine::EngineError;
+use seedbank_algorithms::watch::Watch;
+use seedbank_store::{self, Sorted};
+
+/// What is left to be resolved.
+pub(super) struct Deduplicated {
+    pub(super) urls: Sorted,
+    pub(super) pieces: Sorted,
+    /// What is said of sites, by name.
+    pub(super) sites: SiteClaims,
+    /// URLs, by [`of_portion`], that only overruled records link to.
+    pub(super) unnamed: RoaringTreemap,
+    pub(super) overruled: u64,
+}
+
+/// A portion and a rank in it, as one number.
+pub(super) fn of_portion(portion: u32, rank: u32) -> u64 {
+    u64::from(portion) << 32 | u64::from(rank)
+}
+
+/// Drops the records that are overruled.
+pub(super) fn deduplicate(
+    gathered: Gathered,
+    passes: &Passes<'_>,
+    watch: &dyn Watch,
+) -> Result<Deduplicated, EngineError> {
+    let mut settled = Deduplicated {
+        urls: gathered.urls,
+        pieces: gathered.pieces,
+        sites: gathered.sites,
+        unnamed: RoaringTreemap::new(),
+        overruled: gathered.overruled,
+    };
+    if gathered.portions < 2 {
+        return Ok(settled);
+    }
+    let losers = losers(gathered.sources, watch)?;
+    if losers.is_empty() {
+        return Ok(settled);
+    }
+    settled.overruled += losers.len();
+    let mut left = passes.large_sorter();
+    while let Some(next) = settled.pieces.peek()? {
+        let portion: [u8; 4] = group(next)?;
+        let number = u32::from_be_bytes(portion);
+        let mut named = RoaringBitmap::new();
+        let mut doubtful = RoaringBitmap::new();
+        while let Some((key, value)) = settled.pieces.next_under(&portion)? {
+            watch.proceed()?;
+            let about = Fields(&key[portion.len()..]).u32()?;
+            let mut targets = value;
+            let said = take_said(&mut targets)?;
+            // What lists say stays: it may be what the record that counts leaves open.
+            let dropped = losers.contains(of_portion(number, about))
+                && matches!(seedbank_store::unpack(said)?, PageInput::Record(_));
+            if !dropped {
+                left.push(key, value)?;
+            }
+            let of_piece = if dropped { &mut doubtful } else { &mut named };
+            of_piece.extend(Gaps::new(targets).filter_map(|rank| u32::try_from(rank).ok()));
+        }
+        let unnamed = (doubtful - named).into_iter();
+        settled
+            .unnamed
+            .extend(unnamed.map(|rank| of_portion(number, rank)));
+    }
+    settled.pieces = left.finish()?;
+    Ok(settled)
+}
+
+/// The records that one in another portion overrules.
+fn losers(mut sources: Sorted, watch: &dyn Watch) -> Result<RoaringTreemap, EngineError> {
+    let mut losers = RoaringTreemap::new();
+    let mut url = Vec::new();
+    let mut best: Option<((u64, RecordOrder), u64)> = None;
+    while let Some(key) = sources.peek()? {
+        watch.proceed()?;
+        if url != key {
+            url.clear();
+            url.extend_from_slice(key);
+            best = None;
+        }
+        if let Some((_, value)) = sources.next_entry()? {
+            let mut fields = Fields(value);
+            let time = fields.u64()?;
+            let record = of_portion(fields.u32()?, fields.u32()?);
+            let weight = RecordOrder {
+                bytes: fields.u64()?,
+                hash: fields.array()?,
+            };
+            // Records of equal weight say the same, so it does not matter which of them counts.
+            match best {
+                Some((greatest, _)) if (time, weight) < greatest => {
+                    losers.insert(record);
+                }
+                overruled => {
+                    if let Some((_, record)) = overruled {
+                        losers.insert(record);
+                    }
+                    best = Some(((time, weight), record));
+                }
+            }
+        }
+    }
+    Ok(losers)
+}

@@ -1,0 +1,64 @@
+//! Intra-site links, one block of neighbouring pages at a time, in the order of pages.
+
+use super::passes::{PageEvent, Passes, intra_event, page_event};
+use super::link_delta::{PendingBlocks, LinkDelta, change, write_blocks};
+use crate::engine::EngineError;
+use seedbank_algorithms::page::PageId;
+use seedbank_store::links::LinkKey;
+use seedbank_store::{Store, tables};
+
+/// The block of `intra` that the pass has reached, and blocks that it has left.
+#[derive(Default)]
+pub(super) struct IntraBlocks {
+    at: Option<LinkDelta<u32>>,
+    left: PendingBlocks<u32>,
+}
+
+impl IntraBlocks {
+    /// Replaces the links of a page within its site; returns how many more links it has than
+    /// before. Pages come in ascending order.
+    pub(super) fn replace(
+        &mut self,
+        store: &Store,
+        page: PageId,
+        targets: Vec<u32>,
+        passes: &mut Passes<'_>,
+    ) -> Result<i64, EngineError> {
+        let (key, place) = LinkKey::of_page(page);
+        if self.at.as_ref().is_none_or(|at| at.key != key) {
+            self.leave();
+            if self.left.is_full() {
+                self.write(passes)?;
+            }
+            self.at = Some(LinkDelta::new(key, store.links(&tables::INTRA, key)?));
+        }
+        let Some(at) = &mut self.at else {
+            return Ok(0);
+        };
+        let [gained, lost] = at.replace(place, targets);
+        if gained + lost > 0 {
+            passes.counts.links_added += gained as u64;
+            passes.counts.links_removed += lost as u64;
+            let event = PageEvent::Intra(change(lost, gained));
+            page_event(&mut passes.pages, page, &event)?;
+        }
+        Ok(change(lost, gained))
+    }
+
+    fn leave(&mut self) {
+        if let Some(block) = self.at.take().filter(|block| !block.is_unchanged()) {
+            self.left.push(block);
+        }
+    }
+
+    /// Writes the blocks, and hands on what changes for their targets.
+    pub(super) fn write(&mut self, passes: &mut Passes<'_>) -> Result<(), EngineError> {
+        self.leave();
+        write_blocks(
+            &tables::INTRA,
+            std::mem::take(&mut self.left),
+            passes,
+            intra_event,
+        )
+    }
+}

@@ -1,0 +1,81 @@
+//! Which of several records of one page counts where their times do not decide: the larger one.
+//!
+//! A batch must come to the same whatever the order of its records, so records of one page need a
+//! total order that looks at nothing but what they say. They compare by their time; at equal times,
+//! or without any, by the length of their canonical form; at equal lengths by its hash. The canonical
+//! form is what is said of the page, packed, and the keys of the URLs that it links or leads to.
+//! URLs are normalised by then, so how they were spelled does not matter, nor does their order: the
+//! hash goes over the sum of theirs.
+
+use super::page_update::PageUpdate;
+use super::urls::Urls;
+use crate::engine::EngineError;
+
+/// The size of a record in its canonical form, and what decides between records of equal size.
+/// Records of equal weight say the same.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub(super) struct RecordOrder {
+    pub(super) bytes: u64,
+    pub(super) hash: [u8; 16],
+}
+
+impl RecordOrder {
+    /// The weight of what is said of a page, without links.
+    pub(super) fn of_claim(claim: &PageUpdate) -> Result<Self, EngineError> {
+        Ok(Self::new(&claim.digested()?, 0, 0))
+    }
+
+    /// `links` is the number of bytes of the keys of its URLs, `sum` the sum of their hashes.
+    fn new(said: &[u8], links: u64, sum: u128) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(said);
+        hasher.update(&sum.to_be_bytes());
+        Self {
+            bytes: said.len() as u64 + links,
+            hash: first_half(&hasher.finalize()).to_be_bytes(),
+        }
+    }
+}
+
+/// Weighs the records of a portion. Each URL is hashed once.
+pub(super) struct RecordHasher {
+    /// Hashes of URLs by number; 0 where it is not known. Empty until there is something to weigh.
+    hashes: Vec<u128>,
+    key: Vec<u8>,
+}
+
+impl RecordHasher {
+    pub(super) const fn new() -> Self {
+        Self {
+            hashes: Vec::new(),
+            key: Vec::new(),
+        }
+    }
+
+    /// Weighs what is said of a page with distinct `targets`, by their numbers among `urls`.
+    pub(super) fn weigh(
+        &mut self,
+        claim: &PageUpdate,
+        targets: &[u32],
+        urls: &Urls,
+    ) -> Result<RecordOrder, EngineError> {
+        self.hashes.resize(urls.len(), 0);
+        let (mut links, mut sum) = (0, 0_u128);
+        for target in targets {
+            links += urls.key_length(*target) as u64;
+            let hash = &mut self.hashes[*target as usize];
+            if *hash == 0 {
+                urls.key(*target, &mut self.key);
+                *hash = first_half(&blake3::hash(&self.key));
+            }
+            sum = sum.wrapping_add(*hash);
+        }
+        Ok(RecordOrder::new(&claim.digested()?, links, sum))
+    }
+}
+
+fn first_half(hash: &blake3::Hash) -> u128 {
+    let mut half = [0; 16];
+    half.copy_from_slice(&hash.as_bytes()[..16]);
+    u128::from_be_bytes(half)
+}

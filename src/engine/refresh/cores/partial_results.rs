@@ -1,0 +1,78 @@
+//! What an attempt on a part of the graph found, for the next one on a larger part.
+
+use std::collections::BTreeMap;
+
+use super::load::Hubs;
+use seedbank_algorithms::cores::{Core, KnownComponent, KnownCore, Ledger, NearPage, Selection};
+use seedbank_algorithms::graph::Fingerprint;
+use seedbank_algorithms::page::PageId;
+
+/// What an attempt found in components of its graph, in that graph's numbers.
+#[derive(Default)]
+pub(super) struct PartialResults {
+    pages: Vec<PageId>,
+    components: BTreeMap<Fingerprint, KnownComponent>,
+}
+
+impl PartialResults {
+    pub(super) fn new(hubs: Hubs, ledger: &Ledger, selection: &Selection) -> Self {
+        let fingerprints = ledger.components().fingerprints();
+        let mut components = BTreeMap::new();
+        for (&component, found) in &selection.found {
+            let Some(fingerprint) = fingerprints.get(component as usize) else {
+                continue;
+            };
+            let core = |(rank, near): &(u32, Vec<NearPage>)| {
+                let at = *rank as usize - 1;
+                Some(KnownCore {
+                    core: selection.cores.get(at)?.clone(),
+                    near: near.clone(),
+                    origin: selection.origins.get(at).copied().flatten(),
+                })
+            };
+            let known = KnownComponent {
+                cores: found.cores.iter().map_while(core).collect(),
+                next: found.next,
+                ahead: None,
+            };
+            components.insert(*fingerprint, known);
+        }
+        Self {
+            pages: hubs.pages,
+            components,
+        }
+    }
+
+    /// What was found in a component, in the numbers of another graph.
+    pub(super) fn component(
+        &self,
+        fingerprint: &Fingerprint,
+        hubs: &Hubs,
+    ) -> Option<KnownComponent> {
+        let found = self.components.get(fingerprint)?;
+        let number = |&page: &u32| hubs.number(*self.pages.get(page as usize)?);
+        let numbers = |pages: &[u32]| pages.iter().map(number).collect::<Option<Vec<u32>>>();
+        let core = |known: &KnownCore| {
+            let near = known.near.iter().map(|near| {
+                let page = number(&near.page)?;
+                Some(NearPage { page, ..*near })
+            });
+            Some(KnownCore {
+                core: Core {
+                    hubs: numbers(&known.core.hubs)?,
+                    authorities: numbers(&known.core.authorities)?,
+                    seed: number(&known.core.seed)?,
+                    ..known.core.clone()
+                },
+                near: near.collect::<Option<_>>()?,
+                origin: known.origin,
+            })
+        };
+        let cores: Option<_> = found.cores.iter().map(core).collect();
+        Some(KnownComponent {
+            cores: cores?,
+            next: found.next,
+            ahead: None,
+        })
+    }
+}

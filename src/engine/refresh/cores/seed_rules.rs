@@ -1,0 +1,137 @@
+//! Which hubs become seeds, by the policies of a plan.
+
+use std::collections::BTreeMap;
+
+use super::load::Hubs;
+use crate::engine::EngineError;
+use crate::engine::policy::{Caps, RejectionReason, LoadedPolicy};
+use seedbank_algorithms::cores::{Core, HubChoice, SeedRules};
+use seedbank_algorithms::page::PageId;
+use seedbank_store::{Store, tables};
+
+/// How many seeds each policy held back.
+pub(crate) type Rejections = BTreeMap<RejectionReason, u64>;
+
+/// The policies, asked core by core.
+pub(crate) struct PolicySeedRules<'a> {
+    store: &'a Store,
+    hubs: &'a Hubs,
+    rules: &'a LoadedPolicy,
+    caps: Caps,
+    left: u32,
+    held: Rejections,
+    failed: Option<EngineError>,
+}
+
+impl<'a> PolicySeedRules<'a> {
+    /// The policies before the first core: pins are seeds already.
+    pub(crate) fn new(
+        store: &'a Store,
+        hubs: &'a Hubs,
+        rules: &'a LoadedPolicy,
+        seeds: u32,
+    ) -> Result<Self, EngineError> {
+        let mut caps = Caps::new(&rules.policy);
+        for pin in &rules.pins.pages {
+            caps.take(store, pin.site())?;
+        }
+        Ok(Self {
+            store,
+            hubs,
+            rules,
+            caps,
+            left: seeds.saturating_sub(rules.pins.count()),
+            held: Rejections::new(),
+            failed: None,
+        })
+    }
+
+    /// What was held back, once all cores were asked about.
+    pub(crate) fn finish(self) -> Result<Rejections, EngineError> {
+        self.failed.map_or(Ok(self.held), Err)
+    }
+
+    fn page(&self, hub: u32) -> Result<PageId, EngineError> {
+        let page = self.hubs.pages.get(hub as usize).copied();
+        page.ok_or(EngineError::Internal("a hub is not among the pages"))
+    }
+
+    /// Why a hub may not be a seed; `None` if it may.
+    fn refusal(&mut self, hub: u32) -> Result<Option<RejectionReason>, EngineError> {
+        let page = self.page(hub)?;
+        if let Some(full) = self.caps.full(self.store, page.site())? {
+            return Ok(Some(full));
+        }
+        if self.rules.candidates.admit_all() {
+            return Ok(None);
+        }
+        let site = self.store.need(&tables::SITES, &page.site())?.name;
+        let record = self.store.need(&tables::PAGES, &page)?;
+        let refusal = self.rules.candidates.refusal(&site, &record);
+        Ok(refusal.map(|refusal| refusal.by))
+    }
+
+    /// The hub that becomes a seed.
+    fn chosen(&mut self, core: &Core, choice: &HubChoice) -> Result<Option<u32>, EngineError> {
+        let policy = &self.rules.policy;
+        let pinned = core.hubs.iter().filter_map(|hub| {
+            let place = self
+                .rules
+                .pins
+                .place(*self.hubs.pages.get(*hub as usize)?)?;
+            Some((place, *hub))
+        });
+        if let Some((_, pin)) = pinned.min() {
+            return Ok(Some(pin));
+        }
+        for (by, least, members) in [
+            (RejectionReason::MinHubs, policy.min_hubs, core.hubs.len()),
+            (
+                RejectionReason::MinAuthorities,
+                policy.min_authorities,
+                core.authorities.len(),
+            ),
+        ] {
+            if members < least as usize {
+                *self.held.entry(by).or_default() += 1;
+                return Ok(None);
+            }
+        }
+        let mut first = None;
+        let mut failed = None;
+        let found = choice.best(core, |hub| match self.refusal(hub) {
+            Ok(refusal) => {
+                first.get_or_insert(refusal);
+                refusal.is_none()
+            }
+            Err(e) => {
+                failed.get_or_insert(e);
+                true
+            }
+        });
+        if let Some(e) = failed {
+            return Err(e);
+        }
+        if let Some(Some(by)) = first {
+            *self.held.entry(by).or_default() += 1;
+        }
+        if let Some(hub) = found {
+            self.caps.take(self.store, self.page(hub)?.site())?;
+            self.left = self.left.saturating_sub(1);
+        }
+        Ok(found)
+    }
+}
+
+impl SeedRules for PolicySeedRules<'_> {
+    fn seed_of(&mut self, core: &Core, choice: &HubChoice) -> Option<u32> {
+        self.chosen(core, choice).unwrap_or_else(|e| {
+            self.failed.get_or_insert(e);
+            None
+        })
+    }
+
+    fn is_complete(&self) -> bool {
+        self.left == 0 || self.failed.is_some()
+    }
+}

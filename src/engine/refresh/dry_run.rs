@@ -1,0 +1,63 @@
+//! A refresh that is only computed: what it would select and store, with nothing stored.
+
+use std::time::Instant;
+
+use super::report::RefreshReport;
+use super::compute::{Computed, run};
+use super::request::RefreshRequest;
+use super::{memory, prune};
+use crate::engine::EngineError;
+use crate::engine::clock::now;
+use seedbank_algorithms::watch::Watch;
+use seedbank_store::records::SeedRecord;
+use seedbank_store::{Changes, Reader, tables};
+
+/// What a refresh would have stored.
+pub(crate) struct UnstoredRefresh {
+    /// Its report; the number is the one that the refresh would have got.
+    pub(crate) report: RefreshReport,
+    /// Its seeds by rank.
+    pub(crate) seeds: Vec<(u32, SeedRecord)>,
+}
+
+impl UnstoredRefresh {
+    /// Computes a refresh on this state and stores nothing, not even the parameters of the plan.
+    ///
+    /// The seeds are those among the changes that the refresh would commit, so that what is shown is
+    /// what would be stored. Where these changes are more than memory takes they go to files in the
+    /// system's folder for such files, and not to the bank's.
+    pub(crate) fn compute(
+        reader: &Reader,
+        request: &RefreshRequest,
+        watch: &dyn Watch,
+    ) -> Result<Self, EngineError> {
+        let begun = Instant::now();
+        let plan = request.named()?;
+        let Computed {
+            outcome,
+            listing,
+            mut report,
+        } = run(reader, plan, request, watch)?;
+        let number = reader.counters()?.refresh + 1;
+        report.view.refresh = number;
+        let mut changes = Changes::new(&std::env::temp_dir(), 64 << 20);
+        outcome.put(reader, &mut changes, (plan, number))?;
+        if let Some(keep) = request.keep {
+            let picked_by = outcome.picked_by(number);
+            report.pruned = prune::prune(reader, &mut changes, plan, keep, picked_by)?;
+        }
+        watch.proceed()?;
+        let seeds = changes.new_entries(&tables::SEEDS)?;
+        let mut seeds: Vec<(u32, SeedRecord)> = seeds
+            .into_iter()
+            .map(|((_, rank), seed)| (rank, seed))
+            .collect();
+        if let Some(listing) = listing {
+            seeds = listing.of_seeds(seeds);
+        }
+        report.view.seconds = begun.elapsed().as_secs_f64();
+        report.view.at = now();
+        report.peak_memory = memory::peak();
+        Ok(Self { report, seeds })
+    }
+}
