@@ -1,4 +1,4 @@
-//! The upkeep of a bank: backups and what is restored of them, compaction, the bank's format.
+//! Maintenance of a bank: backup and restore, compaction, and format migration.
 
 use std::path::Path;
 
@@ -12,14 +12,14 @@ use seedbank_store::{
 };
 
 impl Bank {
-    /// Backs up the published state into a folder of backups, which is made where it is missing.
-    /// Others may write to the bank meanwhile.
+    /// Backs up the published state into a folder of backups, which is created if it does not
+    /// exist. Other processes may write to the bank meanwhile.
     ///
-    /// Table files that the folder has from an earlier backup are not written again. What is written
-    /// is read back and compared; a state that is damaged is not backed up. A backup that fails or is
-    /// killed leaves the earlier ones as they were.
+    /// Table files that the folder contains from an earlier backup are not written again.
+    /// Everything that is written is read back and compared. A damaged state is not backed up. If a
+    /// backup fails or is killed, earlier ones are unaffected.
     ///
-    /// Cost: the tables of which files are new are read, and the new files written.
+    /// Cost: reads the tables of new files, and writes these files.
     ///
     /// ```
     #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
@@ -53,21 +53,21 @@ impl Bank {
         )?)
     }
 
-    /// Merges the files of the bank, so that overwritten entries no longer take room. Most of that
-    /// happens by itself as batches come in; this does the rest of it now. Readers of earlier states
-    /// keep the former files as long as they read.
+    /// Merges the files of the bank, so that overwritten entries no longer take disk space. Most of
+    /// this happens automatically as batches are ingested. Readers of earlier states keep the old
+    /// files while they read.
     ///
-    /// With `wait` it waits for another writer to finish. Stopped or killed at any moment, it leaves
-    /// the state as it was, and doing it again finishes it.
+    /// If `wait` is set, waits for another writer to finish. If interrupted or killed, the state is
+    /// unchanged, and another call completes the work.
     ///
-    /// Cost: reads and writes the whole bank once; meanwhile it takes its room a second time, and
-    /// where there is not as much, nothing is begun.
+    /// Cost: reads and writes the whole bank once. Temporarily takes its disk space a second time;
+    /// fails at the start if there is not enough.
     ///
     /// ```
     #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
     /// let status = bank.status()?;
     /// let report = bank.compact(false, &Unwatched)?;
-    /// // What small batches wrote was in the log, and is in files now.
+    /// Small batches were in the log, and are in files now.
     /// assert!(report.files > 0 && report.held_bytes == 0);
     /// assert!(bank.status()?.compacted);
     /// assert_eq!(bank.status()?.counters, status.counters);
@@ -75,15 +75,15 @@ impl Bank {
     /// ```
     pub fn compact(&self, wait: bool, watch: &dyn Watch) -> Result<CompactReport, EngineError> {
         let report = Writer::open(self.path(), wait, watch)?.compact(watch)?;
-        // The database begins another MANIFEST, without the bounds of the files that are gone.
+        // Reopening starts a new MANIFEST, without the key bounds of deleted files.
         Writer::open(self.path(), true, watch)?.publish_anew()?;
         Ok(report)
     }
 
-    /// Brings the bank to this build's format, as the next writer would; where it has it, nothing is
-    /// touched. Killed at any moment, it leaves a bank that the next writer finishes.
+    /// Migrates the bank to this build's format, as the next writer would. Does nothing if the bank
+    /// has that format. If killed, the next writer completes the migration.
     ///
-    /// With `wait` it waits for another writer to finish.
+    /// If `wait` is set, waits for another writer to finish.
     ///
     /// ```
     #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
@@ -95,18 +95,19 @@ impl Bank {
         Ok(seedbank_store::migrate(self.path(), wait, watch)?)
     }
 
-    /// Makes a bank of this build's format of the published state, in a folder that does not exist or
-    /// is empty: whole or not at all. This bank stays as it is, and others may write to it meanwhile.
+    /// Creates a bank in this build's format from the published state, atomically, in a folder that
+    /// does not exist or is empty. This bank is unchanged, and other processes may write to it
+    /// meanwhile.
     ///
-    /// Cost: on the same file system links to the table files, which never change; on another one
-    /// they are copied, and compared as a backup's are.
+    /// Cost: on the same file system, links to the table files, which are immutable. On another one
+    /// they are copied and compared as in a backup.
     pub fn migrate_to(&self, new: &Path, watch: &dyn Watch) -> Result<MigrateReport, EngineError> {
         Ok(seedbank_store::migrate_to(self.path(), new, watch)?)
     }
 }
 
-/// What a folder of backups holds; nothing is changed. With `verify` every byte is read and compared
-/// with what was backed up, otherwise only names and sizes of files are.
+/// Lists the backups in a folder without changing anything. If `verify` is set, every byte is read
+/// and compared with the recorded checksums, otherwise only names and sizes of files.
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
@@ -123,22 +124,22 @@ pub fn backups(folder: &Path, verify: bool, watch: &dyn Watch) -> Result<Backups
     Ok(seedbank_store::backups(folder, verify, watch)?)
 }
 
-/// What is to be restored.
+/// Options of a restore.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct RestoreRequest {
-    /// The number of the backup; `None` is the latest.
+    /// The number of the backup; `None` for the latest.
     pub backup: Option<u32>,
 }
 
-/// Makes a bank of a backup, as [`restore`] does, without what another bank bars, which the new one then
-/// bars too: whole and without it, or not at all. Of what was forgotten nothing is told where the other
-/// bank bars nothing.
+/// Restores a bank from a backup, as [`restore`] does, without the pages and sites on another
+/// bank's blocklist, which the new bank takes over. The restore is atomic. Returns `None` for the
+/// forget report if the other bank blocks nothing.
 ///
 /// # Errors
 ///
-/// [`EngineError::ConflictingSecrets`] where the backup bars something by another secret.
+/// [`EngineError::ConflictingSecrets`] if the backup has a blocklist with another secret.
 ///
-/// Cost: that of [`restore`], and a look at the URL of each page.
+/// Cost: that of [`restore`], and hashing the URL of each page.
 pub fn restore_with_blocklist(
     folder: &Path,
     bank: &Path,
@@ -154,16 +155,16 @@ pub fn restore_with_blocklist(
     })
 }
 
-/// Makes a bank of a backup in a folder that does not exist or is empty: whole or not at all.
+/// Restores a bank from a backup, atomically, into a folder that does not exist or is empty.
 ///
-/// Every file is compared with what was backed up while it is copied. Where one is not that, the
-/// error names the latest other backup that is whole. The bank has the format that it was backed up
-/// in; the next writer brings it to this build's.
+/// Every file is compared with its recorded checksum while it is copied. If one is damaged, the
+/// error names the latest undamaged backup. The bank has the format that it had when it was backed
+/// up; the next writer migrates it to this build's.
 ///
-/// An example is at [`Bank::backup`].
+/// [`Bank::backup`] has an example.
 ///
-/// Cost: the files of the backup are read and written once; where one is damaged, those of other
-/// backups are read as well.
+/// Cost: reads and writes the files of the backup once. If one is damaged, also reads those of
+/// other backups.
 pub fn restore(
     folder: &Path,
     bank: &Path,

@@ -1,7 +1,6 @@
-//! The engine joins the rooms: it loads graphs from the store, hands them to the algorithms, and
-//! stores the results.
+//! The engine: loads graphs from the store, passes them to the algorithms, and stores the results.
 //!
-//! Its wings, in order; a wing imports only from those above it:
+//! Its modules in order; a module imports only from those above it:
 //!
 //! | wing | purpose |
 //! | --- | --- |
@@ -82,7 +81,7 @@ pub use scores::{PageScore, ScoresReport, ScoresRequest};
 
 pub use maintenance::{RestoreRequest, backups, restore, restore_with_blocklist};
 
-// Parts of requests and answers that a room below declares.
+// Types of requests and answers that other crates declare.
 pub use seedbank_algorithms::cores::{Density, Growth, Hits, Pick, Slack};
 pub use seedbank_algorithms::cover::web::{ValueBy, WebChoice};
 pub use seedbank_algorithms::cover::{

@@ -1,5 +1,4 @@
-//! Loads the whole graph, that is all crawled and known pages with all links between them, and adds
-//! up its PageRank by site.
+//! Loads the graph of all crawled and known pages with all links, and sums its PageRank by site.
 
 use super::EngineError;
 use super::error::whole_graph_error;
@@ -10,34 +9,35 @@ use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::PageRecord;
 use seedbank_store::{Store, StoreError, tables};
 
-/// Whether a page takes part, by the name of its site.
+/// Whether a page is included, given the name of its site.
 pub(super) type PageFilter<'a> = &'a dyn Fn(&str, &PageRecord) -> bool;
 
-/// Every page takes part.
+/// Includes every page.
 pub(super) const ALL_PAGES: fn(&str, &PageRecord) -> bool = |_, _| true;
 
-/// The whole graph, and the page that each of its numbers stands for: by site name and then by URL,
-/// so that nothing depends on ids.
+/// The whole graph. Pages are numbered by site name and then by URL, so that nothing depends on
+/// ids.
 pub(super) struct LoadedGraph {
     pub(super) graph: WholeGraph,
     /// Sites by name, each with the numbers of its pages.
     pub(super) sites: Vec<(SiteId, std::ops::Range<u32>)>,
 }
 
-/// From page ids to numbers: one table for each site, by page index.
+/// Map from page ids to numbers: one table per site, by page index.
 ///
-/// Memory: 4 bytes per page that the bank knows or knew, and 16 per site.
+/// Memory: 4 bytes per page id that the bank has assigned, and 16 per site.
 #[derive(Default)]
 pub(super) struct PageNumbers {
-    /// By site id: where its table is, and how long.
+    /// Position and length of the table of each site, by site id.
     tables: Vec<(usize, u32)>,
-    /// The numbers; [`NONE`] for pages that take no part.
+    /// The numbers; [`NONE`] for pages that are not included.
     numbers: Vec<u32>,
     pages: u32,
 }
 
 impl PageNumbers {
-    /// Numbers more pages of one site, in this order; returns the last of all numbers so far.
+    /// Numbers more pages of a site, in this order. Returns the number of pages so far, or `None`
+    /// if there are too many.
     fn add(&mut self, site: SiteId, pages: impl Iterator<Item = u32> + Clone) -> Option<u32> {
         let length = pages.clone().max().map_or(0, |last| last + 1);
         let at = site.0 as usize;
@@ -49,20 +49,20 @@ impl PageNumbers {
         self.numbers.resize(start + length as usize, NONE);
         for index in pages {
             self.numbers[start + index as usize] = self.pages;
-            // The last number is not used.
+            // `NONE` is not a valid number.
             self.pages = self.pages.checked_add(1).filter(|next| *next < NONE)?;
         }
         Some(self.pages)
     }
 
-    /// The numbers of a site's pages, by page index.
+    /// Returns the numbers of a site's pages, by page index.
     fn of_site(&self, site: SiteId) -> &[u32] {
         let table = self.tables.get(site.0 as usize);
         let &(start, length) = table.unwrap_or(&(0, 0));
         &self.numbers[start..start + length as usize]
     }
 
-    /// The pages by number.
+    /// Returns the pages by number.
     pub(super) fn pages(&self) -> Vec<PageId> {
         let mut pages = vec![PageId::new(SiteId(0), 0); self.pages as usize];
         for site in (0..).map(SiteId).take(self.tables.len()) {
@@ -80,7 +80,7 @@ impl PageNumbers {
         Some(*number).filter(|number| *number != NONE)
     }
 
-    /// The numbers of those that take part, ascending.
+    /// Returns the numbers of included pages, ascending.
     fn of_all(&self, pages: impl Iterator<Item = PageId>) -> Vec<u32> {
         let mut numbers: Vec<u32> = pages.filter_map(|page| self.of(page)).collect();
         numbers.sort_unstable();
@@ -96,9 +96,8 @@ impl LoadedGraph {
         Ok(Self::load_each(store, &ALL_PAGES, watch, |_, _| Ok(()))?.0)
     }
 
-    /// Loads the whole graph, and returns the numbers of its pages too; `each` gets the pages of
-    /// each site in the order of their numbers. Of a page, by its site's name, `takes_part` says
-    /// whether it is there.
+    /// Loads the graph without the pages that `takes_part` rejects, and also returns the numbers of
+    /// its pages. Calls `each` with the pages of every site in the order of their numbers.
     pub(super) fn load_each(
         store: &Store,
         takes_part: PageFilter<'_>,
@@ -143,7 +142,8 @@ impl LoadedGraph {
         Ok((Self { graph, sites }, numbers))
     }
 
-    /// The sum of the PageRanks of each site's pages, and the page visits that it took.
+    /// Returns the sum of the PageRanks of each site's pages, and the page visits of computing
+    /// them.
     pub(super) fn by_site(
         &self,
         watch: &dyn Watch,
@@ -172,7 +172,7 @@ fn push_intra(
     intra_in: &mut Csr,
 ) -> Result<(), EngineError> {
     let of_site = numbers.of_site(site);
-    // The place of a page among those of the site that take part.
+    // Position of a page among the included pages of the site.
     let place = |index: u32| {
         let number = of_site.get(index as usize).copied();
         let number = number.filter(|number| *number != NONE)?;
@@ -180,7 +180,7 @@ fn push_intra(
     };
     let mut targets: Vec<u32> = Vec::new();
     let mut of_sources = vec![0..0; pages.len()];
-    // For each page where its sources end: first how many there are, one place further on.
+    // End of the sources of each page. First holds their number, shifted by one.
     let mut ends = vec![0; pages.len() + 1];
     for entry in store.intra_of(site)? {
         let (page, to) = entry?;
@@ -251,7 +251,7 @@ mod tests {
     use seedbank_formats::synth::{SynthOptions, day_text};
     use seedbank_store::Reader;
 
-    /// PageRank by URL, computed from the records alone: every live page with all its links.
+    /// Computes PageRank by URL from the records alone: every live page with all its links.
     fn judge(records: &BTreeMap<String, serde_json::Value>) -> BTreeMap<String, f64> {
         let mut links: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for (url, record) in records.iter().filter(|(_, r)| r["gone"] != true) {
@@ -302,7 +302,7 @@ mod tests {
         let mut records: BTreeMap<String, serde_json::Value> = BTreeMap::new();
         for day in 0..=2 {
             let mut text = day_text(&crawl, day).unwrap();
-            // Pages that will go, so that links to them count for nothing.
+            // Some pages are reported gone, so that links to them do not count.
             let leaving = records
                 .keys()
                 .step_by(17)

@@ -1,7 +1,7 @@
-//! What the declaration of a parameter says, and what follows from it for the parameter's field.
+//! The declaration of a parameter, and the access to its field that follows from it.
 //!
-//! The options that have the field are the type `O`, so that this module does not depend on their
-//! declaration.
+//! The type `O` of the options that contain the field is generic, so that this module does not
+//! depend on their declaration.
 
 use std::ops::{Bound, RangeBounds};
 
@@ -22,7 +22,7 @@ pub(super) struct Declaration<O, T> {
 
 type Predicate<T> = Box<dyn Fn(&T) -> bool + Send + Sync>;
 
-/// A parameter whose value stands as `value_name` in help.
+/// Declares a parameter. Help texts show `value_name` for its value.
 pub(super) fn value<O, T>(value_name: &'static str) -> Declaration<O, T> {
     Declaration {
         value_name,
@@ -35,12 +35,12 @@ pub(super) fn value<O, T>(value_name: &'static str) -> Declaration<O, T> {
     }
 }
 
-/// A parameter that is on or off.
+/// Declares a parameter that is on or off.
 pub(super) fn switch<O: 'static>(default: bool) -> Declaration<O, bool> {
     value("true|false").default(default)
 }
 
-/// One of the [`Weights`]: its default is theirs.
+/// Declares one of the [`Weights`], with the default of [`Weights`].
 pub(super) fn weight<O: 'static>(weight_field: fn(&mut Weights) -> &mut Value) -> Declaration<O, Value> {
     let details = value("VALUE")
         .range(limits::WEIGHTS)
@@ -53,7 +53,7 @@ pub(super) fn weight<O: 'static>(weight_field: fn(&mut Weights) -> &mut Value) -
 }
 
 impl<O: 'static, T: ParameterType> Declaration<O, T> {
-    /// Refuses values outside a range.
+    /// Rejects values outside a range.
     pub(super) fn range(self, range: impl RangeBounds<T> + Send + Sync + 'static) -> Self
     where
         T: PartialOrd,
@@ -73,14 +73,14 @@ impl<O: 'static, T: ParameterType> Declaration<O, T> {
         }
     }
 
-    /// The value that a plan has without the parameter.
+    /// Sets the default value.
     #[expect(clippy::needless_pass_by_value, reason = "declarations read better")]
     pub(super) fn default(self, default: T) -> Self {
         let default = to_text(&default);
         self.default_is(&default)
     }
 
-    /// What a plan has without the parameter where that is no single value.
+    /// Describes the default if it is not a single value.
     pub(super) fn default_is(self, default: &str) -> Self {
         Self {
             default: Some(default.to_owned()),
@@ -88,7 +88,7 @@ impl<O: 'static, T: ParameterType> Declaration<O, T> {
         }
     }
 
-    /// Marks a parameter from which the values of pages follow.
+    /// Marks a parameter that determines the values of pages.
     pub(super) fn values_pages(self) -> Self {
         Self {
             values_pages: true,
@@ -96,7 +96,7 @@ impl<O: 'static, T: ParameterType> Declaration<O, T> {
         }
     }
 
-    /// The field of the parameter, of whatever type.
+    /// Returns the access to the field, with its type erased.
     pub(super) fn slot(self, access: Access<O, T>) -> Box<dyn Slot<O>> {
         Box::new(Typed {
             access,
@@ -106,7 +106,7 @@ impl<O: 'static, T: ParameterType> Declaration<O, T> {
         })
     }
 
-    /// Clears stored parameters when this one is given: those that contradict its value.
+    /// Clears stored parameters that conflict with the given value of this one.
     pub(super) fn clears(self, clears: fn(&T, &mut O)) -> Self {
         Self {
             clears: Some(clears),
@@ -115,13 +115,13 @@ impl<O: 'static, T: ParameterType> Declaration<O, T> {
     }
 }
 
-/// The field that holds a parameter.
+/// The field that contains a parameter.
 pub(super) struct Access<O, T> {
     pub(super) get: fn(&O) -> &Option<T>,
     pub(super) get_mut: fn(&mut O) -> &mut Option<T>,
 }
 
-/// The field of a parameter, with what its declaration says of the value.
+/// The field of a parameter, with the declared properties of its value.
 struct Typed<O, T> {
     access: Access<O, T>,
     contains: Option<Predicate<T>>,
@@ -140,7 +140,7 @@ pub(super) trait Slot<O>: Send + Sync {
     fn removes_stored(&self, options: &O) -> bool;
     fn list_mut<'a>(&self, options: &'a mut O) -> Option<&'a mut List>;
     fn set_weight(&self, options: &O, weights: &mut Weights);
-    /// The value, as text, if it is out of range.
+    /// Returns the value as text if it is out of range.
     fn check(&self, options: &O) -> Result<(), String>;
 }
 
@@ -187,7 +187,8 @@ impl<O, T: ParameterType> Slot<O> for Typed<O, T> {
     }
 
     fn set_weight(&self, options: &O, weights: &mut Weights) {
-        // Only weights are `Value`s of `Weights`, so the type says where the value goes.
+        // Only weights have the type `Value` and a `weight_field`, so the type decides where the
+        // value goes.
         if let (Some(weight_field), Some(value)) = (self.weight_field, (self.access.get)(options)) {
             weight_field(weights).clone_from(value);
         }

@@ -1,4 +1,4 @@
-//! From what was said of a plan to a plan with every parameter decided, or to what makes no sense.
+//! Resolves the options of a plan to values of all parameters, and validates them.
 
 use super::parameter::{Parameter, TakenBy};
 use super::{CorePlan, Method, Plan, PlanOptions, Scope};
@@ -9,7 +9,7 @@ use seedbank_algorithms::cover::web::{WebChoice, WebParams};
 use seedbank_algorithms::cover::{self, BadParams, Choice, CoverParams, Value};
 
 impl PlanOptions {
-    /// Decides every parameter.
+    /// Resolves and validates every parameter.
     pub fn resolve(&self) -> Result<Plan, PlanError> {
         let method = self.method.unwrap_or_default();
         let family = match method {
@@ -37,7 +37,7 @@ impl PlanOptions {
         }
     }
 
-    /// Decides every policy.
+    /// Resolves and validates every policy.
     pub fn policy(&self) -> Result<Policy, PlanError> {
         let all = [
             &self.exclude,
@@ -170,9 +170,9 @@ impl PlanOptions {
     }
 }
 
-/// A quality in ten-thousandths, rounded up: what is below it is below the quality that was said.
+/// Converts a quality to ten-thousandths, rounding up, so that lower qualities stay below it.
 fn least_quality(quality: Option<Value>) -> u16 {
     let millionths = quality.unwrap_or_default().0;
-    // At most 10,000, which the range of the parameter sees to.
+    // The range check limits it to 10,000.
     u16::try_from((millionths + 99) / 100).unwrap_or(u16::MAX)
 }

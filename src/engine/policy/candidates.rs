@@ -1,25 +1,25 @@
-//! Whether a page may be a seed for its own sake.
+//! Rules about single pages that decide whether a page may be a seed.
 
 use super::rejection_reason::RejectionReason;
 use seedbank_formats::ingest::{self, Patterns, SiteMode};
 use seedbank_store::records::PageRecord;
 
-/// What a page must be to be a seed.
+/// Conditions on a page to be a seed.
 #[derive(Default)]
 pub(crate) struct Candidates {
     pub(super) exclude: Option<Patterns>,
     pub(super) only: Option<Patterns>,
     pub(super) from_graph: Option<Patterns>,
-    /// In ten-thousandths.
+    /// Minimum quality, in ten-thousandths.
     pub(super) min_quality: u16,
     pub(super) mode: SiteMode,
 }
 
-/// Why a page may not be a seed, and the line of a list that says so.
+/// Why a page may not be a seed, and the list line that rejects it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Refusal {
     pub(crate) by: RejectionReason,
-    /// The line; `None` where no line names the page, or it is not about lists.
+    /// The line; `None` if the reason is not a line of a list.
     pub(crate) line: Option<String>,
 }
 
@@ -32,12 +32,12 @@ impl Candidates {
             && self.min_quality == 0
     }
 
-    /// Whether pages are left out of the graph.
+    /// Returns the pages that are excluded from the graph.
     pub(crate) const fn graph_exclusions(&self) -> Option<&Patterns> {
         self.from_graph.as_ref()
     }
 
-    /// Whether a page is left out of the graph.
+    /// Whether a page is excluded from the graph.
     pub(crate) fn is_left_out(&self, site: &str, page: &PageRecord) -> bool {
         let Some(patterns) = &self.from_graph else {
             return false;
@@ -50,7 +50,7 @@ impl Candidates {
         self.admit_all() || self.refusal(site, page).is_none()
     }
 
-    /// Why a page may not be a seed; `None` if it may.
+    /// Returns why a page may not be a seed; `None` if it may.
     pub(crate) fn refusal(&self, site: &str, page: &PageRecord) -> Option<Refusal> {
         if self.admit_all() {
             return None;

@@ -1,4 +1,4 @@
-//! How many seeds of a site and of a domain there are, and may be.
+//! Limits on the number of seeds of a site and of a domain.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use seedbank_store::{Store, tables};
 
 /// Seeds counted by site and by registrable domain.
 ///
-/// Memory: some 100 bytes for each site that was asked about.
+/// Memory: some 100 bytes for each site looked up.
 #[derive(Debug, Default)]
 pub(crate) struct Caps {
     per_site: Option<u32>,
@@ -30,7 +30,7 @@ impl Caps {
         }
     }
 
-    /// The registrable domain of a site; it is read once.
+    /// Returns the registrable domain of a site, cached.
     fn domain(&mut self, store: &Store, site: SiteId) -> Result<String, EngineError> {
         if let Some(domain) = self.domains.get(&site) {
             return Ok(domain.clone());
@@ -41,7 +41,7 @@ impl Caps {
         Ok(domain)
     }
 
-    /// Why one more seed of a site may not be; `None` if it may.
+    /// Returns which cap rejects one more seed of a site; `None` if it is allowed.
     pub(crate) fn full(
         &mut self,
         store: &Store,
@@ -77,7 +77,7 @@ impl Caps {
         Ok(())
     }
 
-    /// Counts a seed of a site less.
+    /// Stops counting a seed of a site.
     pub(crate) fn give_back(&mut self, store: &Store, site: SiteId) -> Result<(), EngineError> {
         if let Some(seeds) = self.of_sites.get_mut(&site) {
             *seeds = seeds.saturating_sub(1);
@@ -91,7 +91,7 @@ impl Caps {
         Ok(())
     }
 
-    /// Whether two sites share what is full: the site, or the domain.
+    /// Whether two sites share a cap that is reached: the site's, or the domain's.
     pub(crate) fn share(
         &mut self,
         store: &Store,

@@ -1,18 +1,19 @@
-//! A list that changes by no more than so many seeds at a time.
+//! Limits how many seeds of a list change per refresh.
 //!
-//! With the plan's last list, and the list that its method and its other policies come to now
-//! (*target*):
+//! Given the plan's previous list, and the list that its method and its other policies select now
+//! (the *target*):
 //!
-//! 1. Seeds of the last list that can be none any more leave, always: pages that are gone, or not
-//!    allowed, or above a cap. Those before them in the last list stay first.
-//! 2. Pages that are pinned come in, always.
-//! 3. Of the rest of the target that is not on the list the best come in, as long as no more than so
-//!    many came: into a free place, or for the last of the seeds that the target does not have; of
-//!    the same site or domain where that is full. No more than so many leave either.
-//! 4. What is on the list beyond the length of the target leaves, as long as that allows.
+//! 1. Seeds of the previous list that can no longer be seeds always leave: pages that are gone,
+//! rejected, or above a cap. For caps, earlier seeds of the list have precedence.
+//! 2. Pinned pages are always added.
+//! 3. The best other pages of the target that are not on the list are added while fewer than the
+//! maximum number were added: into a free seat, or in place of the last seed that is not in the
+//! target (if the site or domain is full, of the same site or domain). The number of seeds that
+//! leave is limited by the same maximum.
+//! 4. If the list is longer than the target, further seeds leave while the maximum allows it.
 //!
-//! The list is the pins, then what the target has too, in its order, then the others in the order of
-//! the last list.
+//! The result consists of the pins, then the pages that are in the target, in its order, then the
+//! others in the order of the previous list.
 
 use std::collections::{HashMap, HashSet};
 
@@ -22,33 +23,33 @@ use crate::engine::EngineError;
 use seedbank_algorithms::page::PageId;
 use seedbank_store::Store;
 
-/// What went in.
+/// Input of the limit on changes.
 pub(crate) struct ChurnLimit<'a> {
     pub(crate) store: &'a Store,
-    /// The plan's last list, best first.
+    /// The plan's previous list, best first.
     pub(crate) last: &'a [PageId],
-    /// What the method and the other policies come to, best first; pins before others.
+    /// The selection of the method and the other policies, best first, with pins before others.
     pub(crate) target: &'a [PageId],
-    /// How many of the target are pins.
+    /// Number of pins in the target.
     pub(crate) pins: usize,
-    /// How many seeds there may be.
+    /// Maximum number of seeds.
     pub(crate) most: usize,
     pub(crate) max_changes: usize,
 }
 
-/// What came of it.
+/// Result of the limit on changes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct LimitedSeeds {
     /// The list, best first.
     pub(crate) seeds: Vec<PageId>,
-    /// How many seeds of the last list had to leave.
+    /// Number of seeds of the previous list that had to leave.
     pub(crate) had_to_leave: usize,
-    /// How many of the target did not come in.
+    /// Number of pages of the target that were not added.
     pub(crate) held_back: usize,
 }
 
-/// Makes the list. `may_stay` says of a page of the last list whether it may be a seed for its own
-/// sake; `caps` are without any seed.
+/// Applies the limit. `may_stay` tests whether rules about single pages allow a seed of the
+/// previous list. `caps` must not count any seeds yet.
 pub(crate) fn limit_churn(
     of: &ChurnLimit<'_>,
     mut caps: Caps,
@@ -76,7 +77,7 @@ pub(crate) fn limit_churn(
             had_to_leave += 1;
         }
     }
-    // The seeds that the target does not have, the last of them the first to leave.
+    // Seeds that are not in the target. The last of them leave first.
     let mut spare: Vec<PageId> = stay
         .iter()
         .copied()
@@ -135,8 +136,8 @@ pub(crate) fn limit_churn(
     })
 }
 
-/// The place among the spare seeds of the one that leaves for a page: the last of them, or where
-/// something is full the last that shares it.
+/// Returns the position in `spare` of the seed that a page replaces: the last one or, if a cap is
+/// reached, the last one that shares the cap.
 fn leaver(
     store: &Store,
     caps: &mut Caps,

@@ -1,4 +1,4 @@
-//! A limit that a plan sets, or takes off.
+//! A limit that a plan sets or removes.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,17 +8,17 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A limit that a plan sets: a number, or `none`, which takes off what the plan kept.
+/// A limit that a plan sets: a number, or `none`, which removes the stored limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Limit {
     /// No limit.
     None,
-    /// At most so many.
+    /// Maximum number.
     At(u32),
 }
 
 impl Limit {
-    /// The number; `None` without a limit.
+    /// Returns the number; `None` without a limit.
     #[must_use]
     pub const fn number(self) -> Option<u32> {
         match self {

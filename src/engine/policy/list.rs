@@ -1,4 +1,4 @@
-//! A list that a plan names: its lines, or where the plan is kept their hash.
+//! A list that a plan references: its lines, or their hash if they are stored in the bank.
 
 use std::borrow::Cow;
 use std::convert::Infallible;
@@ -16,15 +16,15 @@ use seedbank_formats::shown::last_part;
 use seedbank_store::Hash128;
 use seedbank_store::lists::ListText;
 
-/// The most bytes of a list.
+/// Maximum size of a list, in bytes.
 const MOST_BYTES: u64 = 256 << 20;
 
-/// The name that takes a list off a plan.
+/// The name that removes a list from a plan.
 const NONE: &str = "none";
 
-/// A list of pages that a plan names. In a plan file it is the path of a file, `@media`, or `none`,
-/// which takes off what the plan kept. As it is kept, and in answers, it has a hash of its lines:
-/// the same lines are the same list, whatever the file is called.
+/// A list of pages that a plan references. In a plan file it is the path of a file, `@media`, or
+/// `none`, which removes the stored list. When stored, and in JSON, it is represented by a hash of
+/// its lines, so that equal lists are the same whatever their file names.
 ///
 /// ```
 /// use seedbank::engine::List;
@@ -36,21 +36,21 @@ const NONE: &str = "none";
 pub struct List {
     name: String,
     lines: u64,
-    /// `None` while nothing but the name is known.
+    /// `None` if only the name is known.
     hash: Option<Hash128>,
-    /// `None` where the lines are in the bank.
+    /// `None` if the lines are in the bank.
     text: Option<Arc<str>>,
 }
 
-/// A list as it is kept and shown.
+/// The stored and JSON form of a list.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Kept<'a> {
-    /// What it was called when it was given: a path, or `@media`.
+    /// Its name as given: a path, or `@media`.
     name: Cow<'a, str>,
-    /// How many lines it has.
+    /// Number of lines.
     lines: u64,
-    /// A 128-bit hash of the lines, in hexadecimal digits; 32 zeros for a list that was taken off.
+    /// A 128-bit hash of the lines in hexadecimal; 32 zeros for a removed list.
     #[schemars(regex(pattern = "^[0-9a-f]{32}$"))]
     hash: String,
 }
@@ -63,15 +63,15 @@ enum Given<'a> {
 }
 
 impl List {
-    /// A list of these lines. White space around a line, empty lines, those that begin with `#` and
-    /// those that were there before do not count.
+    /// Parses a list. White space around a line, empty lines, lines that begin with `#` and
+    /// repeated lines are skipped.
     #[must_use]
     pub fn of_text(name: &str, text: &str) -> Self {
         let Ok(list) = Self::of_lines(name, text, || Ok::<_, Infallible>(()));
         list
     }
 
-    /// The list of a text; `each` is called for every line and can stop the work.
+    /// Parses a list. Calls `each` for every line; its error ends parsing.
     fn of_lines<E>(
         name: &str,
         text: &str,
@@ -97,13 +97,13 @@ impl List {
         })
     }
 
-    /// Reads a list from a file of any kind, a pipe too; `@media` is the built-in list of that name,
-    /// and `none` is [`List::none`].
+    /// Reads a list from a file of any kind, including a pipe. `@media` is the built-in list of
+    /// that name, and `none` is [`List::none`].
     ///
     /// # Errors
     ///
     /// [`PlanError::List`] if the file cannot be read, is longer than 256 MiB or not UTF-8;
-    /// [`EngineError::Interrupted`] if the watch stops the work, also while a pipe has nothing to say.
+    /// [`EngineError::Interrupted`] if the watch stops the work, even while waiting for a pipe.
     pub fn read(path: &Path, watch: &dyn Watch) -> Result<Self, EngineError> {
         let name = path.to_string_lossy();
         if name.starts_with('@') {
@@ -122,7 +122,7 @@ impl List {
         Ok(Self::of_lines(&name, &text, || watch.proceed())?)
     }
 
-    /// No list: takes off what a plan kept.
+    /// Returns the value that removes the list of a plan.
     #[must_use]
     pub fn none() -> Self {
         Self {
@@ -133,25 +133,25 @@ impl List {
         }
     }
 
-    /// What it was called when it was given.
+    /// Returns the name as given.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The same list, called by the last part of its path.
+    /// Returns the list with the last part of its path as name.
     pub(crate) fn without_folder(mut self) -> Self {
         self.name = last_part(&self.name).to_owned();
         self
     }
 
-    /// How many lines it has.
+    /// Returns the number of lines.
     #[must_use]
     pub const fn lines(&self) -> u64 {
         self.lines
     }
 
-    /// Reads the file where nothing but its name is known; a relative path is one from `folder`.
+    /// Reads the file if only its name is known. A relative path starts from `folder`.
     pub(crate) fn found(self, folder: &Path, watch: &dyn Watch) -> Result<Self, EngineError> {
         if self.hash.is_some() {
             return Ok(self);
@@ -166,28 +166,28 @@ impl List {
         })
     }
 
-    /// The hash of the lines; `None` where the list names nothing, having been taken off.
+    /// Returns the hash of the lines; `None` if the list is removed or was not read.
     pub(crate) fn hash(&self) -> Option<Hash128> {
         self.hash.filter(|hash| *hash != Hash128::default())
     }
 
-    /// Whether it takes off what a plan kept.
+    /// Whether this value removes the list of a plan.
     pub(crate) fn is_off(&self) -> bool {
         self.hash == Some(Hash128::default())
     }
 
-    /// Whether nothing but the name is known.
+    /// Whether only the name is known.
     pub(crate) const fn is_unread(&self) -> bool {
         self.hash.is_none()
     }
 
-    /// The lines, where they came with the list.
+    /// Returns the lines, unless they are only in the bank.
     pub(crate) fn text(&self) -> Option<&str> {
         self.text.as_deref()
     }
 }
 
-/// The text of a file that may be a pipe without an end.
+/// Reads a file that may be an endless pipe.
 fn read_text(path: &Path, watch: &dyn Watch) -> io::Result<String> {
     let mut bytes = Vec::new();
     let read = Interruptible::file(path, watch)?

@@ -1,4 +1,4 @@
-//! What a refresh asks of a policy, with the lists read.
+//! The policy of a plan with its lists loaded.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use seedbank_formats::ingest::{self, Naming, Patterns, PatternsError};
 use seedbank_store::lists::ListText;
 use seedbank_store::{Changes, Store, tables};
 
-/// The lists that a plan names.
+/// The lists that a plan references.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PolicyLists<'a> {
     pub(crate) exclude: Option<&'a List>,
@@ -27,7 +27,7 @@ impl<'a> PolicyLists<'a> {
         all.into_iter().flatten()
     }
 
-    /// Hands the lists whose lines came with the plan to `changes`.
+    /// Adds the lists whose lines came with the plan to `changes`.
     pub(crate) fn put(&self, store: &Store, changes: &mut Changes) -> Result<(), EngineError> {
         for list in self.all() {
             if let (Some(hash), Some(text)) = (list.hash(), list.text())
@@ -40,7 +40,7 @@ impl<'a> PolicyLists<'a> {
     }
 }
 
-/// The lines of a list.
+/// Returns the lines of a list.
 fn text_of(store: &Store, list: &List) -> Result<String, EngineError> {
     match (list.text(), list.hash()) {
         (Some(text), _) => Ok(text.to_owned()),
@@ -68,7 +68,7 @@ fn patterns(
     })
 }
 
-/// The URLs that a plan pins, normalised.
+/// Returns the normalised URLs that a plan pins.
 pub(crate) fn pinned_urls(
     store: &Store,
     lists: PolicyLists<'_>,
@@ -84,7 +84,7 @@ pub(crate) fn pinned_urls(
     Ok(urls.map(|at| at.url(naming.sites)).collect())
 }
 
-/// What a refresh asks of a policy; by default everything may be.
+/// A policy with its lists compiled. The default allows everything.
 #[derive(Default)]
 pub(crate) struct LoadedPolicy {
     pub(crate) policy: Policy,
@@ -93,8 +93,8 @@ pub(crate) struct LoadedPolicy {
 }
 
 impl LoadedPolicy {
-    /// Reads and compiles the lists of a plan. Cost: their lines, and a look for each page that is
-    /// pinned.
+    /// Loads and compiles the lists of a plan. Cost: their lines, and a lookup for each pinned
+    /// page.
     pub(crate) fn load(
         store: &Store,
         policy: Policy,

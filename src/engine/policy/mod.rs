@@ -1,7 +1,7 @@
-//! Policies: which pages may be seeds, and how many of them together.
+//! Policies: which pages may be seeds, and how many of them.
 //!
-//! A policy never changes what a method measures, but for `exclude-from-graph`: it decides which of
-//! the pages that the method puts forward become seeds.
+//! Except for `exclude-from-graph`, a policy does not change what a method measures, only which of
+//! the selected pages become seeds.
 //!
 //! ```text
 //! params     the policies of a plan, decided; rules: with their lists read

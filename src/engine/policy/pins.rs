@@ -1,4 +1,4 @@
-//! The pages that are always seeds.
+//! Pages that are always seeds.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ use seedbank_formats::ingest::{self, BadPattern, Naming};
 use seedbank_store::records::PageState;
 use seedbank_store::{Store, tables};
 
-/// Pages that a plan pins, as the bank has them.
+/// Pages of the bank that a plan pins.
 #[derive(Debug, Default)]
 pub(crate) struct Pins {
     /// In the order of the list.
@@ -23,25 +23,25 @@ pub(crate) struct Pins {
     /// Whether each of them is crawled.
     pub(crate) crawled: Vec<bool>,
     places: HashMap<PageId, u32>,
-    /// Those that cannot be seeds, in the order of the list.
+    /// Pins that cannot be seeds, in the order of the list.
     pub(crate) left_out: Vec<RejectedPin>,
 }
 
-/// A page that is pinned and is no seed.
+/// A pinned page that is not a seed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct RejectedPin {
-    /// The URL as the list has it.
+    /// The URL as in the list.
     pub url: String,
-    /// Why it is no seed.
+    /// Why it is not a seed.
     pub why: PinRejection,
 }
 
-/// Why a page that is pinned is no seed.
+/// Why a pinned page is not a seed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PinRejection {
-    /// The bank has no such page.
+    /// The bank does not contain the page.
     Unknown,
     /// The page is gone.
     Gone,
@@ -52,7 +52,7 @@ pub enum PinRejection {
 }
 
 impl Pins {
-    /// Finds the pages of a list of URLs, one a line.
+    /// Finds the pages of a list of URLs, one per line.
     pub(super) fn find(
         store: &Store,
         (text, list): (&str, &List),
@@ -89,12 +89,12 @@ impl Pins {
         Ok(pins)
     }
 
-    /// A page's place among the pins, from 0; `None` where it is not pinned.
+    /// Returns a page's position among the pins, from 0; `None` if it is not pinned.
     pub(crate) fn place(&self, page: PageId) -> Option<u32> {
         self.places.get(&page).copied()
     }
 
-    /// How many pages are pinned and can be seeds.
+    /// Returns the number of pinned pages that can be seeds.
     pub(crate) fn count(&self) -> u32 {
         u32::try_from(self.pages.len()).unwrap_or(u32::MAX)
     }
@@ -120,7 +120,7 @@ fn find(
         (PageState::Unlinked, _) => Err(PinRejection::Unknown),
         (PageState::Gone, _) => Err(PinRejection::Gone),
         (PageState::Alias, _) => Err(PinRejection::Alias),
-        // A pin says more of a page than that it is not on a list, and than its quality.
+        // Pins override `only` and the minimum quality.
         (_, Some(RejectionReason::Exclude | RejectionReason::ExcludeFromGraph)) => Err(PinRejection::Excluded),
         (state, _) => Ok((page, state == PageState::Crawled)),
     })

@@ -1,30 +1,30 @@
-//! Why a page that a method puts forward is no seed.
+//! Why a page that a method selected is not a seed.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Why a page that a method puts forward is no seed.
+/// Why a page that a method selected is not a seed.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum RejectionReason {
-    /// Its site has as many seeds as it may.
+    /// Its site has the maximum number of seeds.
     MaxPerSite,
-    /// Its domain has as many seeds as it may.
+    /// Its domain has the maximum number of seeds.
     MaxPerDomain,
-    /// `exclude` names it.
+    /// `exclude` contains it.
     Exclude,
-    /// `only` does not name it.
+    /// `only` does not contain it.
     Only,
-    /// `exclude-from-graph` names it.
+    /// `exclude-from-graph` contains it.
     ExcludeFromGraph,
-    /// Its quality is too low, or not known.
+    /// Its quality is too low, or unknown.
     MinQuality,
     /// Its core has too few hubs.
     MinHubs,
     /// Its core has too few authorities.
     MinAuthorities,
-    /// As many seeds changed as may.
+    /// The limit on changes of the list was reached.
     MaxChanges,
 }

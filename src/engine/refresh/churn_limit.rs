@@ -1,4 +1,4 @@
-//! The list of a plan that changes by no more than so many seeds at a time.
+//! Limits how many seeds of a plan's list change per refresh.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,35 +11,38 @@ use seedbank_algorithms::page::PageId;
 use seedbank_store::records::{ListedSeed, RefreshId, SeedEvidence, SeedRecord};
 use seedbank_store::{Changes, Store, tables};
 
-/// A list, and how it differs from the plan's last one.
+/// A list after the limit on changes, compared with the plan's previous list.
 pub(super) struct LimitedList {
-    /// The refresh that made the last one.
+    /// The refresh that made the previous list.
     pub(super) last: RefreshId,
     pub(super) seeds: Vec<PageId>,
-    /// The places of these pages in what the method came to, from 0; empty where the list is that.
+    /// Positions of these pages in the method's selection, from 0; empty if the list equals the
+    /// selection.
     chosen: HashMap<PageId, u32>,
-    /// Of the pages that stay without being chosen, the last refresh that chose them.
+    /// For pages that stay without being selected, the last refresh that selected them.
     stayed: HashMap<PageId, RefreshId>,
     pub(super) view: ListChanges,
 }
 
-/// How a list differs from the plan's last one, where no more than so many seeds may.
+/// Difference of a list from the plan's previous list, under a limit on changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ListChanges {
-    /// Seeds of the last list that could be none any more: gone, not allowed, above a cap.
+    /// Number of seeds of the previous list that can no longer be seeds: gone, rejected, or above a
+    /// cap.
     pub had_to_leave: u32,
-    /// Seeds of the last list that are not on this one, those included.
+    /// Number of seeds of the previous list that are not on this one, including those of
+    /// `had_to_leave`.
     pub left: u32,
-    /// Seeds that were not on the last list.
+    /// Number of seeds that were not on the previous list.
     pub came: u32,
-    /// Seeds that are on the list only because no more may leave.
+    /// Number of seeds that stay only because the limit on changes was reached.
     pub stayed: u32,
-    /// Seeds that the method came to and that are not on the list.
+    /// Number of seeds that the method selected and that are not on the list.
     pub held_back: u32,
 }
 
-/// The list that `target`, what the method came to, becomes after the plan's refresh `last`.
+/// Limits changes from the list of the plan's refresh `last` to `target`, the method's selection.
 pub(super) fn limit_changes(
     store: &Store,
     rules: &Rules,
@@ -102,12 +105,12 @@ pub(super) fn limit_changes(
 }
 
 impl LimitedList {
-    /// Whether it is another list than what the method came to.
+    /// Whether the list differs from the method's selection.
     pub(super) fn differs(&self) -> bool {
         !self.chosen.is_empty() || !self.stayed.is_empty()
     }
 
-    /// The list with its ranks, of seeds that the method came to.
+    /// Returns the list with ranks. `seeds` are those that the method selected.
     pub(super) fn of_seeds(&self, seeds: Vec<(u32, SeedRecord)>) -> Vec<(u32, SeedRecord)> {
         let mut by_page: HashMap<PageId, SeedRecord> = seeds
             .into_iter()
@@ -125,7 +128,7 @@ impl LimitedList {
         .collect()
     }
 
-    /// Hands the list to `changes`, where it is another than what the method came to.
+    /// Adds the list to `changes`, if it differs from the method's selection.
     pub(super) fn put(&self, changes: &mut Changes, refresh: RefreshId) -> Result<(), EngineError> {
         if !self.differs() {
             return Ok(());

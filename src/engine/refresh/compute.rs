@@ -1,4 +1,5 @@
-//! What a refresh comes to: the plan's parameters, the run of its family, the list.
+//! Computes a refresh: resolves the plan's parameters, runs the method, and limits changes of the
+//! list.
 
 use super::report::{PolicyView, RefreshReport, ShortageReason, Shortage, Stars, StepsView, TuningView};
 use super::cores::unchanged::{self, UnchangedRun};
@@ -17,15 +18,15 @@ use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::RefreshId;
 use seedbank_store::{Reader, Store, tables};
 
-/// What a refresh came to, before anything is stored.
+/// Result of a refresh, before anything is stored.
 pub(super) struct Computed {
     pub(super) outcome: Outcome,
-    /// The list where no more than so many seeds of it may change, and there was one before.
+    /// The list after the limit on changes; `None` without a limit or a previous list.
     pub(super) listing: Option<LimitedList>,
     pub(super) report: RefreshReport,
 }
 
-/// Computes; stores nothing.
+/// Computes a refresh without storing anything.
 pub(super) fn run(
     reader: &Reader,
     plan: &str,
@@ -86,7 +87,8 @@ pub(super) fn run(
                 report.bytes_read = reader.bytes_read();
                 Outcome::SameCores(Box::new(same))
             } else {
-                // Findings by cores outlive some changes of parameters.
+                // Results by cores stay valid under some changes of parameters, so the previous
+                // refresh is always passed.
                 let run = cores::run(reader, (&plan, &rules), previous, request.cold, watch)?;
                 report.tell_cores(&run);
                 report.bytes_read = reader.bytes_read();
@@ -131,7 +133,7 @@ pub(super) fn run(
     })
 }
 
-/// The error for a plan that is not there, where nothing says what it should be.
+/// Returns the error for a plan that does not exist and has no parameters.
 fn no_parameters(store: &Store, plan: String) -> Result<EngineError, EngineError> {
     let mut existing = Vec::new();
     for entry in store.scan(&tables::PLANS)? {
@@ -140,15 +142,15 @@ fn no_parameters(store: &Store, plan: String) -> Result<EngineError, EngineError
     Ok(EngineError::NoPlanParameters { plan, existing })
 }
 
-/// What a plan was before a refresh.
+/// The plan before this refresh.
 #[derive(Clone, Copy)]
 struct Before<'a> {
     plan: &'a PlanOptions,
-    /// Its last refresh, if that had the same parameters and may be built upon.
+    /// The last refresh, if it ran with the same parameters and may be reused.
     refresh: Option<RefreshId>,
-    /// Whether there was no plan of this name.
+    /// Whether the plan is new.
     is_new: bool,
-    /// Whether its policies are the same.
+    /// Whether the policies are unchanged.
     same_policy: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Deletes a plan with all that is kept of its refreshes.
+//! Deletes a plan with its refreshes.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,24 +13,23 @@ use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::RefreshId;
 use seedbank_store::{Changes, Writer, tables};
 
-/// A plan that was deleted.
+/// Report of a deleted plan.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct DeletedPlan {
     /// The plan.
     #[schemars(regex(pattern = NAME_PATTERN))]
     pub deleted: String,
-    /// Its refreshes, which went with it. Their numbers are not given out again.
+    /// Its refreshes, which were deleted with it. Their numbers are not used again.
     #[schemars(inner(range(min = 1)))]
     pub refreshes: Vec<RefreshId>,
 }
 
 impl Bank {
-    /// Deletes a plan, its refreshes and all that is kept of them; other plans stay as they are.
+    /// Deletes a plan, its refreshes and all data stored for them. Other plans are not affected.
     ///
-    /// What batches overwrote goes too, as far as no refresh that is left can ask for it. A refresh
-    /// of the plan that runs meanwhile begins again. With `wait` it waits for another writer to
-    /// finish.
+    /// Also deletes history of batches that no remaining refresh needs. A refresh of the plan that
+    /// is running meanwhile starts again. If `wait` is set, waits for another writer to finish.
     ///
     /// ```
     #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
@@ -42,7 +41,7 @@ impl Bank {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// Cost: what is kept of the refreshes, and one scan of what batches overwrote.
+    /// Cost: the stored data of the refreshes, and one scan of the history.
     pub fn delete_plan(
         &self,
         plan: &str,
@@ -60,7 +59,7 @@ impl Bank {
         changes.delete(&tables::PLANS, &name)?;
         let refreshes = prune(&writer, &mut changes, plan, 0, PickedBy::default())?;
         past::delete_unseen(&writer, &mut changes, &refreshes, counters.batch)?;
-        // No refresh is being stored, so none has a number.
+        // No refresh is being stored, so its number is 0, which is never assigned.
         page_evidence::delete_unseen(&writer, &mut changes, &refreshes, (0, None))?;
         delete_unreferenced(&writer, &mut changes, &refreshes, (plan, &[]))?;
         watch.proceed()?;

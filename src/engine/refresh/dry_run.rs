@@ -1,4 +1,4 @@
-//! A refresh that is only computed: what it would select and store, with nothing stored.
+//! Computes a refresh without storing it.
 
 use std::time::Instant;
 
@@ -12,20 +12,19 @@ use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::SeedRecord;
 use seedbank_store::{Changes, Reader, tables};
 
-/// What a refresh would have stored.
+/// A refresh that is not stored.
 pub(crate) struct UnstoredRefresh {
-    /// Its report; the number is the one that the refresh would have got.
+    /// The report. Its number is the one that the refresh would get.
     pub(crate) report: RefreshReport,
-    /// Its seeds by rank.
+    /// The seeds by rank.
     pub(crate) seeds: Vec<(u32, SeedRecord)>,
 }
 
 impl UnstoredRefresh {
     /// Computes a refresh on this state and stores nothing, not even the parameters of the plan.
     ///
-    /// The seeds are those among the changes that the refresh would commit, so that what is shown is
-    /// what would be stored. Where these changes are more than memory takes they go to files in the
-    /// system's folder for such files, and not to the bank's.
+    /// The seeds are taken from the changes that the refresh would commit. If these changes exceed
+    /// the memory limit, they go to files in the system's temporary folder, not in the bank's.
     pub(crate) fn compute(
         reader: &Reader,
         request: &RefreshRequest,

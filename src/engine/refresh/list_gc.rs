@@ -1,4 +1,4 @@
-//! Deletes lists that no plan and no refresh names any more.
+//! Deletes lists that no plan or refresh references any more.
 
 use std::collections::BTreeSet;
 
@@ -6,11 +6,10 @@ use crate::engine::EngineError;
 use seedbank_store::records::RefreshId;
 use seedbank_store::{Changes, Hash128, Store, tables};
 
-/// Deletes the lists that nothing names once the refreshes in `gone` are deleted, and the plan `of`
-/// names `now` and nothing else: the lists of the refresh that is being stored, or none where the plan
-/// is deleted.
+/// Deletes the lists that are unreferenced once the refreshes in `gone` are deleted and the plan
+/// `of` references exactly the lists `now`.
 ///
-/// Cost: one scan of lists, and where there are any one of refreshes and plans.
+/// Cost: one scan of lists and, if there are any, one of refreshes and plans.
 pub(super) fn delete_unreferenced(
     store: &Store,
     changes: &mut Changes,

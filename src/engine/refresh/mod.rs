@@ -1,8 +1,8 @@
-//! Refresh: one run of a plan.
+//! Refresh: runs a plan.
 //!
-//! It computes on the published state and takes the writer's lock only to store what came out,
-//! so an ingest can go on meanwhile. What a refresh does beside that is the business of its
-//! family: [`cores`], [`cover`] or [`global`].
+//! A refresh computes on the published state and takes the writer's lock only to store the result,
+//! so batches can be ingested meanwhile. The rest depends on the kind of plan: [`cores`], [`cover`]
+//! or [`global`].
 
 mod report;
 mod compute;
@@ -43,15 +43,16 @@ use seedbank_store::tables;
 use seedbank_store::{Changes, Reader, Writer};
 
 impl Bank {
-    /// Runs a plan on the published state and keeps what came out.
+    /// Runs a plan on the published state and stores the result.
     ///
-    /// A refresh without seeds is kept too. Where the plan was refreshed by somebody else
-    /// meanwhile, and what this run takes over may be deleted, it runs again; so it does where what
-    /// happened since its state was forgotten by somebody else's `--keep`.
+    /// A refresh without seeds is stored too. If another process refreshed the plan meanwhile, so
+    /// that reused results may be deleted, or deleted the history of this state, the refresh runs
+    /// again.
     ///
-    /// Cost: by cores the pages and rows of components that changed, by key, or one scan of pages and
-    /// two of rows, then what [`cores::select`] costs in what changed; by cover one scan of sites,
-    /// the pages and links of those that changed, then what [`cover::select_chosen`] costs on them.
+    /// Cost: by cores, the pages and rows of changed components by key, or one scan of pages and
+    /// two of rows; then [`cores::select`] on what changed. By cover, one scan of sites, the pages
+    /// and links of changed sites, then [`cover::select_chosen`] on them. Over the web, all pages
+    /// and links.
     ///
     /// [`cores::select`]: seedbank_algorithms::cores::select
     /// [`cover::select_chosen`]: seedbank_algorithms::cover::select_chosen
@@ -74,7 +75,7 @@ impl Bank {
             } = run(&reader, plan, request, watch)?;
             drop(reader);
             watch.stage("commit", None);
-            // What was computed is worth waiting for.
+            // The computed result is worth waiting for the lock.
             let writer = Writer::open(self.path(), true, watch)?;
             let kept = writer.get(&tables::PLANS, &report.view.plan)?;
             let last = kept.map(|kept| kept.last_refresh);
@@ -83,7 +84,7 @@ impl Bank {
                 .into_iter()
                 .flatten()
                 .all(|earlier| last == Some(earlier));
-            // Else what changed since could not be told any more.
+            // Otherwise later refreshes could not determine what changed since this state.
             let is_known = report.view.batch >= past::known_since(&writer)?;
             if leans_well && is_known {
                 let outcome = (&outcome, listing.as_ref());
@@ -94,7 +95,7 @@ impl Bank {
     }
 }
 
-/// Stores a refresh, and deletes what `--keep` says.
+/// Stores a refresh, and deletes older ones beyond the limit of the request.
 fn keep(
     writer: &Writer,
     request: &RefreshRequest,
@@ -106,7 +107,7 @@ fn keep(
     let mut counters = writer.counters()?;
     counters.refresh += 1;
     report.view.refresh = counters.refresh;
-    // Small beside the ledger's own records, and a bulk load where there is more.
+    // Cached results are small; larger amounts are loaded in bulk.
     let mut changes = Changes::new(&writer.spill_folder(), 64 << 20);
     let of_plan = (report.view.plan.as_str(), report.view.refresh);
     let standings = outcome.put(writer, &mut changes, of_plan)?;

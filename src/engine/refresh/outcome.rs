@@ -1,4 +1,4 @@
-//! What the run of a family hands to the frame.
+//! Result of a run, for every kind of plan.
 
 use super::report::ShortageReason;
 use super::cores::CoresRun;
@@ -12,7 +12,7 @@ use seedbank_algorithms::page::PageId;
 use seedbank_store::records::RefreshId;
 use seedbank_store::{Changes, Store};
 
-/// What a family's run hands to the frame.
+/// Result of a run.
 pub(super) enum Outcome {
     Cores(Box<CoresRun>),
     SameCores(Box<UnchangedRun>),
@@ -21,7 +21,7 @@ pub(super) enum Outcome {
 }
 
 impl Outcome {
-    /// The earlier refresh whose records or seeds this one takes over.
+    /// The earlier refresh whose records or seeds this one reuses.
     pub(super) fn leans_on(&self) -> Option<RefreshId> {
         match self {
             Self::Cores(run) => run.leans_on,
@@ -31,7 +31,8 @@ impl Outcome {
         }
     }
 
-    /// Hands what is to be stored to `changes`; gives what was written of standings.
+    /// Adds everything that the refresh stores to `changes`. Returns what was written of page
+    /// evidence, by cores.
     pub(super) fn put(
         &self,
         store: &Store,
@@ -52,7 +53,7 @@ impl Outcome {
         }
     }
 
-    /// The seeds that the method came to, best first.
+    /// Returns the seeds that the method selected, best first.
     pub(super) fn pages(&self, store: &Store) -> Result<Vec<PageId>, EngineError> {
         match self {
             Self::Cores(run) => Ok(run.seeds().into_iter().map(|seed| seed.page).collect()),
@@ -62,7 +63,7 @@ impl Outcome {
         }
     }
 
-    /// How many these are.
+    /// Returns the number of seeds that the method selected.
     pub(super) fn count(&self) -> Result<u32, EngineError> {
         match self {
             Self::Cores(run) => Ok(count(run.seeds().len())),
@@ -72,7 +73,7 @@ impl Outcome {
         }
     }
 
-    /// Why there are not more.
+    /// Returns why there are not more seeds.
     pub(super) fn short(&self) -> ShortageReason {
         match self {
             Self::Cores(_) | Self::SameCores(_) => ShortageReason::NoLinkLeft,
@@ -81,7 +82,7 @@ impl Outcome {
         }
     }
 
-    /// Which refresh picked the seeds.
+    /// Returns which refreshes picked the seeds, if this one is stored as `refresh`.
     pub(super) fn picked_by(&self, refresh: RefreshId) -> PickedBy {
         match self {
             Self::Cores(_) | Self::SameCores(_) => PickedBy::default(),

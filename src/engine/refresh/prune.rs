@@ -1,4 +1,4 @@
-//! Deletes refreshes of a plan that are not to be kept.
+//! Deletes older refreshes of a plan.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use seedbank_store::records::RefreshId;
 use seedbank_store::tables::{self, BitmapKey};
 use seedbank_store::{Changes, Store};
 
-/// Which refresh picked the seeds of a refresh, in which others may have taken them over.
+/// The refreshes that picked the seeds of a refresh. Later refreshes can reuse the seeds.
 #[derive(Default)]
 pub(super) struct PickedBy {
     /// By site.
@@ -20,11 +20,11 @@ pub(super) struct PickedBy {
     pub(super) over_web: Option<RefreshId>,
 }
 
-/// Deletes all but the newest `keep` refreshes of a plan, the one being stored included.
+/// Deletes all but the newest `keep` refreshes of a plan, counting the one that is being stored.
 ///
-/// Sets that the picks of a deleted refresh cover stay if a remaining refresh took them over. They
-/// are taken over by consecutive refreshes, so the oldest remaining one decides; `picked_by`
-/// answers for the one being stored.
+/// Sets that the picks of a deleted refresh cover stay if a remaining refresh reuses them. Only
+/// consecutive refreshes reuse them, so the oldest remaining one decides. `picked_by` belongs to
+/// the one that is being stored.
 pub(super) fn prune(
     store: &Store,
     changes: &mut Changes,

@@ -1,4 +1,4 @@
-//! What a refresh answers with, and what is kept of it.
+//! Report of a refresh, and the part of it that is stored.
 
 use std::collections::BTreeMap;
 
@@ -15,68 +15,69 @@ use seedbank_algorithms::cover::web::{Setting, Trial, Tuning, WebChoice};
 use seedbank_algorithms::rank::{Origin, ProvenStep};
 use seedbank_store::records::{BatchId, RefreshId, RefreshRecord, SeriesRecord};
 
-/// What a refresh did.
+/// Report of a refresh.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct RefreshReport {
-    /// What is kept of it.
+    /// The stored part of the report.
     #[serde(flatten)]
     pub view: RefreshView,
-    /// How seeds are selected.
+    /// Method that selects the seeds.
     pub method: Method,
-    /// Whether the plan had other parameters before.
+    /// Whether the plan had other parameters in its previous refresh.
     pub plan_changed: bool,
-    /// By cores: weakly connected components of the graph; 0 by cover.
+    /// By cores: number of weakly connected components of the graph. By cover: 0.
     pub components: u32,
-    /// By cores: those among them that are, page for page and link for link, what they were in the
-    /// previous refresh: no batch touched them, or what it changed came to the same.
+    /// By cores: number of components whose pages and links are the same as in the previous
+    /// refresh.
     pub components_verified: u32,
-    /// By cores: pages of the graph that were loaded, those of components that batches touched or
-    /// that could come first, or all; 0 by cover.
+    /// By cores: number of pages in the loaded part of the graph. This is the whole graph, or the
+    /// changed components and those that can contain the next core. By cover: 0.
     pub pages_loaded: u64,
-    /// By cores: entries of rows and citers read while ranking, each once where link visits count it for
-    /// every vector that it served; 0 by cover.
+    /// By cores: number of entries of rows and in-link lists that ranking read. An entry that
+    /// serves several vectors at once counts once here, and once per vector in `link_visits`. By
+    /// cover: 0.
     pub products: u64,
-    /// Bytes of keys and values read from the store, but for what telling `costs` took.
+    /// Bytes of keys and values read from the store, without those read to explain `costs`.
     pub bytes_read: u64,
-    /// Those of them that were read while the result was stored: what it is told from and replaces.
+    /// Part of `bytes_read` that was read while the result was stored.
     pub bytes_read_storing: u64,
-    /// The most memory that the process has used so far, in bytes; `None` where the system does not
-    /// tell it.
+    /// Peak memory of the process so far, in bytes; `None` if the system does not report it.
     pub peak_memory: Option<u64>,
-    /// By cores: why they had to be computed; only where that was asked.
+    /// By cores, on request: why cores were recomputed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub costs: Option<Vec<RecomputedCores>>,
-    /// Over the web: what trying hops and prices came to, where this refresh tried them.
+    /// Over the web: results of the search for hops and a fetch cost, if this refresh ran one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tuning: Option<TuningView>,
-    /// By cores: those that have a single hub or a single authority.
+    /// By cores: cores with a single hub or a single authority.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stars: Option<Stars>,
-    /// By cores within a bound: how their steps came about.
+    /// By cores within a tolerance: how the steps were obtained.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steps: Option<StepsView>,
-    /// Why there are fewer seeds than asked for, where there are.
+    /// Why there are fewer seeds than requested, if so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub short: Option<Shortage>,
-    /// Older refreshes of the plan that were deleted.
+    /// Older refreshes of the plan that this refresh deleted.
     #[schemars(inner(range(min = 1)))]
     pub pruned: Vec<RefreshId>,
 }
 
-/// Cores that are stars: a single hub, or a single authority.
+/// Cores that are stars: they have a single hub or a single authority.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Stars {
-    /// How many there are.
+    /// Number of star cores.
     pub cores: u32,
-    /// The rank from which on every core is one; `None` where the last core is none.
+    /// The first rank from which on every core is a star; `None` if the last core is not one.
     #[schemars(range(min = 1))]
     pub from: Option<u32>,
 }
 
 impl Stars {
-    /// Of cores with so many hubs and authorities, in order; `None` where none is a star.
+    /// Counts the stars among cores, given their numbers of hubs and authorities by rank. Returns
+    /// `None` if there are none.
     #[must_use]
     pub fn of(cores: impl Iterator<Item = (u32, u32)>) -> Option<Self> {
         let mut stars = Self {
@@ -95,24 +96,24 @@ impl Stars {
     }
 }
 
-/// How the steps of a refresh within a bound came about: each is a core.
+/// How the steps of a refresh within a tolerance were obtained. Each step is a core.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct StepsView {
-    /// Kept: the bound of an earlier step was enough.
+    /// Reused: the bound of an earlier step sufficed.
     pub carried: u32,
-    /// Kept: what the previous refresh kept proves it.
+    /// Reused: the certificate that the previous refresh cached still holds.
     pub proven: u32,
-    /// Kept: what the previous refresh kept proves it once mended where the graph has changed.
+    /// Reused: the cached certificate holds after an update where the graph changed.
     pub mended: u32,
-    /// Kept, but its bound had to be computed.
+    /// Reused, but a new bound had to be computed.
     pub bounded: u32,
     /// Computed.
     pub computed: u32,
 }
 
 impl StepsView {
-    /// Of so many steps in a graph that has not changed.
+    /// Steps of a refresh of an unchanged graph.
     pub(super) fn unchanged(steps: u32) -> Self {
         Self {
             proven: steps,
@@ -120,7 +121,7 @@ impl StepsView {
         }
     }
 
-    /// Of steps in order; `None` where there are none.
+    /// Counts steps by origin; `None` if there are no steps.
     pub(super) fn of(steps: &[ProvenStep]) -> Option<Self> {
         let mut view = Self::default();
         for step in steps {
@@ -136,84 +137,85 @@ impl StepsView {
     }
 }
 
-/// A list that has fewer seeds than were asked for.
+/// A list with fewer seeds than requested.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Shortage {
-    /// How many seeds were asked for.
+    /// Number of seeds requested.
     pub asked: u32,
-    /// Why there are no more.
+    /// Why there are no more seeds.
     pub reason: ShortageReason,
 }
 
-/// Why a list has fewer seeds than were asked for.
+/// Why a list has fewer seeds than requested.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ShortageReason {
     /// By cores: no inter-site link is left.
     NoLinkLeft,
-    /// By cover: no page that may be a seed is left where seeds are to be.
+    /// By cover: no eligible page is left on the sites that need seeds.
     NoPageLeft,
     /// Over the web: no page has any value left.
     NoValueLeft,
-    /// Over the web: no further page is worth what it costs.
+    /// Over the web: no further page is worth its cost.
     NotPositive,
-    /// No more seeds may change.
+    /// The limit on changes of the list was reached.
     MaxChanges,
 }
 
-/// What the policies of a plan came to.
+/// Effect of the policies of a plan.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct PolicyView {
-    /// Seeds that are pinned.
+    /// Number of pinned seeds.
     pub pinned: u32,
-    /// Pages that are pinned and are no seeds.
+    /// Pinned pages that are not seeds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pins_left_out: Vec<RejectedPin>,
-    /// By cores: how many cores had their best hub held back, or gave no seed, by the policy that did
-    /// so. By cover: how many pages were passed over by caps.
+    /// Number of rejections by each policy. By cores: cores whose best hub was rejected, or that
+    /// gave no seed. By cover: pages rejected by caps.
     pub held_back: BTreeMap<RejectionReason, u64>,
-    /// How the list differs from the last one, where that is limited and there was one.
+    /// Difference from the previous list, if changes are limited and there is a previous list.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changes: Option<ListChanges>,
 }
 
-/// What trying hops and prices for a budget came to.
+/// Results of the search for hops and a fetch cost for a budget.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct TuningView {
-    /// How many pages the crawl will fetch.
+    /// Number of pages that the crawl will fetch.
     #[schemars(range(min = 1))]
     pub budget: u64,
-    /// The hops that were taken, with which the plan goes on.
+    /// The chosen number of hops, which becomes the plan's.
     pub hops: u32,
-    /// The price that was taken, with which the plan goes on.
+    /// The chosen fetch cost, which becomes the plan's.
     pub fetch_cost: Value,
-    /// The settings that were tried, fewest hops and then the lowest price first.
+    /// The settings that were tried, ordered by hops and then by fetch cost.
     pub trials: Vec<TrialView>,
-    /// Hops that were not tried: a pass would take more page visits than `tune-visits` allows.
+    /// Numbers of hops that were not tried: one pass would take more page visits than `tune-visits`
+    /// allows.
     pub left_out: Vec<u32>,
 }
 
-/// A setting that was tried, and the crawl that its list leads to.
+/// A setting that was tried, with the crawl that its list leads to.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct TrialView {
-    /// How many hops from a seed a page is reached.
+    /// Number of hops within which a seed reaches pages.
     pub hops: u32,
-    /// What every page reached costs.
+    /// Cost of each reached page.
     pub fetch_cost: Value,
-    /// How many seeds the list has.
+    /// Number of seeds in the list.
     pub seeds: u32,
-    /// How many pages the crawl fetches.
+    /// Number of pages that the crawl fetches.
     pub fetched: u64,
-    /// What these pages are worth together, in units.
+    /// Total value of the fetched pages, in units.
     pub gathered: f64,
-    /// The page visits of the pass: of a search of so many hops from every page that could be a
-    /// seed. One pass serves all prices.
+    /// Page visits of the search from every candidate page, which serves all fetch costs with this
+    /// number of hops.
     pub pass_visits: u64,
-    /// The page visits of the picks, beside those of the pass.
+    /// Page visits of the picks, without those of the search.
     pub page_visits: u64,
 }
 
@@ -237,7 +239,7 @@ impl TuningView {
         }
     }
 
-    /// What the plan keeps of it.
+    /// Returns the part that is stored with the plan.
     pub(super) fn tuned(&self, batch: BatchId) -> TuningRecord {
         let best =
             |trial: &&TrialView| (trial.hops, trial.fetch_cost) == (self.hops, self.fetch_cost);
@@ -253,53 +255,53 @@ impl TuningView {
     }
 }
 
-/// What is kept of a refresh: what it ran on, what came out and what it cost.
+/// The stored part of a refresh: its input, results and cost.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct RefreshView {
-    /// Its number.
+    /// The refresh.
     #[schemars(range(min = 1))]
     pub refresh: RefreshId,
     /// The plan.
     #[schemars(regex(pattern = NAME_PATTERN))]
     pub plan: String,
-    /// The parameters that it ran with, as far as they were said; the others had their defaults.
+    /// Parameters that were set; the others had their defaults.
     pub parameters: PlanOptions,
-    /// The last batch of the state that it ran on; 0 before the first.
+    /// The last batch of the state that the refresh ran on; 0 before the first batch.
     pub batch: BatchId,
-    /// When it ran, in seconds since 1970 (UTC).
+    /// Time of the refresh, in seconds since 1970 (UTC).
     pub at: u64,
-    /// How long it took, in seconds.
+    /// Elapsed time, in seconds.
     #[schemars(range(min = 0))]
     pub seconds: f64,
-    /// Seeds selected.
+    /// Number of seeds.
     pub seeds: u32,
-    /// Cores found.
+    /// Number of cores.
     pub cores: u32,
-    /// Whether nothing of an earlier refresh was reused.
+    /// Whether the refresh reused nothing from an earlier one.
     pub cold: bool,
-    /// Steps taken over from the previous refresh: cores, or sites, or seeds over the web. Cores
-    /// only from components that are verified, so every reused step is; within a bound those that are kept
-    /// and had nothing computed for them.
+    /// Number of steps reused from the previous refresh: cores, or sites, or seeds over the web.
+    /// Exact cores are reused only from unchanged components; within a tolerance, a step counts as
+    /// reused if nothing had to be computed for it.
     pub steps_reused: u64,
-    /// Steps computed: cores, or sites, or seeds over the web.
+    /// Number of steps computed: cores, or sites, or seeds over the web.
     pub steps_recomputed: u64,
-    /// Whether every result was proven.
+    /// Whether every result is certified.
     pub certified: bool,
-    /// Why not, where it was not.
+    /// Why not every result is certified, if so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub doubt: Option<String>,
-    /// Entries of rows or citers read while ranking.
+    /// Number of entries of rows and in-link lists that ranking read, counted per vector.
     pub link_visits: u64,
-    /// Pages settled plus adjacency entries scanned.
+    /// Number of pages settled plus adjacency entries scanned.
     pub page_visits: u64,
-    /// What policies came to; only where the plan has any.
+    /// Effect of the policies; `None` if the plan has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy: Option<PolicyView>,
 }
 
 impl RefreshView {
-    /// A refresh of which nothing has been computed.
+    /// A refresh before anything is computed.
     pub(crate) fn begun(plan: String, parameters: PlanOptions, batch: BatchId) -> Self {
         Self {
             refresh: 0,
@@ -321,7 +323,7 @@ impl RefreshView {
         }
     }
 
-    /// A refresh that is stored, with the parameters in its record, read.
+    /// Converts a stored record, whose parameters are parsed already.
     pub(crate) fn new(
         refresh: RefreshId,
         record: RefreshRecord,
@@ -348,7 +350,7 @@ impl RefreshView {
         })
     }
 
-    /// How seeds were selected.
+    /// Method that selected the seeds.
     #[must_use]
     pub fn method(&self) -> Method {
         self.parameters.method.unwrap_or_default()
@@ -356,7 +358,7 @@ impl RefreshView {
 }
 
 impl RefreshReport {
-    /// What there is to tell before anything is computed.
+    /// A report before anything is computed.
     pub(super) fn begun(plan: String, parameters: PlanOptions, batch: BatchId) -> Self {
         Self {
             method: parameters.method.unwrap_or_default(),
@@ -378,8 +380,8 @@ impl RefreshReport {
         }
     }
 
-    /// The record of it; `standings` is where those of a refresh by cores are, `chosen` how many seeds
-    /// the method came to where the list is another.
+    /// Converts to the stored record. `standings` locates the page evidence of a refresh by cores.
+    /// `chosen` is the number of seeds that the method selected, if the list differs from them.
     pub(super) fn record(
         &self,
         standings: Option<SeriesRecord>,

@@ -1,4 +1,4 @@
-//! What the plan's previous refresh found in components that have not changed since.
+//! Cached cores of the plan's previous refresh in components that have not changed.
 
 use std::collections::BTreeMap;
 
@@ -13,24 +13,25 @@ use seedbank_store::records::{BatchId, CoreRecord, RefreshId};
 use seedbank_store::tables::{self, VectorKey, VectorSide};
 use seedbank_store::{Changes, Store, StoreError, sides};
 
-/// The earlier refresh that is taken over from.
+/// The previous refresh, whose results are reused.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Earlier {
     pub(crate) refresh: RefreshId,
     /// The last batch of the state that it ran on.
     pub(crate) batch: BatchId,
     pub(crate) series: RefreshId,
-    /// How many pages have a standing, and how many of them are in components.
+    /// The number of pages with evidence, and of those the number in components.
     pub(crate) pages: u64,
     pub(crate) counted: u64,
-    /// How many components its graph had.
+    /// The number of components of its graph.
     pub(crate) components: u32,
     pub(crate) certified: bool,
 }
 
-/// What `refresh` left, if it is valid for this plan: it ran with the same parameters, except for
-/// the number of seeds and how they are picked. Classic HITS runs over all that remains, so nothing
-/// of it stays valid; a refresh within a bound takes over [steps](super::cached_steps) instead.
+/// Returns `refresh` if its results are valid for this plan: it ran with the same parameters,
+/// except for the number of seeds and how they are picked. Classic HITS runs over the whole
+/// remaining graph, so none of its results stay valid. A refresh within a tolerance reuses
+/// [steps](super::cached_steps) instead.
 pub(crate) fn earlier(
     store: &Store,
     refresh: RefreshId,
@@ -57,16 +58,16 @@ pub(crate) fn earlier(
     }))
 }
 
-/// How many weakly connected components the whole graph has.
+/// Numbers of weakly connected components of the whole graph.
 #[derive(Clone, Copy)]
 pub(crate) struct ComponentCounts {
     pub(crate) all: u32,
-    /// Those that are what they were in the previous refresh.
+    /// Those that are unchanged since the previous refresh.
     pub(crate) verified: u32,
 }
 
 impl ComponentCounts {
-    /// Of all components, `changed` are not what they were.
+    /// Counts components, of which `changed` have changed.
     pub(crate) const fn without(all: u32, changed: u32) -> Self {
         Self {
             all,
@@ -75,11 +76,10 @@ impl ComponentCounts {
     }
 }
 
-/// All that is known of the components of this graph; `earlier` is the refresh to take over from,
-/// if any.
+/// Finds the components of the graph, and loads what `earlier` cached of them.
 ///
-/// Cost: besides finding the components, one scan of what the earlier refresh kept of them, and its
-/// cores in those that did not change.
+/// Cost: besides finding the components, one scan of the cached components, and the cores of those
+/// that did not change.
 pub(crate) fn load(
     store: &Store,
     hubs: &Hubs,
@@ -104,14 +104,14 @@ pub(crate) fn load(
     Ok(Ledger::new(components, known))
 }
 
-/// A core as an earlier refresh kept it.
+/// A core of an earlier refresh.
 pub(crate) struct CachedCore {
     pub(crate) record: CoreRecord,
     hub_scores: Vec<f64>,
     authority_scores: Vec<f64>,
 }
 
-/// The cores of an earlier refresh by origin; each is read once.
+/// Cores of an earlier refresh by origin, each read once.
 pub(crate) struct CachedCores<'a> {
     store: &'a Store,
     earlier: Earlier,
@@ -120,7 +120,7 @@ pub(crate) struct CachedCores<'a> {
 }
 
 impl<'a> CachedCores<'a> {
-    /// Cost: one scan of the ranks of its cores.
+    /// Cost: one scan of the ranks of the cores.
     pub(crate) fn open(store: &'a Store, earlier: Earlier) -> Result<Self, StoreError> {
         let mut ranks = BTreeMap::new();
         let prefix = earlier.refresh.to_be_bytes();
@@ -136,7 +136,7 @@ impl<'a> CachedCores<'a> {
         })
     }
 
-    /// How many cores there are.
+    /// Returns the number of cores.
     pub(crate) fn len(&self) -> usize {
         self.ranks.len()
     }
@@ -149,7 +149,7 @@ impl<'a> CachedCores<'a> {
         })
     }
 
-    /// A core of the earlier refresh.
+    /// Returns a core of the earlier refresh.
     pub(crate) fn core(&mut self, origin: CoreOrigin) -> Result<&CachedCore, EngineError> {
         if !self.read.contains_key(&origin) {
             let refresh = self.earlier.refresh;
@@ -179,7 +179,8 @@ impl<'a> CachedCores<'a> {
         self.read.get(&origin).ok_or_else(|| self.damaged(origin))
     }
 
-    /// What is known of a component, in the numbers of `hubs`; `is_in_it` says which pages it has.
+    /// Returns what is known of a loaded component, in the numbers of `hubs`. `is_in_it` tests
+    /// whether a page belongs to the component.
     pub(crate) fn component(
         &mut self,
         hubs: &Hubs,
@@ -206,8 +207,8 @@ impl<'a> CachedCores<'a> {
         Ok(known)
     }
 
-    /// A component that is not loaded: its cores and its next step, without what was near the
-    /// cores.
+    /// Returns the cores and the next step of a component that is not loaded, without the pages
+    /// near the cores.
     pub(crate) fn absent(
         &mut self,
         hubs: &Hubs,
@@ -275,13 +276,13 @@ impl<'a> CachedCores<'a> {
     }
 }
 
-/// Whether a value can bound a sigma.
+/// Whether a value can be an upper bound on a sigma.
 fn is_bound(value: f64) -> bool {
     value.is_sign_positive() && value.is_finite()
 }
 
-/// For each component of the graph the smallest id of its pages, which is its name, and how many
-/// pages it has.
+/// Returns for each component the smallest id of its pages, which identifies it, and its number of
+/// pages.
 pub(crate) fn names(hubs: &Hubs, components: &WeakComponents) -> Vec<(PageId, u32)> {
     let mut names = vec![(PageId(u64::MAX), 0); components.len()];
     for (&page, number) in hubs.pages.iter().zip(0..) {
@@ -295,7 +296,7 @@ pub(crate) fn names(hubs: &Hubs, components: &WeakComponents) -> Vec<(PageId, u3
     names
 }
 
-/// Deletes what is kept of a series that no refresh belongs to any more.
+/// Deletes the component results of a series that no refresh belongs to any more.
 pub(crate) fn delete_series(
     store: &Store,
     changes: &mut Changes,

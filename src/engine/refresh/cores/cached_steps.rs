@@ -1,4 +1,4 @@
-//! What a refresh within a bound keeps of its steps for the next one of its plan.
+//! Cached steps of a refresh within a tolerance, for the next refresh of the plan.
 
 use super::load::Hubs;
 use crate::engine::EngineError;
@@ -10,8 +10,8 @@ use seedbank_store::kept_steps::KeptRecord;
 use seedbank_store::records::RefreshId;
 use seedbank_store::{Changes, Store, StoreError, tables};
 
-/// The steps that a refresh kept, with groups in numbers of the present graph; none where the plan is exact,
-/// or was another one then.
+/// Loads the cached steps of a refresh, with groups in the numbers of the current graph. Returns
+/// none if the plan is exact or had other parameters.
 pub(super) fn load(
     store: &Store,
     refresh: Option<RefreshId>,
@@ -54,7 +54,7 @@ pub(super) fn load(
     Ok(kept)
 }
 
-/// The pages of each group, by their numbers; those that are not in the graph any more are left out.
+/// Returns the numbers of the pages of each group, without those that left the graph.
 fn groups(record: &KeptRecord, hubs: &Hubs) -> Csr {
     let pages = record.groups.iter().zip(&record.pages);
     let numbers = pages.filter_map(|(group, page)| Some((*group, hubs.number(*page)?)));
@@ -70,7 +70,7 @@ fn groups(record: &KeptRecord, hubs: &Hubs) -> Csr {
     groups
 }
 
-/// Keeps the steps of a refresh, and no longer those of the one before it.
+/// Stores the steps of a refresh and deletes those of the previous one.
 pub(super) fn put(
     store: &Store,
     changes: &mut Changes,
@@ -119,7 +119,7 @@ pub(super) fn put(
     Ok(())
 }
 
-/// What classes have, by their groups. Both ascend together.
+/// Replaces classes by their groups. Both ascend together.
 fn by_group<T: Copy>(of: &[(u32, T)], groups: &[u32]) -> Vec<(u32, T)> {
     let group = |class: u32| groups[class as usize];
     of.iter()

@@ -1,4 +1,4 @@
-//! What a refresh by cores leaves to the next one of its plan, on its way to the store.
+//! Results by component that the next refresh of the plan can reuse.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,41 +16,42 @@ use seedbank_store::ledger::{
 use seedbank_store::records::RefreshId;
 use seedbank_store::{Changes, Key, Store, StoreError, Table, Value, tables};
 
-/// What was found in one component.
+/// Results in one component.
 struct ComponentResult {
     pages: u32,
     fingerprint: [u8; 16],
-    /// The ranks of its cores that may be taken over, each with the pages that were near the core.
+    /// Ranks of the cores that can be reused, each with the pages near the core.
     cores: Vec<(u32, Vec<NearRecord>)>,
     next: f64,
     ahead: Option<Ahead>,
 }
 
-/// What later refreshes may take over, on its way to the store.
+/// Results by component, to be stored.
 pub(crate) struct ComponentResults {
     of_graph: BTreeMap<PageId, ComponentResult>,
-    /// For each core its origin, if it was taken over, and its sigma.
+    /// Origin of each core, if it was reused, and its sigma.
     cores: Vec<(Option<CoreOrigin>, f64)>,
     changed: Option<Changed>,
 }
 
-/// The next step of a component.
+/// Converts the next step of a component.
 pub(crate) fn ahead(hubs: &Hubs, found: &FoundComponent) -> Option<Ahead> {
     let (sigma, best) = found.ahead?;
     let best = *hubs.pages.get(best as usize)?;
     Some(Ahead { sigma, best })
 }
 
-/// What is replaced by a refresh that looked at only some components.
+/// Stored results that a run on a part of the graph replaces.
 pub(crate) struct Changed {
-    /// The components that it looked at, as they were before.
+    /// The components that the run looked at, as stored before.
     pub(crate) old: BTreeMap<PageId, ComponentRecord>,
-    /// Components that it did not look at but keeps less of, as they were and as they are.
+    /// Components that it did not load but stores less of: before and after.
     pub(crate) cut: BTreeMap<PageId, (ComponentRecord, ComponentRecord)>,
 }
 
 impl ComponentResults {
-    /// The findings in all components of the graph; `changed` where the series has others.
+    /// Collects the results of all loaded components. `changed` is `None` if the whole graph was
+    /// loaded.
     pub(crate) fn new(
         hubs: &Hubs,
         components: &WeakComponents,
@@ -90,7 +91,7 @@ impl ComponentResults {
         }
     }
 
-    /// How many pages are in components.
+    /// Returns the number of pages in components of the whole graph.
     pub(crate) fn counted(&self, earlier: Option<Earlier>) -> u64 {
         let new = self
             .of_graph
@@ -105,9 +106,9 @@ impl ComponentResults {
             .saturating_sub(old.sum())
     }
 
-    /// Hands the findings to `changes`, where they differ from what the plan's last refresh kept.
+    /// Adds to `changes` the results that differ from those of the plan's previous refresh.
     ///
-    /// Cost: what was looked at; where that was everything, one scan of what is kept.
+    /// Cost: the loaded components; if the whole graph was loaded, one scan of the stored results.
     pub(crate) fn put(
         &self,
         store: &Store,
@@ -170,7 +171,7 @@ impl ComponentResults {
     }
 }
 
-/// The keys of a series in a table, whether or not their values can be read.
+/// Lists the keys of a series in a table without reading the values.
 fn keys_of<K: Key + Clone, V: Value>(
     store: &Store,
     table: &Table<K, V>,
@@ -178,7 +179,7 @@ fn keys_of<K: Key + Clone, V: Value>(
 ) -> Result<Vec<K>, StoreError> {
     let keys = RefCell::new(Vec::new());
     let mut entries = store.scan_under(table, &series.to_be_bytes())?;
-    // An unreadable key is an error, and for `check` to report.
+    // The filter rejects every entry, so only a damaged key ends the loop with an error.
     while let Some(entry) = entries.next_where(|key| {
         keys.borrow_mut().push(key.clone());
         false
@@ -188,7 +189,7 @@ fn keys_of<K: Key + Clone, V: Value>(
     Ok(keys.into_inner())
 }
 
-/// Makes these components all that is kept of a series, whatever was kept before, damage included.
+/// Replaces all stored results of a series, including damaged ones.
 fn put_all(
     store: &Store,
     changes: &mut Changes,
@@ -228,7 +229,7 @@ fn put_all(
     Ok(())
 }
 
-/// Replaces what is kept of a component.
+/// Replaces the stored results of a component.
 fn replace(
     changes: &mut Changes,
     series: RefreshId,

@@ -1,6 +1,6 @@
-//! What a refresh by cores keeps so that any page can be explained without reading links: the pages
-//! of its cores, the figures that cores are compared by, and the standing of every page on
-//! inter-site links. The layout is in [`seedbank_store::evidence`].
+//! Stored evidence of a refresh by cores, from which any page can be explained without reading
+//! links: the pages of cores, the figures by which cores are compared, and evidence for every page
+//! on inter-site links. [`seedbank_store::evidence`] describes the layout.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,22 +15,23 @@ use seedbank_store::evidence::{CoreEvidence, Member, SidePlace};
 use seedbank_store::records::RefreshId;
 use seedbank_store::{Changes, Store, StoreError, tables};
 
-/// How many authorities of a core are named where its seed is explained.
+/// Maximum number of authorities of a core that an explanation names.
 const NAMED: usize = 3;
 
-/// Evidence on its way to the store.
+/// Evidence to be stored.
 pub(crate) struct CoresEvidence {
     members: Vec<(PageId, Member)>,
-    /// `since`, the first refresh of the unbroken run in which each seed has been one, is filled in
-    /// when they are stored.
+    /// `since`, the first of the consecutive refreshes in which a page has been a seed, is set when
+    /// they are stored.
     cores: Vec<CoreEvidence>,
     standings: NewPageEvidence,
 }
 
-/// Targets of the seeds whose component is not in the graph.
+/// Targets of seeds whose components are not loaded.
 type SeedTargets = BTreeMap<PageId, Vec<PageId>>;
 
-/// The evidence of a selection. Cost: passes over the graph's merged entries and its pages.
+/// Collects the evidence of a selection on the whole graph. Cost: passes over the graph's merged
+/// entries and its pages.
 pub(crate) fn gather(
     hubs: &Hubs,
     components: &WeakComponents,
@@ -46,7 +47,7 @@ pub(crate) fn gather(
     }
 }
 
-/// The evidence of a selection on a part of the graph, together with that of the unchanged rest.
+/// Collects the evidence of a selection on a part of the graph.
 pub(crate) fn gather_part(
     hubs: &Hubs,
     components: &WeakComponents,
@@ -63,7 +64,7 @@ pub(crate) fn gather_part(
     }
 }
 
-/// The pages of the cores, and the figures that cores are compared by.
+/// Returns the pages of the cores, and the figures by which cores are compared.
 fn of_cores(
     hubs: &Hubs,
     selection: &Selection,
@@ -94,7 +95,8 @@ fn of_cores(
     (members, cores)
 }
 
-/// Places by score: those tied with the best first, in URL order, then by score, ties by URL.
+/// Ranks pages by score: first those tied with the best, in URL order, then the others by
+/// descending score, ties in URL order.
 fn places(pages: &[u32], scores: &[f64]) -> Vec<SidePlace> {
     let best = scores.iter().copied().fold(0.0, f64::max);
     let level = |at: usize| {
@@ -149,7 +151,7 @@ fn core_evidence(
         .filter(|(_, hub)| **hub != core.seed);
     let runner_up = others.min_by_key(|(place, _)| place.rank);
     let weakest = |pages: &[u32], scores: &[f64]| -> (PageId, f64) {
-        // Of those that are tied the last by URL: rounding must not say which.
+        // Of tied pages the last by URL is named, so that rounding does not decide.
         let least = scores.iter().copied().min_by(f64::total_cmp).unwrap_or(0.0);
         let tied = pages
             .iter()
@@ -196,11 +198,11 @@ fn core_evidence(
 }
 
 impl CoresEvidence {
-    /// Hands the evidence to `changes`, standings only where they differ from those that the plan's
-    /// previous refresh sees; returns where the standings are, and the blocks written. `counted` is
-    /// the number of pages in components.
+    /// Adds the evidence to `changes`; of pages, only what differs from the plan's previous
+    /// refresh. Returns what was written of page evidence. `counted` is the number of pages in
+    /// components.
     ///
-    /// RecomputedCores besides writing: where the whole graph was looked at, one scan of the series.
+    /// Cost besides writing: one scan of the series, if the whole graph was loaded.
     pub(crate) fn put(
         &self,
         store: &Store,
@@ -230,8 +232,8 @@ impl CoresEvidence {
     }
 }
 
-/// The seeds of a refresh, each with the first refresh of the unbroken run in which it has been
-/// one.
+/// Returns the seeds of a refresh, each with the first of the consecutive refreshes in which it has
+/// been a seed.
 fn seeds_since(
     store: &Store,
     refresh: RefreshId,

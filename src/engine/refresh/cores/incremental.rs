@@ -1,16 +1,16 @@
-//! Refresh by cores at the cost of what changed. The components of the graph that batches since the
-//! plan's previous refresh touched are loaded by key; the others are taken as that refresh left
-//! them.
+//! Incremental refresh by cores. Loads by key only the components of the graph that batches changed
+//! since the plan's previous refresh, and reuses the results of all others.
 //!
-//! A batch changes the graph at pages whose state, spam mark or row it changed. Every link that
-//! came or went has such a page at one end. So at the other end is a page that the rows of the
-//! changed page led or lead to, or that leads to it now (a page that led to it and no longer does
-//! has itself changed its row). The components that any of these pages was in may have changed;
-//! what any of these pages is connected with now is what became of those components. Everything
-//! else is unchanged, and known by its steps and by a bound on what is left of it. When the run
-//! reaches such a bound, it loads that component too and starts again with what it has found.
+//! A batch changes the graph at pages whose state, spam mark or row it changed. Every added or
+//! removed link has such a page at one end. The page at its other end is a target of an old row of
+//! the changed page, or links to that page now (a page that no longer links to it has itself
+//! changed its row). So the components that may have changed are those that contained any of these
+//! pages, and what they became are the components that contain these pages now. All other
+//! components are unchanged; the run knows their cached cores and an upper bound on sigma for the
+//! rest of each. When the selection reaches such a bound, the run loads that component too and
+//! starts again with what it has found.
 //!
-//! Where the changes affect a large part of the graph, one scan costs less.
+//! If the changes affect a large part of the graph, one scan of all is cheaper.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,41 +36,42 @@ use seedbank_store::evidence::{Links, Standing, StandingKey, Standings};
 use seedbank_store::ledger::ComponentRecord;
 use seedbank_store::{Store, StoreError, tables};
 
-/// If more than one page in this many has to be loaded by key, one scan of all costs less.
+/// Gives up if more than 1 in this many pages would be loaded by key.
 const SHARE: u64 = 2;
 
-/// How many components below the last core's sigma are named one by one, at first.
+/// Initial number of unloaded components below the last core's sigma that are considered
+/// individually.
 const FEW: usize = 8;
 
-/// Sigmas are in order, except for those that are tied or proved less exactly.
+/// Tolerance in comparing sigmas of cores: tied or less exactly proved cores may be out of order.
 const ORDERED: f64 = 1.0 - 1e-5;
 
-/// What the run found.
+/// Result of an incremental run.
 pub(crate) struct IncrementalSelection {
     pub(crate) hubs: Hubs,
     pub(crate) ledger: Ledger,
     pub(crate) selection: Selection,
-    /// What policies held back.
+    /// Rejections by policies.
     pub(crate) held: Rejections,
-    /// The components of the graph that are unchanged.
+    /// The loaded components that are unchanged.
     pub(crate) verified: BTreeSet<u32>,
     pub(crate) components: ComponentCounts,
     pub(crate) pages_loaded: u64,
     pub(crate) changed: Changed,
     pub(crate) standings: ChangedPageEvidence,
-    /// The targets of the seeds of cores that were taken over without looking at their component.
+    /// Targets of the seeds of reused cores whose components were not loaded.
     pub(crate) targets: BTreeMap<PageId, Vec<PageId>>,
 }
 
-/// The outcome of trying to load no more than what changed.
+/// Outcome of an incremental run.
 pub(crate) enum Attempt {
-    /// The run came to a certain result.
+    /// The run succeeded with a certified result.
     Done(Box<IncrementalSelection>),
-    /// Too much changed, or the result is not certain; with what was read in vain.
+    /// Too much changed, or the result is not certified. Contains the work done in vain.
     GivenUp(Reads),
 }
 
-/// The standings that the earlier refresh sees, as far as they were asked for.
+/// Page evidence of the previous refresh, cached as it is read.
 struct Before<'a> {
     store: &'a Store,
     earlier: Earlier,
@@ -98,7 +99,7 @@ impl Before<'_> {
         Ok(block.and_then(|block| block.at(at).copied()))
     }
 
-    /// The component that a page was in.
+    /// Returns the component that contained a page.
     fn component(&mut self, page: PageId) -> Result<Option<PageId>, StoreError> {
         Ok(match self.standing(page)?.map(|standing| standing.links) {
             Some(Links::Counted { component, .. }) => Some(component),
@@ -107,7 +108,7 @@ impl Before<'_> {
     }
 }
 
-/// Components that are not loaded, the densest first.
+/// Components that are not loaded, by descending bound.
 type Absent = Vec<(PageId, ComponentRecord)>;
 
 struct IncrementalRun<'a> {
@@ -116,14 +117,14 @@ struct IncrementalRun<'a> {
     near: Neighbourhood<'a>,
     before: Before<'a>,
     kept: CachedCores<'a>,
-    /// The components that were looked at, as they were before.
+    /// The components looked at, as in the previous refresh.
     old: BTreeMap<PageId, ComponentRecord>,
-    /// The most pages that are loaded, and how many the components in `old` have.
+    /// The maximum number of pages to load, and the number of pages in `old`.
     most: u64,
     pages: u64,
 }
 
-/// Runs a plan on what changed.
+/// Runs the plan on the changed components.
 pub(crate) fn run(
     store: &Store,
     (plan, policies): (&CorePlan, &policy::LoadedPolicy),
@@ -134,10 +135,10 @@ pub(crate) fn run(
     let most = earlier.counted / SHARE;
     let kept = CachedCores::open(store, earlier)?;
     let seeds = plan.params.seeds as usize;
-    // Where every core gives a seed, so many are enough.
+    // Unless policies pass over cores, at most one core per seed is needed.
     let too_many = kept.len() > seeds && !policies.policy.may_pass_over_cores();
     if too_many || !earlier.certified || earlier.batch > store.counters()?.batch {
-        // What is kept of further cores, or of uncertain ones, may be anywhere.
+        // Cached data of surplus or uncertified cores may belong to any component.
         return Ok(Attempt::GivenUp(Reads::default()));
     }
     watch.stage("load what changed", None);
@@ -172,8 +173,8 @@ pub(crate) fn run(
 }
 
 impl IncrementalRun<'_> {
-    /// The pages at which links may have come or gone, and those whose standing may have changed;
-    /// `None` where there are too many.
+    /// Returns the pages at which links may have been added or removed and those whose evidence may
+    /// have changed; `None` if there are too many.
     fn touched(&mut self, watch: &dyn Watch) -> Result<Option<BTreeSet<PageId>>, EngineError> {
         let past = Past::open(self.store, self.earlier.batch)?;
         let stirred = past.stirred()?;
@@ -209,7 +210,7 @@ impl IncrementalRun<'_> {
         Ok(Some(touched))
     }
 
-    /// Notes that a component is looked at; `false` where that becomes too much.
+    /// Adds a component to those looked at. Returns `false` if they become too large.
     fn open(&mut self, component: Option<PageId>) -> Result<bool, EngineError> {
         if let Some(component) = component
             && !self.old.contains_key(&component)
@@ -222,9 +223,10 @@ impl IncrementalRun<'_> {
         Ok(self.pages <= self.most)
     }
 
-    /// The densest components that are not looked at: those as dense as the last core, and `more`
-    /// below it; a bound on the rest; and how many pages those as dense have of which no core or
-    /// next step is known, so that one has to be chosen.
+    /// Returns the unloaded components by descending bound: those with at least the last core's
+    /// sigma, and `more` below it. Also returns a bound on the others, and the number of pages in
+    /// components of the first kind without a cached core or next step, which therefore have to be
+    /// loaded.
     fn absent(&self, more: usize) -> Result<(Absent, Option<f64>, u64), EngineError> {
         let last = (self.earlier.refresh, number(self.kept.len()));
         let last = self.store.get(&tables::CORE_EVIDENCE, &last)?;
@@ -264,7 +266,7 @@ impl IncrementalRun<'_> {
         })
     }
 
-    /// Selects, and loads more as long as that is needed.
+    /// Selects cores, and loads further components while the selection needs them.
     fn select(
         mut self,
         of_plan: (&CorePlan, &policy::LoadedPolicy),
@@ -278,7 +280,7 @@ impl IncrementalRun<'_> {
         let mut wanted = Vec::new();
         let mut mine = PartialResults::default();
         loop {
-            // A loaded page was in a component that is then looked at.
+            // Every loaded page belongs to a component that must be counted in `old`.
             for page in self.near.part().clone() {
                 let component = self.before.component(page)?;
                 if !self.open(component)? {
@@ -325,8 +327,8 @@ impl IncrementalRun<'_> {
                 if !selection.certified
                     || (may_pass_over && selection.cores.len() < self.kept.len())
                 {
-                    // Nothing is built upon an uncertain result; and what is kept of further cores may
-                    // be anywhere.
+                    // An uncertified result is never reused, and cached data of surplus cores may
+                    // belong to any component.
                     return Ok(Attempt::GivenUp(reads));
                 }
                 selection.reads = reads;
@@ -349,7 +351,7 @@ impl IncrementalRun<'_> {
         }
     }
 
-    /// What is known of the components of the graph, and which of them are unchanged.
+    /// Returns what is known of each loaded component, and which of them are unchanged.
     fn known(
         &mut self,
         hubs: &Hubs,

@@ -1,9 +1,8 @@
-//! The pages on inter-site links, with one bit for each.
+//! Set of the pages on inter-site links, as a bitmap.
 //!
-//! Pages lie scattered over all sites, and a large crawl has many sites. If the parts that are read
-//! side by side had sets of their own, these would hold most sites many times (1.6 GB for 18.5
-//! million pages on 513,888 sites). One array that all parts write to takes 2.3 MB for these, and 8
-//! bytes per site.
+//! Pages are scattered over all sites, and a large crawl has many sites. Per-thread sets would hold
+//! most sites many times (1.6 GB for 18.5 million pages on 513,888 sites). One array shared by all
+//! threads takes 2.3 MB for these, and 8 bytes per site.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,15 +11,15 @@ use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::{Store, StoreError, tables};
 
-/// A set of pages, with room for every page that a bank has given an id to.
+/// A set of pages, with room for every page id that the bank has assigned.
 pub(crate) struct LinkedPages {
-    /// For each site the place of its first page, and at the end the number of places.
+    /// Position of the first page of each site, and at the end the number of positions.
     firsts: Vec<u64>,
     bits: Vec<AtomicU64>,
 }
 
 impl LinkedPages {
-    /// An empty set; the ids of sites are below `sites`. Cost: one scan of sites.
+    /// Creates an empty set for site ids below `sites`. Cost: one scan of sites.
     pub(crate) fn none(store: &Store, sites: u32, watch: &dyn Watch) -> Result<Self, EngineError> {
         let mut firsts = Vec::with_capacity(sites as usize + 1);
         let mut next: u64 = 0;
@@ -40,7 +39,7 @@ impl LinkedPages {
         Ok(Self { firsts, bits })
     }
 
-    /// The word of a page and its bit there; `None` where its site never gave out its id.
+    /// Returns the word and bit of a page; `None` if its site never assigned the id.
     fn place(&self, page: PageId) -> Option<(&AtomicU64, u64)> {
         let site = page.site().0 as usize;
         let place = self.firsts.get(site)? + u64::from(page.index());
@@ -51,7 +50,7 @@ impl LinkedPages {
         Some((word, 1 << (place % 64)))
     }
 
-    /// Adds a page. Many threads may do so at a time.
+    /// Adds a page. Safe to call from many threads.
     pub(crate) fn insert(&self, page: PageId) {
         if let Some((word, bit)) = self.place(page) {
             word.fetch_or(bit, Ordering::Relaxed);

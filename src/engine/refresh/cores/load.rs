@@ -1,19 +1,19 @@
-//! Loads the host-pruned graph for ranking: rows with the pages that carry them, in numbers that
-//! follow URL order.
+//! Loads the host-pruned graph for ranking: rows with the pages that carry them, numbered in URL
+//! order.
 //!
-//! A page takes part if it is neither gone nor, unless spam is kept, spam. There are three scans,
-//! each of many ranges of sites at the same time: rows and members for the pages on inter-site
-//! links, pages for those of them that take part, and rows again for the graph.
+//! A page is included unless it is gone, or spam and the plan does not keep spam. Loading takes
+//! three scans, each of many ranges of sites in parallel: rows and members, to find the pages on
+//! inter-site links; pages, to find those that are included; and rows again, for the graph.
 //!
-//! URL order without holding all URLs: the pages of a site whose URLs agree up to the end of the
-//! host are neighbours in URL order, and no other page is among them. So each such *run* is ordered
-//! by itself, and the runs by what their URLs begin with. (Ordering by site would not do: of
-//! `a.org:8080/`, `a.org/` and `a.org2/` the last comes in the middle.)
+//! Pages are put in URL order without holding all URLs: pages of a site whose URLs agree up to the
+//! end of the host are contiguous in URL order, without pages of other sites between them. So each
+//! such *run* is sorted separately, and then the runs by the common prefix of their URLs. (Ordering
+//! by site would be wrong: of `a.org:8080/`, `a.org/` and `a.org2/` the last is in the middle.)
 //!
-//! Memory: a bit for each page of the bank and 8 bytes per site; for each page that takes part 20
-//! bytes while pages are numbered and 16 afterwards; some 100 bytes per run; the URLs of the pages
-//! on as many sites as there are threads, except for sites that have more than [`SORTED`]; and the
-//! graph, twice while its parts are joined.
+//! Memory: a bit per page of the bank and 8 bytes per site; per included page 20 bytes while pages
+//! are numbered and 16 afterwards; some 100 bytes per run; the URLs of the pages of as many sites
+//! as there are threads, except for sites with more than [`SORTED`] pages; and the graph, twice
+//! while its parts are joined.
 
 use std::ops::Range;
 
@@ -32,43 +32,41 @@ use seedbank_store::evidence::Links;
 use seedbank_store::records::{PageRecord, PageState};
 use seedbank_store::{Store, StoreError, tables};
 
-/// The most pages of a site that are put in URL order in memory; where there are more, all URLs of
-/// the site are read in their order.
+/// Maximum number of pages of a site that are sorted in memory. For larger sites, all URLs of the
+/// site are read in key order.
 const SORTED: usize = 1 << 18;
 
-/// How many parts of the bank are read side by side. The number makes no difference to the result;
-/// it is fixed so that the parts are joined at the same places everywhere.
+/// Number of parts of the bank that are read in parallel. It is fixed so that parts are joined at
+/// the same places on every machine; the result does not depend on it.
 const PARTS: u32 = 64;
 
-/// The graph, and the page that each of its numbers stands for.
+/// The graph, and the page of each number.
 pub(crate) struct Hubs {
     pub(crate) graph: HubGraph,
-    /// Pages by number, which follows URL order; where only a part is loaded, with others whose
-    /// order matters too.
+    /// Pages by number, in URL order. If only a part is loaded, they include other pages whose
+    /// order matters.
     pub(crate) pages: Vec<PageId>,
-    /// Pages on inter-site links that take no part, in the order of their ids, with the reason;
-    /// empty where only a part is loaded.
+    /// Ineligible pages on inter-site links by id, with the reason; empty if only a part is loaded.
     pub(crate) left_out: LeftOut,
     numbers: PageNumbers,
 }
 
-/// Pages that take no part, in the order of their ids, with the reason.
+/// Ineligible pages by id, with the reason.
 type LeftOut = Vec<(PageId, Links)>;
 
-/// From page ids to numbers.
+/// Map from page ids to numbers.
 struct PageNumbers {
-    /// Where in the lists below the pages of each site begin, and at the end the length of the
-    /// lists.
+    /// For each site the position of its first page in the lists below, and at the end the length
+    /// of the lists.
     sites: Vec<u32>,
-    /// The indexes of pages that take part, site by site, ascending on each.
+    /// Indexes of the included pages, by site, ascending on each site.
     indexes: Vec<u32>,
-    /// The places of these pages in URL order, which are their numbers.
+    /// The numbers of these pages, that is, their positions in URL order.
     places: Vec<u32>,
 }
 
 impl PageNumbers {
-    /// The numbers of pages that are given in the order of their numbers; ids of sites are below
-    /// `sites`.
+    /// Builds the map for pages in the order of their numbers. Site ids are below `sites`.
     fn new(pages: &[PageId], sites: u32) -> Result<Self, StoreError> {
         let count = u32::try_from(pages.len()).map_err(|_| StoreError::Full("page to rank"))?;
         let mut by_id: Vec<u32> = (0..count).collect();
@@ -101,7 +99,7 @@ impl PageNumbers {
         Some(self.places[from + at])
     }
 
-    /// The numbers of those that take part, ascending.
+    /// Returns the numbers of included pages, ascending.
     fn of_all(&self, pages: impl Iterator<Item = PageId>) -> Vec<u32> {
         let mut numbers: Vec<u32> = pages.filter_map(|page| self.of(page)).collect();
         numbers.sort_unstable();
@@ -110,12 +108,12 @@ impl PageNumbers {
 }
 
 impl Hubs {
-    /// The page's number; `None` if it takes no part.
+    /// Returns the page's number; `None` if it is not included.
     pub(crate) fn number(&self, page: PageId) -> Option<u32> {
         self.numbers.of(page)
     }
 
-    /// The part of the graph that has these rows, which are all that lead from and to its pages.
+    /// Builds the part of the graph with these rows, which must be all rows from and to its pages.
     /// `pages` are its pages and any others, in URL order.
     pub(crate) fn of_part<'a>(
         pages: Vec<PageId>,
@@ -141,7 +139,7 @@ impl Hubs {
         })
     }
 
-    /// The pages that take part in the order of their ids, with their numbers.
+    /// Iterates over the included pages by id, with their numbers.
     pub(crate) fn by_id(&self) -> impl Iterator<Item = (PageId, u32)> {
         let numbers = &self.numbers;
         let sites = (0..).zip(numbers.sites.windows(2));
@@ -179,7 +177,7 @@ impl Hubs {
     }
 }
 
-/// Works through ranges of sites side by side; the results are in the order of the ranges.
+/// Processes ranges of sites in parallel. Returns the results in the order of the ranges.
 fn in_parts<T: Send>(
     sites: u32,
     work: impl Fn(Range<u32>) -> Result<T, EngineError> + Sync,
@@ -192,29 +190,29 @@ fn in_parts<T: Send>(
             work(from..from.saturating_add(step).min(sites))
         })
         .collect();
-    // The first error in the order of sites, whichever happened first.
+    // Returns the first error in the order of sites, whichever happened first.
     parts.into_iter().collect()
 }
 
 /// Pages of one site whose URLs agree up to the end of the host.
 struct Stretch {
-    /// What their URLs begin with, up to the character after the host.
+    /// Common prefix of the URLs, up to the character after the host.
     begins: String,
     site: SiteId,
-    /// The indexes of the pages, in URL order.
+    /// Page indexes, in URL order.
     indexes: Vec<u32>,
 }
 
-/// A part of the pages: runs of those that take part, and the others.
+/// Runs of included pages, and ineligible pages, of a range of sites.
 type SitesPart = (Vec<Stretch>, LeftOut);
 
-/// Which pages take part, and how URLs are put together.
+/// Decides which pages are included.
 pub(crate) struct PageFilter<'a> {
     pub(crate) store: &'a Store,
     pub(crate) watch: &'a dyn Watch,
     keep_spam: bool,
     pages: Pages,
-    /// Pages that the plan leaves out; `None` where it names none.
+    /// Pages that the plan excludes from the graph; `None` if it has no such list.
     left_out: Option<&'a Patterns>,
     pub(crate) mode: SiteMode,
     sorted: usize,
@@ -238,7 +236,7 @@ impl<'a> PageFilter<'a> {
         })
     }
 
-    /// The pages on inter-site links that take part, in URL order, and those that do not.
+    /// Returns the included pages on inter-site links in URL order, and the ineligible ones.
     fn number(&self, sites: u32) -> Result<(Vec<PageId>, LeftOut), EngineError> {
         let linked = LinkedPages::none(self.store, sites, self.watch)?;
         in_parts(sites, |sites| link(self.store, sites, &linked, self.watch))?;
@@ -258,7 +256,7 @@ impl<'a> PageFilter<'a> {
         Ok((pages, left_out))
     }
 
-    /// Why a page takes no part; `None` if it does.
+    /// Returns why a page is ineligible; `None` if it is included.
     pub(crate) fn reason(
         &self,
         site: SiteId,
@@ -271,7 +269,8 @@ impl<'a> PageFilter<'a> {
         Ok(self.reason_on(&name, record))
     }
 
-    /// The same where the name of the site is known; it matters only where the plan leaves pages out.
+    /// As [`reason`](Self::reason), for a known site name. The name is used only if the plan
+    /// excludes pages.
     fn reason_on(&self, site: &str, record: &PageRecord) -> Option<Links> {
         let url = || ingest::url(site, &record.local, self.mode);
         match record.state {
@@ -290,7 +289,7 @@ impl<'a> PageFilter<'a> {
         let mut at = OfSite::new(SiteId(sites.start));
         let mut name = String::new();
         let mut pages = self.store.scan_sites(&tables::PAGES, sites)?;
-        // Most pages are on no inter-site link: their records are not worth reading.
+        // Most pages are on no inter-site link, so their records are skipped.
         while let Some(entry) = {
             let is_wanted = |page: &PageId| linked.contains(*page) || self.watch.stopped();
             pages.next_where(is_wanted)
@@ -354,11 +353,11 @@ impl<'a> PageFilter<'a> {
     }
 }
 
-/// The pages of one site that take part.
+/// Included pages of one site.
 struct OfSite {
     site: SiteId,
     indexes: RoaringBitmap,
-    /// The rest of their URLs; empty if there are too many.
+    /// The parts of their URLs after the site; empty if there are too many.
     urls: Vec<(String, u32)>,
     is_large: bool,
 }
@@ -405,7 +404,7 @@ fn link(
     Ok(())
 }
 
-/// The rows of these sites, in numbers.
+/// Returns the rows of these sites, with page numbers.
 fn rows_of(
     store: &Store,
     sites: Range<u32>,
@@ -419,7 +418,7 @@ fn rows_of(
         let carriers = members.pages.iter();
         let carriers = numbers.of_all(carriers.map(|index| PageId::new(row.site(), index)));
         let targets = numbers.of_all(targets.into_iter());
-        // At this point no row has been compared with another.
+        // Rows are not compared with each other yet, so errors name no pages.
         rows.push(&carriers, &targets)
             .map_err(|e| rows_error(e, &[]))?;
     }

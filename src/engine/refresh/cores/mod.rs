@@ -1,5 +1,5 @@
-//! Refresh by cores: loads the host-pruned graph, or the part of it that changed, selects, and
-//! keeps the ledger.
+//! Refresh by cores: loads the host-pruned graph or its changed part, selects cores, and caches
+//! results for the next refresh.
 
 mod incremental;
 pub(crate) mod recomputed;
@@ -40,39 +40,39 @@ use seed_rules::Rejections;
 use select::select;
 use page_evidence::{SeriesRefresh, Written};
 
-/// The cores that a refresh found, on their way to the store.
+/// Result of a refresh by cores, to be stored.
 pub(crate) struct CoresRun {
     hubs: Hubs,
     ledger: Ledger,
     pub(crate) selection: Selection,
-    /// What policies held back.
+    /// Rejections by policies.
     pub(crate) held: Rejections,
-    /// Pages that are seeds before any core is looked at, in their order.
+    /// Pinned pages, which are seeds before any core is extracted, in their order.
     pins: Vec<PageId>,
-    /// The refresh that was taken over from.
+    /// The refresh whose results were reused.
     pub(crate) earlier: Option<Earlier>,
-    /// The refresh that was taken over from, or the previous one where only its seeds matter;
-    /// `None` on a cold run.
+    /// The refresh that this one depends on: the one whose results were reused, or the previous one
+    /// if its seeds matter. `None` for a cold refresh.
     pub(crate) leans_on: Option<RefreshId>,
-    /// Whether it began with steps that an earlier refresh kept.
+    /// Whether the run started with cached steps.
     pub(crate) began_with_steps: bool,
     pub(crate) components: ComponentCounts,
-    /// How many pages the loaded graph has.
+    /// Number of pages in the loaded graph.
     pub(crate) pages_loaded: u64,
-    /// The components of the loaded graph that are unchanged.
+    /// Unchanged components of the loaded graph.
     verified: BTreeSet<u32>,
     findings: ComponentResults,
-    /// Successors of dead seeds, where the plan says so.
+    /// Successors of dead seeds, if the plan uses them.
     succeeding: BTreeMap<PageId, Succession>,
     evidence: CoresEvidence,
 }
 
-/// With `cold` nothing is taken over from the plan's previous refresh except its seeds, where the
-/// plan says so.
+/// Runs a plan by cores. A `cold` run reuses nothing of the previous refresh except its seeds, if
+/// the plan depends on them.
 ///
-/// Cost: the pages and rows of components that changed, by key, or, where that is too much, one
-/// scan of pages and two of rows; then what [`select`](seedbank_algorithms::cores::select) costs in components
-/// that changed.
+/// Cost: the pages and rows of changed components by key or, if they are too many, one scan of
+/// pages and two of rows; then [`select`](seedbank_algorithms::cores::select) on the changed
+/// components.
 pub(crate) fn run(
     store: &Store,
     (plan, rules): (&CorePlan, &LoadedPolicy),
@@ -116,7 +116,7 @@ pub(crate) fn run(
     let (mut selection, mut held) = select(store, &hubs, (plan, rules), &previous, &ledger, watch)?;
     selection.reads += reads;
     if !selection.certified && selection.reused.contains(&true) {
-        // Nothing is built upon an uncertain result.
+        // An uncertified result is never reused: start again without the cache.
         earlier = None;
         began_with_steps = false;
         ledger = cached_cores::load(store, &hubs, None)?;
@@ -148,7 +148,7 @@ pub(crate) fn run(
     })
 }
 
-/// The run that a selection on what changed makes.
+/// Builds the run from an incremental selection.
 fn of_part(
     part: IncrementalSelection,
     earlier: Earlier,
@@ -191,14 +191,14 @@ fn of_part(
     }
 }
 
-/// The seeds of a refresh in order.
+/// Returns the seeds of a refresh, best first.
 fn seeds_of(store: &Store, refresh: RefreshId) -> Result<Vec<PageId>, EngineError> {
     let list = store.list(refresh)?;
     Ok(list.into_iter().map(|(_, seed)| seed.page).collect())
 }
 
 impl CoresRun {
-    /// The seeds in order: the pages that are pinned, then those of the cores that are none of them.
+    /// Returns the seeds, best first: pinned pages, then the seeds of cores that are not pinned.
     pub(crate) fn seeds(&self) -> Vec<SeedRecord> {
         let pins: BTreeSet<PageId> = self.pins.iter().copied().collect();
         let mut pinned: BTreeMap<PageId, SeedEvidence> = BTreeMap::new();
@@ -231,7 +231,7 @@ impl CoresRun {
         seeds.into_iter().chain(others).map(record).collect()
     }
 
-    /// Why cores had to be computed.
+    /// Explains why cores were recomputed.
     pub(crate) fn costs(&self, store: &Store) -> Result<Vec<RecomputedCores>, EngineError> {
         let run = recomputed::Recomputation {
             store,
@@ -245,8 +245,8 @@ impl CoresRun {
         run.costs()
     }
 
-    /// Hands the seeds, cores, vectors, the removed set, the evidence and what later refreshes may
-    /// take over to `changes`; returns what was written of standings.
+    /// Adds everything that the refresh stores to `changes`. Returns what was written of page
+    /// evidence.
     pub(crate) fn put(
         &self,
         store: &Store,

@@ -1,12 +1,11 @@
 //! Loads everything that is connected with some pages, by key.
 //!
-//! A page that takes part leads to the rows that lead from it and to it, and a row leads to all
-//! pages that carry it and all its targets. In the end the result is whole components of the
-//! host-pruned graph: no row leads from there to a page elsewhere that takes part, and none from
-//! elsewhere to there.
+//! From an included page the search follows the rows from it and to it, and from a row all pages
+//! that carry it and all its targets. The result consists of whole components of the host-pruned
+//! graph: no row links an included page inside with one outside.
 //!
-//! Cost: the records of the pages and of adjacent pages that take no part, and the blocks of the
-//! link tables that they are in, each read once. Memory: all of that.
+//! Cost: the records of these pages and of adjacent ineligible pages, and their blocks of the link
+//! tables, each read once. Memory: all of that.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,22 +18,22 @@ use seedbank_store::evidence::Links;
 use seedbank_store::links::{Link, LinkBlock, LinkKey};
 use seedbank_store::{Store, StoreError, Table, tables};
 
-/// What is known of a page that was looked at.
+/// A page that was looked up.
 struct Seen {
-    /// Why it takes no part; `None` if it does.
+    /// Why the page is ineligible; `None` if it is included.
     reason: Option<Links>,
-    /// The index of its row; `None` without one.
+    /// The index of the page's row; `None` if it has none.
     row: Option<u32>,
     url: String,
 }
 
-/// A row: who carries it, and where it leads.
+/// A row: the pages that carry it, and its targets.
 struct Row {
     carriers: Vec<PageId>,
     targets: Vec<PageId>,
 }
 
-/// Blocks of a link table that were read.
+/// Blocks of a link table, cached.
 struct Blocks<T> {
     table: Table<LinkKey, LinkBlock<T>>,
     read: BTreeMap<LinkKey, LinkBlock<T>>,
@@ -56,13 +55,13 @@ impl<T: Link> Blocks<T> {
     }
 }
 
-/// What was loaded so far.
+/// Pages and rows loaded so far.
 pub(crate) struct Neighbourhood<'a> {
     rules: PageFilter<'a>,
-    /// The most pages that are loaded.
+    /// Maximum number of pages to load.
     most: u64,
     seen: BTreeMap<PageId, Option<Seen>>,
-    /// The pages that take part, each with all of its component once it is loaded.
+    /// Included pages; once loading ends, whole components.
     part: BTreeSet<PageId>,
     rows: BTreeMap<RowId, Row>,
     row_blocks: Blocks<PageId>,
@@ -84,7 +83,7 @@ impl<'a> Neighbourhood<'a> {
         }
     }
 
-    /// What is known of a page; `None` where there is no such page.
+    /// Looks up a page; `None` if it does not exist.
     fn look(&mut self, page: PageId) -> Result<Option<&Seen>, EngineError> {
         if !self.seen.contains_key(&page) {
             let store = self.rules.store;
@@ -109,7 +108,7 @@ impl<'a> Neighbourhood<'a> {
         Ok(self.seen.get(&page).and_then(Option::as_ref))
     }
 
-    /// The rows that lead to a page.
+    /// Returns the rows that link to a page.
     pub(crate) fn citing(&mut self, page: PageId) -> Result<Vec<RowId>, EngineError> {
         let store = self.rules.store;
         let (key, place) = LinkKey::of_page(page);
@@ -121,7 +120,7 @@ impl<'a> Neighbourhood<'a> {
         Ok(rows)
     }
 
-    /// The pages that carry a row.
+    /// Returns the pages that carry a row.
     pub(crate) fn carriers(&self, row: RowId) -> Result<Vec<PageId>, EngineError> {
         let members = self.rules.store.need(&tables::ROW_MEMBERS, &row)?;
         let carriers = members.pages.iter();
@@ -129,7 +128,7 @@ impl<'a> Neighbourhood<'a> {
         Ok(carriers.collect())
     }
 
-    /// The rows that lead from a page and to it.
+    /// Returns the rows from a page and to it.
     fn rows_at(&mut self, page: PageId) -> Result<Vec<RowId>, EngineError> {
         let mut rows = self.citing(page)?;
         let own = self.look(page)?.and_then(|seen| seen.row);
@@ -137,8 +136,8 @@ impl<'a> Neighbourhood<'a> {
         Ok(rows)
     }
 
-    /// Loads everything that is connected with these pages, as far as it takes part; `false` where
-    /// that is too much.
+    /// Loads everything that is connected with these pages through included pages. Returns `false`
+    /// if that is too much.
     pub(crate) fn spread(
         &mut self,
         from: impl IntoIterator<Item = PageId>,
@@ -150,7 +149,7 @@ impl<'a> Neighbourhood<'a> {
             if !takes_part || !self.part.insert(page) {
                 continue;
             }
-            // Adjacent pages that take no part are read too.
+            // Adjacent ineligible pages are read too, so they count, but less.
             let seen = self.seen.len() as u64 / 4;
             if seen.max(self.part.len() as u64) > self.most {
                 return Ok(false);
@@ -171,13 +170,12 @@ impl<'a> Neighbourhood<'a> {
         Ok(true)
     }
 
-    /// The pages that take part, ascending.
+    /// Included pages, ascending.
     pub(crate) const fn part(&self) -> &BTreeSet<PageId> {
         &self.part
     }
 
-    /// The graph of what was loaded, in numbers that follow URL order and are also given to
-    /// `others`.
+    /// Builds the graph of what was loaded. Its numbers follow URL order, and include `others`.
     pub(crate) fn hubs(&mut self, others: &BTreeSet<PageId>) -> Result<Hubs, EngineError> {
         for &page in others {
             self.look(page)?;
@@ -201,7 +199,7 @@ impl<'a> Neighbourhood<'a> {
         Hubs::of_part(pages, rows.map(|row| (row.0.as_slice(), row.1.as_slice())))
     }
 
-    /// The targets of a page's row.
+    /// Returns the targets of a page's row.
     pub(crate) fn targets(&mut self, page: PageId) -> Result<Vec<PageId>, EngineError> {
         let Some(row) = self.look(page)?.and_then(|seen| seen.row) else {
             return Ok(Vec::new());
@@ -211,8 +209,8 @@ impl<'a> Neighbourhood<'a> {
         Ok(block.at(place).to_vec())
     }
 
-    /// Why a page on inter-site links takes no part, or `Alone` where it does; `None` where it is
-    /// on no inter-site link.
+    /// Returns why a page on inter-site links is ineligible, or `Alone` if it is included; `None`
+    /// if it is on no inter-site link.
     pub(crate) fn bare_standing(&mut self, page: PageId) -> Result<Option<Links>, EngineError> {
         if self.rows_at(page)?.is_empty() {
             return Ok(None);

@@ -1,4 +1,5 @@
-//! The standings of pages on inter-site links: their components, row sums, and what they were near.
+//! Evidence for pages on inter-site links: their component, row sums, and the core that they were
+//! near.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,30 +16,30 @@ use seedbank_store::records::{RefreshId, RefreshRecord, SeriesRecord};
 use seedbank_store::tables::{self, BitmapKey};
 use seedbank_store::{Changes, Store, StoreError};
 
-/// A site and a block of its page indexes.
+/// A site, and a block of its page indexes.
 type BlockPlace = (SiteId, u32);
 
-/// Standings on their way to the store. For a core that the new refresh computed, the refresh in
-/// the origin is still 0.
+/// Page evidence to be stored. For cores that this refresh computed, the refresh in the origin is 0
+/// until it has a number.
 pub(crate) enum NewPageEvidence {
-    /// The standings of all pages.
+    /// Evidence for all pages.
     All(BTreeMap<BlockPlace, PageBlock<Standing>>),
-    /// Blocks with pages whose standing may have changed, as they are and as they were; and the
-    /// number of pages that have a standing.
+    /// Changed blocks, new and old, and the number of pages with evidence.
     Changed(BTreeMap<BlockPlace, [Option<PageBlock<Standing>>; 2]>, u64),
 }
 
-/// What the standings of pages that may have changed are worked out from.
+/// Pages whose evidence may have changed.
 pub(crate) struct ChangedPageEvidence {
-    /// What is known of the pages apart from their links; `None` for those on no inter-site link.
+    /// Reason for being ineligible, or `Alone` for included pages; `None` for pages on no
+    /// inter-site link.
     pub(crate) pages: BTreeMap<PageId, Option<Links>>,
-    /// The blocks that they are in, as the earlier refresh sees them.
+    /// Their blocks, as of the earlier refresh.
     pub(crate) blocks: BTreeMap<BlockPlace, Option<PageBlock<Standing>>>,
-    /// How many pages have a standing in the earlier refresh.
+    /// Number of pages with evidence in the earlier refresh.
     pub(crate) earlier: u64,
 }
 
-/// What standings are worked out from.
+/// Input from which evidence is computed.
 struct Source<'a> {
     hubs: &'a Hubs,
     components: &'a WeakComponents,
@@ -61,7 +62,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The standing of a page that takes part.
+    /// Computes the evidence for an included page.
     fn standing(&self, number: u32) -> Standing {
         let graph = &self.hubs.graph;
         let hub = graph.hub_class(number).map(|class| class as usize);
@@ -79,8 +80,8 @@ impl<'a> Source<'a> {
         let as_hub = hub.and_then(|class| near.hubs.get(class).copied().flatten());
         let as_authority =
             authority.and_then(|class| near.authorities.get(class).copied().flatten());
-        // The first core counts; if it is the same in both roles, the one as a hub, since hubs
-        // become seeds.
+        // The first core counts. If a page is near it in both roles, hub takes precedence, since
+        // only hubs become seeds.
         let as_hub = as_hub.map(|near| (near, true));
         let both = as_hub
             .into_iter()
@@ -104,7 +105,7 @@ impl<'a> Source<'a> {
 }
 
 impl ChangedPageEvidence {
-    /// The standings after a selection.
+    /// Computes the evidence after a selection.
     pub(crate) fn settle(
         self,
         hubs: &Hubs,
@@ -141,7 +142,7 @@ impl ChangedPageEvidence {
     }
 }
 
-/// A block whose new cores get the number of the refresh, now that it has one.
+/// Replaces the placeholder number 0 in origins by the number of the refresh.
 fn numbered(block: &PageBlock<Standing>, refresh: RefreshId) -> PageBlock<Standing> {
     let mut block = block.clone();
     for near in block.0.iter_mut().filter_map(|fact| fact.1.near.as_mut()) {
@@ -153,7 +154,7 @@ fn numbered(block: &PageBlock<Standing>, refresh: RefreshId) -> PageBlock<Standi
 }
 
 impl NewPageEvidence {
-    /// The standings of all pages on inter-site links.
+    /// Computes the evidence for all pages on inter-site links.
     pub(crate) fn all(hubs: &Hubs, components: &WeakComponents, selection: &Selection) -> Self {
         let source = Source::new(hubs, components, selection);
         let taking_part = hubs.by_id();
@@ -164,7 +165,7 @@ impl NewPageEvidence {
         let mut left_out = left_out
             .map(|&(page, links)| (page, Standing { links, near: None }))
             .peekable();
-        // Block after block: a list of all would take as much memory again.
+        // Merges both lists block by block, since a list of all pages would double the memory.
         let mut blocks: BTreeMap<BlockPlace, PageBlock<Standing>> = BTreeMap::new();
         let (mut at, mut block) = ((SiteId(0), 0), Vec::new());
         loop {
@@ -190,8 +191,8 @@ impl NewPageEvidence {
         }
     }
 
-    /// Hands those to `changes` that differ from what the last refresh of the series sees; returns
-    /// where they are, and the blocks written.
+    /// Adds to `changes` what differs from the last refresh of the series. Returns what was
+    /// written.
     pub(crate) fn put(
         &self,
         store: &Store,
@@ -258,21 +259,21 @@ impl NewPageEvidence {
     }
 }
 
-/// A refresh that is being stored, and the series that its standings belong to.
+/// A refresh that is being stored, and the series of its page evidence.
 #[derive(Clone, Copy)]
 pub(crate) struct SeriesRefresh {
     pub(crate) series: RefreshId,
     pub(crate) refresh: RefreshId,
 }
 
-/// What a refresh wrote of standings.
+/// Page evidence that a refresh wrote.
 pub(crate) struct Written {
     pub(crate) record: SeriesRecord,
     blocks: BTreeSet<BlockPlace>,
 }
 
 impl Written {
-    /// Nothing: the standings are those that the last refresh of the series sees.
+    /// Nothing was written, since the evidence is that of the last refresh of the series.
     pub(crate) const fn nothing(record: SeriesRecord) -> Self {
         Self {
             record,
@@ -281,10 +282,11 @@ impl Written {
     }
 }
 
-/// Deletes the standings that no refresh sees any longer once the pruned ones are gone, and what is
-/// kept of a series without refreshes; `new` is the refresh being stored, with what it wrote.
+/// Deletes page evidence that no refresh needs once those in `pruned` are gone, and all cached
+/// results of series without refreshes. `new` is the refresh that is being stored, with what it
+/// wrote.
 ///
-/// Cost: the blocks that the pruned refreshes and the oldest one that stays have written.
+/// Cost: the blocks that the pruned refreshes and the oldest remaining one have written.
 pub(crate) fn delete_unseen(
     store: &Store,
     changes: &mut Changes,
@@ -329,8 +331,8 @@ pub(crate) fn delete_unseen(
                 block: place.1,
                 refresh: oldest,
             };
-            // The newest version that the oldest refresh sees comes first, unless that refresh is
-            // the one being stored and has written the block anew.
+            // The first entry is the newest version for the oldest refresh, and stays, unless the
+            // refresh that is being stored has written the block itself.
             let mut first = of_new.is_none_or(|written| !written.contains(&place));
             for entry in store.scan_from(&tables::STANDINGS, &key, &key.of_block())? {
                 let (key, Standings(block)) = entry?;
@@ -344,7 +346,7 @@ pub(crate) fn delete_unseen(
     Ok(())
 }
 
-/// The number of a block in sets of blocks: that of a page with the block's number for its index.
+/// Encodes a block as the id of a page whose index is the block's number.
 fn packed(place: BlockPlace) -> u64 {
     PageId::new(place.0, place.1).0
 }

@@ -1,4 +1,4 @@
-//! What an attempt on a part of the graph found, for the next one on a larger part.
+//! Results of an attempt on a part of the graph, reused by the next attempt on a larger part.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use seedbank_algorithms::cores::{Core, KnownComponent, KnownCore, Ledger, NearPa
 use seedbank_algorithms::graph::Fingerprint;
 use seedbank_algorithms::page::PageId;
 
-/// What an attempt found in components of its graph, in that graph's numbers.
+/// Results by component, in the page numbers of the attempt's graph.
 #[derive(Default)]
 pub(super) struct PartialResults {
     pages: Vec<PageId>,
@@ -43,7 +43,7 @@ impl PartialResults {
         }
     }
 
-    /// What was found in a component, in the numbers of another graph.
+    /// Returns the results of a component, converted to the numbers of another graph.
     pub(super) fn component(
         &self,
         fingerprint: &Fingerprint,

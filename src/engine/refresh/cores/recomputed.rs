@@ -1,9 +1,9 @@
-//! Why steps of a refresh by cores had to be computed: which batch changed what, on which site.
+//! Explains why cores were recomputed: which batch changed what, on which site.
 //!
-//! A step is computed anew where its component of the graph is not one that the plan's previous
-//! refresh ran on. The component has changed because of its pages whose state, spam mark or row a
-//! batch changed since, and because of pages that left it. Those are found by what they led to and
-//! who led to them.
+//! A core is recomputed if the previous refresh did not run on the same component. A component
+//! changes through its pages whose state, spam mark or row a batch changed, and through pages that
+//! left it. The latter are found by the targets of their old rows and by the pages that link to
+//! them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,41 +20,43 @@ use seedbank_store::links::LinkKey;
 use seedbank_store::records::{BatchId, RefreshId};
 use seedbank_store::{Store, tables};
 
-/// How many pairs of batch and site are named for a component.
+/// Maximum number of pairs of batch and site listed for a component.
 const NAMED: usize = 20;
 
-/// Why some cores were computed.
+/// Cores that were recomputed for the same reason.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RecomputedCores {
-    /// The ranks of the cores, ascending.
+    /// Ranks of the cores, ascending.
     #[schemars(length(min = 1), inner(range(min = 1)))]
     pub cores: Vec<u32>,
-    /// Why the cores were not taken over.
+    /// Why the cores were not reused.
     pub reason: RecomputeReason,
-    /// For reason `changed`: what batches changed in their component, most pages first, at most 20.
+    /// For reason `changed`: what batches changed in the component, by descending number of pages,
+    /// at most 20.
     pub changes: Vec<SiteChange>,
-    /// How many more pairs of batch and site changed the component.
+    /// Number of further pairs of batch and site that changed the component.
     pub more: u64,
 }
 
-/// Why a core was computed.
+/// Why a core was recomputed.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum RecomputeReason {
-    /// The plan had no refresh with these parameters to take it from, or was told not to use one.
+    /// There was no previous refresh with these parameters, or it was not to be used.
     Cold,
-    /// Batches changed its component.
+    /// Batches changed the component of the core.
     Changed,
-    /// Its component is unchanged, but nothing from there on was kept: the previous refresh had not
-    /// got so far in it, or had met sigmas so close that other components decide their order.
+    /// The component is unchanged, but nothing was cached from this core on: the previous refresh
+    /// stopped earlier in the component, or sigmas were so close that other components decide their
+    /// order.
     Further,
-    /// Within a bound: what the previous refresh kept of the step proves too little.
+    /// Within a tolerance: the cached certificate of the step is too weak.
     Bound,
 }
 
-/// What one batch changed on one site.
+/// Changes of one batch on one site.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SiteChange {
     /// The batch.
@@ -62,29 +64,29 @@ pub struct SiteChange {
     pub batch: BatchId,
     /// The site.
     pub site: String,
-    /// How many pages of the site changed their state, spam mark or row in the batch.
+    /// Number of pages of the site whose state, spam mark or row the batch changed.
     #[schemars(range(min = 1))]
     pub pages: u64,
 }
 
-/// What the cost of a refresh is worked out from.
+/// Input of the explanation.
 pub(crate) struct Recomputation<'a> {
     pub(crate) store: &'a Store,
     pub(crate) hubs: &'a Hubs,
     pub(crate) components: &'a WeakComponents,
-    /// Those of them that are unchanged.
+    /// Unchanged components of the loaded graph.
     pub(crate) verified: &'a BTreeSet<u32>,
     pub(crate) selection: &'a Selection,
-    /// The refresh that was taken over from.
+    /// The refresh whose results were reused.
     pub(crate) earlier: Option<RefreshId>,
-    /// Whether it began with steps that an earlier refresh kept.
+    /// Whether the run started with cached steps.
     pub(crate) began_with_steps: bool,
 }
 
 impl Recomputation<'_> {
-    /// The cores that were computed, by reason and component.
+    /// Groups the recomputed cores by reason and component.
     ///
-    /// Cost: the pages changed since the earlier refresh, their rows and citers.
+    /// Cost: the pages changed since the earlier refresh, their rows and in-links.
     pub(crate) fn costs(&self) -> Result<Vec<RecomputedCores>, EngineError> {
         let mut computed: BTreeMap<(RecomputeReason, u32), Vec<u32>> = BTreeMap::new();
         let cores = (1..).zip(&self.selection.cores).zip(&self.selection.reused);
@@ -114,7 +116,7 @@ impl Recomputation<'_> {
         for ((reason, component), cores) in computed {
             let mut changes = by_component.remove(&component).unwrap_or_default();
             changes.sort_by(|a, b| b.pages.cmp(&a.pages).then_with(|| a.cmp(b)));
-            // If nothing was kept of a component, only the changes can tell the reason.
+            // Without changes, the reason is that nothing was cached.
             let reason = match reason {
                 RecomputeReason::Changed if changes.is_empty() => RecomputeReason::Further,
                 reason => reason,
@@ -132,7 +134,7 @@ impl Recomputation<'_> {
         Ok(costs)
     }
 
-    /// The component that a page is in, by its number.
+    /// Returns the component of a page, given by number.
     fn component(&self, number: u32) -> Option<u32> {
         self.components.of_page(&self.hubs.graph, number)
     }
@@ -166,8 +168,8 @@ impl Recomputation<'_> {
         Ok(found)
     }
 
-    /// The components that a page is or was in: found by the page, by what it led to, by who leads
-    /// to it.
+    /// Returns the components that contain or contained a page: its own, those of its targets, and
+    /// those of the pages that link to it.
     fn touched(
         &self,
         past: &Past<'_>,

@@ -1,4 +1,4 @@
-//! Which hubs become seeds, by the policies of a plan.
+//! Applies the policies of a plan to the choice of seeds by cores.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use seedbank_algorithms::cores::{Core, HubChoice, SeedRules};
 use seedbank_algorithms::page::PageId;
 use seedbank_store::{Store, tables};
 
-/// How many seeds each policy held back.
+/// Number of rejections by each policy.
 pub(crate) type Rejections = BTreeMap<RejectionReason, u64>;
 
-/// The policies, asked core by core.
+/// Policies, applied core by core.
 pub(crate) struct PolicySeedRules<'a> {
     store: &'a Store,
     hubs: &'a Hubs,
@@ -24,7 +24,7 @@ pub(crate) struct PolicySeedRules<'a> {
 }
 
 impl<'a> PolicySeedRules<'a> {
-    /// The policies before the first core: pins are seeds already.
+    /// Creates the state before the first core, with pins counted as seeds.
     pub(crate) fn new(
         store: &'a Store,
         hubs: &'a Hubs,
@@ -46,7 +46,7 @@ impl<'a> PolicySeedRules<'a> {
         })
     }
 
-    /// What was held back, once all cores were asked about.
+    /// Returns the rejections, after the last core.
     pub(crate) fn finish(self) -> Result<Rejections, EngineError> {
         self.failed.map_or(Ok(self.held), Err)
     }
@@ -56,7 +56,7 @@ impl<'a> PolicySeedRules<'a> {
         page.ok_or(EngineError::Internal("a hub is not among the pages"))
     }
 
-    /// Why a hub may not be a seed; `None` if it may.
+    /// Returns why a hub may not be a seed; `None` if it may.
     fn refusal(&mut self, hub: u32) -> Result<Option<RejectionReason>, EngineError> {
         let page = self.page(hub)?;
         if let Some(full) = self.caps.full(self.store, page.site())? {
@@ -71,7 +71,7 @@ impl<'a> PolicySeedRules<'a> {
         Ok(refusal.map(|refusal| refusal.by))
     }
 
-    /// The hub that becomes a seed.
+    /// Returns the hub that becomes the seed of a core.
     fn chosen(&mut self, core: &Core, choice: &HubChoice) -> Result<Option<u32>, EngineError> {
         let policy = &self.rules.policy;
         let pinned = core.hubs.iter().filter_map(|hub| {

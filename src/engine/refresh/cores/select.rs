@@ -1,4 +1,4 @@
-//! Runs the selection of cores on a loaded graph, and tells its errors in the engine's words.
+//! Runs the core selection on a loaded graph, and converts its errors.
 
 use super::load::Hubs;
 use super::seed_rules::{PolicySeedRules, Rejections};
@@ -10,9 +10,8 @@ use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::Store;
 
-/// The cores and seeds of the loaded graph. `previous` are the seeds of the previous refresh, best
-/// first, and the ledger is what is known of components that did not change. Tells too what policies
-/// held back.
+/// Selects cores and seeds, and counts rejections by policies. `previous` are the seeds of the
+/// previous refresh, best first. The ledger contains what is known of unchanged components.
 pub(crate) fn select(
     store: &Store,
     hubs: &Hubs,

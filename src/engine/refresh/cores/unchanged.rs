@@ -1,9 +1,9 @@
-//! A refresh by cores of a graph in which no batch has changed anything since the plan's last one, as after
-//! a delta of clicks: what that one left is written again under the new number.
+//! A refresh by cores of a graph that no batch has changed since the plan's previous refresh, for
+//! example after a delta of clicks. Copies the stored results under the new number.
 //!
-//! Neither pages nor links are read, whatever the method: the same graph and the same parameters lead to the
-//! same cores, and seeds that are to stay do. Policies may look at what clicks and qualities have changed,
-//! so a plan that has any runs as ever.
+//! Neither pages nor links are read: the same graph and parameters lead to the same cores, and
+//! stable seeds stay. A plan with policies runs in full, since policies can depend on clicks and
+//! qualities.
 
 use crate::engine::EngineError;
 use crate::engine::history::past::{self, Past};
@@ -17,22 +17,22 @@ use seedbank_store::{Changes, Key, Store, StoreError, Table, Value};
 
 use super::page_evidence::Written;
 
-/// What a refresh left, to be taken over whole.
+/// Stored results of a refresh, to be copied.
 pub(crate) struct UnchangedRun {
     pub(crate) refresh: RefreshId,
     pub(crate) record: RefreshRecord,
     standings: SeriesRecord,
-    /// The seeds, best first.
+    /// Seeds, best first.
     pub(crate) seeds: Vec<PageId>,
-    /// How many hubs and authorities each core has.
+    /// Numbers of hubs and authorities of each core.
     pub(crate) sizes: Vec<(u32, u32)>,
 }
 
-/// What `refresh` left, if it ran with the parameters of today's plan, without policies, and no batch has
-/// brought a page since or changed a state, a spam mark or links.
+/// Returns `refresh` if it ran with the parameters of this plan, without policies, and no batch has
+/// since added a page or changed a state, spam mark or links.
 ///
-/// Cost: the records of the batches since, the sets of pages that they changed, and one page; then the
-/// cores.
+/// Cost: the records of the batches since, the sets of pages that they changed, and one page; then
+/// the cores.
 pub(crate) fn find(
     store: &Store,
     plan: &CorePlan,
@@ -45,7 +45,7 @@ pub(crate) fn find(
     };
     let is_past_known =
         past::known_since(store)? <= record.batch && record.batch <= store.counters()?.batch;
-    // The successors of dead seeds are told by the refresh that found them.
+    // Successors of dead seeds are reported only by the refresh that found them.
     if plan.succeed || !record.certified || !is_past_known {
         return Ok(None);
     }
@@ -78,10 +78,10 @@ pub(crate) fn find(
 }
 
 impl UnchangedRun {
-    /// Hands all that the earlier refresh left to `changes` again, as what `refresh` leaves; returns what
-    /// was written of standings, which is nothing.
+    /// Adds copies of all results to `changes` under the number `refresh`. Returns what was written
+    /// of page evidence, which is nothing.
     ///
-    /// Cost: one scan of what it left.
+    /// Cost: one scan of the stored results.
     pub(crate) fn put(
         &self,
         store: &Store,
@@ -113,7 +113,7 @@ impl UnchangedRun {
     }
 }
 
-/// Writes the entries of a refresh again.
+/// Copies entries of a refresh.
 struct Again<'a> {
     store: &'a Store,
     changes: &'a mut Changes,

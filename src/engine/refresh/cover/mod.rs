@@ -1,17 +1,17 @@
-//! Refresh by cover: seeds for each site with crawled pages, and what is kept of them.
+//! Refresh by cover: selects seeds for each site with crawled pages.
 //!
-//! A site keeps its seeds if nothing changed that cover methods see ([`SiteRecord::cover_changed`])
-//! and it has the seats it had. Its records in `seeds` and `covers` are written again under the new
-//! number, since ranks run through all sites. But the site is not read, and the sets of pages that
-//! its seeds cover stay where they are, under the refresh that picked the seeds. So besides reading
-//! and selecting on the sites that changed, a refresh costs one scan of the sites and one small
-//! record for each site and seed.
+//! A site keeps its seeds if nothing that cover methods depend on has changed
+//! ([`SiteRecord::cover_changed`]) and its number of seats is the same. Its records in `seeds` and
+//! `covers` are copied under the new number, since ranks run through all sites. But the site is not
+//! read, and the sets of pages that its seeds cover stay stored under the refresh that picked the
+//! seeds. So besides reading and selecting on changed sites, a refresh costs one scan of the sites
+//! and one small record for each site and seed.
 //!
-//! Seeds are ordered so that any head of the list is a good list: the first pick of every site
-//! comes first, then the second picks, and so on. Those of one round are ordered by the value that
-//! they are the first to cover (it compares across sites, which a PageRank on one site and a weight
-//! on another do not), the highest first, ties by site name. Within a site that is the order of the
-//! picks. Both lists, of seeds taken over and of new ones, have this order, so they are merged.
+//! Seeds are ordered so that every prefix of the list is a good list: first the first pick of every
+//! site, then the second picks, and so on. Within a round they are ordered by descending value that
+//! they cover first, ties by site name. (That value is comparable across sites; a PageRank on one
+//! site and a weight on another are not.) The lists of reused and of new seeds both have this
+//! order, so they are merged.
 //!
 //! [`SiteRecord::cover_changed`]: seedbank_store::records::SiteRecord::cover_changed
 
@@ -42,7 +42,7 @@ use seedbank_store::{Changes, Store};
 use select::{Kept, select};
 use sites::cover_sites;
 
-/// An earlier refresh of the plan with the same parameters.
+/// Previous refresh of the plan, with the same parameters.
 #[derive(Clone, Copy)]
 pub(crate) struct Earlier {
     pub(crate) refresh: RefreshId,
@@ -50,18 +50,18 @@ pub(crate) struct Earlier {
     pub(crate) batch: BatchId,
 }
 
-/// The seeds of all sites, on their way to the store. Memory: what the new seeds cover, at most a
-/// few bits per page, and some 100 bytes per site.
+/// Seeds of all sites, to be stored. Memory: the pages that new seeds cover, at most a few bits per
+/// page, and some 100 bytes per site.
 pub(crate) struct CoverRun {
     earlier: Option<RefreshId>,
-    /// Pages that are seeds before any pick, in their order.
+    /// Pinned pages, which are seeds before any pick, in their order.
     pins: Vec<PageId>,
     /// Sites, by name.
     sites: Vec<(SiteId, Kept)>,
     pub(crate) page_visits: u64,
 }
 
-/// Selects on all sites that changed since `earlier`; without it, on all sites.
+/// Selects on all sites that changed since `earlier`, or on all sites if it is `None`.
 pub(crate) fn run(
     store: &Store,
     (choice, rules): (&Choice, &LoadedPolicy),
@@ -75,7 +75,7 @@ pub(crate) fn run(
     for site in &sites {
         let record = records.remove(&site.id);
         let unchanged = earlier.is_some_and(|earlier| site.changed <= earlier.batch);
-        // Pins come and go without a change that the site's record tells of.
+        // Pins change without a change of the site's record.
         let is_pinned = pinned.contains(&site.id);
         kept.push(record.filter(|record| unchanged && !is_pinned && record.pinned == 0));
     }
@@ -108,7 +108,7 @@ pub(crate) fn run(
     })
 }
 
-/// What a refresh keeps of its sites.
+/// Returns the stored records of a refresh by site.
 pub(crate) fn records(
     store: &Store,
     refresh: RefreshId,
@@ -122,19 +122,19 @@ pub(crate) fn records(
 }
 
 impl CoverRun {
-    /// The refresh whose records are taken over where a site did not change.
+    /// The refresh whose results were reused.
     pub(crate) fn leans_on(&self) -> Option<RefreshId> {
         self.earlier
     }
 
-    /// The number of sites whose seeds are taken over, and of sites that were selected on.
+    /// Numbers of sites whose seeds are reused, and of sites selected on.
     pub(crate) fn steps(&self) -> (u64, u64) {
         let taken = self.sites.iter().filter(|s| matches!(s.1, Kept::Taken(_)));
         let taken = taken.count() as u64;
         (taken, self.sites.len() as u64 - taken)
     }
 
-    /// How many seeds there are.
+    /// Returns the number of seeds.
     pub(crate) fn seeds(&self) -> Result<u32, EngineError> {
         let seeds: u64 = self
             .sites
@@ -145,7 +145,7 @@ impl CoverRun {
         u32::try_from(seeds).map_err(|_| PlanError::TooManySeeds { seeds }.into())
     }
 
-    /// The pins that are on no site's graph, by their places.
+    /// Pins that are on no loaded site, with their positions.
     fn bare_pins(&self) -> Vec<(usize, PageId)> {
         if self.pins.is_empty() {
             return Vec::new();
@@ -159,7 +159,7 @@ impl CoverRun {
         pins.filter(|(_, pin)| !picked.contains(pin)).collect()
     }
 
-    /// The seeds, best first.
+    /// Returns the seeds, best first.
     pub(crate) fn pages(&self, store: &Store) -> Result<Vec<PageId>, EngineError> {
         let mut pages = Vec::new();
         self.each_seed(store, |_, seed| {
@@ -173,7 +173,8 @@ impl CoverRun {
         Ok(pages)
     }
 
-    /// Hands the seeds to `each` with their ranks, best first; `store` has the earlier refresh.
+    /// Calls `each` with the seeds and their ranks, best first. `store` contains the earlier
+    /// refresh.
     fn each_seed(
         &self,
         store: &Store,
@@ -201,7 +202,7 @@ impl CoverRun {
         Ok(())
     }
 
-    /// The refresh that picked a site's seeds, by site, once this one is stored as `refresh`.
+    /// Returns for each site the refresh that picked its seeds, if this one is stored as `refresh`.
     pub(crate) fn picked_by(&self, refresh: RefreshId) -> BTreeMap<SiteId, RefreshId> {
         let sites = self.sites.iter();
         sites
@@ -212,7 +213,7 @@ impl CoverRun {
             .collect()
     }
 
-    /// Hands sites, seeds and covered sets to `changes`; `store` has the earlier refresh.
+    /// Adds sites, seeds and covered sets to `changes`. `store` contains the earlier refresh.
     pub(crate) fn put(
         &self,
         store: &Store,
@@ -276,7 +277,7 @@ impl CoverRun {
         seeds
     }
 
-    /// The seeds that are taken over from the earlier refresh, in order.
+    /// Iterates over the seeds reused from the earlier refresh, in order.
     fn taken_seeds<'a>(
         &'a self,
         store: &'a Store,
@@ -304,23 +305,23 @@ impl CoverRun {
     }
 }
 
-/// What seeds are ordered by: the pick, the value covered, the site's place by name.
+/// Sort key of seeds: pick, covered value, position of the site by name.
 type Order = (u32, Reverse<i64>, usize);
 
 fn order(evidence: &CoverEvidence, place: usize) -> Order {
     (evidence.pick, Reverse(evidence.covered_value()), place)
 }
 
-/// Pins come before all others, in their order.
+/// Pins come before all other seeds, in their order.
 const fn order_of_pin(place: usize) -> Order {
     (0, Reverse(0), place)
 }
 
-/// A seed that has its rank.
+/// A seed with a rank.
 enum Ranked<'a> {
     New(&'a Picked),
     Taken(SeedRecord),
-    /// On no site's graph.
+    /// Pin that is on no loaded site.
     Pin(PageId),
 }
 

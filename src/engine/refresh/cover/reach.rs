@@ -1,6 +1,5 @@
-//! What a refresh of a cover method keeps of every crawled page of a site that it selected on:
-//! which pick the page is, which pick covers it first and at which hop, or its score after the last
-//! pick.
+//! Stored reach of a cover refresh: for every crawled page of a site that was selected on, its pick
+//! if it is a seed, the pick and hop that cover it first, or its score after the last pick.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +14,7 @@ use seedbank_store::evidence::{Covered, Reach, ReachKey};
 use seedbank_store::records::RefreshId;
 use seedbank_store::{Changes, Key, Store, StoreError, tables};
 
-/// The pages that no pick covers, with their scores.
+/// Pages that no pick covers, with their scores.
 #[derive(Default)]
 pub(crate) struct Uncovered {
     /// Page indexes.
@@ -41,7 +40,7 @@ impl Uncovered {
     }
 }
 
-/// Hands the fate of a site's crawled pages to `changes`, under the refresh that picked.
+/// Adds the reach of a site's crawled pages to `changes`, under the refresh that picked the seeds.
 pub(crate) fn put_reach(
     changes: &mut Changes,
     (refresh, site): (RefreshId, SiteId),
@@ -90,7 +89,7 @@ pub(crate) fn put_reach(
     Ok(())
 }
 
-/// Deletes what is kept of a site under the refresh that picked its seeds.
+/// Deletes the reach of a site under the refresh that picked its seeds.
 pub(crate) fn delete_site(
     store: &Store,
     changes: &mut Changes,

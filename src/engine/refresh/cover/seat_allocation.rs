@@ -1,9 +1,9 @@
-//! How many seeds each site is to have: the same number, or a total shared out by crawled pages,
-//! value, quality, or PageRank of the whole graph.
+//! Number of seats of each site, that is, the number of seeds to select on it: either the same for
+//! all, or a total distributed by crawled pages, value, quality, or PageRank of the whole graph.
 //!
-//! Sharing out looks at all sites at every refresh, so a change on one site can move seats on
-//! others; those are selected on again. By pages or quality that costs nothing. By value, the sites that
-//! changed are read twice. By PageRank, the whole graph is read and ranked anew.
+//! A total is distributed over all sites at every refresh, so a change on one site can move seats
+//! on others, which are then selected on again. By pages or quality this costs nothing. By value,
+//! changed sites are read twice. By PageRank, the whole graph is read and ranked again.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,23 +20,23 @@ use seedbank_formats::ingest;
 use seedbank_store::records::{CoverRecord, PageState};
 use seedbank_store::{Store, tables};
 
-/// Seats, in the order of the sites.
+/// Seats in the order of the sites.
 pub(crate) struct Assigned {
     pub(crate) of_sites: Vec<u32>,
-    /// The values of the sites, in millionths; `None` where they are not known.
+    /// Values of the sites, in millionths; `None` if not known.
     pub(crate) values: Vec<Option<i64>>,
-    /// How many crawled pages of the sites may be seeds; `None` where all may.
+    /// Number of crawled pages of each site that may be seeds; `None` if all may.
     pub(crate) allowed: Vec<Option<u32>>,
     /// Page visits of ranking the whole graph.
     pub(crate) visits: u64,
 }
 
-/// Gives each site its seats, those of its pins included. `kept` is what an earlier refresh knew of
-/// sites that did not change.
+/// Assigns each site its seats, including those of its pins. `kept` is what an earlier refresh
+/// stored of unchanged sites.
 ///
-/// Under policies a site has at most as many seats, beside those of its pins, as it has pages that may
-/// be seeds, and as caps leave; what that keeps from a site goes to the others. Where domains are
-/// capped, they get shares by the weights of their sites, and share these out among them.
+/// Under policies, the seats of a site besides those of its pins are limited by its number of pages
+/// that may be seeds and by caps; the surplus goes to other sites. If domains are capped, seats are
+/// distributed to domains by the sum of the weights of their sites, and then within each domain.
 pub(crate) fn seats(
     store: &Store,
     sites: &[CoverSite],
@@ -93,9 +93,10 @@ pub(crate) fn seats(
     Ok(assigned)
 }
 
-/// How many crawled pages of each site may be seeds, without its pins; `None` where all may.
+/// Returns the number of crawled pages of each site that may be seeds, without pins; `None` if all
+/// may.
 ///
-/// Cost: one scan of the pages of each site that changed.
+/// Cost: one scan of the pages of each changed site.
 fn allowed(
     store: &Store,
     sites: &[CoverSite],
@@ -126,15 +127,14 @@ fn allowed(
     Ok(allowed)
 }
 
-/// How many seats each site may have, by the policies.
+/// Limits on the seats of sites by policies.
 struct Room<'a> {
-    /// By site: how many pins it has, how many of them are crawled, and how many seats it may have
-    /// beside them.
+    /// For each site: the number of its pins, the number of those that are crawled, and the maximum
+    /// number of seats besides pins.
     pins: Vec<u32>,
     on_graph: Vec<u32>,
     most: Vec<u32>,
-    /// Sites of each domain, and how many seats they may have together beside pins; empty without a
-    /// cap.
+    /// Sites of each domain, and its maximum number of seats besides pins; empty without a cap.
     domains: BTreeMap<&'a str, (Vec<usize>, u32)>,
 }
 
@@ -166,7 +166,7 @@ impl<'a> Room<'a> {
                 places.push(at);
                 *left = left.saturating_sub(all_pins(site));
             }
-            // A site whose pages were only linked to is none of these, and counts for its domain.
+            // A pinned site without crawled pages is not in `sites`, but counts for its domain.
             let on_list: BTreeSet<SiteId> = sites.iter().map(|site| site.id).collect();
             for (site, pins) in of_sites.iter().filter(|(site, _)| !on_list.contains(site)) {
                 let name = store.need(&tables::SITES, site)?.name;
@@ -195,7 +195,7 @@ impl<'a> Room<'a> {
         })
     }
 
-    /// So many seats for each site, pins included.
+    /// Assigns each site the same number of seats, including pins, within the limits.
     fn each(&self, seats: u32) -> Vec<u32> {
         let pins = self.pins.iter().zip(&self.most);
         let mut beside: Vec<u32> = pins
@@ -212,7 +212,7 @@ impl<'a> Room<'a> {
         self.with_pins(beside)
     }
 
-    /// A total shared out by weight, pins beside it.
+    /// Distributes a total by weight, in addition to pins, within the limits.
     fn share(&self, total: u32, weights: &[u64]) -> Vec<u32> {
         if self.domains.is_empty() {
             return self.with_pins(shares_within(total.into(), weights, &self.most));
@@ -248,7 +248,7 @@ impl<'a> Room<'a> {
     }
 }
 
-/// Fills in the values that are not known, which are those of sites that changed.
+/// Fills in the unknown values, which are those of changed sites.
 fn read_values(
     store: &Store,
     sites: &[CoverSite],

@@ -1,4 +1,4 @@
-//! Selecting on the sites of a refresh that are not taken over.
+//! Selects on the sites of a refresh whose seeds are not reused.
 
 use std::collections::BTreeMap;
 
@@ -15,11 +15,11 @@ use seedbank_algorithms::watch::Watch;
 use seedbank_store::Store;
 use seedbank_store::records::{CoverRecord, CoverStop};
 
-/// What a site has taken over, or has newly.
+/// Seeds of a site: reused or new.
 pub(super) enum Kept {
-    /// Taken over from the earlier refresh.
+    /// Reused from the earlier refresh.
     Taken(CoverRecord),
-    /// Picked now; the numbers of the refresh and the ranks are filled in when it is stored.
+    /// Selected by this refresh. Refresh number and ranks are set when it is stored.
     New(Box<Selected>),
 }
 
@@ -32,14 +32,14 @@ impl Kept {
     }
 }
 
-/// What came of selecting on a site.
+/// Result of the selection on a site.
 pub(super) struct Selected {
     pub(super) record: CoverRecord,
     pub(super) picks: Vec<Picked>,
     pub(super) uncovered: Uncovered,
 }
 
-/// Selects on the sites at the places `again`; returns the results with these places.
+/// Selects on the sites at the positions `again`. Returns the results by position.
 pub(super) fn select(
     store: &Store,
     sites: &[CoverSite],
@@ -112,7 +112,7 @@ fn record(site: &LoadedSite<'_>, cover: &SiteCover, seats: u32) -> CoverRecord {
     CoverRecord {
         since: 0,
         seats,
-        // The ranks are filled in when it is stored; their number is known already.
+        // The ranks are set when it is stored; only their number is known.
         ranks: vec![0; cover.picks.len()],
         stop: match cover.stop {
             Stop::NoValueLeft => CoverStop::NoValueLeft,

@@ -1,9 +1,9 @@
-//! Loads sites as the cover methods see them: crawled pages in URL order, the links between them,
-//! and what their values follow from.
+//! Loads sites for the cover methods: crawled pages in URL order, the links between them, and the
+//! attributes that determine page values.
 //!
-//! Sites are loaded and worked on in groups, so that memory is bounded by the largest site and
-//! [`GROUP_PAGES`], not by the bank. Each large site gets a group with small ones beside it: while
-//! it is searched, its own searches and the small sites fill the threads.
+//! Sites are loaded and processed in groups, so that memory is bounded by the largest site and
+//! [`GROUP_PAGES`], not by the bank. Each large site shares a group with small ones, so that all
+//! threads have work while it is searched.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::{BatchId, PageRecord, PageState};
 use seedbank_store::{Store, tables};
 
-/// Small sites are added to a group until together they have this many crawled pages.
+/// Maximum number of crawled pages of the small sites in a group.
 const GROUP_PAGES: u64 = 1 << 18;
 
 /// A site with crawled pages.
@@ -26,14 +26,14 @@ pub(crate) struct CoverSite {
     pub(crate) id: SiteId,
     pub(crate) name: String,
     pub(crate) crawled: u32,
-    /// The sum of the qualities of its crawled pages, in ten-thousandths.
+    /// Sum of the qualities of its crawled pages, in ten-thousandths.
     pub(crate) quality: u64,
-    /// The last batch that changed what cover methods see of the site.
+    /// The last batch that changed anything that cover methods use of the site.
     pub(crate) changed: BatchId,
     pub(crate) p_uniq: PUniq,
 }
 
-/// All sites with crawled pages, by name.
+/// Returns all sites with crawled pages, by name.
 pub(crate) fn cover_sites(
     store: &Store,
     choice: &Choice,
@@ -60,7 +60,7 @@ pub(crate) fn cover_sites(
     Ok(sites)
 }
 
-/// A site in memory; its pages are numbered in URL order.
+/// A site in memory, with pages numbered in URL order.
 pub(crate) struct LoadedSite<'a> {
     pub(crate) site: &'a CoverSite,
     /// Page indexes.
@@ -70,7 +70,7 @@ pub(crate) struct LoadedSite<'a> {
 }
 
 impl LoadedSite<'_> {
-    /// The site in the form that selection takes.
+    /// Converts to the input type of the selection.
     pub(crate) fn selectable(&self) -> Site<'_> {
         Site {
             id: self.site.id,
@@ -79,13 +79,13 @@ impl LoadedSite<'_> {
         }
     }
 
-    /// A page by number.
+    /// Returns a page by number.
     pub(crate) fn page(&self, number: u32) -> PageId {
         PageId::new(self.site.id, self.pages[number as usize])
     }
 }
 
-/// For each row of a site, how many of its targets are known and not crawled.
+/// Returns for each row of a site the number of its targets that are known and not crawled.
 pub(crate) fn uncrawled_of_rows(
     store: &Store,
     site: SiteId,
@@ -98,7 +98,8 @@ pub(crate) fn uncrawled_of_rows(
     Ok(of_rows)
 }
 
-/// What a page's value follows from; `of_rows` has the counts of its site's rows.
+/// Returns the attributes that determine a page's value. `of_rows` contains the counts for rows of
+/// its site.
 pub(crate) fn facts(record: &PageRecord, of_rows: &HashMap<u32, u32>) -> PageFacts {
     let of_row = record.row.and_then(|row| of_rows.get(&row)).copied();
     let counted = record.uncrawled_intra.saturating_add(of_row.unwrap_or(0));
@@ -113,9 +114,8 @@ pub(crate) fn facts(record: &PageRecord, of_rows: &HashMap<u32, u32>) -> PageFac
 /// Loads one site.
 ///
 /// Cost: one scan each of the site's pages, row members and intra-site links. Memory: the URLs of
-/// its crawled pages while they are sorted, 4 bytes for each page that is not crawled, and what
-/// [`SiteGraph`] and the facts take: some 50 bytes per page and 8 per link, twice while it is
-/// built.
+/// its crawled pages while they are sorted, 4 bytes per page that is not crawled, and [`SiteGraph`]
+/// with the attributes: some 50 bytes per page and 8 per link, twice while it is built.
 fn load<'a>(
     store: &Store,
     site: &'a CoverSite,
@@ -178,7 +178,7 @@ fn load<'a>(
     })
 }
 
-/// From page indexes to numbers.
+/// Map from page indexes to numbers.
 struct SiteNumbers(Vec<u32>);
 
 impl SiteNumbers {
@@ -199,8 +199,8 @@ impl SiteNumbers {
     }
 }
 
-/// Loads sites group by group and hands each group to `work`, with the places of its sites in
-/// `sites`; in no particular order.
+/// Loads sites in groups and calls `work` with each group and the positions of its sites in
+/// `sites`, in no particular order.
 pub(crate) fn in_groups<'a>(
     store: &Store,
     sites: &[&'a CoverSite],
@@ -219,7 +219,7 @@ pub(crate) fn in_groups<'a>(
     Ok(())
 }
 
-/// The largest site that is left, and the smallest ones beside it.
+/// Groups sites: the largest remaining one with the smallest ones.
 fn groups(sites: &[&CoverSite]) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..sites.len()).collect();
     order.sort_by_key(|&at| sites[at].crawled);

@@ -1,5 +1,5 @@
-//! What is kept of a pick over the web, and of every page that picks reach or could have reached
-//! from: with page ids instead of numbers, and with what makes up its gain.
+//! Evidence for a pick over the web, and for every page that picks reach or that was a candidate,
+//! with page ids instead of numbers and the parts of the gain.
 
 use super::load::LoadedWeb;
 use crate::engine::EngineError;
@@ -15,19 +15,19 @@ use seedbank_store::records::{
 use seedbank_store::tables::{self, BitmapKey, ReachedKey};
 use seedbank_store::{Changes, Store, StoreError};
 
-/// A pick, with the pages that it is the first to reach.
+/// A pick, with the pages that it reaches first.
 pub(super) struct Picked {
     pub(super) page: PageId,
-    /// The number of the refresh is filled in when it is stored.
+    /// The refresh number is set when it is stored.
     evidence: WebEvidence,
     /// By hop.
     reached: Vec<PageSet>,
 }
 
-/// What becomes of pages, in the order of their ids.
+/// Reach of pages, by page id.
 pub(super) type Fates = Vec<(PageId, Reach)>;
 
-/// The picks in the order of the list, and what becomes of pages.
+/// Returns the picks in the order of the list, and the reach of pages.
 pub(super) fn kept(
     web: &LoadedWeb,
     selected: &Selected,
@@ -77,7 +77,7 @@ pub(super) fn kept(
         }
     }
     if picks.is_empty() {
-        // Without seeds nothing says which refresh they belong to.
+        // Without seeds, nothing records under which refresh the reach is stored.
         fates.clear();
     }
     (of_list, fates)
@@ -145,7 +145,7 @@ fn parts(web: &LoadedWeb, hop: &HopGain, price: i64, choice: &WebChoice) -> WebH
     }
 }
 
-/// Hands a pick to `changes` as the seed of this rank.
+/// Adds a pick to `changes` as the seed of this rank.
 pub(super) fn put_pick(
     changes: &mut Changes,
     (refresh, rank): (RefreshId, u32),
@@ -167,7 +167,7 @@ pub(super) fn put_pick(
     Ok(changes.put_seed((refresh, rank), &seed)?)
 }
 
-/// Hands what becomes of pages to `changes`, under the refresh that picked.
+/// Adds the reach of pages to `changes`, under the refresh that picked the seeds.
 pub(super) fn put_fates(
     changes: &mut Changes,
     refresh: RefreshId,
@@ -191,7 +191,7 @@ pub(super) fn put_fates(
     Ok(())
 }
 
-/// Deletes what is kept under the refresh that picked.
+/// Deletes what is stored under the refresh that picked the seeds.
 pub(crate) fn delete_refresh(
     store: &Store,
     changes: &mut Changes,

@@ -1,7 +1,7 @@
-//! Loads the whole web for plans over it: all crawled and known pages in URL order, what they are
-//! worth, and all links.
+//! Loads the whole web for plans over it: all crawled and known pages in URL order, their values,
+//! and all links.
 //!
-//! Memory: that of [`UrlOrderedGraph`], then the links in both directions; 20 bytes per page beside them.
+//! Memory: that of [`UrlOrderedGraph`], then the links in both directions and 20 bytes per page.
 
 use std::collections::HashMap;
 
@@ -19,18 +19,18 @@ use seedbank_formats::ingest;
 use seedbank_store::Store;
 use seedbank_store::records::{PageRecord, PageState};
 
-/// The web in memory; pages are numbered in URL order.
+/// The web in memory, with pages numbered in URL order.
 pub(super) struct LoadedWeb {
     pub(super) graph: WebGraph,
     pub(super) pages: Vec<PageId>,
     pub(super) marks: Vec<Mark>,
-    /// The PageRank of each page; empty where the plan does not look at it.
+    /// PageRank of each page; empty if the plan does not use it.
     pub(super) ranks: Vec<f64>,
-    /// Page visits of ranking.
+    /// Page visits of computing PageRank.
     pub(super) rank_visits: u64,
 }
 
-/// What the parts of a value follow from.
+/// Attributes of a page from which the parts of its value follow.
 #[derive(Clone, Copy, Default)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -41,7 +41,7 @@ pub(super) struct Mark {
     pub(super) crawled: bool,
     pub(super) spam: bool,
     pub(super) clicked: bool,
-    /// The number of outlinks that are not crawled, as given or as counted; 0 for a known page.
+    /// Number of uncrawled outlinks, as given or as counted; 0 for a known page.
     pub(super) uncrawled_outlinks: u32,
     /// The quality, in ten-thousandths.
     pub(super) quality: u16,
@@ -119,7 +119,7 @@ impl LoadedWeb {
     }
 }
 
-/// What a page is worth, in millionths, by its own attributes.
+/// Returns the value of a page by its own attributes, in millionths.
 fn value_of(page: &PageRecord, facts: PageFacts, p_uniq: PUniq, choice: &WebChoice) -> i64 {
     if page.state == PageState::Crawled {
         page_value(facts, p_uniq, &choice.weights)
@@ -128,12 +128,12 @@ fn value_of(page: &PageRecord, facts: PageFacts, p_uniq: PUniq, choice: &WebChoi
     }
 }
 
-/// Whether a page of a site can be a seed, if it has links.
+/// Whether a page of a site can be a seed, provided that it has links.
 fn may_be_seed(page: &PageRecord, rules: &LoadedPolicy, site: &str) -> bool {
     page.state == PageState::Crawled && !page.spam && rules.candidates.admit(site, page)
 }
 
-/// The numbers of pages, in the order given; those that the web does not have are left out.
+/// Returns the numbers of pages, in the given order, without those that are not in the web.
 fn numbers_of(web: &[PageId], pages: &[PageId]) -> Vec<u32> {
     if pages.is_empty() {
         return Vec::new();
@@ -163,7 +163,7 @@ impl Groups {
         }
     }
 
-    /// The numbers of the next site and of its domain; `None` where no cap counts them.
+    /// Returns the numbers of the next site and of its domain; `None` without caps.
     fn of(&mut self, site: &str) -> Option<(u32, u32)> {
         if !self.policy.has_caps() {
             return None;
@@ -174,7 +174,7 @@ impl Groups {
         Some((self.sites - 1, *self.domains.entry(domain).or_insert(next)))
     }
 
-    /// The caps on pages of these sites and domains.
+    /// Returns the caps, given the site and domain of each page.
     fn caps(&self, of_pages: &[(u32, u32)]) -> Vec<Cap> {
         let cap = |most: Option<u32>, group: fn(&(u32, u32)) -> u32| {
             most.map(|most| Cap {
@@ -188,8 +188,8 @@ impl Groups {
     }
 }
 
-/// What pages are worth by their PageRanks: the rank times the number of pages, in millionths,
-/// rounded to the nearest. PageRanks follow from the links alone, to the bit.
+/// Returns page values by PageRank: the rank times the number of pages, in millionths, rounded to
+/// nearest. PageRanks depend only on the links, to the bit.
 pub(crate) fn values_of(ranks: &[f64]) -> Vec<i64> {
     let pages = ranks.len() as f64;
     let millionths = |rank: &f64| {

@@ -1,11 +1,11 @@
-//! Refresh over the whole web: seeds by what a crawl reaches from them, and what is kept of them.
+//! Refresh over the whole web: selects seeds by the pages that a crawl reaches from them.
 //!
-//! Where no batch came in since the plan's last refresh, its answer is taken over: the seeds are
-//! written again under the new number, and the sets that they reach stay where they are, under the
-//! refresh that picked them. Otherwise the seeds are selected from scratch.
+//! If no batch has been ingested since the plan's previous refresh, its seeds are copied under the
+//! new number, and the sets that they reach stay stored under the refresh that picked them.
+//! Otherwise seeds are selected from scratch.
 //!
-//! A plan with a budget and without hops or a price tries the grid first; what it finds becomes the
-//! plan's.
+//! A plan with a budget and without hops or a fetch cost first runs a grid search, and stores the
+//! result as parameters of the plan.
 
 pub(crate) mod evidence;
 pub(crate) mod load;
@@ -23,37 +23,37 @@ use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::{BatchId, RefreshId, SeedEvidence, SeedRecord};
 use seedbank_store::{Changes, Store, tables};
 
-/// An earlier refresh of the plan with the same parameters.
+/// Previous refresh of the plan, with the same parameters.
 #[derive(Clone, Copy)]
 pub(crate) struct Earlier {
     pub(crate) refresh: RefreshId,
     /// The last batch of the state that it ran on.
     pub(crate) batch: BatchId,
-    /// The last batch of today's state.
+    /// The last batch of the current state.
     pub(crate) today: BatchId,
 }
 
-/// The seeds of a plan over the web, on their way to the store. Memory: what the seeds reach, a few
-/// bits per page, and some 50 bytes for each page that they reach and for each candidate.
+/// Seeds of a plan over the web, to be stored. Memory: the pages that seeds reach, a few bits per
+/// page, and some 50 bytes for each reached page and each candidate.
 pub(crate) struct WebRun {
     seeds: Seeds,
     pub(crate) page_visits: u64,
     /// Whether the seeds were selected from scratch.
     pub(crate) cold: bool,
-    /// What ended the selection; `None` where it was taken over.
+    /// Why the selection ended; `None` if the seeds are reused.
     stop: Option<Stop>,
-    /// What trying others came to, and the setting that was taken; `None` where the plan had one.
+    /// The chosen setting, and all results of the search for one; `None` if the plan had one.
     pub(crate) tuning: Option<(Setting, Tuning)>,
 }
 
 enum Seeds {
-    /// Taken over from this refresh, in the order of the list.
+    /// Reused from this refresh, in the order of the list.
     Taken(RefreshId, Vec<SeedRecord>),
-    /// Picked now, in the order of the list.
+    /// Selected by this refresh, in the order of the list.
     New(Vec<Picked>, Fates),
 }
 
-/// Selects over the web. `earlier` is the plan's last refresh if it had the same parameters.
+/// Selects over the web. `earlier` is the plan's previous refresh if it had the same parameters.
 pub(crate) fn run(
     store: &Store,
     (choice, rules): (&WebChoice, &LoadedPolicy),
@@ -62,7 +62,7 @@ pub(crate) fn run(
 ) -> Result<WebRun, EngineError> {
     if let Some(earlier) = earlier.filter(|earlier| earlier.batch == earlier.today) {
         let seeds = seeds(store, earlier.refresh)?;
-        // Of a list without seeds nothing says which refresh made it, so it is made again.
+        // Without seeds, nothing records which refresh selected them, so the selection runs again.
         if !seeds.is_empty() {
             return Ok(WebRun {
                 seeds: Seeds::Taken(earlier.refresh, seeds),
@@ -92,8 +92,8 @@ fn seeds(store: &Store, refresh: RefreshId) -> Result<Vec<SeedRecord>, EngineErr
     entries.map(|entry| Ok(entry?.1)).collect()
 }
 
-/// The refresh that picked the seeds of a refresh over the web; `None` where it is another kind of
-/// refresh, or has no seeds.
+/// Returns the refresh that picked the seeds of a refresh over the web; `None` if it is another
+/// kind of refresh or has no seeds.
 pub(crate) fn picked_by(
     store: &Store,
     refresh: RefreshId,
@@ -111,7 +111,7 @@ fn since(seed: &SeedRecord) -> Option<RefreshId> {
 }
 
 impl WebRun {
-    /// The refresh whose seeds are taken over.
+    /// The refresh whose seeds are reused.
     pub(crate) fn leans_on(&self) -> Option<RefreshId> {
         match &self.seeds {
             Seeds::Taken(refresh, _) => Some(*refresh),
@@ -119,7 +119,7 @@ impl WebRun {
         }
     }
 
-    /// The refresh that picked the seeds, once this one is stored as `refresh`.
+    /// Returns the refresh that picked the seeds, if this one is stored as `refresh`.
     pub(crate) fn picked_by(&self, refresh: RefreshId) -> RefreshId {
         match &self.seeds {
             Seeds::Taken(_, seeds) => seeds.first().and_then(since).unwrap_or(refresh),
@@ -127,7 +127,7 @@ impl WebRun {
         }
     }
 
-    /// The number of seeds that are taken over from the earlier refresh, and of seeds picked now.
+    /// Numbers of seeds that are reused, and that were selected by this refresh.
     pub(crate) fn steps(&self) -> (u64, u64) {
         match &self.seeds {
             Seeds::Taken(_, seeds) => (seeds.len() as u64, 0),
@@ -135,14 +135,14 @@ impl WebRun {
         }
     }
 
-    /// How many seeds there are.
+    /// Returns the number of seeds.
     pub(crate) fn seeds(&self) -> Result<u32, EngineError> {
         let (taken, picked) = self.steps();
         let seeds = taken + picked;
         u32::try_from(seeds).map_err(|_| PlanError::TooManySeeds { seeds }.into())
     }
 
-    /// The seeds, best first.
+    /// Returns the seeds, best first.
     pub(crate) fn pages(&self) -> Vec<PageId> {
         match &self.seeds {
             Seeds::Taken(_, seeds) => seeds.iter().map(|seed| seed.page).collect(),
@@ -150,7 +150,7 @@ impl WebRun {
         }
     }
 
-    /// Why there are not more.
+    /// Returns why there are not more seeds.
     pub(crate) const fn short(&self) -> ShortageReason {
         match self.stop {
             Some(Stop::NoValueLeft) => ShortageReason::NoValueLeft,
@@ -159,7 +159,7 @@ impl WebRun {
         }
     }
 
-    /// Hands seeds and what they reach to `changes`.
+    /// Adds seeds and the pages that they reach to `changes`.
     pub(crate) fn put(&self, changes: &mut Changes, refresh: RefreshId) -> Result<(), EngineError> {
         match &self.seeds {
             Seeds::Taken(_, seeds) => {

@@ -1,11 +1,11 @@
 //! The whole web in URL order: all crawled and known pages with all links.
 //!
-//! [`LoadedGraph`] has the pages by site name and then by URL, which is not URL order (of `a.org:8080/`,
-//! `a.org/` and `a.org2/` the last comes in the middle). But pages whose URLs agree up to the end of
-//! the host are neighbours in both orders; so each such run keeps its order, and the runs are put in
-//! the order of what their URLs begin with.
+//! [`LoadedGraph`] orders pages by site name and then by URL, which is not URL order (of
+//! `a.org:8080/`, `a.org/` and `a.org2/` the last is in the middle). But pages whose URLs agree up
+//! to the end of the host are contiguous in both orders. So each such run keeps its order, and the
+//! runs are sorted by the common prefix of their URLs.
 //!
-//! Memory: [`LoadedGraph`], then that and the links once more page by page; 12 bytes per page beside them,
+//! Memory: [`LoadedGraph`], then the links once more page by page; in addition 12 bytes per page
 //! and some 100 bytes per run.
 
 use rayon::prelude::*;
@@ -21,23 +21,23 @@ use seedbank_store::{Store, tables};
 
 /// All pages and links, and the order of the pages by URL.
 pub(crate) struct UrlOrderedGraph {
-    /// The graph; pages are numbered as they were loaded, by site name and then by URL.
+    /// The graph, with pages numbered by site name and then by URL.
     pub(crate) whole: WholeGraph,
     ids: Vec<PageId>,
     /// The number of each page in `whole`, in URL order.
     order: Vec<u32>,
 }
 
-/// Pages whose URLs agree up to the end of the host, as numbers of [`LoadedGraph`].
+/// Pages whose URLs agree up to the end of the host, as a range of numbers.
 struct Run {
     begins: String,
     pages: std::ops::Range<u32>,
 }
 
 impl UrlOrderedGraph {
-    /// Loads the whole graph; `each` gets each site that has pages, with its pages in the order in
-    /// which [`UrlOrderedGraph::sorted`] takes what was gathered of them. Of a page, by its
-    /// site's name, `takes_part` says whether it is there.
+    /// Loads the whole graph without the pages that `takes_part` rejects. Calls `each` with every
+    /// site that has pages; data that it collects in the order of these pages can be passed to
+    /// [`UrlOrderedGraph::sorted`].
     pub(crate) fn load(
         store: &Store,
         takes_part: PageFilter<'_>,
@@ -77,13 +77,13 @@ impl UrlOrderedGraph {
         })
     }
 
-    /// The pages in URL order.
+    /// Returns the pages in URL order.
     pub(crate) fn pages(&self) -> Vec<PageId> {
         let order = self.order.iter();
         order.map(|&old| self.ids[old as usize]).collect()
     }
 
-    /// What was gathered of the pages, in URL order.
+    /// Reorders data about pages from loading order to URL order.
     #[expect(
         clippy::needless_pass_by_value,
         reason = "it is large, and of no use afterwards"
@@ -92,7 +92,8 @@ impl UrlOrderedGraph {
         self.order.iter().map(|&old| of[old as usize]).collect()
     }
 
-    /// For each page in URL order the pages that link to it, in numbers of that order, ascending.
+    /// Returns for each page in URL order the ascending numbers, in URL order, of the pages that
+    /// link to it.
     pub(crate) fn predecessors(&self) -> Csr {
         let Self { whole, order, .. } = self;
         let mut new = vec![0_u32; order.len()];
