@@ -1,12 +1,13 @@
-//! Aliases: what a batch makes one or none, and the pages whose links that changes.
+//! Aliases: which pages a batch makes aliases or ends as aliases, and the pages whose links change
+//! as a result.
 //!
-//! The links in the bank are those that count ([`seedbank_store::aliases`]). So where an alias
-//! comes, goes or leads elsewhere, every page that links to it, or to an alias that leads there
-//! through it, gets its links anew from what its record once gave. That is worked out before the
-//! links pass, which then takes such pages along with those that have a record.
+//! The bank stores resolved links ([`seedbank_store::aliases`]). So if an alias is added, removed
+//! or redirected, the links of every page that links to it, or to an alias that leads there through
+//! it, are resolved again from the targets in its record. These pages are determined before the
+//! links pass, which processes them together with the pages that have a record.
 //!
-//! Held whole, besides what the passes hold: the aliases that the batch names or changes, and the
-//! pages that link to those which change.
+//! Held in memory, besides what the passes hold: the aliases that the batch names or changes, and
+//! the pages that link to changed ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,29 +23,30 @@ use seedbank_store::aliases::{Alias, AliasIn, AliasLinks, AliasRecord, LONGEST_C
 use seedbank_store::links::LinkKey;
 use seedbank_store::{Changes, Store, StoreError, tables};
 
-/// The alias that a page was, and the one that it is now.
+/// Old and new alias of a page.
 #[derive(Clone, Copy)]
 struct Change {
     old: Option<Alias>,
     new: Option<Alias>,
 }
 
-/// What a batch says of a page that is an alias, or is to be one.
+/// What a batch contains about a page that is an alias or becomes one.
 #[derive(Clone, Copy, Default)]
 struct Spoken {
     /// The alias that its record makes it.
     alias: Option<Alias>,
-    /// Whether it has a record, and whether that decides whether it is an alias: it makes the page one,
-    /// crawled or gone.
+    /// Whether it has a record, and whether the record decides if the page is an alias: it makes
+    /// the page an alias, crawled or gone.
     has_record: bool,
     is_decided: bool,
-    /// Whether a list has it as a page of its own.
+    /// Whether a list contains it as a page.
     is_listed: bool,
 }
 
 impl Spoken {
-    /// The alias that the page is after the batch, which is decided as its state is
-    /// ([`super::canonical`]): attributes alone revive nothing, a page that only lists name is crawled.
+    /// Returns the alias that the page is after the batch, by the same rules as its state
+    /// ([`super::canonical`]): attributes alone do not end an alias, but a page that only lists
+    /// contain is crawled.
     fn after(&self, old: Option<Alias>) -> Option<Alias> {
         match self {
             Self {
@@ -62,46 +64,46 @@ impl Spoken {
     }
 }
 
-/// What a batch does to aliases.
+/// Changes of aliases by a batch.
 #[derive(Default)]
 pub(super) struct Aliases {
-    /// Whether the bank has any; without them nothing is looked up.
+    /// Whether the bank has any aliases. If not, nothing is looked up.
     pub(super) any: bool,
     /// Aliases of the bank that the batch names, as a page or as a target.
     named: BTreeMap<PageId, Alias>,
     /// Pages that the batch names, as a page or as a target, and that linked to an alias.
     linking: RoaringTreemap,
-    /// What is said of aliases of the bank, and of pages that records make one.
+    /// Input about aliases of the bank, and about pages that records make aliases.
     spoken: BTreeMap<PageId, Spoken>,
     changes: BTreeMap<PageId, Change>,
-    /// Pages whose links may differ because of the changes.
+    /// Pages whose links may change as a result.
     pub(super) affected: RoaringTreemap,
-    /// How many pages became aliases, or none.
+    /// Numbers of changed aliases.
     pub(super) counts: AliasCounts,
 }
 
-/// What a batch did to aliases.
+/// Changes of aliases by a batch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct AliasCounts {
     /// Pages that became aliases.
     pub became: u64,
-    /// Aliases that are pages again, or gone.
+    /// Aliases that became pages or gone.
     pub ended: u64,
     /// Aliases that now lead nowhere: in a circle, or over more than five others.
     pub cut: u64,
 }
 
-/// The links of a page after the batch.
+/// Links of a page after the batch.
 pub(super) struct Resolved {
-    /// The links that count, ascending.
+    /// Resolved links, ascending.
     pub(super) links: Vec<PageId>,
-    /// What was given, as far as it differs; `None` where it does not.
+    /// The targets in the record, if they differ from the resolved links.
     pub(super) aliases: Option<AliasLinks>,
 }
 
 impl Aliases {
-    /// Looks whether the bank has aliases.
+    /// Checks whether the bank has aliases.
     pub(super) fn of(store: &Store) -> Result<Self, StoreError> {
         let first = store.scan(&tables::ALIASES)?.next().transpose()?;
         Ok(Self {
@@ -110,8 +112,8 @@ impl Aliases {
         })
     }
 
-    /// Looks up a page of the bank that the batch names; with `has_record` it is one of those of which
-    /// the batch says something, if only that they are pages.
+    /// Looks up a page of the bank that the batch names. `has_record` is true if the input contains
+    /// the page itself, not only links to it.
     pub(super) fn name(
         &mut self,
         store: &Store,
@@ -135,7 +137,7 @@ impl Aliases {
         Ok(())
     }
 
-    /// Takes in a piece of what is said of a page; `target` is the first of its targets.
+    /// Adds a piece of input about a page. `target` is the first of its targets.
     pub(super) fn claim(&mut self, page: PageId, said: &PageInput, target: Option<PageId>) {
         let alias = match (said, target) {
             (PageInput::Record(claim), Some(to)) if !claim.gone => {
@@ -157,7 +159,8 @@ impl Aliases {
         }
     }
 
-    /// Works out what follows from all claims. In a snapshot an alias without a record is gone.
+    /// Determines the changes after all input was added. In a snapshot, an alias without a record
+    /// is gone.
     pub(super) fn settle(
         &mut self,
         store: &Store,
@@ -202,7 +205,7 @@ impl Aliases {
             if was == is {
                 continue;
             }
-            // Those that linked to it when it was a page; where it was an alias there are none.
+            // Adds the pages that linked to it as a page. If it was an alias, there are none.
             self.add_linking(store, page)?;
             if self.any {
                 for (other, why) in store.alias_in(page)? {
@@ -215,7 +218,7 @@ impl Aliases {
         Ok(())
     }
 
-    /// The pages that change, and the aliases that lead to them before or after.
+    /// Returns the changed pages, and the aliases that lead to them before or after the batch.
     fn led_through(
         &self,
         store: &Store,
@@ -246,7 +249,7 @@ impl Aliases {
         Ok(found)
     }
 
-    /// Adds the pages with a link that counts to a page.
+    /// Adds the pages with a resolved link to a page.
     fn add_linking(&mut self, store: &Store, page: PageId) -> Result<(), StoreError> {
         let site = page.site();
         let (key, place) = LinkKey::of_page(page);
@@ -267,7 +270,7 @@ impl Aliases {
         Ok(())
     }
 
-    /// The next page after one before the batch; `None` where it was no alias.
+    /// Returns the page to which a page led before the batch; `None` if it was not an alias.
     fn before(&self, store: &Store, page: PageId) -> Result<Option<PageId>, StoreError> {
         let alias = match self.changes.get(&page) {
             Some(change) => change.old,
@@ -276,7 +279,7 @@ impl Aliases {
         Ok(alias.map(|alias| alias.to))
     }
 
-    /// The next page after one after the batch; `None` where it is no alias.
+    /// Returns the page to which a page leads after the batch; `None` if it is not an alias.
     fn after(&self, store: &Store, page: PageId) -> Result<Option<PageId>, StoreError> {
         let alias = match self.changes.get(&page) {
             Some(change) => change.new,
@@ -285,7 +288,7 @@ impl Aliases {
         Ok(alias.map(|alias| alias.to))
     }
 
-    /// Where a page leads whose alias does not change.
+    /// Returns the page to which an unchanged alias leads.
     fn kept(&self, store: &Store, page: PageId) -> Result<Option<PageId>, StoreError> {
         if !self.any {
             return Ok(None);
@@ -297,14 +300,14 @@ impl Aliases {
         Ok(alias.map(|alias| alias.to))
     }
 
-    /// Whether a page is an alias after the batch, of which is known whether it `was` one.
+    /// Whether a page is an alias after the batch. `was` tells whether it was one before.
     fn is_alias(&self, page: PageId, was: bool) -> bool {
         self.changes
             .get(&page)
             .map_or(was, |change| change.new.is_some())
     }
 
-    /// What the bank has of a page, which the batch names or not.
+    /// Returns the stored record of a page. `is_named` is true if the batch names the page.
     pub(super) fn record(
         &self,
         store: &Store,
@@ -320,7 +323,7 @@ impl Aliases {
         Ok(None)
     }
 
-    /// The alias that a page is after the batch, which is known to name it or to change it.
+    /// Returns the alias that a page is after the batch, for pages that the batch names or changes.
     pub(super) fn alias(&self, page: PageId) -> Option<Alias> {
         match self.changes.get(&page) {
             Some(change) => change.new,
@@ -328,7 +331,7 @@ impl Aliases {
         }
     }
 
-    /// The links of a page whose record gives these, which all are named by the batch.
+    /// Resolves the targets of a page's record, all of which the batch names.
     pub(super) fn of_given(
         &self,
         store: &Store,
@@ -346,7 +349,7 @@ impl Aliases {
         self.resolved(store, page, aliases, direct)
     }
 
-    /// The links of a page after the batch, from those before it and what its record then gave.
+    /// Resolves a page's links again, given those before the batch and the stored alias links.
     pub(super) fn anew(
         &self,
         store: &Store,
@@ -370,7 +373,7 @@ impl Aliases {
         self.resolved(store, page, aliases, direct)
     }
 
-    /// `aliases` and `direct` are ascending.
+    /// Resolves links; `aliases` and `direct` are ascending.
     fn resolved(
         &self,
         store: &Store,
@@ -398,9 +401,9 @@ impl Aliases {
     }
 }
 
-/// Writes what aliases make of a page, and the way back.
+/// Writes the alias record of a page and its reverse entries.
 ///
-/// `lead` is told of each page that an alias begins (true) or ceases (false) to lead to.
+/// Calls `lead` for each page to which an alias begins (true) or ceases (false) to lead.
 pub(super) fn write(
     changes: &mut Changes,
     page: PageId,

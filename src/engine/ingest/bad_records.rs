@@ -1,12 +1,11 @@
-//! Why a batch was refused: what is said of its bad records.
+//! Errors about bad records of a rejected batch.
 
 use super::reject_list::Listed;
 use crate::engine::EngineError;
 use crate::engine::error::BadRecords;
 use seedbank_formats::ingest::{Foreign, Format, ReadError, ReadSummary, SeenInput, Source};
 
-/// What there is to say of the bad records of a batch that was read to its end, or until most were
-/// bad.
+/// Describes the bad records of a batch that was read to its end, or until most were bad.
 pub(super) fn bad_records(
     read: &ReadSummary,
     listed: Listed,
@@ -27,7 +26,7 @@ pub(super) fn bad_records(
     })
 }
 
-/// Whether an input is something else than the format that it was read in.
+/// Whether an input has another format than the one in which it was read.
 const fn is_other(seen: &SeenInput, format: &Format) -> bool {
     !matches!(
         (format, seen.is),
@@ -46,7 +45,7 @@ const fn is_other(seen: &SeenInput, format: &Format) -> bool {
     )
 }
 
-/// The error of a batch that was not read to its end for another reason than bad records.
+/// Converts errors of reading other than bad records.
 pub(super) fn unread(error: ReadError<EngineError>) -> EngineError {
     match error {
         ReadError::Input(error) => error.into(),

@@ -1,7 +1,7 @@
-//! Pages and sites that were forgotten and are not to come back: a batch takes nothing of them.
+//! Blocklist: pages and sites that were forgotten and must not return. Batches skip them.
 //!
-//! The bank has no names of theirs, only hashes keyed by a secret of the bank, which tell nobody who
-//! has not got both what was forgotten.
+//! The bank stores hashes instead of names, keyed by a secret of the bank. Without both the secret
+//! and a guess of the name, a hash reveals nothing.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -16,34 +16,34 @@ use seedbank_store::records::{Barred, Meta};
 use seedbank_store::tables::{self, MetaKey};
 use seedbank_store::{Changes, Hash128, Store, StoreError};
 
-/// What a batch named that is not to come back, and what was therefore left out.
+/// Input that a batch skipped because it names blocked pages or sites.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct BlockedCounts {
-    /// Records of barred pages and sites; of a list of links, links from them.
+    /// Number of skipped records of blocked pages and sites; in lists of links, links from them.
     pub records: u64,
-    /// Links of other pages to barred pages.
+    /// Number of skipped links from other pages to blocked pages.
     pub links: u64,
 }
 
 impl BlockedCounts {
-    /// Whether nothing was left out.
+    /// Whether nothing was skipped.
     #[must_use]
     pub const fn is_nothing(&self) -> bool {
         self.records == 0 && self.links == 0
     }
 }
 
-/// The secret by which names are hashed.
+/// Key for hashing names.
 #[derive(Clone, Copy)]
 pub(super) struct Secret(pub(super) [u8; 32]);
 
-/// What stands before the two kinds of names, so that no page has the hash of a site.
+/// Prefixes of hashed names, so that no page has the hash of a site.
 const PAGE: &[u8] = b"page\0";
 const SITE: &[u8] = b"site\0";
 
 impl Secret {
-    /// The bank's secret; `None` where nothing was ever barred.
+    /// Returns the bank's secret; `None` if nothing was ever blocked.
     pub(super) fn of(store: &Store) -> Result<Option<Self>, StoreError> {
         match store.get(&tables::META, &MetaKey::Secret)? {
             None => Ok(None),
@@ -56,7 +56,7 @@ impl Secret {
         }
     }
 
-    /// The bank's secret, which is made up where there is none.
+    /// Returns the bank's secret, and creates one if there is none.
     pub(super) fn made(store: &Store, changes: &mut Changes) -> Result<Self, StoreError> {
         if let Some(secret) = Self::of(store)? {
             return Ok(secret);
@@ -70,8 +70,8 @@ impl Secret {
         Ok(Self(secret))
     }
 
-    /// Takes over a secret, unless the bank has another one: what it bars by that could not be told
-    /// any more.
+    /// Stores a secret of another bank. Fails if this bank has a different one, since its own
+    /// hashes would become useless.
     pub(super) fn put(self, store: &Store, changes: &mut Changes) -> Result<(), EngineError> {
         match Self::of(store)? {
             Some(own) if own.0 != self.0 => Err(EngineError::ConflictingSecrets),
@@ -82,7 +82,7 @@ impl Secret {
 
     fn hash(&self, kind: &[u8], site: &str, local: &str) -> Hash128 {
         let mut hasher = blake3::Hasher::new_keyed(&self.0);
-        // No name of a site contains a NUL byte.
+        // Site names contain no NUL byte, so the concatenation is unambiguous.
         hasher.update(kind).update(site.as_bytes()).update(&[0]);
         hasher.update(local.as_bytes());
         let mut hash = Hash128::default();
@@ -99,19 +99,19 @@ impl Secret {
     }
 }
 
-/// What is barred.
+/// Blocked pages and sites.
 pub(super) struct Blocklist {
     secret: Secret,
     hashes: HashSet<Hash128>,
-    /// Whether any of it is a site.
+    /// Whether any hash belongs to a site.
     sites: bool,
     pub(super) counts: BlockedCounts,
 }
 
 impl Blocklist {
-    /// What the bank bars; `None` where that is nothing.
+    /// Loads the blocklist; `None` if it is empty.
     ///
-    /// Memory: some forty bytes for each page or site.
+    /// Memory: some 40 bytes for each page or site.
     pub(super) fn of(store: &Store) -> Result<Option<Self>, StoreError> {
         let Some(secret) = Secret::of(store)? else {
             return Ok(None);
@@ -130,12 +130,12 @@ impl Blocklist {
         Ok((!bars.hashes.is_empty()).then_some(bars))
     }
 
-    /// Whether a site is barred.
+    /// Whether a site is blocked.
     pub(super) fn has_site(&self, site: &str) -> bool {
         self.sites && self.hashes.contains(&self.secret.of_site(site))
     }
 
-    /// Which of these URLs are barred, by their numbers.
+    /// Returns which of these URLs are blocked, by number.
     pub(super) fn among(&self, urls: &Interner) -> Vec<bool> {
         let numbers = (0..).take(urls.len());
         let of_url = numbers.map(|number| {
@@ -145,7 +145,7 @@ impl Blocklist {
         of_url.collect()
     }
 
-    /// Whether a page is barred, or its site.
+    /// Whether a page or its site is blocked.
     pub(super) fn has_page(&self, site: &str, local: &str) -> bool {
         self.hashes.contains(&self.secret.of_page(site, local)) || self.has_site(site)
     }

@@ -1,11 +1,11 @@
-//! From input events to canonical records: one per URL, in the order of page ids.
+//! Canonical records: one per URL, in the order of page ids.
 //!
-//! Of several records for one URL the one with the latest fetch time wins, or else the largest one
-//! (`weight`). Of several lines of attributes for one URL the largest one counts.
-//! Links and attribute lines of the TSV formats are gathered into one record per page. Such a
-//! record replaces the page's links where a line has the page as its source, and in a snapshot. In
-//! a delta, a page that is only pointed to, or has only a line of attributes, keeps its links. Where a
-//! page has a record too, that record counts; if it says nothing of links, those of the lists are its.
+//! Of several records for one URL the one with the latest fetch time wins, then the largest
+//! ([`super::record_order`]). Of several attribute lines for one URL the largest wins. Links and
+//! attribute lines of the TSV formats are collected into one record per page. Such a record
+//! replaces the page's links if a line has the page as its source, and in a snapshot. In a delta, a
+//! page that is only a target, or has only an attribute line, keeps its links. If a page also has a
+//! record, the record wins; if the record contains no links, those of the lists are used.
 
 use super::page_update::PageUpdate;
 use super::fields::{Bytes, Fields, group};
@@ -19,18 +19,18 @@ use seedbank_store::{self, Sorted};
 /// A canonical record, with the ids of its page and targets.
 pub(super) struct CanonicalRecord {
     pub(super) page: PageId,
-    /// Whether the bank did not have the page.
+    /// Whether the page is new to the bank.
     pub(super) born: bool,
     pub(super) claim: PageUpdate,
-    /// The fetch time, as a number that grows with it; 0 without one.
+    /// The fetch time as an ascending number; 0 without one.
     pub(super) order: u64,
     /// Distinct targets other than the page itself, ascending.
     pub(super) targets: Vec<PageId>,
 }
 
-/// Splits the key of a URL into the site and the rest; between them it has a NUL byte.
+/// Splits the key of a URL into the site and the rest, which a NUL byte separates.
 ///
-/// Sites contain no NUL byte, so the keys of a site are neighbours and sort as its URLs do.
+/// Sites contain no NUL byte, so the keys of a site are contiguous and sort as its URLs do.
 pub(super) fn split_key(key: &[u8]) -> Result<(&str, &str), EngineError> {
     let broken = EngineError::Internal("a URL between two passes is broken");
     let middle = key.iter().position(|byte| *byte == 0);
@@ -46,22 +46,22 @@ pub(super) fn split_key(key: &[u8]) -> Result<(&str, &str), EngineError> {
     }
 }
 
-/// Marks what is known of a record's page.
+/// Marks the entry about a record's page.
 pub(super) const PAGE: u8 = 0;
-/// Marks a piece of what is said of the page.
+/// Marks a piece of input about the page.
 pub(super) const PIECE: u8 = 1;
 
-/// The prefix of the keys of a record's parts. What is known of its page comes first, then its
-/// pieces in the order of their fetch times.
+/// Returns the key prefix of a record's parts: first the entry about its page, then its pieces in
+/// the order of their fetch times.
 pub(super) fn by_record(page: PageId) -> Bytes {
     Bytes::default().u64(page.0)
 }
 
-/// The canonical records, in the order of their pages.
+/// Canonical records, in the order of their pages.
 pub(super) struct CanonicalRecords {
     parts: Sorted,
     pub(super) snapshot: bool,
-    /// Whether every record so far says when it was fetched.
+    /// Whether every record so far has a fetch time.
     pub(super) dated: bool,
 }
 
@@ -94,10 +94,10 @@ impl CanonicalRecords {
         let mut order = 0;
         let mut attributes = PageUpdate::NAMED;
         let mut largest = RecordOrder::default();
-        // A snapshot gives the whole state, so also the links of a page that has none.
+        // A snapshot contains the whole state, including the links of a page that has none.
         let has_links = self.snapshot;
         let mut targets = Vec::new();
-        // What lists say: whether it is a page of its own there, and which links it has.
+        // Input from lists: whether they contain the page itself, and its links.
         let mut is_listed = false;
         let mut has_listed_links = false;
         let mut listed = Vec::new();
@@ -119,7 +119,7 @@ impl CanonicalRecords {
                 PageInput::Attributes(claim) => {
                     is_listed = true;
                     has_listed_links |= claim.links;
-                    // A page that is merely named gets no attributes.
+                    // A page that is only named gets no attributes.
                     let claim = PageUpdate {
                         links: false,
                         ..claim
@@ -141,7 +141,7 @@ impl CanonicalRecords {
                 targets = listed;
             }
         }
-        // Lists have no time.
+        // Lists have no fetch times.
         self.dated &= order > 0 && (has_own || !is_listed);
         targets.sort_unstable();
         targets.dedup();
@@ -156,14 +156,14 @@ impl CanonicalRecords {
     }
 }
 
-/// Adds a record to the batch's digest, which is taken over the canonical records and does not
-/// depend on the order of the input. Within a bank an id stands for a URL, even before the URL has
-/// come in.
+/// Adds a record to the batch's digest. It is computed over the canonical records, so it does not
+/// depend on the order of the input. Within a bank an id identifies a URL, even before the batch is
+/// committed.
 pub(super) fn digest(record: &CanonicalRecord, hasher: &mut blake3::Hasher) -> Result<(), EngineError> {
     let claim = record.claim.digested()?;
     let mut bytes = Vec::with_capacity(64 + record.targets.len() * 8);
     bytes.extend_from_slice(&record.page.0.to_le_bytes());
-    // The same contents at another time are no repetition: a page may change and change back.
+    // The same content at another time is not a repetition: a page may change and change back.
     bytes.extend_from_slice(&record.order.to_le_bytes());
     put_said(&claim, &mut bytes)?;
     bytes.extend_from_slice(&(record.targets.len() as u64).to_le_bytes());

@@ -1,5 +1,5 @@
-//! Records for one URL in several portions: the latest counts, of equally late ones that of the
-//! greatest weight, and URLs that only the others link to do not count as named.
+//! Removes duplicate records of one URL in several portions: the latest counts, then the largest.
+//! URLs that are targets only of removed records do not count as named.
 
 use roaring::{RoaringBitmap, RoaringTreemap};
 
@@ -12,23 +12,23 @@ use crate::engine::EngineError;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::{self, Sorted};
 
-/// What is left to be resolved.
+/// Input without duplicate records.
 pub(super) struct Deduplicated {
     pub(super) urls: Sorted,
     pub(super) pieces: Sorted,
-    /// What is said of sites, by name.
+    /// Attributes of sites, by name.
     pub(super) sites: SiteClaims,
-    /// URLs, by [`of_portion`], that only overruled records link to.
+    /// URLs, by [`of_portion`], that are targets only of removed records.
     pub(super) unnamed: RoaringTreemap,
     pub(super) overruled: u64,
 }
 
-/// A portion and a rank in it, as one number.
+/// Encodes a portion and a rank in it as one number.
 pub(super) fn of_portion(portion: u32, rank: u32) -> u64 {
     u64::from(portion) << 32 | u64::from(rank)
 }
 
-/// Drops the records that are overruled.
+/// Removes duplicate records.
 pub(super) fn deduplicate(
     gathered: Gathered,
     passes: &Passes<'_>,
@@ -60,7 +60,7 @@ pub(super) fn deduplicate(
             let about = Fields(&key[portion.len()..]).u32()?;
             let mut targets = value;
             let said = take_said(&mut targets)?;
-            // What lists say stays: it may be what the record that counts leaves open.
+            // Input from lists stays, since it can complete the record that counts.
             let dropped = losers.contains(of_portion(number, about))
                 && matches!(seedbank_store::unpack(said)?, PageInput::Record(_));
             if !dropped {
@@ -78,7 +78,7 @@ pub(super) fn deduplicate(
     Ok(settled)
 }
 
-/// The records that one in another portion overrules.
+/// Returns the records that a record in another portion overrules.
 fn losers(mut sources: Sorted, watch: &dyn Watch) -> Result<RoaringTreemap, EngineError> {
     let mut losers = RoaringTreemap::new();
     let mut url = Vec::new();
@@ -98,7 +98,8 @@ fn losers(mut sources: Sorted, watch: &dyn Watch) -> Result<RoaringTreemap, Engi
                 bytes: fields.u64()?,
                 hash: fields.array()?,
             };
-            // Records of equal weight say the same, so it does not matter which of them counts.
+            // Records of equal order have the same content, so it does not matter which of them
+            // counts.
             match best {
                 Some((greatest, _)) if (time, weight) < greatest => {
                     losers.insert(record);

@@ -1,4 +1,4 @@
-//! Fixed-width fields in the keys and values of events between the passes.
+//! Fixed-width fields in the keys and values of events between passes.
 
 use std::ops::Deref;
 
@@ -6,7 +6,7 @@ use crate::engine::EngineError;
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
 use seedbank_store::Hash128;
 
-/// Reads fields from the front of an event's bytes.
+/// Parses fields from the front of an event's bytes.
 pub(super) struct Fields<'a>(pub(super) &'a [u8]);
 
 impl Fields<'_> {
@@ -54,10 +54,10 @@ impl Fields<'_> {
     }
 }
 
-/// The longest event that [`Bytes`] holds, in bytes.
+/// Maximum length of an event in [`Bytes`].
 const MOST: usize = 48;
 
-/// Builds the bytes of an event with a few fields, without allocating memory.
+/// Builder for an event with few fields, without allocation.
 #[derive(Clone, Copy)]
 pub(super) struct Bytes {
     bytes: [u8; MOST],
@@ -115,7 +115,7 @@ impl Deref for Bytes {
     }
 }
 
-/// The first bytes of a key, which name what a group of events is about.
+/// Returns the first bytes of a key, which identify a group of events.
 pub(super) fn group<const N: usize>(key: &[u8]) -> Result<[u8; N], EngineError> {
     Fields(key).array()
 }

@@ -1,12 +1,12 @@
-//! Input events in portions: as much of the input as memory holds, with URLs as numbers.
+//! Input events in portions that fit in memory, with URLs as numbers.
 //!
 //! ```text
 //! events -> portion: URLs as numbers -+-> distinct URLs by text          -> `resolve` -> page ids
 //!                                     +-> pieces of records by portion, URL, fetch time
 //! ```
 //!
-//! A portion's URLs are numbered by rank, in the order of their keys. So only each portion's
-//! distinct URLs go through the sorts, once each, and small numbers for everything that links say.
+//! A portion's URLs are numbered by rank, in the order of their keys. So the sorts contain each
+//! distinct URL of a portion once, and small numbers for links.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,10 +20,10 @@ use crate::engine::EngineError;
 use seedbank_formats::ingest::{Event, Interner, PageAttributes, PageRecord, ReadPiece, UrlNumber};
 use seedbank_store::{self, Sorted, Sorter, StoreError};
 
-/// Marks a URL that has a record, a link or a line of attributes of its own.
+/// Marks a URL that has its own record, link or line of attributes.
 pub(super) const HAS_RECORD: u8 = 1;
 
-/// What the input says of one URL, without its links.
+/// Input about one URL, without its links.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) enum PageInput {
     Record(PageUpdate),
@@ -37,19 +37,19 @@ struct Piece {
     about: u32,
     order: u64,
     said: PageInput,
-    /// Where in `targets` its targets are.
+    /// Range of its targets in `targets`.
     targets: std::ops::Range<usize>,
 }
 
-/// Collects input events.
+/// Collector of input events.
 pub(super) struct Gather {
     memory: usize,
-    /// `None` until the first block has come.
+    /// `None` until the first block arrives.
     urls: Option<Urls>,
     pieces: Vec<Piece>,
-    /// The targets of the pieces.
+    /// Targets of the pieces.
     targets: Vec<u32>,
-    /// Links from a list of links.
+    /// Links from lists of links.
     links: Vec<(u32, u32)>,
     portion: u32,
     by_url: Sorter,
@@ -57,28 +57,28 @@ pub(super) struct Gather {
     sources: Sorter,
     sites: SiteRecords,
     overruled: u64,
-    /// What is left out; `None` where that is nothing.
+    /// Pages and sites to skip; `None` if there are none.
     bars: Option<Blocklist>,
 }
 
-/// The input events, collected and ready to be sorted.
+/// Collected input events, ready to be sorted.
 pub(super) struct Gathered {
-    /// Whole records of every portion by the keys of their URLs: fetch time, portion, rank, weight
-    /// (0 where there is one portion).
+    /// Whole records of every portion by the keys of their URLs: fetch time, portion, rank, order
+    /// (0 if there is one portion).
     pub(super) sources: Sorted,
     pub(super) portions: u32,
-    /// How many records another one of the same URL and portion overruled.
+    /// Number of records that another one of the same URL and portion overruled.
     pub(super) overruled: u64,
     /// Distinct URLs of every portion by key: portion, rank, flags.
     pub(super) urls: Sorted,
-    /// Pieces by portion, rank and fetch time: what is said, ranks of targets.
+    /// Pieces by portion, rank and fetch time: input about the page, ranks of targets.
     pub(super) pieces: Sorted,
-    /// What is said of sites, by name.
+    /// Attributes of sites, by name.
     pub(super) sites: SiteClaims,
 }
 
 impl Gather {
-    /// `memory` is the number of bytes for a portion; the sorters have their own.
+    /// Creates a collector with portions of `memory` bytes, not counting its sorters.
     pub(super) fn new(
         memory: usize,
         [by_url, by_portion, sources]: [Sorter; 3],
@@ -101,7 +101,7 @@ impl Gather {
         }
     }
 
-    /// What was left out since it is barred.
+    /// Returns the numbers of skipped records and links.
     pub(super) fn barred(&self) -> BlockedCounts {
         self.bars
             .as_ref()
@@ -109,8 +109,8 @@ impl Gather {
             .unwrap_or_default()
     }
 
-    /// Adds what a piece of the input says. With `of_links` the piece comes from a list of links,
-    /// where a page on its own is one without links.
+    /// Adds a piece of the input. With `of_links` it comes from a list of links, in which a page on
+    /// its own has no links.
     pub(super) fn add(&mut self, block: ReadPiece, of_links: bool) -> Result<(), EngineError> {
         let urls = self.urls.take();
         let mut urls = urls.unwrap_or_else(|| Urls::new(block.urls.alike()));
@@ -166,8 +166,8 @@ impl Gather {
         Ok(())
     }
 
-    /// An event without what is barred of it; `None` where nothing is left. `barred` is by the numbers of
-    /// URLs; empty where none is.
+    /// Removes blocked parts of an event; `None` if nothing is left. `barred` is indexed by URL
+    /// number, and empty if no URL is blocked.
     fn allowed(
         &mut self,
         mut event: Event<UrlNumber>,
@@ -179,7 +179,7 @@ impl Gather {
         let is_barred = |url: &UrlNumber| barred.get(*url as usize) == Some(&true);
         let left_out = match &mut event {
             Event::Record(record) => {
-                // Nothing is said of where it leads, as of a redirect to what is no page.
+                // The record's target is dropped, as for a redirect to an invalid URL.
                 if record.alias.as_ref().is_some_and(|(to, _)| is_barred(to)) {
                     bars.counts.links += 1;
                     record.alias = None;
@@ -210,7 +210,7 @@ impl Gather {
     }
 
     fn record(&mut self, record: PageRecord<UrlNumber>, block: &Interner, urls: &mut Urls) {
-        // Records without a fetch time come before all that have one.
+        // Records without a fetch time sort before all others.
         let order = record
             .fetched
             .map_or(0, |at| (at.cast_unsigned() ^ (1 << 63)).max(1));
@@ -220,7 +220,7 @@ impl Gather {
             PageUpdate::GONE
         } else {
             let claim = PageUpdate {
-                // An alias has none.
+                // An alias has no links.
                 links: record.outlinks.is_some() || record.alias.is_some(),
                 crawled: record.is_crawl(),
                 gone: false,
@@ -254,8 +254,8 @@ impl Gather {
         });
     }
 
-    /// Of several records for one URL keeps the one with the latest fetch time, and of equally late
-    /// ones the one of the greatest weight. URLs that only the others link to do not count as named.
+    /// Of several records for one URL, keeps the one with the latest fetch time, then the largest.
+    /// URLs that are targets only of the others do not count as named.
     fn keep_latest(&mut self, urls: &Urls, scales: &mut RecordHasher) -> Result<(), EngineError> {
         let is_record = |piece: &Piece| matches!(piece.said, PageInput::Record(_));
         self.pieces.sort_by_key(|piece| (piece.about, piece.order));
@@ -277,7 +277,7 @@ impl Gather {
                     }
                 }
             }
-            // What lists say stays: it may be what the record leaves open.
+            // Input from lists stays, since it can complete the record.
             for (at, piece) in of_page.iter().enumerate() {
                 let is_overruled = is_record(piece) && Some(at) != latest;
                 kept[first + at] = !is_overruled;
@@ -290,8 +290,8 @@ impl Gather {
         Ok(())
     }
 
-    /// Hands a portion to the sorters. Where it is the `only` one, nothing in it has to compare with
-    /// records of others.
+    /// Emits a portion to the sorters. The `only` portion needs no comparison with records of
+    /// others.
     fn close(&mut self, urls: &mut Urls, only: bool) -> Result<(), EngineError> {
         let mut scales = RecordHasher::new();
         self.keep_latest(urls, &mut scales)?;
@@ -379,7 +379,7 @@ impl Gather {
     }
 }
 
-/// Appends what is said, with its length before it, and the targets as gaps.
+/// Appends a piece: input about the page, prefixed by its length, and the gaps between targets.
 fn push_piece(
     pieces: &mut Sorter,
     (portion, about, order): (u32, u32, u64),
@@ -399,7 +399,7 @@ fn push_piece(
     Ok(pieces.push(&key, bytes)?)
 }
 
-/// Appends what is said, with its length before it: a record without its links takes a few bytes.
+/// Appends packed input about a page, prefixed by its length. Without links it is a few bytes.
 pub(super) fn put_said(packed: &[u8], out: &mut Vec<u8>) -> Result<(), EngineError> {
     let length = u8::try_from(packed.len());
     out.push(length.map_err(|_| EngineError::Internal("a record is too long"))?);
@@ -407,7 +407,7 @@ pub(super) fn put_said(packed: &[u8], out: &mut Vec<u8>) -> Result<(), EngineErr
     Ok(())
 }
 
-/// Reads what [`put_said`] wrote.
+/// Parses what [`put_said`] wrote.
 pub(super) fn take_said<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8], EngineError> {
     let cut = || EngineError::Internal("a record between two passes is cut off");
     let (length, rest) = bytes.split_first().ok_or_else(cut)?;
@@ -418,7 +418,7 @@ pub(super) fn take_said<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8], EngineErro
     Ok(packed)
 }
 
-/// Appends a number, seven bits to a byte.
+/// Appends a number as a varint.
 pub(super) fn put_gap(mut gap: u64, out: &mut Vec<u8>) {
     loop {
         let low = gap.to_le_bytes()[0] & 0x7f;
@@ -431,7 +431,7 @@ pub(super) fn put_gap(mut gap: u64, out: &mut Vec<u8>) {
     }
 }
 
-/// Reads numbers that [`put_gap`] appended, adding them up.
+/// Iterator over the running sums of numbers that [`put_gap`] appended.
 pub(super) struct Gaps<'a> {
     bytes: &'a [u8],
     last: u64,

@@ -1,4 +1,4 @@
-//! Intra-site links, one block of neighbouring pages at a time, in the order of pages.
+//! Intra-site links, in blocks of neighbouring pages, in the order of pages.
 
 use super::passes::{PageEvent, Passes, intra_event, page_event};
 use super::link_delta::{PendingBlocks, LinkDelta, change, write_blocks};
@@ -7,7 +7,7 @@ use seedbank_algorithms::page::PageId;
 use seedbank_store::links::LinkKey;
 use seedbank_store::{Store, tables};
 
-/// The block of `intra` that the pass has reached, and blocks that it has left.
+/// The block of `intra` that the pass has reached, and blocks that are complete.
 #[derive(Default)]
 pub(super) struct IntraBlocks {
     at: Option<LinkDelta<u32>>,
@@ -15,8 +15,8 @@ pub(super) struct IntraBlocks {
 }
 
 impl IntraBlocks {
-    /// Replaces the links of a page within its site; returns how many more links it has than
-    /// before. Pages come in ascending order.
+    /// Replaces the links of a page within its site. Returns the change of their number. Pages come
+    /// in ascending order.
     pub(super) fn replace(
         &mut self,
         store: &Store,
@@ -51,7 +51,7 @@ impl IntraBlocks {
         }
     }
 
-    /// Writes the blocks, and hands on what changes for their targets.
+    /// Writes the blocks, and emits the changes of their targets.
     pub(super) fn write(&mut self, passes: &mut Passes<'_>) -> Result<(), EngineError> {
         self.leave();
         write_blocks(

@@ -1,5 +1,4 @@
-//! Blocks of links in which some lists are replaced: what that does to each target, and the blocks
-//! that come of it.
+//! Blocks of links in which some lists are replaced: changes of each target, and the new blocks.
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
@@ -8,11 +7,11 @@ use crate::engine::EngineError;
 use seedbank_store::links::{Link, LinkBlock, LinkKey};
 use seedbank_store::{Sorter, StoreError, Table, Value, encode};
 
-/// How many blocks are worked out side by side; fewer where they are large.
+/// Maximum number and size of blocks that are processed in parallel.
 const SIDE_BY_SIDE: usize = 64;
 const MOST_BYTES: usize = 16 << 20;
 
-/// Changed blocks that a pass has left, to be worked out side by side.
+/// Changed blocks, to be processed in parallel.
 pub(super) struct PendingBlocks<T> {
     blocks: Vec<LinkDelta<T>>,
     bytes: usize,
@@ -38,7 +37,7 @@ impl<T: Link> PendingBlocks<T> {
     }
 }
 
-/// Writes blocks of a table, and has `tell` hand on what changes for their targets.
+/// Writes blocks of a table, and calls `tell` with the changes of their targets.
 pub(super) fn write_blocks<T: Link + Send + Sync>(
     table: &'static Table<LinkKey, LinkBlock<T>>,
     left: PendingBlocks<T>,
@@ -64,12 +63,12 @@ where
     Ok(())
 }
 
-/// What replacing lists of a block results in.
+/// Result of replacing lists of a block.
 struct Outcome<T> {
     key: LinkKey,
-    /// The block as it is now; `None` where nothing is left of it.
+    /// The new block; `None` if it is empty.
     encoded: Option<Vec<u8>>,
-    /// What changes for each target, ascending.
+    /// Changes of each target, ascending.
     targets: Vec<(T, Places)>,
 }
 
@@ -78,7 +77,7 @@ pub(super) struct LinkDelta<T> {
     pub(super) key: LinkKey,
     old: LinkBlock<T>,
     new: LinkBlock<T>,
-    /// A target, a place, and whether it was gained, as one number ([`event`]).
+    /// Target, place, and whether it was gained, encoded by [`event`].
     events: Vec<u128>,
 }
 
@@ -92,7 +91,7 @@ impl<T: Link> LinkDelta<T> {
         }
     }
 
-    /// Replaces a list; returns how many targets it gained and lost.
+    /// Replaces a list. Returns the numbers of targets gained and lost.
     pub(super) fn replace(&mut self, place: u32, targets: Vec<T>) -> [usize; 2] {
         let before = self.events.len();
         let old = self.old.at(place);
@@ -115,7 +114,7 @@ impl<T: Link> LinkDelta<T> {
         self.events.is_empty()
     }
 
-    /// About how many bytes of memory it takes.
+    /// Returns the approximate memory usage, in bytes.
     fn bytes(&self) -> usize {
         let links = |block: &LinkBlock<T>| block.lists().map(|list| list.1.len()).sum::<usize>();
         (links(&self.old) + links(&self.new)) * size_of::<T>()
@@ -128,7 +127,7 @@ impl<T: Link> LinkDelta<T> {
     {
         self.events.sort_unstable();
         let mut targets = Vec::new();
-        // A new block needs no search; one that only gains needs none in its old state.
+        // A new block needs no search; one that only gains needs none in its old version.
         let old = self.old.distinct();
         let mut new: Option<Vec<T>> = None;
         for of_target in self
@@ -168,8 +167,7 @@ impl<T: Link> LinkDelta<T> {
     }
 }
 
-/// How many bits of an event are below its target: the place, and one bit for whether it was
-/// gained.
+/// Number of bits of an event below its target: the place, and one bit for whether it was gained.
 const PLACE_BITS: u32 = 8;
 
 fn event<T: Link>(target: T, place: u32, gained: bool) -> u128 {
@@ -192,7 +190,7 @@ fn place_of(event: u128) -> (u32, bool) {
     (u32::from(low >> 1), low & 1 == 1)
 }
 
-/// The entries of one ascending list that the other does not have.
+/// Returns the entries of one ascending list that the other does not contain.
 pub(super) fn only<T: Ord + Copy>(list: &[T], other: &[T]) -> impl Iterator<Item = T> {
     let missing = |one: &&T| other.is_empty() || other.binary_search(one).is_err();
     list.iter().filter(missing).copied()

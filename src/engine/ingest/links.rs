@@ -1,5 +1,5 @@
-//! The links pass: what each record does to its page's links, and the pages that a snapshot leaves
-//! out. Both come in the order of pages.
+//! The links pass: updates the links of pages by their records, and of pages that a snapshot omits,
+//! both in the order of pages.
 
 use super::aliases::{self, Resolved};
 use super::canonical::{CanonicalRecord, CanonicalRecords, digest};
@@ -16,7 +16,7 @@ use seedbank_store::aliases::{AliasLinks, AliasRecord};
 use seedbank_store::records::{PageRecord, PageState};
 use seedbank_store::{Hash128, Store, row_hash, tables};
 
-/// The row of a site with exactly these targets; `None` if the bank does not have it.
+/// Returns the row of a site with exactly these targets; `None` if the bank does not contain it.
 fn find_row(
     store: &Store,
     page: PageId,
@@ -36,8 +36,8 @@ fn find_row(
     Ok(None)
 }
 
-/// Works through the canonical records, and the pages whose links change with the aliases that they
-/// go to. In a snapshot, crawled pages and aliases without a record become gone.
+/// Processes the canonical records, and the pages whose links change because of aliases. In a
+/// snapshot, crawled pages and aliases without a record become gone.
 ///
 /// `hasher` becomes the batch's digest.
 pub(super) fn links_pass(
@@ -76,7 +76,7 @@ pub(super) fn links_pass(
         }
         while let Some(before) = affected.next_if(|before| *before < page) {
             watch.proceed()?;
-            // A snapshot leaves it out.
+            // A snapshot omits it.
             if !records.snapshot {
                 link_anew(store, before, &mut intra, passes)?;
             }
@@ -113,7 +113,7 @@ pub(super) fn links_pass(
     intra.write(passes)
 }
 
-/// A page whose links the pass works on.
+/// A page whose links are updated.
 struct Subject {
     page: PageId,
     /// `None` for a new page.
@@ -122,7 +122,7 @@ struct Subject {
     is_named: bool,
 }
 
-/// Marks as gone a crawled page or an alias that a snapshot does not name.
+/// Marks a crawled page or an alias that a snapshot does not name as gone.
 fn left_out(
     store: &Store,
     page: PageId,
@@ -142,7 +142,7 @@ fn left_out(
     Ok(())
 }
 
-/// Gives a page that the batch has no record of its links anew.
+/// Resolves the links of a page without a record again.
 fn link_anew(
     store: &Store,
     page: PageId,
@@ -158,7 +158,7 @@ fn link_anew(
     set_links(store, &subject, links, intra, passes).map(drop)
 }
 
-/// The links of a page that was there, by the aliases after the batch.
+/// Resolves the links of an existing page with the aliases after the batch.
 fn resolved_anew(
     store: &Store,
     subject: &Subject,
@@ -174,7 +174,8 @@ fn resolved_anew(
     Ok(passes.aliases.anew(store, page, links, &old)?)
 }
 
-/// `given` are the targets of the record, and whether the aliases that the page links to change.
+/// Updates a page. `given` contains the targets of the record, and whether aliases to which the
+/// page links change.
 fn claim_page(
     store: &Store,
     subject: &Subject,
@@ -190,7 +191,7 @@ fn claim_page(
     target_event(&mut passes.targets, page, old_state, new_state, true)?;
     let mut links = None;
     if claim.links {
-        // The only target of an alias is no link.
+        // The only target of an alias is not a link.
         let given = if claim.alias.is_some() {
             Vec::new()
         } else {
@@ -214,8 +215,7 @@ fn claim_page(
     page_event(&mut passes.pages, page, &PageEvent::Claim(claim))
 }
 
-/// Replaces a page's links, and what aliases make of it; returns how many more links it has than
-/// before.
+/// Replaces a page's links and its alias record. Returns the change of the number of links.
 fn set_links(
     store: &Store,
     subject: &Subject,
@@ -241,7 +241,7 @@ fn set_links(
     Ok(more + inter_links(store, page, row, &elsewhere, passes)?)
 }
 
-/// Replaces a page's links to other sites; returns how many more links it has than before.
+/// Replaces a page's links to other sites. Returns the change of their number.
 fn inter_links(
     store: &Store,
     page: PageId,

@@ -1,6 +1,6 @@
-//! Ingest: a batch of records is worked into the bank, all of it or nothing.
+//! Ingest: applies a batch of records to the bank, atomically.
 //!
-//! The passes, and what goes between them, are drawn in `passes`.
+//! `passes` contains a diagram of the passes and the data between them.
 
 mod aliases;
 mod blocklist;
@@ -76,7 +76,7 @@ pub use undo::UndoReport;
 /// };
 /// let report = bank.ingest(&request, &Unwatched)?;
 /// assert_eq!(report.batch, Some(2));
-/// // The same batch a second time changes nothing.
+/// Ingesting the same batch again changes nothing.
 /// assert_eq!(bank.ingest(&request, &Unwatched)?.same_as, Some(2));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -86,23 +86,23 @@ pub use undo::UndoReport;
     reason = "independent switches of one command"
 )]
 pub struct IngestRequest {
-    /// The inputs, which together are one batch.
+    /// The inputs, which together form one batch.
     pub inputs: Vec<Input>,
     /// Their format.
     pub format: Format,
-    /// A list of sites with their attributes, which belongs to the batch; it may be all of it.
+    /// A list of sites with their attributes, as part of the batch or as all of it.
     pub sites: Option<Input>,
     /// Whether crawled pages without a record become gone.
     pub snapshot: bool,
-    /// The batch's name; the first input's where `None`.
+    /// The batch's name; `None` for the name of the first input.
     pub name: Option<String>,
-    /// The highest share of bad records, in per cent of all records.
+    /// Maximum share of bad records, in per cent of all records.
     pub max_rejects: f64,
-    /// The highest net loss, in per cent, of all crawled pages, and of the links of pages that have
-    /// a record and stay crawled. Fewer than 100 pages or 1,000 links are never too much; 100
-    /// accepts every batch.
+    /// Maximum net loss, in per cent, of all crawled pages, and of the links of pages that have a
+    /// record and stay crawled. A loss of fewer than 100 pages or 1,000 links is always accepted;
+    /// 100 accepts every batch.
     pub max_loss: f64,
-    /// Where bad records are listed; `None` for a file in the bank's own folder.
+    /// The file that lists bad records; `None` for a file in the bank's own folder.
     pub rejects: Option<PathBuf>,
     /// Whether to do everything except change the bank.
     pub dry_run: bool,
@@ -110,7 +110,7 @@ pub struct IngestRequest {
     pub wait: bool,
     /// Whether to apply the batch even if an earlier batch had the same records.
     pub again: bool,
-    /// How many bytes of memory sorting may take, besides the store's own.
+    /// Memory for sorting, in bytes, besides the store's own.
     pub memory: usize,
 }
 
@@ -134,15 +134,15 @@ impl Default for IngestRequest {
 }
 
 impl Bank {
-    /// Ingests a batch: all of it, or nothing if an error comes back.
+    /// Ingests a batch. If it fails, nothing has changed.
     ///
-    /// A batch with the same records as an earlier one changes nothing, unless asked for with
-    /// [`again`]. If not all records say when they were fetched, they count as the same only right
-    /// after that batch: a page may change and change back.
+    /// A batch with the same records as an earlier one changes nothing, unless [`again`] is set. If
+    /// some records have no fetch time, this applies only right after that batch, since a page may
+    /// change and change back.
     ///
-    /// Cost: sorts of the batch's records and links, in `memory` bytes or outside memory; one
-    /// lookup for every distinct URL and every changed page, row and target; for a snapshot also
-    /// a scan of all pages.
+    /// Cost: sorting the batch's records and links, in `memory` bytes or in temporary files; one
+    /// lookup for every distinct URL and every changed page, row and target; for a snapshot also a
+    /// scan of all pages.
     ///
     /// [`again`]: IngestRequest::again
     pub fn ingest(
@@ -164,11 +164,11 @@ impl Bank {
         self.ingest_from(request, inputs, watch)
     }
 
-    /// Ingests a batch from sources of a caller's own, as [`ingest`](Self::ingest) does from
-    /// files. The request's inputs, format and sites are not looked at; a list of sites is a source of
-    /// its own ([`Lines`](seedbank_formats::ingest::Lines) of a [`SiteList`](seedbank_formats::ingest::SiteList)). The batch
-    /// has the first source's
-    /// name unless the request names it.
+    /// Ingests a batch from the caller's own sources, as [`ingest`](Self::ingest) does from files.
+    /// Ignores the request's inputs, format and sites; a list of sites is a source of its own
+    /// ([`Lines`](seedbank_formats::ingest::Lines) of a
+    /// [`SiteList`](seedbank_formats::ingest::SiteList)). The batch has the name of the first
+    /// source unless the request names it.
     pub fn ingest_sources(
         &self,
         request: &IngestRequest,
@@ -242,8 +242,8 @@ impl Bank {
     }
 }
 
-/// The changes and counters of a batch that all passes have worked in, with its record. `of_batch` are
-/// the digest of its records and the names of its inputs.
+/// Returns the changes and counters of a processed batch, with its record. `of_batch` contains the
+/// digest of its records and the names of its inputs.
 fn finished(
     passes: Passes<'_>,
     report: &IngestReport,
@@ -277,20 +277,20 @@ fn finished(
     Ok((changes, counters))
 }
 
-/// What a batch is read from.
+/// Sources of a batch.
 struct Inputs<'a, 's> {
     sources: &'a mut [Box<dyn Source + 's>],
-    /// How many of them are inputs; those after them list pages and sites.
+    /// Number of sources that are inputs; those after them list pages and sites.
     of_links: usize,
-    /// How many have records of pages; after them comes the list of sites.
+    /// Number of sources with records of pages; after them comes the list of sites.
     of_pages: usize,
-    /// The names of the inputs, and of the list of sites.
+    /// Names of the inputs, and of the list of sites.
     names: Vec<String>,
-    /// What the batch is called unless the request names it.
+    /// Name of the batch unless the request contains one.
     name: String,
 }
 
-/// Reads the inputs and checks that not too many records are bad.
+/// Reads the inputs and rejects the batch if too many records are bad.
 fn read(
     request: &IngestRequest,
     inputs: &mut Inputs<'_, '_>,
@@ -347,10 +347,11 @@ fn first_name(request: &IngestRequest) -> String {
     }
 }
 
-/// How the bank tells pages and sites apart; an error if this build does so differently.
+/// Returns how the bank delimits pages and sites. Fails if this build does so differently.
 ///
-/// Another suffix list moves registrable domains by the thousand. Of bare hosts it moves those few
-/// that are `www.` and a public suffix in one list only, for which no bank is refused.
+/// Another suffix list changes thousands of registrable domains. Of bare hosts it changes only
+/// those few that are `www.` and a public suffix in only one of the lists, which is not a reason to
+/// reject a bank.
 fn writable_naming(writer: &Writer) -> Result<Naming, EngineError> {
     let settings = writer.settings()?;
     let naming = crate::engine::naming(&settings)?;
@@ -363,8 +364,8 @@ fn writable_naming(writer: &Writer) -> Result<Naming, EngineError> {
     Ok(naming)
 }
 
-/// The last batch with this digest, and whether it made the present state. A batch that was taken
-/// back is as if it had never been.
+/// Returns the last batch with this digest, and whether it made the current state. A batch that was
+/// undone does not count.
 fn earlier(writer: &Writer, digest: &blake3::Hash) -> Result<Option<(BatchId, bool)>, StoreError> {
     let mut standing: Vec<(BatchId, bool)> = Vec::new();
     for entry in writer.scan(&tables::BATCHES)? {
@@ -380,7 +381,7 @@ fn earlier(writer: &Writer, digest: &blake3::Hash) -> Result<Option<(BatchId, bo
     Ok(same.map(|(number, _)| (*number, Some(*number) == last)))
 }
 
-/// Runs all passes; their results are in `passes` and `report`. Returns the batch's digest.
+/// Runs all passes, with results in `passes` and `report`. Returns the batch's digest.
 fn work_in(
     writer: &Writer,
     gather: Gather,
@@ -414,9 +415,9 @@ fn work_in(
     if !request.again
         && let Some((number, is_present)) = earlier(writer, &digest)?
     {
-        // Records that give their time are the same only if the times are too. Without it a page
-        // may have changed and changed back: only right after itself is a batch certain to bring
-        // nothing new. Records of sites never give a time.
+        // Records with fetch times are equal only if the times are. Without times a page may have
+        // changed and changed back, so only right after the same batch the new one certainly
+        // changes nothing. Records of sites have no time.
         let dated = records.dated && of_sites.is_none();
         if dated || is_present {
             report.same_as = Some(number);

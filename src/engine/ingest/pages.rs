@@ -1,4 +1,4 @@
-//! The pages pass writes the records of pages; the digests and sites passes write what follows from
+//! The pages pass writes the records of pages; the digests and sites passes write data derived from
 //! them.
 
 use super::page_update::PageUpdate;
@@ -12,7 +12,7 @@ use seedbank_store::links::{LinkKey, NEIGHBOURS};
 use seedbank_store::records::{FormerPage, PageRecord, PageState, SiteGiven, SiteRecord};
 use seedbank_store::{self, Hash128, Sorted, Store, StoreError, tables};
 
-/// Writes the pages' records, and hands on what changes for their sites.
+/// Writes the records of pages, and emits changes of their sites.
 pub(super) fn pages_pass(
     store: &Store,
     mut events: Sorted,
@@ -78,7 +78,7 @@ fn take(changes: &mut [Option<PageChange>], place: usize, event: PagesEvent<'_>)
 /// The row that a page carries from now on; `None` for no row.
 struct NewRow(Option<u32>);
 
-/// What a batch does to one page's record.
+/// Changes of one page's record.
 #[derive(Default)]
 struct PageChange {
     born: Option<String>,
@@ -88,7 +88,7 @@ struct PageChange {
     intra: Option<i64>,
     inter: i64,
     uncrawled: i64,
-    /// What is given of the page's site; `None` where that is what it was.
+    /// Attributes of the page's site; `None` if they did not change.
     site: Option<SiteGiven>,
 }
 
@@ -117,7 +117,7 @@ impl PageChange {
             Some(_) => None,
             None => Some(store.need(&tables::PAGES, &page)?),
         };
-        // A page that is born inherits what its site has after the batch, if anything.
+        // A new page gets the attributes of its site by an event, if there are any.
         if self.site.is_none() && old.is_some() && self.needs_site() {
             let site = store.get(&tables::SITES, &page.site())?;
             self.site = Some(site.unwrap_or_default().given);
@@ -134,7 +134,7 @@ impl PageChange {
         Ok(())
     }
 
-    /// Whether the page loses a quality of its own, in the place of which that of its site comes.
+    /// Whether the page loses its own quality, so that it inherits the site's.
     fn needs_site(&self) -> bool {
         let claim = self.claim.as_ref().filter(|claim| !claim.gone);
         claim.is_some_and(|claim| claim.quality == Attribute::TakenAway)
@@ -178,7 +178,7 @@ impl PageChange {
     }
 }
 
-/// Applies a record that is not `gone`; attributes that it leaves out stay.
+/// Applies an update that is not `gone`. Attributes that it omits do not change.
 fn attributes(record: &mut PageRecord, claim: &PageUpdate) {
     record.state = claim.state_after(Some(record.state));
     if let Some(spam) = claim.spam {
@@ -200,7 +200,7 @@ fn attributes(record: &mut PageRecord, claim: &PageUpdate) {
     }
 }
 
-/// The digest that counts for P_uniq, which is that of a crawled page.
+/// Returns the digest that counts for P_uniq, which is that of a crawled page.
 fn counted_digest(record: &PageRecord) -> Option<Hash128> {
     record.digest.filter(|_| record.state == PageState::Crawled)
 }
@@ -266,9 +266,8 @@ fn account(
     Ok(())
 }
 
-/// Whether there is another page than before for those who look. What counts is what an attribute
-/// comes to, not whether the page or its site gave it; and a page that nobody links to any more is
-/// none, whatever it inherits.
+/// Whether the page changed for readers. Only the resulting attributes count, not whether the page
+/// or its site provides them. A page without links to it does not exist for readers.
 fn is_other(old: &PageRecord, new: &PageRecord) -> bool {
     let same_batch = PageRecord {
         last_seen: old.last_seen,
@@ -281,7 +280,7 @@ fn is_other(old: &PageRecord, new: &PageRecord) -> bool {
     same_batch != *old && (is_page(old) || is_page(new))
 }
 
-/// Keeps what the page was, if that differs from what it is now.
+/// Stores the previous version of the page if its state, spam mark or row changed.
 fn keep_former(
     page: PageId,
     old: Option<&PageRecord>,
@@ -301,8 +300,8 @@ fn keep_former(
     Ok(())
 }
 
-/// What cover methods see of a crawled page in its own record: the facts that its value follows
-/// from, apart from links within the site. Its digest counts for the site as a whole.
+/// Returns everything in a crawled page's record that cover methods depend on, besides links within
+/// the site. Its digest counts for the site as a whole.
 fn seen_by_cover(record: Option<&PageRecord>) -> Option<impl PartialEq> {
     let record = record.filter(|record| record.state == PageState::Crawled)?;
     let clicked = record.clicks > 0;
@@ -311,7 +310,7 @@ fn seen_by_cover(record: Option<&PageRecord>) -> Option<impl PartialEq> {
     Some((record.spam, clicked, quality, uncrawled, record.row))
 }
 
-/// Writes how many pages have each content digest.
+/// Writes the number of pages for each content digest.
 pub(super) fn digests_pass(
     store: &Store,
     mut events: Sorted,
@@ -352,7 +351,7 @@ pub(super) fn digests_pass(
     Ok(())
 }
 
-/// Writes the sites' records and sums up the bank's counters.
+/// Writes the records of sites and sums up the bank's counters.
 pub(super) fn sites_pass(
     store: &Store,
     mut deltas: Sorted,
@@ -373,7 +372,7 @@ pub(super) fn sites_pass(
             .as_ref()
             .is_some_and(|old| digests(old) != digests(&new))
         {
-            // P_uniq differs, and with it the values of all pages.
+            // P_uniq changed, and with it the values of all pages.
             new.cover_changed = passes.batch;
         }
         if passes.forgotten.sites.contains(&site) {

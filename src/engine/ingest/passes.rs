@@ -1,4 +1,4 @@
-//! What goes from pass to pass while a batch is worked into the bank.
+//! State between the passes that apply a batch to the bank.
 //!
 //! ```text
 //! input events -> portions -> [distinct URLs] -> ids -> [pieces of records by page]
@@ -15,15 +15,15 @@
 //!
 //! Every arrow is a [`Sorter`], so memory is bounded by the budget, every table is read and written
 //! in key order, every key is written once, and the result does not depend on the order of the
-//! input. Besides a portion of the input, these are held whole: one record's outlinks, some blocks
-//! of links, the blocks that link to one page, one row's pages; and the aliases that the batch
-//! names, with a bitmap of the pages that link to those which change. The batch is applied after
+//! input. Besides a portion of the input, the following are held in memory: one record's outlinks,
+//! some blocks of links, the blocks that link to one page, one row's pages, the aliases that the
+//! batch names, and a bitmap of the pages that link to changed aliases. The batch is applied after
 //! all passes, by one atomic commit.
 //!
-//! The counts of uncrawled targets are updated by differences: with u = 1 for a known page and 0
+//! Counts of uncrawled targets are updated by differences: with u = 1 for a known page and 0
 //! otherwise, a source adds `u_new` for a target that it gained, subtracts `u_old` for one that it
-//! lost, and adds `u_new - u_old` for one that it kept. What the pages or rows of a block have in
-//! common is passed on once, with the places in the block that it holds for.
+//! lost, and adds `u_new - u_old` for one that it kept. Equal changes of several pages or rows of a
+//! block are emitted once, with a bitmap of their places in the block.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -44,23 +44,23 @@ use seedbank_store::links::{LinkKey, NEIGHBOURS};
 use seedbank_store::records::{BatchCounts, BatchId, Counters, PageState, SiteGiven};
 use seedbank_store::{self, Changes, PageSetBytes, Sorted, Sorter};
 
-/// How many shares the budget is cut into. What is held at the same time comes to two thirds of
-/// them: the rest is for what the allocator cannot give back, and for reading ahead.
+/// Number of shares of the memory budget. Two thirds of them can be in use at the same time; the
+/// rest covers allocator overhead and read-ahead.
 const SHARES: usize = 44;
 
-/// How many shares a sorter gets: one through which every link goes, one through which every row
-/// goes, and most others.
+/// Number of shares of a sorter: for one that sorts every link, for one that sorts every row, and
+/// for most others.
 const LARGE: usize = 5;
 const MEDIUM: usize = 2;
 const SMALL: usize = 1;
 
-/// How many shares a portion of the input may take while nothing else is collected.
+/// Number of shares of a portion of the input, while nothing else is in memory.
 const GATHER_SHARES: usize = 14;
 
-/// The most bytes in a portion: its URLs and links are numbered with 32 bits.
+/// Maximum size of a portion, in bytes: its URLs and links have 32-bit numbers.
 const MOST_PORTION: usize = 2 << 30;
 
-/// The sorters between the passes, and what the batch has come to so far.
+/// The sorters between the passes, and the results so far.
 pub(super) struct Passes<'a> {
     folder: &'a Path,
     share: usize,
@@ -73,29 +73,29 @@ pub(super) struct Passes<'a> {
     pub(super) changed: PageSetBytes,
     /// Pages whose state, spam mark or row changed.
     pub(super) former: PageSetBytes,
-    /// What is left without a name, since it is to be forgotten.
+    /// Pages and sites to forget, whose names are removed.
     pub(super) forgotten: Forgotten,
-    /// What the batch takes away; complete after the links pass.
+    /// Loss by the batch; complete after the links pass.
     pub(super) loss: Loss,
-    /// What the batch does to aliases; complete before the links pass.
+    /// Changes of aliases by the batch; complete before the links pass.
     pub(super) aliases: Aliases,
-    /// Records by page: whether the page is new, and pieces of what is said of it.
+    /// Records by page: whether the page is new, and pieces of input about it.
     pub(super) records: Sorter,
-    /// Rows that the bank does not have yet, by hash, and the pages that are to carry them.
+    /// Rows that the bank does not have yet, by hash, and the pages that will carry them.
     pub(super) new_rows: Sorter,
-    /// Rows that are made, with their targets, and rows that are deleted.
+    /// New rows with their targets, and deleted rows.
     pub(super) rows: Sorter,
     /// Pages that a row gains or loses.
     pub(super) members: Sorter,
-    /// What happens to a page as a target.
+    /// Changes of a page as a target.
     pub(super) targets: Sorter,
     /// New members and uncrawled counts of rows.
     pub(super) row_counts: Sorter,
     /// Rows that a hash gains or loses.
     pub(super) row_hashes: Sorter,
-    /// What happens to a page's record.
+    /// Changes of a page's record.
     pub(super) pages: Sorter,
-    /// How many pages a content digest gains or loses.
+    /// Changes of the number of pages with a content digest.
     pub(super) digests: Sorter,
     /// Changes of site records.
     pub(super) sites: Sorter,
@@ -139,24 +139,24 @@ impl<'a> Passes<'a> {
         }
     }
 
-    /// Collects the input, before anything else has to be held, without what is barred.
+    /// Creates the collector of the input, which skips blocked pages and sites.
     pub(super) fn gather(&self, bars: Option<Blocklist>) -> Gather {
         let portion = (self.share * GATHER_SHARES).min(MOST_PORTION);
         let sites = SiteRecords::new(Sorter::new(self.folder, SMALL * self.share));
         Gather::new(portion, [0; 3].map(|_| self.large_sorter()), sites, bars)
     }
 
-    /// A sorter for every link of the batch.
+    /// Creates a sorter for every link of the batch.
     pub(super) fn large_sorter(&self) -> Sorter {
         Sorter::new(self.folder, LARGE * self.share)
     }
 
-    /// Ends one of the sorters and returns what it collected.
+    /// Ends one of the sorters and returns its sorted entries.
     pub(super) fn take(
         &mut self,
         which: impl FnOnce(&mut Self) -> &mut Sorter,
     ) -> Result<Sorted, EngineError> {
-        // Nothing is added to it from now on.
+        // Nothing is added to the sorter from now on.
         let fresh = Sorter::new(self.folder, 0);
         Ok(std::mem::replace(which(self), fresh).finish()?)
     }
@@ -168,28 +168,28 @@ impl<'a> Passes<'a> {
     }
 }
 
-/// Pages and sites whose records keep nothing but their numbers.
+/// Pages and sites whose records keep only their numbers.
 #[derive(Default)]
 pub(super) struct Forgotten {
     pub(super) pages: RoaringTreemap,
     pub(super) sites: BTreeSet<SiteId>,
 }
 
-/// What happens to a page's record, in the order in which it is applied.
+/// Change of a page's record, in the order of application.
 pub(super) enum PageEvent<'a> {
-    /// The page is new; the rest of its URL.
+    /// The page is new. Contains the URL after the site.
     Born(&'a str),
     /// The page has a record.
     Claim(PageUpdate),
-    /// Links came or went that make the page one, or make it none.
+    /// Added or removed links change whether the page exists for readers.
     State(PageState),
     /// The page has another row, or none.
     Row(Option<u32>),
-    /// How many more intra-site links the page has.
+    /// Change of the number of intra-site links.
     Intra(i64),
-    /// How many more inter-site links the page has.
+    /// Change of the number of inter-site links.
     Inter(i64),
-    /// What is given of the page's site from now on, where the page is new or that is new.
+    /// Attributes of the page's site, if the page or the attributes are new.
     Inherit(SiteGiven),
 }
 
@@ -223,8 +223,8 @@ pub(super) fn page_event(
     Ok(())
 }
 
-/// Says that the pages of a block at `places` have `by` more intra-site targets, each, that are
-/// known and not crawled.
+/// Adds `by` to the number of intra-site targets that are known and not crawled, for the pages of a
+/// block at `places`.
 pub(super) fn uncrawled_event(
     pages: &mut Sorter,
     site: SiteId,
@@ -240,16 +240,15 @@ pub(super) fn uncrawled_event(
     Ok(pages.push(&key, &Bytes::default().u64(places).i64(by))?)
 }
 
-/// What an event of `pages` says.
+/// An event of `pages`.
 pub(super) enum PagesEvent<'a> {
-    /// About the page of its key.
+    /// For the page of its key.
     Page(PageEvent<'a>),
-    /// About several places in the block that the page of its key is in: `by` more uncrawled
-    /// targets.
+    /// For several places in the block of the page of its key: `by` more uncrawled targets.
     Uncrawled { places: u64, by: i64 },
 }
 
-/// Reads an event of `pages`; the key's first eight bytes are the page.
+/// Parses an event of `pages`. The key's first eight bytes are the page.
 pub(super) fn read_page<'a>(key: &[u8], value: &'a [u8]) -> Result<PagesEvent<'a>, EngineError> {
     let mut key = Fields(key);
     key.page()?;
@@ -299,30 +298,30 @@ fn read_state(byte: u8) -> Result<PageState, EngineError> {
     state.ok_or(EngineError::Internal("an event has no state"))
 }
 
-/// What a block of pages or rows does to a target: the places in it that gain or lose a link, one
-/// bit for each.
+/// Changes of the links from a block of pages or rows to a target: bitmaps of the places in the
+/// block that gain or lose a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Places {
     pub(super) gained: u64,
     pub(super) lost: u64,
-    /// `Some(true)` where the block now has its first link to the target, `Some(false)` where it
-    /// has lost its last one.
+    /// `Some(true)` if the block gains its first link to the target, `Some(false)` if it loses its
+    /// last one.
     pub(super) block: Option<bool>,
 }
 
-/// What happens to a page as a target.
+/// Change of a page as a target.
 pub(super) enum TargetEvent {
-    /// Its state before and after the batch's records, and whether it ever had a record.
+    /// The state before and after the batch's records, and whether the page ever had a record.
     State {
         old: Option<PageState>,
         new: PageState,
         has_record: bool,
     },
-    /// An alias begins to lead to it (true), or ceases to (false).
+    /// An alias begins (true) or ceases (false) to lead to the page.
     Lead(bool),
-    /// Pages of a block of `intra` gain or lose a link to it.
+    /// Pages of a block of `intra` gain or lose a link to the page.
     Intra { block: u32, places: Places },
-    /// Rows of a block of `rows` gain or lose a link to it.
+    /// Rows of a block of `rows` gain or lose a link to the page.
     Citers { block: LinkKey, places: Places },
 }
 
@@ -338,7 +337,7 @@ pub(super) fn target_event(
     Ok(targets.push(&key, &value)?)
 }
 
-/// Says that an alias begins to lead to a page, or ceases to.
+/// Records that an alias begins or ceases to lead to a page.
 pub(super) fn lead_event(
     targets: &mut Sorter,
     page: PageId,
@@ -370,7 +369,7 @@ pub(super) fn citers_event(
     Ok(targets.push(&key, &put_places(places))?)
 }
 
-/// The kind of an event of `targets` that is about aliases.
+/// The kind of an event of `targets` about aliases.
 const LEAD: u8 = 3;
 
 fn put_places(places: Places) -> Bytes {
@@ -407,7 +406,7 @@ fn read_places(value: &[u8]) -> Result<Places, EngineError> {
     })
 }
 
-/// Reads an event of `targets`; the key's first eight bytes are the page.
+/// Parses an event of `targets`. The key's first eight bytes are the page.
 pub(super) fn read_target(key: &[u8], value: &[u8]) -> Result<TargetEvent, EngineError> {
     let mut key = Fields(key);
     key.page()?;
@@ -435,7 +434,7 @@ pub(super) fn read_target(key: &[u8], value: &[u8]) -> Result<TargetEvent, Engin
     })
 }
 
-/// Adds a page to a row, or takes it away.
+/// Adds a page to a row, or removes it.
 pub(super) fn member_event(
     members: &mut Sorter,
     row: RowId,
@@ -446,7 +445,7 @@ pub(super) fn member_event(
     Ok(members.push(&key, &[u8::from(gained)])?)
 }
 
-/// Changes of a site's record: sums, except for the name and the last numbers.
+/// Changes of a site's record. Numbers are differences, except for `next_page` and `next_row`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct SiteDelta {
     pub(super) name: Option<String>,
@@ -466,7 +465,7 @@ pub(super) struct SiteDelta {
     pub(super) row_links: i64,
     pub(super) intra_links: i64,
     pub(super) inter_links: i64,
-    /// What records of sites give of it from now on; `None` where that is what they gave before.
+    /// New attributes of the site itself; `None` if they did not change.
     pub(super) given: Option<SiteGiven>,
     pub(super) known_quality: i64,
     pub(super) crawled_quality: i64,

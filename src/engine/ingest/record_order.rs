@@ -1,18 +1,18 @@
-//! Which of several records of one page counts where their times do not decide: the larger one.
+//! Order of several records of one page with the same fetch time: the largest counts.
 //!
-//! A batch must come to the same whatever the order of its records, so records of one page need a
-//! total order that looks at nothing but what they say. They compare by their time; at equal times,
-//! or without any, by the length of their canonical form; at equal lengths by its hash. The canonical
-//! form is what is said of the page, packed, and the keys of the URLs that it links or leads to.
-//! URLs are normalised by then, so how they were spelled does not matter, nor does their order: the
-//! hash goes over the sum of theirs.
+//! The result of a batch must not depend on the order of its records, so records of one page need a
+//! total order that depends only on their content. They are compared by fetch time; at equal times,
+//! or without, by the length of their canonical form; at equal lengths by its hash. The canonical
+//! form consists of the packed attributes and the keys of the URLs to which the page links or
+//! leads. These URLs are normalised, so their spelling does not matter, nor does their order: the
+//! hash covers the sum of their hashes.
 
 use super::page_update::PageUpdate;
 use super::urls::Urls;
 use crate::engine::EngineError;
 
-/// The size of a record in its canonical form, and what decides between records of equal size.
-/// Records of equal weight say the same.
+/// The size of a record in its canonical form, and its hash. Records of equal order have the same
+/// content.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(super) struct RecordOrder {
     pub(super) bytes: u64,
@@ -20,12 +20,13 @@ pub(super) struct RecordOrder {
 }
 
 impl RecordOrder {
-    /// The weight of what is said of a page, without links.
+    /// Returns the order of a record without links.
     pub(super) fn of_claim(claim: &PageUpdate) -> Result<Self, EngineError> {
         Ok(Self::new(&claim.digested()?, 0, 0))
     }
 
-    /// `links` is the number of bytes of the keys of its URLs, `sum` the sum of their hashes.
+    /// `links` is the length of the keys of the record's URLs in bytes, `sum` the sum of their
+    /// hashes.
     fn new(said: &[u8], links: u64, sum: u128) -> Self {
         let mut hasher = blake3::Hasher::new();
         hasher.update(said);
@@ -37,9 +38,9 @@ impl RecordOrder {
     }
 }
 
-/// Weighs the records of a portion. Each URL is hashed once.
+/// Computes the order of the records of a portion. Each URL is hashed once.
 pub(super) struct RecordHasher {
-    /// Hashes of URLs by number; 0 where it is not known. Empty until there is something to weigh.
+    /// Hashes of URLs by number; 0 if not computed. Empty until the first record.
     hashes: Vec<u128>,
     key: Vec<u8>,
 }
@@ -52,7 +53,7 @@ impl RecordHasher {
         }
     }
 
-    /// Weighs what is said of a page with distinct `targets`, by their numbers among `urls`.
+    /// Returns the order of a record with distinct `targets`, given by their numbers among `urls`.
     pub(super) fn weigh(
         &mut self,
         claim: &PageUpdate,

@@ -1,14 +1,14 @@
-//! Where the bad records of a batch are listed.
+//! Files that list the bad records of a batch.
 //!
 //! ```text
-//! BANK/rejects/batch-000003-attempt-1.jsonl   of what was refused or only tried as batch 3
-//! BANK/rejects/batch-000003.jsonl             of batch 3, which is in
+//! BANK/rejects/batch-000003-attempt-1.jsonl   of a rejected or dry-run attempt at batch 3
+//! BANK/rejects/batch-000003.jsonl             of batch 3, which is committed
 //! ```
 //!
-//! Every attempt has a file of its own, so that the list of one refusal is still there when the
-//! next one comes; it gets the batch's name when the batch is in. No existing file is replaced, and
-//! nothing is written through a link. Only a file that the user named is replaced; where the name is
-//! a link to a file, the link is.
+//! Every attempt has its own file, so that the list of one attempt is not lost with the next; it is
+//! renamed after the batch once that is committed. No existing file is replaced, and links are not
+//! followed. Only a file that the user named is replaced; if the name is a link to a file, the link
+//! is replaced.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind};
@@ -18,10 +18,10 @@ use crate::engine::EngineError;
 use seedbank_formats::ingest::{Reject, RejectWriter};
 use seedbank_store::records::BatchId;
 
-/// How many attempts at one batch may have files.
+/// Maximum number of attempts at one batch that have files.
 const MOST_ATTEMPTS: u32 = 1_000;
 
-/// Bad records on their way to their file, which is made when the first one comes.
+/// Writer of bad records. The file is created with the first one.
 pub(super) struct RejectList {
     place: ListedIn,
     open: Option<(PathBuf, RejectWriter<BufWriter<File>>)>,
@@ -30,29 +30,29 @@ pub(super) struct RejectList {
 }
 
 enum ListedIn {
-    /// A file that the user named and that is made anew.
+    /// A file that the user named, which is created anew.
     Named(PathBuf),
     /// A device or a pipe that the user named.
     Device(PathBuf),
-    /// The bank's folder, and the number that the batch would have.
+    /// The bank's folder, and the number that the batch would get.
     Folder(PathBuf, BatchId),
 }
 
-/// What was listed.
+/// A finished list.
 pub(super) struct Listed {
-    /// The file; `None` where there was nothing to list.
+    /// The file; `None` if nothing was listed.
     pub(super) file: Option<PathBuf>,
-    /// How many records are in it.
+    /// Number of listed records.
     pub(super) count: u64,
     /// The first of them, with the number of its source.
     pub(super) first: Option<(u32, Reject)>,
 }
 
 impl RejectList {
-    /// A list in the file that the user named, or else in the bank's folder.
+    /// Creates a list in the file that the user named, or else in the bank's folder.
     ///
-    /// A named file that exists is removed at once, so that it never lists an earlier batch. A device
-    /// or a pipe stays, and is written to.
+    /// A named file that exists is removed at once, so that it never lists an earlier batch. A
+    /// device or a pipe is written to.
     pub(super) fn new(
         named: Option<&Path>,
         bank: &Path,
@@ -104,7 +104,7 @@ impl RejectList {
         Ok(())
     }
 
-    /// Ends the list; in the bank's folder it is on disk before the batch is.
+    /// Finishes the list. In the bank's folder, it is durable before the batch is committed.
     pub(super) fn finish(self) -> Result<Listed, EngineError> {
         let file = match self.open {
             Some((path, writer)) => {
@@ -125,7 +125,7 @@ impl RejectList {
     }
 }
 
-/// Whether a name leads to what is neither a file nor a folder.
+/// Whether a path is neither a file nor a folder.
 fn is_device(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
@@ -133,18 +133,18 @@ fn is_device(path: &Path) -> bool {
 /// Removes a file or a link, if there is one.
 fn remove(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
-        // A folder has an error of its own once the file is made.
+        // A folder causes an error later, when the file is created.
         Ok(found) if !found.is_dir() => fs::remove_file(path),
         _ => Ok(()),
     }
 }
 
-/// Makes the names in a folder durable.
+/// Makes the entries of a folder durable.
 fn sync(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Makes the file of the first attempt that has none yet.
+/// Creates the file of the next attempt.
 fn attempt(folder: &Path, batch: BatchId) -> Result<(PathBuf, File), EngineError> {
     let kind = fs::symlink_metadata(folder).map_err(write_error(folder))?;
     if kind.is_symlink() {
@@ -166,8 +166,8 @@ fn attempt(folder: &Path, batch: BatchId) -> Result<(PathBuf, File), EngineError
     })
 }
 
-/// The list of a batch that is in, unless the user named another file; there is one only where
-/// records were bad.
+/// Returns the path of the list of a committed batch, unless the user named another file. It exists
+/// only if records were bad.
 pub(in crate::engine) fn list_of(bank: &Path, batch: BatchId) -> PathBuf {
     bank.join("rejects").join(name_of(batch))
 }
@@ -176,12 +176,12 @@ fn name_of(batch: BatchId) -> String {
     format!("batch-{batch:06}.jsonl")
 }
 
-/// Renames the list after its batch, which is in; returns the new path.
+/// Renames the list after its committed batch. Returns the new path.
 ///
-/// If that is impossible the list keeps its name, which is no reason to fail: the batch is in.
+/// If that is impossible, the list keeps its name, since the batch cannot fail any more.
 pub(super) fn name_after(batch: BatchId, attempt: PathBuf) -> PathBuf {
     let path = attempt.with_file_name(name_of(batch));
-    // A link that leads nowhere counts as existing too.
+    // A dangling link counts as existing.
     if fs::symlink_metadata(&path).is_ok() || fs::rename(&attempt, &path).is_err() {
         return attempt;
     }

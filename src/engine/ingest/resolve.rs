@@ -1,8 +1,8 @@
-//! From URLs to page ids: pieces of records go in, and the same pieces come out with ids, by
+//! Resolves URLs to page ids: replaces URLs by ids in pieces of records, and groups the pieces by
 //! record.
 //!
-//! Every URL that the input names comes once, in key order, with the portions that name it. So each
-//! is looked up once, together with its neighbours, and new pages get their ids site by site. Then
+//! Every URL of the input comes once, in key order, with the portions that name it. So each is
+//! looked up once, together with its neighbours, and new pages get their ids site by site. Then
 //! each portion's pieces get the ids of its URLs, which are held for one portion at a time.
 
 use roaring::RoaringTreemap;
@@ -25,22 +25,22 @@ struct Current {
     name: String,
     record: SiteRecord,
     is_new: bool,
-    /// Whether the batch gives other attributes of the site than it had.
+    /// Whether the batch changes the attributes of the site.
     is_given: bool,
 }
 
-/// The page ids of all portions' URLs.
+/// Page ids of all portions' URLs.
 pub(super) struct Resolved {
     /// Page ids by portion and rank.
     numbers: Sorted,
-    /// How many URLs have a record.
+    /// Number of URLs that have a record.
     pub(super) records: u64,
 }
 
-/// Gives every URL its page id, and every URL that has a record its place among the records.
+/// Assigns every URL its page id, and creates a record entry for every URL that has a record.
 ///
-/// URLs that are `unnamed` in every portion are skipped. What the batch says of sites (`claims`) is
-/// worked in between, since both come in the order of the sites' names, and so do the ids of new ones.
+/// URLs that are `unnamed` in every portion are skipped. Attributes of sites (`claims`) are merged
+/// in, since both come in the order of site names, and so do the ids of new sites.
 pub(super) fn resolve(
     store: &Store,
     mut urls: Sorted,
@@ -102,7 +102,7 @@ pub(super) fn resolve(
                 target_event(&mut passes.targets, page, None, PageState::Known, false)?;
             }
         }
-        // Written even where there is no page, since ranks have no gaps.
+        // Also written if there is no page, since ranks have no gaps.
         for place in &places {
             numbers.push(place, &page.0.to_be_bytes())?;
         }
@@ -117,7 +117,7 @@ pub(super) fn resolve(
     })
 }
 
-/// Brings the pieces of records together, with page ids instead of ranks.
+/// Groups the pieces of records, with page ids instead of ranks.
 pub(super) fn place(
     mut pieces: Sorted,
     resolved: Resolved,
@@ -166,7 +166,8 @@ pub(super) fn place(
     Ok(())
 }
 
-/// Works in what is said of sites of which the batch names no page: those before `name`, or all.
+/// Applies the attributes of sites without a page in the batch: those before `name`, or all
+/// remaining ones.
 fn others(
     store: &Store,
     claims: &mut SiteClaims,
@@ -183,7 +184,7 @@ fn others(
     Ok(())
 }
 
-/// Works in what is said of a site. Where that is other than before, all its pages inherit anew.
+/// Applies the attributes of a site. If they changed, all its pages inherit them again.
 fn work_in(
     store: &Store,
     site: &mut Current,

@@ -1,5 +1,4 @@
-//! The blocks pass: rows that are made and deleted, one block of neighbouring rows at a time, in
-//! the order of keys.
+//! The row blocks pass: writes new and deleted rows, in blocks of neighbouring rows, in key order.
 
 use super::fields::Fields;
 use super::passes::{Passes, citers_event};
@@ -10,7 +9,7 @@ use seedbank_algorithms::watch::Watch;
 use seedbank_store::links::LinkKey;
 use seedbank_store::{Sorted, Store, tables};
 
-/// Writes the rows, and hands on what changes for their targets. No row is both made and deleted.
+/// Writes the rows, and emits changes of their targets. No row is both created and deleted.
 pub(super) fn row_blocks_pass(
     store: &Store,
     mut rows: Sorted,

@@ -1,5 +1,5 @@
-//! The rows pass makes the rows that the bank does not have yet; the members pass gives rows their
-//! pages and deletes those that no page carries any longer.
+//! The rows pass creates the rows that the bank does not have yet; the members pass assigns pages
+//! to rows and deletes rows that no page carries any more.
 
 use roaring::RoaringBitmap;
 
@@ -15,7 +15,7 @@ use seedbank_store::{Sorted, Store, StoreError, Value, row_hash, tables};
 const MEMBERS: u8 = 0;
 const UNCRAWLED: u8 = 1;
 
-/// Makes rows for the target sets that no row of the bank has.
+/// Creates rows for the sets of targets that no row of the bank has.
 pub(super) fn rows_pass(
     store: &Store,
     mut wanted: Sorted,
@@ -40,7 +40,7 @@ pub(super) fn rows_pass(
         let Some((_, next_row)) = site.as_mut() else {
             continue;
         };
-        // There is more than one row here only where hashes collide.
+        // Only hash collisions lead to more than one row here.
         let mut made: Vec<(Vec<u8>, RowId)> = Vec::new();
         while let Some((key, content)) = wanted.next_under(&of_hash)? {
             let page = Fields(&key[of_hash.len()..]).u32()?;
@@ -103,7 +103,7 @@ fn hash_event(
     Ok(passes.row_hashes.push(&key, &[u8::from(gained)])?)
 }
 
-/// Gives rows their pages, and deletes rows without pages.
+/// Assigns pages to rows, and deletes rows without pages.
 pub(super) fn members_pass(
     store: &Store,
     mut members: Sorted,
@@ -158,7 +158,7 @@ fn delete_row(store: &Store, row: RowId, passes: &mut Passes<'_>) -> Result<(), 
     passes.site(row.site(), &delta)
 }
 
-/// Changes a row's count of known targets.
+/// Changes a row's number of uncrawled targets.
 pub(super) fn row_uncrawled_event(
     row: RowId,
     by: i64,
@@ -205,7 +205,7 @@ pub(super) fn row_counts_pass(
         };
         passes.changes.put(&tables::ROW_MEMBERS, &row, &members)?;
         if before != uncrawled {
-            // The values of all its pages have changed too, and only crawled pages have rows.
+            // The values of all its pages changed too, and only crawled pages have rows.
             let delta = SiteDelta {
                 changed: true,
                 cover_changed: true,

@@ -1,9 +1,9 @@
-//! What a batch says of sites themselves.
+//! Attributes of sites in a batch.
 //!
-//! Of several records of one site the largest counts, whole: the one of most bytes, and of equally long
-//! ones the last in byte order, as the bank packs them. What a site gives
-//! its pages is written into them where they have nothing of their own: in all pages that are there
-//! when it changes, and in each that comes later. So whoever reads pages need not know of it.
+//! Of several records of one site the largest counts as a whole: the one with the most bytes in
+//! packed form, then the last in byte order. Attributes of a site are copied into its pages that
+//! have no value of their own: into existing pages when they change, and into each new page. So
+//! readers of pages need not read the site.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,16 +13,16 @@ use crate::engine::EngineError;
 use seedbank_formats::ingest::SiteAttributes;
 use seedbank_store::{self, Sorted, Sorter};
 
-/// What a batch said of sites.
+/// Changes of sites by a batch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct SiteCounts {
-    /// Sites that have a record.
+    /// Number of sites with a record.
     pub named: u64,
-    /// Sites of which something else is given than before.
+    /// Number of sites whose attributes changed.
     pub changed: u64,
 }
 
-/// Collects records of sites.
+/// Collector of records of sites.
 pub(super) struct SiteRecords {
     records: Sorter,
     count: u64,
@@ -49,7 +49,7 @@ impl SiteRecords {
     }
 }
 
-/// The beginning of the keys of a site's records. Names have no NUL byte, so these keys sort as the
+/// Returns the key prefix of a site's records. Names contain no NUL byte, so these keys sort as the
 /// names do.
 fn key_of(name: &str) -> Vec<u8> {
     let mut key = Vec::with_capacity(name.len() + 9);
@@ -58,17 +58,18 @@ fn key_of(name: &str) -> Vec<u8> {
     key
 }
 
-/// What is said of sites, in the order of their names.
+/// Attributes of sites, in the order of their names.
 pub(super) struct SiteClaims {
     records: Sorted,
-    /// Of what was taken so far; `None` where the batch has no records of sites.
+    /// Digest of the records taken so far; `None` if the batch has no records of sites.
     hasher: Option<blake3::Hasher>,
-    /// Records that another one of their site overruled, as far as they were taken.
+    /// Number of records so far that another record of the same site overruled.
     pub(super) overruled: u64,
 }
 
 impl SiteClaims {
-    /// What is said of the next site, if its name is before this one; with `None` of any.
+    /// Returns the attributes of the next site if its name is before this one, or of any with
+    /// `None`.
     pub(super) fn before(
         &mut self,
         name: Option<&str>,
@@ -84,7 +85,7 @@ impl SiteClaims {
         self.take(&next)
     }
 
-    /// What is said of a site, where all before it were taken.
+    /// Returns the attributes of a site. All sites before it must have been taken.
     pub(super) fn of(&mut self, name: &str) -> Result<Option<SiteAttributes>, EngineError> {
         self.take(&key_of(name))
     }
@@ -109,8 +110,8 @@ impl SiteClaims {
         Ok(Some(seedbank_store::unpack(&bytes)?))
     }
 
-    /// The digest of all that was said; `None` where nothing was, so that a batch of pages alone has
-    /// the digest that it had before there were records of sites.
+    /// Returns the digest of all records; `None` if there are none, so that a batch of pages alone
+    /// has the same digest as before records of sites existed.
     pub(super) fn digest(&self) -> Option<blake3::Hash> {
         self.hasher.as_ref().map(blake3::Hasher::finalize)
     }

@@ -1,5 +1,5 @@
-//! The targets pass: the in-links of pages, pages that come or go with links to them, and the
-//! effect of a change of state on the uncrawled counts of the pages that link there.
+//! The targets pass: updates the in-links of pages, pages that appear or disappear with links to
+//! them, and the uncrawled counts of pages that link to a page whose state changed.
 
 use super::fields::group;
 use super::passes::{
@@ -14,17 +14,17 @@ use seedbank_store::links::{Link, LinkBlock, LinkKey, NEIGHBOURS};
 use seedbank_store::records::PageState;
 use seedbank_store::{Sorted, Store, Table, tables};
 
-/// What a batch does to one page as a target.
+/// Changes of one page as a target.
 #[derive(Default)]
 struct Target {
     old: Option<PageState>,
     new: Option<PageState>,
     has_record: bool,
-    /// How many more aliases lead to it than before; `None` where none begins or ceases to.
+    /// Change of the number of aliases that lead to it; `None` if none begins or ceases to.
     leads: Option<i64>,
-    /// Blocks of `intra` with a change, each once, ascending.
+    /// Changed blocks of `intra`, each once, ascending.
     intra: Vec<(u32, Places)>,
-    /// Blocks of `rows` with a change, each once, ascending.
+    /// Changed blocks of `rows`, each once, ascending.
     citers: Vec<(LinkKey, Places)>,
 }
 
@@ -39,7 +39,7 @@ impl Target {
     }
 }
 
-/// Returns 1 for a page that counts as uncrawled where it is linked to, and 0 for any other.
+/// Returns 1 for a page that counts as an uncrawled target, and 0 for any other.
 fn uncrawled(state: Option<PageState>) -> i64 {
     i64::from(state == Some(PageState::Known))
 }
@@ -93,7 +93,7 @@ pub(super) fn targets_pass(
     back.citers.write(passes)
 }
 
-/// The tables by which sources are found, each at the block that the pass has reached.
+/// The tables of in-links, each at the block that the pass has reached.
 struct WayBack {
     intra: Blocks<u32>,
     citers: Blocks<LinkKey>,
@@ -115,7 +115,7 @@ impl<T: Link> Blocks<T> {
         }
     }
 
-    /// Applies what a page gained and lost. Returns the blocks that had its sources before the
+    /// Applies gains and losses of a page. Returns the blocks that contained its sources before the
     /// batch, and whether it has any sources now.
     fn apply(
         &mut self,
@@ -157,7 +157,7 @@ impl<T: Link> Blocks<T> {
     }
 }
 
-/// An ascending list of blocks after gains and losses, which ascend too.
+/// Applies gains and losses to a list of blocks. Both ascend.
 fn after<T: Ord + Copy>(old: &[T], events: &[(T, Places)]) -> Vec<T> {
     let mut new = Vec::with_capacity(old.len() + events.len());
     let mut old = old.iter().copied().peekable();
@@ -221,7 +221,8 @@ fn is_led_to(
     Ok(leads > 0)
 }
 
-/// `blocks` had the sources before the batch; the blocks in the store are of that time as well.
+/// Updates the uncrawled counts of pages on the same site. `blocks` contained the sources before
+/// the batch; the blocks in the store are of that time too.
 fn count_intra(
     store: &Store,
     page: PageId,
@@ -247,25 +248,25 @@ fn count_intra(
     Ok(())
 }
 
-/// The places of a block whose lists have an entry.
+/// Returns the places of a block whose lists contain an entry.
 fn places_of<T: Link>(links: &LinkBlock<T>, entry: T) -> u64 {
     links
         .places_of(entry)
         .fold(0, |all, place| all | 1 << place)
 }
 
-/// The places of a block that lost their link.
+/// Returns the places of a block that lost their link.
 fn lost<T: Ord + Copy>(blocks: &[(T, Places)], block: T) -> u64 {
     let found = blocks.binary_search_by(|(other, _)| other.cmp(&block));
     found.map_or(0, |at| blocks[at].1.lost)
 }
 
-/// The places of a block that are marked.
+/// Iterates over the marked places of a block.
 fn marked(places: u64) -> impl Iterator<Item = u32> {
     (0..NEIGHBOURS).filter(move |place| places & (1 << place) != 0)
 }
 
-/// Adjusts the uncrawled counts of the rows that gained or kept a link to the page.
+/// Updates the uncrawled counts of the rows that gained or kept a link to the page.
 fn count_citers(
     store: &Store,
     page: PageId,
@@ -281,7 +282,7 @@ fn count_citers(
     };
     if new != 0 {
         for &(block, places) in &target.citers {
-            // A row that lost a target is deleted, and its count with it.
+            // A row that lost a target is deleted together with its count.
             count(block, places.gained, new)?;
         }
     }

@@ -1,14 +1,14 @@
-//! Undo: the last batch is taken back by another one, which puts back what it overwrote.
+//! Undo: reverses the last batch by another one, which restores overwritten entries.
 //!
-//! Everything that the batch wrote of sites, pages and links gets the value it had, with these
-//! exceptions, since ids are never given out twice and refreshes stay:
+//! Everything that the batch wrote of sites, pages and links gets its previous value, with these
+//! exceptions, since ids are never reused and refreshes stay:
 //!
-//! * A page that the batch brought stays as one that nobody links to, which outside the store is
-//!   none; it keeps its id for evidence of refreshes that ran on it.
-//! * A site keeps the numbers it has given out, and counts as changed now, so that the next refresh
-//!   looks at it.
-//! * What pages were between the two batches, and rows that only they had, go to the past as those
-//!   of any batch do (`former_pages`, `former_rows`).
+//! * A page that the batch added stays as an unlinked page, which does not exist for readers; it
+//!   keeps its id for evidence of refreshes that ran on it.
+//! * A site keeps the numbers that it has assigned, and counts as changed now, so that the next
+//!   refresh reads it.
+//! * The versions of pages between the two batches, and rows that only they had, become history as
+//!   with any batch (`former_pages`, `former_rows`).
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -28,33 +28,33 @@ use seedbank_store::records::{
 use seedbank_store::tables::{self, BitmapKey};
 use seedbank_store::{Changes, Key, StoreError, Value, Writer};
 
-/// A batch that was taken back.
+/// Report of an undo.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct UndoReport {
-    /// The batch that was taken back.
+    /// The batch that was undone.
     #[schemars(range(min = 1))]
     pub undone: BatchId,
     /// Its name.
     pub name: String,
-    /// The number under which that stands in the history, as a batch of its own.
+    /// The number of the undo in the history, as a batch of its own.
     #[schemars(range(min = 1))]
     pub batch: BatchId,
-    /// What it changed.
+    /// Changes by the undo.
     pub counts: BatchCounts,
-    /// How long it took, in seconds.
+    /// Elapsed time, in seconds.
     #[schemars(range(min = 0))]
     pub seconds: f64,
 }
 
 impl Bank {
-    /// Takes the last batch back: pages, links and attributes are what they were before it. That is
-    /// a batch of its own, with a number of its own; refreshes stay, and the next one sees what has
-    /// changed. The same records can be ingested again afterwards.
+    /// Undoes the last batch: pages, links and attributes become what they were before it. The undo
+    /// is a batch of its own, with its own number. Refreshes stay, and the next one sees the
+    /// changes. The same records can be ingested again afterwards.
     ///
-    /// A batch that took another one back, or that forgot pages on demand, cannot be taken back:
-    /// [`EngineError::CannotUndo`]. With `wait` it waits for another writer to finish. `memory` is how many
-    /// bytes sorting may take, besides the store's own.
+    /// An undo and a batch that forgot pages cannot be undone: [`EngineError::CannotUndo`]. If
+    /// `wait` is set, waits for another writer to finish. `memory` is the memory for sorting, in
+    /// bytes, besides the store's own.
     ///
     /// ```
     #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
@@ -63,7 +63,7 @@ impl Bank {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// Cost: what the batch wrote, read and written once more; for the bank's first batch, all of
+    /// Cost: reads what the batch wrote and writes it once more; for the bank's first batch, all of
     /// its pages and links.
     pub fn undo(
         &self,
@@ -129,7 +129,7 @@ impl Bank {
     }
 }
 
-/// The last batch, if it can be taken back.
+/// Returns the last batch, if it can be undone.
 fn undoable(writer: &Writer, last: BatchId) -> Result<(UndoRecord, BatchRecord), EngineError> {
     if last == 0 {
         return Err(EngineError::CannotUndo(UndoError::NoBatch));
@@ -146,14 +146,14 @@ fn undoable(writer: &Writer, last: BatchId) -> Result<(UndoRecord, BatchRecord),
     }
 }
 
-/// The changes that take a batch back.
+/// The changes that undo a batch.
 struct TakingBack<'a> {
     writer: &'a Writer,
     changes: Changes,
-    /// The number of the batch that takes back, and of the one that is taken back.
+    /// The number of the undo, and of the undone batch.
     batch: BatchId,
     undone: BatchId,
-    /// What is given of sites, once the batch is taken back.
+    /// Attributes of sites before the undone batch.
     given: BTreeMap<SiteId, SiteGiven>,
     /// Pages whose state, spam mark or row changes.
     former: RoaringTreemap,
@@ -173,7 +173,7 @@ impl<'a> TakingBack<'a> {
         }
     }
 
-    /// Puts an entry of a table back. Entries come by table, sites before pages.
+    /// Restores an entry of a table. Entries come by table, sites before pages.
     fn put(
         &mut self,
         table: &'static str,
@@ -243,7 +243,7 @@ impl<'a> TakingBack<'a> {
         Ok(self.changes.put(&tables::PAGES, &page, &record)?)
     }
 
-    /// What is left of a page that came with the batch.
+    /// Returns the record of a page that the undone batch added.
     fn unlinked(&mut self, page: PageId, now: &PageRecord) -> Result<PageRecord, EngineError> {
         let site = page.site();
         let given = match self.given.get(&site) {
@@ -255,7 +255,7 @@ impl<'a> TakingBack<'a> {
         Ok(record)
     }
 
-    /// Keeps a row that came with the batch, as one that nobody carries any more.
+    /// Stores a row that the undone batch added as a former row.
     fn keep_row(&mut self, row: RowId) -> Result<(), EngineError> {
         let targets = self.writer.need_row(row)?;
         let former = FormerRow {
@@ -278,7 +278,7 @@ fn key_of<K: Key>(table: &'static str, key: &[u8]) -> Result<K, EngineError> {
     K::take(key).ok_or_else(|| damaged(table, "a key cannot be read".to_owned()))
 }
 
-/// An entry of a table that a batch overwrote: its key and its former value.
+/// Parses an entry of a table that a batch overwrote: its key and its former value.
 fn typed<K: Key, V: Value>(
     table: &'static str,
     key: &[u8],

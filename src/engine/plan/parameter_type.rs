@@ -1,4 +1,4 @@
-//! The types of parameters: how their values are written.
+//! Types of parameters, and how their values are written.
 
 use schemars::JsonSchema;
 use serde::de::value::{Error as ValueError, StrDeserializer};
@@ -14,17 +14,17 @@ use seedbank_algorithms::cover::{self, Covered, Share, Value};
 /// How a parameter's value is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ValueKind {
-    /// As a number without a sign, or a word.
+    /// A number without a sign, or a word.
     Text,
-    /// As a number that may be negative.
+    /// A number that may be negative.
     Signed,
-    /// As `true` or `false`; a flag without a value means `true`.
+    /// `true` or `false`; a flag without a value means `true`.
     Switch,
-    /// As the path of a file with a [`List`].
+    /// The path of a file with a [`List`].
     List,
 }
 
-/// One of the words that a parameter can be set to.
+/// One of the words to which a parameter can be set.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 pub struct NamedValue {
     /// The word.
@@ -39,15 +39,15 @@ pub struct NamedValue {
 pub(super) trait ParameterType: Clone + Serialize + Send + Sync + 'static {
     const KIND: ValueKind = ValueKind::Text;
 
-    /// Reads a value as flags have it.
+    /// Parses a value as in flags.
     fn read(text: &str) -> Result<Self, String>;
 
-    /// All values, if they are words.
+    /// Returns all values, if they are words.
     fn words() -> Vec<NamedValue> {
         Vec::new()
     }
 
-    /// Whether the value takes off what a plan stored.
+    /// Whether the value removes what a plan stored.
     fn removes_stored(&self) -> bool {
         false
     }
@@ -61,7 +61,7 @@ pub(super) trait ParameterType: Clone + Serialize + Send + Sync + 'static {
     }
 }
 
-/// A value as it is written in flags.
+/// Formats a value as in flags.
 pub(super) fn to_text(value: &impl Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(word)) => word,
@@ -71,13 +71,13 @@ pub(super) fn to_text(value: &impl Serialize) -> String {
     }
 }
 
-/// Reads a type whose values are words.
+/// Parses a type whose values are words.
 fn read_word<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     let word: StrDeserializer<'_, ValueError> = text.into_deserializer();
     T::deserialize(word).map_err(|e| e.to_string())
 }
 
-/// The words of a type with their doc comments, which its JSON Schema has.
+/// Returns the words of a type with their doc comments, taken from its JSON Schema.
 fn words_of<T: JsonSchema>() -> Vec<NamedValue> {
     let schema = schemars::schema_for!(T).to_value();
     let variants = schema.get("oneOf").or_else(|| schema.get("anyOf"));

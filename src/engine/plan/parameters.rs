@@ -1,12 +1,12 @@
-//! The parameters of plans: each is declared here, once.
+//! Declarations of the plan parameters, one item each.
 //!
-//! From a declaration come the field of [`PlanOptions`] with its name in plan files, in answers and
-//! in the bank; the flag with its help; the JSON Schema; the check of the range; and how the
-//! parameter merges with what the plan stored ([`PlanOptions::merged_over`]).
+//! A declaration determines the field of [`PlanOptions`] with its name in plan files, in JSON and
+//! in the bank; the flag with its help; the JSON Schema; the range check; and how the parameter
+//! merges with what the plan stored ([`PlanOptions::merged_over`]).
 //!
-//! A declaration is a doc comment, which is also the help and the schema's description, a name, a
-//! type, and [`Declaration`]. Doc comments name other parameters in backticks, as plan files do; the
-//! command line prints them as flags.
+//! A declaration consists of a doc comment, which is also the help and the description in the
+//! schema, a name, a type, and a [`Declaration`]. Doc comments name other parameters in backticks,
+//! as plan files do; the command line prints them as flags.
 
 use std::sync::LazyLock;
 
@@ -249,7 +249,7 @@ impl Parameter {
     }
 }
 
-/// Adds the defaults to the JSON Schema of [`PlanOptions`], and words the ranges.
+/// Adds ranges and defaults to the descriptions in the JSON Schema of [`PlanOptions`].
 fn with_defaults(schema: &mut Schema) {
     let properties = schema.get_mut("properties");
     let Some(properties) = properties.and_then(serde_json::Value::as_object_mut) else {

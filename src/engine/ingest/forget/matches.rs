@@ -1,5 +1,5 @@
-//! What is to be forgotten: the pages and sites of given names, and what has to be said of the pages
-//! that link to them.
+//! What to forget: the pages and sites that match given names, and the updates of the pages that
+//! link to them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,18 +14,18 @@ use seedbank_store::aliases::{AliasIn, AliasRecord};
 use seedbank_store::records::{Barred, PageState};
 use seedbank_store::{Changes, Hash128, Store, StoreError, tables};
 
-/// NameSet of pages and sites, normalised.
+/// Normalised names of pages and sites.
 #[derive(Default)]
 pub(super) struct NameSet {
     /// Sites and the rest of the URLs.
     pub(super) pages: BTreeSet<(String, String)>,
     pub(super) sites: BTreeSet<String>,
-    /// What another bank bars, and its secret; `None` where the names were given.
+    /// Blocklist and secret of another bank; `None` if the names were given.
     theirs: Option<(Secret, Vec<(Hash128, bool)>)>,
 }
 
 impl NameSet {
-    /// Reads URLs, and names of sites: what has no scheme and no path is a site.
+    /// Parses URLs and site names. A text without a scheme and a path is a site name.
     pub(super) fn parse(what: &[String], naming: Naming) -> Result<Self, EngineError> {
         let mut names = Self::default();
         let located = |url: &str, text: &String| {
@@ -57,7 +57,7 @@ impl NameSet {
         Ok(names)
     }
 
-    /// What a bank has of what another one bars.
+    /// Finds the pages and sites of a bank that another bank blocks.
     pub(super) fn barred(
         store: &Store,
         (theirs, secret, bars): (&Store, Secret, &Blocklist),
@@ -89,7 +89,8 @@ impl NameSet {
         Ok(names)
     }
 
-    /// The hashes under which they are barred from now on, each with whether it is a site.
+    /// Returns the hashes to block, each with whether it belongs to a site. Stores the secret if
+    /// necessary.
     pub(super) fn bar(
         &self,
         store: &Store,
@@ -107,7 +108,8 @@ impl NameSet {
     }
 }
 
-/// Whether a text is the name of a site, and not of a host on it, say, or of a page.
+/// Whether a text is the name of a site, and not of a page or of a host that is only part of a
+/// site.
 fn is_site(text: &str, site: &str, naming: Naming) -> bool {
     let hosts = SiteMode::Host.with(naming.urls);
     let is_plain = !text.contains(['\\', '#', '@', ':']) || text == site;
@@ -119,9 +121,9 @@ fn is_site(text: &str, site: &str, naming: Naming) -> bool {
         })
 }
 
-/// What the bank has of the names.
+/// Pages and sites of the bank that match the names.
 pub(super) struct Matches {
-    /// The pages, those of the sites included.
+    /// The pages, including those of the sites.
     pub(super) pages: RoaringTreemap,
     /// The sites, with their names.
     pub(super) sites: BTreeMap<SiteId, String>,
@@ -129,15 +131,15 @@ pub(super) struct Matches {
     locations: BTreeMap<PageId, (String, String)>,
 }
 
-/// Records that take the links to forgotten pages away.
+/// Records that remove all links to forgotten pages.
 pub(super) struct Removal {
     pub(super) records: Vec<Record>,
-    /// How many aliases led to a forgotten page.
+    /// Number of aliases that led to a forgotten page.
     pub(super) aliases: u64,
 }
 
 impl Matches {
-    /// Looks the names up; what is not known is an error, unless it `may_lack` some.
+    /// Looks up the names. An unknown name is an error, unless `may_lack` is set.
     pub(super) fn find(
         store: &Store,
         names: &NameSet,
@@ -194,8 +196,9 @@ impl Matches {
         self.pages.contains(page.0)
     }
 
-    /// What a batch has to say so that no link goes from or to a page: of each page that it is gone,
-    /// of each that links to one what it links to without it, of each alias of one that it is gone.
+    /// Returns the records of a batch that removes all links from and to the pages: each page
+    /// becomes gone, each page that links to one gets its other links, and each alias of one
+    /// becomes gone.
     pub(super) fn records(
         &self,
         store: &Store,
@@ -247,7 +250,7 @@ impl Matches {
         Ok(without)
     }
 
-    /// Deletes the ways from names to ids.
+    /// Deletes the entries from names to ids.
     pub(super) fn delete_names(&self, changes: &mut Changes) -> Result<(), StoreError> {
         for (page, (_, local)) in &self.locations {
             changes.delete(&tables::PAGE_IDS, &(page.site(), local.clone()))?;

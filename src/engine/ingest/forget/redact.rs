@@ -1,5 +1,5 @@
-//! Texts in which names of forgotten pages stand: lists that plans name, what refreshes kept of pins,
-//! lists of bad records.
+//! Finds and removes names of forgotten pages in texts: lists that plans reference, stored results
+//! of pins, and lists of bad records.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
@@ -14,28 +14,28 @@ use seedbank_formats::ingest::{self, Naming};
 use seedbank_store::lists::ListText;
 use seedbank_store::{Changes, Hash128, Store, tables};
 
-/// What stands for a name in a text that is kept.
+/// Replaces a host in stored texts.
 const FORGOTTEN: &str = "forgotten.invalid";
 
-/// Finds names in texts, however they are spelled: what looks like a URL or a host is read as an input's
-/// URLs are.
+/// Finds names in texts, in any spelling: everything that looks like a URL or a host is parsed like
+/// the URLs of an input.
 pub(super) struct Redactor<'a> {
     pages: HashSet<(&'a str, &'a str)>,
     sites: HashSet<&'a str>,
     naming: Naming,
 }
 
-/// Whether a character ends what may be a URL.
+/// Whether a character ends a URL in a text.
 fn ends_url(c: char) -> bool {
     c.is_whitespace() || matches!(c, '"' | '<' | '>' | '`')
 }
 
-/// Whether a character may be one of a host.
+/// Whether a character can be part of a host.
 fn is_of_host(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '.' | '-' | '_')
 }
 
-/// What may stand behind a URL in a sentence.
+/// Characters after a URL in a sentence.
 const STOPS: [char; 7] = ['.', ',', ';', ':', '!', ')', '\''];
 
 impl<'a> Redactor<'a> {
@@ -52,11 +52,11 @@ impl<'a> Redactor<'a> {
         self.pages.is_empty() && self.sites.is_empty()
     }
 
-    /// Whether a name stands in a text. A longer one that it begins does not count, nor another host of
-    /// which it is the end: `a.example` is neither in `a.example.net` nor in `b.a.example`, unless a site
-    /// is a domain.
+    /// Whether a text contains a name. A longer name with it as a prefix does not count, nor
+    /// another host with it as a suffix: `a.example` is contained neither in `a.example.net` nor in
+    /// `b.a.example`, unless sites are domains.
     ///
-    /// Cost: a look at each run of letters that may be a host, whatever the number of names.
+    /// Cost: one parse per maximal run of host characters, whatever the number of names.
     fn stand_in(&self, text: &str) -> bool {
         let mut at = 0;
         while let Some(from) = text[at..].find(is_of_host) {
@@ -71,7 +71,7 @@ impl<'a> Redactor<'a> {
         false
     }
 
-    /// Whether a name is, or begins with, the run of a text that begins here.
+    /// Whether a name equals, or begins with, the run of a text at this position.
     fn begin_at(&self, text: &str, from: usize, run: &str) -> bool {
         let (before, rest) = text.split_at(from);
         let rest = rest.split(ends_url).next().unwrap_or_default();
@@ -79,7 +79,7 @@ impl<'a> Redactor<'a> {
             let scheme = before.rsplit(|c: char| !c.is_ascii_alphabetic()).next();
             return self.is_one(&[scheme.unwrap_or_default(), "://", rest].concat());
         }
-        // `.a.example` and `a.example.` in a list of hosts name it too.
+        // `.a.example` and `a.example.` in a list of hosts name the host too.
         let host = run.trim_matches('.');
         let rest = rest.trim_start_matches('.');
         let of_site = self.is_site(host);
@@ -90,14 +90,15 @@ impl<'a> Redactor<'a> {
                     .any(|scheme| self.is_one(&[scheme, rest].concat()))
     }
 
-    /// Whether a host is one of a site.
+    /// Whether a host belongs to one of the sites.
     fn is_site(&self, host: &str) -> bool {
         !self.sites.is_empty()
             && ingest::parse(&["http://", host, "/"].concat(), self.naming)
                 .is_ok_and(|found| self.sites.contains(&*found.site))
     }
 
-    /// Whether a URL, with or without what ends a sentence, is a page's, or one of a site.
+    /// Whether a URL, with or without punctuation at its end, is one of the pages or on one of the
+    /// sites.
     fn is_one(&self, url: &str) -> bool {
         let has = |url: &str| {
             ingest::parse(url, self.naming).is_ok_and(|found| {
@@ -108,7 +109,7 @@ impl<'a> Redactor<'a> {
         has(url) || url.ends_with(STOPS) && has(url.trim_end_matches(STOPS))
     }
 
-    /// The same of JSON, in any of its texts; of what is no JSON as it is.
+    /// Whether a string in a JSON text contains a name. Invalid JSON is searched as plain text.
     fn stand_in_json(&self, json: &str) -> bool {
         fn any(value: &serde_json::Value, has: &dyn Fn(&str) -> bool) -> bool {
             match value {
@@ -118,7 +119,7 @@ impl<'a> Redactor<'a> {
                 _ => false,
             }
         }
-        // A text may itself be the beginning of a record, as JSON escapes it.
+        // A string may itself be the beginning of a record, with slashes escaped as in JSON.
         let has = |text: &str| {
             self.stand_in(text) || text.contains("\\/") && self.stand_in(&text.replace("\\/", "/"))
         };
@@ -129,10 +130,10 @@ impl<'a> Redactor<'a> {
     }
 }
 
-/// Leaves lines out of lists that plans name, and names out of what refreshes kept as text. Returns
-/// how many lines.
+/// Removes lines with names from lists that plans reference, and names from stored results. Returns
+/// the number of removed lines.
 ///
-/// Cost: a look at each line of the lists, and one scan of plans and refreshes.
+/// Cost: reading each line of the lists, and one scan of plans and refreshes.
 pub(super) fn of_lists(
     store: &Store,
     changes: &mut Changes,
@@ -195,14 +196,14 @@ fn hexadecimal(hash: &Hash128) -> String {
     })
 }
 
-/// What a list is now.
+/// A list after lines were removed.
 struct Shorter {
     hash: Hash128,
-    /// How many lines it had, and has.
+    /// Numbers of lines before and after.
     lines: (usize, usize),
 }
 
-/// Settings, as JSON, that name the new lists, with how many lines they have.
+/// Replaces hashes and numbers of lines in settings (JSON).
 fn renamed(settings: &str, instead: &BTreeMap<Hash128, Shorter>) -> String {
     let mut settings = settings.to_owned();
     for (old, new) in instead {
@@ -224,7 +225,7 @@ fn relisted(lists: &[Hash128], instead: &BTreeMap<Hash128, Shorter>) -> Vec<Hash
     new
 }
 
-/// JSON in which no string has a name.
+/// Replaces names in all strings of a JSON text.
 fn without(json: &str, traces: &Redactor<'_>) -> String {
     fn clean(value: &mut serde_json::Value, traces: &Redactor<'_>) {
         match value {
@@ -256,7 +257,7 @@ fn without(json: &str, traces: &Redactor<'_>) -> String {
     }
 }
 
-/// Whether a name stands in a list of bad records in the bank's folder.
+/// Whether a list of bad records in the bank's folder contains a name.
 pub(super) fn are_in_rejects(
     bank: &Path,
     traces: &Redactor<'_>,
@@ -274,8 +275,8 @@ pub(super) fn are_in_rejects(
     Ok(false)
 }
 
-/// Leaves lines out of the lists of bad records in the bank's folder; returns how many. Each file is
-/// replaced whole.
+/// Removes lines with names from the lists of bad records in the bank's folder. Returns their
+/// number. Each file is replaced atomically.
 pub(super) fn of_rejects(
     bank: &Path,
     traces: &Redactor<'_>,
@@ -313,7 +314,7 @@ fn reject_lists(bank: &Path) -> Result<Vec<PathBuf>, EngineError> {
     Ok(lists)
 }
 
-/// Hands on each line of a file, as bytes and as text, until `each` says that it is enough. Returns
+/// Calls `each` with the lines of a file, as bytes and as text, until it returns true. Returns
 /// whether it did.
 fn read_lines(
     path: &Path,
@@ -330,8 +331,8 @@ fn read_lines(
     Ok(false)
 }
 
-/// Begins a file under a name that a command which was killed may have left. Whatever has the name is
-/// removed first: a link there is not followed.
+/// Creates a temporary file. Removes a file that a killed command left under this name, without
+/// following a link.
 fn begin(fresh: &Path) -> io::Result<fs::File> {
     match fs::remove_file(fresh) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
