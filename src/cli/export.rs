@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use seedbank::engine::{Bank, EngineError, ExportReport, ExportPart};
+use seedbank::engine::{Bank, EngineError, ExportPart, ExportReport};
 use seedbank::ingest::{MAX_LINE, SUFFIX_LIST, SiteMode, UrlRules};
 use seedbank::shown::{are, counted};
 

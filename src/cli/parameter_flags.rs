@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
-use seedbank::engine::{EngineError, ValueKind, List, Parameter, PlanOptions};
+use seedbank::engine::{EngineError, List, Parameter, PlanOptions, ValueKind};
 use seedbank::watch::Watch;
 
 /// Which parameters of plans a command takes as flags.

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::BoolishValueParser;
 use seedbank::engine::{
-    Bank, RecomputedCores, DryRun, RecomputeReason, RefreshReport, RefreshRequest, SiteChange, StepsView, TuningView,
+    Bank, DryRun, RecomputeReason, RecomputedCores, RefreshReport, RefreshRequest, SiteChange,
+    StepsView, TuningView,
 };
 use seedbank::shown::counted;
 use seedbank::told;
@@ -191,7 +192,9 @@ fn cost_text(cost: &RecomputedCores) -> String {
         RecomputeReason::Cold => "nothing to take over, or not asked to\n",
         RecomputeReason::Bound => "what was kept of them proves too little\n",
         RecomputeReason::Further => "nothing changed, and nothing from there on was kept\n",
-        RecomputeReason::Changed if cost.cores.len() == 1 => "pages that it is linked with changed\n",
+        RecomputeReason::Changed if cost.cores.len() == 1 => {
+            "pages that it is linked with changed\n"
+        }
         RecomputeReason::Changed => "pages that they are linked with changed\n",
     });
     for change in &cost.changes {

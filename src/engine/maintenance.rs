@@ -144,13 +144,13 @@ pub fn restore_with_blocklist(
     folder: &Path,
     bank: &Path,
     request: &RestoreRequest,
-    barring: &Bank,
+    other: &Bank,
     watch: &dyn Watch,
 ) -> Result<(RestoreReport, Option<ForgetReport>), EngineError> {
     seedbank_store::make_beside(bank, |place| {
         let report = seedbank_store::restore(folder, place, request.backup, watch)?;
         let forget = ForgetRequest::default();
-        let forgotten = Bank::at(place).forget_blocked(barring, &forget, watch)?;
+        let forgotten = Bank::at(place).forget_blocked(other, &forget, watch)?;
         Ok((report, forgotten))
     })
 }

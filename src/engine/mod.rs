@@ -26,11 +26,11 @@ mod export;
 mod graph_files;
 mod history;
 mod ingest;
+mod maintenance;
 mod plan;
 mod policy;
 mod refresh;
 mod scores;
-mod maintenance;
 mod web_graph;
 
 pub use ask::{
@@ -52,8 +52,8 @@ pub use ask::{
 pub use bank::Bank;
 pub(crate) use bank::naming;
 pub use error::{
-    BadRecords, EngineError, ExperimentError, ExportPart, ErrorKind, Family, Hint, UndoError, PlanError,
-    RequestError,
+    BadRecords, EngineError, ErrorKind, ExperimentError, ExportPart, Family, Hint, PlanError,
+    RequestError, UndoError,
 };
 pub use evaluate::{
     AbsentSeed, AbsentWhy, Baseline, Beside, BudgetEvaluation, BudgetRequest, BudgetRow, ByFetches,
@@ -69,13 +69,14 @@ pub use ingest::{
     PushedBatch, SiteCounts, UndoReport,
 };
 pub use plan::{
-    CorePlan, ValueKind, Method, Pages, Parameter, Plan, PlanOptions, Scope, Section, TakenBy, TuningRecord,
-    NamedValue,
+    CorePlan, Method, NamedValue, Pages, Parameter, Plan, PlanOptions, Scope, Section, TakenBy,
+    TuningRecord, ValueKind,
 };
-pub use policy::{RejectionReason, RejectedPin, Limit, List, PinRejection, Policy};
+pub use policy::{Limit, List, PinRejection, Policy, RejectedPin, RejectionReason};
 pub use refresh::{
-    ListChanges, RecomputedCores, DeletedPlan, PolicyView, RecomputeReason, RefreshReport, RefreshRequest, RefreshView,
-    ShortageReason, Shortage, SiteChange, Stars, StepsView, TrialView, TuningView,
+    DeletedPlan, ListChanges, PolicyView, RecomputeReason, RecomputedCores, RefreshReport,
+    RefreshRequest, RefreshView, Shortage, ShortageReason, SiteChange, Stars, StepsView, TrialView,
+    TuningView,
 };
 pub use scores::{PageScore, ScoresReport, ScoresRequest};
 

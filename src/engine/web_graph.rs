@@ -75,14 +75,14 @@ impl PageNumbers {
         pages
     }
 
-    pub(super) fn of(&self, page: PageId) -> Option<u32> {
+    pub(super) fn number_of(&self, page: PageId) -> Option<u32> {
         let number = self.of_site(page.site()).get(page.index() as usize)?;
         Some(*number).filter(|number| *number != NONE)
     }
 
     /// Returns the numbers of included pages, ascending.
-    fn of_all(&self, pages: impl Iterator<Item = PageId>) -> Vec<u32> {
-        let mut numbers: Vec<u32> = pages.filter_map(|page| self.of(page)).collect();
+    fn numbers_of(&self, pages: impl Iterator<Item = PageId>) -> Vec<u32> {
+        let mut numbers: Vec<u32> = pages.filter_map(|page| self.number_of(page)).collect();
         numbers.sort_unstable();
         numbers
     }
@@ -96,11 +96,11 @@ impl LoadedGraph {
         Ok(Self::load_each(store, &ALL_PAGES, watch, |_, _| Ok(()))?.0)
     }
 
-    /// Loads the graph without the pages that `takes_part` rejects, and also returns the numbers of
+    /// Loads the graph without the pages that `is_included` rejects, and also returns the numbers of
     /// its pages. Calls `each` with the pages of every site in the order of their numbers.
     pub(super) fn load_each(
         store: &Store,
-        takes_part: PageFilter<'_>,
+        is_included: PageFilter<'_>,
         watch: &dyn Watch,
         mut each: impl FnMut(SiteId, &[(PageId, PageRecord)]) -> Result<(), EngineError>,
     ) -> Result<(Self, PageNumbers), EngineError> {
@@ -115,7 +115,7 @@ impl LoadedGraph {
             let mut live = Vec::new();
             for entry in store.scan_under(&tables::PAGES, &site.0.to_be_bytes())? {
                 let (page, record) = entry?;
-                if record.state.is_live() && takes_part(&name, &record) {
+                if record.state.is_live() && is_included(&name, &record) {
                     live.push((page, record));
                 }
             }
@@ -144,7 +144,7 @@ impl LoadedGraph {
 
     /// Returns the sum of the PageRanks of each site's pages, and the page visits of computing
     /// them.
-    pub(super) fn by_site(
+    pub(super) fn pagerank_by_site(
         &self,
         watch: &dyn Watch,
     ) -> Result<(Vec<(SiteId, f64)>, u64), EngineError> {
@@ -225,9 +225,9 @@ fn push_rows(
     for entry in store.carried_rows(site.alone())? {
         let (_, of_row, to) = entry?;
         let pages = of_row.pages.iter().map(|index| PageId::new(site, index));
-        let of_row = numbers.of_all(pages);
+        let of_row = numbers.numbers_of(pages);
         if !of_row.is_empty() {
-            rows.push((of_row, numbers.of_all(to.into_iter())));
+            rows.push((of_row, numbers.numbers_of(to.into_iter())));
         }
     }
     rows.sort_unstable();
@@ -252,7 +252,7 @@ mod tests {
     use seedbank_store::Reader;
 
     /// Computes PageRank by URL from the records alone: every live page with all its links.
-    fn judge(records: &BTreeMap<String, serde_json::Value>) -> BTreeMap<String, f64> {
+    fn reference_pagerank(records: &BTreeMap<String, serde_json::Value>) -> BTreeMap<String, f64> {
         let mut links: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for (url, record) in records.iter().filter(|(_, r)| r["gone"] != true) {
             let targets = record["outlinks"].as_array().into_iter().flatten();
@@ -332,7 +332,7 @@ mod tests {
             }
         }
         let mut wanted: BTreeMap<String, f64> = BTreeMap::new();
-        for (url, score) in judge(&records) {
+        for (url, score) in reference_pagerank(&records) {
             let host = url::Url::parse(&url)
                 .unwrap()
                 .host_str()
@@ -342,7 +342,7 @@ mod tests {
         }
         let reader = Reader::open(bank.path()).unwrap();
         let whole = LoadedGraph::load(&reader, &Unwatched).unwrap();
-        let (found, visits) = whole.by_site(&Unwatched).unwrap();
+        let (found, visits) = whole.pagerank_by_site(&Unwatched).unwrap();
         assert!(visits > u64::from(whole.graph.pages()));
         assert_eq!(found.len(), wanted.len());
         for ((site, score), (name, wanted)) in found.into_iter().zip(wanted) {

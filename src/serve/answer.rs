@@ -240,7 +240,9 @@ impl From<EngineError> for Fault {
             EngineError::Store(e) if e.is_damage() => Some(
                 "Check the bank on the command line, which says what is damaged and how it is mended.",
             ),
-            EngineError::UnknownPage { .. } => Some("The search finds pages by a part of their URL."),
+            EngineError::UnknownPage { .. } => {
+                Some("The search finds pages by a part of their URL.")
+            }
             _ => None,
         };
         if status == StatusCode::INTERNAL_SERVER_ERROR || status == StatusCode::SERVICE_UNAVAILABLE

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::engine::{RejectionReason, PinRejection, PolicyView, ShortageReason, Shortage, Stars};
+use crate::engine::{PinRejection, PolicyView, RejectionReason, Shortage, ShortageReason, Stars};
 use seedbank_formats::shown::{counted, plain};
 
 /// The flag that holds a page back.
@@ -72,8 +72,12 @@ pub fn stars(text: &mut String, stars: Stars) {
 /// Why there are fewer seeds than were asked for.
 pub fn shortage(text: &mut String, short: Shortage, found: u32) {
     let why = match short.reason {
-        ShortageReason::NoLinkLeft => "no inter-site link is left that a further core could come from",
-        ShortageReason::NoPageLeft => "no page is left that may be one where further ones are to be",
+        ShortageReason::NoLinkLeft => {
+            "no inter-site link is left that a further core could come from"
+        }
+        ShortageReason::NoPageLeft => {
+            "no page is left that may be one where further ones are to be"
+        }
         ShortageReason::NoValueLeft => "no page that is left has any value",
         ShortageReason::NotPositive => "no further page is worth what it costs",
         ShortageReason::MaxChanges => "--max-changes lets no more pages in at a time",

@@ -120,7 +120,7 @@ fn nobody_is_sent_there_and_nothing_has_its_name() {
         ..PlanOptions::default()
     };
     let pinned = |pins: &str| PlanOptions {
-        pin: Some(List::of_text("pins", pins)),
+        pin: Some(List::parse("pins", pins)),
         ..options.clone()
     };
     let of_both = pinned("http://hub.test/secret-1\nhttp://far.test/\n");

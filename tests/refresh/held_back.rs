@@ -62,7 +62,7 @@ fn what_is_held_back_is_told() {
     );
     // A cap: all hubs are on one site.
     let capped = PlanOptions {
-        max_per_site: Some(Limit::At(2)),
+        max_per_site: Some(Limit::AtMost(2)),
         ..free.clone()
     };
     let report = bank.refresh("p", &capped, false);
@@ -105,7 +105,7 @@ fn what_is_held_back_is_told() {
     // An excluded hub leaves its place to the next one of its core.
     let excluding = PlanOptions {
         min_hubs: Some(0),
-        exclude: Some(List::of_text("no", "*/0-0\n")),
+        exclude: Some(List::parse("no", "*/0-0\n")),
         ..free.clone()
     };
     let report = bank.refresh("p", &excluding, false);
@@ -121,7 +121,7 @@ fn what_is_held_back_is_told() {
     // A page that is left out of the graph is in no core.
     let left_out = PlanOptions {
         exclude: Some(List::none()),
-        exclude_from_graph: Some(List::of_text("no", "re:/0-\n")),
+        exclude_from_graph: Some(List::parse("no", "re:/0-\n")),
         ..free
     };
     bank.refresh("p", &left_out, false);
@@ -136,7 +136,7 @@ fn pins_come_first_and_are_counted() {
         "http://a1.g0.test/\nhttp://hub.test/1-2\nhttp://nowhere.test/\nhttp://hub.test/2-1\n";
     let options = PlanOptions {
         seeds: Some(4),
-        pin: Some(List::of_text("pins", pins)),
+        pin: Some(List::parse("pins", pins)),
         ..PlanOptions::default()
     };
     let report = bank.refresh("p", &options, false);
@@ -199,7 +199,7 @@ fn a_list_changes_by_no_more_than_it_may() {
     let bank = communities(6);
     let options = PlanOptions {
         seeds: Some(6),
-        max_changes: Some(Limit::At(1)),
+        max_changes: Some(Limit::AtMost(1)),
         ..PlanOptions::default()
     };
     bank.refresh("p", &options, false);
@@ -268,7 +268,7 @@ fn lists_are_kept_as_long_as_something_names_them() {
         reader.scan(&tables::LISTS).unwrap().count()
     };
     let of = |text: &str| PlanOptions {
-        exclude: Some(List::of_text("x", text)),
+        exclude: Some(List::parse("x", text)),
         ..PlanOptions::default()
     };
     bank.refresh("p", &of("a.test\n"), false);

@@ -100,10 +100,10 @@ fn options() -> impl Strategy<Value = PlanOptions> {
     all.prop_map(
         |(method, per_site, per_domain, lists, sizes, max_changes, seeds)| {
             let is_cores = method.method.is_none();
-            let list = |name: &str, text: Option<&str>| text.map(|text| List::of_text(name, text));
+            let list = |name: &str, text: Option<&str>| text.map(|text| List::parse(name, text));
             let pins = lists.3.map(|pins| {
                 let urls: String = pins.iter().map(|page| url(*page) + "\n").collect();
-                List::of_text("pins", &urls)
+                List::parse("pins", &urls)
             });
             PlanOptions {
                 seeds: method.per_site.is_none().then_some(seeds),
@@ -282,8 +282,8 @@ fn a_pin_that_was_only_linked_to_counts_for_its_domain() {
             per_site,
             share,
             seeds: share.map(|_| 5),
-            max_per_domain: Some(Limit::At(2)),
-            pin: Some(List::of_text(
+            max_per_domain: Some(Limit::AtMost(2)),
+            pin: Some(List::parse(
                 "pins",
                 "http://h1.d0.test/1\nhttp://h2.d0.test/2\n",
             )),

@@ -49,7 +49,8 @@ impl Bank {
         watch: &dyn Watch,
     ) -> Result<DryRun, EngineError> {
         let views = Views::open(self)?;
-        let UnstoredRefresh { report, seeds } = UnstoredRefresh::compute(&views.reader, request, watch)?;
+        let UnstoredRefresh { report, seeds } =
+            UnstoredRefresh::compute(&views.reader, request, watch)?;
         let of = (
             report.view.plan.as_str(),
             report.method,

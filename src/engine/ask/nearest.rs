@@ -56,10 +56,11 @@ pub(crate) fn named_site(views: &Views, text: &str) -> Result<(String, SiteId), 
     } else {
         format!("http://{text}/")
     };
-    let location = ingest::parse(&url, views.naming).map_err(|problem| EngineError::InvalidUrl {
-        url: text.to_owned(),
-        problem,
-    })?;
+    let location =
+        ingest::parse(&url, views.naming).map_err(|problem| EngineError::InvalidUrl {
+            url: text.to_owned(),
+            problem,
+        })?;
     let site = location.site;
     match views.reader.get(&tables::SITE_IDS, &site)? {
         Some(id) => Ok((site, id)),

@@ -273,7 +273,7 @@ fn weights(
             .map(|(_, site)| site.known_quality + site.crawled_quality)
             .collect()),
         QuotaBy::Pagerank => {
-            let (of_sites, _) = LoadedGraph::load(store, watch)?.by_site(watch)?;
+            let (of_sites, _) = LoadedGraph::load(store, watch)?.pagerank_by_site(watch)?;
             let of_sites: BTreeMap<SiteId, f64> = of_sites.into_iter().collect();
             let of = |id: &SiteId| pagerank_weight(of_sites.get(id).copied().unwrap_or(0.0));
             Ok(sites.iter().map(|(id, _)| of(id)).collect())

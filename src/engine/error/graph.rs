@@ -92,7 +92,10 @@ mod tests {
         for error in &contradictions {
             assert!(matches!(error, EngineError::Internal(_)), "{error}");
         }
-        let full = [full, site_graph_error(SiteGraphError::TooManyPages(9), "a.example")];
+        let full = [
+            full,
+            site_graph_error(SiteGraphError::TooManyPages(9), "a.example"),
+        ];
         for error in contradictions.into_iter().chain(full) {
             assert_eq!(error.kind(), ErrorKind::Failed, "{error}");
             assert!(!error.to_string().contains("sort"), "{error}");

@@ -103,7 +103,7 @@ pub enum EngineError {
     #[error(
         "the bank has no plan {:?}{}, and no parameters are given to create it",
         shortened(plan),
-        listed(existing)
+        plan_names(existing)
     )]
     NoPlanParameters {
         /// The plan.
@@ -267,18 +267,18 @@ pub enum EngineError {
 }
 
 /// The maximum number of plans that an error names.
-const NAMED_PLANS: usize = 10;
+const MAX_NAMED_PLANS: usize = 10;
 
 /// Formats the plans of a bank for the middle of a sentence.
-fn listed(plans: &[String]) -> String {
-    let Some(more) = plans.len().checked_sub(NAMED_PLANS) else {
+fn plan_names(plans: &[String]) -> String {
+    let Some(more) = plans.len().checked_sub(MAX_NAMED_PLANS) else {
         return if plans.is_empty() {
             " (it has no plans yet)".to_owned()
         } else {
             format!(" (it has {})", plans.join(", "))
         };
     };
-    let named = plans[..NAMED_PLANS].join(", ");
+    let named = plans[..MAX_NAMED_PLANS].join(", ");
     if more == 0 {
         format!(" (it has {named})")
     } else {
@@ -313,7 +313,7 @@ impl EngineError {
                 StoreError::NoBank(_) | StoreError::OtherFormat { .. } | StoreError::Busy(_) => {
                     ErrorKind::Unavailable
                 }
-                StoreError::Backup(e) => of_backup(e),
+                StoreError::Backup(e) => backup_error_kind(e),
                 e if e.is_damage() => ErrorKind::Unavailable,
                 StoreError::Interrupted(_) => ErrorKind::Interrupted,
                 _ => ErrorKind::Failed,
@@ -407,7 +407,7 @@ impl EngineError {
 }
 
 /// Returns the kind of an error of a backup folder.
-const fn of_backup(error: &BackupError) -> ErrorKind {
+const fn backup_error_kind(error: &BackupError) -> ErrorKind {
     match error {
         BackupError::Foreign(_)
         | BackupError::Nested { .. }

@@ -8,7 +8,7 @@ use super::today::state;
 use crate::engine::ask::views::Views;
 use crate::engine::plan::{self, Plan, PlanOptions, TakenBy};
 use crate::engine::policy::LoadedPolicy;
-use crate::engine::refresh::cover::sites::{CoverSite, LoadedSite, cover_sites, in_groups};
+use crate::engine::refresh::cover::sites::{CoverSite, LoadedSite, cover_sites, load_in_groups};
 use crate::engine::{Bank, EngineError, ExperimentError};
 use seedbank_algorithms::cover::{Choice, Method, select_chosen};
 use seedbank_algorithms::evaluate::coverage::{Covered, Gain, covered, gain, mean};
@@ -72,7 +72,7 @@ pub(super) fn run(
     let ways = COVERING.len() + HEURISTIC.len() + request.draws as usize;
     let steps = ways as u64 * u64::from(request.hops) * sites.len() as u64;
     watch.stage("cover", Some(steps));
-    in_groups(
+    load_in_groups(
         store,
         &sites,
         (&loading, &LoadedPolicy::default()),

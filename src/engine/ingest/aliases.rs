@@ -32,7 +32,7 @@ struct Change {
 
 /// What a batch contains about a page that is an alias or becomes one.
 #[derive(Clone, Copy, Default)]
-struct Spoken {
+struct AliasInput {
     /// The alias that its record makes it.
     alias: Option<Alias>,
     /// Whether it has a record, and whether the record decides if the page is an alias: it makes
@@ -43,7 +43,7 @@ struct Spoken {
     is_listed: bool,
 }
 
-impl Spoken {
+impl AliasInput {
     /// Returns the alias that the page is after the batch, by the same rules as its state
     /// ([`super::canonical`]): attributes alone do not end an alias, but a page that only lists
     /// contain is crawled.
@@ -74,7 +74,7 @@ pub(super) struct Aliases {
     /// Pages that the batch names, as a page or as a target, and that linked to an alias.
     linking: RoaringTreemap,
     /// Input about aliases of the bank, and about pages that records make aliases.
-    spoken: BTreeMap<PageId, Spoken>,
+    inputs: BTreeMap<PageId, AliasInput>,
     changes: BTreeMap<PageId, Change>,
     /// Pages whose links may change as a result.
     pub(super) affected: RoaringTreemap,
@@ -104,7 +104,7 @@ pub(super) struct Resolved {
 
 impl Aliases {
     /// Checks whether the bank has aliases.
-    pub(super) fn of(store: &Store) -> Result<Self, StoreError> {
+    pub(super) fn load(store: &Store) -> Result<Self, StoreError> {
         let first = store.scan(&tables::ALIASES)?.next().transpose()?;
         Ok(Self {
             any: first.is_some(),
@@ -125,7 +125,7 @@ impl Aliases {
                 Some(AliasRecord::Alias(alias)) => {
                     self.named.insert(page, alias);
                     if has_record {
-                        self.spoken.entry(page).or_default();
+                        self.inputs.entry(page).or_default();
                     }
                 }
                 Some(AliasRecord::Links(_)) => {
@@ -138,38 +138,38 @@ impl Aliases {
     }
 
     /// Adds a piece of input about a page. `target` is the first of its targets.
-    pub(super) fn claim(&mut self, page: PageId, said: &PageInput, target: Option<PageId>) {
-        let alias = match (said, target) {
-            (PageInput::Record(claim), Some(to)) if !claim.gone => {
-                claim.alias.map(|by| Alias { to, by })
+    pub(super) fn add_input(&mut self, page: PageId, piece: &PageInput, target: Option<PageId>) {
+        let alias = match (piece, target) {
+            (PageInput::Record(update), Some(to)) if !update.gone => {
+                update.alias.map(|by| Alias { to, by })
             }
             _ => None,
         };
         if alias.is_none() && !self.named.contains_key(&page) {
             return;
         }
-        let spoken = self.spoken.entry(page).or_default();
-        match said {
-            PageInput::Record(claim) => {
-                spoken.has_record = true;
-                spoken.is_decided = alias.is_some() || claim.gone || claim.crawled;
-                spoken.alias = alias;
+        let input = self.inputs.entry(page).or_default();
+        match piece {
+            PageInput::Record(update) => {
+                input.has_record = true;
+                input.is_decided = alias.is_some() || update.gone || update.crawled;
+                input.alias = alias;
             }
-            PageInput::Links | PageInput::Attributes(_) => spoken.is_listed = true,
+            PageInput::Links | PageInput::Attributes(_) => input.is_listed = true,
         }
     }
 
     /// Determines the changes after all input was added. In a snapshot, an alias without a record
     /// is gone.
-    pub(super) fn settle(
+    pub(super) fn resolve_changes(
         &mut self,
         store: &Store,
         snapshot: bool,
         watch: &dyn Watch,
     ) -> Result<(), EngineError> {
-        for (page, spoken) in &self.spoken {
+        for (page, input) in &self.inputs {
             let old = self.named.get(page).copied();
-            let new = spoken.after(old);
+            let new = input.after(old);
             if new != old {
                 self.changes.insert(*page, Change { old, new });
             }
@@ -178,7 +178,7 @@ impl Aliases {
             for entry in store.scan(&tables::ALIASES)? {
                 watch.proceed()?;
                 if let (page, AliasRecord::Alias(alias)) = entry?
-                    && !self.spoken.contains_key(&page)
+                    && !self.inputs.contains_key(&page)
                 {
                     let change = Change {
                         old: Some(alias),
@@ -195,7 +195,7 @@ impl Aliases {
                 _ => {}
             }
         }
-        for page in self.led_through(store, watch)? {
+        for page in self.affected_aliases(store, watch)? {
             watch.proceed()?;
             let was = led_to(page, |page| self.before(store, page))?;
             let is = led_to(page, |page| self.after(store, page))?;
@@ -219,7 +219,7 @@ impl Aliases {
     }
 
     /// Returns the changed pages, and the aliases that lead to them before or after the batch.
-    fn led_through(
+    fn affected_aliases(
         &self,
         store: &Store,
         watch: &dyn Watch,
@@ -274,7 +274,7 @@ impl Aliases {
     fn before(&self, store: &Store, page: PageId) -> Result<Option<PageId>, StoreError> {
         let alias = match self.changes.get(&page) {
             Some(change) => change.old,
-            None => return self.kept(store, page),
+            None => return self.unchanged(store, page),
         };
         Ok(alias.map(|alias| alias.to))
     }
@@ -283,13 +283,13 @@ impl Aliases {
     fn after(&self, store: &Store, page: PageId) -> Result<Option<PageId>, StoreError> {
         let alias = match self.changes.get(&page) {
             Some(change) => change.new,
-            None => return self.kept(store, page),
+            None => return self.unchanged(store, page),
         };
         Ok(alias.map(|alias| alias.to))
     }
 
     /// Returns the page to which an unchanged alias leads.
-    fn kept(&self, store: &Store, page: PageId) -> Result<Option<PageId>, StoreError> {
+    fn unchanged(&self, store: &Store, page: PageId) -> Result<Option<PageId>, StoreError> {
         if !self.any {
             return Ok(None);
         }
@@ -332,25 +332,25 @@ impl Aliases {
     }
 
     /// Resolves the targets of a page's record, all of which the batch names.
-    pub(super) fn of_given(
+    pub(super) fn resolve(
         &self,
         store: &Store,
         page: PageId,
-        given: Vec<PageId>,
+        targets: Vec<PageId>,
     ) -> Result<Resolved, StoreError> {
         if self.named.is_empty() && self.changes.is_empty() {
             return Ok(Resolved {
-                links: given,
+                links: targets,
                 aliases: None,
             });
         }
         let is_alias = |target: &PageId| self.is_alias(*target, self.named.contains_key(target));
-        let (aliases, direct) = given.into_iter().partition(is_alias);
-        self.resolved(store, page, aliases, direct)
+        let (aliases, direct) = targets.into_iter().partition(is_alias);
+        self.resolve_links(store, page, aliases, direct)
     }
 
     /// Resolves a page's links again, given those before the batch and the stored alias links.
-    pub(super) fn anew(
+    pub(super) fn resolve_again(
         &self,
         store: &Store,
         page: PageId,
@@ -370,11 +370,11 @@ impl Aliases {
         }
         aliases.sort_unstable();
         direct.sort_unstable();
-        self.resolved(store, page, aliases, direct)
+        self.resolve_links(store, page, aliases, direct)
     }
 
     /// Resolves links; `aliases` and `direct` are ascending.
-    fn resolved(
+    fn resolve_links(
         &self,
         store: &Store,
         page: PageId,

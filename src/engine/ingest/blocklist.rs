@@ -44,7 +44,7 @@ const SITE: &[u8] = b"site\0";
 
 impl Secret {
     /// Returns the bank's secret; `None` if nothing was ever blocked.
-    pub(super) fn of(store: &Store) -> Result<Option<Self>, StoreError> {
+    pub(super) fn load(store: &Store) -> Result<Option<Self>, StoreError> {
         match store.get(&tables::META, &MetaKey::Secret)? {
             None => Ok(None),
             Some(Meta::Secret(secret)) => Ok(Some(Self(secret))),
@@ -57,8 +57,8 @@ impl Secret {
     }
 
     /// Returns the bank's secret, and creates one if there is none.
-    pub(super) fn made(store: &Store, changes: &mut Changes) -> Result<Self, StoreError> {
-        if let Some(secret) = Self::of(store)? {
+    pub(super) fn load_or_create(store: &Store, changes: &mut Changes) -> Result<Self, StoreError> {
+        if let Some(secret) = Self::load(store)? {
             return Ok(secret);
         }
         let mut secret = [0; 32];
@@ -73,7 +73,7 @@ impl Secret {
     /// Stores a secret of another bank. Fails if this bank has a different one, since its own
     /// hashes would become useless.
     pub(super) fn put(self, store: &Store, changes: &mut Changes) -> Result<(), EngineError> {
-        match Self::of(store)? {
+        match Self::load(store)? {
             Some(own) if own.0 != self.0 => Err(EngineError::ConflictingSecrets),
             Some(_) => Ok(()),
             None => Ok(changes.put(&tables::META, &MetaKey::Secret, &Meta::Secret(self.0))?),
@@ -112,11 +112,11 @@ impl Blocklist {
     /// Loads the blocklist; `None` if it is empty.
     ///
     /// Memory: some 40 bytes for each page or site.
-    pub(super) fn of(store: &Store) -> Result<Option<Self>, StoreError> {
-        let Some(secret) = Secret::of(store)? else {
+    pub(super) fn load(store: &Store) -> Result<Option<Self>, StoreError> {
+        let Some(secret) = Secret::load(store)? else {
             return Ok(None);
         };
-        let mut bars = Self {
+        let mut blocklist = Self {
             secret,
             hashes: HashSet::new(),
             sites: false,
@@ -124,10 +124,10 @@ impl Blocklist {
         };
         for entry in store.scan(&tables::BARRED)? {
             let (hash, Barred { site, .. }) = entry?;
-            bars.hashes.insert(hash);
-            bars.sites |= site;
+            blocklist.hashes.insert(hash);
+            blocklist.sites |= site;
         }
-        Ok((!bars.hashes.is_empty()).then_some(bars))
+        Ok((!blocklist.hashes.is_empty()).then_some(blocklist))
     }
 
     /// Whether a site is blocked.
@@ -136,7 +136,7 @@ impl Blocklist {
     }
 
     /// Returns which of these URLs are blocked, by number.
-    pub(super) fn among(&self, urls: &Interner) -> Vec<bool> {
+    pub(super) fn blocked_urls(&self, urls: &Interner) -> Vec<bool> {
         let numbers = (0..).take(urls.len());
         let of_url = numbers.map(|number| {
             let (site, local) = urls.parts(number);

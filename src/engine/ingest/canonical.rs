@@ -7,9 +7,9 @@
 //! page that is only a target, or has only an attribute line, keeps its links. If a page also has a
 //! record, the record wins; if the record contains no links, those of the lists are used.
 
-use super::page_update::PageUpdate;
 use super::fields::{Bytes, Fields, group};
-use super::gather::{Gaps, PageInput, put_said, take_said};
+use super::gather::{Gaps, PageInput, put_input, take_input};
+use super::page_update::PageUpdate;
 use super::record_order::RecordOrder;
 use crate::engine::EngineError;
 use seedbank_algorithms::page::PageId;
@@ -20,8 +20,8 @@ use seedbank_store::{self, Sorted};
 pub(super) struct CanonicalRecord {
     pub(super) page: PageId,
     /// Whether the page is new to the bank.
-    pub(super) born: bool,
-    pub(super) claim: PageUpdate,
+    pub(super) is_new: bool,
+    pub(super) update: PageUpdate,
     /// The fetch time as an ascending number; 0 without one.
     pub(super) order: u64,
     /// Distinct targets other than the page itself, ascending.
@@ -89,7 +89,7 @@ impl CanonicalRecords {
         if key[of_page.len()..] != [PAGE] {
             return Err(lost());
         }
-        let born = Fields(value).byte()? == 1;
+        let is_new = Fields(value).byte()? == 1;
         let mut record: Option<PageUpdate> = None;
         let mut order = 0;
         let mut attributes = PageUpdate::NAMED;
@@ -103,11 +103,11 @@ impl CanonicalRecords {
         let mut listed = Vec::new();
         while let Some((key, mut value)) = self.parts.next_under(&of_page)? {
             order = key.last_chunk().map_or(0, |at| u64::from_be_bytes(*at));
-            let said = seedbank_store::unpack(take_said(&mut value)?)?;
+            let input = seedbank_store::unpack(take_input(&mut value)?)?;
             let of_piece = Gaps::new(value).map(PageId);
-            match said {
-                PageInput::Record(claim) => {
-                    record = Some(claim);
+            match input {
+                PageInput::Record(update) => {
+                    record = Some(update);
                     targets.clear();
                     targets.extend(of_piece);
                 }
@@ -116,28 +116,28 @@ impl CanonicalRecords {
                     has_listed_links = true;
                     listed.extend(of_piece);
                 }
-                PageInput::Attributes(claim) => {
+                PageInput::Attributes(update) => {
                     is_listed = true;
-                    has_listed_links |= claim.links;
+                    has_listed_links |= update.links;
                     // A page that is only named gets no attributes.
-                    let claim = PageUpdate {
+                    let update = PageUpdate {
                         links: false,
-                        ..claim
+                        ..update
                     };
-                    let weight = RecordOrder::of_claim(&claim)?;
-                    if claim != PageUpdate::NAMED && weight >= largest {
-                        (attributes, largest) = (claim, weight);
+                    let record_order = RecordOrder::of_update(&update)?;
+                    if update != PageUpdate::NAMED && record_order >= largest {
+                        (attributes, largest) = (update, record_order);
                     }
                 }
             }
         }
         attributes.links = has_links;
-        let has_own = record.as_ref().is_some_and(PageUpdate::is_whole);
-        let mut claim = record.unwrap_or(attributes);
+        let has_own = record.as_ref().is_some_and(PageUpdate::sets_links);
+        let mut update = record.unwrap_or(attributes);
         if is_listed && !has_own {
-            claim.crawled = true;
+            update.crawled = true;
             if has_listed_links {
-                claim.links = true;
+                update.links = true;
                 targets = listed;
             }
         }
@@ -148,8 +148,8 @@ impl CanonicalRecords {
         targets.retain(|target| *target != page);
         Ok(Some(CanonicalRecord {
             page,
-            born,
-            claim,
+            is_new,
+            update,
             order,
             targets,
         }))
@@ -159,13 +159,16 @@ impl CanonicalRecords {
 /// Adds a record to the batch's digest. It is computed over the canonical records, so it does not
 /// depend on the order of the input. Within a bank an id identifies a URL, even before the batch is
 /// committed.
-pub(super) fn digest(record: &CanonicalRecord, hasher: &mut blake3::Hasher) -> Result<(), EngineError> {
-    let claim = record.claim.digested()?;
+pub(super) fn digest(
+    record: &CanonicalRecord,
+    hasher: &mut blake3::Hasher,
+) -> Result<(), EngineError> {
+    let update = record.update.digest_bytes()?;
     let mut bytes = Vec::with_capacity(64 + record.targets.len() * 8);
     bytes.extend_from_slice(&record.page.0.to_le_bytes());
     // The same content at another time is not a repetition: a page may change and change back.
     bytes.extend_from_slice(&record.order.to_le_bytes());
-    put_said(&claim, &mut bytes)?;
+    put_input(&update, &mut bytes)?;
     bytes.extend_from_slice(&(record.targets.len() as u64).to_le_bytes());
     for target in &record.targets {
         bytes.extend_from_slice(&target.0.to_le_bytes());

@@ -4,10 +4,10 @@
 use roaring::{RoaringBitmap, RoaringTreemap};
 
 use super::fields::{Fields, group};
+use super::gather::{CollectedInput, Gaps, PageInput, take_input};
 use super::passes::Passes;
-use super::gather::{Gaps, Gathered, PageInput, take_said};
-use super::site_records::SiteClaims;
 use super::record_order::RecordOrder;
+use super::site_records::SortedSiteRecords;
 use crate::engine::EngineError;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::{self, Sorted};
@@ -17,7 +17,7 @@ pub(super) struct Deduplicated {
     pub(super) urls: Sorted,
     pub(super) pieces: Sorted,
     /// Attributes of sites, by name.
-    pub(super) sites: SiteClaims,
+    pub(super) sites: SortedSiteRecords,
     /// URLs, by [`of_portion`], that are targets only of removed records.
     pub(super) unnamed: RoaringTreemap,
     pub(super) overruled: u64,
@@ -30,11 +30,11 @@ pub(super) fn of_portion(portion: u32, rank: u32) -> u64 {
 
 /// Removes duplicate records.
 pub(super) fn deduplicate(
-    gathered: Gathered,
+    gathered: CollectedInput,
     passes: &Passes<'_>,
     watch: &dyn Watch,
 ) -> Result<Deduplicated, EngineError> {
-    let mut settled = Deduplicated {
+    let mut input = Deduplicated {
         urls: gathered.urls,
         pieces: gathered.pieces,
         sites: gathered.sites,
@@ -42,40 +42,44 @@ pub(super) fn deduplicate(
         overruled: gathered.overruled,
     };
     if gathered.portions < 2 {
-        return Ok(settled);
+        return Ok(input);
     }
     let losers = losers(gathered.sources, watch)?;
     if losers.is_empty() {
-        return Ok(settled);
+        return Ok(input);
     }
-    settled.overruled += losers.len();
+    input.overruled += losers.len();
     let mut left = passes.large_sorter();
-    while let Some(next) = settled.pieces.peek()? {
+    while let Some(next) = input.pieces.peek()? {
         let portion: [u8; 4] = group(next)?;
         let number = u32::from_be_bytes(portion);
         let mut named = RoaringBitmap::new();
-        let mut doubtful = RoaringBitmap::new();
-        while let Some((key, value)) = settled.pieces.next_under(&portion)? {
+        let mut maybe_unnamed = RoaringBitmap::new();
+        while let Some((key, value)) = input.pieces.next_under(&portion)? {
             watch.proceed()?;
-            let about = Fields(&key[portion.len()..]).u32()?;
+            let url = Fields(&key[portion.len()..]).u32()?;
             let mut targets = value;
-            let said = take_said(&mut targets)?;
+            let packed = take_input(&mut targets)?;
             // Input from lists stays, since it can complete the record that counts.
-            let dropped = losers.contains(of_portion(number, about))
-                && matches!(seedbank_store::unpack(said)?, PageInput::Record(_));
+            let dropped = losers.contains(of_portion(number, url))
+                && matches!(seedbank_store::unpack(packed)?, PageInput::Record(_));
             if !dropped {
                 left.push(key, value)?;
             }
-            let of_piece = if dropped { &mut doubtful } else { &mut named };
+            let of_piece = if dropped {
+                &mut maybe_unnamed
+            } else {
+                &mut named
+            };
             of_piece.extend(Gaps::new(targets).filter_map(|rank| u32::try_from(rank).ok()));
         }
-        let unnamed = (doubtful - named).into_iter();
-        settled
+        let unnamed = (maybe_unnamed - named).into_iter();
+        input
             .unnamed
             .extend(unnamed.map(|rank| of_portion(number, rank)));
     }
-    settled.pieces = left.finish()?;
-    Ok(settled)
+    input.pieces = left.finish()?;
+    Ok(input)
 }
 
 /// Returns the records that a record in another portion overrules.
@@ -94,21 +98,21 @@ fn losers(mut sources: Sorted, watch: &dyn Watch) -> Result<RoaringTreemap, Engi
             let mut fields = Fields(value);
             let time = fields.u64()?;
             let record = of_portion(fields.u32()?, fields.u32()?);
-            let weight = RecordOrder {
+            let record_order = RecordOrder {
                 bytes: fields.u64()?,
                 hash: fields.array()?,
             };
             // Records of equal order have the same content, so it does not matter which of them
             // counts.
             match best {
-                Some((greatest, _)) if (time, weight) < greatest => {
+                Some((greatest, _)) if (time, record_order) < greatest => {
                     losers.insert(record);
                 }
                 overruled => {
                     if let Some((_, record)) = overruled {
                         losers.insert(record);
                     }
-                    best = Some(((time, weight), record));
+                    best = Some(((time, record_order), record));
                 }
             }
         }

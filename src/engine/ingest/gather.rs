@@ -11,11 +11,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::blocklist::{BlockedCounts, Blocklist};
-use super::page_update::PageUpdate;
 use super::fields::Bytes;
-use super::site_records::{SiteClaims, SiteRecords};
-use super::urls::Urls;
+use super::page_update::PageUpdate;
 use super::record_order::{RecordHasher, RecordOrder};
+use super::site_records::{SiteRecords, SortedSiteRecords};
+use super::urls::Urls;
 use crate::engine::EngineError;
 use seedbank_formats::ingest::{Event, Interner, PageAttributes, PageRecord, ReadPiece, UrlNumber};
 use seedbank_store::{self, Sorted, Sorter, StoreError};
@@ -34,15 +34,15 @@ pub(super) enum PageInput {
 
 /// A piece of a record in memory.
 struct Piece {
-    about: u32,
+    url: u32,
     order: u64,
-    said: PageInput,
+    input: PageInput,
     /// Range of its targets in `targets`.
     targets: std::ops::Range<usize>,
 }
 
 /// Collector of input events.
-pub(super) struct Gather {
+pub(super) struct InputCollector {
     memory: usize,
     /// `None` until the first block arrives.
     urls: Option<Urls>,
@@ -58,11 +58,11 @@ pub(super) struct Gather {
     sites: SiteRecords,
     overruled: u64,
     /// Pages and sites to skip; `None` if there are none.
-    bars: Option<Blocklist>,
+    blocklist: Option<Blocklist>,
 }
 
 /// Collected input events, ready to be sorted.
-pub(super) struct Gathered {
+pub(super) struct CollectedInput {
     /// Whole records of every portion by the keys of their URLs: fetch time, portion, rank, order
     /// (0 if there is one portion).
     pub(super) sources: Sorted,
@@ -74,16 +74,16 @@ pub(super) struct Gathered {
     /// Pieces by portion, rank and fetch time: input about the page, ranks of targets.
     pub(super) pieces: Sorted,
     /// Attributes of sites, by name.
-    pub(super) sites: SiteClaims,
+    pub(super) sites: SortedSiteRecords,
 }
 
-impl Gather {
+impl InputCollector {
     /// Creates a collector with portions of `memory` bytes, not counting its sorters.
     pub(super) fn new(
         memory: usize,
         [by_url, by_portion, sources]: [Sorter; 3],
         sites: SiteRecords,
-        bars: Option<Blocklist>,
+        blocklist: Option<Blocklist>,
     ) -> Self {
         Self {
             memory,
@@ -97,15 +97,15 @@ impl Gather {
             sources,
             sites,
             overruled: 0,
-            bars,
+            blocklist,
         }
     }
 
     /// Returns the numbers of skipped records and links.
-    pub(super) fn barred(&self) -> BlockedCounts {
-        self.bars
+    pub(super) fn blocked(&self) -> BlockedCounts {
+        self.blocklist
             .as_ref()
-            .map(|bars| bars.counts)
+            .map(|blocklist| blocklist.counts)
             .unwrap_or_default()
     }
 
@@ -114,13 +114,13 @@ impl Gather {
     pub(super) fn add(&mut self, block: ReadPiece, of_links: bool) -> Result<(), EngineError> {
         let urls = self.urls.take();
         let mut urls = urls.unwrap_or_else(|| Urls::new(block.urls.alike()));
-        urls.enter(&block.urls);
-        let barred = match &self.bars {
-            Some(bars) => bars.among(&block.urls),
+        urls.start_block(&block.urls);
+        let blocked = match &self.blocklist {
+            Some(blocklist) => blocklist.blocked_urls(&block.urls),
             None => Vec::new(),
         };
         for (_, event) in block.events {
-            let Some(event) = self.allowed(event, &barred) else {
+            let Some(event) = self.allowed(event, &blocked) else {
                 continue;
             };
             match event {
@@ -143,15 +143,15 @@ impl Gather {
                     clicks,
                     uncrawled_outlinks,
                 }) => {
-                    let claim = PageUpdate {
+                    let update = PageUpdate {
                         links: of_links,
                         spam,
                         clicks,
                         uncrawled: uncrawled_outlinks,
                         ..PageUpdate::NAMED
                     };
-                    let about = urls.number(&block.urls, url, HAS_RECORD);
-                    self.piece(about, 0, PageInput::Attributes(claim), self.targets.len());
+                    let url = urls.number(&block.urls, url, HAS_RECORD);
+                    self.add_piece(url, 0, PageInput::Attributes(update), self.targets.len());
                 }
             }
             let held = urls.bytes()
@@ -166,46 +166,46 @@ impl Gather {
         Ok(())
     }
 
-    /// Removes blocked parts of an event; `None` if nothing is left. `barred` is indexed by URL
+    /// Removes blocked parts of an event; `None` if nothing is left. `blocked` is indexed by URL
     /// number, and empty if no URL is blocked.
     fn allowed(
         &mut self,
         mut event: Event<UrlNumber>,
-        barred: &[bool],
+        blocked: &[bool],
     ) -> Option<Event<UrlNumber>> {
-        let Some(bars) = &mut self.bars else {
+        let Some(blocklist) = &mut self.blocklist else {
             return Some(event);
         };
-        let is_barred = |url: &UrlNumber| barred.get(*url as usize) == Some(&true);
+        let is_blocked = |url: &UrlNumber| blocked.get(*url as usize) == Some(&true);
         let left_out = match &mut event {
             Event::Record(record) => {
                 // The record's target is dropped, as for a redirect to an invalid URL.
-                if record.alias.as_ref().is_some_and(|(to, _)| is_barred(to)) {
-                    bars.counts.links += 1;
+                if record.alias.as_ref().is_some_and(|(to, _)| is_blocked(to)) {
+                    blocklist.counts.links += 1;
                     record.alias = None;
                 }
                 if let Some(outlinks) = &mut record.outlinks {
                     let before = outlinks.len();
-                    outlinks.retain(|to| !is_barred(to));
-                    bars.counts.links += (before - outlinks.len()) as u64;
+                    outlinks.retain(|to| !is_blocked(to));
+                    blocklist.counts.links += (before - outlinks.len()) as u64;
                 }
-                is_barred(&record.url)
+                is_blocked(&record.url)
             }
             Event::Link { from, to } | Event::Outlink { from, to }
-                if is_barred(from) || is_barred(to) =>
+                if is_blocked(from) || is_blocked(to) =>
             {
-                if is_barred(from) {
-                    bars.counts.records += 1;
+                if is_blocked(from) {
+                    blocklist.counts.records += 1;
                 } else {
-                    bars.counts.links += 1;
+                    blocklist.counts.links += 1;
                 }
                 return None;
             }
-            Event::Page(page) => is_barred(&page.url),
-            Event::Site(site) => bars.has_site(&site.site),
+            Event::Page(page) => is_blocked(&page.url),
+            Event::Site(site) => blocklist.has_site(&site.site),
             Event::Link { .. } | Event::Outlink { .. } | Event::Rejected(_) => false,
         };
-        bars.counts.records += u64::from(left_out);
+        blocklist.counts.records += u64::from(left_out);
         (!left_out).then_some(event)
     }
 
@@ -214,12 +214,12 @@ impl Gather {
         let order = record
             .fetched
             .map_or(0, |at| (at.cast_unsigned() ^ (1 << 63)).max(1));
-        let about = urls.number(block, record.url, HAS_RECORD);
+        let url = urls.number(block, record.url, HAS_RECORD);
         let first = self.targets.len();
-        let claim = if record.gone {
+        let update = if record.gone {
             PageUpdate::GONE
         } else {
-            let claim = PageUpdate {
+            let update = PageUpdate {
                 // An alias has no links.
                 links: record.outlinks.is_some() || record.alias.is_some(),
                 crawled: record.is_crawl(),
@@ -239,40 +239,40 @@ impl Gather {
                     }
                 }
             }
-            claim
+            update
         };
-        self.piece(about, order, PageInput::Record(claim), first);
+        self.add_piece(url, order, PageInput::Record(update), first);
     }
 
-    fn piece(&mut self, about: u32, order: u64, said: PageInput, first: usize) {
+    fn add_piece(&mut self, url: u32, order: u64, input: PageInput, first: usize) {
         let targets = first..self.targets.len();
         self.pieces.push(Piece {
-            about,
+            url,
             order,
-            said,
+            input,
             targets,
         });
     }
 
     /// Of several records for one URL, keeps the one with the latest fetch time, then the largest.
     /// URLs that are targets only of the others do not count as named.
-    fn keep_latest(&mut self, urls: &Urls, scales: &mut RecordHasher) -> Result<(), EngineError> {
-        let is_record = |piece: &Piece| matches!(piece.said, PageInput::Record(_));
-        self.pieces.sort_by_key(|piece| (piece.about, piece.order));
-        let mut kept = vec![true; self.pieces.len()];
+    fn keep_latest(&mut self, urls: &Urls, hasher: &mut RecordHasher) -> Result<(), EngineError> {
+        let is_record = |piece: &Piece| matches!(piece.input, PageInput::Record(_));
+        self.pieces.sort_by_key(|piece| (piece.url, piece.order));
+        let mut keep = vec![true; self.pieces.len()];
         let mut first = 0;
-        for of_page in self.pieces.chunk_by(|a, b| a.about == b.about) {
+        for of_page in self.pieces.chunk_by(|a, b| a.url == b.url) {
             let mut latest = of_page.iter().rposition(is_record);
             let time = latest.map(|at| of_page[at].order);
             let is_latest = |piece: &Piece| is_record(piece) && Some(piece.order) == time;
             if of_page.iter().filter(|piece| is_latest(piece)).count() > 1 {
                 let mut greatest = RecordOrder::default();
                 for (at, piece) in of_page.iter().enumerate() {
-                    if let (PageInput::Record(claim), true) = (&piece.said, is_latest(piece)) {
+                    if let (PageInput::Record(update), true) = (&piece.input, is_latest(piece)) {
                         let targets = &self.targets[piece.targets.clone()];
-                        let weight = scales.weigh(claim, targets, urls)?;
-                        if weight >= greatest {
-                            (greatest, latest) = (weight, Some(at));
+                        let record_order = hasher.order_of(update, targets, urls)?;
+                        if record_order >= greatest {
+                            (greatest, latest) = (record_order, Some(at));
                         }
                     }
                 }
@@ -280,21 +280,21 @@ impl Gather {
             // Input from lists stays, since it can complete the record.
             for (at, piece) in of_page.iter().enumerate() {
                 let is_overruled = is_record(piece) && Some(at) != latest;
-                kept[first + at] = !is_overruled;
+                keep[first + at] = !is_overruled;
                 self.overruled += u64::from(is_overruled);
             }
             first += of_page.len();
         }
-        let mut kept = kept.into_iter();
-        self.pieces.retain(|_| kept.next() == Some(true));
+        let mut keep = keep.into_iter();
+        self.pieces.retain(|_| keep.next() == Some(true));
         Ok(())
     }
 
     /// Emits a portion to the sorters. The `only` portion needs no comparison with records of
     /// others.
     fn close(&mut self, urls: &mut Urls, only: bool) -> Result<(), EngineError> {
-        let mut scales = RecordHasher::new();
-        self.keep_latest(urls, &mut scales)?;
+        let mut hasher = RecordHasher::new();
+        self.keep_latest(urls, &mut hasher)?;
         let mut used = vec![false; urls.len()];
         for piece in &self.pieces {
             for target in &self.targets[piece.targets.clone()] {
@@ -321,23 +321,26 @@ impl Gather {
                 .map(|target| ranks[*target as usize])
                 .collect();
             targets.sort_unstable();
-            let about = ranks[piece.about as usize];
-            if let PageInput::Record(claim) = &piece.said {
-                let weight = if only {
+            let url = ranks[piece.url as usize];
+            if let PageInput::Record(update) = &piece.input {
+                let record_order = if only {
                     RecordOrder::default()
                 } else {
-                    scales.weigh(claim, &self.targets[piece.targets.clone()], urls)?
+                    hasher.order_of(update, &self.targets[piece.targets.clone()], urls)?
                 };
-                urls.key(piece.about, &mut key);
+                urls.key(piece.url, &mut key);
                 let value = Bytes::default().u64(piece.order).u32(self.portion);
-                let value = value.u32(about).u64(weight.bytes).array(weight.hash);
+                let value = value
+                    .u32(url)
+                    .u64(record_order.bytes)
+                    .array(record_order.hash);
                 self.sources.push(&key, &value)?;
             }
             let by_portion = &mut self.by_portion;
             push_piece(
                 by_portion,
-                (self.portion, about, piece.order),
-                &piece.said,
+                (self.portion, url, piece.order),
+                &piece.input,
                 &targets,
                 &mut bytes,
             )?;
@@ -350,7 +353,13 @@ impl Gather {
         for of_page in self.links.chunk_by(|a, b| a.0 == b.0) {
             let targets: Vec<u32> = of_page.iter().map(|(_, to)| *to).collect();
             let at = (self.portion, of_page[0].0, 0);
-            push_piece(&mut self.by_portion, at, &PageInput::Links, &targets, &mut bytes)?;
+            push_piece(
+                &mut self.by_portion,
+                at,
+                &PageInput::Links,
+                &targets,
+                &mut bytes,
+            )?;
         }
         self.pieces.clear();
         self.targets.clear();
@@ -363,12 +372,12 @@ impl Gather {
         Ok(())
     }
 
-    pub(super) fn finish(mut self) -> Result<Gathered, EngineError> {
+    pub(super) fn finish(mut self) -> Result<CollectedInput, EngineError> {
         if let Some(mut urls) = self.urls.take() {
             let only = self.portion == 0;
             self.close(&mut urls, only)?;
         }
-        Ok(Gathered {
+        Ok(CollectedInput {
             urls: self.by_url.finish()?,
             pieces: self.by_portion.finish()?,
             sources: self.sources.finish()?,
@@ -382,33 +391,33 @@ impl Gather {
 /// Appends a piece: input about the page, prefixed by its length, and the gaps between targets.
 fn push_piece(
     pieces: &mut Sorter,
-    (portion, about, order): (u32, u32, u64),
-    said: &PageInput,
+    (portion, url, order): (u32, u32, u64),
+    input: &PageInput,
     targets: &[u32],
     bytes: &mut Vec<u8>,
 ) -> Result<(), EngineError> {
-    let packed = seedbank_store::pack(said)?;
+    let packed = seedbank_store::pack(input)?;
     bytes.clear();
-    put_said(&packed, bytes)?;
+    put_input(&packed, bytes)?;
     let mut last = 0;
     for target in targets {
         put_gap(u64::from(target - last), bytes);
         last = *target;
     }
-    let key = Bytes::default().u32(portion).u32(about).u64(order);
+    let key = Bytes::default().u32(portion).u32(url).u64(order);
     Ok(pieces.push(&key, bytes)?)
 }
 
 /// Appends packed input about a page, prefixed by its length. Without links it is a few bytes.
-pub(super) fn put_said(packed: &[u8], out: &mut Vec<u8>) -> Result<(), EngineError> {
+pub(super) fn put_input(packed: &[u8], out: &mut Vec<u8>) -> Result<(), EngineError> {
     let length = u8::try_from(packed.len());
     out.push(length.map_err(|_| EngineError::Internal("a record is too long"))?);
     out.extend_from_slice(packed);
     Ok(())
 }
 
-/// Parses what [`put_said`] wrote.
-pub(super) fn take_said<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8], EngineError> {
+/// Parses what [`put_input`] wrote.
+pub(super) fn take_input<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8], EngineError> {
     let cut = || EngineError::Internal("a record between two passes is cut off");
     let (length, rest) = bytes.split_first().ok_or_else(cut)?;
     let (packed, rest) = rest

@@ -1,7 +1,7 @@
 //! Intra-site links, in blocks of neighbouring pages, in the order of pages.
 
+use super::link_delta::{LinkDelta, PendingBlocks, delta, write_blocks};
 use super::passes::{PageEvent, Passes, intra_event, page_event};
-use super::link_delta::{PendingBlocks, LinkDelta, change, write_blocks};
 use crate::engine::EngineError;
 use seedbank_algorithms::page::PageId;
 use seedbank_store::links::LinkKey;
@@ -11,7 +11,7 @@ use seedbank_store::{Store, tables};
 #[derive(Default)]
 pub(super) struct IntraBlocks {
     at: Option<LinkDelta<u32>>,
-    left: PendingBlocks<u32>,
+    pending: PendingBlocks<u32>,
 }
 
 impl IntraBlocks {
@@ -26,8 +26,8 @@ impl IntraBlocks {
     ) -> Result<i64, EngineError> {
         let (key, place) = LinkKey::of_page(page);
         if self.at.as_ref().is_none_or(|at| at.key != key) {
-            self.leave();
-            if self.left.is_full() {
+            self.finish_block();
+            if self.pending.is_full() {
                 self.write(passes)?;
             }
             self.at = Some(LinkDelta::new(key, store.links(&tables::INTRA, key)?));
@@ -39,24 +39,24 @@ impl IntraBlocks {
         if gained + lost > 0 {
             passes.counts.links_added += gained as u64;
             passes.counts.links_removed += lost as u64;
-            let event = PageEvent::Intra(change(lost, gained));
+            let event = PageEvent::Intra(delta(lost, gained));
             page_event(&mut passes.pages, page, &event)?;
         }
-        Ok(change(lost, gained))
+        Ok(delta(lost, gained))
     }
 
-    fn leave(&mut self) {
+    fn finish_block(&mut self) {
         if let Some(block) = self.at.take().filter(|block| !block.is_unchanged()) {
-            self.left.push(block);
+            self.pending.push(block);
         }
     }
 
     /// Writes the blocks, and emits the changes of their targets.
     pub(super) fn write(&mut self, passes: &mut Passes<'_>) -> Result<(), EngineError> {
-        self.leave();
+        self.finish_block();
         write_blocks(
             &tables::INTRA,
-            std::mem::take(&mut self.left),
+            std::mem::take(&mut self.pending),
             passes,
             intra_event,
         )

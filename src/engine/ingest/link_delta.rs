@@ -8,8 +8,8 @@ use seedbank_store::links::{Link, LinkBlock, LinkKey};
 use seedbank_store::{Sorter, StoreError, Table, Value, encode};
 
 /// Maximum number and size of blocks that are processed in parallel.
-const SIDE_BY_SIDE: usize = 64;
-const MOST_BYTES: usize = 16 << 20;
+const MAX_BLOCKS: usize = 64;
+const MAX_BYTES: usize = 16 << 20;
 
 /// Changed blocks, to be processed in parallel.
 pub(super) struct PendingBlocks<T> {
@@ -33,27 +33,27 @@ impl<T: Link> PendingBlocks<T> {
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.blocks.len() >= SIDE_BY_SIDE || self.bytes >= MOST_BYTES
+        self.blocks.len() >= MAX_BLOCKS || self.bytes >= MAX_BYTES
     }
 }
 
-/// Writes blocks of a table, and calls `tell` with the changes of their targets.
+/// Writes blocks of a table, and calls `emit` with the changes of their targets.
 pub(super) fn write_blocks<T: Link + Send + Sync>(
     table: &'static Table<LinkKey, LinkBlock<T>>,
-    left: PendingBlocks<T>,
+    pending: PendingBlocks<T>,
     passes: &mut Passes<'_>,
-    tell: impl Fn(&mut Sorter, T, LinkKey, Places) -> Result<(), EngineError>,
+    emit: impl Fn(&mut Sorter, T, LinkKey, Places) -> Result<(), EngineError>,
 ) -> Result<(), EngineError>
 where
     LinkBlock<T>: Value,
 {
-    let outcomes = left
+    let outcomes = pending
         .blocks
         .into_par_iter()
         .map(|block| block.outcome(table));
     for outcome in outcomes.collect::<Result<Vec<_>, _>>()? {
         for (target, places) in outcome.targets {
-            tell(&mut passes.targets, target, outcome.key, places)?;
+            emit(&mut passes.targets, target, outcome.key, places)?;
         }
         match outcome.encoded {
             Some(encoded) => passes.changes.put_encoded(table, &outcome.key, &encoded)?,
@@ -95,11 +95,11 @@ impl<T: Link> LinkDelta<T> {
     pub(super) fn replace(&mut self, place: u32, targets: Vec<T>) -> [usize; 2] {
         let before = self.events.len();
         let old = self.old.at(place);
-        let gained = only(&targets, old);
+        let gained = difference(&targets, old);
         self.events
             .extend(gained.map(|target| event(target, place, true)));
         let lost_from = self.events.len();
-        let lost = only(old, &targets);
+        let lost = difference(old, &targets);
         self.events
             .extend(lost.map(|target| event(target, place, false)));
         let counts = [lost_from - before, self.events.len() - lost_from];
@@ -191,7 +191,7 @@ fn place_of(event: u128) -> (u32, bool) {
 }
 
 /// Returns the entries of one ascending list that the other does not contain.
-pub(super) fn only<T: Ord + Copy>(list: &[T], other: &[T]) -> impl Iterator<Item = T> {
+pub(super) fn difference<T: Ord + Copy>(list: &[T], other: &[T]) -> impl Iterator<Item = T> {
     let missing = |one: &&T| other.is_empty() || other.binary_search(one).is_err();
     list.iter().filter(missing).copied()
 }
@@ -200,6 +200,6 @@ pub(super) fn only<T: Ord + Copy>(list: &[T], other: &[T]) -> impl Iterator<Item
     clippy::cast_possible_wrap,
     reason = "lengths of lists in memory are far below 2^63"
 )]
-pub(super) fn change(old: usize, new: usize) -> i64 {
+pub(super) fn delta(old: usize, new: usize) -> i64 {
     new as i64 - old as i64
 }

@@ -3,12 +3,12 @@
 
 use super::aliases::{self, Resolved};
 use super::canonical::{CanonicalRecord, CanonicalRecords, digest};
-use super::page_update::PageUpdate;
 use super::fields::Bytes;
 use super::intra_links::IntraBlocks;
+use super::link_delta::{delta, difference};
 use super::loss::GivenLinks;
+use super::page_update::PageUpdate;
 use super::passes::{PageEvent, Passes, lead_event, member_event, page_event, target_event};
-use super::link_delta::{change, only};
 use crate::engine::EngineError;
 use seedbank_algorithms::page::{PageId, RowId};
 use seedbank_algorithms::watch::Watch;
@@ -57,8 +57,8 @@ pub(super) fn links_pass(
         digest(&record, hasher)?;
         let CanonicalRecord {
             page,
-            born,
-            claim,
+            is_new,
+            update,
             targets,
             ..
         } = record;
@@ -71,18 +71,18 @@ pub(super) fn links_pass(
             if before == page {
                 old = Some(record);
             } else {
-                left_out(store, before, record, &mut intra, passes)?;
+                mark_omitted_gone(store, before, record, &mut intra, passes)?;
             }
         }
         while let Some(before) = affected.next_if(|before| *before < page) {
             watch.proceed()?;
             // A snapshot omits it.
             if !records.snapshot {
-                link_anew(store, before, &mut intra, passes)?;
+                resolve_links_again(store, before, &mut intra, passes)?;
             }
         }
         let is_affected = affected.next_if_eq(&page).is_some();
-        if !born && old.is_none() {
+        if !is_new && old.is_none() {
             old = Some(store.need(&tables::PAGES, &page)?);
         }
         let subject = Subject {
@@ -90,10 +90,10 @@ pub(super) fn links_pass(
             old,
             is_named: true,
         };
-        claim_page(
+        update_page(
             store,
             &subject,
-            claim,
+            update,
             (targets, is_affected),
             &mut intra,
             passes,
@@ -102,13 +102,13 @@ pub(super) fn links_pass(
     if !records.snapshot {
         for before in affected {
             watch.proceed()?;
-            link_anew(store, before, &mut intra, passes)?;
+            resolve_links_again(store, before, &mut intra, passes)?;
         }
     }
     for entry in known.into_iter().flatten() {
         watch.proceed()?;
         let (page, record) = entry?;
-        left_out(store, page, record, &mut intra, passes)?;
+        mark_omitted_gone(store, page, record, &mut intra, passes)?;
     }
     intra.write(passes)
 }
@@ -123,7 +123,7 @@ struct Subject {
 }
 
 /// Marks a crawled page or an alias that a snapshot does not name as gone.
-fn left_out(
+fn mark_omitted_gone(
     store: &Store,
     page: PageId,
     record: PageRecord,
@@ -137,13 +137,13 @@ fn left_out(
             is_named: false,
         };
         let nothing = (Vec::new(), false);
-        claim_page(store, &subject, PageUpdate::GONE, nothing, intra, passes)?;
+        update_page(store, &subject, PageUpdate::GONE, nothing, intra, passes)?;
     }
     Ok(())
 }
 
 /// Resolves the links of a page without a record again.
-fn link_anew(
+fn resolve_links_again(
     store: &Store,
     page: PageId,
     intra: &mut IntraBlocks,
@@ -154,12 +154,12 @@ fn link_anew(
         old: Some(store.need(&tables::PAGES, &page)?),
         is_named: false,
     };
-    let links = resolved_anew(store, &subject, passes)?;
+    let links = resolved_again(store, &subject, passes)?;
     set_links(store, &subject, links, intra, passes).map(drop)
 }
 
 /// Resolves the links of an existing page with the aliases after the batch.
-fn resolved_anew(
+fn resolved_again(
     store: &Store,
     subject: &Subject,
     passes: &Passes<'_>,
@@ -171,15 +171,15 @@ fn resolved_anew(
         Some(AliasRecord::Links(old)) => old,
         _ => AliasLinks::default(),
     };
-    Ok(passes.aliases.anew(store, page, links, &old)?)
+    Ok(passes.aliases.resolve_again(store, page, links, &old)?)
 }
 
 /// Updates a page. `given` contains the targets of the record, and whether aliases to which the
 /// page links change.
-fn claim_page(
+fn update_page(
     store: &Store,
     subject: &Subject,
-    claim: PageUpdate,
+    update: PageUpdate,
     given: (Vec<PageId>, bool),
     intra: &mut IntraBlocks,
     passes: &mut Passes<'_>,
@@ -187,22 +187,22 @@ fn claim_page(
     let (targets, is_affected) = given;
     let page = subject.page;
     let old_state = subject.old.as_ref().map(|record| record.state);
-    let new_state = claim.state_after(old_state);
+    let new_state = update.state_after(old_state);
     target_event(&mut passes.targets, page, old_state, new_state, true)?;
     let mut links = None;
-    if claim.links {
+    if update.links {
         // The only target of an alias is not a link.
-        let given = if claim.alias.is_some() {
+        let given = if update.alias.is_some() {
             Vec::new()
         } else {
             targets
         };
-        let resolved = passes.aliases.of_given(store, page, given)?;
+        let resolved = passes.aliases.resolve(store, page, given)?;
         let now = resolved.links.len();
         let more = set_links(store, subject, resolved, intra, passes)?;
         links = Some(GivenLinks { now, more });
     } else if is_affected {
-        let resolved = resolved_anew(store, subject, passes)?;
+        let resolved = resolved_again(store, subject, passes)?;
         set_links(store, subject, resolved, intra, passes)?;
     } else if old_state == Some(PageState::Alias) && new_state != PageState::Alias {
         let none = Resolved {
@@ -212,7 +212,7 @@ fn claim_page(
         set_links(store, subject, none, intra, passes)?;
     }
     passes.loss.count(page, old_state, new_state, links);
-    page_event(&mut passes.pages, page, &PageEvent::Claim(claim))
+    page_event(&mut passes.pages, page, &PageEvent::Update(update))
 }
 
 /// Replaces a page's links and its alias record. Returns the change of the number of links.
@@ -230,8 +230,8 @@ fn set_links(
     let Passes {
         changes, targets, ..
     } = passes;
-    let tell = |to, begins| lead_event(targets, to, begins);
-    aliases::write(changes, page, old.as_ref(), new.as_ref(), tell)?;
+    let emit = |to, begins| lead_event(targets, to, begins);
+    aliases::write(changes, page, old.as_ref(), new.as_ref(), emit)?;
     let is_here = |target: &&PageId| target.site() == page.site();
     let (here, elsewhere): (Vec<&PageId>, Vec<&PageId>) = resolved.links.iter().partition(is_here);
     let here = here.into_iter().map(|target| target.index()).collect();
@@ -257,12 +257,12 @@ fn inter_links(
     if old == new {
         return Ok(0);
     }
-    passes.counts.links_added += only(new, &old).count() as u64;
-    passes.counts.links_removed += only(&old, new).count() as u64;
+    passes.counts.links_added += difference(new, &old).count() as u64;
+    passes.counts.links_removed += difference(&old, new).count() as u64;
     if let Some(row) = old_row {
         member_event(&mut passes.members, row, page.index(), false)?;
     }
-    let more = change(old.len(), new.len());
+    let more = delta(old.len(), new.len());
     page_event(&mut passes.pages, page, &PageEvent::Inter(more))?;
     if new.is_empty() {
         page_event(&mut passes.pages, page, &PageEvent::Row(None))?;

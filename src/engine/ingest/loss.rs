@@ -16,10 +16,10 @@ use seedbank_store::records::PageState;
 use seedbank_store::{Store, tables};
 
 /// A loss of fewer pages is always accepted.
-const FEWEST_PAGES: u64 = 100;
+const MIN_LOST_PAGES: u64 = 100;
 
 /// A loss of fewer links is always accepted.
-const FEWEST_LINKS: u64 = 1_000;
+const MIN_LOST_LINKS: u64 = 1_000;
 
 /// Loss by a batch, counted in the links pass.
 #[derive(Default)]
@@ -31,7 +31,7 @@ pub(super) struct Loss {
     links_after: u64,
     /// Pages that stay crawled and whose records do not contain links. Their links do not change,
     /// and are counted only if the batch seems to lose too much.
-    silent: RoaringTreemap,
+    unchanged: RoaringTreemap,
 }
 
 /// The number of links in a record, and its change.
@@ -64,7 +64,7 @@ impl Loss {
                 self.links_before += now.saturating_add_signed(-more);
             }
             None => {
-                self.silent.insert(page.0);
+                self.unchanged.insert(page.0);
             }
         }
     }
@@ -73,7 +73,7 @@ impl Loss {
     ///
     /// Cost: none, unless the batch seems to lose too much. Then the links of pages whose records
     /// do not contain links are read.
-    pub(super) fn weigh(
+    pub(super) fn check(
         &self,
         store: &Store,
         pages_before: u64,
@@ -81,32 +81,32 @@ impl Loss {
         watch: &dyn Watch,
     ) -> Result<(), EngineError> {
         let pages_after = pages_before.saturating_add_signed(self.pages);
-        let pages = is_too_much(pages_before, pages_after, FEWEST_PAGES, limit);
+        let pages = is_too_much(pages_before, pages_after, MIN_LOST_PAGES, limit);
         let links = |more: u64| {
             let (before, after) = (self.links_before + more, self.links_after + more);
-            is_too_much(before, after, FEWEST_LINKS, limit)
+            is_too_much(before, after, MIN_LOST_LINKS, limit)
         };
         // Unchanged links can only reduce the lost share.
         if !pages && !links(0) {
             return Ok(());
         }
-        let silent = self.links_of_silent(store, watch)?;
-        if !pages && !links(silent) {
+        let unchanged = self.links_of_unchanged(store, watch)?;
+        if !pages && !links(unchanged) {
             return Ok(());
         }
         Err(EngineError::TooMuchLost {
             pages_before,
             pages_after,
-            links_before: self.links_before + silent,
-            links_after: self.links_after + silent,
+            links_before: self.links_before + unchanged,
+            links_after: self.links_after + unchanged,
             limit,
             snapshot,
         })
     }
 
-    fn links_of_silent(&self, store: &Store, watch: &dyn Watch) -> Result<u64, EngineError> {
+    fn links_of_unchanged(&self, store: &Store, watch: &dyn Watch) -> Result<u64, EngineError> {
         let mut links = 0;
-        for page in &self.silent {
+        for page in &self.unchanged {
             watch.proceed()?;
             let page = PageId(page);
             let row = store.need(&tables::PAGES, &page)?.row;
@@ -116,10 +116,10 @@ impl Loss {
     }
 }
 
-/// Whether at least `fewest` are lost, and more than `limit` per cent.
-fn is_too_much(before: u64, after: u64, fewest: u64, limit: f64) -> bool {
+/// Whether at least `min_lost` are lost, and more than `limit` per cent.
+fn is_too_much(before: u64, after: u64, min_lost: u64, limit: f64) -> bool {
     let lost = before.saturating_sub(after);
-    lost >= fewest && !within_limit(lost, before, limit)
+    lost >= min_lost && !within_limit(lost, before, limit)
 }
 
 #[cfg(test)]
@@ -139,7 +139,7 @@ mod tests {
             (0, 0, 0.0, false),
             (0, 5, 0.0, false),
         ] {
-            let found = is_too_much(before, after, FEWEST_PAGES, limit);
+            let found = is_too_much(before, after, MIN_LOST_PAGES, limit);
             assert_eq!(found, too_much, "{before} to {after} at {limit} %");
         }
     }

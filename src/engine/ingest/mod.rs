@@ -3,22 +3,23 @@
 //! `passes` contains a diagram of the passes and the data between them.
 
 mod aliases;
+mod bad_records;
 mod blocklist;
 mod canonical;
-mod page_update;
+mod deduplicate;
 mod fields;
 mod forget;
+mod gather;
 mod intra_links;
+mod link_delta;
 mod links;
 mod loss;
-mod deduplicate;
+mod page_update;
 mod pages;
 mod passes;
-mod gather;
 mod push;
-mod bad_records;
+mod record_order;
 mod reject_list;
-mod link_delta;
 mod report;
 mod resolve;
 mod row_blocks;
@@ -27,7 +28,6 @@ mod site_records;
 mod targets;
 pub(in crate::engine) mod undo;
 mod urls;
-mod record_order;
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -36,14 +36,14 @@ use crate::engine::clock::now;
 use crate::engine::{Bank, EngineError};
 pub use aliases::AliasCounts;
 use aliases::Aliases;
+use bad_records::bad_records;
 pub use blocklist::BlockedCounts;
 use blocklist::Blocklist;
 use canonical::CanonicalRecords;
 pub use forget::{ForgetReport, ForgetRequest};
+use gather::InputCollector;
 use passes::Passes;
-use gather::Gather;
 pub use push::PushedBatch;
-use bad_records::bad_records;
 pub(in crate::engine) use reject_list::list_of;
 use reject_list::{Listed, RejectList};
 pub use report::IngestReport;
@@ -199,14 +199,15 @@ impl Bank {
         let last = writer.counters()?.batch;
         let batch = last.checked_add(1).ok_or(StoreError::Full("batch"))?;
         let spill = writer.spill_folder();
-        let aliases = Aliases::of(&writer)?;
+        let aliases = Aliases::load(&writer)?;
         let mut passes = Passes::new(&spill, request.memory, writer.counters()?, batch, aliases);
         let rejects = RejectList::new(request.rejects.as_deref(), self.path(), batch)?;
-        let gather = passes.gather(Blocklist::of(&writer)?);
+        let collector = passes.collector(Blocklist::load(&writer)?);
         for source in &mut *inputs.sources {
             source.limit_memory(request.memory);
         }
-        let (gather, read, listed) = read(request, &mut inputs, naming, gather, rejects, watch)?;
+        let (collector, read, listed) =
+            read_inputs(request, &mut inputs, naming, collector, rejects, watch)?;
         let kind = if request.snapshot {
             BatchKind::Snapshot
         } else {
@@ -215,18 +216,18 @@ impl Bank {
         let name = request.name.clone().unwrap_or(inputs.name);
         let mut report = IngestReport {
             dry_run: request.dry_run,
-            barred: gather.barred(),
+            barred: collector.blocked(),
             rejects_file: listed.file,
             rejects_listed: listed.count,
             ..IngestReport::begun(name, kind, read)
         };
-        let digest = work_in(&writer, gather, request, &mut passes, &mut report, watch)?;
+        let digest = run_passes(&writer, collector, request, &mut passes, &mut report, watch)?;
         report.seconds = begun.elapsed().as_secs_f64();
         if report.same_as.is_some() || request.dry_run {
             return Ok(report);
         }
         let of_batch = (*digest.as_bytes(), inputs.names);
-        let (changes, counters) = finished(passes, &report, of_batch)?;
+        let (changes, counters) = finish_batch(passes, &report, of_batch)?;
         watch.stage("commit", None);
         watch.proceed()?;
         let committed = writer.commit_batch(changes, counters);
@@ -244,7 +245,7 @@ impl Bank {
 
 /// Returns the changes and counters of a processed batch, with its record. `of_batch` contains the
 /// digest of its records and the names of its inputs.
-fn finished(
+fn finish_batch(
     passes: Passes<'_>,
     report: &IngestReport,
     (digest, inputs): ([u8; 32], Vec<String>),
@@ -291,14 +292,14 @@ struct Inputs<'a, 's> {
 }
 
 /// Reads the inputs and rejects the batch if too many records are bad.
-fn read(
+fn read_inputs(
     request: &IngestRequest,
     inputs: &mut Inputs<'_, '_>,
     naming: Naming,
-    mut gather: Gather,
+    mut collector: InputCollector,
     mut rejects: RejectList,
     watch: &dyn Watch,
-) -> Result<(Gather, ReadSummary, Listed), EngineError> {
+) -> Result<(InputCollector, ReadSummary, Listed), EngineError> {
     let Inputs {
         sources,
         of_links,
@@ -313,7 +314,7 @@ fn read(
         }
         // The file of pages comes after the inputs.
         let of_links = (piece.source as usize) < *of_links;
-        gather.add(piece, of_links)
+        collector.add(piece, of_links)
     });
     let read = match read {
         Err(ReadError::MostAreBad(read)) => {
@@ -334,7 +335,7 @@ fn read(
             bad: bad_records(&read, listed, &sources[..*of_pages], &request.format),
         });
     }
-    Ok((gather, read, listed))
+    Ok((collector, read, listed))
 }
 
 fn first_name(request: &IngestRequest) -> String {
@@ -366,25 +367,28 @@ fn writable_naming(writer: &Writer) -> Result<Naming, EngineError> {
 
 /// Returns the last batch with this digest, and whether it made the current state. A batch that was
 /// undone does not count.
-fn earlier(writer: &Writer, digest: &blake3::Hash) -> Result<Option<(BatchId, bool)>, StoreError> {
-    let mut standing: Vec<(BatchId, bool)> = Vec::new();
+fn find_same_batch(
+    writer: &Writer,
+    digest: &blake3::Hash,
+) -> Result<Option<(BatchId, bool)>, StoreError> {
+    let mut batches: Vec<(BatchId, bool)> = Vec::new();
     for entry in writer.scan(&tables::BATCHES)? {
         let (number, record) = entry?;
         if record.kind == BatchKind::Undo {
-            standing.pop();
+            batches.pop();
         } else {
-            standing.push((number, record.digest == *digest.as_bytes()));
+            batches.push((number, record.digest == *digest.as_bytes()));
         }
     }
-    let last = standing.last().map(|(number, _)| *number);
-    let same = standing.iter().rev().find(|(_, is_same)| *is_same);
+    let last = batches.last().map(|(number, _)| *number);
+    let same = batches.iter().rev().find(|(_, is_same)| *is_same);
     Ok(same.map(|(number, _)| (*number, Some(*number) == last)))
 }
 
 /// Runs all passes, with results in `passes` and `report`. Returns the batch's digest.
-fn work_in(
+fn run_passes(
     writer: &Writer,
-    gather: Gather,
+    collector: InputCollector,
     request: &IngestRequest,
     passes: &mut Passes<'_>,
     report: &mut IngestReport,
@@ -393,27 +397,36 @@ fn work_in(
     let mut hasher = blake3::Hasher::new();
     hasher.update(&[u8::from(request.snapshot)]);
     watch.stage("sort", None);
-    let settled = deduplicate::deduplicate(gather.finish()?, passes, watch)?;
+    let input = deduplicate::deduplicate(collector.finish()?, passes, watch)?;
     watch.stage("find", None);
-    let (urls, mut said) = (settled.urls, settled.sites);
-    let resolved = resolve::resolve(writer, urls, &settled.unnamed, &mut said, passes, watch)?;
+    let (urls, mut site_records) = (input.urls, input.sites);
+    let resolved = resolve::resolve(
+        writer,
+        urls,
+        &input.unnamed,
+        &mut site_records,
+        passes,
+        watch,
+    )?;
     let records = resolved.records;
     if request.snapshot && records == 0 {
         return Err(EngineError::EmptySnapshot);
     }
-    resolve::place(settled.pieces, resolved, passes, watch)?;
-    passes.aliases.settle(writer, request.snapshot, watch)?;
+    resolve::group_by_page(input.pieces, resolved, passes, watch)?;
+    passes
+        .aliases
+        .resolve_changes(writer, request.snapshot, watch)?;
     watch.stage("links", Some(records));
     let parts = passes.take(|passes| &mut passes.records)?;
     let mut records = CanonicalRecords::new(parts, request.snapshot);
     links::links_pass(writer, &mut records, passes, &mut hasher, watch)?;
-    let of_sites = said.digest();
+    let of_sites = site_records.digest();
     if let Some(digest) = &of_sites {
         hasher.update(digest.as_bytes());
     }
     let digest = hasher.finalize();
     if !request.again
-        && let Some((number, is_present)) = earlier(writer, &digest)?
+        && let Some((number, is_present)) = find_same_batch(writer, &digest)?
     {
         // Records with fetch times are equal only if the times are. Without times a page may have
         // changed and changed back, so only right after the same batch the new one certainly
@@ -427,7 +440,7 @@ fn work_in(
     }
     let crawled = passes.counters.crawled;
     let limit = (request.max_loss, request.snapshot);
-    passes.loss.weigh(writer, crawled, limit, watch)?;
+    passes.loss.check(writer, crawled, limit, watch)?;
     watch.stage("rows", None);
     let rows = passes.take(|passes| &mut passes.new_rows)?;
     rows::rows_pass(writer, rows, passes, watch)?;
@@ -451,7 +464,7 @@ fn work_in(
     pages::sites_pass(writer, sites, passes, watch)?;
     passes.counts.records = report.read.records;
     passes.counts.rejected = report.read.rejected();
-    passes.counts.overruled = settled.overruled + said.overruled;
+    passes.counts.overruled = input.overruled + site_records.overruled;
     passes.counts.dropped_outlinks = report.read.dropped_outlinks.values().sum();
     report.counts = passes.counts.clone();
     report.aliases = passes.aliases.counts;

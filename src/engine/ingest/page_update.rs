@@ -40,13 +40,13 @@ impl PageUpdate {
     }
 
     /// Whether it determines the page's links. A page that is gone or an alias has none.
-    pub(super) const fn is_whole(&self) -> bool {
+    pub(super) const fn sets_links(&self) -> bool {
         self.links || self.gone || self.alias.is_some()
     }
 
     /// Returns its bytes in a batch's digest. Without a quality, they are the same as before
     /// qualities existed, so that old batches are still recognised.
-    pub(super) fn digested(&self) -> Result<Vec<u8>, EngineError> {
+    pub(super) fn digest_bytes(&self) -> Result<Vec<u8>, EngineError> {
         let mut bytes = seedbank_store::pack(&(
             self.links,
             self.crawled,

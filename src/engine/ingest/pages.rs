@@ -1,8 +1,8 @@
 //! The pages pass writes the records of pages; the digests and sites passes write data derived from
 //! them.
 
-use super::page_update::PageUpdate;
 use super::fields::{Bytes, Fields, group};
+use super::page_update::PageUpdate;
 use super::passes::{PageEvent, PagesEvent, Passes, SiteDelta, read_page};
 use crate::engine::EngineError;
 use seedbank_algorithms::page::{PageId, SiteId};
@@ -41,14 +41,14 @@ pub(super) fn pages_pass(
             let Some((key, value)) = events.next_entry()? else {
                 break;
             };
-            take(&mut changes, place as usize, read_page(key, value)?);
+            add_event(&mut changes, place as usize, read_page(key, value)?);
         }
         for (place, change) in (0..).zip(&mut changes) {
             let Some(change) = change.take() else {
                 continue;
             };
             let page = PageId::new(of_block.site, of_block.index(place));
-            change.work_in(store, page, &mut delta, passes)?;
+            change.apply(store, page, &mut delta, passes)?;
         }
     }
     if let Some(site) = site {
@@ -58,7 +58,7 @@ pub(super) fn pages_pass(
 }
 
 /// Adds an event to the changes of a block's pages, by place.
-fn take(changes: &mut [Option<PageChange>], place: usize, event: PagesEvent<'_>) {
+fn add_event(changes: &mut [Option<PageChange>], place: usize, event: PagesEvent<'_>) {
     match event {
         PagesEvent::Uncrawled { places, by } => {
             for (place, change) in changes.iter_mut().enumerate() {
@@ -69,7 +69,7 @@ fn take(changes: &mut [Option<PageChange>], place: usize, event: PagesEvent<'_>)
         }
         PagesEvent::Page(event) => {
             if let Some(change) = changes.get_mut(place) {
-                change.get_or_insert_default().take(event);
+                change.get_or_insert_default().add(event);
             }
         }
     }
@@ -81,8 +81,8 @@ struct NewRow(Option<u32>);
 /// Changes of one page's record.
 #[derive(Default)]
 struct PageChange {
-    born: Option<String>,
-    claim: Option<PageUpdate>,
+    new_local: Option<String>,
+    update: Option<PageUpdate>,
     state: Option<PageState>,
     row: Option<NewRow>,
     intra: Option<i64>,
@@ -93,10 +93,10 @@ struct PageChange {
 }
 
 impl PageChange {
-    fn take(&mut self, event: PageEvent<'_>) {
+    fn add(&mut self, event: PageEvent<'_>) {
         match event {
-            PageEvent::Born(local) => self.born = Some(local.to_owned()),
-            PageEvent::Claim(claim) => self.claim = Some(claim),
+            PageEvent::New(local) => self.new_local = Some(local.to_owned()),
+            PageEvent::Update(update) => self.update = Some(update),
             PageEvent::State(state) => self.state = Some(state),
             PageEvent::Row(row) => self.row = Some(NewRow(row)),
             PageEvent::Intra(by) => self.intra = Some(self.intra.unwrap_or(0) + by),
@@ -105,29 +105,29 @@ impl PageChange {
         }
     }
 
-    fn work_in(
+    fn apply(
         mut self,
         store: &Store,
         page: PageId,
         delta: &mut SiteDelta,
         passes: &mut Passes<'_>,
     ) -> Result<(), EngineError> {
-        let local = self.born.take();
+        let local = self.new_local.take();
         let old = match local {
             Some(_) => None,
             None => Some(store.need(&tables::PAGES, &page)?),
         };
         // A new page gets the attributes of its site by an event, if there are any.
-        if self.site.is_none() && old.is_some() && self.needs_site() {
+        if self.site.is_none() && old.is_some() && self.loses_quality() {
             let site = store.get(&tables::SITES, &page.site())?;
             self.site = Some(site.unwrap_or_default().given);
         }
-        let mut new = self.apply(page, old.as_ref(), local, passes.batch)?;
+        let mut new = self.new_record(page, old.as_ref(), local, passes.batch)?;
         if passes.forgotten.pages.contains(page.0) {
             new = PageRecord::nameless(new.first_seen);
         }
-        account(page, old.as_ref(), &new, &self, delta, passes)?;
-        keep_former(page, old.as_ref(), &new, passes)?;
+        count_changes(page, old.as_ref(), &new, &self, delta, passes)?;
+        store_former(page, old.as_ref(), &new, passes)?;
         if old.as_ref() != Some(&new) {
             passes.changes.put(&tables::PAGES, &page, &new)?;
         }
@@ -135,12 +135,12 @@ impl PageChange {
     }
 
     /// Whether the page loses its own quality, so that it inherits the site's.
-    fn needs_site(&self) -> bool {
-        let claim = self.claim.as_ref().filter(|claim| !claim.gone);
-        claim.is_some_and(|claim| claim.quality == Attribute::TakenAway)
+    fn loses_quality(&self) -> bool {
+        let update = self.update.as_ref().filter(|update| !update.gone);
+        update.is_some_and(|update| update.quality == Attribute::TakenAway)
     }
 
-    fn apply(
+    fn new_record(
         &self,
         page: PageId,
         old: Option<&PageRecord>,
@@ -151,12 +151,12 @@ impl PageChange {
             state: PageState::Known,
             ..PageRecord::unlinked(local.unwrap_or_default(), batch)
         });
-        if let Some(claim) = &self.claim {
+        if let Some(update) = &self.update {
             record.last_seen = Some(batch);
-            if claim.gone {
-                record.state = claim.state_after(Some(record.state));
+            if update.gone {
+                record.state = update.state_after(Some(record.state));
             } else {
-                attributes(&mut record, claim);
+                attributes(&mut record, update);
             }
         }
         if let Some(site) = &self.site {
@@ -179,24 +179,24 @@ impl PageChange {
 }
 
 /// Applies an update that is not `gone`. Attributes that it omits do not change.
-fn attributes(record: &mut PageRecord, claim: &PageUpdate) {
-    record.state = claim.state_after(Some(record.state));
-    if let Some(spam) = claim.spam {
+fn attributes(record: &mut PageRecord, update: &PageUpdate) {
+    record.state = update.state_after(Some(record.state));
+    if let Some(spam) = update.spam {
         record.spam_given = Some(spam);
         record.spam = spam;
     }
-    record.quality_given = claim.quality.after(record.quality_given);
+    record.quality_given = update.quality.after(record.quality_given);
     record.quality = record.quality_given.or(record.quality);
-    if let Some(clicks) = claim.clicks {
+    if let Some(clicks) = update.clicks {
         record.clicks = clicks;
     }
-    match claim.uncrawled {
+    match update.uncrawled {
         UncrawledOutlinks::Absent => {}
         UncrawledOutlinks::Counted => record.uncrawled_given = None,
         UncrawledOutlinks::Given(count) => record.uncrawled_given = Some(count),
     }
-    if claim.digest.is_some() {
-        record.digest = claim.digest;
+    if update.digest.is_some() {
+        record.digest = update.digest;
     }
 }
 
@@ -205,7 +205,7 @@ fn counted_digest(record: &PageRecord) -> Option<Hash128> {
     record.digest.filter(|_| record.state == PageState::Crawled)
 }
 
-fn account(
+fn count_changes(
     page: PageId,
     old: Option<&PageRecord>,
     new: &PageRecord,
@@ -250,7 +250,7 @@ fn account(
         }
     }
     passes.counts.born += u64::from(old.is_none());
-    let other = old.is_none_or(|old| is_other(old, new));
+    let other = old.is_none_or(|old| has_changed(old, new));
     if other || change.intra.is_some() {
         passes.counts.changed += 1;
         passes.changed.push(page)?;
@@ -258,7 +258,7 @@ fn account(
     if other || change.intra.is_some() || change.uncrawled != 0 {
         delta.changed = true;
     }
-    if seen_by_cover(old) != seen_by_cover(Some(new))
+    if cover_inputs(old) != cover_inputs(Some(new))
         || (new.state == PageState::Crawled && (change.intra.is_some() || change.uncrawled != 0))
     {
         delta.cover_changed = true;
@@ -268,7 +268,7 @@ fn account(
 
 /// Whether the page changed for readers. Only the resulting attributes count, not whether the page
 /// or its site provides them. A page without links to it does not exist for readers.
-fn is_other(old: &PageRecord, new: &PageRecord) -> bool {
+fn has_changed(old: &PageRecord, new: &PageRecord) -> bool {
     let same_batch = PageRecord {
         last_seen: old.last_seen,
         uncrawled_intra: old.uncrawled_intra,
@@ -281,7 +281,7 @@ fn is_other(old: &PageRecord, new: &PageRecord) -> bool {
 }
 
 /// Stores the previous version of the page if its state, spam mark or row changed.
-fn keep_former(
+fn store_former(
     page: PageId,
     old: Option<&PageRecord>,
     new: &PageRecord,
@@ -302,7 +302,7 @@ fn keep_former(
 
 /// Returns everything in a crawled page's record that cover methods depend on, besides links within
 /// the site. Its digest counts for the site as a whole.
-fn seen_by_cover(record: Option<&PageRecord>) -> Option<impl PartialEq> {
+fn cover_inputs(record: Option<&PageRecord>) -> Option<impl PartialEq> {
     let record = record.filter(|record| record.state == PageState::Crawled)?;
     let clicked = record.clicks > 0;
     let quality = record.quality();
@@ -365,7 +365,7 @@ pub(super) fn sites_pass(
         let old = store.get(&tables::SITES, &site)?;
         let mut new = old.clone().unwrap_or_default();
         while let Some((_, value)) = deltas.next_under(&of_site)? {
-            add(site, &mut new, seedbank_store::unpack(value)?, passes)?;
+            apply_delta(site, &mut new, seedbank_store::unpack(value)?, passes)?;
         }
         let digests = |site: &SiteRecord| (site.with_digest, site.distinct_digests);
         if old
@@ -386,7 +386,7 @@ pub(super) fn sites_pass(
     Ok(())
 }
 
-fn add(
+fn apply_delta(
     site: SiteId,
     record: &mut SiteRecord,
     delta: SiteDelta,

@@ -33,11 +33,11 @@ use serde::{Deserialize, Serialize};
 
 use super::aliases::Aliases;
 use super::blocklist::Blocklist;
-use super::page_update::PageUpdate;
 use super::fields::{Bytes, Fields};
+use super::gather::InputCollector;
 use super::loss::Loss;
-use super::gather::Gather;
-use super::site_records::{SiteRecords, SiteCounts};
+use super::page_update::PageUpdate;
+use super::site_records::{SiteCounts, SiteRecords};
 use crate::engine::EngineError;
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
 use seedbank_store::links::{LinkKey, NEIGHBOURS};
@@ -58,7 +58,7 @@ const SMALL: usize = 1;
 const GATHER_SHARES: usize = 14;
 
 /// Maximum size of a portion, in bytes: its URLs and links have 32-bit numbers.
-const MOST_PORTION: usize = 2 << 30;
+const MAX_PORTION: usize = 2 << 30;
 
 /// The sorters between the passes, and the results so far.
 pub(super) struct Passes<'a> {
@@ -140,10 +140,15 @@ impl<'a> Passes<'a> {
     }
 
     /// Creates the collector of the input, which skips blocked pages and sites.
-    pub(super) fn gather(&self, bars: Option<Blocklist>) -> Gather {
-        let portion = (self.share * GATHER_SHARES).min(MOST_PORTION);
+    pub(super) fn collector(&self, blocklist: Option<Blocklist>) -> InputCollector {
+        let portion = (self.share * GATHER_SHARES).min(MAX_PORTION);
         let sites = SiteRecords::new(Sorter::new(self.folder, SMALL * self.share));
-        Gather::new(portion, [0; 3].map(|_| self.large_sorter()), sites, bars)
+        InputCollector::new(
+            portion,
+            [0; 3].map(|_| self.large_sorter()),
+            sites,
+            blocklist,
+        )
     }
 
     /// Creates a sorter for every link of the batch.
@@ -178,9 +183,9 @@ pub(super) struct Forgotten {
 /// Change of a page's record, in the order of application.
 pub(super) enum PageEvent<'a> {
     /// The page is new. Contains the URL after the site.
-    Born(&'a str),
+    New(&'a str),
     /// The page has a record.
-    Claim(PageUpdate),
+    Update(PageUpdate),
     /// Added or removed links change whether the page exists for readers.
     State(PageState),
     /// The page has another row, or none.
@@ -196,8 +201,8 @@ pub(super) enum PageEvent<'a> {
 /// Kinds of events of `pages`. One for several pages of a block comes before those of its first
 /// page.
 const UNCRAWLED: u8 = 0;
-const BORN: u8 = 1;
-const CLAIM: u8 = 2;
+const NEW: u8 = 1;
+const UPDATE: u8 = 2;
 const STATE: u8 = 3;
 const ROW: u8 = 4;
 const INTRA: u8 = 5;
@@ -211,8 +216,8 @@ pub(super) fn page_event(
 ) -> Result<(), EngineError> {
     let key = |order: u8| Bytes::default().u64(page.0).byte(order);
     match event {
-        PageEvent::Born(local) => pages.push(&key(BORN), local.as_bytes()),
-        PageEvent::Claim(claim) => pages.push(&key(CLAIM), &seedbank_store::pack(claim)?),
+        PageEvent::New(local) => pages.push(&key(NEW), local.as_bytes()),
+        PageEvent::Update(update) => pages.push(&key(UPDATE), &seedbank_store::pack(update)?),
         PageEvent::State(state) => pages.push(&key(STATE), &[state_byte(Some(*state))]),
         PageEvent::Row(Some(row)) => pages.push(&key(ROW), &row.to_be_bytes()),
         PageEvent::Row(None) => pages.push(&key(ROW), &[]),
@@ -261,8 +266,8 @@ pub(super) fn read_page<'a>(key: &[u8], value: &'a [u8]) -> Result<PagesEvent<'a
                 by: fields.i64()?,
             });
         }
-        BORN => PageEvent::Born(std::str::from_utf8(value).map_err(broken)?),
-        CLAIM => PageEvent::Claim(seedbank_store::unpack(value)?),
+        NEW => PageEvent::New(std::str::from_utf8(value).map_err(broken)?),
+        UPDATE => PageEvent::Update(seedbank_store::unpack(value)?),
         STATE => PageEvent::State(read_state(fields.byte()?)?),
         ROW if value.is_empty() => PageEvent::Row(None),
         ROW => PageEvent::Row(Some(fields.u32()?)),

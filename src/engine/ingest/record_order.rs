@@ -21,18 +21,18 @@ pub(super) struct RecordOrder {
 
 impl RecordOrder {
     /// Returns the order of a record without links.
-    pub(super) fn of_claim(claim: &PageUpdate) -> Result<Self, EngineError> {
-        Ok(Self::new(&claim.digested()?, 0, 0))
+    pub(super) fn of_update(update: &PageUpdate) -> Result<Self, EngineError> {
+        Ok(Self::new(&update.digest_bytes()?, 0, 0))
     }
 
     /// `links` is the length of the keys of the record's URLs in bytes, `sum` the sum of their
     /// hashes.
-    fn new(said: &[u8], links: u64, sum: u128) -> Self {
+    fn new(attributes: &[u8], links: u64, sum: u128) -> Self {
         let mut hasher = blake3::Hasher::new();
-        hasher.update(said);
+        hasher.update(attributes);
         hasher.update(&sum.to_be_bytes());
         Self {
-            bytes: said.len() as u64 + links,
+            bytes: attributes.len() as u64 + links,
             hash: first_half(&hasher.finalize()).to_be_bytes(),
         }
     }
@@ -54,9 +54,9 @@ impl RecordHasher {
     }
 
     /// Returns the order of a record with distinct `targets`, given by their numbers among `urls`.
-    pub(super) fn weigh(
+    pub(super) fn order_of(
         &mut self,
-        claim: &PageUpdate,
+        update: &PageUpdate,
         targets: &[u32],
         urls: &Urls,
     ) -> Result<RecordOrder, EngineError> {
@@ -71,7 +71,7 @@ impl RecordHasher {
             }
             sum = sum.wrapping_add(*hash);
         }
-        Ok(RecordOrder::new(&claim.digested()?, links, sum))
+        Ok(RecordOrder::new(&update.digest_bytes()?, links, sum))
     }
 }
 

@@ -9,9 +9,9 @@ use roaring::RoaringTreemap;
 
 use super::canonical::{PAGE, PIECE, by_record, split_key};
 use super::fields::{Fields, group};
+use super::gather::{Gaps, HAS_RECORD, put_gap, put_input, take_input};
 use super::passes::{PageEvent, Passes, page_event, target_event};
-use super::gather::{Gaps, HAS_RECORD, put_gap, put_said, take_said};
-use super::site_records::SiteClaims;
+use super::site_records::SortedSiteRecords;
 use crate::engine::EngineError;
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_algorithms::watch::Watch;
@@ -26,7 +26,7 @@ struct Current {
     record: SiteRecord,
     is_new: bool,
     /// Whether the batch changes the attributes of the site.
-    is_given: bool,
+    is_changed: bool,
 }
 
 /// Page ids of all portions' URLs.
@@ -39,13 +39,13 @@ pub(super) struct Resolved {
 
 /// Assigns every URL its page id, and creates a record entry for every URL that has a record.
 ///
-/// URLs that are `unnamed` in every portion are skipped. Attributes of sites (`claims`) are merged
+/// URLs that are `unnamed` in every portion are skipped. Attributes of sites (`site_records`) are merged
 /// in, since both come in the order of site names, and so do the ids of new sites.
 pub(super) fn resolve(
     store: &Store,
     mut urls: Sorted,
     unnamed: &RoaringTreemap,
-    claims: &mut SiteClaims,
+    site_records: &mut SortedSiteRecords,
     passes: &mut Passes<'_>,
     watch: &dyn Watch,
 ) -> Result<Resolved, EngineError> {
@@ -77,28 +77,28 @@ pub(super) fn resolve(
         if named {
             if current.as_ref().is_none_or(|site| site.name != name) {
                 if let Some(site) = current.take() {
-                    leave(site, passes)?;
+                    finish_site(site, passes)?;
                 }
-                others(store, claims, Some(name), passes, watch)?;
-                let mut site = enter(store, name, passes)?;
-                if let Some(claim) = claims.of(name)? {
-                    work_in(store, &mut site, &claim, passes, watch)?;
+                apply_sites_before(store, site_records, Some(name), passes, watch)?;
+                let mut site = start_site(store, name, passes)?;
+                if let Some(update) = site_records.take_site(name)? {
+                    apply_attributes(store, &mut site, &update, passes, watch)?;
                 }
                 current = Some(site);
             }
             let Some(site) = current.as_mut() else {
                 continue;
             };
-            let born;
-            (page, born) = page_of(store, site, local, passes)?;
-            if !born {
+            let is_new;
+            (page, is_new) = find_or_create_page(store, site, local, passes)?;
+            if !is_new {
                 passes.aliases.name(store, page, flags & HAS_RECORD != 0)?;
             }
             if flags & HAS_RECORD != 0 {
                 records += 1;
                 let key = by_record(page).byte(PAGE);
-                passes.records.push(&key, &[u8::from(born)])?;
-            } else if born {
+                passes.records.push(&key, &[u8::from(is_new)])?;
+            } else if is_new {
                 target_event(&mut passes.targets, page, None, PageState::Known, false)?;
             }
         }
@@ -108,9 +108,9 @@ pub(super) fn resolve(
         }
     }
     if let Some(site) = current.take() {
-        leave(site, passes)?;
+        finish_site(site, passes)?;
     }
-    others(store, claims, None, passes, watch)?;
+    apply_sites_before(store, site_records, None, passes, watch)?;
     Ok(Resolved {
         numbers: numbers.finish()?,
         records,
@@ -118,7 +118,7 @@ pub(super) fn resolve(
 }
 
 /// Groups the pieces of records, with page ids instead of ranks.
-pub(super) fn place(
+pub(super) fn group_by_page(
     mut pieces: Sorted,
     resolved: Resolved,
     passes: &mut Passes<'_>,
@@ -139,11 +139,11 @@ pub(super) fn place(
         while let Some((key, mut value)) = pieces.next_under(&portion)? {
             watch.proceed()?;
             let mut fields = Fields(&key[portion.len()..]);
-            let (about, order) = (fields.u32()?, fields.u64()?);
-            let page = found.get(about as usize).ok_or_else(unknown)?;
+            let (url, order) = (fields.u32()?, fields.u64()?);
+            let page = found.get(url as usize).ok_or_else(unknown)?;
             bytes.clear();
-            let said = take_said(&mut value)?;
-            put_said(said, &mut bytes)?;
+            let input = take_input(&mut value)?;
+            put_input(input, &mut bytes)?;
             targets.clear();
             for rank in Gaps::new(value) {
                 let at = usize::try_from(rank).ok().and_then(|rank| found.get(rank));
@@ -153,7 +153,7 @@ pub(super) fn place(
             let first = targets.first().copied().map(PageId);
             passes
                 .aliases
-                .claim(*page, &seedbank_store::unpack(said)?, first);
+                .add_input(*page, &seedbank_store::unpack(input)?, first);
             let mut last = 0;
             for target in &targets {
                 put_gap(target - last, &mut bytes);
@@ -168,35 +168,35 @@ pub(super) fn place(
 
 /// Applies the attributes of sites without a page in the batch: those before `name`, or all
 /// remaining ones.
-fn others(
+fn apply_sites_before(
     store: &Store,
-    claims: &mut SiteClaims,
+    site_records: &mut SortedSiteRecords,
     name: Option<&str>,
     passes: &mut Passes<'_>,
     watch: &dyn Watch,
 ) -> Result<(), EngineError> {
-    while let Some(claim) = claims.before(name)? {
+    while let Some(update) = site_records.take_before(name)? {
         watch.proceed()?;
-        let mut site = enter(store, &claim.site, passes)?;
-        work_in(store, &mut site, &claim, passes, watch)?;
-        leave(site, passes)?;
+        let mut site = start_site(store, &update.site, passes)?;
+        apply_attributes(store, &mut site, &update, passes, watch)?;
+        finish_site(site, passes)?;
     }
     Ok(())
 }
 
 /// Applies the attributes of a site. If they changed, all its pages inherit them again.
-fn work_in(
+fn apply_attributes(
     store: &Store,
     site: &mut Current,
-    claim: &SiteAttributes,
+    update: &SiteAttributes,
     passes: &mut Passes<'_>,
     watch: &dyn Watch,
 ) -> Result<(), EngineError> {
     let before = site.record.given;
     let given = SiteGiven {
-        quality: claim.quality.after(before.quality),
-        spam: claim.spam.after(before.spam),
-        quota: claim.quota.after(before.quota),
+        quality: update.quality.after(before.quality),
+        spam: update.spam.after(before.spam),
+        quota: update.quota.after(before.quota),
     };
     passes.of_sites.named += 1;
     if given == before {
@@ -204,7 +204,7 @@ fn work_in(
     }
     passes.of_sites.changed += 1;
     site.record.given = given;
-    site.is_given = true;
+    site.is_changed = true;
     if (given.quality, given.spam) == (before.quality, before.spam) {
         return Ok(());
     }
@@ -216,7 +216,7 @@ fn work_in(
     Ok(())
 }
 
-fn enter(store: &Store, name: &str, passes: &mut Passes<'_>) -> Result<Current, EngineError> {
+fn start_site(store: &Store, name: &str, passes: &mut Passes<'_>) -> Result<Current, EngineError> {
     let known = store.get(&tables::SITE_IDS, &name.to_owned())?;
     let (id, record) = if let Some(id) = known {
         (id, store.need(&tables::SITES, &id)?)
@@ -235,21 +235,21 @@ fn enter(store: &Store, name: &str, passes: &mut Passes<'_>) -> Result<Current, 
         name: name.to_owned(),
         record,
         is_new: known.is_none(),
-        is_given: false,
+        is_changed: false,
     })
 }
 
-fn leave(site: Current, passes: &mut Passes<'_>) -> Result<(), EngineError> {
+fn finish_site(site: Current, passes: &mut Passes<'_>) -> Result<(), EngineError> {
     let delta = super::passes::SiteDelta {
         name: site.is_new.then_some(site.name),
         next_page: site.record.next_page,
-        given: site.is_given.then_some(site.record.given),
+        given: site.is_changed.then_some(site.record.given),
         ..Default::default()
     };
     passes.site(site.id, &delta)
 }
 
-fn page_of(
+fn find_or_create_page(
     store: &Store,
     site: &mut Current,
     local: &str,
@@ -267,7 +267,7 @@ fn page_of(
         .ok_or(seedbank_store::StoreError::Full("page of a site"))?;
     let page = PageId::new(site.id, index);
     passes.changes.put(&tables::PAGE_IDS, &key, &index)?;
-    page_event(&mut passes.pages, page, &PageEvent::Born(local))?;
+    page_event(&mut passes.pages, page, &PageEvent::New(local))?;
     if site.record.given != SiteGiven::default() {
         page_event(
             &mut passes.pages,

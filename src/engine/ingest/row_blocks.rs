@@ -1,8 +1,8 @@
 //! The row blocks pass: writes new and deleted rows, in blocks of neighbouring rows, in key order.
 
 use super::fields::Fields;
+use super::link_delta::{LinkDelta, PendingBlocks, write_blocks};
 use super::passes::{Passes, citers_event};
-use super::link_delta::{PendingBlocks, LinkDelta, write_blocks};
 use crate::engine::EngineError;
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
@@ -16,7 +16,7 @@ pub(super) fn row_blocks_pass(
     passes: &mut Passes<'_>,
     watch: &dyn Watch,
 ) -> Result<(), EngineError> {
-    let mut left = PendingBlocks::default();
+    let mut pending = PendingBlocks::default();
     while let Some(key) = rows.peek()? {
         watch.proceed()?;
         let (of_block, _) = LinkKey::of_row(Fields(key).row()?);
@@ -36,14 +36,14 @@ pub(super) fn row_blocks_pass(
             }
             block.replace(place, targets);
         }
-        left.push(block);
-        if left.is_full() {
-            write(std::mem::take(&mut left), passes)?;
+        pending.push(block);
+        if pending.is_full() {
+            write(std::mem::take(&mut pending), passes)?;
         }
     }
-    write(left, passes)
+    write(pending, passes)
 }
 
-fn write(left: PendingBlocks<PageId>, passes: &mut Passes<'_>) -> Result<(), EngineError> {
-    write_blocks(&tables::ROWS, left, passes, citers_event)
+fn write(pending: PendingBlocks<PageId>, passes: &mut Passes<'_>) -> Result<(), EngineError> {
+    write_blocks(&tables::ROWS, pending, passes, citers_event)
 }

@@ -40,8 +40,8 @@ impl SiteRecords {
         Ok(self.records.push(&key, &seedbank_store::pack(site)?)?)
     }
 
-    pub(super) fn finish(self) -> Result<SiteClaims, EngineError> {
-        Ok(SiteClaims {
+    pub(super) fn finish(self) -> Result<SortedSiteRecords, EngineError> {
+        Ok(SortedSiteRecords {
             records: self.records.finish()?,
             hasher: (self.count > 0).then(blake3::Hasher::new),
             overruled: 0,
@@ -59,7 +59,7 @@ fn key_of(name: &str) -> Vec<u8> {
 }
 
 /// Attributes of sites, in the order of their names.
-pub(super) struct SiteClaims {
+pub(super) struct SortedSiteRecords {
     records: Sorted,
     /// Digest of the records taken so far; `None` if the batch has no records of sites.
     hasher: Option<blake3::Hasher>,
@@ -67,10 +67,10 @@ pub(super) struct SiteClaims {
     pub(super) overruled: u64,
 }
 
-impl SiteClaims {
+impl SortedSiteRecords {
     /// Returns the attributes of the next site if its name is before this one, or of any with
     /// `None`.
-    pub(super) fn before(
+    pub(super) fn take_before(
         &mut self,
         name: Option<&str>,
     ) -> Result<Option<SiteAttributes>, EngineError> {
@@ -86,7 +86,7 @@ impl SiteClaims {
     }
 
     /// Returns the attributes of a site. All sites before it must have been taken.
-    pub(super) fn of(&mut self, name: &str) -> Result<Option<SiteAttributes>, EngineError> {
+    pub(super) fn take_site(&mut self, name: &str) -> Result<Option<SiteAttributes>, EngineError> {
         self.take(&key_of(name))
     }
 

@@ -50,7 +50,7 @@ pub(super) fn targets_pass(
     passes: &mut Passes<'_>,
     watch: &dyn Watch,
 ) -> Result<(), EngineError> {
-    let mut back = WayBack {
+    let mut in_links = InLinks {
         intra: Blocks::new(&tables::INTRA_IN),
         citers: Blocks::new(&tables::CITERS),
     };
@@ -60,7 +60,7 @@ pub(super) fn targets_pass(
         let of_page: [u8; 8] = group(key)?;
         let page = PageId(u64::from_be_bytes(of_page));
         target.clear();
-        let mut stated = false;
+        let mut has_state = false;
         while let Some((key, value)) = events.next_under(&of_page)? {
             match read_target(key, value)? {
                 TargetEvent::State {
@@ -68,7 +68,7 @@ pub(super) fn targets_pass(
                     new,
                     has_record,
                 } => {
-                    stated = true;
+                    has_state = true;
                     target.old = old;
                     target.new = Some(new);
                     target.has_record = has_record;
@@ -81,20 +81,20 @@ pub(super) fn targets_pass(
                 TargetEvent::Citers { block, places } => target.citers.push((block, places)),
             }
         }
-        if !stated {
+        if !has_state {
             let record = store.need(&tables::PAGES, &page)?;
             target.old = Some(record.state);
             target.new = Some(record.state);
             target.has_record = record.last_seen.is_some();
         }
-        work_in(store, page, &mut target, &mut back, passes)?;
+        apply(store, page, &mut target, &mut in_links, passes)?;
     }
-    back.intra.write(passes)?;
-    back.citers.write(passes)
+    in_links.intra.write(passes)?;
+    in_links.citers.write(passes)
 }
 
 /// The tables of in-links, each at the block that the pass has reached.
-struct WayBack {
+struct InLinks {
     intra: Blocks<u32>,
     citers: Blocks<LinkKey>,
 }
@@ -177,11 +177,11 @@ fn after<T: Ord + Copy>(old: &[T], events: &[(T, Places)]) -> Vec<T> {
     new
 }
 
-fn work_in(
+fn apply(
     store: &Store,
     page: PageId,
     target: &mut Target,
-    back: &mut WayBack,
+    in_links: &mut InLinks,
     passes: &mut Passes<'_>,
 ) -> Result<(), EngineError> {
     let state_counts = uncrawled(target.old) != uncrawled(target.new);
@@ -189,8 +189,8 @@ fn work_in(
     if !state_counts && !links_count && target.leads.is_none() {
         return Ok(());
     }
-    let (old_intra, on_site) = back.intra.apply(store, page, &target.intra, passes)?;
-    let (old_citers, elsewhere) = back.citers.apply(store, page, &target.citers, passes)?;
+    let (old_intra, on_site) = in_links.intra.apply(store, page, &target.intra, passes)?;
+    let (old_citers, elsewhere) = in_links.citers.apply(store, page, &target.citers, passes)?;
     if !target.has_record {
         let state = if on_site || elsewhere || is_led_to(store, page, target, passes)? {
             PageState::Known

@@ -79,18 +79,18 @@ impl Bank {
         let batch = batch.ok_or(StoreError::Full("batch"))?;
         watch.stage("undo", (!undo.is_first()).then_some(undo.entries));
         let changes = Changes::new(&writer.spill_folder(), memory);
-        let mut back = TakingBack::new(&writer, changes, batch, undo.batch);
+        let mut reversal = Reversal::new(&writer, changes, batch, undo.batch);
         writer.overwritten(&undo, |table, key, former| {
             watch.proceed()?;
             watch.advance(1);
-            back.put(table, key, former)
+            reversal.restore(table, key, former)
         })?;
-        let TakingBack {
+        let Reversal {
             mut changes,
             former,
             mut counts,
             ..
-        } = back;
+        } = reversal;
         let of_batch = writer.need(&tables::BITMAPS, &BitmapKey::Changed(undo.batch))?;
         counts.changed = undone.counts.changed;
         counts.links_added = undone.counts.links_removed;
@@ -147,7 +147,7 @@ fn undoable(writer: &Writer, last: BatchId) -> Result<(UndoRecord, BatchRecord),
 }
 
 /// The changes that undo a batch.
-struct TakingBack<'a> {
+struct Reversal<'a> {
     writer: &'a Writer,
     changes: Changes,
     /// The number of the undo, and of the undone batch.
@@ -160,7 +160,7 @@ struct TakingBack<'a> {
     counts: BatchCounts,
 }
 
-impl<'a> TakingBack<'a> {
+impl<'a> Reversal<'a> {
     fn new(writer: &'a Writer, changes: Changes, batch: BatchId, undone: BatchId) -> Self {
         Self {
             writer,
@@ -174,7 +174,7 @@ impl<'a> TakingBack<'a> {
     }
 
     /// Restores an entry of a table. Entries come by table, sites before pages.
-    fn put(
+    fn restore(
         &mut self,
         table: &'static str,
         key: &[u8],
@@ -182,11 +182,11 @@ impl<'a> TakingBack<'a> {
     ) -> Result<(), EngineError> {
         if table == tables::SITES.name {
             let (site, record) = typed(table, key, former)?;
-            return self.put_site(site, record);
+            return self.restore_site(site, record);
         }
         if table == tables::PAGES.name {
             let (page, record) = typed(table, key, former)?;
-            return self.put_page(page, record);
+            return self.restore_page(page, record);
         }
         if table == tables::ROW_MEMBERS.name && former.is_none() {
             self.keep_row(key_of(table, key)?)?;
@@ -194,7 +194,11 @@ impl<'a> TakingBack<'a> {
         Ok(self.changes.put_raw(table, key, former)?)
     }
 
-    fn put_site(&mut self, site: SiteId, former: Option<SiteRecord>) -> Result<(), EngineError> {
+    fn restore_site(
+        &mut self,
+        site: SiteId,
+        former: Option<SiteRecord>,
+    ) -> Result<(), EngineError> {
         let now = self.writer.need(&tables::SITES, &site)?;
         let as_of = |changed: BatchId, before: BatchId| {
             if changed == self.undone {
@@ -216,7 +220,11 @@ impl<'a> TakingBack<'a> {
         Ok(self.changes.put(&tables::SITES, &site, &record)?)
     }
 
-    fn put_page(&mut self, page: PageId, former: Option<PageRecord>) -> Result<(), EngineError> {
+    fn restore_page(
+        &mut self,
+        page: PageId,
+        former: Option<PageRecord>,
+    ) -> Result<(), EngineError> {
         let now = self.writer.need(&tables::PAGES, &page)?;
         let record = match former {
             Some(record) => record,

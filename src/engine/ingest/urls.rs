@@ -28,7 +28,7 @@ impl Urls {
     }
 
     /// Starts another block.
-    pub(super) fn enter(&mut self, block: &Interner) {
+    pub(super) fn start_block(&mut self, block: &Interner) {
         self.of_block.clear();
         self.of_block.resize(block.len(), NONE);
     }

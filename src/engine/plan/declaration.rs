@@ -41,7 +41,9 @@ pub(super) fn switch<O: 'static>(default: bool) -> Declaration<O, bool> {
 }
 
 /// Declares one of the [`Weights`], with the default of [`Weights`].
-pub(super) fn weight<O: 'static>(weight_field: fn(&mut Weights) -> &mut Value) -> Declaration<O, Value> {
+pub(super) fn weight<O: 'static>(
+    weight_field: fn(&mut Weights) -> &mut Value,
+) -> Declaration<O, Value> {
     let details = value("VALUE")
         .range(limits::WEIGHTS)
         .default(*weight_field(&mut Weights::default()))

@@ -14,15 +14,15 @@
 //! schema      what the JSON Schemas of answers say of plans
 //! ```
 
-mod resolve;
 mod declaration;
 mod method;
 mod parameter;
+mod parameter_type;
 mod parameters;
+mod resolve;
 mod schema;
 #[cfg(test)]
 mod tests;
-mod parameter_type;
 
 use std::mem;
 use std::path::Path;
@@ -42,9 +42,9 @@ use seedbank_store::records::BatchId;
 
 pub use method::Method;
 pub use parameter::{Section, TakenBy};
+pub use parameter_type::{NamedValue, ValueKind};
 pub use parameters::{Parameter, PlanOptions};
 pub(crate) use schema::{NAME_PATTERN, by_cores, by_cover};
-pub use parameter_type::{ValueKind, NamedValue};
 
 /// The default plan.
 pub(crate) const DEFAULT_PLAN: &str = "default";
@@ -97,7 +97,7 @@ pub enum Plan {
 
 impl Plan {
     /// Returns the number of seeds that the plan selects; `None` if it is per site.
-    pub(crate) const fn seats(&self) -> Option<u32> {
+    pub(crate) const fn seeds(&self) -> Option<u32> {
         match self {
             Self::Cores(plan) => Some(plan.params.seeds),
             Self::Cover(choice) => match choice.seats {
@@ -182,7 +182,7 @@ impl PlanOptions {
     }
 
     /// Keeps the parameters that determine the values of pages.
-    pub(crate) fn values(&self) -> Self {
+    pub(crate) fn value_parameters(&self) -> Self {
         Self {
             tuned: None,
             ..self.clone().retain(|parameter| parameter.values_pages)
@@ -199,7 +199,7 @@ impl PlanOptions {
     }
 
     /// Returns the names of the set parameters for which `counts` returns true.
-    fn given(&self, counts: impl Fn(&Parameter) -> bool) -> Vec<&'static str> {
+    fn set_names(&self, counts: impl Fn(&Parameter) -> bool) -> Vec<&'static str> {
         let given = Parameter::all().iter();
         let given = given.filter(|parameter| counts(parameter) && parameter.is_given(self));
         given.map(|parameter| &*parameter.name).collect()
@@ -210,7 +210,7 @@ impl PlanOptions {
     pub fn read_lists(mut self, folder: &Path, watch: &dyn Watch) -> Result<Self, EngineError> {
         for parameter in Parameter::all() {
             if let Some(list) = parameter.slot.list_mut(&mut self) {
-                *list = list.clone().found(folder, watch)?;
+                *list = list.clone().load_from(folder, watch)?;
             }
         }
         Ok(self)
@@ -283,7 +283,7 @@ impl PlanOptions {
     /// a fetch cost that were tried, so that they are tried again. Lists are written by name.
     pub fn to_toml(&self) -> Result<String, EngineError> {
         let failed = |_| EngineError::Internal("a plan cannot be written as TOML");
-        let mut table = toml::Table::try_from(self.said()).map_err(failed)?;
+        let mut table = toml::Table::try_from(self.without_tuning()).map_err(failed)?;
         // A plan file contains the names of lists.
         for (_, value) in &mut table {
             if let Some(name) = value.get("name").cloned() {
@@ -295,7 +295,7 @@ impl PlanOptions {
 
     /// Returns the options without hops and a fetch cost that a refresh tried.
     #[must_use]
-    pub fn said(&self) -> Self {
+    pub fn without_tuning(&self) -> Self {
         let mut said = self.clone();
         said.clear_tuning();
         said

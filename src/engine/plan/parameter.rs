@@ -4,7 +4,7 @@
 use std::fmt;
 
 use super::declaration::{Access, Declaration, Slot};
-use super::parameter_type::{ValueKind, ParameterType, NamedValue};
+use super::parameter_type::{NamedValue, ParameterType, ValueKind};
 use crate::engine::policy::List;
 use crate::engine::{Family, PlanError};
 

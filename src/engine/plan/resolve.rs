@@ -16,7 +16,7 @@ impl PlanOptions {
             Method::Cores => Family::Cover,
             Method::Cover(_) => Family::Cores,
         };
-        let parameters = self.given(|parameter| parameter.taken_by.family() == Some(family));
+        let parameters = self.set_names(|parameter| parameter.taken_by.family() == Some(family));
         if !parameters.is_empty() {
             return Err(PlanError::OtherFamily {
                 method: method.name(),
@@ -80,7 +80,7 @@ impl PlanOptions {
     }
 
     fn resolve_cover(&self, method: cover::Method) -> Result<Choice, PlanError> {
-        let over_web = self.given(|parameter| parameter.taken_by == TakenBy::Web);
+        let over_web = self.set_names(|parameter| parameter.taken_by == TakenBy::Web);
         if let Some(parameter) = over_web.first() {
             return Err(BadParams::NeedsWeb(parameter).into());
         }

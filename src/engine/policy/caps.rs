@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::rejection_reason::RejectionReason;
 use super::params::Policy;
+use super::rejection_reason::RejectionReason;
 use crate::engine::EngineError;
 use seedbank_algorithms::page::SiteId;
 use seedbank_formats::ingest;
@@ -42,22 +42,22 @@ impl Caps {
     }
 
     /// Returns which cap rejects one more seed of a site; `None` if it is allowed.
-    pub(crate) fn full(
+    pub(crate) fn reached(
         &mut self,
         store: &Store,
         site: SiteId,
     ) -> Result<Option<RejectionReason>, EngineError> {
-        if let Some(most) = self.per_site
-            && self.of_sites.get(&site).is_some_and(|seeds| *seeds >= most)
+        if let Some(max) = self.per_site
+            && self.of_sites.get(&site).is_some_and(|seeds| *seeds >= max)
         {
             return Ok(Some(RejectionReason::MaxPerSite));
         }
-        if let Some(most) = self.per_domain {
+        if let Some(max) = self.per_domain {
             let domain = self.domain(store, site)?;
             if self
                 .of_domains
                 .get(&domain)
-                .is_some_and(|seeds| *seeds >= most)
+                .is_some_and(|seeds| *seeds >= max)
             {
                 return Ok(Some(RejectionReason::MaxPerDomain));
             }
@@ -66,7 +66,7 @@ impl Caps {
     }
 
     /// Counts a seed of a site.
-    pub(crate) fn take(&mut self, store: &Store, site: SiteId) -> Result<(), EngineError> {
+    pub(crate) fn count(&mut self, store: &Store, site: SiteId) -> Result<(), EngineError> {
         if self.per_site.is_some() {
             *self.of_sites.entry(site).or_default() += 1;
         }
@@ -78,7 +78,7 @@ impl Caps {
     }
 
     /// Stops counting a seed of a site.
-    pub(crate) fn give_back(&mut self, store: &Store, site: SiteId) -> Result<(), EngineError> {
+    pub(crate) fn uncount(&mut self, store: &Store, site: SiteId) -> Result<(), EngineError> {
         if let Some(seeds) = self.of_sites.get_mut(&site) {
             *seeds = seeds.saturating_sub(1);
         }
@@ -92,13 +92,13 @@ impl Caps {
     }
 
     /// Whether two sites share a cap that is reached: the site's, or the domain's.
-    pub(crate) fn share(
+    pub(crate) fn shares_cap(
         &mut self,
         store: &Store,
-        full: RejectionReason,
+        cap: RejectionReason,
         (a, b): (SiteId, SiteId),
     ) -> Result<bool, EngineError> {
-        Ok(match full {
+        Ok(match cap {
             RejectionReason::MaxPerSite => a == b,
             _ => self.domain(store, a)? == self.domain(store, b)?,
         })

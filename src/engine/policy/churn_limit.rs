@@ -27,13 +27,13 @@ use seedbank_store::Store;
 pub(crate) struct ChurnLimit<'a> {
     pub(crate) store: &'a Store,
     /// The plan's previous list, best first.
-    pub(crate) last: &'a [PageId],
+    pub(crate) previous: &'a [PageId],
     /// The selection of the method and the other policies, best first, with pins before others.
     pub(crate) target: &'a [PageId],
     /// Number of pins in the target.
     pub(crate) pins: usize,
     /// Maximum number of seeds.
-    pub(crate) most: usize,
+    pub(crate) max_seeds: usize,
     pub(crate) max_changes: usize,
 }
 
@@ -51,83 +51,83 @@ pub(crate) struct LimitedSeeds {
 /// Applies the limit. `may_stay` tests whether rules about single pages allow a seed of the
 /// previous list. `caps` must not count any seeds yet.
 pub(crate) fn limit_churn(
-    of: &ChurnLimit<'_>,
+    limit: &ChurnLimit<'_>,
     mut caps: Caps,
     mut may_stay: impl FnMut(PageId) -> Result<bool, EngineError>,
 ) -> Result<LimitedSeeds, EngineError> {
-    let (store, target) = (of.store, of.target);
+    let (store, target) = (limit.store, limit.target);
     let places: HashMap<PageId, usize> = target.iter().copied().zip(0..).collect();
-    let mut on: HashSet<PageId> = HashSet::new();
-    for &pin in &target[..of.pins] {
-        on.insert(pin);
-        caps.take(store, pin.site())?;
+    let mut listed: HashSet<PageId> = HashSet::new();
+    for &pin in &target[..limit.pins] {
+        listed.insert(pin);
+        caps.count(store, pin.site())?;
     }
     let mut stay: Vec<PageId> = Vec::new();
     let mut had_to_leave = 0;
-    for &page in of.last {
-        if on.contains(&page) {
+    for &page in limit.previous {
+        if listed.contains(&page) {
             continue;
         }
-        let may = may_stay(page)? && caps.full(store, page.site())?.is_none();
-        if may && stay.len() + of.pins < of.most {
-            caps.take(store, page.site())?;
-            on.insert(page);
+        let may = may_stay(page)? && caps.reached(store, page.site())?.is_none();
+        if may && stay.len() + limit.pins < limit.max_seeds {
+            caps.count(store, page.site())?;
+            listed.insert(page);
             stay.push(page);
         } else {
             had_to_leave += 1;
         }
     }
     // Seeds that are not in the target. The last of them leave first.
-    let mut spare: Vec<PageId> = stay
+    let mut replaceable: Vec<PageId> = stay
         .iter()
         .copied()
         .filter(|p| !places.contains_key(p))
         .collect();
-    let last: HashSet<PageId> = of.last.iter().copied().collect();
-    let mut came = target[..of.pins]
+    let previous: HashSet<PageId> = limit.previous.iter().copied().collect();
+    let mut added = target[..limit.pins]
         .iter()
-        .filter(|p| !last.contains(p))
+        .filter(|p| !previous.contains(p))
         .count();
-    let mut may_leave = of.max_changes.saturating_sub(had_to_leave);
+    let mut may_leave = limit.max_changes.saturating_sub(had_to_leave);
     let mut held_back = 0;
-    for &page in &target[of.pins..] {
-        if on.contains(&page) {
+    for &page in &target[limit.pins..] {
+        if listed.contains(&page) {
             continue;
         }
-        let full = caps.full(store, page.site())?;
-        let is_room = full.is_none() && on.len() < of.most;
-        let leaver = if is_room {
+        let cap = caps.reached(store, page.site())?;
+        let has_seat = cap.is_none() && listed.len() < limit.max_seeds;
+        let replaced = if has_seat {
             None
         } else {
-            leaver(store, &mut caps, &spare, (full, page))?
+            find_replaced(store, &mut caps, &replaceable, (cap, page))?
         };
-        if came >= of.max_changes || (!is_room && (leaver.is_none() || may_leave == 0)) {
+        if added >= limit.max_changes || (!has_seat && (replaced.is_none() || may_leave == 0)) {
             held_back += 1;
             continue;
         }
-        if let Some(at) = leaver {
-            let old = spare.remove(at);
-            on.remove(&old);
-            caps.give_back(store, old.site())?;
+        if let Some(at) = replaced {
+            let old = replaceable.remove(at);
+            listed.remove(&old);
+            caps.uncount(store, old.site())?;
             may_leave -= 1;
         }
-        came += 1;
-        caps.take(store, page.site())?;
-        on.insert(page);
+        added += 1;
+        caps.count(store, page.site())?;
+        listed.insert(page);
     }
-    while on.len() > target.len() && may_leave > 0 {
-        let Some(old) = spare.pop() else { break };
-        on.remove(&old);
+    while listed.len() > target.len() && may_leave > 0 {
+        let Some(old) = replaceable.pop() else { break };
+        listed.remove(&old);
         may_leave -= 1;
     }
     let mut seeds: Vec<PageId> = target
         .iter()
         .copied()
-        .filter(|page| on.contains(page))
+        .filter(|page| listed.contains(page))
         .collect();
     seeds.extend(
         stay.iter()
-            .filter(|page| on.contains(page) && !places.contains_key(page)),
+            .filter(|page| listed.contains(page) && !places.contains_key(page)),
     );
     Ok(LimitedSeeds {
         seeds,
@@ -136,19 +136,19 @@ pub(crate) fn limit_churn(
     })
 }
 
-/// Returns the position in `spare` of the seed that a page replaces: the last one or, if a cap is
+/// Returns the position in `replaceable` of the seed that a page replaces: the last one or, if a cap is
 /// reached, the last one that shares the cap.
-fn leaver(
+fn find_replaced(
     store: &Store,
     caps: &mut Caps,
-    spare: &[PageId],
-    (full, page): (Option<RejectionReason>, PageId),
+    replaceable: &[PageId],
+    (cap, page): (Option<RejectionReason>, PageId),
 ) -> Result<Option<usize>, EngineError> {
-    let Some(full) = full else {
-        return Ok(spare.len().checked_sub(1));
+    let Some(cap) = cap else {
+        return Ok(replaceable.len().checked_sub(1));
     };
-    for (at, old) in spare.iter().enumerate().rev() {
-        if caps.share(store, full, (old.site(), page.site()))? {
+    for (at, old) in replaceable.iter().enumerate().rev() {
+        if caps.shares_cap(store, cap, (old.site(), page.site()))? {
             return Ok(Some(at));
         }
     }

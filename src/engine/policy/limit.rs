@@ -14,7 +14,7 @@ pub enum Limit {
     /// No limit.
     None,
     /// Maximum number.
-    At(u32),
+    AtMost(u32),
 }
 
 impl Limit {
@@ -23,7 +23,7 @@ impl Limit {
     pub const fn number(self) -> Option<u32> {
         match self {
             Self::None => None,
-            Self::At(number) => Some(number),
+            Self::AtMost(number) => Some(number),
         }
     }
 }
@@ -36,7 +36,7 @@ impl FromStr for Limit {
             "none" => Ok(Self::None),
             number => number
                 .parse()
-                .map(Self::At)
+                .map(Self::AtMost)
                 .map_err(|_| "give a whole number, or `none` to take the limit off"),
         }
     }
@@ -46,7 +46,7 @@ impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::None => f.write_str("none"),
-            Self::At(number) => number.fmt(f),
+            Self::AtMost(number) => number.fmt(f),
         }
     }
 }
@@ -55,23 +55,23 @@ impl Serialize for Limit {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::None => serializer.serialize_str("none"),
-            Self::At(number) => serializer.serialize_u32(*number),
+            Self::AtMost(number) => serializer.serialize_u32(*number),
         }
     }
 }
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Given {
+enum NumberOrWord {
     Number(u32),
     Word(String),
 }
 
 impl<'de> Deserialize<'de> for Limit {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match Given::deserialize(deserializer)? {
-            Given::Number(number) => Ok(Self::At(number)),
-            Given::Word(word) => word.parse().map_err(D::Error::custom),
+        match NumberOrWord::deserialize(deserializer)? {
+            NumberOrWord::Number(number) => Ok(Self::AtMost(number)),
+            NumberOrWord::Word(word) => word.parse().map_err(D::Error::custom),
         }
     }
 }

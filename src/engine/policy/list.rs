@@ -17,7 +17,7 @@ use seedbank_store::Hash128;
 use seedbank_store::lists::ListText;
 
 /// Maximum size of a list, in bytes.
-const MOST_BYTES: u64 = 256 << 20;
+const MAX_BYTES: u64 = 256 << 20;
 
 /// The name that removes a list from a plan.
 const NONE: &str = "none";
@@ -29,7 +29,7 @@ const NONE: &str = "none";
 /// ```
 /// use seedbank::engine::List;
 ///
-/// let list = List::of_text("no-documents", "# these\n*.pdf\n\n  *.doc\n*.pdf\n");
+/// let list = List::parse("no-documents", "# these\n*.pdf\n\n  *.doc\n*.pdf\n");
 /// assert_eq!(list.lines(), 2);
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -45,7 +45,7 @@ pub struct List {
 /// The stored and JSON form of a list.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Kept<'a> {
+struct StoredList<'a> {
     /// Its name as given: a path, or `@media`.
     name: Cow<'a, str>,
     /// Number of lines.
@@ -57,38 +57,38 @@ struct Kept<'a> {
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Given<'a> {
+enum ListOrName<'a> {
     Name(String),
-    Kept(Kept<'a>),
+    StoredList(StoredList<'a>),
 }
 
 impl List {
     /// Parses a list. White space around a line, empty lines, lines that begin with `#` and
     /// repeated lines are skipped.
     #[must_use]
-    pub fn of_text(name: &str, text: &str) -> Self {
-        let Ok(list) = Self::of_lines(name, text, || Ok::<_, Infallible>(()));
+    pub fn parse(name: &str, text: &str) -> Self {
+        let Ok(list) = Self::parse_lines(name, text, || Ok::<_, Infallible>(()));
         list
     }
 
     /// Parses a list. Calls `each` for every line; its error ends parsing.
-    fn of_lines<E>(
+    fn parse_lines<E>(
         name: &str,
         text: &str,
         mut each: impl FnMut() -> Result<(), E>,
     ) -> Result<Self, E> {
-        let mut said = String::with_capacity(text.len() + 1);
+        let mut kept_lines = String::with_capacity(text.len() + 1);
         let mut lines = 0;
         let mut seen = std::collections::BTreeSet::new();
         for line in text.trim_start_matches('\u{feff}').lines().map(str::trim) {
             each()?;
             if !line.is_empty() && !line.starts_with('#') && seen.insert(line) {
-                said.push_str(line);
-                said.push('\n');
+                kept_lines.push_str(line);
+                kept_lines.push('\n');
                 lines += 1;
             }
         }
-        let text = ListText(said);
+        let text = ListText(kept_lines);
         Ok(Self {
             name: name.to_owned(),
             lines,
@@ -107,7 +107,7 @@ impl List {
     pub fn read(path: &Path, watch: &dyn Watch) -> Result<Self, EngineError> {
         let name = path.to_string_lossy();
         if name.starts_with('@') {
-            return Ok(Self::of_text(&name, &name));
+            return Ok(Self::parse(&name, &name));
         }
         if name == NONE {
             return Ok(Self::none());
@@ -119,7 +119,7 @@ impl List {
             let name = name.clone().into_owned();
             PlanError::List { name, source }.into()
         })?;
-        Ok(Self::of_lines(&name, &text, || watch.proceed())?)
+        Ok(Self::parse_lines(&name, &text, || watch.proceed())?)
     }
 
     /// Returns the value that removes the list of a plan.
@@ -152,7 +152,7 @@ impl List {
     }
 
     /// Reads the file if only its name is known. A relative path starts from `folder`.
-    pub(crate) fn found(self, folder: &Path, watch: &dyn Watch) -> Result<Self, EngineError> {
+    pub(crate) fn load_from(self, folder: &Path, watch: &dyn Watch) -> Result<Self, EngineError> {
         if self.hash.is_some() {
             return Ok(self);
         }
@@ -191,10 +191,10 @@ impl List {
 fn read_text(path: &Path, watch: &dyn Watch) -> io::Result<String> {
     let mut bytes = Vec::new();
     let read = Interruptible::file(path, watch)?
-        .take(MOST_BYTES + 1)
+        .take(MAX_BYTES + 1)
         .read_to_end(&mut bytes)?;
-    if read as u64 > MOST_BYTES {
-        let most = MOST_BYTES >> 20;
+    if read as u64 > MAX_BYTES {
+        let most = MAX_BYTES >> 20;
         return Err(io::Error::other(format!("a list has at most {most} MiB")));
     }
     String::from_utf8(bytes).map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e))
@@ -207,7 +207,7 @@ impl Serialize for List {
             // Writing to a string cannot fail.
             let _ = write!(hash, "{byte:02x}");
         }
-        let kept = Kept {
+        let kept = StoredList {
             name: Cow::Borrowed(&self.name),
             lines: self.lines,
             hash,
@@ -218,14 +218,14 @@ impl Serialize for List {
 
 impl<'de> Deserialize<'de> for List {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match Given::deserialize(deserializer)? {
-            Given::Name(name) => Ok(Self {
+        match ListOrName::deserialize(deserializer)? {
+            ListOrName::Name(name) => Ok(Self {
                 name,
                 lines: 0,
                 hash: None,
                 text: None,
             }),
-            Given::Kept(kept) => {
+            ListOrName::StoredList(kept) => {
                 let hash = u128::from_str_radix(&kept.hash, 16);
                 Ok(Self {
                     name: kept.name.into_owned(),
@@ -243,6 +243,6 @@ impl JsonSchema for List {
         "List".into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        Kept::json_schema(generator)
+        StoredList::json_schema(generator)
     }
 }

@@ -110,7 +110,7 @@ impl LoadedPolicy {
         let candidates = Candidates {
             exclude: read(lists.exclude)?,
             only: read(lists.only)?,
-            from_graph: read(lists.exclude_from_graph)?,
+            exclude_from_graph: read(lists.exclude_from_graph)?,
             min_quality: policy.min_quality,
             mode: naming.sites,
         };

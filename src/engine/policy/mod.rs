@@ -16,20 +16,20 @@
 
 mod candidates;
 mod caps;
-mod rejection_reason;
+mod churn_limit;
 mod limit;
 mod list;
+mod loaded_policy;
 mod params;
 mod pins;
-mod loaded_policy;
-mod churn_limit;
+mod rejection_reason;
 
-pub use rejection_reason::RejectionReason;
 pub use limit::Limit;
 pub use list::List;
 pub use params::Policy;
-pub use pins::{RejectedPin, PinRejection};
+pub use pins::{PinRejection, RejectedPin};
+pub use rejection_reason::RejectionReason;
 
 pub(crate) use caps::Caps;
-pub(crate) use loaded_policy::{LoadedPolicy, PolicyLists, pinned_urls};
 pub(crate) use churn_limit::{ChurnLimit, limit_churn};
+pub(crate) use loaded_policy::{LoadedPolicy, PolicyLists, pinned_urls};

@@ -39,7 +39,7 @@ impl Policy {
     }
 
     /// Whether no rule about single pages rejects any page.
-    pub(crate) const fn admits_all(&self) -> bool {
+    pub(crate) const fn allows_all_pages(&self) -> bool {
         self.exclude.is_none()
             && self.only.is_none()
             && self.exclude_from_graph.is_none()
@@ -48,7 +48,7 @@ impl Policy {
 
     /// Whether some cores may give no seed.
     pub(crate) const fn may_pass_over_cores(&self) -> bool {
-        !self.admits_all()
+        !self.allows_all_pages()
             || self.has_caps()
             || self.pin.is_some()
             || self.min_hubs > 1

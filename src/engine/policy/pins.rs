@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::candidates::Candidates;
-use super::rejection_reason::RejectionReason;
 use super::list::List;
+use super::rejection_reason::RejectionReason;
 use crate::engine::{EngineError, PlanError};
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
@@ -22,9 +22,9 @@ pub(crate) struct Pins {
     pub(crate) pages: Vec<PageId>,
     /// Whether each of them is crawled.
     pub(crate) crawled: Vec<bool>,
-    places: HashMap<PageId, u32>,
+    positions: HashMap<PageId, u32>,
     /// Pins that cannot be seeds, in the order of the list.
-    pub(crate) left_out: Vec<RejectedPin>,
+    pub(crate) rejected: Vec<RejectedPin>,
 }
 
 /// A pinned page that is not a seed.
@@ -71,16 +71,16 @@ impl Pins {
             let at = ingest::parse(url, naming).map_err(bad)?;
             match find(store, &at, candidates)? {
                 Ok((page, is_crawled)) => {
-                    let place = u32::try_from(pins.pages.len()).unwrap_or(u32::MAX);
+                    let position = u32::try_from(pins.pages.len()).unwrap_or(u32::MAX);
                     if let std::collections::hash_map::Entry::Vacant(entry) =
-                        pins.places.entry(page)
+                        pins.positions.entry(page)
                     {
-                        entry.insert(place);
+                        entry.insert(position);
                         pins.pages.push(page);
                         pins.crawled.push(is_crawled);
                     }
                 }
-                Err(why) => pins.left_out.push(RejectedPin {
+                Err(why) => pins.rejected.push(RejectedPin {
                     url: url.to_owned(),
                     why,
                 }),
@@ -90,8 +90,8 @@ impl Pins {
     }
 
     /// Returns a page's position among the pins, from 0; `None` if it is not pinned.
-    pub(crate) fn place(&self, page: PageId) -> Option<u32> {
-        self.places.get(&page).copied()
+    pub(crate) fn position(&self, page: PageId) -> Option<u32> {
+        self.positions.get(&page).copied()
     }
 
     /// Returns the number of pinned pages that can be seeds.
@@ -113,15 +113,17 @@ fn find(
     };
     let page = PageId::new(site, index);
     let record = store.need(&tables::PAGES, &page)?;
-    let refused = candidates
-        .refusal(&at.site, &record)
-        .map(|refusal| refusal.by);
-    Ok(match (record.state, refused) {
+    let rejected_by = candidates
+        .rejection(&at.site, &record)
+        .map(|rejection| rejection.by);
+    Ok(match (record.state, rejected_by) {
         (PageState::Unlinked, _) => Err(PinRejection::Unknown),
         (PageState::Gone, _) => Err(PinRejection::Gone),
         (PageState::Alias, _) => Err(PinRejection::Alias),
         // Pins override `only` and the minimum quality.
-        (_, Some(RejectionReason::Exclude | RejectionReason::ExcludeFromGraph)) => Err(PinRejection::Excluded),
+        (_, Some(RejectionReason::Exclude | RejectionReason::ExcludeFromGraph)) => {
+            Err(PinRejection::Excluded)
+        }
         (state, _) => Ok((page, state == PageState::Crawled)),
     })
 }

@@ -49,28 +49,28 @@ pub(super) fn limit_changes(
     target: &[PageId],
     (last, most, max_changes): (RefreshId, usize, u32),
 ) -> Result<LimitedList, EngineError> {
-    let before: Vec<PageId> = store
+    let previous: Vec<PageId> = store
         .list(last)?
         .into_iter()
         .map(|seed| seed.1.page)
         .collect();
     let mut last_chosen = HashMap::new();
     for entry in store.scan_under(&tables::LISTED, &last.to_be_bytes())? {
-        let (_, listed) = entry?;
-        last_chosen.insert(listed.page, listed.last_chosen);
+        let (_, seed) = entry?;
+        last_chosen.insert(seed.page, seed.last_chosen);
     }
-    let asked = ChurnLimit {
+    let limit = ChurnLimit {
         store,
-        last: &before,
+        previous: &previous,
         target,
         pins: rules.pins.pages.len().min(target.len()),
-        most,
+        max_seeds: most,
         max_changes: max_changes as usize,
     };
-    let found = limit_churn(&asked, Caps::new(&rules.policy), |page| {
+    let found = limit_churn(&limit, Caps::new(&rules.policy), |page| {
         let record = store.need(&tables::PAGES, &page)?;
         let site = store.need(&tables::SITES, &page.site())?.name;
-        Ok(record.state.is_live() && rules.candidates.admit(&site, &record))
+        Ok(record.state.is_live() && rules.candidates.allows(&site, &record))
     })?;
     let is_target = found.seeds == target;
     let places: HashMap<PageId, u32> = target.iter().copied().zip(0..).collect();
@@ -80,13 +80,16 @@ pub(super) fn limit_changes(
         .filter(|page| !places.contains_key(page))
         .map(|page| (*page, last_chosen.get(page).copied().unwrap_or(last)))
         .collect();
-    let on: HashSet<PageId> = found.seeds.iter().copied().collect();
-    let left = before.iter().filter(|page| !on.contains(page)).count();
-    let before: HashSet<PageId> = before.into_iter().collect();
+    let listed: HashSet<PageId> = found.seeds.iter().copied().collect();
+    let left = previous
+        .iter()
+        .filter(|page| !listed.contains(page))
+        .count();
+    let previous: HashSet<PageId> = previous.into_iter().collect();
     let came = found
         .seeds
         .iter()
-        .filter(|page| !before.contains(page))
+        .filter(|page| !previous.contains(page))
         .count();
     let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
     Ok(LimitedList {
@@ -111,7 +114,7 @@ impl LimitedList {
     }
 
     /// Returns the list with ranks. `seeds` are those that the method selected.
-    pub(super) fn of_seeds(&self, seeds: Vec<(u32, SeedRecord)>) -> Vec<(u32, SeedRecord)> {
+    pub(super) fn with_ranks(&self, seeds: Vec<(u32, SeedRecord)>) -> Vec<(u32, SeedRecord)> {
         let mut by_page: HashMap<PageId, SeedRecord> = seeds
             .into_iter()
             .map(|(_, seed)| (seed.page, seed))

@@ -1,16 +1,18 @@
 //! Computes a refresh: resolves the plan's parameters, runs the method, and limits changes of the
 //! list.
 
-use super::report::{PolicyView, RefreshReport, ShortageReason, Shortage, Stars, StepsView, TuningView};
+use super::churn_limit::{self, LimitedList};
 use super::cores::unchanged::{self, UnchangedRun};
 use super::cores::{self, CoresRun};
-use super::cover::{self, CoverRun, Earlier};
-use super::churn_limit::{self, LimitedList};
-use super::outcome::{Outcome, count};
-use super::request::RefreshRequest;
+use super::cover::{self, CoverRun, PreviousRefresh};
 use super::global::{self, WebRun};
+use super::outcome::{Outcome, count};
+use super::report::{
+    PolicyView, RefreshReport, Shortage, ShortageReason, Stars, StepsView, TuningView,
+};
+use super::request::RefreshRequest;
 use crate::engine::plan::{DEFAULT_PLAN, Plan, PlanOptions};
-use crate::engine::policy::{RejectionReason, Policy, LoadedPolicy};
+use crate::engine::policy::{LoadedPolicy, Policy, RejectionReason};
 use crate::engine::{EngineError, PlanError};
 use seedbank_algorithms::cover::Choice;
 use seedbank_algorithms::cover::web::WebChoice;
@@ -22,7 +24,7 @@ use seedbank_store::{Reader, Store, tables};
 pub(super) struct Computed {
     pub(super) outcome: Outcome,
     /// The list after the limit on changes; `None` without a limit or a previous list.
-    pub(super) listing: Option<LimitedList>,
+    pub(super) limited_list: Option<LimitedList>,
     pub(super) report: RefreshReport,
 }
 
@@ -34,12 +36,12 @@ pub(super) fn run(
     watch: &dyn Watch,
 ) -> Result<Computed, EngineError> {
     let plan = plan.to_owned();
-    let kept = reader.get(&tables::PLANS, &plan)?;
-    if kept.is_none() && plan != DEFAULT_PLAN && request.options == PlanOptions::default() {
+    let stored = reader.get(&tables::PLANS, &plan)?;
+    if stored.is_none() && plan != DEFAULT_PLAN && request.options == PlanOptions::default() {
         return Err(no_parameters(reader, plan)?);
     }
-    let base = match &kept {
-        Some(kept) => PlanOptions::from_stored(&kept.settings)?,
+    let base = match &stored {
+        Some(stored) => PlanOptions::from_stored(&stored.settings)?,
         None => PlanOptions::default(),
     };
     let mut options = request.options.clone().merged_over(&base).without_none();
@@ -47,50 +49,52 @@ pub(super) fn run(
         options.clear_tuning();
         (options.hops, options.fetch_cost) = (request.options.hops, request.options.fetch_cost);
     }
-    let decided = options.resolve()?;
-    let is_open = matches!(decided, Plan::Web(choice) if choice.setting().is_none());
-    if request.tune && !is_open {
+    let resolved = options.resolve()?;
+    let is_tunable = matches!(resolved, Plan::Web(choice) if choice.setting().is_none());
+    if request.tune && !is_tunable {
         return Err(PlanError::NothingToTune.into());
     }
     let policy = options.policy()?;
     let rules = LoadedPolicy::load(reader, policy, options.lists(), watch)?;
-    let seats = decided.seats();
-    if let Some(seeds) = seats.filter(|seeds| rules.pins.count() > *seeds) {
+    let max_seeds = resolved.seeds();
+    if let Some(seeds) = max_seeds.filter(|seeds| rules.pins.count() > *seeds) {
         let pins = rules.pins.pages.len() as u64;
         return Err(PlanError::TooManyPins { pins, seeds }.into());
     }
     let same_policy = base.policy().ok() == Some(policy);
-    let plan_changed = kept.is_some() && (base.resolve().ok() != Some(decided) || !same_policy);
-    let previous = kept.map(|kept| kept.last_refresh);
+    let plan_changed = stored.is_some() && (base.resolve().ok() != Some(resolved) || !same_policy);
+    let previous = stored.map(|stored| stored.last_refresh);
     let mut report = RefreshReport::begun(plan, options, reader.counters()?.batch);
     report.plan_changed = plan_changed;
     report.view.policy = (policy != Policy::default()).then(|| PolicyView {
         pinned: rules.pins.count(),
-        pins_left_out: rules.pins.left_out.clone(),
+        pins_left_out: rules.pins.rejected.clone(),
         ..PolicyView::default()
     });
-    let earlier = Before {
+    let previous_plan = PreviousPlan {
         plan: &base,
         refresh: previous.filter(|_| !request.cold && !plan_changed),
         is_new: previous.is_none(),
         same_policy,
     };
-    let outcome = match decided {
+    let outcome = match resolved {
         Plan::Cores(plan) => {
-            let same = earlier.refresh.filter(|_| policy == Policy::default());
+            let same = previous_plan
+                .refresh
+                .filter(|_| policy == Policy::default());
             let same = match same {
                 Some(refresh) => unchanged::find(reader, &plan, refresh, watch)?,
                 None => None,
             };
             if let Some(same) = same {
-                report.tell_unchanged(&same, request.explain_cost);
+                report.set_unchanged(&same, request.explain_cost);
                 report.bytes_read = reader.bytes_read();
                 Outcome::SameCores(Box::new(same))
             } else {
                 // Results by cores stay valid under some changes of parameters, so the previous
                 // refresh is always passed.
                 let run = cores::run(reader, (&plan, &rules), previous, request.cold, watch)?;
-                report.tell_cores(&run);
+                report.set_cores(&run);
                 report.bytes_read = reader.bytes_read();
                 if request.explain_cost {
                     report.costs = Some(run.costs(reader)?);
@@ -99,27 +103,29 @@ pub(super) fn run(
             }
         }
         Plan::Cover(choice) => {
-            let run = of_sites(reader, (&choice, &rules), earlier, &mut report, watch)?;
+            let run = run_cover(reader, (&choice, &rules), previous_plan, &mut report, watch)?;
             report.bytes_read = reader.bytes_read();
             Outcome::Cover(run)
         }
         Plan::Web(choice) => {
-            let run = over_web(reader, (&choice, &rules), earlier, &mut report, watch)?;
+            let run = run_global(reader, (&choice, &rules), previous_plan, &mut report, watch)?;
             report.bytes_read = reader.bytes_read();
             Outcome::Web(run)
         }
     };
-    let mut listing = None;
+    let mut limited_list = None;
     if let (Some(max_changes), Some(last)) = (policy.max_changes, previous) {
         let target = outcome.pages(reader)?;
-        let most = seats.map_or(usize::MAX, |seats| seats as usize);
+        let most = max_seeds.map_or(usize::MAX, |max_seeds| max_seeds as usize);
         let found = churn_limit::limit_changes(reader, &rules, &target, (last, most, max_changes))?;
-        report.tell_listing(&found);
-        listing = Some(found);
+        report.set_list_changes(&found);
+        limited_list = Some(found);
     }
-    if let Some(asked) = seats.filter(|asked| report.view.seeds < *asked) {
-        let is_held = listing.as_ref().is_some_and(|of| of.view.held_back > 0);
-        let reason = if is_held {
+    if let Some(asked) = max_seeds.filter(|asked| report.view.seeds < *asked) {
+        let is_limited = limited_list
+            .as_ref()
+            .is_some_and(|of| of.view.held_back > 0);
+        let reason = if is_limited {
             ShortageReason::MaxChanges
         } else {
             outcome.short()
@@ -128,7 +134,7 @@ pub(super) fn run(
     }
     Ok(Computed {
         outcome,
-        listing,
+        limited_list,
         report,
     })
 }
@@ -144,7 +150,7 @@ fn no_parameters(store: &Store, plan: String) -> Result<EngineError, EngineError
 
 /// The plan before this refresh.
 #[derive(Clone, Copy)]
-struct Before<'a> {
+struct PreviousPlan<'a> {
     plan: &'a PlanOptions,
     /// The last refresh, if it ran with the same parameters and may be reused.
     refresh: Option<RefreshId>,
@@ -154,46 +160,46 @@ struct Before<'a> {
     same_policy: bool,
 }
 
-fn of_sites(
+fn run_cover(
     store: &Store,
     (choice, rules): (&Choice, &LoadedPolicy),
-    before: Before<'_>,
+    previous_plan: PreviousPlan<'_>,
     report: &mut RefreshReport,
     watch: &dyn Watch,
 ) -> Result<CoverRun, EngineError> {
-    let earlier = match before.refresh {
-        Some(refresh) => Some(Earlier {
+    let previous = match previous_plan.refresh {
+        Some(refresh) => Some(PreviousRefresh {
             refresh,
             batch: store.need(&tables::REFRESHES, &refresh)?.batch,
         }),
         None => None,
     };
-    let run = cover::run(store, (choice, rules), earlier, watch)?;
+    let run = cover::run(store, (choice, rules), previous, watch)?;
     let view = &mut report.view;
-    view.cold = earlier.is_none();
+    view.cold = previous.is_none();
     view.seeds = run.seeds()?;
     (view.steps_reused, view.steps_recomputed) = run.steps();
     view.page_visits = run.page_visits;
     Ok(run)
 }
 
-fn over_web(
+fn run_global(
     store: &Store,
     (choice, rules): (&WebChoice, &LoadedPolicy),
-    before: Before<'_>,
+    previous_plan: PreviousPlan<'_>,
     report: &mut RefreshReport,
     watch: &dyn Watch,
 ) -> Result<WebRun, EngineError> {
     let view = &mut report.view;
-    let earlier = match before.refresh {
-        Some(refresh) => Some(global::Earlier {
+    let previous = match previous_plan.refresh {
+        Some(refresh) => Some(global::PreviousRefresh {
             refresh,
             batch: store.need(&tables::REFRESHES, &refresh)?.batch,
-            today: view.batch,
+            current_batch: view.batch,
         }),
         None => None,
     };
-    let run = global::run(store, (choice, rules), earlier, watch)?;
+    let run = global::run(store, (choice, rules), previous, watch)?;
     view.seeds = run.seeds()?;
     view.cold = run.cold;
     (view.steps_reused, view.steps_recomputed) = run.steps();
@@ -202,32 +208,34 @@ fn over_web(
         let found = TuningView::new(choice, *setting, tuning);
         let parameters = &mut view.parameters;
         parameters.set_tuning(*setting, found.tuned(view.batch));
-        let same = before.plan.resolve().ok() == parameters.resolve().ok();
-        report.plan_changed = !(before.is_new || same && before.same_policy);
+        let same = previous_plan.plan.resolve().ok() == parameters.resolve().ok();
+        report.plan_changed = !(previous_plan.is_new || same && previous_plan.same_policy);
         report.tuning = Some(found);
     }
     Ok(run)
 }
 
 impl RefreshReport {
-    fn tell_listing(&mut self, listing: &LimitedList) {
-        self.view.seeds = count(listing.seeds.len());
-        if let Some(told) = &mut self.view.policy {
-            told.changes = Some(listing.view);
-            if listing.view.held_back > 0 {
-                let held_back = u64::from(listing.view.held_back);
-                told.held_back.insert(RejectionReason::MaxChanges, held_back);
+    fn set_list_changes(&mut self, limited_list: &LimitedList) {
+        self.view.seeds = count(limited_list.seeds.len());
+        if let Some(policy) = &mut self.view.policy {
+            policy.changes = Some(limited_list.view);
+            if limited_list.view.held_back > 0 {
+                let held_back = u64::from(limited_list.view.held_back);
+                policy
+                    .held_back
+                    .insert(RejectionReason::MaxChanges, held_back);
             }
         }
     }
 
-    fn tell_unchanged(&mut self, same: &UnchangedRun, explain_cost: bool) {
+    fn set_unchanged(&mut self, same: &UnchangedRun, explain_cost: bool) {
         let view = &mut self.view;
         view.cores = count(same.sizes.len());
         view.seeds = count(same.seeds.len());
         (view.cold, view.certified) = (false, true);
         (view.steps_reused, view.steps_recomputed) = (view.cores.into(), 0);
-        self.stars = Stars::of(same.sizes.iter().copied());
+        self.stars = Stars::count(same.sizes.iter().copied());
         let is_within = view.parameters.within.is_some_and(|of| !of.is_exact());
         self.steps = is_within.then(|| StepsView::unchanged(view.cores));
         self.components = same.record.components;
@@ -235,19 +243,19 @@ impl RefreshReport {
         self.costs = explain_cost.then(Vec::new);
     }
 
-    fn tell_cores(&mut self, run: &CoresRun) {
+    fn set_cores(&mut self, run: &CoresRun) {
         let selection = &run.selection;
         let view = &mut self.view;
         view.cores = count(selection.cores.len());
         view.seeds = count(run.seeds().len());
         if let Some(policy) = &mut view.policy {
-            policy.held_back.clone_from(&run.held);
+            policy.held_back.clone_from(&run.rejections);
         }
         let sizes = selection.cores.iter();
         self.stars =
-            Stars::of(sizes.map(|core| (count(core.hubs.len()), count(core.authorities.len()))));
-        view.cold = run.earlier.is_none() && !run.began_with_steps;
-        self.steps = StepsView::of(&selection.steps);
+            Stars::count(sizes.map(|core| (count(core.hubs.len()), count(core.authorities.len()))));
+        view.cold = run.cached.is_none() && !run.warm_start;
+        self.steps = StepsView::count(&selection.steps);
         let reused = selection.reused.iter().filter(|reused| **reused);
         view.steps_reused = reused.count() as u64;
         view.steps_recomputed = u64::from(view.cores) - view.steps_reused;

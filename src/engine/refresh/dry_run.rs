@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use super::report::RefreshReport;
 use super::compute::{Computed, run};
+use super::report::RefreshReport;
 use super::request::RefreshRequest;
 use super::{memory, prune};
 use crate::engine::EngineError;
@@ -34,7 +34,7 @@ impl UnstoredRefresh {
         let plan = request.named()?;
         let Computed {
             outcome,
-            listing,
+            limited_list,
             mut report,
         } = run(reader, plan, request, watch)?;
         let number = reader.counters()?.refresh + 1;
@@ -51,8 +51,8 @@ impl UnstoredRefresh {
             .into_iter()
             .map(|((_, rank), seed)| (rank, seed))
             .collect();
-        if let Some(listing) = listing {
-            seeds = listing.of_seeds(seeds);
+        if let Some(limited_list) = limited_list {
+            seeds = limited_list.with_ranks(seeds);
         }
         report.view.seconds = begun.elapsed().as_secs_f64();
         report.view.at = now();

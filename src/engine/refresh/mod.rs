@@ -4,38 +4,38 @@
 //! so batches can be ingested meanwhile. The rest depends on the kind of plan: [`cores`], [`cover`]
 //! or [`global`].
 
-mod report;
+mod churn_limit;
 mod compute;
 pub(crate) mod cores;
 pub(crate) mod cover;
 mod delete;
-mod churn_limit;
+mod dry_run;
+pub(crate) mod global;
 mod list_gc;
 mod memory;
 mod outcome;
 mod prune;
+mod report;
 mod request;
-mod dry_run;
-pub(crate) mod global;
 
+pub use churn_limit::ListChanges;
+pub use cores::recomputed::{RecomputeReason, RecomputedCores, SiteChange};
+pub use delete::DeletedPlan;
+pub(crate) use dry_run::UnstoredRefresh;
 pub use report::{
-    PolicyView, RefreshReport, RefreshView, ShortageReason, Shortage, Stars, StepsView, TrialView,
+    PolicyView, RefreshReport, RefreshView, Shortage, ShortageReason, Stars, StepsView, TrialView,
     TuningView,
 };
-pub use cores::recomputed::{RecomputedCores, RecomputeReason, SiteChange};
-pub use delete::DeletedPlan;
-pub use churn_limit::ListChanges;
 pub use request::RefreshRequest;
-pub(crate) use dry_run::UnstoredRefresh;
 
 use std::time::Instant;
 
 use super::clock::now;
 use super::{Bank, EngineError};
 use crate::engine::history::past;
+use churn_limit::LimitedList;
 use compute::{Computed, run};
 use cores::page_evidence;
-use churn_limit::LimitedList;
 use outcome::Outcome;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::PlanRecord;
@@ -70,25 +70,25 @@ impl Bank {
             let reader = Reader::open(self.path())?;
             let Computed {
                 outcome,
-                listing,
+                limited_list,
                 mut report,
             } = run(&reader, plan, request, watch)?;
             drop(reader);
             watch.stage("commit", None);
             // The computed result is worth waiting for the lock.
             let writer = Writer::open(self.path(), true, watch)?;
-            let kept = writer.get(&tables::PLANS, &report.view.plan)?;
-            let last = kept.map(|kept| kept.last_refresh);
-            let of_list = listing.as_ref().map(|listing| listing.last);
-            let leans_well = [outcome.leans_on(), of_list]
+            let stored = writer.get(&tables::PLANS, &report.view.plan)?;
+            let last = stored.map(|stored| stored.last_refresh);
+            let of_list = limited_list.as_ref().map(|limited_list| limited_list.last);
+            let is_valid = [outcome.depends_on(), of_list]
                 .into_iter()
                 .flatten()
                 .all(|earlier| last == Some(earlier));
             // Otherwise later refreshes could not determine what changed since this state.
-            let is_known = report.view.batch >= past::known_since(&writer)?;
-            if leans_well && is_known {
-                let outcome = (&outcome, listing.as_ref());
-                keep(&writer, request, outcome, &mut report, begun, watch)?;
+            let has_history = report.view.batch >= past::known_since(&writer)?;
+            if is_valid && has_history {
+                let outcome = (&outcome, limited_list.as_ref());
+                store(&writer, request, outcome, &mut report, begun, watch)?;
                 return Ok(report);
             }
         }
@@ -96,10 +96,10 @@ impl Bank {
 }
 
 /// Stores a refresh, and deletes older ones beyond the limit of the request.
-fn keep(
+fn store(
     writer: &Writer,
     request: &RefreshRequest,
-    (outcome, listing): (&Outcome, Option<&LimitedList>),
+    (outcome, limited_list): (&Outcome, Option<&LimitedList>),
     report: &mut RefreshReport,
     begun: Instant,
     watch: &dyn Watch,
@@ -112,8 +112,8 @@ fn keep(
     let of_plan = (report.view.plan.as_str(), report.view.refresh);
     let standings = outcome.put(writer, &mut changes, of_plan)?;
     let mut chosen = None;
-    if let Some(listing) = listing.filter(|listing| listing.differs()) {
-        listing.put(&mut changes, report.view.refresh)?;
+    if let Some(limited_list) = limited_list.filter(|limited_list| limited_list.differs()) {
+        limited_list.put(&mut changes, report.view.refresh)?;
         chosen = Some(outcome.count()?);
     }
     let parameters = &report.view.parameters;

@@ -1,12 +1,12 @@
 //! Result of a run, for every kind of plan.
 
-use super::report::ShortageReason;
 use super::cores::CoresRun;
 use super::cores::page_evidence::Written;
 use super::cores::unchanged::UnchangedRun;
 use super::cover::CoverRun;
-use super::prune::PickedBy;
 use super::global::WebRun;
+use super::prune::PickedBy;
+use super::report::ShortageReason;
 use crate::engine::EngineError;
 use seedbank_algorithms::page::PageId;
 use seedbank_store::records::RefreshId;
@@ -22,12 +22,12 @@ pub(super) enum Outcome {
 
 impl Outcome {
     /// The earlier refresh whose records or seeds this one reuses.
-    pub(super) fn leans_on(&self) -> Option<RefreshId> {
+    pub(super) fn depends_on(&self) -> Option<RefreshId> {
         match self {
-            Self::Cores(run) => run.leans_on,
+            Self::Cores(run) => run.depends_on,
             Self::SameCores(same) => Some(same.refresh),
-            Self::Cover(run) => run.leans_on(),
-            Self::Web(run) => run.leans_on(),
+            Self::Cover(run) => run.depends_on(),
+            Self::Web(run) => run.depends_on(),
         }
     }
 

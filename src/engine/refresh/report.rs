@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::RecomputedCores;
 use super::churn_limit::ListChanges;
 use crate::engine::plan::{Method, NAME_PATTERN, PlanOptions, TuningRecord};
-use crate::engine::policy::{RejectionReason, RejectedPin};
+use crate::engine::policy::{RejectedPin, RejectionReason};
 use crate::engine::{EngineError, PlanError};
 use seedbank_algorithms::cover::Value;
 use seedbank_algorithms::cover::web::{Setting, Trial, Tuning, WebChoice};
@@ -79,7 +79,7 @@ impl Stars {
     /// Counts the stars among cores, given their numbers of hubs and authorities by rank. Returns
     /// `None` if there are none.
     #[must_use]
-    pub fn of(cores: impl Iterator<Item = (u32, u32)>) -> Option<Self> {
+    pub fn count(cores: impl Iterator<Item = (u32, u32)>) -> Option<Self> {
         let mut stars = Self {
             cores: 0,
             from: None,
@@ -122,7 +122,7 @@ impl StepsView {
     }
 
     /// Counts steps by origin; `None` if there are no steps.
-    pub(super) fn of(steps: &[ProvenStep]) -> Option<Self> {
+    pub(super) fn count(steps: &[ProvenStep]) -> Option<Self> {
         let mut view = Self::default();
         for step in steps {
             *match step.origin {

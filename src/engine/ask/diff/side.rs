@@ -136,10 +136,12 @@ impl Side {
             if url.starts_with('#') {
                 continue;
             }
-            let at = ingest::parse(url, views.naming).map_err(|problem| EngineError::InvalidSeedList {
-                list: list.name.clone(),
-                line: *line,
-                problem,
+            let at = ingest::parse(url, views.naming).map_err(|problem| {
+                EngineError::InvalidSeedList {
+                    list: list.name.clone(),
+                    line: *line,
+                    problem,
+                }
             })?;
             let new = match nearest::find(views, &at)?.map(|found| found.0) {
                 Some(page) => {

@@ -5,7 +5,7 @@ use super::core_answers::ScoredUrl;
 use super::places::{Place, Places};
 use crate::engine::ask::views::Views;
 use crate::engine::plan::{Method, Pages, Plan, TuningRecord};
-use crate::engine::policy::{Policy, LoadedPolicy};
+use crate::engine::policy::{LoadedPolicy, Policy};
 use crate::engine::{Bank, EngineError, Which};
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Unwatched;
@@ -156,7 +156,7 @@ impl Case {
             return Ok(false);
         };
         let site = self.views.reader.need(&tables::SITES, &page.site())?.name;
-        Ok(rules.candidates.is_left_out(&site, record))
+        Ok(rules.candidates.is_excluded(&site, record))
     }
 
     /// The state of a page and its spam mark when the refresh ran; `None` where too many batches

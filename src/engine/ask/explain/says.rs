@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::policy::{RejectionReason, PinRejection};
+use crate::engine::policy::{PinRejection, RejectionReason};
 use seedbank_formats::ingest::URL_PATTERN;
 use seedbank_store::records::RefreshId;
 

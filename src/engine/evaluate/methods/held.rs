@@ -106,7 +106,8 @@ impl<'a> HeldWeb<'a> {
         });
         let p_uniq = p_uniq.collect();
         let intra = predecessors.clone();
-        let whole = WholeGraph::new(intra, Csr::default(), &Csr::default()).map_err(whole_graph_error)?;
+        let whole =
+            WholeGraph::new(intra, Csr::default(), &Csr::default()).map_err(whole_graph_error)?;
         let (pagerank, _) = pagerank(&whole, watch)?;
         Ok(Self {
             web,
@@ -229,19 +230,20 @@ impl<'a> HeldWeb<'a> {
 
     /// The links between sites of the pages that take part in a plan by cores.
     pub(super) fn hub_graph(&self, plan: &CorePlan) -> Result<HubGraph, EngineError> {
-        let takes_part = |page: u32| {
+        let is_included = |page: u32| {
             (plan.keep_spam || !self.facts[page as usize].spam)
                 && (plan.pages == Pages::All || self.crawled[page as usize])
         };
         let mut rows = Rows::new();
         for page in (0..seedbank_algorithms::graph::number(self.pages.len()))
-            .filter(|&page| takes_part(page))
+            .filter(|&page| is_included(page))
         {
             let targets = self.successors.list(page).iter().copied();
             let targets: Vec<u32> = targets
-                .filter(|&target| self.site_of(target) != self.site_of(page) && takes_part(target))
+                .filter(|&target| self.site_of(target) != self.site_of(page) && is_included(target))
                 .collect();
-            rows.push(&[page], &targets).map_err(|e| rows_error(e, &[]))?;
+            rows.push(&[page], &targets)
+                .map_err(|e| rows_error(e, &[]))?;
         }
         rows.graph().map_err(|e| rows_error(e, &[]))
     }

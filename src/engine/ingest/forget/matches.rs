@@ -21,7 +21,7 @@ pub(super) struct NameSet {
     pub(super) pages: BTreeSet<(String, String)>,
     pub(super) sites: BTreeSet<String>,
     /// Blocklist and secret of another bank; `None` if the names were given.
-    theirs: Option<(Secret, Vec<(Hash128, bool)>)>,
+    other_bank: Option<(Secret, Vec<(Hash128, bool)>)>,
 }
 
 impl NameSet {
@@ -58,30 +58,30 @@ impl NameSet {
     }
 
     /// Finds the pages and sites of a bank that another bank blocks.
-    pub(super) fn barred(
+    pub(super) fn blocked_by(
         store: &Store,
-        (theirs, secret, bars): (&Store, Secret, &Blocklist),
+        (other_bank, secret, blocklist): (&Store, Secret, &Blocklist),
         watch: &dyn Watch,
     ) -> Result<Self, EngineError> {
         let mut hashes = Vec::new();
-        for entry in theirs.scan(&tables::BARRED)? {
+        for entry in other_bank.scan(&tables::BARRED)? {
             let (hash, Barred { site, .. }) = entry?;
             hashes.push((hash, site));
         }
         let mut names = Self {
-            theirs: Some((secret, hashes)),
+            other_bank: Some((secret, hashes)),
             ..Self::default()
         };
         for entry in store.scan(&tables::SITE_IDS)? {
             watch.proceed()?;
             let (site, id) = entry?;
-            if bars.has_site(&site) {
+            if blocklist.has_site(&site) {
                 names.sites.insert(site);
                 continue;
             }
             for entry in store.scan_under(&tables::PAGE_IDS, &id.0.to_be_bytes())? {
                 let ((_, local), _) = entry?;
-                if bars.has_page(&site, &local) {
+                if blocklist.has_page(&site, &local) {
                     names.pages.insert((site.clone(), local));
                 }
             }
@@ -91,16 +91,16 @@ impl NameSet {
 
     /// Returns the hashes to block, each with whether it belongs to a site. Stores the secret if
     /// necessary.
-    pub(super) fn bar(
+    pub(super) fn block(
         &self,
         store: &Store,
         changes: &mut Changes,
     ) -> Result<Vec<(Hash128, bool)>, EngineError> {
-        if let Some((secret, hashes)) = &self.theirs {
+        if let Some((secret, hashes)) = &self.other_bank {
             secret.put(store, changes)?;
             return Ok(hashes.clone());
         }
-        let secret = Secret::made(store, changes)?;
+        let secret = Secret::load_or_create(store, changes)?;
         let pages = self.pages.iter();
         let pages = pages.map(|(site, local)| (secret.of_page(site, local), false));
         let sites = self.sites.iter().map(|site| (secret.of_site(site), true));
@@ -139,12 +139,12 @@ pub(super) struct Removal {
 }
 
 impl Matches {
-    /// Looks up the names. An unknown name is an error, unless `may_lack` is set.
+    /// Looks up the names. An unknown name is an error, unless `may_be_unknown` is set.
     pub(super) fn find(
         store: &Store,
         names: &NameSet,
         mode: SiteMode,
-        may_lack: bool,
+        may_be_unknown: bool,
     ) -> Result<Self, EngineError> {
         let mut found = Self {
             pages: RoaringTreemap::new(),
@@ -153,7 +153,7 @@ impl Matches {
         };
         for name in &names.sites {
             let Some(site) = store.get(&tables::SITE_IDS, name)? else {
-                if may_lack {
+                if may_be_unknown {
                     continue;
                 }
                 return Err(EngineError::UnknownSite {
@@ -175,7 +175,7 @@ impl Matches {
             };
             match site.zip(index) {
                 Some((site, index)) => found.add(PageId::new(site, index), name, local.clone()),
-                None if may_lack => {}
+                None if may_be_unknown => {}
                 None => {
                     return Err(EngineError::UnknownPage {
                         url: ingest::url(name, local, mode),
@@ -210,7 +210,7 @@ impl Matches {
             let local = store.need(&tables::PAGES, &page)?.local;
             Ok(ingest::url(&site, &local, mode))
         };
-        let mut without = Removal {
+        let mut removal = Removal {
             records: Vec::new(),
             aliases: 0,
         };
@@ -218,7 +218,7 @@ impl Matches {
         let mut leading = RoaringTreemap::new();
         for page in self.pages.iter().map(PageId) {
             watch.proceed()?;
-            without.records.push(Record::new(url(page)?).gone());
+            removal.records.push(Record::new(url(page)?).gone());
             for (other, why) in store.alias_in(page)? {
                 match why {
                     AliasIn::Leads => leading.insert(other.0),
@@ -227,8 +227,8 @@ impl Matches {
             }
         }
         for page in (&leading - &self.pages).iter().map(PageId) {
-            without.aliases += 1;
-            without.records.push(Record::new(url(page)?).gone());
+            removal.aliases += 1;
+            removal.records.push(Record::new(url(page)?).gone());
         }
         for page in (&linking - &self.pages).iter().map(PageId) {
             watch.proceed()?;
@@ -236,18 +236,18 @@ impl Matches {
             if record.state != PageState::Crawled {
                 continue;
             }
-            let mut given = store.links_of(page, record.row)?;
+            let mut targets = store.links_of(page, record.row)?;
             if let Some(AliasRecord::Links(links)) = store.get(&tables::ALIASES, &page)? {
-                given.retain(|to| !links.reached.contains(to));
-                given.extend(links.aliases);
+                targets.retain(|to| !links.reached.contains(to));
+                targets.extend(links.aliases);
             }
-            let given = given.into_iter().filter(|to| !self.has(*to));
-            let urls: Result<Vec<String>, StoreError> = given.map(url).collect();
-            without
+            let targets = targets.into_iter().filter(|to| !self.has(*to));
+            let urls: Result<Vec<String>, StoreError> = targets.map(url).collect();
+            removal
                 .records
                 .push(Record::new(url(page)?).outlinks(urls?));
         }
-        Ok(without)
+        Ok(removal)
     }
 
     /// Deletes the entries from names to ids.

@@ -27,14 +27,16 @@ use super::aliases::Aliases;
 use super::blocklist::{Blocklist, Secret};
 use super::passes::{Passes, SiteDelta};
 use super::reject_list::RejectList;
-use super::{IngestReport, IngestRequest, Inputs, finished, read, work_in, writable_naming};
+use super::{
+    IngestReport, IngestRequest, Inputs, finish_batch, read_inputs, run_passes, writable_naming,
+};
 use crate::engine::{Bank, EngineError};
 use matches::{Matches, NameSet};
+use redact::{Redactor, is_in_reject_lists, redact_lists, redact_reject_lists};
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::{Format, Portions, Pushed};
 use seedbank_store::records::{Barred, BatchId, BatchKind};
 use seedbank_store::{StoreError, Writer, tables};
-use redact::{Redactor, are_in_rejects, of_lists, of_rejects};
 
 /// What to forget, and how.
 ///
@@ -57,7 +59,7 @@ pub struct ForgetRequest {
     /// URLs of pages, and names of sites with all their pages.
     pub what: Vec<String>,
     /// Whether later batches skip it. Then it need not be known.
-    pub bar: bool,
+    pub block: bool,
     /// Whether to wait while another process writes to the bank.
     pub wait: bool,
     /// Memory for sorting, in bytes, besides the store's own.
@@ -68,7 +70,7 @@ impl Default for ForgetRequest {
     fn default() -> Self {
         Self {
             what: Vec::new(),
-            bar: false,
+            block: false,
             wait: false,
             memory: 512 << 20,
         }
@@ -140,15 +142,17 @@ impl Bank {
         request: &ForgetRequest,
         watch: &dyn Watch,
     ) -> Result<Option<ForgetReport>, EngineError> {
-        let theirs = seedbank_store::Reader::open(other.path())?;
-        let (Some(secret), Some(bars)) = (Secret::of(&theirs)?, Blocklist::of(&theirs)?) else {
+        let other_bank = seedbank_store::Reader::open(other.path())?;
+        let (Some(secret), Some(blocklist)) =
+            (Secret::load(&other_bank)?, Blocklist::load(&other_bank)?)
+        else {
             return Ok(None);
         };
         let writer = Writer::open(self.path(), request.wait, watch)?;
         writable_naming(&writer)?;
-        let names = NameSet::barred(&writer, (&theirs, secret, &bars), watch)?;
+        let names = NameSet::blocked_by(&writer, (&other_bank, secret, &blocklist), watch)?;
         let request = ForgetRequest {
-            bar: true,
+            block: true,
             ..request.clone()
         };
         self.forget_names(&writer, &names, &request, watch)
@@ -164,27 +168,27 @@ impl Bank {
     ) -> Result<ForgetReport, EngineError> {
         let begun = Instant::now();
         let naming = writable_naming(writer)?;
-        let traces = Redactor::new(names, naming);
-        let found = match Matches::find(writer, names, naming.sites, request.bar) {
+        let redactor = Redactor::new(names, naming);
+        let found = match Matches::find(writer, names, naming.sites, request.block) {
             // A name can also be known only from a list of bad records.
             Err(EngineError::UnknownPage { .. } | EngineError::UnknownSite { .. })
-                if are_in_rejects(self.path(), &traces, watch)? =>
+                if is_in_reject_lists(self.path(), &redactor, watch)? =>
             {
                 Matches::find(writer, names, naming.sites, true)?
             }
             found => found?,
         };
         watch.stage("forget", None);
-        let without = found.records(writer, naming.sites, watch)?;
+        let removal = found.records(writer, naming.sites, watch)?;
         let counters = writer.counters()?;
         let batch = counters.batch.checked_add(1);
         let batch = batch.ok_or(StoreError::Full("batch"))?;
         let spill = writer.spill_folder();
-        let of_aliases = Aliases::of(writer)?;
+        let of_aliases = Aliases::load(writer)?;
         let mut passes = Passes::new(&spill, request.memory, counters, batch, of_aliases);
         passes.forgotten.pages.clone_from(&found.pages);
         passes.forgotten.sites = found.sites.keys().copied().collect();
-        let ours = IngestRequest {
+        let batch_request = IngestRequest {
             format: Format::JsonLines,
             max_loss: 100.0,
             max_rejects: 0.0,
@@ -192,7 +196,7 @@ impl Bank {
             memory: request.memory,
             ..IngestRequest::default()
         };
-        let source = Pushed::of_bank("records".to_owned(), Portions(without.records.into_iter()));
+        let source = Pushed::of_bank("records".to_owned(), Portions(removal.records.into_iter()));
         let mut inputs = Inputs {
             sources: &mut [Box::new(source)],
             of_links: 1,
@@ -201,8 +205,15 @@ impl Bank {
             name: "forgotten".to_owned(),
         };
         let rejects = RejectList::new(None, self.path(), batch)?;
-        let gather = passes.gather(None);
-        let (gather, read, _) = read(&ours, &mut inputs, naming, gather, rejects, watch)?;
+        let collector = passes.collector(None);
+        let (collector, read, _) = read_inputs(
+            &batch_request,
+            &mut inputs,
+            naming,
+            collector,
+            rejects,
+            watch,
+        )?;
         let mut report = IngestReport::begun(inputs.name, BatchKind::Forget, read);
         for site in found.sites.keys() {
             let touched = SiteDelta {
@@ -211,11 +222,18 @@ impl Bank {
             };
             passes.site(*site, &touched)?;
         }
-        work_in(writer, gather, &ours, &mut passes, &mut report, watch)?;
+        run_passes(
+            writer,
+            collector,
+            &batch_request,
+            &mut passes,
+            &mut report,
+            watch,
+        )?;
         found.delete_names(&mut passes.changes)?;
-        let list_lines = of_lists(writer, &mut passes.changes, &traces, watch)?;
-        let barred = if request.bar {
-            names.bar(writer, &mut passes.changes)?
+        let list_lines = redact_lists(writer, &mut passes.changes, &redactor, watch)?;
+        let barred = if request.block {
+            names.block(writer, &mut passes.changes)?
         } else {
             Vec::new()
         };
@@ -225,11 +243,11 @@ impl Bank {
             passes.changes.put(&tables::BARRED, hash, &record)?;
         }
         // Before the names are deleted: if this fails, the same command can be repeated.
-        let reject_lines = of_rejects(self.path(), &traces, watch)?;
+        let reject_lines = redact_reject_lists(self.path(), &redactor, watch)?;
         report.counts.records = 0;
         report.seconds = begun.elapsed().as_secs_f64();
         let links = report.counts.links_removed;
-        let (changes, counters) = finished(passes, &report, ([0; 32], Vec::new()))?;
+        let (changes, counters) = finish_batch(passes, &report, ([0; 32], Vec::new()))?;
         watch.stage("commit", None);
         watch.proceed()?;
         writer.commit_for_good(changes, counters)?;
@@ -238,7 +256,7 @@ impl Bank {
             pages: found.pages.len(),
             sites: found.sites.len() as u64,
             links,
-            aliases: without.aliases,
+            aliases: removal.aliases,
             list_lines,
             reject_lines,
             barred: barred.len() as u64,

@@ -31,12 +31,12 @@ fn ends_url(c: char) -> bool {
 }
 
 /// Whether a character can be part of a host.
-fn is_of_host(c: char) -> bool {
+fn is_host_char(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '.' | '-' | '_')
 }
 
 /// Characters after a URL in a sentence.
-const STOPS: [char; 7] = ['.', ',', ';', ':', '!', ')', '\''];
+const PUNCTUATION: [char; 7] = ['.', ',', ';', ':', '!', ')', '\''];
 
 impl<'a> Redactor<'a> {
     pub(super) fn new(names: &'a NameSet, naming: Naming) -> Self {
@@ -57,14 +57,14 @@ impl<'a> Redactor<'a> {
     /// `b.a.example`, unless sites are domains.
     ///
     /// Cost: one parse per maximal run of host characters, whatever the number of names.
-    fn stand_in(&self, text: &str) -> bool {
+    fn is_in(&self, text: &str) -> bool {
         let mut at = 0;
-        while let Some(from) = text[at..].find(is_of_host) {
+        while let Some(from) = text[at..].find(is_host_char) {
             let from = at + from;
-            let run = text[from..].split(|c| !is_of_host(c)).next();
+            let run = text[from..].split(|c| !is_host_char(c)).next();
             let run = run.unwrap_or_default();
             at = from + run.len();
-            if self.begin_at(text, from, run) {
+            if self.matches_at(text, from, run) {
                 return true;
             }
         }
@@ -72,12 +72,12 @@ impl<'a> Redactor<'a> {
     }
 
     /// Whether a name equals, or begins with, the run of a text at this position.
-    fn begin_at(&self, text: &str, from: usize, run: &str) -> bool {
+    fn matches_at(&self, text: &str, from: usize, run: &str) -> bool {
         let (before, rest) = text.split_at(from);
         let rest = rest.split(ends_url).next().unwrap_or_default();
         if let Some(before) = before.strip_suffix("://") {
             let scheme = before.rsplit(|c: char| !c.is_ascii_alphabetic()).next();
-            return self.is_one(&[scheme.unwrap_or_default(), "://", rest].concat());
+            return self.is_match(&[scheme.unwrap_or_default(), "://", rest].concat());
         }
         // `.a.example` and `a.example.` in a list of hosts name the host too.
         let host = run.trim_matches('.');
@@ -87,7 +87,7 @@ impl<'a> Redactor<'a> {
             || host.contains('.')
                 && ["http://", "https://"]
                     .iter()
-                    .any(|scheme| self.is_one(&[scheme, rest].concat()))
+                    .any(|scheme| self.is_match(&[scheme, rest].concat()))
     }
 
     /// Whether a host belongs to one of the sites.
@@ -99,18 +99,18 @@ impl<'a> Redactor<'a> {
 
     /// Whether a URL, with or without punctuation at its end, is one of the pages or on one of the
     /// sites.
-    fn is_one(&self, url: &str) -> bool {
+    fn is_match(&self, url: &str) -> bool {
         let has = |url: &str| {
             ingest::parse(url, self.naming).is_ok_and(|found| {
                 self.sites.contains(&*found.site)
                     || self.pages.contains(&(&*found.site, &*found.local))
             })
         };
-        has(url) || url.ends_with(STOPS) && has(url.trim_end_matches(STOPS))
+        has(url) || url.ends_with(PUNCTUATION) && has(url.trim_end_matches(PUNCTUATION))
     }
 
     /// Whether a string in a JSON text contains a name. Invalid JSON is searched as plain text.
-    fn stand_in_json(&self, json: &str) -> bool {
+    fn is_in_json(&self, json: &str) -> bool {
         fn any(value: &serde_json::Value, has: &dyn Fn(&str) -> bool) -> bool {
             match value {
                 serde_json::Value::String(text) => has(text),
@@ -121,7 +121,7 @@ impl<'a> Redactor<'a> {
         }
         // A string may itself be the beginning of a record, with slashes escaped as in JSON.
         let has = |text: &str| {
-            self.stand_in(text) || text.contains("\\/") && self.stand_in(&text.replace("\\/", "/"))
+            self.is_in(text) || text.contains("\\/") && self.is_in(&text.replace("\\/", "/"))
         };
         match serde_json::from_str(json) {
             Ok(value) => any(&value, &has),
@@ -134,21 +134,21 @@ impl<'a> Redactor<'a> {
 /// the number of removed lines.
 ///
 /// Cost: reading each line of the lists, and one scan of plans and refreshes.
-pub(super) fn of_lists(
+pub(super) fn redact_lists(
     store: &Store,
     changes: &mut Changes,
-    traces: &Redactor<'_>,
+    redactor: &Redactor<'_>,
     watch: &dyn Watch,
 ) -> Result<u64, EngineError> {
-    let mut left_out = 0;
-    let mut instead: BTreeMap<Hash128, Shorter> = BTreeMap::new();
+    let mut removed = 0;
+    let mut replacements: BTreeMap<Hash128, RedactedList> = BTreeMap::new();
     for entry in store.scan(&tables::LISTS)? {
         let (hash, ListText(text)) = entry?;
         let mut kept = String::with_capacity(text.len());
         for line in text.lines() {
             watch.proceed()?;
-            if traces.stand_in(line) {
-                left_out += 1;
+            if redactor.is_in(line) {
+                removed += 1;
             } else {
                 kept.push_str(line);
                 kept.push('\n');
@@ -157,11 +157,11 @@ pub(super) fn of_lists(
         if kept.len() < text.len() {
             let lines = (text.lines().count(), kept.lines().count());
             let list = ListText(kept);
-            let shorter = Shorter {
+            let redacted = RedactedList {
                 hash: list.hash(),
                 lines,
             };
-            instead.insert(hash, shorter);
+            replacements.insert(hash, redacted);
             changes.delete(&tables::LISTS, &hash)?;
             changes.put(&tables::LISTS, &list.hash(), &list)?;
         }
@@ -169,8 +169,8 @@ pub(super) fn of_lists(
     for entry in store.scan(&tables::PLANS)? {
         let (name, mut plan) = entry?;
         let before = plan.clone();
-        plan.settings = renamed(&plan.settings, &instead);
-        plan.lists = relisted(&plan.lists, &instead);
+        plan.settings = replace_lists(&plan.settings, &replacements);
+        plan.lists = replace_hashes(&plan.lists, &replacements);
         if plan != before {
             changes.put(&tables::PLANS, &name, &plan)?;
         }
@@ -178,14 +178,14 @@ pub(super) fn of_lists(
     for entry in store.scan(&tables::REFRESHES)? {
         let (number, mut refresh) = entry?;
         let before = refresh.clone();
-        refresh.settings = renamed(&refresh.settings, &instead);
-        refresh.lists = relisted(&refresh.lists, &instead);
-        refresh.policy = refresh.policy.map(|policy| without(&policy, traces));
+        refresh.settings = replace_lists(&refresh.settings, &replacements);
+        refresh.lists = replace_hashes(&refresh.lists, &replacements);
+        refresh.policy = refresh.policy.map(|policy| redact_json(&policy, redactor));
         if refresh != before {
             changes.put(&tables::REFRESHES, &number, &refresh)?;
         }
     }
-    Ok(left_out)
+    Ok(removed)
 }
 
 fn hexadecimal(hash: &Hash128) -> String {
@@ -197,16 +197,16 @@ fn hexadecimal(hash: &Hash128) -> String {
 }
 
 /// A list after lines were removed.
-struct Shorter {
+struct RedactedList {
     hash: Hash128,
     /// Numbers of lines before and after.
     lines: (usize, usize),
 }
 
 /// Replaces hashes and numbers of lines in settings (JSON).
-fn renamed(settings: &str, instead: &BTreeMap<Hash128, Shorter>) -> String {
+fn replace_lists(settings: &str, replacements: &BTreeMap<Hash128, RedactedList>) -> String {
     let mut settings = settings.to_owned();
-    for (old, new) in instead {
+    for (old, new) in replacements {
         let (old, hash) = (hexadecimal(old), hexadecimal(&new.hash));
         let of = |lines: usize, hash: &str| format!("\"lines\":{lines},\"hash\":\"{hash}\"");
         settings = settings.replace(&of(new.lines.0, &old), &of(new.lines.1, &hash));
@@ -215,10 +215,13 @@ fn renamed(settings: &str, instead: &BTreeMap<Hash128, Shorter>) -> String {
     settings
 }
 
-fn relisted(lists: &[Hash128], instead: &BTreeMap<Hash128, Shorter>) -> Vec<Hash128> {
+fn replace_hashes(
+    lists: &[Hash128],
+    replacements: &BTreeMap<Hash128, RedactedList>,
+) -> Vec<Hash128> {
     let new = lists
         .iter()
-        .map(|list| instead.get(list).map_or(*list, |new| new.hash));
+        .map(|list| replacements.get(list).map_or(*list, |new| new.hash));
     let mut new: Vec<Hash128> = new.collect();
     new.sort_unstable();
     new.dedup();
@@ -226,31 +229,31 @@ fn relisted(lists: &[Hash128], instead: &BTreeMap<Hash128, Shorter>) -> Vec<Hash
 }
 
 /// Replaces names in all strings of a JSON text.
-fn without(json: &str, traces: &Redactor<'_>) -> String {
-    fn clean(value: &mut serde_json::Value, traces: &Redactor<'_>) {
+fn redact_json(json: &str, redactor: &Redactor<'_>) -> String {
+    fn clean(value: &mut serde_json::Value, redactor: &Redactor<'_>) {
         match value {
-            serde_json::Value::String(text) if traces.stand_in(text) => {
+            serde_json::Value::String(text) if redactor.is_in(text) => {
                 *text = format!("http://{FORGOTTEN}/");
             }
             serde_json::Value::Array(values) => {
                 for value in values {
-                    clean(value, traces);
+                    clean(value, redactor);
                 }
             }
             serde_json::Value::Object(fields) => {
                 for value in fields.values_mut() {
-                    clean(value, traces);
+                    clean(value, redactor);
                 }
             }
             _ => {}
         }
     }
-    if !traces.stand_in_json(json) {
+    if !redactor.is_in_json(json) {
         return json.to_owned();
     }
     match serde_json::from_str::<serde_json::Value>(json) {
         Ok(mut value) => {
-            clean(&mut value, traces);
+            clean(&mut value, redactor);
             value.to_string()
         }
         Err(_) => json.to_owned(),
@@ -258,15 +261,15 @@ fn without(json: &str, traces: &Redactor<'_>) -> String {
 }
 
 /// Whether a list of bad records in the bank's folder contains a name.
-pub(super) fn are_in_rejects(
+pub(super) fn is_in_reject_lists(
     bank: &Path,
-    traces: &Redactor<'_>,
+    redactor: &Redactor<'_>,
     watch: &dyn Watch,
 ) -> Result<bool, EngineError> {
     for path in reject_lists(bank)? {
         let is_there = read_lines(&path, |_, text| {
             watch.proceed()?;
-            Ok(traces.stand_in_json(text))
+            Ok(redactor.is_in_json(text))
         })?;
         if is_there {
             return Ok(true);
@@ -277,19 +280,19 @@ pub(super) fn are_in_rejects(
 
 /// Removes lines with names from the lists of bad records in the bank's folder. Returns their
 /// number. Each file is replaced atomically.
-pub(super) fn of_rejects(
+pub(super) fn redact_reject_lists(
     bank: &Path,
-    traces: &Redactor<'_>,
+    redactor: &Redactor<'_>,
     watch: &dyn Watch,
 ) -> Result<u64, EngineError> {
-    let mut left_out = 0;
-    if traces.is_empty() {
+    let mut removed = 0;
+    if redactor.is_empty() {
         return Ok(0);
     }
     for path in reject_lists(bank)? {
-        left_out += of_file(&path, traces, watch)?;
+        removed += redact_file(&path, redactor, watch)?;
     }
-    Ok(left_out)
+    Ok(removed)
 }
 
 fn failed(path: &Path) -> impl FnOnce(io::Error) -> EngineError {
@@ -333,39 +336,43 @@ fn read_lines(
 
 /// Creates a temporary file. Removes a file that a killed command left under this name, without
 /// following a link.
-fn begin(fresh: &Path) -> io::Result<fs::File> {
-    match fs::remove_file(fresh) {
+fn create_temporary(temporary: &Path) -> io::Result<fs::File> {
+    match fs::remove_file(temporary) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => fs::File::create_new(fresh),
+        _ => fs::File::create_new(temporary),
     }
 }
 
-fn of_file(path: &Path, traces: &Redactor<'_>, watch: &dyn Watch) -> Result<u64, EngineError> {
-    let fresh = path.with_extension("new");
-    let mut out = BufWriter::new(begin(&fresh).map_err(failed(&fresh))?);
-    let mut left_out = 0;
+fn redact_file(
+    path: &Path,
+    redactor: &Redactor<'_>,
+    watch: &dyn Watch,
+) -> Result<u64, EngineError> {
+    let temporary = path.with_extension("new");
+    let mut out = BufWriter::new(create_temporary(&temporary).map_err(failed(&temporary))?);
+    let mut removed = 0;
     let written = read_lines(path, |line, text| {
         watch.proceed()?;
-        if traces.stand_in_json(text) {
-            left_out += 1;
+        if redactor.is_in_json(text) {
+            removed += 1;
         } else {
-            out.write_all(line).map_err(failed(&fresh))?;
+            out.write_all(line).map_err(failed(&temporary))?;
         }
         Ok(false)
     });
-    if left_out == 0 || written.is_err() {
+    if removed == 0 || written.is_err() {
         drop(out);
-        fs::remove_file(&fresh).map_err(failed(&fresh))?;
+        fs::remove_file(&temporary).map_err(failed(&temporary))?;
         return written.map(|_| 0);
     }
     let replace = || {
         let file = out.into_inner()?;
         file.set_permissions(fs::metadata(path)?.permissions())?;
         file.sync_all()?;
-        fs::rename(&fresh, path)
+        fs::rename(&temporary, path)
     };
     replace().map_err(failed(path))?;
-    Ok(left_out)
+    Ok(removed)
 }
 
 #[cfg(test)]
@@ -376,7 +383,7 @@ mod tests {
     fn has(text: &str, what: &str, sites: SiteMode) -> bool {
         let naming = sites.with(UrlRules::Rfc3986);
         let names = NameSet::parse(&[what.to_owned()], naming).unwrap();
-        Redactor::new(&names, naming).stand_in(text)
+        Redactor::new(&names, naming).is_in(text)
     }
 
     #[test]
@@ -450,14 +457,14 @@ mod tests {
     fn json_keeps_all_but_the_name() {
         let naming = SiteMode::Host.with(UrlRules::Rfc3986);
         let names = NameSet::parse(&["http://a.example/x".to_owned()], naming).unwrap();
-        let traces = Redactor::new(&names, naming);
+        let redactor = Redactor::new(&names, naming);
         let json = r#"{"left_out":[{"url":"http://a.example/x","why":"gone"}],"n":1}"#;
-        let clean = without(json, &traces);
+        let clean = redact_json(json, &redactor);
         assert_eq!(
             clean,
             r#"{"left_out":[{"url":"http://forgotten.invalid/","why":"gone"}],"n":1}"#
         );
-        assert_eq!(without(&clean, &traces), clean);
-        assert!(traces.stand_in_json(r#"{"text":"{\"url\":\"http:\\/\\/a.example\\/x\"}"}"#));
+        assert_eq!(redact_json(&clean, &redactor), clean);
+        assert!(redactor.is_in_json(r#"{"text":"{\"url\":\"http:\\/\\/a.example\\/x\"}"}"#));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::load::Hubs;
+use super::load::LoadedHubGraph;
 use crate::engine::EngineError;
 use crate::engine::plan::{CorePlan, Plan, PlanOptions};
 use seedbank_algorithms::cores::{Core, Hits, KnownComponent, KnownCore, Ledger, NearPage};
@@ -15,7 +15,7 @@ use seedbank_store::{Changes, Store, StoreError, sides};
 
 /// The previous refresh, whose results are reused.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Earlier {
+pub(crate) struct CachedRefresh {
     pub(crate) refresh: RefreshId,
     /// The last batch of the state that it ran on.
     pub(crate) batch: BatchId,
@@ -32,22 +32,23 @@ pub(crate) struct Earlier {
 /// except for the number of seeds and how they are picked. Classic HITS runs over the whole
 /// remaining graph, so none of its results stay valid. A refresh within a tolerance reuses
 /// [steps](super::cached_steps) instead.
-pub(crate) fn earlier(
+pub(crate) fn find_valid(
     store: &Store,
     refresh: RefreshId,
     plan: &CorePlan,
-) -> Result<Option<Earlier>, EngineError> {
+) -> Result<Option<CachedRefresh>, EngineError> {
     let record = store.need(&tables::REFRESHES, &refresh)?;
-    let then = PlanOptions::from_stored(&record.settings)?.resolve()?;
-    let (Plan::Cores(mut then), Some(standings)) = (then, record.standings) else {
+    let previous_plan = PlanOptions::from_stored(&record.settings)?.resolve()?;
+    let (Plan::Cores(mut previous_plan), Some(standings)) = (previous_plan, record.standings)
+    else {
         return Ok(None);
     };
-    (then.params.seeds, then.params.pick) = (plan.params.seeds, plan.params.pick);
-    then.succeed = plan.succeed;
+    (previous_plan.params.seeds, previous_plan.params.pick) = (plan.params.seeds, plan.params.pick);
+    previous_plan.succeed = plan.succeed;
     let params = &plan.params;
     let is_exact = params.hits == Hits::Converged && params.within.is_exact();
-    let fits = then == *plan && is_exact;
-    Ok(fits.then_some(Earlier {
+    let fits = previous_plan == *plan && is_exact;
+    Ok(fits.then_some(CachedRefresh {
         refresh,
         batch: record.batch,
         series: standings.series,
@@ -76,25 +77,25 @@ impl ComponentCounts {
     }
 }
 
-/// Finds the components of the graph, and loads what `earlier` cached of them.
+/// Finds the components of the graph, and loads the results that `cached` stored for them.
 ///
 /// Cost: besides finding the components, one scan of the cached components, and the cores of those
 /// that did not change.
 pub(crate) fn load(
     store: &Store,
-    hubs: &Hubs,
-    earlier: Option<Earlier>,
+    hubs: &LoadedHubGraph,
+    cached: Option<CachedRefresh>,
 ) -> Result<Ledger, EngineError> {
     let components = WeakComponents::of(&hubs.graph, &hubs.pages);
     let mut known = BTreeMap::new();
-    if let Some(earlier) = earlier {
-        let mut kept = CachedCores::open(store, earlier)?;
+    if let Some(cached) = cached {
+        let mut cores = CachedCores::open(store, cached)?;
         let present: BTreeMap<_, u32> =
             components.fingerprints().iter().copied().zip(0..).collect();
-        for entry in store.scan_under(&tables::COMPONENTS, &earlier.series.to_be_bytes())? {
+        for entry in store.scan_under(&tables::COMPONENTS, &cached.series.to_be_bytes())? {
             let (_, record) = entry?;
             if let Some(&component) = present.get(&record.fingerprint) {
-                let found = kept.component(hubs, &record, &|page| {
+                let found = cores.component(hubs, &record, &|page| {
                     components.of_page(&hubs.graph, page) == Some(component)
                 })?;
                 known.insert(component, found);
@@ -114,23 +115,23 @@ pub(crate) struct CachedCore {
 /// Cores of an earlier refresh by origin, each read once.
 pub(crate) struct CachedCores<'a> {
     store: &'a Store,
-    earlier: Earlier,
+    cached: CachedRefresh,
     ranks: BTreeMap<CoreOrigin, u32>,
     read: BTreeMap<CoreOrigin, CachedCore>,
 }
 
 impl<'a> CachedCores<'a> {
     /// Cost: one scan of the ranks of the cores.
-    pub(crate) fn open(store: &'a Store, earlier: Earlier) -> Result<Self, StoreError> {
+    pub(crate) fn open(store: &'a Store, cached: CachedRefresh) -> Result<Self, StoreError> {
         let mut ranks = BTreeMap::new();
-        let prefix = earlier.refresh.to_be_bytes();
+        let prefix = cached.refresh.to_be_bytes();
         for entry in store.scan_under(&tables::CORE_ORIGINS, &prefix)? {
             let (key, rank) = entry?;
             ranks.insert(key.origin, rank);
         }
         Ok(Self {
             store,
-            earlier,
+            cached,
             ranks,
             read: BTreeMap::new(),
         })
@@ -144,7 +145,7 @@ impl<'a> CachedCores<'a> {
     fn damaged(&self, origin: CoreOrigin) -> EngineError {
         EngineError::DamagedCache(StoreError::Damaged {
             table: tables::COMPONENTS.name,
-            key: format!("series {}, core {origin:?}", self.earlier.series),
+            key: format!("series {}, core {origin:?}", self.cached.series),
             what: "it does not fit its core".to_owned(),
         })
     }
@@ -152,7 +153,7 @@ impl<'a> CachedCores<'a> {
     /// Returns a core of the earlier refresh.
     pub(crate) fn core(&mut self, origin: CoreOrigin) -> Result<&CachedCore, EngineError> {
         if !self.read.contains_key(&origin) {
-            let refresh = self.earlier.refresh;
+            let refresh = self.cached.refresh;
             let rank = self.ranks.get(&origin).copied();
             let rank = rank.ok_or_else(|| self.damaged(origin))?;
             let record = self.store.need(&tables::CORES, &(refresh, rank))?;
@@ -183,14 +184,14 @@ impl<'a> CachedCores<'a> {
     /// whether a page belongs to the component.
     pub(crate) fn component(
         &mut self,
-        hubs: &Hubs,
+        hubs: &LoadedHubGraph,
         record: &ComponentRecord,
         is_in_it: &dyn Fn(u32) -> bool,
     ) -> Result<KnownComponent, EngineError> {
-        let mut known = self.absent(hubs, record, is_in_it)?;
+        let mut known = self.unloaded_component(hubs, record, is_in_it)?;
         for core in &mut known.cores {
             let origin = CoreOrigin::of_packed(core.origin.unwrap_or_default());
-            let of = self.earlier.series;
+            let of = self.cached.series;
             let near = self
                 .store
                 .need(&tables::NEAR_CORES, &OriginKey { of, origin })?;
@@ -209,9 +210,9 @@ impl<'a> CachedCores<'a> {
 
     /// Returns the cores and the next step of a component that is not loaded, without the pages
     /// near the cores.
-    pub(crate) fn absent(
+    pub(crate) fn unloaded_component(
         &mut self,
-        hubs: &Hubs,
+        hubs: &LoadedHubGraph,
         record: &ComponentRecord,
         is_in_it: &dyn Fn(u32) -> bool,
     ) -> Result<KnownComponent, EngineError> {
@@ -283,7 +284,7 @@ fn is_bound(value: f64) -> bool {
 
 /// Returns for each component the smallest id of its pages, which identifies it, and its number of
 /// pages.
-pub(crate) fn names(hubs: &Hubs, components: &WeakComponents) -> Vec<(PageId, u32)> {
+pub(crate) fn names(hubs: &LoadedHubGraph, components: &WeakComponents) -> Vec<(PageId, u32)> {
     let mut names = vec![(PageId(u64::MAX), 0); components.len()];
     for (&page, number) in hubs.pages.iter().zip(0..) {
         let component = components.of_page(&hubs.graph, number);

@@ -1,6 +1,6 @@
 //! Cached steps of a refresh within a tolerance, for the next refresh of the plan.
 
-use super::load::Hubs;
+use super::load::LoadedHubGraph;
 use crate::engine::EngineError;
 use crate::engine::plan::{CorePlan, Plan, PlanOptions};
 use seedbank_algorithms::graph::{Csr, NONE};
@@ -15,7 +15,7 @@ use seedbank_store::{Changes, Store, StoreError, tables};
 pub(super) fn load(
     store: &Store,
     refresh: Option<RefreshId>,
-    (plan, hubs): (&CorePlan, &Hubs),
+    (plan, hubs): (&CorePlan, &LoadedHubGraph),
 ) -> Result<KeptSteps, EngineError> {
     let mut kept = KeptSteps::default();
     let Some(refresh) = refresh.filter(|_| !plan.params.within.is_exact()) else {
@@ -55,7 +55,7 @@ pub(super) fn load(
 }
 
 /// Returns the numbers of the pages of each group, without those that left the graph.
-fn groups(record: &KeptRecord, hubs: &Hubs) -> Csr {
+fn groups(record: &KeptRecord, hubs: &LoadedHubGraph) -> Csr {
     let pages = record.groups.iter().zip(&record.pages);
     let numbers = pages.filter_map(|(group, page)| Some((*group, hubs.number(*page)?)));
     let mut numbers: Vec<(u32, u32)> = numbers.collect();
@@ -75,7 +75,7 @@ pub(super) fn put(
     store: &Store,
     changes: &mut Changes,
     (plan, refresh): (&str, RefreshId),
-    (hubs, steps): (&Hubs, &[ProvenStep]),
+    (hubs, steps): (&LoadedHubGraph, &[ProvenStep]),
 ) -> Result<(), EngineError> {
     if let Some(plan) = store.get(&tables::PLANS, &plan.to_owned())? {
         let before = plan.last_refresh.to_be_bytes();

@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::cached_cores::{Earlier, names};
-use super::load::Hubs;
+use super::cached_cores::{CachedRefresh, names};
+use super::load::LoadedHubGraph;
 use super::page_evidence::SeriesRefresh;
 use crate::engine::EngineError;
 use seedbank_algorithms::cores::{FoundComponent, NearPage, Selection};
@@ -28,14 +28,14 @@ struct ComponentResult {
 
 /// Results by component, to be stored.
 pub(crate) struct ComponentResults {
-    of_graph: BTreeMap<PageId, ComponentResult>,
+    by_component: BTreeMap<PageId, ComponentResult>,
     /// Origin of each core, if it was reused, and its sigma.
     cores: Vec<(Option<CoreOrigin>, f64)>,
     changed: Option<Changed>,
 }
 
 /// Converts the next step of a component.
-pub(crate) fn ahead(hubs: &Hubs, found: &FoundComponent) -> Option<Ahead> {
+pub(crate) fn ahead(hubs: &LoadedHubGraph, found: &FoundComponent) -> Option<Ahead> {
     let (sigma, best) = found.ahead?;
     let best = *hubs.pages.get(best as usize)?;
     Some(Ahead { sigma, best })
@@ -53,7 +53,7 @@ impl ComponentResults {
     /// Collects the results of all loaded components. `changed` is `None` if the whole graph was
     /// loaded.
     pub(crate) fn new(
-        hubs: &Hubs,
+        hubs: &LoadedHubGraph,
         components: &WeakComponents,
         selection: &Selection,
         changed: Option<Changed>,
@@ -65,8 +65,8 @@ impl ComponentResults {
             score: near.score,
         };
         let all = names(hubs, components).into_iter().zip(0_u32..);
-        let of_graph = all.zip(components.fingerprints());
-        let of_graph = of_graph.map(|(((name, pages), component), fingerprint)| {
+        let by_component = all.zip(components.fingerprints());
+        let by_component = by_component.map(|(((name, pages), component), fingerprint)| {
             let found = selection.found.get(&component);
             let cores = found.map_or(&[][..], |found| &found.cores).iter();
             let finding = ComponentResult {
@@ -83,7 +83,7 @@ impl ComponentResults {
         let origins = selection.origins.iter();
         let origins = origins.map(|origin| origin.map(CoreOrigin::of_packed));
         Self {
-            of_graph: of_graph.collect(),
+            by_component: by_component.collect(),
             cores: origins
                 .zip(selection.cores.iter().map(|core| core.sigma))
                 .collect(),
@@ -92,18 +92,17 @@ impl ComponentResults {
     }
 
     /// Returns the number of pages in components of the whole graph.
-    pub(crate) fn counted(&self, earlier: Option<Earlier>) -> u64 {
+    pub(crate) fn counted(&self, cached: Option<CachedRefresh>) -> u64 {
         let new = self
-            .of_graph
+            .by_component
             .values()
             .map(|finding| u64::from(finding.pages));
         let new: u64 = new.sum();
-        let (Some(part), Some(earlier)) = (&self.changed, earlier) else {
+        let (Some(part), Some(cached)) = (&self.changed, cached) else {
             return new;
         };
         let old = part.old.values().map(|record| u64::from(record.pages));
-        new.saturating_add(earlier.counted)
-            .saturating_sub(old.sum())
+        new.saturating_add(cached.counted).saturating_sub(old.sum())
     }
 
     /// Adds to `changes` the results that differ from those of the plan's previous refresh.
@@ -124,7 +123,7 @@ impl ComponentResults {
             changes.put(&tables::CORE_ORIGINS, &key, &rank)?;
         }
         let mut new = BTreeMap::new();
-        for (&name, finding) in &self.of_graph {
+        for (&name, finding) in &self.by_component {
             let core = |rank: u32| {
                 let (origin, sigma) = self.cores.get(rank as usize - 1)?;
                 let origin = origin.unwrap_or(CoreOrigin { refresh, rank });
@@ -254,8 +253,8 @@ fn replace(
         let cores = new.map_or(&[][..], |new| &new.cores);
         cores.iter().any(|other| other.origin == core.origin)
     };
-    let gone = old.map_or(&[][..], |old| &old.cores).iter();
-    for core in gone.filter(|core| !stays(core)) {
+    let old_cores = old.map_or(&[][..], |old| &old.cores).iter();
+    for core in old_cores.filter(|core| !stays(core)) {
         let key = OriginKey {
             of: series,
             origin: core.origin,

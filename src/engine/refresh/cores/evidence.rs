@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::load::Hubs;
+use super::load::LoadedHubGraph;
 use super::page_evidence::{ChangedPageEvidence, NewPageEvidence, SeriesRefresh, Written};
 use crate::engine::EngineError;
 use seedbank_algorithms::cores::{Core, Rule, Selection};
@@ -16,7 +16,7 @@ use seedbank_store::records::RefreshId;
 use seedbank_store::{Changes, Store, StoreError, tables};
 
 /// Maximum number of authorities of a core that an explanation names.
-const NAMED: usize = 3;
+const MAX_NAMED: usize = 3;
 
 /// Evidence to be stored.
 pub(crate) struct CoresEvidence {
@@ -33,12 +33,12 @@ type SeedTargets = BTreeMap<PageId, Vec<PageId>>;
 /// Collects the evidence of a selection on the whole graph. Cost: passes over the graph's merged
 /// entries and its pages.
 pub(crate) fn gather(
-    hubs: &Hubs,
+    hubs: &LoadedHubGraph,
     components: &WeakComponents,
     selection: &Selection,
     rule: Rule,
 ) -> CoresEvidence {
-    let (members, cores) = of_cores(hubs, selection, rule, &SeedTargets::new());
+    let (members, cores) = members_and_cores(hubs, selection, rule, &SeedTargets::new());
     let standings = NewPageEvidence::all(hubs, components, selection);
     CoresEvidence {
         members,
@@ -49,14 +49,14 @@ pub(crate) fn gather(
 
 /// Collects the evidence of a selection on a part of the graph.
 pub(crate) fn gather_part(
-    hubs: &Hubs,
+    hubs: &LoadedHubGraph,
     components: &WeakComponents,
     selection: &Selection,
     rule: Rule,
     (changed, targets): (ChangedPageEvidence, &SeedTargets),
 ) -> CoresEvidence {
-    let (members, cores) = of_cores(hubs, selection, rule, targets);
-    let standings = changed.settle(hubs, components, selection);
+    let (members, cores) = members_and_cores(hubs, selection, rule, targets);
+    let standings = changed.compute(hubs, components, selection);
     CoresEvidence {
         members,
         cores,
@@ -65,8 +65,8 @@ pub(crate) fn gather_part(
 }
 
 /// Returns the pages of the cores, and the figures by which cores are compared.
-fn of_cores(
-    hubs: &Hubs,
+fn members_and_cores(
+    hubs: &LoadedHubGraph,
     selection: &Selection,
     rule: Rule,
     targets: &SeedTargets,
@@ -122,7 +122,7 @@ fn places(pages: &[u32], scores: &[f64]) -> Vec<SidePlace> {
 }
 
 fn core_evidence(
-    hubs: &Hubs,
+    hubs: &LoadedHubGraph,
     core: &Core,
     of_hubs: &[SidePlace],
     rule: Rule,
@@ -188,7 +188,7 @@ fn core_evidence(
         since: 0,
         leads_to: count(leads_to.len()),
         leads_to_sites: sites(&leads_to),
-        first: leads_to.iter().take(NAMED).map(|&n| page(n)).collect(),
+        first: leads_to.iter().take(MAX_NAMED).map(|&n| page(n)).collect(),
         runner_up: runner_up.map(|(place, &hub)| (page(hub), place.score)),
         weakest_hub: weakest(&core.hubs, &core.hub_scores),
         weakest_authority: weakest(&core.authorities, &core.authority_scores),
@@ -225,8 +225,8 @@ impl CoresEvidence {
             Some(previous) => store.get(&tables::REFRESHES, &previous)?,
             None => None,
         };
-        let earlier = record.and_then(|record| record.standings);
-        let series = earlier.map_or(refresh, |earlier| earlier.series);
+        let previous_series = record.and_then(|record| record.standings);
+        let series = previous_series.map_or(refresh, |previous_series| previous_series.series);
         self.standings
             .put(store, changes, SeriesRefresh { series, refresh }, counted)
     }

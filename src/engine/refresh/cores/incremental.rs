@@ -14,14 +14,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::cached_cores::{CachedCores, CachedRefresh, ComponentCounts};
 use super::component_results::{Changed, ahead};
-use super::cached_cores::{ComponentCounts, Earlier, CachedCores};
-use super::load::{Hubs, PageFilter};
-use super::partial_results::PartialResults;
+use super::load::{LoadedHubGraph, PageFilter};
 use super::neighbourhood::Neighbourhood;
+use super::page_evidence::ChangedPageEvidence;
+use super::partial_results::PartialResults;
 use super::seed_rules::Rejections;
 use super::select::select;
-use super::page_evidence::ChangedPageEvidence;
 use crate::engine::EngineError;
 use crate::engine::history::past::Past;
 use crate::engine::plan::CorePlan;
@@ -37,22 +37,22 @@ use seedbank_store::ledger::ComponentRecord;
 use seedbank_store::{Store, StoreError, tables};
 
 /// Gives up if more than 1 in this many pages would be loaded by key.
-const SHARE: u64 = 2;
+const MIN_UNCHANGED_RATIO: u64 = 2;
 
 /// Initial number of unloaded components below the last core's sigma that are considered
 /// individually.
-const FEW: usize = 8;
+const INITIAL_BELOW: usize = 8;
 
 /// Tolerance in comparing sigmas of cores: tied or less exactly proved cores may be out of order.
-const ORDERED: f64 = 1.0 - 1e-5;
+const SIGMA_TOLERANCE: f64 = 1.0 - 1e-5;
 
 /// Result of an incremental run.
 pub(crate) struct IncrementalSelection {
-    pub(crate) hubs: Hubs,
+    pub(crate) hubs: LoadedHubGraph,
     pub(crate) ledger: Ledger,
     pub(crate) selection: Selection,
     /// Rejections by policies.
-    pub(crate) held: Rejections,
+    pub(crate) rejections: Rejections,
     /// The loaded components that are unchanged.
     pub(crate) verified: BTreeSet<u32>,
     pub(crate) components: ComponentCounts,
@@ -72,22 +72,22 @@ pub(crate) enum Attempt {
 }
 
 /// Page evidence of the previous refresh, cached as it is read.
-struct Before<'a> {
+struct PreviousEvidence<'a> {
     store: &'a Store,
-    earlier: Earlier,
+    cached: CachedRefresh,
     blocks: BTreeMap<(SiteId, u32), Option<PageBlock<Standing>>>,
 }
 
-impl Before<'_> {
+impl PreviousEvidence<'_> {
     fn standing(&mut self, page: PageId) -> Result<Option<Standing>, StoreError> {
         let (block, at) = place(page.index());
         let site = page.site();
         if !self.blocks.contains_key(&(site, block)) {
             let key = StandingKey {
-                series: self.earlier.series,
+                series: self.cached.series,
                 site,
                 block,
-                refresh: self.earlier.refresh,
+                refresh: self.cached.refresh,
             };
             let mut found = self
                 .store
@@ -109,18 +109,18 @@ impl Before<'_> {
 }
 
 /// Components that are not loaded, by descending bound.
-type Absent = Vec<(PageId, ComponentRecord)>;
+type Unloaded = Vec<(PageId, ComponentRecord)>;
 
 struct IncrementalRun<'a> {
     store: &'a Store,
-    earlier: Earlier,
-    near: Neighbourhood<'a>,
-    before: Before<'a>,
-    kept: CachedCores<'a>,
+    cached: CachedRefresh,
+    neighbourhood: Neighbourhood<'a>,
+    previous_evidence: PreviousEvidence<'a>,
+    cores: CachedCores<'a>,
     /// The components looked at, as in the previous refresh.
     old: BTreeMap<PageId, ComponentRecord>,
     /// The maximum number of pages to load, and the number of pages in `old`.
-    most: u64,
+    max_pages: u64,
     pages: u64,
 }
 
@@ -128,62 +128,68 @@ struct IncrementalRun<'a> {
 pub(crate) fn run(
     store: &Store,
     (plan, policies): (&CorePlan, &policy::LoadedPolicy),
-    earlier: Earlier,
-    previous: &[PageId],
+    cached: CachedRefresh,
+    previous_seeds: &[PageId],
     watch: &dyn Watch,
 ) -> Result<Attempt, EngineError> {
-    let most = earlier.counted / SHARE;
-    let kept = CachedCores::open(store, earlier)?;
+    let max_pages = cached.counted / MIN_UNCHANGED_RATIO;
+    let cores = CachedCores::open(store, cached)?;
     let seeds = plan.params.seeds as usize;
     // Unless policies pass over cores, at most one core per seed is needed.
-    let too_many = kept.len() > seeds && !policies.policy.may_pass_over_cores();
-    if too_many || !earlier.certified || earlier.batch > store.counters()?.batch {
+    let too_many = cores.len() > seeds && !policies.policy.may_pass_over_cores();
+    if too_many || !cached.certified || cached.batch > store.counters()?.batch {
         // Cached data of surplus or uncertified cores may belong to any component.
         return Ok(Attempt::GivenUp(Reads::default()));
     }
     watch.stage("load what changed", None);
-    let rules = PageFilter::new(store, plan, policies.candidates.graph_exclusions(), watch)?;
+    let filter = PageFilter::new(store, plan, policies.candidates.graph_exclusions(), watch)?;
     let mut run = IncrementalRun {
         store,
-        earlier,
-        near: Neighbourhood::new(rules, most),
-        before: Before {
+        cached,
+        neighbourhood: Neighbourhood::new(filter, max_pages),
+        previous_evidence: PreviousEvidence {
             store,
-            earlier,
+            cached,
             blocks: BTreeMap::new(),
         },
-        kept,
+        cores,
         old: BTreeMap::new(),
-        most,
+        max_pages,
         pages: 0,
     };
-    let Some(touched) = run.touched(watch)? else {
+    let Some(touched_pages) = run.touched_pages(watch)? else {
         return Ok(Attempt::GivenUp(Reads::default()));
     };
-    for &page in &touched {
-        let component = run.before.component(page)?;
-        if !run.open(component)? {
+    for &page in &touched_pages {
+        let component = run.previous_evidence.component(page)?;
+        if !run.add_old(component)? {
             return Ok(Attempt::GivenUp(Reads::default()));
         }
     }
-    if !run.near.spread(touched.iter().copied())? {
+    if !run
+        .neighbourhood
+        .load_connected(touched_pages.iter().copied())?
+    {
         return Ok(Attempt::GivenUp(Reads::default()));
     }
-    run.select((plan, policies), previous, &touched, watch)
+    run.select((plan, policies), previous_seeds, &touched_pages, watch)
 }
 
 impl IncrementalRun<'_> {
     /// Returns the pages at which links may have been added or removed and those whose evidence may
     /// have changed; `None` if there are too many.
-    fn touched(&mut self, watch: &dyn Watch) -> Result<Option<BTreeSet<PageId>>, EngineError> {
-        let past = Past::open(self.store, self.earlier.batch)?;
+    fn touched_pages(
+        &mut self,
+        watch: &dyn Watch,
+    ) -> Result<Option<BTreeSet<PageId>>, EngineError> {
+        let past = Past::open(self.store, self.cached.batch)?;
         let stirred = past.stirred()?;
         let count: u64 = stirred.values().map(PageSet::len).sum();
-        if count > self.most.saturating_mul(2) {
+        if count > self.max_pages.saturating_mul(2) {
             return Ok(None);
         }
-        let mut touched = BTreeSet::new();
-        let (mut led, mut citing) = (BTreeSet::new(), BTreeSet::new());
+        let mut touched_pages = BTreeSet::new();
+        let (mut seen_rows, mut seen_citing_rows) = (BTreeSet::new(), BTreeSet::new());
         for (batch, pages) in stirred {
             for page in pages.into_iter().map(PageId) {
                 watch.proceed()?;
@@ -191,49 +197,49 @@ impl IncrementalRun<'_> {
                 if !timeline.is_changed_by(batch) {
                     continue;
                 }
-                touched.insert(page);
+                touched_pages.insert(page);
                 for row in timeline.rows().flatten() {
-                    if led.insert(RowId::new(page.site(), row)) {
-                        touched.extend(past.targets(page, Some(row))?);
+                    if seen_rows.insert(RowId::new(page.site(), row)) {
+                        touched_pages.extend(past.targets(page, Some(row))?);
                     }
                 }
-                for row in self.near.citing(page)? {
-                    if citing.insert(row) {
-                        touched.extend(self.near.carriers(row)?);
+                for row in self.neighbourhood.citing(page)? {
+                    if seen_citing_rows.insert(row) {
+                        touched_pages.extend(self.neighbourhood.carriers(row)?);
                     }
                 }
-                if touched.len() as u64 > self.most {
+                if touched_pages.len() as u64 > self.max_pages {
                     return Ok(None);
                 }
             }
         }
-        Ok(Some(touched))
+        Ok(Some(touched_pages))
     }
 
     /// Adds a component to those looked at. Returns `false` if they become too large.
-    fn open(&mut self, component: Option<PageId>) -> Result<bool, EngineError> {
+    fn add_old(&mut self, component: Option<PageId>) -> Result<bool, EngineError> {
         if let Some(component) = component
             && !self.old.contains_key(&component)
         {
-            let key = (self.earlier.series, component);
+            let key = (self.cached.series, component);
             let record = self.store.need(&tables::COMPONENTS, &key)?;
             self.pages += u64::from(record.pages);
             self.old.insert(component, record);
         }
-        Ok(self.pages <= self.most)
+        Ok(self.pages <= self.max_pages)
     }
 
     /// Returns the unloaded components by descending bound: those with at least the last core's
     /// sigma, and `more` below it. Also returns a bound on the others, and the number of pages in
     /// components of the first kind without a cached core or next step, which therefore have to be
     /// loaded.
-    fn absent(&self, more: usize) -> Result<(Absent, Option<f64>, u64), EngineError> {
-        let last = (self.earlier.refresh, number(self.kept.len()));
+    fn unloaded(&self, more: usize) -> Result<(Unloaded, Option<f64>, u64), EngineError> {
+        let last = (self.cached.refresh, number(self.cores.len()));
         let last = self.store.get(&tables::CORE_EVIDENCE, &last)?;
-        let last = last.map_or(0.0, |core| core.sigma * ORDERED);
-        let mut absent = Vec::new();
+        let last = last.map_or(0.0, |core| core.sigma * SIGMA_TOLERANCE);
+        let mut unloaded = Vec::new();
         let (mut below, mut tied) = (0, 0);
-        let prefix = self.earlier.series.to_be_bytes();
+        let prefix = self.cached.series.to_be_bytes();
         for entry in self.store.scan_under(&tables::COMPONENT_ORDER, &prefix)? {
             let (key, ()) = entry?;
             if self.old.contains_key(&key.component) {
@@ -242,10 +248,10 @@ impl IncrementalRun<'_> {
             if key.bound < last {
                 below += 1;
                 if below > more {
-                    return Ok((absent, Some(key.bound), tied));
+                    return Ok((unloaded, Some(key.bound), tied));
                 }
             }
-            let of = (self.earlier.series, key.component);
+            let of = (self.cached.series, key.component);
             let record = self.store.need(&tables::COMPONENTS, &of)?;
             if record.bound().to_bits() != key.bound.to_bits() {
                 return Err(self.damaged(tables::COMPONENT_ORDER.name, "it is in another order"));
@@ -253,15 +259,15 @@ impl IncrementalRun<'_> {
             if key.bound >= last && record.cores.is_empty() && record.ahead.is_none() {
                 tied += u64::from(record.pages);
             }
-            absent.push((key.component, record));
+            unloaded.push((key.component, record));
         }
-        Ok((absent, None, tied))
+        Ok((unloaded, None, tied))
     }
 
     fn damaged(&self, table: &'static str, what: &str) -> EngineError {
         EngineError::DamagedCache(StoreError::Damaged {
             table,
-            key: format!("series {}", self.earlier.series),
+            key: format!("series {}", self.cached.series),
             what: what.to_owned(),
         })
     }
@@ -269,94 +275,108 @@ impl IncrementalRun<'_> {
     /// Selects cores, and loads further components while the selection needs them.
     fn select(
         mut self,
-        of_plan: (&CorePlan, &policy::LoadedPolicy),
-        previous: &[PageId],
-        touched: &BTreeSet<PageId>,
+        plan_and_policy: (&CorePlan, &policy::LoadedPolicy),
+        previous_seeds: &[PageId],
+        touched_pages: &BTreeSet<PageId>,
         watch: &dyn Watch,
     ) -> Result<Attempt, EngineError> {
-        let may_pass_over = of_plan.1.policy.may_pass_over_cores();
+        let may_pass_over = plan_and_policy.1.policy.may_pass_over_cores();
         let mut reads = Reads::default();
-        let (mut more, mut load) = (FEW, 1);
+        let (mut more, mut load) = (INITIAL_BELOW, 1);
         let mut wanted = Vec::new();
-        let mut mine = PartialResults::default();
+        let mut partial_results = PartialResults::default();
         loop {
             // Every loaded page belongs to a component that must be counted in `old`.
-            for page in self.near.part().clone() {
-                let component = self.before.component(page)?;
-                if !self.open(component)? {
+            for page in self.neighbourhood.included().clone() {
+                let component = self.previous_evidence.component(page)?;
+                if !self.add_old(component)? {
                     return Ok(Attempt::GivenUp(reads));
                 }
             }
-            let (absent, rest, tied) = self.absent(more)?;
-            if self.pages.saturating_add(tied) > self.most {
+            let (unloaded, rest, tied) = self.unloaded(more)?;
+            if self.pages.saturating_add(tied) > self.max_pages {
                 return Ok(Attempt::GivenUp(reads));
             }
             let mut others = BTreeSet::new();
-            let ahead = absent.iter().filter_map(|(_, record)| record.ahead);
+            let ahead = unloaded.iter().filter_map(|(_, record)| record.ahead);
             others.extend(ahead.map(|ahead| ahead.best));
-            for core in absent.iter().flat_map(|(_, record)| &record.cores) {
-                let record = &self.kept.core(core.origin)?.record;
+            for core in unloaded.iter().flat_map(|(_, record)| &record.cores) {
+                let record = &self.cores.core(core.origin)?.record;
                 others.extend(record.hubs.iter().chain(&record.authorities));
             }
-            let hubs = self.near.hubs(&others)?;
+            let hubs = self.neighbourhood.graph(&others)?;
             let components = WeakComponents::of(&hubs.graph, &hubs.pages);
-            let (mut known, verified) = self.known(&hubs, &components, &mine)?;
+            let (mut known, verified) = self.known(&hubs, &components, &partial_results)?;
             let loaded = components.fingerprints();
             if !wanted.iter().all(|wanted| loaded.contains(wanted)) {
                 return Err(self.damaged(tables::COMPONENTS.name, "its pages have other links"));
             }
             let first = number(components.len());
-            for ((_, record), component) in absent.iter().zip(first..) {
+            for ((_, record), component) in unloaded.iter().zip(first..) {
                 let is_elsewhere = |page: u32| components.of_page(&hubs.graph, page).is_none();
-                let found = self.kept.absent(&hubs, record, &is_elsewhere)?;
+                let found = self
+                    .cores
+                    .unloaded_component(&hubs, record, &is_elsewhere)?;
                 known.insert(component, found);
             }
-            let of_rest = first + number(absent.len());
+            let rest_component = first + number(unloaded.len());
             if let Some(next) = rest {
                 let known_rest = KnownComponent {
                     next,
                     ..KnownComponent::default()
                 };
-                known.insert(of_rest, known_rest);
+                known.insert(rest_component, known_rest);
             }
             let ledger = Ledger::new(components, known);
-            let (mut selection, held) =
-                select(self.store, &hubs, of_plan, previous, &ledger, watch)?;
+            let (mut selection, rejections) = select(
+                self.store,
+                &hubs,
+                plan_and_policy,
+                previous_seeds,
+                &ledger,
+                watch,
+            )?;
             reads += selection.reads;
             if selection.absent.is_empty() {
                 if !selection.certified
-                    || (may_pass_over && selection.cores.len() < self.kept.len())
+                    || (may_pass_over && selection.cores.len() < self.cores.len())
                 {
                     // An uncertified result is never reused, and cached data of surplus cores may
                     // belong to any component.
                     return Ok(Attempt::GivenUp(reads));
                 }
                 selection.reads = reads;
-                let part =
-                    self.finish(hubs, ledger, (selection, held), verified, absent, touched)?;
+                let part = self.finish(
+                    hubs,
+                    ledger,
+                    (selection, rejections),
+                    verified,
+                    unloaded,
+                    touched_pages,
+                )?;
                 return Ok(Attempt::Done(Box::new(part)));
             }
             for &component in selection.absent.iter().take(load) {
-                let Some((name, record)) = absent.get((component - first) as usize) else {
+                let Some((name, record)) = unloaded.get((component - first) as usize) else {
                     more *= 2;
                     continue;
                 };
                 wanted.push(record.fingerprint);
-                if !self.open(Some(*name))? || !self.near.spread([*name])? {
+                if !self.add_old(Some(*name))? || !self.neighbourhood.load_connected([*name])? {
                     return Ok(Attempt::GivenUp(reads));
                 }
             }
             load *= 2;
-            mine = PartialResults::new(hubs, &ledger, &selection);
+            partial_results = PartialResults::new(hubs, &ledger, &selection);
         }
     }
 
     /// Returns what is known of each loaded component, and which of them are unchanged.
     fn known(
         &mut self,
-        hubs: &Hubs,
+        hubs: &LoadedHubGraph,
         components: &WeakComponents,
-        mine: &PartialResults,
+        partial_results: &PartialResults,
     ) -> Result<(BTreeMap<u32, KnownComponent>, BTreeSet<u32>), EngineError> {
         let old = self.old.values();
         let old: BTreeMap<Fingerprint, &ComponentRecord> =
@@ -367,15 +387,15 @@ impl IncrementalRun<'_> {
             let is_in_it = |page: u32| components.of_page(&hubs.graph, page) == Some(component);
             if let Some(record) = old.get(fingerprint) {
                 verified.insert(component);
-                known.insert(component, self.kept.component(hubs, record, &is_in_it)?);
+                known.insert(component, self.cores.component(hubs, record, &is_in_it)?);
             }
-            let Some(found) = mine.component(fingerprint, hubs) else {
+            let Some(found) = partial_results.component(fingerprint, hubs) else {
                 continue;
             };
             let cores = |known: &KnownComponent| known.cores.len();
             if known
                 .get(&component)
-                .is_none_or(|kept| cores(kept) <= cores(&found))
+                .is_none_or(|cached| cores(cached) <= cores(&found))
             {
                 known.insert(component, found);
             }
@@ -385,22 +405,22 @@ impl IncrementalRun<'_> {
 
     fn finish(
         mut self,
-        hubs: Hubs,
+        hubs: LoadedHubGraph,
         ledger: Ledger,
-        (selection, held): (Selection, Rejections),
+        (selection, rejections): (Selection, Rejections),
         verified: BTreeSet<u32>,
-        absent: Absent,
-        touched: &BTreeSet<PageId>,
+        unloaded: Unloaded,
+        touched_pages: &BTreeSet<PageId>,
     ) -> Result<IncrementalSelection, EngineError> {
         let present = number(ledger.components().len());
         let all = self
-            .earlier
+            .cached
             .components
             .saturating_sub(number(self.old.len()))
             .saturating_add(present);
         let others = present.saturating_sub(number(verified.len()));
         let mut cut = BTreeMap::new();
-        for ((name, record), component) in absent.into_iter().zip(present..) {
+        for ((name, record), component) in unloaded.into_iter().zip(present..) {
             if let Some(found) = selection.found.get(&component)
                 && found.cores.len() < record.cores.len()
             {
@@ -412,13 +432,13 @@ impl IncrementalRun<'_> {
             }
         }
         let mut standings = BTreeMap::new();
-        for &page in self.near.part().clone().union(touched) {
-            self.before.standing(page)?;
+        for &page in self.neighbourhood.included().clone().union(touched_pages) {
+            self.previous_evidence.standing(page)?;
             let number = hubs.number(page);
             let component = number.and_then(|n| ledger.components().of_page(&hubs.graph, n));
             let links = match component {
                 Some(_) => Some(Links::Alone),
-                None => self.near.bare_standing(page)?,
+                None => self.neighbourhood.link_state(page)?,
             };
             standings.insert(page, links);
         }
@@ -426,22 +446,22 @@ impl IncrementalRun<'_> {
         for core in &selection.cores {
             let seed = hubs.pages[core.seed as usize];
             if hubs.graph.hub_class(core.seed).is_none() {
-                targets.insert(seed, self.near.targets(seed)?);
+                targets.insert(seed, self.neighbourhood.targets(seed)?);
             }
         }
         Ok(IncrementalSelection {
             hubs,
             ledger,
             selection,
-            held,
+            rejections,
             verified,
             components: ComponentCounts::without(all, others),
-            pages_loaded: self.near.part().len() as u64,
+            pages_loaded: self.neighbourhood.included().len() as u64,
             changed: Changed { old: self.old, cut },
             standings: ChangedPageEvidence {
                 pages: standings,
-                blocks: self.before.blocks,
-                earlier: self.earlier.pages,
+                blocks: self.previous_evidence.blocks,
+                previous_pages: self.cached.pages,
             },
             targets,
         })

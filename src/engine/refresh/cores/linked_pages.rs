@@ -20,7 +20,7 @@ pub(crate) struct LinkedPages {
 
 impl LinkedPages {
     /// Creates an empty set for site ids below `sites`. Cost: one scan of sites.
-    pub(crate) fn none(store: &Store, sites: u32, watch: &dyn Watch) -> Result<Self, EngineError> {
+    pub(crate) fn empty(store: &Store, sites: u32, watch: &dyn Watch) -> Result<Self, EngineError> {
         let mut firsts = Vec::with_capacity(sites as usize + 1);
         let mut next: u64 = 0;
         for entry in store.scan(&tables::SITES)? {
@@ -40,25 +40,25 @@ impl LinkedPages {
     }
 
     /// Returns the word and bit of a page; `None` if its site never assigned the id.
-    fn place(&self, page: PageId) -> Option<(&AtomicU64, u64)> {
+    fn position(&self, page: PageId) -> Option<(&AtomicU64, u64)> {
         let site = page.site().0 as usize;
-        let place = self.firsts.get(site)? + u64::from(page.index());
-        if place >= *self.firsts.get(site + 1)? {
+        let position = self.firsts.get(site)? + u64::from(page.index());
+        if position >= *self.firsts.get(site + 1)? {
             return None;
         }
-        let word = self.bits.get(usize::try_from(place / 64).ok()?)?;
-        Some((word, 1 << (place % 64)))
+        let word = self.bits.get(usize::try_from(position / 64).ok()?)?;
+        Some((word, 1 << (position % 64)))
     }
 
     /// Adds a page. Safe to call from many threads.
     pub(crate) fn insert(&self, page: PageId) {
-        if let Some((word, bit)) = self.place(page) {
+        if let Some((word, bit)) = self.position(page) {
             word.fetch_or(bit, Ordering::Relaxed);
         }
     }
 
     pub(crate) fn contains(&self, page: PageId) -> bool {
-        self.place(page)
+        self.position(page)
             .is_some_and(|(word, bit)| word.load(Ordering::Relaxed) & bit != 0)
     }
 }

@@ -12,7 +12,7 @@
 //!
 //! Memory: a bit per page of the bank and 8 bytes per site; per included page 20 bytes while pages
 //! are numbered and 16 afterwards; some 100 bytes per run; the URLs of the pages of as many sites
-//! as there are threads, except for sites with more than [`SORTED`] pages; and the graph, twice
+//! as there are threads, except for sites with more than [`MAX_SORTED`] pages; and the graph, twice
 //! while its parts are joined.
 
 use std::ops::Range;
@@ -34,25 +34,25 @@ use seedbank_store::{Store, StoreError, tables};
 
 /// Maximum number of pages of a site that are sorted in memory. For larger sites, all URLs of the
 /// site are read in key order.
-const SORTED: usize = 1 << 18;
+const MAX_SORTED: usize = 1 << 18;
 
 /// Number of parts of the bank that are read in parallel. It is fixed so that parts are joined at
 /// the same places on every machine; the result does not depend on it.
 const PARTS: u32 = 64;
 
 /// The graph, and the page of each number.
-pub(crate) struct Hubs {
+pub(crate) struct LoadedHubGraph {
     pub(crate) graph: HubGraph,
     /// Pages by number, in URL order. If only a part is loaded, they include other pages whose
     /// order matters.
     pub(crate) pages: Vec<PageId>,
     /// Ineligible pages on inter-site links by id, with the reason; empty if only a part is loaded.
-    pub(crate) left_out: LeftOut,
+    pub(crate) ineligible: Ineligible,
     numbers: PageNumbers,
 }
 
 /// Ineligible pages by id, with the reason.
-type LeftOut = Vec<(PageId, Links)>;
+type Ineligible = Vec<(PageId, Links)>;
 
 /// Map from page ids to numbers.
 struct PageNumbers {
@@ -91,7 +91,7 @@ impl PageNumbers {
         })
     }
 
-    fn of(&self, page: PageId) -> Option<u32> {
+    fn number_of(&self, page: PageId) -> Option<u32> {
         let site = page.site().0 as usize;
         let from = *self.sites.get(site)? as usize;
         let to = *self.sites.get(site + 1)? as usize;
@@ -100,22 +100,22 @@ impl PageNumbers {
     }
 
     /// Returns the numbers of included pages, ascending.
-    fn of_all(&self, pages: impl Iterator<Item = PageId>) -> Vec<u32> {
-        let mut numbers: Vec<u32> = pages.filter_map(|page| self.of(page)).collect();
+    fn numbers_of(&self, pages: impl Iterator<Item = PageId>) -> Vec<u32> {
+        let mut numbers: Vec<u32> = pages.filter_map(|page| self.number_of(page)).collect();
         numbers.sort_unstable();
         numbers
     }
 }
 
-impl Hubs {
+impl LoadedHubGraph {
     /// Returns the page's number; `None` if it is not included.
     pub(crate) fn number(&self, page: PageId) -> Option<u32> {
-        self.numbers.of(page)
+        self.numbers.number_of(page)
     }
 
     /// Builds the part of the graph with these rows, which must be all rows from and to its pages.
     /// `pages` are its pages and any others, in URL order.
-    pub(crate) fn of_part<'a>(
+    pub(crate) fn from_rows<'a>(
         pages: Vec<PageId>,
         rows: impl Iterator<Item = (&'a [PageId], &'a [PageId])>,
     ) -> Result<Self, EngineError> {
@@ -124,8 +124,8 @@ impl Hubs {
         let numbers = PageNumbers::new(&pages, sites)?;
         let mut of_part = Rows::new();
         for (carriers, targets) in rows {
-            let carriers = numbers.of_all(carriers.iter().copied());
-            let targets = numbers.of_all(targets.iter().copied());
+            let carriers = numbers.numbers_of(carriers.iter().copied());
+            let targets = numbers.numbers_of(targets.iter().copied());
             of_part
                 .push(&carriers, &targets)
                 .map_err(|e| rows_error(e, &pages))?;
@@ -134,7 +134,7 @@ impl Hubs {
         Ok(Self {
             graph,
             pages,
-            left_out: LeftOut::new(),
+            ineligible: Ineligible::new(),
             numbers,
         })
     }
@@ -154,24 +154,24 @@ impl Hubs {
     pub(crate) fn load(
         store: &Store,
         plan: &CorePlan,
-        left_out: Option<&Patterns>,
+        excluded: Option<&Patterns>,
         watch: &dyn Watch,
     ) -> Result<Self, EngineError> {
         watch.stage("load pages", None);
         let sites = store.counters()?.next_site;
-        let rules = PageFilter::new(store, plan, left_out, watch)?;
-        let (pages, left_out) = rules.number(sites)?;
+        let rules = PageFilter::new(store, plan, excluded, watch)?;
+        let (pages, ineligible) = rules.number(sites)?;
         let numbers = PageNumbers::new(&pages, sites)?;
         watch.stage("load links", None);
         let mut rows = Rows::new();
-        for part in in_parts(sites, |sites| rows_of(store, sites, &numbers, watch))? {
+        for part in in_ranges(sites, |sites| load_rows(store, sites, &numbers, watch))? {
             rows.append(&part).map_err(|e| rows_error(e, &pages))?;
         }
         let graph = rows.graph().map_err(|e| rows_error(e, &pages))?;
         Ok(Self {
             graph,
             pages,
-            left_out,
+            ineligible,
             numbers,
         })
     }
@@ -195,7 +195,7 @@ fn in_parts<T: Send>(
 }
 
 /// Pages of one site whose URLs agree up to the end of the host.
-struct Stretch {
+struct Run {
     /// Common prefix of the URLs, up to the character after the host.
     begins: String,
     site: SiteId,
@@ -204,7 +204,7 @@ struct Stretch {
 }
 
 /// Runs of included pages, and ineligible pages, of a range of sites.
-type SitesPart = (Vec<Stretch>, LeftOut);
+type PageRuns = (Vec<Run>, Ineligible);
 
 /// Decides which pages are included.
 pub(crate) struct PageFilter<'a> {
@@ -213,16 +213,16 @@ pub(crate) struct PageFilter<'a> {
     keep_spam: bool,
     pages: Pages,
     /// Pages that the plan excludes from the graph; `None` if it has no such list.
-    left_out: Option<&'a Patterns>,
+    excluded: Option<&'a Patterns>,
     pub(crate) mode: SiteMode,
-    sorted: usize,
+    max_sorted: usize,
 }
 
 impl<'a> PageFilter<'a> {
     pub(crate) fn new(
         store: &'a Store,
         plan: &CorePlan,
-        left_out: Option<&'a Patterns>,
+        excluded: Option<&'a Patterns>,
         watch: &'a dyn Watch,
     ) -> Result<Self, EngineError> {
         Ok(Self {
@@ -230,21 +230,23 @@ impl<'a> PageFilter<'a> {
             watch,
             keep_spam: plan.keep_spam,
             pages: plan.pages,
-            left_out,
+            excluded,
             mode: naming(&store.settings()?)?.sites,
-            sorted: SORTED,
+            max_sorted: MAX_SORTED,
         })
     }
 
     /// Returns the included pages on inter-site links in URL order, and the ineligible ones.
-    fn number(&self, sites: u32) -> Result<(Vec<PageId>, LeftOut), EngineError> {
-        let linked = LinkedPages::none(self.store, sites, self.watch)?;
-        in_parts(sites, |sites| link(self.store, sites, &linked, self.watch))?;
+    fn number(&self, sites: u32) -> Result<(Vec<PageId>, Ineligible), EngineError> {
+        let linked = LinkedPages::empty(self.store, sites, self.watch)?;
+        in_ranges(sites, |sites| {
+            add_linked_pages(self.store, sites, &linked, self.watch)
+        })?;
         let mut runs = Vec::new();
-        let mut left_out = Vec::new();
-        for part in in_parts(sites, |sites| self.part(sites, &linked))? {
+        let mut ineligible = Vec::new();
+        for part in in_ranges(sites, |sites| self.scan_pages(sites, &linked))? {
             runs.extend(part.0);
-            left_out.extend(part.1);
+            ineligible.extend(part.1);
         }
         runs.par_sort_unstable_by(|a, b| a.begins.cmp(&b.begins));
         let count = runs.iter().map(|run| run.indexes.len()).sum();
@@ -253,7 +255,7 @@ impl<'a> PageFilter<'a> {
             let of_run = run.indexes.iter();
             pages.extend(of_run.map(|&index| PageId::new(run.site, index)));
         }
-        Ok((pages, left_out))
+        Ok((pages, ineligible))
     }
 
     /// Returns why a page is ineligible; `None` if it is included.
@@ -262,7 +264,7 @@ impl<'a> PageFilter<'a> {
         site: SiteId,
         record: &PageRecord,
     ) -> Result<Option<Links>, StoreError> {
-        let name = match self.left_out {
+        let name = match self.excluded {
             Some(_) => self.store.need(&tables::SITES, &site)?.name,
             None => String::new(),
         };
@@ -278,15 +280,15 @@ impl<'a> PageFilter<'a> {
             _ if record.spam && !self.keep_spam => Some(Links::Spam),
             PageState::Known if self.pages == Pages::Crawled => Some(Links::NotCrawled),
             PageState::Known | PageState::Crawled => {
-                let is_out = self.left_out.is_some_and(|list| list.has(site, &url()));
+                let is_out = self.excluded.is_some_and(|list| list.has(site, &url()));
                 is_out.then_some(Links::Excluded)
             }
         }
     }
 
-    fn part(&self, sites: Range<u32>, linked: &LinkedPages) -> Result<SitesPart, EngineError> {
+    fn scan_pages(&self, sites: Range<u32>, linked: &LinkedPages) -> Result<PageRuns, EngineError> {
         let mut part = (Vec::new(), Vec::new());
-        let mut at = OfSite::new(SiteId(sites.start));
+        let mut at = SitePages::new(SiteId(sites.start));
         let mut name = String::new();
         let mut pages = self.store.scan_sites(&tables::PAGES, sites)?;
         // Most pages are on no inter-site link, so their records are skipped.
@@ -297,25 +299,25 @@ impl<'a> PageFilter<'a> {
             self.watch.proceed()?;
             let (page, record) = entry?;
             if page.site() != at.site {
-                let done = std::mem::replace(&mut at, OfSite::new(page.site()));
-                self.order(done, &mut part.0)?;
+                let done = std::mem::replace(&mut at, SitePages::new(page.site()));
+                self.push_runs(done, &mut part.0)?;
                 name.clear();
             }
-            if self.left_out.is_some() && name.is_empty() {
+            if self.excluded.is_some() && name.is_empty() {
                 name = self.store.need(&tables::SITES, &page.site())?.name;
             }
             if let Some(reason) = self.reason_on(&name, &record) {
                 part.1.push((page, reason));
             } else {
-                at.add(page.index(), record.local, self.sorted);
+                at.add(page.index(), record.local, self.max_sorted);
             }
         }
-        self.order(at, &mut part.0)?;
+        self.push_runs(at, &mut part.0)?;
         Ok(part)
     }
 
     /// Appends the runs of a site.
-    fn order(&self, mut of_site: OfSite, runs: &mut Vec<Stretch>) -> Result<(), EngineError> {
+    fn push_runs(&self, mut of_site: SitePages, runs: &mut Vec<Run>) -> Result<(), EngineError> {
         if of_site.indexes.is_empty() {
             return Ok(());
         }
@@ -327,7 +329,7 @@ impl<'a> PageFilter<'a> {
             let begins = &url[..ingest::end_of_host(&url)];
             match runs[first..].last_mut() {
                 Some(run) if run.begins == begins => run.indexes.push(index),
-                _ => runs.push(Stretch {
+                _ => runs.push(Run {
                     begins: begins.to_owned(),
                     site,
                     indexes: vec![index],
@@ -354,7 +356,7 @@ impl<'a> PageFilter<'a> {
 }
 
 /// Included pages of one site.
-struct OfSite {
+struct SitePages {
     site: SiteId,
     indexes: RoaringBitmap,
     /// The parts of their URLs after the site; empty if there are too many.
@@ -362,7 +364,7 @@ struct OfSite {
     is_large: bool,
 }
 
-impl OfSite {
+impl SitePages {
     fn new(site: SiteId) -> Self {
         Self {
             site,
@@ -372,12 +374,12 @@ impl OfSite {
         }
     }
 
-    fn add(&mut self, index: u32, local: String, most: usize) {
+    fn add(&mut self, index: u32, local: String, max_sorted: usize) {
         self.indexes.insert(index);
         if !self.is_large {
             self.urls.push((local, index));
         }
-        if self.urls.len() > most {
+        if self.urls.len() > max_sorted {
             self.is_large = true;
             self.urls = Vec::new();
         }
@@ -385,7 +387,7 @@ impl OfSite {
 }
 
 /// Adds the pages on inter-site links from these sites.
-fn link(
+fn add_linked_pages(
     store: &Store,
     sites: Range<u32>,
     linked: &LinkedPages,
@@ -405,7 +407,7 @@ fn link(
 }
 
 /// Returns the rows of these sites, with page numbers.
-fn rows_of(
+fn load_rows(
     store: &Store,
     sites: Range<u32>,
     numbers: &PageNumbers,
@@ -416,8 +418,8 @@ fn rows_of(
         watch.proceed()?;
         let (row, members, targets) = entry?;
         let carriers = members.pages.iter();
-        let carriers = numbers.of_all(carriers.map(|index| PageId::new(row.site(), index)));
-        let targets = numbers.of_all(targets.into_iter());
+        let carriers = numbers.numbers_of(carriers.map(|index| PageId::new(row.site(), index)));
+        let targets = numbers.numbers_of(targets.into_iter());
         // Rows are not compared with each other yet, so errors name no pages.
         rows.push(&carriers, &targets)
             .map_err(|e| rows_error(e, &[]))?;

@@ -1,19 +1,19 @@
 //! Refresh by cores: loads the host-pruned graph or its changed part, selects cores, and caches
 //! results for the next refresh.
 
-mod incremental;
-pub(crate) mod recomputed;
-pub(crate) mod evidence;
-mod component_results;
 pub(crate) mod cached_cores;
 mod cached_steps;
+mod component_results;
+pub(crate) mod evidence;
+mod incremental;
 pub(crate) mod linked_pages;
 pub(crate) mod load;
-mod partial_results;
 mod neighbourhood;
+pub(crate) mod page_evidence;
+mod partial_results;
+pub(crate) mod recomputed;
 mod seed_rules;
 mod select;
-pub(crate) mod page_evidence;
 pub(crate) mod unchanged;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,12 +22,14 @@ use crate::engine::EngineError;
 use crate::engine::history::succession;
 use crate::engine::plan::CorePlan;
 use crate::engine::policy::LoadedPolicy;
-use incremental::{Attempt, IncrementalSelection};
-use recomputed::RecomputedCores;
-use evidence::CoresEvidence;
+use cached_cores::{CachedRefresh, ComponentCounts};
 use component_results::ComponentResults;
-use cached_cores::{ComponentCounts, Earlier};
-use load::Hubs;
+use evidence::CoresEvidence;
+use incremental::{Attempt, IncrementalSelection};
+use load::LoadedHubGraph;
+use page_evidence::{SeriesRefresh, Written};
+use recomputed::RecomputedCores;
+use seed_rules::Rejections;
 use seedbank_algorithms::cores::{Ledger, Pick, Selection};
 use seedbank_algorithms::graph::number;
 use seedbank_algorithms::page::{PageId, PageSet};
@@ -36,26 +38,24 @@ use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::{CoreRecord, RefreshId, SeedEvidence, SeedRecord, Succession};
 use seedbank_store::tables::{self, BitmapKey, VectorKey, VectorSide};
 use seedbank_store::{Changes, Store, sides};
-use seed_rules::Rejections;
 use select::select;
-use page_evidence::{SeriesRefresh, Written};
 
 /// Result of a refresh by cores, to be stored.
 pub(crate) struct CoresRun {
-    hubs: Hubs,
+    hubs: LoadedHubGraph,
     ledger: Ledger,
     pub(crate) selection: Selection,
     /// Rejections by policies.
-    pub(crate) held: Rejections,
+    pub(crate) rejections: Rejections,
     /// Pinned pages, which are seeds before any core is extracted, in their order.
     pins: Vec<PageId>,
     /// The refresh whose results were reused.
-    pub(crate) earlier: Option<Earlier>,
+    pub(crate) cached: Option<CachedRefresh>,
     /// The refresh that this one depends on: the one whose results were reused, or the previous one
     /// if its seeds matter. `None` for a cold refresh.
-    pub(crate) leans_on: Option<RefreshId>,
+    pub(crate) depends_on: Option<RefreshId>,
     /// Whether the run started with cached steps.
-    pub(crate) began_with_steps: bool,
+    pub(crate) warm_start: bool,
     pub(crate) components: ComponentCounts,
     /// Number of pages in the loaded graph.
     pub(crate) pages_loaded: u64,
@@ -63,7 +63,7 @@ pub(crate) struct CoresRun {
     verified: BTreeSet<u32>,
     findings: ComponentResults,
     /// Successors of dead seeds, if the plan uses them.
-    succeeding: BTreeMap<PageId, Succession>,
+    successors: BTreeMap<PageId, Succession>,
     evidence: CoresEvidence,
 }
 
@@ -80,48 +80,49 @@ pub(crate) fn run(
     cold: bool,
     watch: &dyn Watch,
 ) -> Result<CoresRun, EngineError> {
-    let mut earlier = match previous {
-        Some(refresh) if !cold => cached_cores::earlier(store, refresh, plan)?,
+    let mut cached = match previous {
+        Some(refresh) if !cold => cached_cores::find_valid(store, refresh, plan)?,
         _ => None,
     };
-    let mut succeeding = BTreeMap::new();
-    let leans_on = earlier.map(|earlier| earlier.refresh);
+    let mut successors = BTreeMap::new();
+    let depends_on = cached.map(|cached| cached.refresh);
     let seeds_matter = plan.succeed || plan.params.pick == Pick::Stable;
-    let leans_on = leans_on.or(previous.filter(|_| seeds_matter));
+    let depends_on = depends_on.or(previous.filter(|_| seeds_matter));
     let of_steps = previous.filter(|_| !cold && !plan.params.within.is_exact());
-    let leans_on = leans_on.or(of_steps);
+    let depends_on = depends_on.or(of_steps);
     let previous = match previous {
         Some(refresh) if plan.succeed => {
             let (seeds, of_dead) = succession::stable_list(store, plan, refresh, watch)?;
-            succeeding = of_dead;
+            successors = of_dead;
             seeds
         }
-        Some(refresh) => seeds_of(store, refresh)?,
+        Some(refresh) => seed_pages(store, refresh)?,
         None => Vec::new(),
     };
     let mut reads = Reads::default();
-    if let Some(earlier) = earlier {
-        match incremental::run(store, (plan, rules), earlier, &previous, watch)? {
+    if let Some(cached) = cached {
+        match incremental::run(store, (plan, rules), cached, &previous, watch)? {
             Attempt::Done(part) => {
-                let of_plan = ((plan, rules), succeeding, leans_on);
-                return Ok(of_part(*part, earlier, of_plan));
+                let of_plan = ((plan, rules), successors, depends_on);
+                return Ok(from_incremental(*part, cached, of_plan));
             }
-            Attempt::GivenUp(in_vain) => reads = in_vain,
+            Attempt::GivenUp(wasted) => reads = wasted,
         }
     }
-    let hubs = Hubs::load(store, plan, rules.candidates.graph_exclusions(), watch)?;
+    let hubs = LoadedHubGraph::load(store, plan, rules.candidates.graph_exclusions(), watch)?;
     let steps = cached_steps::load(store, of_steps, (plan, &hubs))?;
-    let mut began_with_steps = !steps.steps.is_empty();
-    let mut ledger = cached_cores::load(store, &hubs, earlier)?.with_steps(steps);
-    let (mut selection, mut held) = select(store, &hubs, (plan, rules), &previous, &ledger, watch)?;
+    let mut warm_start = !steps.steps.is_empty();
+    let mut ledger = cached_cores::load(store, &hubs, cached)?.with_steps(steps);
+    let (mut selection, mut rejections) =
+        select(store, &hubs, (plan, rules), &previous, &ledger, watch)?;
     selection.reads += reads;
     if !selection.certified && selection.reused.contains(&true) {
         // An uncertified result is never reused: start again without the cache.
-        earlier = None;
-        began_with_steps = false;
+        cached = None;
+        warm_start = false;
         ledger = cached_cores::load(store, &hubs, None)?;
         let reads = selection.reads;
-        (selection, held) = select(store, &hubs, (plan, rules), &previous, &ledger, watch)?;
+        (selection, rejections) = select(store, &hubs, (plan, rules), &previous, &ledger, watch)?;
         selection.reads += reads;
     }
     let components = ledger.components();
@@ -138,21 +139,21 @@ pub(crate) fn run(
         hubs,
         ledger,
         selection,
-        held,
+        rejections,
         pins: rules.pins.pages.clone(),
-        earlier,
-        leans_on,
-        began_with_steps,
+        cached,
+        depends_on,
+        warm_start,
         verified,
-        succeeding,
+        successors,
     })
 }
 
 /// Builds the run from an incremental selection.
-fn of_part(
+fn from_incremental(
     part: IncrementalSelection,
-    earlier: Earlier,
-    ((plan, rules), succeeding, leans_on): (
+    cached: CachedRefresh,
+    ((plan, rules), successors, depends_on): (
         (&CorePlan, &LoadedPolicy),
         BTreeMap<PageId, Succession>,
         Option<RefreshId>,
@@ -162,7 +163,7 @@ fn of_part(
         hubs,
         ledger,
         selection,
-        held,
+        rejections,
         verified,
         components,
         pages_loaded,
@@ -172,27 +173,27 @@ fn of_part(
     } = part;
     let of_graph = ledger.components();
     let gather = evidence::gather_part;
-    let of_part = (standings, &targets);
+    let part_evidence = (standings, &targets);
     CoresRun {
-        evidence: gather(&hubs, of_graph, &selection, plan.params.rule, of_part),
+        evidence: gather(&hubs, of_graph, &selection, plan.params.rule, part_evidence),
         findings: ComponentResults::new(&hubs, of_graph, &selection, Some(changed)),
         components,
         pages_loaded,
         hubs,
         ledger,
         selection,
-        held,
+        rejections,
         pins: rules.pins.pages.clone(),
-        earlier: Some(earlier),
-        leans_on,
-        began_with_steps: false,
+        cached: Some(cached),
+        depends_on,
+        warm_start: false,
         verified,
-        succeeding,
+        successors,
     }
 }
 
 /// Returns the seeds of a refresh, best first.
-fn seeds_of(store: &Store, refresh: RefreshId) -> Result<Vec<PageId>, EngineError> {
+fn seed_pages(store: &Store, refresh: RefreshId) -> Result<Vec<PageId>, EngineError> {
     let list = store.list(refresh)?;
     Ok(list.into_iter().map(|(_, seed)| seed.page).collect())
 }
@@ -226,7 +227,7 @@ impl CoresRun {
         let record = |(page, evidence)| SeedRecord {
             page,
             evidence,
-            succeeds: self.succeeding.get(&page).copied(),
+            succeeds: self.successors.get(&page).copied(),
         };
         seeds.into_iter().chain(others).map(record).collect()
     }
@@ -239,8 +240,8 @@ impl CoresRun {
             components: self.ledger.components(),
             verified: &self.verified,
             selection: &self.selection,
-            earlier: self.earlier.map(|earlier| earlier.refresh),
-            began_with_steps: self.began_with_steps,
+            cached: self.cached.map(|cached| cached.refresh),
+            warm_start: self.warm_start,
         };
         run.costs()
     }
@@ -259,7 +260,7 @@ impl CoresRun {
         for (rank, seed) in (1_u32..).zip(self.seeds()) {
             changes.put_seed((refresh, rank), &seed)?;
         }
-        let counted = self.findings.counted(self.earlier);
+        let counted = self.findings.counted(self.cached);
         let written = self
             .evidence
             .put(store, changes, (plan, refresh), counted)?;
@@ -273,7 +274,7 @@ impl CoresRun {
 fn put_cores(
     changes: &mut Changes,
     refresh: RefreshId,
-    hubs: &Hubs,
+    hubs: &LoadedHubGraph,
     selection: &Selection,
 ) -> Result<(), EngineError> {
     let page = |number: &u32| hubs.pages[*number as usize];

@@ -10,7 +10,7 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::load::{Hubs, PageFilter};
+use super::load::{LoadedHubGraph, PageFilter};
 use crate::engine::EngineError;
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
 use seedbank_formats::ingest;
@@ -40,14 +40,14 @@ struct Blocks<T> {
 }
 
 impl<T: Link> Blocks<T> {
-    const fn of(table: Table<LinkKey, LinkBlock<T>>) -> Self {
+    const fn new(table: Table<LinkKey, LinkBlock<T>>) -> Self {
         Self {
             table,
             read: BTreeMap::new(),
         }
     }
 
-    fn at(&mut self, store: &Store, key: LinkKey) -> Result<&LinkBlock<T>, StoreError> {
+    fn get(&mut self, store: &Store, key: LinkKey) -> Result<&LinkBlock<T>, StoreError> {
         if !self.read.contains_key(&key) {
             self.read.insert(key, store.links(&self.table, key)?);
         }
@@ -57,12 +57,12 @@ impl<T: Link> Blocks<T> {
 
 /// Pages and rows loaded so far.
 pub(crate) struct Neighbourhood<'a> {
-    rules: PageFilter<'a>,
+    filter: PageFilter<'a>,
     /// Maximum number of pages to load.
-    most: u64,
+    max_pages: u64,
     seen: BTreeMap<PageId, Option<Seen>>,
     /// Included pages; once loading ends, whole components.
-    part: BTreeSet<PageId>,
+    included: BTreeSet<PageId>,
     rows: BTreeMap<RowId, Row>,
     row_blocks: Blocks<PageId>,
     citer_blocks: Blocks<LinkKey>,
@@ -70,23 +70,23 @@ pub(crate) struct Neighbourhood<'a> {
 }
 
 impl<'a> Neighbourhood<'a> {
-    pub(crate) fn new(rules: PageFilter<'a>, most: u64) -> Self {
+    pub(crate) fn new(filter: PageFilter<'a>, max_pages: u64) -> Self {
         Self {
-            rules,
-            most,
+            filter,
+            max_pages,
             seen: BTreeMap::new(),
-            part: BTreeSet::new(),
+            included: BTreeSet::new(),
             rows: BTreeMap::new(),
-            row_blocks: Blocks::of(tables::ROWS),
-            citer_blocks: Blocks::of(tables::CITERS),
+            row_blocks: Blocks::new(tables::ROWS),
+            citer_blocks: Blocks::new(tables::CITERS),
             names: BTreeMap::new(),
         }
     }
 
     /// Looks up a page; `None` if it does not exist.
-    fn look(&mut self, page: PageId) -> Result<Option<&Seen>, EngineError> {
+    fn lookup(&mut self, page: PageId) -> Result<Option<&Seen>, EngineError> {
         if !self.seen.contains_key(&page) {
-            let store = self.rules.store;
+            let store = self.filter.store;
             let seen = match store.get(&tables::PAGES, &page)? {
                 None => None,
                 Some(record) => {
@@ -97,9 +97,9 @@ impl<'a> Neighbourhood<'a> {
                         }
                     };
                     Some(Seen {
-                        reason: self.rules.reason(page.site(), &record)?,
+                        reason: self.filter.reason(page.site(), &record)?,
                         row: record.row,
-                        url: ingest::url(name, &record.local, self.rules.mode),
+                        url: ingest::url(name, &record.local, self.filter.mode),
                     })
                 }
             };
@@ -110,11 +110,11 @@ impl<'a> Neighbourhood<'a> {
 
     /// Returns the rows that link to a page.
     pub(crate) fn citing(&mut self, page: PageId) -> Result<Vec<RowId>, EngineError> {
-        let store = self.rules.store;
+        let store = self.filter.store;
         let (key, place) = LinkKey::of_page(page);
         let mut rows = Vec::new();
-        for &key in self.citer_blocks.at(store, key)?.at(place) {
-            let places = self.row_blocks.at(store, key)?.places_of(page);
+        for &key in self.citer_blocks.get(store, key)?.at(place) {
+            let places = self.row_blocks.get(store, key)?.places_of(page);
             rows.extend(places.map(|place| RowId::new(key.site, key.index(place))));
         }
         Ok(rows)
@@ -122,7 +122,7 @@ impl<'a> Neighbourhood<'a> {
 
     /// Returns the pages that carry a row.
     pub(crate) fn carriers(&self, row: RowId) -> Result<Vec<PageId>, EngineError> {
-        let members = self.rules.store.need(&tables::ROW_MEMBERS, &row)?;
+        let members = self.filter.store.need(&tables::ROW_MEMBERS, &row)?;
         let carriers = members.pages.iter();
         let carriers = carriers.map(|index| PageId::new(row.site(), index));
         Ok(carriers.collect())
@@ -131,27 +131,27 @@ impl<'a> Neighbourhood<'a> {
     /// Returns the rows from a page and to it.
     fn rows_at(&mut self, page: PageId) -> Result<Vec<RowId>, EngineError> {
         let mut rows = self.citing(page)?;
-        let own = self.look(page)?.and_then(|seen| seen.row);
+        let own = self.lookup(page)?.and_then(|seen| seen.row);
         rows.extend(own.map(|row| RowId::new(page.site(), row)));
         Ok(rows)
     }
 
     /// Loads everything that is connected with these pages through included pages. Returns `false`
     /// if that is too much.
-    pub(crate) fn spread(
+    pub(crate) fn load_connected(
         &mut self,
         from: impl IntoIterator<Item = PageId>,
     ) -> Result<bool, EngineError> {
         let mut next: BTreeSet<PageId> = from.into_iter().collect();
         while let Some(page) = next.pop_first() {
-            self.rules.watch.proceed()?;
-            let takes_part = self.look(page)?.is_some_and(|seen| seen.reason.is_none());
-            if !takes_part || !self.part.insert(page) {
+            self.filter.watch.proceed()?;
+            let is_included = self.lookup(page)?.is_some_and(|seen| seen.reason.is_none());
+            if !is_included || !self.included.insert(page) {
                 continue;
             }
             // Adjacent ineligible pages are read too, so they count, but less.
             let seen = self.seen.len() as u64 / 4;
-            if seen.max(self.part.len() as u64) > self.most {
+            if seen.max(self.included.len() as u64) > self.max_pages {
                 return Ok(false);
             }
             for row in self.rows_at(page)? {
@@ -159,11 +159,11 @@ impl<'a> Neighbourhood<'a> {
                     continue;
                 }
                 let (key, place) = LinkKey::of_row(row);
-                let block = self.row_blocks.at(self.rules.store, key)?;
+                let block = self.row_blocks.get(self.filter.store, key)?;
                 let targets = block.at(place).to_vec();
                 let carriers = self.carriers(row)?;
                 let both = carriers.iter().chain(&targets);
-                next.extend(both.filter(|page| !self.part.contains(page)));
+                next.extend(both.filter(|page| !self.included.contains(page)));
                 self.rows.insert(row, Row { carriers, targets });
             }
         }
@@ -171,51 +171,55 @@ impl<'a> Neighbourhood<'a> {
     }
 
     /// Included pages, ascending.
-    pub(crate) const fn part(&self) -> &BTreeSet<PageId> {
-        &self.part
+    pub(crate) const fn included(&self) -> &BTreeSet<PageId> {
+        &self.included
     }
 
     /// Builds the graph of what was loaded. Its numbers follow URL order, and include `others`.
-    pub(crate) fn hubs(&mut self, others: &BTreeSet<PageId>) -> Result<Hubs, EngineError> {
+    pub(crate) fn graph(
+        &mut self,
+        others: &BTreeSet<PageId>,
+    ) -> Result<LoadedHubGraph, EngineError> {
         for &page in others {
-            self.look(page)?;
+            self.lookup(page)?;
         }
-        let pages = self.part.union(others);
+        let pages = self.included.union(others);
         let url = |page: &PageId| self.seen.get(page)?.as_ref().map(|seen| seen.url.as_str());
         let mut by_url: Vec<(&str, PageId)> =
             pages.filter_map(|page| Some((url(page)?, *page))).collect();
         by_url.sort_unstable();
         let pages = by_url.into_iter().map(|(_, page)| page).collect();
-        let takes_part = |page: &&PageId| self.part.contains(*page);
+        let is_included = |page: &&PageId| self.included.contains(*page);
         let rows: Vec<(Vec<PageId>, Vec<PageId>)> = self
             .rows
             .values()
             .map(|row| {
-                let of_part = |pages: &[PageId]| pages.iter().filter(takes_part).copied().collect();
+                let of_part =
+                    |pages: &[PageId]| pages.iter().filter(is_included).copied().collect();
                 (of_part(&row.carriers), of_part(&row.targets))
             })
             .collect();
         let rows = rows.iter();
-        Hubs::of_part(pages, rows.map(|row| (row.0.as_slice(), row.1.as_slice())))
+        LoadedHubGraph::from_rows(pages, rows.map(|row| (row.0.as_slice(), row.1.as_slice())))
     }
 
     /// Returns the targets of a page's row.
     pub(crate) fn targets(&mut self, page: PageId) -> Result<Vec<PageId>, EngineError> {
-        let Some(row) = self.look(page)?.and_then(|seen| seen.row) else {
+        let Some(row) = self.lookup(page)?.and_then(|seen| seen.row) else {
             return Ok(Vec::new());
         };
         let (key, place) = LinkKey::of_row(RowId::new(page.site(), row));
-        let block = self.row_blocks.at(self.rules.store, key)?;
+        let block = self.row_blocks.get(self.filter.store, key)?;
         Ok(block.at(place).to_vec())
     }
 
     /// Returns why a page on inter-site links is ineligible, or `Alone` if it is included; `None`
     /// if it is on no inter-site link.
-    pub(crate) fn bare_standing(&mut self, page: PageId) -> Result<Option<Links>, EngineError> {
+    pub(crate) fn link_state(&mut self, page: PageId) -> Result<Option<Links>, EngineError> {
         if self.rows_at(page)?.is_empty() {
             return Ok(None);
         }
-        let seen = self.look(page)?;
+        let seen = self.lookup(page)?;
         Ok(seen.map(|seen| seen.reason.unwrap_or(Links::Alone)))
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::cached_cores;
-use super::load::Hubs;
+use super::load::LoadedHubGraph;
 use crate::engine::EngineError;
 use seedbank_algorithms::cores::{Nearness, RowSums, Selection, row_sums};
 use seedbank_algorithms::graph::WeakComponents;
@@ -36,12 +36,12 @@ pub(crate) struct ChangedPageEvidence {
     /// Their blocks, as of the earlier refresh.
     pub(crate) blocks: BTreeMap<BlockPlace, Option<PageBlock<Standing>>>,
     /// Number of pages with evidence in the earlier refresh.
-    pub(crate) earlier: u64,
+    pub(crate) previous_pages: u64,
 }
 
 /// Input from which evidence is computed.
 struct Source<'a> {
-    hubs: &'a Hubs,
+    hubs: &'a LoadedHubGraph,
     components: &'a WeakComponents,
     selection: &'a Selection,
     names: Vec<PageId>,
@@ -49,7 +49,11 @@ struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    fn new(hubs: &'a Hubs, components: &'a WeakComponents, selection: &'a Selection) -> Self {
+    fn new(
+        hubs: &'a LoadedHubGraph,
+        components: &'a WeakComponents,
+        selection: &'a Selection,
+    ) -> Self {
         Self {
             hubs,
             components,
@@ -106,15 +110,15 @@ impl<'a> Source<'a> {
 
 impl ChangedPageEvidence {
     /// Computes the evidence after a selection.
-    pub(crate) fn settle(
+    pub(crate) fn compute(
         self,
-        hubs: &Hubs,
+        hubs: &LoadedHubGraph,
         components: &WeakComponents,
         selection: &Selection,
     ) -> NewPageEvidence {
         let source = Source::new(hubs, components, selection);
         let mut blocks: BTreeMap<BlockPlace, BTreeMap<u32, Standing>> = BTreeMap::new();
-        let mut count = self.earlier;
+        let mut count = self.previous_pages;
         for (page, links) in self.pages {
             let (block, at) = place(page.index());
             let block = (page.site(), block);
@@ -155,24 +159,28 @@ fn numbered(block: &PageBlock<Standing>, refresh: RefreshId) -> PageBlock<Standi
 
 impl NewPageEvidence {
     /// Computes the evidence for all pages on inter-site links.
-    pub(crate) fn all(hubs: &Hubs, components: &WeakComponents, selection: &Selection) -> Self {
+    pub(crate) fn all(
+        hubs: &LoadedHubGraph,
+        components: &WeakComponents,
+        selection: &Selection,
+    ) -> Self {
         let source = Source::new(hubs, components, selection);
-        let taking_part = hubs.by_id();
-        let mut taking_part = taking_part
+        let included = hubs.by_id();
+        let mut included = included
             .map(|(page, number)| (page, source.standing(number)))
             .peekable();
-        let left_out = hubs.left_out.iter();
-        let mut left_out = left_out
+        let ineligible = hubs.ineligible.iter();
+        let mut ineligible = ineligible
             .map(|&(page, links)| (page, Standing { links, near: None }))
             .peekable();
         // Merges both lists block by block, since a list of all pages would double the memory.
         let mut blocks: BTreeMap<BlockPlace, PageBlock<Standing>> = BTreeMap::new();
         let (mut at, mut block) = ((SiteId(0), 0), Vec::new());
         loop {
-            let next = match (taking_part.peek(), left_out.peek()) {
-                (Some(a), Some(b)) if b.0 < a.0 => left_out.next(),
-                (None, _) => left_out.next(),
-                _ => taking_part.next(),
+            let next = match (included.peek(), ineligible.peek()) {
+                (Some(a), Some(b)) if b.0 < a.0 => ineligible.next(),
+                (None, _) => ineligible.next(),
+                _ => included.next(),
             };
             let here = next.map(|(page, standing)| {
                 let (block, place) = place(page.index());
@@ -225,7 +233,7 @@ impl NewPageEvidence {
                 let mut left: BTreeSet<BlockPlace> = blocks.keys().copied().collect();
                 let mut last = None;
                 for entry in store.scan_under(&tables::STANDINGS, &series.to_be_bytes())? {
-                    let (key, Standings(kept)) = entry?;
+                    let (key, Standings(stored)) = entry?;
                     let place = (key.site, key.block);
                     // The newest version of a block comes first.
                     if last.replace(place) == Some(place) {
@@ -233,7 +241,7 @@ impl NewPageEvidence {
                     }
                     left.remove(&place);
                     let new = blocks.get(&place).map(|block| numbered(block, refresh));
-                    if new != kept {
+                    if new != stored {
                         write(place, new)?;
                     }
                 }
@@ -318,8 +326,8 @@ pub(crate) fn delete_unseen(
             changes.delete_under(store, &tables::STANDINGS, &series.to_be_bytes())?;
             continue;
         };
-        let of_new = written.filter(|_| oldest == new).map(|w| &w.blocks);
-        match of_new {
+        let new_blocks = written.filter(|_| oldest == new).map(|w| &w.blocks);
+        match new_blocks {
             Some(written) => blocks.extend(written.iter().copied().map(packed)),
             None => blocks |= blocks_of(oldest)?.unwrap_or_default(),
         }
@@ -333,7 +341,7 @@ pub(crate) fn delete_unseen(
             };
             // The first entry is the newest version for the oldest refresh, and stays, unless the
             // refresh that is being stored has written the block itself.
-            let mut first = of_new.is_none_or(|written| !written.contains(&place));
+            let mut first = new_blocks.is_none_or(|written| !written.contains(&place));
             for entry in store.scan_from(&tables::STANDINGS, &key, &key.of_block())? {
                 let (key, Standings(block)) = entry?;
                 if !first || block.is_none() {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::load::Hubs;
+use super::load::LoadedHubGraph;
 use seedbank_algorithms::cores::{Core, KnownComponent, KnownCore, Ledger, NearPage, Selection};
 use seedbank_algorithms::graph::Fingerprint;
 use seedbank_algorithms::page::PageId;
@@ -15,7 +15,7 @@ pub(super) struct PartialResults {
 }
 
 impl PartialResults {
-    pub(super) fn new(hubs: Hubs, ledger: &Ledger, selection: &Selection) -> Self {
+    pub(super) fn new(hubs: LoadedHubGraph, ledger: &Ledger, selection: &Selection) -> Self {
         let fingerprints = ledger.components().fingerprints();
         let mut components = BTreeMap::new();
         for (&component, found) in &selection.found {
@@ -47,7 +47,7 @@ impl PartialResults {
     pub(super) fn component(
         &self,
         fingerprint: &Fingerprint,
-        hubs: &Hubs,
+        hubs: &LoadedHubGraph,
     ) -> Option<KnownComponent> {
         let found = self.components.get(fingerprint)?;
         let number = |&page: &u32| hubs.number(*self.pages.get(page as usize)?);

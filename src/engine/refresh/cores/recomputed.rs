@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::load::Hubs;
+use super::load::LoadedHubGraph;
 use crate::engine::EngineError;
 use crate::engine::history::past::{Past, Timeline};
 use seedbank_algorithms::cores::Selection;
@@ -21,7 +21,7 @@ use seedbank_store::records::{BatchId, RefreshId};
 use seedbank_store::{Store, tables};
 
 /// Maximum number of pairs of batch and site listed for a component.
-const NAMED: usize = 20;
+const MAX_CHANGES: usize = 20;
 
 /// Cores that were recomputed for the same reason.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -72,15 +72,15 @@ pub struct SiteChange {
 /// Input of the explanation.
 pub(crate) struct Recomputation<'a> {
     pub(crate) store: &'a Store,
-    pub(crate) hubs: &'a Hubs,
+    pub(crate) hubs: &'a LoadedHubGraph,
     pub(crate) components: &'a WeakComponents,
     /// Unchanged components of the loaded graph.
     pub(crate) verified: &'a BTreeSet<u32>,
     pub(crate) selection: &'a Selection,
     /// The refresh whose results were reused.
-    pub(crate) earlier: Option<RefreshId>,
+    pub(crate) cached: Option<RefreshId>,
     /// Whether the run started with cached steps.
-    pub(crate) began_with_steps: bool,
+    pub(crate) warm_start: bool,
 }
 
 impl Recomputation<'_> {
@@ -93,8 +93,8 @@ impl Recomputation<'_> {
         for ((rank, core), _) in cores.filter(|(_, reused)| !**reused) {
             let first = core.authorities.first();
             let component = first.map_or(NONE, |page| self.component(*page).unwrap_or(NONE));
-            let reason = match self.earlier {
-                None if self.began_with_steps => RecomputeReason::Bound,
+            let reason = match self.cached {
+                None if self.warm_start => RecomputeReason::Bound,
                 None => RecomputeReason::Cold,
                 Some(_) if self.verified.contains(&component) => RecomputeReason::Further,
                 Some(_) => RecomputeReason::Changed,
@@ -106,10 +106,12 @@ impl Recomputation<'_> {
             };
             computed.entry((reason, group)).or_default().push(rank);
         }
-        let asked = computed.keys().filter(|key| key.0 == RecomputeReason::Changed);
-        let asked: BTreeSet<u32> = asked.map(|key| key.1).collect();
-        let mut by_component = match self.earlier {
-            Some(earlier) if !asked.is_empty() => self.changes(earlier, &asked)?,
+        let wanted = computed
+            .keys()
+            .filter(|key| key.0 == RecomputeReason::Changed);
+        let wanted: BTreeSet<u32> = wanted.map(|key| key.1).collect();
+        let mut by_component = match self.cached {
+            Some(cached) if !wanted.is_empty() => self.changes(cached, &wanted)?,
             _ => BTreeMap::new(),
         };
         let mut costs = Vec::new();
@@ -121,8 +123,8 @@ impl Recomputation<'_> {
                 RecomputeReason::Changed if changes.is_empty() => RecomputeReason::Further,
                 reason => reason,
             };
-            let more = changes.len().saturating_sub(NAMED) as u64;
-            changes.truncate(NAMED);
+            let more = changes.len().saturating_sub(MAX_CHANGES) as u64;
+            changes.truncate(MAX_CHANGES);
             costs.push(RecomputedCores {
                 cores,
                 reason,
@@ -141,10 +143,10 @@ impl Recomputation<'_> {
 
     fn changes(
         &self,
-        earlier: RefreshId,
-        asked: &BTreeSet<u32>,
+        cached: RefreshId,
+        wanted: &BTreeSet<u32>,
     ) -> Result<BTreeMap<u32, Vec<SiteChange>>, EngineError> {
-        let from = self.store.need(&tables::REFRESHES, &earlier)?.batch;
+        let from = self.store.need(&tables::REFRESHES, &cached)?.batch;
         let past = Past::open(self.store, from)?;
         let mut counts: BTreeMap<(u32, BatchId, SiteId), u64> = BTreeMap::new();
         for (batch, pages) in past.changed()? {
@@ -153,7 +155,7 @@ impl Recomputation<'_> {
                 if !timeline.is_changed_by(batch) {
                     continue;
                 }
-                for component in self.touched(&past, page, &timeline)?.intersection(asked) {
+                for component in self.touched(&past, page, &timeline)?.intersection(wanted) {
                     let count = counts.entry((*component, batch, page.site())).or_default();
                     *count += 1;
                 }

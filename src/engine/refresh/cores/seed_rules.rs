@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::load::Hubs;
+use super::load::LoadedHubGraph;
 use crate::engine::EngineError;
-use crate::engine::policy::{Caps, RejectionReason, LoadedPolicy};
+use crate::engine::policy::{Caps, LoadedPolicy, RejectionReason};
 use seedbank_algorithms::cores::{Core, HubChoice, SeedRules};
 use seedbank_algorithms::page::PageId;
 use seedbank_store::{Store, tables};
@@ -15,11 +15,11 @@ pub(crate) type Rejections = BTreeMap<RejectionReason, u64>;
 /// Policies, applied core by core.
 pub(crate) struct PolicySeedRules<'a> {
     store: &'a Store,
-    hubs: &'a Hubs,
+    hubs: &'a LoadedHubGraph,
     rules: &'a LoadedPolicy,
     caps: Caps,
-    left: u32,
-    held: Rejections,
+    remaining: u32,
+    rejections: Rejections,
     failed: Option<EngineError>,
 }
 
@@ -27,28 +27,28 @@ impl<'a> PolicySeedRules<'a> {
     /// Creates the state before the first core, with pins counted as seeds.
     pub(crate) fn new(
         store: &'a Store,
-        hubs: &'a Hubs,
+        hubs: &'a LoadedHubGraph,
         rules: &'a LoadedPolicy,
         seeds: u32,
     ) -> Result<Self, EngineError> {
         let mut caps = Caps::new(&rules.policy);
         for pin in &rules.pins.pages {
-            caps.take(store, pin.site())?;
+            caps.count(store, pin.site())?;
         }
         Ok(Self {
             store,
             hubs,
             rules,
             caps,
-            left: seeds.saturating_sub(rules.pins.count()),
-            held: Rejections::new(),
+            remaining: seeds.saturating_sub(rules.pins.count()),
+            rejections: Rejections::new(),
             failed: None,
         })
     }
 
     /// Returns the rejections, after the last core.
     pub(crate) fn finish(self) -> Result<Rejections, EngineError> {
-        self.failed.map_or(Ok(self.held), Err)
+        self.failed.map_or(Ok(self.rejections), Err)
     }
 
     fn page(&self, hub: u32) -> Result<PageId, EngineError> {
@@ -57,29 +57,29 @@ impl<'a> PolicySeedRules<'a> {
     }
 
     /// Returns why a hub may not be a seed; `None` if it may.
-    fn refusal(&mut self, hub: u32) -> Result<Option<RejectionReason>, EngineError> {
+    fn rejection(&mut self, hub: u32) -> Result<Option<RejectionReason>, EngineError> {
         let page = self.page(hub)?;
-        if let Some(full) = self.caps.full(self.store, page.site())? {
-            return Ok(Some(full));
+        if let Some(cap) = self.caps.reached(self.store, page.site())? {
+            return Ok(Some(cap));
         }
-        if self.rules.candidates.admit_all() {
+        if self.rules.candidates.allows_all() {
             return Ok(None);
         }
         let site = self.store.need(&tables::SITES, &page.site())?.name;
         let record = self.store.need(&tables::PAGES, &page)?;
-        let refusal = self.rules.candidates.refusal(&site, &record);
-        Ok(refusal.map(|refusal| refusal.by))
+        let rejection = self.rules.candidates.rejection(&site, &record);
+        Ok(rejection.map(|rejection| rejection.by))
     }
 
     /// Returns the hub that becomes the seed of a core.
-    fn chosen(&mut self, core: &Core, choice: &HubChoice) -> Result<Option<u32>, EngineError> {
+    fn choose(&mut self, core: &Core, choice: &HubChoice) -> Result<Option<u32>, EngineError> {
         let policy = &self.rules.policy;
         let pinned = core.hubs.iter().filter_map(|hub| {
-            let place = self
+            let position = self
                 .rules
                 .pins
-                .place(*self.hubs.pages.get(*hub as usize)?)?;
-            Some((place, *hub))
+                .position(*self.hubs.pages.get(*hub as usize)?)?;
+            Some((position, *hub))
         });
         if let Some((_, pin)) = pinned.min() {
             return Ok(Some(pin));
@@ -93,16 +93,16 @@ impl<'a> PolicySeedRules<'a> {
             ),
         ] {
             if members < least as usize {
-                *self.held.entry(by).or_default() += 1;
+                *self.rejections.entry(by).or_default() += 1;
                 return Ok(None);
             }
         }
         let mut first = None;
         let mut failed = None;
-        let found = choice.best(core, |hub| match self.refusal(hub) {
-            Ok(refusal) => {
-                first.get_or_insert(refusal);
-                refusal.is_none()
+        let found = choice.best(core, |hub| match self.rejection(hub) {
+            Ok(rejection) => {
+                first.get_or_insert(rejection);
+                rejection.is_none()
             }
             Err(e) => {
                 failed.get_or_insert(e);
@@ -113,11 +113,11 @@ impl<'a> PolicySeedRules<'a> {
             return Err(e);
         }
         if let Some(Some(by)) = first {
-            *self.held.entry(by).or_default() += 1;
+            *self.rejections.entry(by).or_default() += 1;
         }
         if let Some(hub) = found {
-            self.caps.take(self.store, self.page(hub)?.site())?;
-            self.left = self.left.saturating_sub(1);
+            self.caps.count(self.store, self.page(hub)?.site())?;
+            self.remaining = self.remaining.saturating_sub(1);
         }
         Ok(found)
     }
@@ -125,13 +125,13 @@ impl<'a> PolicySeedRules<'a> {
 
 impl SeedRules for PolicySeedRules<'_> {
     fn seed_of(&mut self, core: &Core, choice: &HubChoice) -> Option<u32> {
-        self.chosen(core, choice).unwrap_or_else(|e| {
+        self.choose(core, choice).unwrap_or_else(|e| {
             self.failed.get_or_insert(e);
             None
         })
     }
 
     fn is_complete(&self) -> bool {
-        self.left == 0 || self.failed.is_some()
+        self.remaining == 0 || self.failed.is_some()
     }
 }

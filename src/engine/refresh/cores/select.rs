@@ -1,6 +1,6 @@
 //! Runs the core selection on a loaded graph, and converts its errors.
 
-use super::load::Hubs;
+use super::load::LoadedHubGraph;
 use super::seed_rules::{PolicySeedRules, Rejections};
 use crate::engine::plan::CorePlan;
 use crate::engine::policy::LoadedPolicy;
@@ -14,7 +14,7 @@ use seedbank_store::Store;
 /// previous refresh, best first. The ledger contains what is known of unchanged components.
 pub(crate) fn select(
     store: &Store,
-    hubs: &Hubs,
+    hubs: &LoadedHubGraph,
     (plan, rules): (&CorePlan, &LoadedPolicy),
     previous: &[PageId],
     ledger: &Ledger,

@@ -17,7 +17,7 @@
 
 pub(crate) mod evidence;
 pub(crate) mod reach;
-mod seats;
+mod seat_allocation;
 mod select;
 pub(crate) mod sites;
 
@@ -30,7 +30,7 @@ use crate::engine::policy::LoadedPolicy;
 use crate::engine::{EngineError, PlanError};
 use evidence::Picked;
 use reach::put_reach;
-use seats::seats;
+use seat_allocation::allocate_seats;
 use seedbank_algorithms::cover::Choice;
 use seedbank_algorithms::page::{PageId, PageSet, SiteId};
 use seedbank_algorithms::watch::Watch;
@@ -39,12 +39,12 @@ use seedbank_store::records::{
 };
 use seedbank_store::tables::{self, BitmapKey, CoveredKey};
 use seedbank_store::{Changes, Store};
-use select::{Kept, select};
+use select::{SiteSelection, select};
 use sites::cover_sites;
 
 /// Previous refresh of the plan, with the same parameters.
 #[derive(Clone, Copy)]
-pub(crate) struct Earlier {
+pub(crate) struct PreviousRefresh {
     pub(crate) refresh: RefreshId,
     /// The last batch of the state that it ran on.
     pub(crate) batch: BatchId,
@@ -53,55 +53,58 @@ pub(crate) struct Earlier {
 /// Seeds of all sites, to be stored. Memory: the pages that new seeds cover, at most a few bits per
 /// page, and some 100 bytes per site.
 pub(crate) struct CoverRun {
-    earlier: Option<RefreshId>,
+    previous: Option<RefreshId>,
     /// Pinned pages, which are seeds before any pick, in their order.
     pins: Vec<PageId>,
     /// Sites, by name.
-    sites: Vec<(SiteId, Kept)>,
+    sites: Vec<(SiteId, SiteSelection)>,
     pub(crate) page_visits: u64,
 }
 
-/// Selects on all sites that changed since `earlier`, or on all sites if it is `None`.
+/// Selects on all sites that changed since `previous`, or on all sites if it is `None`.
 pub(crate) fn run(
     store: &Store,
     (choice, rules): (&Choice, &LoadedPolicy),
-    earlier: Option<Earlier>,
+    previous: Option<PreviousRefresh>,
     watch: &dyn Watch,
 ) -> Result<CoverRun, EngineError> {
     let sites = cover_sites(store, choice, watch)?;
-    let mut kept = Vec::with_capacity(sites.len());
-    let mut records = earlier.map_or_else(|| Ok(BTreeMap::new()), |e| records(store, e.refresh))?;
+    let mut selection = Vec::with_capacity(sites.len());
+    let mut records =
+        previous.map_or_else(|| Ok(BTreeMap::new()), |e| records(store, e.refresh))?;
     let pinned: BTreeSet<SiteId> = rules.pins.pages.iter().map(|pin| pin.site()).collect();
     for site in &sites {
         let record = records.remove(&site.id);
-        let unchanged = earlier.is_some_and(|earlier| site.changed <= earlier.batch);
+        let unchanged = previous.is_some_and(|previous| site.changed <= previous.batch);
         // Pins change without a change of the site's record.
         let is_pinned = pinned.contains(&site.id);
-        kept.push(record.filter(|record| unchanged && !is_pinned && record.pinned == 0));
+        selection.push(record.filter(|record| unchanged && !is_pinned && record.pinned == 0));
     }
-    let seats = seats(store, &sites, &kept, (choice, rules), watch)?;
+    let seats = allocate_seats(store, &sites, &selection, (choice, rules), watch)?;
     let mut page_visits = seats.visits;
-    for (kept, seats) in kept.iter_mut().zip(&seats.of_sites) {
-        *kept = kept.take().filter(|record| record.seats == *seats);
+    for (selection, seats) in selection.iter_mut().zip(&seats.of_sites) {
+        *selection = selection.take().filter(|record| record.seats == *seats);
     }
-    let again: Vec<usize> = (0..sites.len()).filter(|&at| kept[at].is_none()).collect();
+    let again: Vec<usize> = (0..sites.len())
+        .filter(|&at| selection[at].is_none())
+        .collect();
     watch.stage("select", Some(again.len() as u64));
     let mut new = select(store, &sites, &again, &seats, (choice, rules), watch)?;
     let mut all = Vec::with_capacity(sites.len());
-    for (at, (site, kept)) in sites.iter().zip(kept).enumerate() {
-        let of_site = match kept {
-            Some(record) => Kept::Taken(record),
+    for (at, (site, selection)) in sites.iter().zip(selection).enumerate() {
+        let of_site = match selection {
+            Some(record) => SiteSelection::Reused(record),
             None => new
                 .remove(&at)
                 .ok_or(EngineError::Internal("a site was left out"))?,
         };
-        if let Kept::New(new) = &of_site {
+        if let SiteSelection::New(new) = &of_site {
             page_visits += new.record.page_visits;
         }
         all.push((site.id, of_site));
     }
     Ok(CoverRun {
-        earlier: earlier.map(|earlier| earlier.refresh),
+        previous: previous.map(|previous| previous.refresh),
         pins: rules.pins.pages.clone(),
         sites: all,
         page_visits,
@@ -123,15 +126,18 @@ pub(crate) fn records(
 
 impl CoverRun {
     /// The refresh whose results were reused.
-    pub(crate) fn leans_on(&self) -> Option<RefreshId> {
-        self.earlier
+    pub(crate) fn depends_on(&self) -> Option<RefreshId> {
+        self.previous
     }
 
     /// Numbers of sites whose seeds are reused, and of sites selected on.
     pub(crate) fn steps(&self) -> (u64, u64) {
-        let taken = self.sites.iter().filter(|s| matches!(s.1, Kept::Taken(_)));
-        let taken = taken.count() as u64;
-        (taken, self.sites.len() as u64 - taken)
+        let reused = self
+            .sites
+            .iter()
+            .filter(|s| matches!(s.1, SiteSelection::Reused(_)));
+        let reused = reused.count() as u64;
+        (reused, self.sites.len() as u64 - reused)
     }
 
     /// Returns the number of seeds.
@@ -141,19 +147,22 @@ impl CoverRun {
             .iter()
             .map(|s| s.1.record().ranks.len() as u64)
             .sum();
-        let seeds = seeds + self.bare_pins().len() as u64;
+        let seeds = seeds + self.unloaded_pins().len() as u64;
         u32::try_from(seeds).map_err(|_| PlanError::TooManySeeds { seeds }.into())
     }
 
     /// Pins that are on no loaded site, with their positions.
-    fn bare_pins(&self) -> Vec<(usize, PageId)> {
+    fn unloaded_pins(&self) -> Vec<(usize, PageId)> {
         if self.pins.is_empty() {
             return Vec::new();
         }
-        let new = self.sites.iter().flat_map(|(_, kept)| match kept {
-            Kept::New(new) => &new.picks[..new.record.pinned as usize],
-            Kept::Taken(_) => &[],
-        });
+        let new = self
+            .sites
+            .iter()
+            .flat_map(|(_, selection)| match selection {
+                SiteSelection::New(new) => &new.picks[..new.record.pinned as usize],
+                SiteSelection::Reused(_) => &[],
+            });
         let picked: BTreeSet<PageId> = new.map(|picked| picked.page).collect();
         let pins = self.pins.iter().copied().enumerate();
         pins.filter(|(_, pin)| !picked.contains(pin)).collect()
@@ -165,7 +174,7 @@ impl CoverRun {
         self.each_seed(store, |_, seed| {
             pages.push(match seed {
                 Ranked::New(picked) => picked.page,
-                Ranked::Taken(seed) => seed.page,
+                Ranked::Reused(seed) => seed.page,
                 Ranked::Pin(page) => page,
             });
             Ok(())
@@ -173,7 +182,7 @@ impl CoverRun {
         Ok(pages)
     }
 
-    /// Calls `each` with the seeds and their ranks, best first. `store` contains the earlier
+    /// Calls `each` with the seeds and their ranks, best first. `store` contains the previous
     /// refresh.
     fn each_seed(
         &self,
@@ -184,17 +193,17 @@ impl CoverRun {
         let mut new = self.new_seeds();
         new.sort_unstable_by_key(|(order, _)| *order);
         let mut new = new.into_iter().peekable();
-        let mut taken = self.taken_seeds(store, &places)?.peekable();
+        let mut reused = self.reused_seeds(store, &places)?.peekable();
         for rank in 1.. {
-            let new_first = match (new.peek(), taken.peek()) {
+            let new_first = match (new.peek(), reused.peek()) {
                 (None, None) => break,
                 (Some((a, _)), Some(Ok((b, _)))) => a < b,
                 (new, _) => new.is_some(),
             };
             if let Some((_, seed)) = new.next_if(|_| new_first) {
                 each(rank, seed)?;
-            } else if let Some(seed) = taken.next() {
-                each(rank, Ranked::Taken(seed?.1))?;
+            } else if let Some(seed) = reused.next() {
+                each(rank, Ranked::Reused(seed?.1))?;
             } else {
                 break;
             }
@@ -206,14 +215,14 @@ impl CoverRun {
     pub(crate) fn picked_by(&self, refresh: RefreshId) -> BTreeMap<SiteId, RefreshId> {
         let sites = self.sites.iter();
         sites
-            .map(|(site, kept)| match kept {
-                Kept::Taken(record) => (*site, record.since),
-                Kept::New(..) => (*site, refresh),
+            .map(|(site, selection)| match selection {
+                SiteSelection::Reused(record) => (*site, record.since),
+                SiteSelection::New(..) => (*site, refresh),
             })
             .collect()
     }
 
-    /// Adds sites, seeds and covered sets to `changes`. `store` contains the earlier refresh.
+    /// Adds sites, seeds and covered sets to `changes`. `store` contains the previous refresh.
     pub(crate) fn put(
         &self,
         store: &Store,
@@ -227,7 +236,7 @@ impl CoverRun {
                     put_pick(changes, refresh, rank, picked)?;
                     picked.page
                 }
-                Ranked::Taken(seed) => {
+                Ranked::Reused(seed) => {
                     changes.put_seed((refresh, rank), &seed)?;
                     seed.page
                 }
@@ -243,10 +252,10 @@ impl CoverRun {
             ranks.entry(page.site()).or_default().push(rank);
             Ok(())
         })?;
-        for (site, kept) in &self.sites {
-            let mut record = kept.record().clone();
+        for (site, selection) in &self.sites {
+            let mut record = selection.record().clone();
             record.ranks = ranks.remove(site).unwrap_or_default();
-            if let Kept::New(new) = kept {
+            if let SiteSelection::New(new) = selection {
                 record.since = refresh;
                 put_reach(changes, (refresh, *site), &new.picks, &new.uncovered)?;
             }
@@ -258,12 +267,12 @@ impl CoverRun {
     fn new_seeds(&self) -> Vec<(Order, Ranked<'_>)> {
         let pins: BTreeMap<PageId, usize> = self.pins.iter().copied().zip(0..).collect();
         let mut seeds = Vec::new();
-        for (place, (_, kept)) in self.sites.iter().enumerate() {
-            if let Kept::New(new) = kept {
+        for (place, (_, selection)) in self.sites.iter().enumerate() {
+            if let SiteSelection::New(new) = selection {
                 let (of_pins, others) = new.picks.split_at(new.record.pinned as usize);
                 let pinned = of_pins.iter().filter_map(|p| {
                     let place = pins.get(&p.page)?;
-                    Some((order_of_pin(*place), Ranked::New(p)))
+                    Some((pin_order(*place), Ranked::New(p)))
                 });
                 seeds.extend(pinned);
                 let ordered = others
@@ -272,19 +281,19 @@ impl CoverRun {
                 seeds.extend(ordered);
             }
         }
-        let bare = self.bare_pins().into_iter();
-        seeds.extend(bare.map(|(place, page)| (order_of_pin(place), Ranked::Pin(page))));
+        let bare = self.unloaded_pins().into_iter();
+        seeds.extend(bare.map(|(place, page)| (pin_order(place), Ranked::Pin(page))));
         seeds
     }
 
     /// Iterates over the seeds reused from the earlier refresh, in order.
-    fn taken_seeds<'a>(
+    fn reused_seeds<'a>(
         &'a self,
         store: &'a Store,
         places: &'a BTreeMap<SiteId, usize>,
     ) -> Result<impl Iterator<Item = Result<(Order, SeedRecord), EngineError>> + 'a, EngineError>
     {
-        let prefix = self.earlier.map(u32::to_be_bytes);
+        let prefix = self.previous.map(u32::to_be_bytes);
         let seeds = match &prefix {
             Some(prefix) => Some(store.scan_under(&tables::SEEDS, prefix)?),
             None => None,
@@ -296,7 +305,7 @@ impl CoverRun {
             };
             let place = *places.get(&seed.page.site())?;
             match (&self.sites[place].1, &seed.evidence) {
-                (Kept::Taken(_), SeedEvidence::Cover(cover)) => {
+                (SiteSelection::Reused(_), SeedEvidence::Cover(cover)) => {
                     Some(Ok((order(cover, place), seed)))
                 }
                 _ => None,
@@ -313,14 +322,14 @@ fn order(evidence: &CoverEvidence, place: usize) -> Order {
 }
 
 /// Pins come before all other seeds, in their order.
-const fn order_of_pin(place: usize) -> Order {
+const fn pin_order(place: usize) -> Order {
     (0, Reverse(0), place)
 }
 
 /// A seed with a rank.
 enum Ranked<'a> {
     New(&'a Picked),
-    Taken(SeedRecord),
+    Reused(SeedRecord),
     /// Pin that is on no loaded site.
     Pin(PageId),
 }

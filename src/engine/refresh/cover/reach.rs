@@ -24,7 +24,7 @@ pub(crate) struct Uncovered {
 
 impl Uncovered {
     /// Cost: see [`rest`](mod@seedbank_algorithms::cover::rest).
-    pub(crate) fn of(
+    pub(crate) fn compute(
         site: &LoadedSite<'_>,
         cover: &SiteCover,
         choice: &Choice,

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::sites::{CoverSite, in_groups};
+use super::sites::{CoverSite, load_in_groups};
 use crate::engine::EngineError;
 use crate::engine::policy::LoadedPolicy;
 use crate::engine::web_graph::LoadedGraph;
@@ -21,7 +21,7 @@ use seedbank_store::records::{CoverRecord, PageState};
 use seedbank_store::{Store, tables};
 
 /// Seats in the order of the sites.
-pub(crate) struct Assigned {
+pub(crate) struct SeatAllocation {
     pub(crate) of_sites: Vec<u32>,
     /// Values of the sites, in millionths; `None` if not known.
     pub(crate) values: Vec<Option<i64>>,
@@ -31,32 +31,33 @@ pub(crate) struct Assigned {
     pub(crate) visits: u64,
 }
 
-/// Assigns each site its seats, including those of its pins. `kept` is what an earlier refresh
+/// Assigns each site its seats, including those of its pins. `reused` is what the previous refresh
 /// stored of unchanged sites.
 ///
 /// Under policies, the seats of a site besides those of its pins are limited by its number of pages
 /// that may be seeds and by caps; the surplus goes to other sites. If domains are capped, seats are
 /// distributed to domains by the sum of the weights of their sites, and then within each domain.
-pub(crate) fn seats(
+pub(crate) fn allocate_seats(
     store: &Store,
     sites: &[CoverSite],
-    kept: &[Option<CoverRecord>],
+    reused: &[Option<CoverRecord>],
     (choice, rules): (&Choice, &LoadedPolicy),
     watch: &dyn Watch,
-) -> Result<Assigned, EngineError> {
-    let mut assigned = Assigned {
+) -> Result<SeatAllocation, EngineError> {
+    let mut assigned = SeatAllocation {
         of_sites: Vec::new(),
-        values: kept.iter().map(|kept| kept.as_ref()?.value).collect(),
-        allowed: allowed(store, sites, kept, rules, watch)?,
+        values: reused.iter().map(|reused| reused.as_ref()?.value).collect(),
+        allowed: allowed(store, sites, reused, rules, watch)?,
         visits: 0,
     };
-    let is_free = rules.policy.admits_all() && !rules.policy.has_caps() && rules.pins.count() == 0;
+    let is_unlimited =
+        rules.policy.allows_all_pages() && !rules.policy.has_caps() && rules.pins.count() == 0;
     let (total, share) = match choice.seats {
         Seats::PerSite(seats) => {
-            assigned.of_sites = if is_free {
+            assigned.of_sites = if is_unlimited {
                 vec![seats; sites.len()]
             } else {
-                Room::new(store, sites, &assigned.allowed, rules)?.each(seats)
+                SeatLimits::new(store, sites, &assigned.allowed, rules)?.equal_seats(seats)
             };
             return Ok(assigned);
         }
@@ -75,20 +76,20 @@ pub(crate) fn seats(
             values.map(|v| value_weight(v.unwrap_or(0))).collect()
         }
         Share::Pagerank => {
-            let (of_sites, cost) = LoadedGraph::load(store, watch)?.by_site(watch)?;
+            let (of_sites, cost) = LoadedGraph::load(store, watch)?.pagerank_by_site(watch)?;
             assigned.visits = cost;
             let of_sites: BTreeMap<SiteId, f64> = of_sites.into_iter().collect();
             let of = |site: &CoverSite| of_sites.get(&site.id).copied().unwrap_or(0.0);
             sites.iter().map(|site| pagerank_weight(of(site))).collect()
         }
     };
-    assigned.of_sites = if is_free {
+    assigned.of_sites = if is_unlimited {
         let names = sites.iter().map(|site| site.name.as_str());
         let weights: Vec<(&str, u64)> = names.zip(weights).collect();
         share_out(total, &weights)
     } else {
         let left = total.saturating_sub(rules.pins.count());
-        Room::new(store, sites, &assigned.allowed, rules)?.share(left, &weights)
+        SeatLimits::new(store, sites, &assigned.allowed, rules)?.distribute(left, &weights)
     };
     Ok(assigned)
 }
@@ -100,27 +101,27 @@ pub(crate) fn seats(
 fn allowed(
     store: &Store,
     sites: &[CoverSite],
-    kept: &[Option<CoverRecord>],
+    reused: &[Option<CoverRecord>],
     rules: &LoadedPolicy,
     watch: &dyn Watch,
 ) -> Result<Vec<Option<u32>>, EngineError> {
-    if rules.policy.admits_all() {
+    if rules.policy.allows_all_pages() {
         return Ok(vec![None; sites.len()]);
     }
     let mut allowed = Vec::with_capacity(sites.len());
-    for (site, kept) in sites.iter().zip(kept) {
+    for (site, reused) in sites.iter().zip(reused) {
         watch.proceed()?;
-        if let Some(known) = kept.as_ref().and_then(|kept| kept.allowed) {
+        if let Some(known) = reused.as_ref().and_then(|reused| reused.allowed) {
             allowed.push(Some(known));
             continue;
         }
         let mut count = 0;
         for entry in store.scan_under(&tables::PAGES, &site.id.0.to_be_bytes())? {
             let (page, record) = entry?;
-            let is_open = record.state == PageState::Crawled
-                && rules.candidates.admit(&site.name, &record)
-                && rules.pins.place(page).is_none();
-            count += u32::from(is_open);
+            let is_eligible = record.state == PageState::Crawled
+                && rules.candidates.allows(&site.name, &record)
+                && rules.pins.position(page).is_none();
+            count += u32::from(is_eligible);
         }
         allowed.push(Some(count));
     }
@@ -128,17 +129,17 @@ fn allowed(
 }
 
 /// Limits on the seats of sites by policies.
-struct Room<'a> {
+struct SeatLimits<'a> {
     /// For each site: the number of its pins, the number of those that are crawled, and the maximum
     /// number of seats besides pins.
     pins: Vec<u32>,
-    on_graph: Vec<u32>,
+    crawled_pins: Vec<u32>,
     most: Vec<u32>,
     /// Sites of each domain, and its maximum number of seats besides pins; empty without a cap.
     domains: BTreeMap<&'a str, (Vec<usize>, u32)>,
 }
 
-impl<'a> Room<'a> {
+impl<'a> SeatLimits<'a> {
     fn new(
         store: &Store,
         sites: &'a [CoverSite],
@@ -150,11 +151,11 @@ impl<'a> Room<'a> {
         for pin in &rules.pins.pages {
             *of_sites.entry(pin.site()).or_default() += 1;
         }
-        let all_pins = |site: &CoverSite| of_sites.get(&site.id).copied().unwrap_or(0);
+        let pins_of = |site: &CoverSite| of_sites.get(&site.id).copied().unwrap_or(0);
         let most = sites.iter().zip(allowed).map(|(site, allowed)| {
             let left = policy
                 .max_per_site
-                .map(|most| most.saturating_sub(all_pins(site)));
+                .map(|most| most.saturating_sub(pins_of(site)));
             left.unwrap_or(u32::MAX).min(allowed.unwrap_or(u32::MAX))
         });
         let most: Vec<u32> = most.collect();
@@ -164,7 +165,7 @@ impl<'a> Room<'a> {
                 let domain = domains.entry(ingest::registrable(&site.name));
                 let (places, left) = domain.or_insert_with(|| (Vec::new(), most));
                 places.push(at);
-                *left = left.saturating_sub(all_pins(site));
+                *left = left.saturating_sub(pins_of(site));
             }
             // A pinned site without crawled pages is not in `sites`, but counts for its domain.
             let on_list: BTreeSet<SiteId> = sites.iter().map(|site| site.id).collect();
@@ -175,8 +176,8 @@ impl<'a> Room<'a> {
                 }
             }
         }
-        let pins: Vec<u32> = sites.iter().map(all_pins).collect();
-        let mut on_graph: BTreeMap<SiteId, u32> = BTreeMap::new();
+        let pins: Vec<u32> = sites.iter().map(pins_of).collect();
+        let mut crawled_pins: BTreeMap<SiteId, u32> = BTreeMap::new();
         for (pin, _) in rules
             .pins
             .pages
@@ -184,11 +185,11 @@ impl<'a> Room<'a> {
             .zip(&rules.pins.crawled)
             .filter(|pin| *pin.1)
         {
-            *on_graph.entry(pin.site()).or_default() += 1;
+            *crawled_pins.entry(pin.site()).or_default() += 1;
         }
-        let on_graph = sites.iter().map(|site| on_graph.get(&site.id).copied());
+        let crawled_pins = sites.iter().map(|site| crawled_pins.get(&site.id).copied());
         Ok(Self {
-            on_graph: on_graph.map(Option::unwrap_or_default).collect(),
+            crawled_pins: crawled_pins.map(Option::unwrap_or_default).collect(),
             pins,
             most,
             domains,
@@ -196,7 +197,7 @@ impl<'a> Room<'a> {
     }
 
     /// Assigns each site the same number of seats, including pins, within the limits.
-    fn each(&self, seats: u32) -> Vec<u32> {
+    fn equal_seats(&self, seats: u32) -> Vec<u32> {
         let pins = self.pins.iter().zip(&self.most);
         let mut beside: Vec<u32> = pins
             .map(|(pins, most)| seats.saturating_sub(*pins).min(*most))
@@ -213,7 +214,7 @@ impl<'a> Room<'a> {
     }
 
     /// Distributes a total by weight, in addition to pins, within the limits.
-    fn share(&self, total: u32, weights: &[u64]) -> Vec<u32> {
+    fn distribute(&self, total: u32, weights: &[u64]) -> Vec<u32> {
         if self.domains.is_empty() {
             return self.with_pins(shares_within(total.into(), weights, &self.most));
         }
@@ -242,7 +243,7 @@ impl<'a> Room<'a> {
     }
 
     fn with_pins(&self, beside: Vec<u32>) -> Vec<u32> {
-        let both = beside.into_iter().zip(&self.on_graph);
+        let both = beside.into_iter().zip(&self.crawled_pins);
         both.map(|(beside, pins)| beside.saturating_add(*pins))
             .collect()
     }
@@ -261,7 +262,7 @@ fn read_values(
         .collect();
     let to_read: Vec<&CoverSite> = unknown.iter().map(|&at| &sites[at]).collect();
     watch.stage("value sites", Some(to_read.len() as u64));
-    in_groups(store, &to_read, of_plan, watch, |group, loaded| {
+    load_in_groups(store, &to_read, of_plan, watch, |group, loaded| {
         for (at, site) in group.iter().zip(loaded) {
             values[unknown[*at]] = Some(site.graph.value());
             watch.advance(1);

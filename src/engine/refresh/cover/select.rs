@@ -6,8 +6,8 @@ use rayon::prelude::*;
 
 use super::evidence::Picked;
 use super::reach::Uncovered;
-use super::seats::Assigned;
-use super::sites::{CoverSite, LoadedSite, in_groups};
+use super::seat_allocation::SeatAllocation;
+use super::sites::{CoverSite, LoadedSite, load_in_groups};
 use crate::engine::EngineError;
 use crate::engine::policy::LoadedPolicy;
 use seedbank_algorithms::cover::{Choice, Seats, SiteCover, Stop, select_chosen};
@@ -16,17 +16,17 @@ use seedbank_store::Store;
 use seedbank_store::records::{CoverRecord, CoverStop};
 
 /// Seeds of a site: reused or new.
-pub(super) enum Kept {
+pub(super) enum SiteSelection {
     /// Reused from the earlier refresh.
-    Taken(CoverRecord),
+    Reused(CoverRecord),
     /// Selected by this refresh. Refresh number and ranks are set when it is stored.
     New(Box<Selected>),
 }
 
-impl Kept {
+impl SiteSelection {
     pub(super) fn record(&self) -> &CoverRecord {
         match self {
-            Self::Taken(record) => record,
+            Self::Reused(record) => record,
             Self::New(new) => &new.record,
         }
     }
@@ -44,10 +44,10 @@ pub(super) fn select(
     store: &Store,
     sites: &[CoverSite],
     again: &[usize],
-    seats: &Assigned,
+    seats: &SeatAllocation,
     (choice, rules): (&Choice, &LoadedPolicy),
     watch: &dyn Watch,
-) -> Result<BTreeMap<usize, Kept>, EngineError> {
+) -> Result<BTreeMap<usize, SiteSelection>, EngineError> {
     let shared = matches!(choice.seats, Seats::Shared(..));
     let (again, without): (Vec<usize>, Vec<usize>) =
         again.iter().partition(|&&at| seats.of_sites[at] > 0);
@@ -69,11 +69,11 @@ pub(super) fn select(
             picks: Vec::new(),
             uncovered: Uncovered::default(),
         };
-        (at, Kept::New(Box::new(selected)))
+        (at, SiteSelection::New(Box::new(selected)))
     });
-    let mut new: BTreeMap<usize, Kept> = without.collect();
+    let mut new: BTreeMap<usize, SiteSelection> = without.collect();
     let to_read: Vec<&CoverSite> = again.iter().map(|&at| &sites[at]).collect();
-    in_groups(store, &to_read, (choice, rules), watch, |group, loaded| {
+    load_in_groups(store, &to_read, (choice, rules), watch, |group, loaded| {
         let of_site = |at: &usize| seats.of_sites[again[*at]];
         let selectable: Vec<_> = loaded
             .iter()
@@ -82,7 +82,7 @@ pub(super) fn select(
             .collect();
         let covers = select_chosen(&selectable, choice, watch)?;
         drop(selectable);
-        let kept: Result<Vec<(usize, Kept)>, EngineError> = loaded
+        let kept: Result<Vec<(usize, SiteSelection)>, EngineError> = loaded
             .par_iter()
             .zip(covers)
             .zip(group)
@@ -97,9 +97,9 @@ pub(super) fn select(
                 let selected = Selected {
                     record,
                     picks: picks.collect(),
-                    uncovered: Uncovered::of(site, &cover, choice, watch)?,
+                    uncovered: Uncovered::compute(site, &cover, choice, watch)?,
                 };
-                Ok((again[*at], Kept::New(Box::new(selected))))
+                Ok((again[*at], SiteSelection::New(Box::new(selected))))
             })
             .collect();
         new.extend(kept?);

@@ -132,12 +132,12 @@ fn load<'a>(
         if record.state != PageState::Crawled {
             continue;
         }
-        if candidates.is_left_out(&site.name, &record) {
+        if candidates.is_excluded(&site.name, &record) {
             continue;
         }
-        let is_closed = !candidates.admit(&site.name, &record);
+        let is_rejected = !candidates.allows(&site.name, &record);
         let facts = facts(&record, &of_rows);
-        crawled.push((record.local, page.index(), (facts, is_closed)));
+        crawled.push((record.local, page.index(), (facts, is_rejected)));
     }
     watch.proceed()?;
     crawled.par_sort_unstable_by(|a, b| a.0.cmp(&b.0));
@@ -145,8 +145,8 @@ fn load<'a>(
         .into_iter()
         .map(|(_, index, of_page)| (index, of_page))
         .unzip();
-    let (facts, closed): (Vec<PageFacts>, Vec<bool>) = of_pages.into_iter().unzip();
-    let numbers = SiteNumbers::of(&pages);
+    let (facts, rejected): (Vec<PageFacts>, Vec<bool>) = of_pages.into_iter().unzip();
+    let numbers = SiteNumbers::new(&pages);
     let mut links = Vec::new();
     for entry in store.intra_of(site.id)? {
         let (page, targets) = entry?;
@@ -162,13 +162,13 @@ fn load<'a>(
     let pins = rules.pins.pages.iter();
     let pins = pins.filter(|pin| pin.site() == site.id);
     let pins = pins.filter_map(|pin| numbers.number(pin.index())).collect();
-    let closed = if closed.contains(&true) {
-        closed
+    let rejected = if rejected.contains(&true) {
+        rejected
     } else {
         Vec::new()
     };
     let graph = graph
-        .under(closed, pins)
+        .under(rejected, pins)
         .map_err(|e| site_graph_error(e, &site.name))?;
     Ok(LoadedSite {
         site,
@@ -184,7 +184,7 @@ struct SiteNumbers(Vec<u32>);
 impl SiteNumbers {
     const NONE: u32 = u32::MAX;
 
-    fn of(pages: &[u32]) -> Self {
+    fn new(pages: &[u32]) -> Self {
         let length = pages.iter().max().map_or(0, |last| *last as usize + 1);
         let mut numbers = vec![Self::NONE; length];
         for (number, page) in (0..).zip(pages) {
@@ -201,7 +201,7 @@ impl SiteNumbers {
 
 /// Loads sites in groups and calls `work` with each group and the positions of its sites in
 /// `sites`, in no particular order.
-pub(crate) fn in_groups<'a>(
+pub(crate) fn load_in_groups<'a>(
     store: &Store,
     sites: &[&'a CoverSite],
     (choice, rules): (&Choice, &LoadedPolicy),

@@ -25,14 +25,14 @@ pub(super) struct Picked {
 }
 
 /// Reach of pages, by page id.
-pub(super) type Fates = Vec<(PageId, Reach)>;
+pub(super) type PageReach = Vec<(PageId, Reach)>;
 
 /// Returns the picks in the order of the list, and the reach of pages.
-pub(super) fn kept(
+pub(super) fn pick_evidence(
     web: &LoadedWeb,
     selected: &Selected,
     choice: &WebChoice,
-) -> (Vec<Picked>, Fates) {
+) -> (Vec<Picked>, PageReach) {
     let price = selected.setting.fetch_cost.0;
     let picks = &selected.cover.picks;
     let mut ranks = vec![0; picks.len()];
@@ -54,33 +54,33 @@ pub(super) fn kept(
         exact: true,
     };
     let page = |number: u32| web.pages[number as usize];
-    let mut fates: Fates = Vec::new();
+    let mut reach_of_pages: PageReach = Vec::new();
     let mut seeds: Vec<(PageId, u32)> = Vec::with_capacity(picks.len());
     for (&rank, pick) in ranks.iter().zip(picks) {
         seeds.push((page(pick.seed.page), rank));
         for (hop, of_hop) in (0..).zip(&pick.hops) {
             let covered = Some(Covered { pick: rank, hop });
             let reach = Reach { covered, ..nothing };
-            fates.extend(of_hop.pages.iter().map(|number| (page(number), reach)));
+            reach_of_pages.extend(of_hop.pages.iter().map(|number| (page(number), reach)));
         }
     }
     let rest = selected.cover.rest.iter();
-    fates.extend(rest.map(|&scored| {
+    reach_of_pages.extend(rest.map(|&scored| {
         let score = gain(scored);
         (page(scored.page), Reach { score, ..nothing })
     }));
-    fates.sort_unstable_by_key(|(page, _)| *page);
+    reach_of_pages.sort_unstable_by_key(|(page, _)| *page);
     // Every seed reaches itself, unless an earlier pick does.
     for (seed, rank) in seeds {
-        if let Ok(at) = fates.binary_search_by_key(&seed, |(page, _)| *page) {
-            fates[at].1.pick = Some(rank);
+        if let Ok(at) = reach_of_pages.binary_search_by_key(&seed, |(page, _)| *page) {
+            reach_of_pages[at].1.pick = Some(rank);
         }
     }
     if picks.is_empty() {
         // Without seeds, nothing records under which refresh the reach is stored.
-        fates.clear();
+        reach_of_pages.clear();
     }
-    (of_list, fates)
+    (of_list, reach_of_pages)
 }
 
 fn picked(
@@ -168,13 +168,13 @@ pub(super) fn put_pick(
 }
 
 /// Adds the reach of pages to `changes`, under the refresh that picked the seeds.
-pub(super) fn put_fates(
+pub(super) fn put_reach(
     changes: &mut Changes,
     refresh: RefreshId,
-    fates: &Fates,
+    reach_of_pages: &PageReach,
 ) -> Result<(), EngineError> {
     let block = |page: PageId| (page.site(), place(page.index()).0);
-    for of_block in fates.chunk_by(|a, b| block(a.0) == block(b.0)) {
+    for of_block in reach_of_pages.chunk_by(|a, b| block(a.0) == block(b.0)) {
         let Some((first, _)) = of_block.first() else {
             continue;
         };

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use super::url_order::UrlOrderedGraph;
 use crate::engine::EngineError;
 use crate::engine::error::web_graph_error;
-use crate::engine::policy::{Policy, LoadedPolicy};
+use crate::engine::policy::{LoadedPolicy, Policy};
 use crate::engine::refresh::cover::sites::{facts, uncrawled_of_rows};
 use seedbank_algorithms::cover::web::{Cap, ValueBy, WebChoice, WebGraph};
 use seedbank_algorithms::cover::{Method, PUniq, PageFacts, page_value};
@@ -55,11 +55,11 @@ impl LoadedWeb {
     ) -> Result<Self, EngineError> {
         let (mut values, mut marks) = (Vec::new(), Vec::new());
         let candidates = &rules.candidates;
-        let takes_part = |site: &str, page: &PageRecord| !candidates.is_left_out(site, page);
+        let is_included = |site: &str, page: &PageRecord| !candidates.is_excluded(site, page);
         let mut groups = Groups::new(rules.policy);
         let mut of_pages = Vec::new();
-        let web = UrlOrderedGraph::load(store, &takes_part, watch, |site, record, pages| {
-            if let Some(group) = groups.of(&record.name) {
+        let web = UrlOrderedGraph::load(store, &is_included, watch, |site, record, pages| {
+            if let Some(group) = groups.next_site(&record.name) {
                 of_pages.extend(pages.iter().map(|_| group));
             }
             let (distinct, with_digest) = (record.distinct_digests, record.with_digest);
@@ -130,7 +130,7 @@ fn value_of(page: &PageRecord, facts: PageFacts, p_uniq: PUniq, choice: &WebChoi
 
 /// Whether a page of a site can be a seed, provided that it has links.
 fn may_be_seed(page: &PageRecord, rules: &LoadedPolicy, site: &str) -> bool {
-    page.state == PageState::Crawled && !page.spam && rules.candidates.admit(site, page)
+    page.state == PageState::Crawled && !page.spam && rules.candidates.allows(site, page)
 }
 
 /// Returns the numbers of pages, in the given order, without those that are not in the web.
@@ -164,7 +164,7 @@ impl Groups {
     }
 
     /// Returns the numbers of the next site and of its domain; `None` without caps.
-    fn of(&mut self, site: &str) -> Option<(u32, u32)> {
+    fn next_site(&mut self, site: &str) -> Option<(u32, u32)> {
         if !self.policy.has_caps() {
             return None;
         }

@@ -14,7 +14,7 @@ pub(crate) mod url_order;
 use crate::engine::policy::LoadedPolicy;
 use crate::engine::refresh::report::ShortageReason;
 use crate::engine::{EngineError, PlanError};
-use evidence::{Fates, Picked, kept, put_fates, put_pick};
+use evidence::{PageReach, Picked, pick_evidence, put_pick, put_reach};
 use load::LoadedWeb;
 use seedbank_algorithms::cover::Stop;
 use seedbank_algorithms::cover::web::{Selected, Setting, Tuning, WebChoice, select};
@@ -25,12 +25,12 @@ use seedbank_store::{Changes, Store, tables};
 
 /// Previous refresh of the plan, with the same parameters.
 #[derive(Clone, Copy)]
-pub(crate) struct Earlier {
+pub(crate) struct PreviousRefresh {
     pub(crate) refresh: RefreshId,
     /// The last batch of the state that it ran on.
     pub(crate) batch: BatchId,
     /// The last batch of the current state.
-    pub(crate) today: BatchId,
+    pub(crate) current_batch: BatchId,
 }
 
 /// Seeds of a plan over the web, to be stored. Memory: the pages that seeds reach, a few bits per
@@ -48,24 +48,24 @@ pub(crate) struct WebRun {
 
 enum Seeds {
     /// Reused from this refresh, in the order of the list.
-    Taken(RefreshId, Vec<SeedRecord>),
+    Reused(RefreshId, Vec<SeedRecord>),
     /// Selected by this refresh, in the order of the list.
-    New(Vec<Picked>, Fates),
+    New(Vec<Picked>, PageReach),
 }
 
-/// Selects over the web. `earlier` is the plan's previous refresh if it had the same parameters.
+/// Selects over the web. `previous` is the plan's previous refresh if it had the same parameters.
 pub(crate) fn run(
     store: &Store,
     (choice, rules): (&WebChoice, &LoadedPolicy),
-    earlier: Option<Earlier>,
+    previous: Option<PreviousRefresh>,
     watch: &dyn Watch,
 ) -> Result<WebRun, EngineError> {
-    if let Some(earlier) = earlier.filter(|earlier| earlier.batch == earlier.today) {
-        let seeds = seeds(store, earlier.refresh)?;
+    if let Some(previous) = previous.filter(|previous| previous.batch == previous.current_batch) {
+        let seeds = seeds(store, previous.refresh)?;
         // Without seeds, nothing records which refresh selected them, so the selection runs again.
         if !seeds.is_empty() {
             return Ok(WebRun {
-                seeds: Seeds::Taken(earlier.refresh, seeds),
+                seeds: Seeds::Reused(previous.refresh, seeds),
                 page_visits: 0,
                 cold: false,
                 tuning: None,
@@ -75,12 +75,12 @@ pub(crate) fn run(
     }
     let web = LoadedWeb::load(store, (choice, rules), watch)?;
     let mut selected = select(&web.graph, choice, &web.ranks, watch)?;
-    let (picked, fates) = kept(&web, &selected, choice);
+    let (picked, reach) = pick_evidence(&web, &selected, choice);
     let tuning = selected.tuning.take();
     let Selected { setting, cover, .. } = selected;
     Ok(WebRun {
         stop: Some(cover.stop),
-        seeds: Seeds::New(picked, fates),
+        seeds: Seeds::New(picked, reach),
         page_visits: cover.page_visits + web.rank_visits,
         cold: true,
         tuning: tuning.map(|tuning| (setting, tuning)),
@@ -112,9 +112,9 @@ fn since(seed: &SeedRecord) -> Option<RefreshId> {
 
 impl WebRun {
     /// The refresh whose seeds are reused.
-    pub(crate) fn leans_on(&self) -> Option<RefreshId> {
+    pub(crate) fn depends_on(&self) -> Option<RefreshId> {
         match &self.seeds {
-            Seeds::Taken(refresh, _) => Some(*refresh),
+            Seeds::Reused(refresh, _) => Some(*refresh),
             Seeds::New(..) => None,
         }
     }
@@ -122,7 +122,7 @@ impl WebRun {
     /// Returns the refresh that picked the seeds, if this one is stored as `refresh`.
     pub(crate) fn picked_by(&self, refresh: RefreshId) -> RefreshId {
         match &self.seeds {
-            Seeds::Taken(_, seeds) => seeds.first().and_then(since).unwrap_or(refresh),
+            Seeds::Reused(_, seeds) => seeds.first().and_then(since).unwrap_or(refresh),
             Seeds::New(..) => refresh,
         }
     }
@@ -130,7 +130,7 @@ impl WebRun {
     /// Numbers of seeds that are reused, and that were selected by this refresh.
     pub(crate) fn steps(&self) -> (u64, u64) {
         match &self.seeds {
-            Seeds::Taken(_, seeds) => (seeds.len() as u64, 0),
+            Seeds::Reused(_, seeds) => (seeds.len() as u64, 0),
             Seeds::New(picked, _) => (0, picked.len() as u64),
         }
     }
@@ -145,7 +145,7 @@ impl WebRun {
     /// Returns the seeds, best first.
     pub(crate) fn pages(&self) -> Vec<PageId> {
         match &self.seeds {
-            Seeds::Taken(_, seeds) => seeds.iter().map(|seed| seed.page).collect(),
+            Seeds::Reused(_, seeds) => seeds.iter().map(|seed| seed.page).collect(),
             Seeds::New(picked, ..) => picked.iter().map(|picked| picked.page).collect(),
         }
     }
@@ -162,17 +162,17 @@ impl WebRun {
     /// Adds seeds and the pages that they reach to `changes`.
     pub(crate) fn put(&self, changes: &mut Changes, refresh: RefreshId) -> Result<(), EngineError> {
         match &self.seeds {
-            Seeds::Taken(_, seeds) => {
+            Seeds::Reused(_, seeds) => {
                 for (rank, seed) in (1..).zip(seeds) {
                     changes.put_seed((refresh, rank), seed)?;
                 }
                 Ok(())
             }
-            Seeds::New(picked, fates) => {
+            Seeds::New(picked, reach) => {
                 for (rank, picked) in (1..).zip(picked) {
                     put_pick(changes, (refresh, rank), picked)?;
                 }
-                put_fates(changes, refresh, fates)
+                put_reach(changes, refresh, reach)
             }
         }
     }

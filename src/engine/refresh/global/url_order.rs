@@ -10,7 +10,7 @@
 
 use rayon::prelude::*;
 
-use crate::engine::web_graph::{PageFilter, LoadedGraph};
+use crate::engine::web_graph::{LoadedGraph, PageFilter};
 use crate::engine::{EngineError, naming};
 use seedbank_algorithms::graph::{Csr, WholeGraph};
 use seedbank_algorithms::page::{PageId, SiteId};
@@ -35,19 +35,19 @@ struct Run {
 }
 
 impl UrlOrderedGraph {
-    /// Loads the whole graph without the pages that `takes_part` rejects. Calls `each` with every
+    /// Loads the whole graph without the pages that `is_included` rejects. Calls `each` with every
     /// site that has pages; data that it collects in the order of these pages can be passed to
     /// [`UrlOrderedGraph::sorted`].
     pub(crate) fn load(
         store: &Store,
-        takes_part: PageFilter<'_>,
+        is_included: PageFilter<'_>,
         watch: &dyn Watch,
         mut each: impl FnMut(SiteId, &SiteRecord, &[(PageId, PageRecord)]) -> Result<(), EngineError>,
     ) -> Result<Self, EngineError> {
         let mode = naming(&store.settings()?)?.sites;
         let mut runs: Vec<Run> = Vec::new();
         let mut next = 0;
-        let (whole, numbers) = LoadedGraph::load_each(store, takes_part, watch, |site, pages| {
+        let (whole, numbers) = LoadedGraph::load_each(store, is_included, watch, |site, pages| {
             if pages.is_empty() {
                 return Ok(());
             }
