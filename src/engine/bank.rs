@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::error::EngineError;
+use super::error::Result;
 use seedbank_formats::ingest::{Naming, SUFFIX_LIST, SiteMode, UrlRules};
 use seedbank_store::records::Settings;
 use seedbank_store::{self, Reader, StoreError};
@@ -47,7 +47,7 @@ impl Bank {
     /// Creates an empty bank in a folder that does not exist or is empty.
     ///
     /// `naming` determines how URLs are normalised and grouped into sites. It never changes.
-    pub fn create(path: &Path, naming: Naming) -> Result<Self, EngineError> {
+    pub fn create(path: &Path, naming: Naming) -> Result<Self> {
         let settings = Settings {
             site_mode: name_of(&SiteMode::NAMES, naming.sites),
             url_rules: name_of(&UrlRules::NAMES, naming.urls),
@@ -73,7 +73,7 @@ impl Bank {
     /// assert_eq!(same.status()?.site_mode, SiteMode::BareHost);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn open_or_create(path: &Path, naming: Naming) -> Result<Self, EngineError> {
+    pub fn open_or_create(path: &Path, naming: Naming) -> Result<Self> {
         match Reader::open(path) {
             Ok(_) => Ok(Self::at(path)),
             Err(StoreError::NoBank(_)) => Self::create(path, naming),
@@ -122,7 +122,7 @@ impl Bank {
     /// assert!(!then.is_current()?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn pinned(&self) -> Result<Self, EngineError> {
+    pub fn pinned(&self) -> Result<Self> {
         Ok(Self {
             pinned: Some(Arc::new(Reader::open(&self.path)?)),
             ..self.clone()
@@ -133,7 +133,7 @@ impl Bank {
     /// handle is [pinned](Bank::pinned). Fails if the bank is gone or cannot be read.
     ///
     /// Cost: reads two small files.
-    pub fn is_current(&self) -> Result<bool, EngineError> {
+    pub fn is_current(&self) -> Result<bool> {
         match &self.pinned {
             Some(state) => Ok(state.is_current(&self.path)?),
             None => Ok(true),
@@ -187,6 +187,6 @@ fn named<T: Copy>(names: &[(T, &'static str)], name: &str) -> Result<T, StoreErr
         .ok_or_else(|| StoreError::Damaged {
             table: seedbank_store::tables::META.name,
             key: "Settings".to_owned(),
-            what: format!("this build knows nothing of {name:?}"),
+            what: format!("this build does not support {name:?}"),
         })
 }

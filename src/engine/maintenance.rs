@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::bank::Bank;
 use super::clock::now;
-use super::error::EngineError;
+use super::error::Result;
 use super::ingest::{ForgetReport, ForgetRequest};
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::{
@@ -43,7 +43,7 @@ impl Bank {
         folder: &Path,
         request: &BackupRequest,
         watch: &dyn Watch,
-    ) -> Result<BackupReport, EngineError> {
+    ) -> Result<BackupReport> {
         Ok(seedbank_store::backup(
             self.path(),
             folder,
@@ -73,7 +73,7 @@ impl Bank {
     /// assert_eq!(bank.status()?.counters, status.counters);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn compact(&self, wait: bool, watch: &dyn Watch) -> Result<CompactReport, EngineError> {
+    pub fn compact(&self, wait: bool, watch: &dyn Watch) -> Result<CompactReport> {
         let report = Writer::open(self.path(), wait, watch)?.compact(watch)?;
         // Reopening starts a new MANIFEST, without the key bounds of deleted files.
         Writer::open(self.path(), true, watch)?.publish_anew()?;
@@ -91,7 +91,7 @@ impl Bank {
     /// assert_eq!((report.from, report.to), (FORMAT, FORMAT));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn migrate(&self, wait: bool, watch: &dyn Watch) -> Result<MigrateReport, EngineError> {
+    pub fn migrate(&self, wait: bool, watch: &dyn Watch) -> Result<MigrateReport> {
         Ok(seedbank_store::migrate(self.path(), wait, watch)?)
     }
 
@@ -101,7 +101,7 @@ impl Bank {
     ///
     /// Cost: on the same file system, links to the table files, which are immutable. On another one
     /// they are copied and compared as in a backup.
-    pub fn migrate_to(&self, new: &Path, watch: &dyn Watch) -> Result<MigrateReport, EngineError> {
+    pub fn migrate_to(&self, new: &Path, watch: &dyn Watch) -> Result<MigrateReport> {
         Ok(seedbank_store::migrate_to(self.path(), new, watch)?)
     }
 }
@@ -120,7 +120,7 @@ impl Bank {
 /// assert_eq!((found.backups[0].made.batch, found.backups[0].made.refresh), (1, 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn backups(folder: &Path, verify: bool, watch: &dyn Watch) -> Result<Backups, EngineError> {
+pub fn backups(folder: &Path, verify: bool, watch: &dyn Watch) -> Result<Backups> {
     Ok(seedbank_store::backups(folder, verify, watch)?)
 }
 
@@ -146,7 +146,7 @@ pub fn restore_with_blocklist(
     request: &RestoreRequest,
     other: &Bank,
     watch: &dyn Watch,
-) -> Result<(RestoreReport, Option<ForgetReport>), EngineError> {
+) -> Result<(RestoreReport, Option<ForgetReport>)> {
     seedbank_store::make_beside(bank, |place| {
         let report = seedbank_store::restore(folder, place, request.backup, watch)?;
         let forget = ForgetRequest::default();
@@ -170,7 +170,7 @@ pub fn restore(
     bank: &Path,
     request: &RestoreRequest,
     watch: &dyn Watch,
-) -> Result<RestoreReport, EngineError> {
+) -> Result<RestoreReport> {
     Ok(seedbank_store::restore(
         folder,
         bank,

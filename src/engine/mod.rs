@@ -2,20 +2,20 @@
 //!
 //! Its modules in order; a module imports only from those above it:
 //!
-//! | wing | purpose |
+//! | module | purpose |
 //! | --- | --- |
-//! | `bank`, `error`, `clock`, `whole` | the folder; what can go wrong; the time of day; the whole graph in memory |
-//! | `upkeep` | backups, restoring, compaction, the format |
-//! | `policy` | which pages may be seeds, and how many of them together |
-//! | `plan` | a method and its parameters under a name |
-//! | `history` | what batches kept of the past; who succeeds a dead seed |
-//! | `ingest` | a batch of records worked into the bank |
-//! | `refresh` | one run of a plan, by `cores`, by `cover` of sites or over the `web` |
-//! | `ask` | seeds, cores, history, status; why a page is a seed; what changed |
+//! | `bank`, `error`, `clock`, `web_graph` | the folder; errors; the current time; the graph of all pages |
+//! | `policy` | which pages may be seeds, and how many of them |
+//! | `plan` | a method with its parameters, under a name |
+//! | `history` | previous versions of pages; successors of dead seeds |
+//! | `ingest` | applies a batch of records to the bank |
+//! | `maintenance` | backup, restore, compaction, format migration |
+//! | `refresh` | runs a plan: by `cores`, by `cover` of sites or `global` over the web |
+//! | `ask` | queries: seeds, cores, history, status; explanations; differences |
 //! | `export` | the whole state as records that make another bank |
-//! | `graph_files` | the links as graphs that others read |
-//! | `evaluate` | the papers' experiments |
-//! | `scores` | degrees and centralities of every page, with what a plan knows of it |
+//! | `graph_files` | the links as graph files |
+//! | `evaluate` | experiments from the papers |
+//! | `scores` | degrees and centralities of every page, with the results of a plan |
 
 mod ask;
 mod bank;
@@ -53,7 +53,7 @@ pub use bank::Bank;
 pub(crate) use bank::naming;
 pub use error::{
     BadRecords, EngineError, ErrorKind, ExperimentError, ExportPart, Family, Hint, PlanError,
-    RequestError, UndoError,
+    RequestError, Result, UndoError,
 };
 pub use evaluate::{
     AbsentSeed, AbsentWhy, Baseline, Beside, BudgetEvaluation, BudgetRequest, BudgetRow, ByFetches,

@@ -1,6 +1,6 @@
 //! Loads the graph of all crawled and known pages with all links, and sums its PageRank by site.
 
-use super::EngineError;
+use super::Result;
 use super::error::whole_graph_error;
 use seedbank_algorithms::graph::{Csr, NONE, WholeGraph, number};
 use seedbank_algorithms::page::{PageId, SiteId};
@@ -62,7 +62,6 @@ impl PageNumbers {
         &self.numbers[start..start + length as usize]
     }
 
-    /// Returns the pages by number.
     pub(super) fn pages(&self) -> Vec<PageId> {
         let mut pages = vec![PageId::new(SiteId(0), 0); self.pages as usize];
         for site in (0..).map(SiteId).take(self.tables.len()) {
@@ -92,7 +91,7 @@ impl LoadedGraph {
     /// Loads the whole graph. Cost: one scan each of sites, pages, intra-site links, rows and row
     /// members, in the order of site names. Memory: 4 bytes per page while it is built, the pages
     /// of one site, and the graph twice.
-    pub(super) fn load(store: &Store, watch: &dyn Watch) -> Result<Self, EngineError> {
+    pub(super) fn load(store: &Store, watch: &dyn Watch) -> Result<Self> {
         Ok(Self::load_each(store, &ALL_PAGES, watch, |_, _| Ok(()))?.0)
     }
 
@@ -102,8 +101,8 @@ impl LoadedGraph {
         store: &Store,
         is_included: PageFilter<'_>,
         watch: &dyn Watch,
-        mut each: impl FnMut(SiteId, &[(PageId, PageRecord)]) -> Result<(), EngineError>,
-    ) -> Result<(Self, PageNumbers), EngineError> {
+        mut each: impl FnMut(SiteId, &[(PageId, PageRecord)]) -> Result<()>,
+    ) -> Result<(Self, PageNumbers)> {
         watch.stage("load pages", None);
         let mut sites = Vec::new();
         let mut numbers = PageNumbers::default();
@@ -119,6 +118,7 @@ impl LoadedGraph {
                     live.push((page, record));
                 }
             }
+            // Pages are numbered by URL within a site.
             live.sort_unstable_by(|a, b| a.1.local.cmp(&b.1.local));
             each(site, &live)?;
             let of_site = live.iter().map(|(page, _)| page.index());
@@ -144,10 +144,7 @@ impl LoadedGraph {
 
     /// Returns the sum of the PageRanks of each site's pages, and the page visits of computing
     /// them.
-    pub(super) fn pagerank_by_site(
-        &self,
-        watch: &dyn Watch,
-    ) -> Result<(Vec<(SiteId, f64)>, u64), EngineError> {
+    pub(super) fn pagerank_by_site(&self, watch: &dyn Watch) -> Result<(Vec<(SiteId, f64)>, u64)> {
         watch.stage("rank the whole graph", None);
         let (scores, visits) = pagerank(&self.graph, watch)?;
         let sum = |pages: &std::ops::Range<u32>| -> f64 {
@@ -170,7 +167,7 @@ fn push_intra(
     pages: std::ops::Range<u32>,
     numbers: &PageNumbers,
     intra_in: &mut Csr,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let of_site = numbers.of_site(site);
     // Position of a page among the included pages of the site.
     let place = |index: u32| {
@@ -220,7 +217,7 @@ fn push_rows(
     numbers: &PageNumbers,
     members: &mut Csr,
     targets: &mut Csr,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let mut rows = Vec::new();
     for entry in store.carried_rows(site.alone())? {
         let (_, of_row, to) = entry?;

@@ -22,6 +22,9 @@ use seedbank_formats::ingest::{InputError, UrlProblem};
 use seedbank_formats::shown::{are, counted, shortened};
 use seedbank_store::{BackupError, StoreError};
 
+/// The result of an operation of the engine.
+pub type Result<T, E = EngineError> = std::result::Result<T, E>;
+
 /// An error of the engine. Its text says what is wrong; [`EngineError::hint`] says what to do about it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -406,7 +409,6 @@ impl EngineError {
     }
 }
 
-/// Returns the kind of an error of a backup folder.
 const fn backup_error_kind(error: &BackupError) -> ErrorKind {
     match error {
         BackupError::Foreign(_)

@@ -9,6 +9,7 @@ use crate::engine::ask::views::Views;
 use crate::engine::plan::{self, Plan, PlanOptions, TakenBy};
 use crate::engine::policy::LoadedPolicy;
 use crate::engine::refresh::cover::sites::{CoverSite, LoadedSite, cover_sites, load_in_groups};
+use crate::engine::refresh::run_context::RunContext;
 use crate::engine::{Bank, EngineError, ExperimentError};
 use seedbank_algorithms::cover::{Choice, Method, select_chosen};
 use seedbank_algorithms::evaluate::coverage::{Covered, Gain, covered, gain, mean};
@@ -72,13 +73,11 @@ pub(super) fn run(
     let ways = COVERING.len() + HEURISTIC.len() + request.draws as usize;
     let steps = ways as u64 * u64::from(request.hops) * sites.len() as u64;
     watch.stage("cover", Some(steps));
-    load_in_groups(
-        store,
-        &sites,
-        (&loading, &LoadedPolicy::default()),
-        watch,
-        |group, loaded| measured.add(request, group, loaded, watch),
-    )?;
+    let policy = LoadedPolicy::default();
+    let context = RunContext::new(store, &loading, &policy, watch);
+    load_in_groups(context, &sites, |group, loaded| {
+        measured.add(request, group, loaded, watch)
+    })?;
     let (by_seeds, by_hops) = measured.curves(request);
     Ok(CoverageEvaluation {
         state: state(store)?,

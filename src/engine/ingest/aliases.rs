@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::gather::PageInput;
-use crate::engine::EngineError;
+use crate::engine::Result;
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::aliases::{Alias, AliasIn, AliasLinks, AliasRecord, LONGEST_CHAIN, led_to};
@@ -65,8 +65,8 @@ impl AliasInput {
 }
 
 /// Changes of aliases by a batch.
-#[derive(Default)]
-pub(super) struct Aliases {
+pub(super) struct Aliases<'a> {
+    store: &'a Store,
     /// Whether the bank has any aliases. If not, nothing is looked up.
     pub(super) any: bool,
     /// Aliases of the bank that the batch names, as a page or as a target.
@@ -78,7 +78,6 @@ pub(super) struct Aliases {
     changes: BTreeMap<PageId, Change>,
     /// Pages whose links may change as a result.
     pub(super) affected: RoaringTreemap,
-    /// Numbers of changed aliases.
     pub(super) counts: AliasCounts,
 }
 
@@ -94,7 +93,6 @@ pub struct AliasCounts {
     pub cut: u64,
 }
 
-/// Links of a page after the batch.
 pub(super) struct Resolved {
     /// Resolved links, ascending.
     pub(super) links: Vec<PageId>,
@@ -102,26 +100,26 @@ pub(super) struct Resolved {
     pub(super) aliases: Option<AliasLinks>,
 }
 
-impl Aliases {
-    /// Checks whether the bank has aliases.
-    pub(super) fn load(store: &Store) -> Result<Self, StoreError> {
+impl<'a> Aliases<'a> {
+    pub(super) fn load(store: &'a Store) -> Result<Self, StoreError> {
         let first = store.scan(&tables::ALIASES)?.next().transpose()?;
         Ok(Self {
+            store,
             any: first.is_some(),
-            ..Self::default()
+            named: BTreeMap::new(),
+            linking: RoaringTreemap::new(),
+            inputs: BTreeMap::new(),
+            changes: BTreeMap::new(),
+            affected: RoaringTreemap::new(),
+            counts: AliasCounts::default(),
         })
     }
 
     /// Looks up a page of the bank that the batch names. `has_record` is true if the input contains
     /// the page itself, not only links to it.
-    pub(super) fn name(
-        &mut self,
-        store: &Store,
-        page: PageId,
-        has_record: bool,
-    ) -> Result<(), StoreError> {
+    pub(super) fn name(&mut self, page: PageId, has_record: bool) -> Result<(), StoreError> {
         if self.any {
-            match store.get(&tables::ALIASES, &page)? {
+            match self.store.get(&tables::ALIASES, &page)? {
                 Some(AliasRecord::Alias(alias)) => {
                     self.named.insert(page, alias);
                     if has_record {
@@ -161,12 +159,7 @@ impl Aliases {
 
     /// Determines the changes after all input was added. In a snapshot, an alias without a record
     /// is gone.
-    pub(super) fn resolve_changes(
-        &mut self,
-        store: &Store,
-        snapshot: bool,
-        watch: &dyn Watch,
-    ) -> Result<(), EngineError> {
+    pub(super) fn resolve_changes(&mut self, snapshot: bool, watch: &dyn Watch) -> Result<()> {
         for (page, input) in &self.inputs {
             let old = self.named.get(page).copied();
             let new = input.after(old);
@@ -174,8 +167,9 @@ impl Aliases {
                 self.changes.insert(*page, Change { old, new });
             }
         }
+        // A snapshot ends every alias that it does not name.
         if snapshot && self.any {
-            for entry in store.scan(&tables::ALIASES)? {
+            for entry in self.store.scan(&tables::ALIASES)? {
                 watch.proceed()?;
                 if let (page, AliasRecord::Alias(alias)) = entry?
                     && !self.inputs.contains_key(&page)
@@ -195,10 +189,11 @@ impl Aliases {
                 _ => {}
             }
         }
-        for page in self.affected_aliases(store, watch)? {
+        // Only pages whose final target changed need their links resolved again.
+        for page in self.affected_aliases(watch)? {
             watch.proceed()?;
-            let was = led_to(page, |page| self.before(store, page))?;
-            let is = led_to(page, |page| self.after(store, page))?;
+            let was = led_to(page, |page| self.before(page))?;
+            let is = led_to(page, |page| self.after(page))?;
             if is.is_none() && was.is_some() {
                 self.counts.cut += 1;
             }
@@ -206,9 +201,9 @@ impl Aliases {
                 continue;
             }
             // Adds the pages that linked to it as a page. If it was an alias, there are none.
-            self.add_linking(store, page)?;
+            self.add_linking(page)?;
             if self.any {
-                for (other, why) in store.alias_in(page)? {
+                for (other, why) in self.store.alias_in(page)? {
                     if why == AliasIn::Links {
                         self.affected.insert(other.0);
                     }
@@ -219,11 +214,7 @@ impl Aliases {
     }
 
     /// Returns the changed pages, and the aliases that lead to them before or after the batch.
-    fn affected_aliases(
-        &self,
-        store: &Store,
-        watch: &dyn Watch,
-    ) -> Result<BTreeSet<PageId>, EngineError> {
+    fn affected_aliases(&self, watch: &dyn Watch) -> Result<BTreeSet<PageId>> {
         let mut new_in: BTreeMap<PageId, Vec<PageId>> = BTreeMap::new();
         for (page, change) in &self.changes {
             if let Some(alias) = change.new {
@@ -238,7 +229,7 @@ impl Aliases {
                 watch.proceed()?;
                 next.extend(new_in.get(&page).into_iter().flatten());
                 if self.any {
-                    let before = store.alias_in(page)?.into_iter();
+                    let before = self.store.alias_in(page)?.into_iter();
                     let leads = before.filter(|(_, why)| *why == AliasIn::Leads);
                     next.extend(leads.map(|(other, _)| other));
                 }
@@ -250,19 +241,19 @@ impl Aliases {
     }
 
     /// Adds the pages with a resolved link to a page.
-    fn add_linking(&mut self, store: &Store, page: PageId) -> Result<(), StoreError> {
+    fn add_linking(&mut self, page: PageId) -> Result<(), StoreError> {
         let site = page.site();
         let (key, place) = LinkKey::of_page(page);
-        for &block in store.links(&tables::INTRA_IN, key)?.at(place) {
+        for &block in self.store.links(&tables::INTRA_IN, key)?.at(place) {
             let key = LinkKey { site, block };
-            let links = store.links(&tables::INTRA, key)?;
+            let links = self.store.links(&tables::INTRA, key)?;
             for place in links.places_of(page.index()) {
                 self.affected.insert(PageId::new(site, key.index(place)).0);
             }
         }
-        let blocks = store.links(&tables::CITERS, key)?.at(place).to_vec();
-        for row in store.citing_rows(page, &blocks)? {
-            let members = store.need(&tables::ROW_MEMBERS, &row)?;
+        let blocks = self.store.links(&tables::CITERS, key)?.at(place).to_vec();
+        for row in self.store.citing_rows(page, &blocks)? {
+            let members = self.store.need(&tables::ROW_MEMBERS, &row)?;
             for index in members.pages {
                 self.affected.insert(PageId::new(row.site(), index).0);
             }
@@ -271,31 +262,29 @@ impl Aliases {
     }
 
     /// Returns the page to which a page led before the batch; `None` if it was not an alias.
-    fn before(&self, store: &Store, page: PageId) -> Result<Option<PageId>, StoreError> {
-        let alias = match self.changes.get(&page) {
-            Some(change) => change.old,
-            None => return self.unchanged(store, page),
-        };
-        Ok(alias.map(|alias| alias.to))
+    fn before(&self, page: PageId) -> Result<Option<PageId>, StoreError> {
+        match self.changes.get(&page) {
+            Some(change) => Ok(change.old.map(|alias| alias.to)),
+            None => self.unchanged(page),
+        }
     }
 
     /// Returns the page to which a page leads after the batch; `None` if it is not an alias.
-    fn after(&self, store: &Store, page: PageId) -> Result<Option<PageId>, StoreError> {
-        let alias = match self.changes.get(&page) {
-            Some(change) => change.new,
-            None => return self.unchanged(store, page),
-        };
-        Ok(alias.map(|alias| alias.to))
+    fn after(&self, page: PageId) -> Result<Option<PageId>, StoreError> {
+        match self.changes.get(&page) {
+            Some(change) => Ok(change.new.map(|alias| alias.to)),
+            None => self.unchanged(page),
+        }
     }
 
     /// Returns the page to which an unchanged alias leads.
-    fn unchanged(&self, store: &Store, page: PageId) -> Result<Option<PageId>, StoreError> {
+    fn unchanged(&self, page: PageId) -> Result<Option<PageId>, StoreError> {
         if !self.any {
             return Ok(None);
         }
         let alias = match self.named.get(&page) {
             Some(alias) => Some(*alias),
-            None => store.alias(page)?,
+            None => self.store.alias(page)?,
         };
         Ok(alias.map(|alias| alias.to))
     }
@@ -310,7 +299,6 @@ impl Aliases {
     /// Returns the stored record of a page. `is_named` is true if the batch names the page.
     pub(super) fn record(
         &self,
-        store: &Store,
         page: PageId,
         is_named: bool,
     ) -> Result<Option<AliasRecord>, StoreError> {
@@ -318,7 +306,7 @@ impl Aliases {
             return Ok(Some(AliasRecord::Alias(*alias)));
         }
         if self.any && (!is_named || self.linking.contains(page.0)) {
-            return store.get(&tables::ALIASES, &page);
+            return self.store.get(&tables::ALIASES, &page);
         }
         Ok(None)
     }
@@ -334,7 +322,6 @@ impl Aliases {
     /// Resolves the targets of a page's record, all of which the batch names.
     pub(super) fn resolve(
         &self,
-        store: &Store,
         page: PageId,
         targets: Vec<PageId>,
     ) -> Result<Resolved, StoreError> {
@@ -346,13 +333,12 @@ impl Aliases {
         }
         let is_alias = |target: &PageId| self.is_alias(*target, self.named.contains_key(target));
         let (aliases, direct) = targets.into_iter().partition(is_alias);
-        self.resolve_links(store, page, aliases, direct)
+        self.resolve_links(page, aliases, direct)
     }
 
     /// Resolves a page's links again, given those before the batch and the stored alias links.
     pub(super) fn resolve_again(
         &self,
-        store: &Store,
         page: PageId,
         mut links: Vec<PageId>,
         old: &AliasLinks,
@@ -370,20 +356,19 @@ impl Aliases {
         }
         aliases.sort_unstable();
         direct.sort_unstable();
-        self.resolve_links(store, page, aliases, direct)
+        self.resolve_links(page, aliases, direct)
     }
 
     /// Resolves links; `aliases` and `direct` are ascending.
     fn resolve_links(
         &self,
-        store: &Store,
         page: PageId,
         aliases: Vec<PageId>,
         direct: Vec<PageId>,
     ) -> Result<Resolved, StoreError> {
         let mut reached = BTreeSet::new();
         for alias in &aliases {
-            if let Some(to) = led_to(*alias, |page| self.after(store, page))?
+            if let Some(to) = led_to(*alias, |page| self.after(page))?
                 && to != page
                 && direct.binary_search(&to).is_err()
             {
@@ -409,8 +394,8 @@ pub(super) fn write(
     page: PageId,
     old: Option<&AliasRecord>,
     new: Option<&AliasRecord>,
-    mut lead: impl FnMut(PageId, bool) -> Result<(), EngineError>,
-) -> Result<(), EngineError> {
+    mut lead: impl FnMut(PageId, bool) -> Result<()>,
+) -> Result<()> {
     if old == new {
         return Ok(());
     }

@@ -51,8 +51,8 @@ pub(super) fn unread(error: ReadError<EngineError>) -> EngineError {
         ReadError::Input(error) => error.into(),
         ReadError::Interrupted(error) => error.into(),
         ReadError::Sink(error) => error,
-        ReadError::MostAreBad(_) => {
-            EngineError::Internal("reading ended at bad records that were not examined")
-        }
+        ReadError::MostAreBad(_) => EngineError::Internal(
+            "reading ended because of bad records, which must be handled before",
+        ),
     }
 }

@@ -10,7 +10,7 @@ use std::io::Read;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::EngineError;
+use crate::engine::{EngineError, Result};
 use seedbank_formats::ingest::Interner;
 use seedbank_store::records::{Barred, Meta};
 use seedbank_store::tables::{self, MetaKey};
@@ -51,7 +51,7 @@ impl Secret {
             Some(_) => Err(StoreError::Damaged {
                 table: tables::META.name,
                 key: "Secret".to_owned(),
-                what: "it is another record".to_owned(),
+                what: "expected a secret, found another record".to_owned(),
             }),
         }
     }
@@ -72,7 +72,7 @@ impl Secret {
 
     /// Stores a secret of another bank. Fails if this bank has a different one, since its own
     /// hashes would become useless.
-    pub(super) fn put(self, store: &Store, changes: &mut Changes) -> Result<(), EngineError> {
+    pub(super) fn put(self, store: &Store, changes: &mut Changes) -> Result<()> {
         match Self::load(store)? {
             Some(own) if own.0 != self.0 => Err(EngineError::ConflictingSecrets),
             Some(_) => Ok(()),
@@ -99,7 +99,6 @@ impl Secret {
     }
 }
 
-/// Blocked pages and sites.
 pub(super) struct Blocklist {
     secret: Secret,
     hashes: HashSet<Hash128>,
@@ -130,7 +129,6 @@ impl Blocklist {
         Ok((!blocklist.hashes.is_empty()).then_some(blocklist))
     }
 
-    /// Whether a site is blocked.
     pub(super) fn has_site(&self, site: &str) -> bool {
         self.sites && self.hashes.contains(&self.secret.of_site(site))
     }
@@ -145,7 +143,6 @@ impl Blocklist {
         of_url.collect()
     }
 
-    /// Whether a page or its site is blocked.
     pub(super) fn has_page(&self, site: &str, local: &str) -> bool {
         self.hashes.contains(&self.secret.of_page(site, local)) || self.has_site(site)
     }

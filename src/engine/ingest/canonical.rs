@@ -11,12 +11,11 @@ use super::fields::{Bytes, Fields, group};
 use super::gather::{Gaps, PageInput, put_input, take_input};
 use super::page_update::PageUpdate;
 use super::record_order::RecordOrder;
-use crate::engine::EngineError;
+use crate::engine::{EngineError, Result};
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::{self, Sorted};
 
-/// A canonical record, with the ids of its page and targets.
 pub(super) struct CanonicalRecord {
     pub(super) page: PageId,
     /// Whether the page is new to the bank.
@@ -31,8 +30,8 @@ pub(super) struct CanonicalRecord {
 /// Splits the key of a URL into the site and the rest, which a NUL byte separates.
 ///
 /// Sites contain no NUL byte, so the keys of a site are contiguous and sort as its URLs do.
-pub(super) fn split_key(key: &[u8]) -> Result<(&str, &str), EngineError> {
-    let broken = EngineError::Internal("a URL between two passes is broken");
+pub(super) fn split_key(key: &[u8]) -> Result<(&str, &str)> {
+    let broken = EngineError::Internal("a URL between two passes is invalid");
     let middle = key.iter().position(|byte| *byte == 0);
     let parts = middle.map(|at| {
         (
@@ -61,7 +60,6 @@ pub(super) fn by_record(page: PageId) -> Bytes {
 pub(super) struct CanonicalRecords {
     parts: Sorted,
     pub(super) snapshot: bool,
-    /// Whether every record so far has a fetch time.
     pub(super) dated: bool,
 }
 
@@ -74,12 +72,9 @@ impl CanonicalRecords {
         }
     }
 
-    pub(super) fn next_record(
-        &mut self,
-        watch: &dyn Watch,
-    ) -> Result<Option<CanonicalRecord>, EngineError> {
+    pub(super) fn next_record(&mut self, watch: &dyn Watch) -> Result<Option<CanonicalRecord>> {
         watch.proceed()?;
-        let lost = || EngineError::Internal("a record lost its page between two passes");
+        let lost = || EngineError::Internal("a record between two passes has no page");
         let Some(first) = self.parts.peek()? else {
             return Ok(None);
         };
@@ -159,10 +154,7 @@ impl CanonicalRecords {
 /// Adds a record to the batch's digest. It is computed over the canonical records, so it does not
 /// depend on the order of the input. Within a bank an id identifies a URL, even before the batch is
 /// committed.
-pub(super) fn digest(
-    record: &CanonicalRecord,
-    hasher: &mut blake3::Hasher,
-) -> Result<(), EngineError> {
+pub(super) fn digest(record: &CanonicalRecord, hasher: &mut blake3::Hasher) -> Result<()> {
     let update = record.update.digest_bytes()?;
     let mut bytes = Vec::with_capacity(64 + record.targets.len() * 8);
     bytes.extend_from_slice(&record.page.0.to_le_bytes());

@@ -8,11 +8,10 @@ use super::gather::{CollectedInput, Gaps, PageInput, take_input};
 use super::passes::Passes;
 use super::record_order::RecordOrder;
 use super::site_records::SortedSiteRecords;
-use crate::engine::EngineError;
+use crate::engine::Result;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::{self, Sorted};
 
-/// Input without duplicate records.
 pub(super) struct Deduplicated {
     pub(super) urls: Sorted,
     pub(super) pieces: Sorted,
@@ -28,12 +27,7 @@ pub(super) fn of_portion(portion: u32, rank: u32) -> u64 {
     u64::from(portion) << 32 | u64::from(rank)
 }
 
-/// Removes duplicate records.
-pub(super) fn deduplicate(
-    gathered: CollectedInput,
-    passes: &Passes<'_>,
-    watch: &dyn Watch,
-) -> Result<Deduplicated, EngineError> {
+pub(super) fn deduplicate(gathered: CollectedInput, passes: &Passes<'_>) -> Result<Deduplicated> {
     let mut input = Deduplicated {
         urls: gathered.urls,
         pieces: gathered.pieces,
@@ -44,7 +38,8 @@ pub(super) fn deduplicate(
     if gathered.portions < 2 {
         return Ok(input);
     }
-    let losers = losers(gathered.sources, watch)?;
+    // Records of one URL in different portions were not compared yet.
+    let losers = losers(gathered.sources, passes.watch)?;
     if losers.is_empty() {
         return Ok(input);
     }
@@ -56,7 +51,7 @@ pub(super) fn deduplicate(
         let mut named = RoaringBitmap::new();
         let mut maybe_unnamed = RoaringBitmap::new();
         while let Some((key, value)) = input.pieces.next_under(&portion)? {
-            watch.proceed()?;
+            passes.watch.proceed()?;
             let url = Fields(&key[portion.len()..]).u32()?;
             let mut targets = value;
             let packed = take_input(&mut targets)?;
@@ -73,6 +68,7 @@ pub(super) fn deduplicate(
             };
             of_piece.extend(Gaps::new(targets).filter_map(|rank| u32::try_from(rank).ok()));
         }
+        // A URL is unnamed only if no remaining piece of the portion names it.
         let unnamed = (maybe_unnamed - named).into_iter();
         input
             .unnamed
@@ -83,7 +79,7 @@ pub(super) fn deduplicate(
 }
 
 /// Returns the records that a record in another portion overrules.
-fn losers(mut sources: Sorted, watch: &dyn Watch) -> Result<RoaringTreemap, EngineError> {
+fn losers(mut sources: Sorted, watch: &dyn Watch) -> Result<RoaringTreemap> {
     let mut losers = RoaringTreemap::new();
     let mut url = Vec::new();
     let mut best: Option<((u64, RecordOrder), u64)> = None;

@@ -16,7 +16,7 @@ use super::page_update::PageUpdate;
 use super::record_order::{RecordHasher, RecordOrder};
 use super::site_records::{SiteRecords, SortedSiteRecords};
 use super::urls::Urls;
-use crate::engine::EngineError;
+use crate::engine::{EngineError, Result};
 use seedbank_formats::ingest::{Event, Interner, PageAttributes, PageRecord, ReadPiece, UrlNumber};
 use seedbank_store::{self, Sorted, Sorter, StoreError};
 
@@ -32,7 +32,6 @@ pub(super) enum PageInput {
     Attributes(PageUpdate),
 }
 
-/// A piece of a record in memory.
 struct Piece {
     url: u32,
     order: u64,
@@ -41,7 +40,6 @@ struct Piece {
     targets: std::ops::Range<usize>,
 }
 
-/// Collector of input events.
 pub(super) struct InputCollector {
     memory: usize,
     /// `None` until the first block arrives.
@@ -49,7 +47,6 @@ pub(super) struct InputCollector {
     pieces: Vec<Piece>,
     /// Targets of the pieces.
     targets: Vec<u32>,
-    /// Links from lists of links.
     links: Vec<(u32, u32)>,
     portion: u32,
     by_url: Sorter,
@@ -73,7 +70,6 @@ pub(super) struct CollectedInput {
     pub(super) urls: Sorted,
     /// Pieces by portion, rank and fetch time: input about the page, ranks of targets.
     pub(super) pieces: Sorted,
-    /// Attributes of sites, by name.
     pub(super) sites: SortedSiteRecords,
 }
 
@@ -101,7 +97,6 @@ impl InputCollector {
         }
     }
 
-    /// Returns the numbers of skipped records and links.
     pub(super) fn blocked(&self) -> BlockedCounts {
         self.blocklist
             .as_ref()
@@ -111,7 +106,7 @@ impl InputCollector {
 
     /// Adds a piece of the input. With `of_links` it comes from a list of links, in which a page on
     /// its own has no links.
-    pub(super) fn add(&mut self, block: ReadPiece, of_links: bool) -> Result<(), EngineError> {
+    pub(super) fn add(&mut self, block: ReadPiece, of_links: bool) -> Result<()> {
         let urls = self.urls.take();
         let mut urls = urls.unwrap_or_else(|| Urls::new(block.urls.alike()));
         urls.start_block(&block.urls);
@@ -154,6 +149,7 @@ impl InputCollector {
                     self.add_piece(url, 0, PageInput::Attributes(update), self.targets.len());
                 }
             }
+            // Close the portion as soon as it exceeds the memory budget.
             let held = urls.bytes()
                 + self.pieces.len() * size_of::<Piece>()
                 + self.targets.len() * size_of::<u32>()
@@ -256,7 +252,7 @@ impl InputCollector {
 
     /// Of several records for one URL, keeps the one with the latest fetch time, then the largest.
     /// URLs that are targets only of the others do not count as named.
-    fn keep_latest(&mut self, urls: &Urls, hasher: &mut RecordHasher) -> Result<(), EngineError> {
+    fn keep_latest(&mut self, urls: &Urls, hasher: &mut RecordHasher) -> Result<()> {
         let is_record = |piece: &Piece| matches!(piece.input, PageInput::Record(_));
         self.pieces.sort_by_key(|piece| (piece.url, piece.order));
         let mut keep = vec![true; self.pieces.len()];
@@ -292,7 +288,7 @@ impl InputCollector {
 
     /// Emits a portion to the sorters. The `only` portion needs no comparison with records of
     /// others.
-    fn close(&mut self, urls: &mut Urls, only: bool) -> Result<(), EngineError> {
+    fn close(&mut self, urls: &mut Urls, only: bool) -> Result<()> {
         let mut hasher = RecordHasher::new();
         self.keep_latest(urls, &mut hasher)?;
         let mut used = vec![false; urls.len()];
@@ -304,6 +300,7 @@ impl InputCollector {
         for (_, target) in &self.links {
             used[*target as usize] = true;
         }
+        // Only URLs that remaining records use get a rank.
         let order = urls.order(&used, HAS_RECORD);
         let mut ranks = vec![0_u32; urls.len()];
         let mut key = Vec::new();
@@ -348,6 +345,7 @@ impl InputCollector {
         for (from, to) in &mut self.links {
             (*from, *to) = (ranks[*from as usize], ranks[*to as usize]);
         }
+        // Links of lists become one piece per page.
         self.links.sort_unstable();
         self.links.dedup();
         for of_page in self.links.chunk_by(|a, b| a.0 == b.0) {
@@ -372,7 +370,7 @@ impl InputCollector {
         Ok(())
     }
 
-    pub(super) fn finish(mut self) -> Result<CollectedInput, EngineError> {
+    pub(super) fn finish(mut self) -> Result<CollectedInput> {
         if let Some(mut urls) = self.urls.take() {
             let only = self.portion == 0;
             self.close(&mut urls, only)?;
@@ -395,7 +393,7 @@ fn push_piece(
     input: &PageInput,
     targets: &[u32],
     bytes: &mut Vec<u8>,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let packed = seedbank_store::pack(input)?;
     bytes.clear();
     put_input(&packed, bytes)?;
@@ -409,16 +407,15 @@ fn push_piece(
 }
 
 /// Appends packed input about a page, prefixed by its length. Without links it is a few bytes.
-pub(super) fn put_input(packed: &[u8], out: &mut Vec<u8>) -> Result<(), EngineError> {
+pub(super) fn put_input(packed: &[u8], out: &mut Vec<u8>) -> Result<()> {
     let length = u8::try_from(packed.len());
     out.push(length.map_err(|_| EngineError::Internal("a record is too long"))?);
     out.extend_from_slice(packed);
     Ok(())
 }
 
-/// Parses what [`put_input`] wrote.
-pub(super) fn take_input<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8], EngineError> {
-    let cut = || EngineError::Internal("a record between two passes is cut off");
+pub(super) fn take_input<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8]> {
+    let cut = || EngineError::Internal("a record between two passes is truncated");
     let (length, rest) = bytes.split_first().ok_or_else(cut)?;
     let (packed, rest) = rest
         .split_at_checked(usize::from(*length))

@@ -2,10 +2,10 @@
 
 use super::link_delta::{LinkDelta, PendingBlocks, delta, write_blocks};
 use super::passes::{PageEvent, Passes, intra_event, page_event};
-use crate::engine::EngineError;
+use crate::engine::Result;
 use seedbank_algorithms::page::PageId;
 use seedbank_store::links::LinkKey;
-use seedbank_store::{Store, tables};
+use seedbank_store::tables;
 
 /// The block of `intra` that the pass has reached, and blocks that are complete.
 #[derive(Default)]
@@ -19,18 +19,20 @@ impl IntraBlocks {
     /// in ascending order.
     pub(super) fn replace(
         &mut self,
-        store: &Store,
         page: PageId,
         targets: Vec<u32>,
         passes: &mut Passes<'_>,
-    ) -> Result<i64, EngineError> {
+    ) -> Result<i64> {
         let (key, place) = LinkKey::of_page(page);
         if self.at.as_ref().is_none_or(|at| at.key != key) {
             self.finish_block();
             if self.pending.is_full() {
                 self.write(passes)?;
             }
-            self.at = Some(LinkDelta::new(key, store.links(&tables::INTRA, key)?));
+            self.at = Some(LinkDelta::new(
+                key,
+                passes.store.links(&tables::INTRA, key)?,
+            ));
         }
         let Some(at) = &mut self.at else {
             return Ok(0);
@@ -52,7 +54,7 @@ impl IntraBlocks {
     }
 
     /// Writes the blocks, and emits the changes of their targets.
-    pub(super) fn write(&mut self, passes: &mut Passes<'_>) -> Result<(), EngineError> {
+    pub(super) fn write(&mut self, passes: &mut Passes<'_>) -> Result<()> {
         self.finish_block();
         write_blocks(
             &tables::INTRA,

@@ -3,7 +3,7 @@
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use super::passes::{Passes, Places};
-use crate::engine::EngineError;
+use crate::engine::Result;
 use seedbank_store::links::{Link, LinkBlock, LinkKey};
 use seedbank_store::{Sorter, StoreError, Table, Value, encode};
 
@@ -42,8 +42,8 @@ pub(super) fn write_blocks<T: Link + Send + Sync>(
     table: &'static Table<LinkKey, LinkBlock<T>>,
     pending: PendingBlocks<T>,
     passes: &mut Passes<'_>,
-    emit: impl Fn(&mut Sorter, T, LinkKey, Places) -> Result<(), EngineError>,
-) -> Result<(), EngineError>
+    emit: impl Fn(&mut Sorter, T, LinkKey, Places) -> Result<()>,
+) -> Result<()>
 where
     LinkBlock<T>: Value,
 {
@@ -63,7 +63,6 @@ where
     Ok(())
 }
 
-/// Result of replacing lists of a block.
 struct Outcome<T> {
     key: LinkKey,
     /// The new block; `None` if it is empty.
@@ -114,7 +113,6 @@ impl<T: Link> LinkDelta<T> {
         self.events.is_empty()
     }
 
-    /// Returns the approximate memory usage, in bytes.
     fn bytes(&self) -> usize {
         let links = |block: &LinkBlock<T>| block.lists().map(|list| list.1.len()).sum::<usize>();
         (links(&self.old) + links(&self.new)) * size_of::<T>()
@@ -130,6 +128,7 @@ impl<T: Link> LinkDelta<T> {
         // A new block needs no search; one that only gains needs none in its old version.
         let old = self.old.distinct();
         let mut new: Option<Vec<T>> = None;
+        // Events are sorted, so those of one target are adjacent.
         for of_target in self
             .events
             .chunk_by(|a, b| a >> PLACE_BITS == b >> PLACE_BITS)
@@ -178,7 +177,7 @@ fn event<T: Link>(target: T, place: u32, gained: bool) -> u128 {
 
 #[expect(
     clippy::cast_possible_truncation,
-    reason = "what event() put together is cut apart"
+    reason = "event() encoded both halves in 32 bits"
 )]
 fn target_of<T: Link>(event: u128) -> Option<T> {
     let target = event >> PLACE_BITS;

@@ -9,9 +9,8 @@ use super::link_delta::{delta, difference};
 use super::loss::GivenLinks;
 use super::page_update::PageUpdate;
 use super::passes::{PageEvent, Passes, lead_event, member_event, page_event, target_event};
-use crate::engine::EngineError;
+use crate::engine::Result;
 use seedbank_algorithms::page::{PageId, RowId};
-use seedbank_algorithms::watch::Watch;
 use seedbank_store::aliases::{AliasLinks, AliasRecord};
 use seedbank_store::records::{PageRecord, PageState};
 use seedbank_store::{Hash128, Store, row_hash, tables};
@@ -22,7 +21,7 @@ fn find_row(
     page: PageId,
     hash: Hash128,
     targets: &[PageId],
-) -> Result<Option<RowId>, EngineError> {
+) -> Result<Option<RowId>> {
     let site = page.site();
     for index in store
         .get(&tables::ROW_HASHES, &(site, hash))?
@@ -41,19 +40,17 @@ fn find_row(
 ///
 /// `hasher` becomes the batch's digest.
 pub(super) fn links_pass(
-    store: &Store,
     records: &mut CanonicalRecords,
     passes: &mut Passes<'_>,
     hasher: &mut blake3::Hasher,
-    watch: &dyn Watch,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let mut intra = IntraBlocks::default();
-    let known = records.snapshot.then(|| store.scan(&tables::PAGES));
+    let known = records.snapshot.then(|| passes.store.scan(&tables::PAGES));
     let mut known = known.transpose()?.map(Iterator::peekable);
     let affected = std::mem::take(&mut passes.aliases.affected);
     let mut affected = affected.into_iter().map(PageId).peekable();
-    while let Some(record) = records.next_record(watch)? {
-        watch.advance(1);
+    while let Some(record) = records.next_record(passes.watch)? {
+        passes.watch.advance(1);
         digest(&record, hasher)?;
         let CanonicalRecord {
             page,
@@ -66,54 +63,47 @@ pub(super) fn links_pass(
         while let Some(entry) = known.as_mut().and_then(|known| {
             known.next_if(|entry| entry.as_ref().map_or(true, |(before, _)| *before <= page))
         }) {
-            watch.proceed()?;
+            passes.watch.proceed()?;
             let (before, record) = entry?;
             if before == page {
                 old = Some(record);
             } else {
-                mark_omitted_gone(store, before, record, &mut intra, passes)?;
+                mark_omitted_gone(before, record, &mut intra, passes)?;
             }
         }
         while let Some(before) = affected.next_if(|before| *before < page) {
-            watch.proceed()?;
+            passes.watch.proceed()?;
             // A snapshot omits it.
             if !records.snapshot {
-                resolve_links_again(store, before, &mut intra, passes)?;
+                resolve_links_again(before, &mut intra, passes)?;
             }
         }
+        // A page with a record is resolved with the record, not twice.
         let is_affected = affected.next_if_eq(&page).is_some();
         if !is_new && old.is_none() {
-            old = Some(store.need(&tables::PAGES, &page)?);
+            old = Some(passes.store.need(&tables::PAGES, &page)?);
         }
         let subject = Subject {
             page,
             old,
             is_named: true,
         };
-        update_page(
-            store,
-            &subject,
-            update,
-            (targets, is_affected),
-            &mut intra,
-            passes,
-        )?;
+        update_page(&subject, update, (targets, is_affected), &mut intra, passes)?;
     }
     if !records.snapshot {
         for before in affected {
-            watch.proceed()?;
-            resolve_links_again(store, before, &mut intra, passes)?;
+            passes.watch.proceed()?;
+            resolve_links_again(before, &mut intra, passes)?;
         }
     }
     for entry in known.into_iter().flatten() {
-        watch.proceed()?;
+        passes.watch.proceed()?;
         let (page, record) = entry?;
-        mark_omitted_gone(store, page, record, &mut intra, passes)?;
+        mark_omitted_gone(page, record, &mut intra, passes)?;
     }
     intra.write(passes)
 }
 
-/// A page whose links are updated.
 struct Subject {
     page: PageId,
     /// `None` for a new page.
@@ -124,12 +114,11 @@ struct Subject {
 
 /// Marks a crawled page or an alias that a snapshot does not name as gone.
 fn mark_omitted_gone(
-    store: &Store,
     page: PageId,
     record: PageRecord,
     intra: &mut IntraBlocks,
     passes: &mut Passes<'_>,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     if matches!(record.state, PageState::Crawled | PageState::Alias) {
         let subject = Subject {
             page,
@@ -137,53 +126,46 @@ fn mark_omitted_gone(
             is_named: false,
         };
         let nothing = (Vec::new(), false);
-        update_page(store, &subject, PageUpdate::GONE, nothing, intra, passes)?;
+        update_page(&subject, PageUpdate::GONE, nothing, intra, passes)?;
     }
     Ok(())
 }
 
-/// Resolves the links of a page without a record again.
 fn resolve_links_again(
-    store: &Store,
     page: PageId,
     intra: &mut IntraBlocks,
     passes: &mut Passes<'_>,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let subject = Subject {
         page,
-        old: Some(store.need(&tables::PAGES, &page)?),
+        old: Some(passes.store.need(&tables::PAGES, &page)?),
         is_named: false,
     };
-    let links = resolved_again(store, &subject, passes)?;
-    set_links(store, &subject, links, intra, passes).map(drop)
+    let links = resolved_again(&subject, passes)?;
+    set_links(&subject, links, intra, passes).map(drop)
 }
 
 /// Resolves the links of an existing page with the aliases after the batch.
-fn resolved_again(
-    store: &Store,
-    subject: &Subject,
-    passes: &Passes<'_>,
-) -> Result<Resolved, EngineError> {
+fn resolved_again(subject: &Subject, passes: &Passes<'_>) -> Result<Resolved> {
     let page = subject.page;
     let row = subject.old.as_ref().and_then(|record| record.row);
-    let links = store.links_of(page, row)?;
-    let old = match passes.aliases.record(store, page, subject.is_named)? {
+    let links = passes.store.links_of(page, row)?;
+    let old = match passes.aliases.record(page, subject.is_named)? {
         Some(AliasRecord::Links(old)) => old,
         _ => AliasLinks::default(),
     };
-    Ok(passes.aliases.resolve_again(store, page, links, &old)?)
+    Ok(passes.aliases.resolve_again(page, links, &old)?)
 }
 
 /// Updates a page. `given` contains the targets of the record, and whether aliases to which the
 /// page links change.
 fn update_page(
-    store: &Store,
     subject: &Subject,
     update: PageUpdate,
     given: (Vec<PageId>, bool),
     intra: &mut IntraBlocks,
     passes: &mut Passes<'_>,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let (targets, is_affected) = given;
     let page = subject.page;
     let old_state = subject.old.as_ref().map(|record| record.state);
@@ -197,19 +179,19 @@ fn update_page(
         } else {
             targets
         };
-        let resolved = passes.aliases.resolve(store, page, given)?;
+        let resolved = passes.aliases.resolve(page, given)?;
         let now = resolved.links.len();
-        let more = set_links(store, subject, resolved, intra, passes)?;
+        let more = set_links(subject, resolved, intra, passes)?;
         links = Some(GivenLinks { now, more });
     } else if is_affected {
-        let resolved = resolved_again(store, subject, passes)?;
-        set_links(store, subject, resolved, intra, passes)?;
+        let resolved = resolved_again(subject, passes)?;
+        set_links(subject, resolved, intra, passes)?;
     } else if old_state == Some(PageState::Alias) && new_state != PageState::Alias {
         let none = Resolved {
             links: Vec::new(),
             aliases: None,
         };
-        set_links(store, subject, none, intra, passes)?;
+        set_links(subject, none, intra, passes)?;
     }
     passes.loss.count(page, old_state, new_state, links);
     page_event(&mut passes.pages, page, &PageEvent::Update(update))
@@ -217,14 +199,13 @@ fn update_page(
 
 /// Replaces a page's links and its alias record. Returns the change of the number of links.
 fn set_links(
-    store: &Store,
     subject: &Subject,
     resolved: Resolved,
     intra: &mut IntraBlocks,
     passes: &mut Passes<'_>,
-) -> Result<i64, EngineError> {
+) -> Result<i64> {
     let page = subject.page;
-    let old = passes.aliases.record(store, page, subject.is_named)?;
+    let old = passes.aliases.record(page, subject.is_named)?;
     let alias = passes.aliases.alias(page).map(AliasRecord::Alias);
     let new = alias.or(resolved.aliases.map(AliasRecord::Links));
     let Passes {
@@ -236,22 +217,21 @@ fn set_links(
     let (here, elsewhere): (Vec<&PageId>, Vec<&PageId>) = resolved.links.iter().partition(is_here);
     let here = here.into_iter().map(|target| target.index()).collect();
     let elsewhere: Vec<PageId> = elsewhere.into_iter().copied().collect();
-    let more = intra.replace(store, page, here, passes)?;
+    let more = intra.replace(page, here, passes)?;
     let row = subject.old.as_ref().and_then(|record| record.row);
-    Ok(more + inter_links(store, page, row, &elsewhere, passes)?)
+    Ok(more + inter_links(page, row, &elsewhere, passes)?)
 }
 
 /// Replaces a page's links to other sites. Returns the change of their number.
 fn inter_links(
-    store: &Store,
     page: PageId,
     old_row: Option<u32>,
     new: &[PageId],
     passes: &mut Passes<'_>,
-) -> Result<i64, EngineError> {
+) -> Result<i64> {
     let old_row = old_row.map(|index| RowId::new(page.site(), index));
     let old = match old_row {
-        Some(row) => store.need_row(row)?,
+        Some(row) => passes.store.need_row(row)?,
         None => Vec::new(),
     };
     if old == new {
@@ -268,8 +248,9 @@ fn inter_links(
         page_event(&mut passes.pages, page, &PageEvent::Row(None))?;
         return Ok(more);
     }
+    // An equal row of the site is shared; otherwise the rows pass creates one.
     let hash = row_hash(new);
-    if let Some(row) = find_row(store, page, hash, new)? {
+    if let Some(row) = find_row(passes.store, page, hash, new)? {
         member_event(&mut passes.members, row, page.index(), true)?;
         page_event(&mut passes.pages, page, &PageEvent::Row(Some(row.index())))?;
         return Ok(more);

@@ -8,7 +8,7 @@
 
 use roaring::RoaringTreemap;
 
-use crate::engine::EngineError;
+use crate::engine::{EngineError, Result};
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::within_limit;
@@ -77,9 +77,10 @@ impl Loss {
         &self,
         store: &Store,
         pages_before: u64,
-        (limit, snapshot): (f64, bool),
+        limit: f64,
+        snapshot: bool,
         watch: &dyn Watch,
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         let pages_after = pages_before.saturating_add_signed(self.pages);
         let pages = is_too_much(pages_before, pages_after, MIN_LOST_PAGES, limit);
         let links = |more: u64| {
@@ -104,7 +105,7 @@ impl Loss {
         })
     }
 
-    fn links_of_unchanged(&self, store: &Store, watch: &dyn Watch) -> Result<u64, EngineError> {
+    fn links_of_unchanged(&self, store: &Store, watch: &dyn Watch) -> Result<u64> {
         let mut links = 0;
         for page in &self.unchanged {
             watch.proceed()?;

@@ -33,9 +33,8 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use crate::engine::clock::now;
-use crate::engine::{Bank, EngineError};
+use crate::engine::{Bank, EngineError, Result};
 pub use aliases::AliasCounts;
-use aliases::Aliases;
 use bad_records::bad_records;
 pub use blocklist::BlockedCounts;
 use blocklist::Blocklist;
@@ -145,11 +144,7 @@ impl Bank {
     /// scan of all pages.
     ///
     /// [`again`]: IngestRequest::again
-    pub fn ingest(
-        &self,
-        request: &IngestRequest,
-        watch: &dyn Watch,
-    ) -> Result<IngestReport, EngineError> {
+    pub fn ingest(&self, request: &IngestRequest, watch: &dyn Watch) -> Result<IngestReport> {
         let mut sources = request.format.sources(&request.inputs);
         let of_pages = sources.len();
         sources.extend(request.sites.iter().map(sites_source));
@@ -174,7 +169,7 @@ impl Bank {
         request: &IngestRequest,
         sources: &mut [Box<dyn Source + '_>],
         watch: &dyn Watch,
-    ) -> Result<IngestReport, EngineError> {
+    ) -> Result<IngestReport> {
         let names: Vec<String> = sources.iter().map(|source| source.name()).collect();
         let inputs = Inputs {
             of_links: sources.len(),
@@ -191,16 +186,13 @@ impl Bank {
         request: &IngestRequest,
         mut inputs: Inputs<'_, '_>,
         watch: &dyn Watch,
-    ) -> Result<IngestReport, EngineError> {
+    ) -> Result<IngestReport> {
         let begun = Instant::now();
         let writer = Writer::open(self.path(), request.wait, watch)?;
         writer.limit_memory(request.memory);
         let naming = writable_naming(&writer)?;
-        let last = writer.counters()?.batch;
-        let batch = last.checked_add(1).ok_or(StoreError::Full("batch"))?;
-        let spill = writer.spill_folder();
-        let aliases = Aliases::load(&writer)?;
-        let mut passes = Passes::new(&spill, request.memory, writer.counters()?, batch, aliases);
+        let mut passes = Passes::new(&writer, request.memory, watch)?;
+        let batch = passes.batch;
         let rejects = RejectList::new(request.rejects.as_deref(), self.path(), batch)?;
         let collector = passes.collector(Blocklist::load(&writer)?);
         for source in &mut *inputs.sources {
@@ -221,16 +213,16 @@ impl Bank {
             rejects_listed: listed.count,
             ..IngestReport::begun(name, kind, read)
         };
-        let digest = run_passes(&writer, collector, request, &mut passes, &mut report, watch)?;
+        let digest = run_passes(&writer, collector, request, &mut passes, &mut report)?;
         report.seconds = begun.elapsed().as_secs_f64();
         if report.same_as.is_some() || request.dry_run {
             return Ok(report);
         }
-        let of_batch = (*digest.as_bytes(), inputs.names);
-        let (changes, counters) = finish_batch(passes, &report, of_batch)?;
+        let (changes, counters) = finish_batch(passes, &report, *digest.as_bytes(), inputs.names)?;
         watch.stage("commit", None);
         watch.proceed()?;
         let committed = writer.commit_batch(changes, counters);
+        // An unpublished batch is committed too, so its list of bad records gets its name.
         let is_in = matches!(&committed, Ok(()) | Err(StoreError::Unpublished(_)));
         if is_in && request.rejects.is_none() {
             let attempt = report.rejects_file.take();
@@ -243,13 +235,14 @@ impl Bank {
     }
 }
 
-/// Returns the changes and counters of a processed batch, with its record. `of_batch` contains the
-/// digest of its records and the names of its inputs.
+/// Returns the changes and counters of a processed batch, with its record. `digest` is that of its
+/// records, and `inputs` are the names of its inputs.
 fn finish_batch(
     passes: Passes<'_>,
     report: &IngestReport,
-    (digest, inputs): ([u8; 32], Vec<String>),
-) -> Result<(Changes, Counters), EngineError> {
+    digest: [u8; 32],
+    inputs: Vec<String>,
+) -> Result<(Changes, Counters)> {
     let Passes {
         mut changes,
         mut counters,
@@ -278,14 +271,12 @@ fn finish_batch(
     Ok((changes, counters))
 }
 
-/// Sources of a batch.
 struct Inputs<'a, 's> {
     sources: &'a mut [Box<dyn Source + 's>],
     /// Number of sources that are inputs; those after them list pages and sites.
     of_links: usize,
     /// Number of sources with records of pages; after them comes the list of sites.
     of_pages: usize,
-    /// Names of the inputs, and of the list of sites.
     names: Vec<String>,
     /// Name of the batch unless the request contains one.
     name: String,
@@ -299,7 +290,7 @@ fn read_inputs(
     mut collector: InputCollector,
     mut rejects: RejectList,
     watch: &dyn Watch,
-) -> Result<(InputCollector, ReadSummary, Listed), EngineError> {
+) -> Result<(InputCollector, ReadSummary, Listed)> {
     let Inputs {
         sources,
         of_links,
@@ -353,7 +344,7 @@ fn first_name(request: &IngestRequest) -> String {
 /// Another suffix list changes thousands of registrable domains. Of bare hosts it changes only
 /// those few that are `www.` and a public suffix in only one of the lists, which is not a reason to
 /// reject a bank.
-fn writable_naming(writer: &Writer) -> Result<Naming, EngineError> {
+fn writable_naming(writer: &Writer) -> Result<Naming> {
     let settings = writer.settings()?;
     let naming = crate::engine::naming(&settings)?;
     if naming.sites == SiteMode::Domain && settings.suffix_list != SUFFIX_LIST {
@@ -392,34 +383,26 @@ fn run_passes(
     request: &IngestRequest,
     passes: &mut Passes<'_>,
     report: &mut IngestReport,
-    watch: &dyn Watch,
-) -> Result<blake3::Hash, EngineError> {
+) -> Result<blake3::Hash> {
+    let watch = passes.watch;
     let mut hasher = blake3::Hasher::new();
     hasher.update(&[u8::from(request.snapshot)]);
     watch.stage("sort", None);
-    let input = deduplicate::deduplicate(collector.finish()?, passes, watch)?;
+    let input = deduplicate::deduplicate(collector.finish()?, passes)?;
     watch.stage("find", None);
     let (urls, mut site_records) = (input.urls, input.sites);
-    let resolved = resolve::resolve(
-        writer,
-        urls,
-        &input.unnamed,
-        &mut site_records,
-        passes,
-        watch,
-    )?;
+    let resolved = resolve::resolve(urls, &input.unnamed, &mut site_records, passes)?;
     let records = resolved.records;
+    // An empty snapshot is most likely a failed export.
     if request.snapshot && records == 0 {
         return Err(EngineError::EmptySnapshot);
     }
-    resolve::group_by_page(input.pieces, resolved, passes, watch)?;
-    passes
-        .aliases
-        .resolve_changes(writer, request.snapshot, watch)?;
+    resolve::group_by_page(input.pieces, resolved, passes)?;
+    passes.aliases.resolve_changes(request.snapshot, watch)?;
     watch.stage("links", Some(records));
     let parts = passes.take(|passes| &mut passes.records)?;
     let mut records = CanonicalRecords::new(parts, request.snapshot);
-    links::links_pass(writer, &mut records, passes, &mut hasher, watch)?;
+    links::links_pass(&mut records, passes, &mut hasher)?;
     let of_sites = site_records.digest();
     if let Some(digest) = &of_sites {
         hasher.update(digest.as_bytes());
@@ -438,30 +421,31 @@ fn run_passes(
         }
         report.repeats = Some(number);
     }
+    // The links pass has counted all losses, and nothing was changed yet.
     let crawled = passes.counters.crawled;
-    let limit = (request.max_loss, request.snapshot);
-    passes.loss.check(writer, crawled, limit, watch)?;
+    let (limit, snapshot) = (request.max_loss, request.snapshot);
+    passes.loss.check(writer, crawled, limit, snapshot, watch)?;
     watch.stage("rows", None);
     let rows = passes.take(|passes| &mut passes.new_rows)?;
-    rows::rows_pass(writer, rows, passes, watch)?;
+    rows::rows_pass(rows, passes)?;
     let members = passes.take(|passes| &mut passes.members)?;
-    rows::members_pass(writer, members, passes, watch)?;
+    rows::members_pass(members, passes)?;
     let of_blocks = passes.take(|passes| &mut passes.rows)?;
-    row_blocks::row_blocks_pass(writer, of_blocks, passes, watch)?;
+    row_blocks::row_blocks_pass(of_blocks, passes)?;
     watch.stage("targets", None);
     let targets = passes.take(|passes| &mut passes.targets)?;
-    targets::targets_pass(writer, targets, passes, watch)?;
+    targets::targets_pass(targets, passes)?;
     let counts = passes.take(|passes| &mut passes.row_counts)?;
-    rows::row_counts_pass(writer, counts, passes, watch)?;
+    rows::row_counts_pass(counts, passes)?;
     let of_hashes = passes.take(|passes| &mut passes.row_hashes)?;
-    rows::row_hashes_pass(writer, of_hashes, passes, watch)?;
+    rows::row_hashes_pass(of_hashes, passes)?;
     watch.stage("pages", None);
     let pages = passes.take(|passes| &mut passes.pages)?;
-    pages::pages_pass(writer, pages, passes, watch)?;
+    pages::pages_pass(pages, passes)?;
     let digests = passes.take(|passes| &mut passes.digests)?;
-    pages::digests_pass(writer, digests, passes, watch)?;
+    pages::digests_pass(digests, passes)?;
     let sites = passes.take(|passes| &mut passes.sites)?;
-    pages::sites_pass(writer, sites, passes, watch)?;
+    pages::sites_pass(sites, passes)?;
     passes.counts.records = report.read.records;
     passes.counts.rejected = report.read.rejected();
     passes.counts.overruled = input.overruled + site_records.overruled;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::EngineError;
+use crate::engine::Result;
 use seedbank_algorithms::page::AliasBy;
 use seedbank_formats::ingest::{Attribute, UncrawledOutlinks};
 use seedbank_store::records::PageState;
@@ -13,7 +13,6 @@ use seedbank_store::{self, Hash128};
 pub(super) struct PageUpdate {
     /// Whether it replaces the page's outlinks.
     pub(super) links: bool,
-    /// Whether it makes the page crawled.
     pub(super) crawled: bool,
     pub(super) gone: bool,
     pub(super) spam: Option<bool>,
@@ -46,7 +45,7 @@ impl PageUpdate {
 
     /// Returns its bytes in a batch's digest. Without a quality, they are the same as before
     /// qualities existed, so that old batches are still recognised.
-    pub(super) fn digest_bytes(&self) -> Result<Vec<u8>, EngineError> {
+    pub(super) fn digest_bytes(&self) -> Result<Vec<u8>> {
         let mut bytes = seedbank_store::pack(&(
             self.links,
             self.crawled,
@@ -63,7 +62,6 @@ impl PageUpdate {
         Ok(bytes)
     }
 
-    /// Update of a page that is gone.
     pub(super) const GONE: Self = Self {
         links: true,
         crawled: false,
@@ -82,11 +80,6 @@ impl PageUpdate {
         links: false,
         crawled: true,
         gone: false,
-        spam: None,
-        clicks: None,
-        uncrawled: UncrawledOutlinks::Absent,
-        digest: None,
-        alias: None,
-        quality: Attribute::Absent,
+        ..Self::GONE
     };
 }

@@ -4,26 +4,20 @@
 use super::fields::{Bytes, Fields, group};
 use super::page_update::PageUpdate;
 use super::passes::{PageEvent, PagesEvent, Passes, SiteDelta, read_page};
-use crate::engine::EngineError;
+use crate::engine::Result;
 use seedbank_algorithms::page::{PageId, SiteId};
-use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::{Attribute, UncrawledOutlinks};
 use seedbank_store::links::{LinkKey, NEIGHBOURS};
 use seedbank_store::records::{FormerPage, PageRecord, PageState, SiteGiven, SiteRecord};
-use seedbank_store::{self, Hash128, Sorted, Store, StoreError, tables};
+use seedbank_store::{self, Hash128, Sorted, StoreError, tables};
 
 /// Writes the records of pages, and emits changes of their sites.
-pub(super) fn pages_pass(
-    store: &Store,
-    mut events: Sorted,
-    passes: &mut Passes<'_>,
-    watch: &dyn Watch,
-) -> Result<(), EngineError> {
+pub(super) fn pages_pass(mut events: Sorted, passes: &mut Passes<'_>) -> Result<()> {
     let mut delta = SiteDelta::default();
     let mut site = None;
     let mut changes: Vec<Option<PageChange>> = Vec::new();
     while let Some(key) = events.peek()? {
-        watch.proceed()?;
+        passes.watch.proceed()?;
         let (of_block, _) = LinkKey::of_page(Fields(key).page()?);
         if site != Some(of_block.site) {
             if let Some(site) = site {
@@ -48,7 +42,7 @@ pub(super) fn pages_pass(
                 continue;
             };
             let page = PageId::new(of_block.site, of_block.index(place));
-            change.apply(store, page, &mut delta, passes)?;
+            change.apply(page, &mut delta, passes)?;
         }
     }
     if let Some(site) = site {
@@ -105,21 +99,15 @@ impl PageChange {
         }
     }
 
-    fn apply(
-        mut self,
-        store: &Store,
-        page: PageId,
-        delta: &mut SiteDelta,
-        passes: &mut Passes<'_>,
-    ) -> Result<(), EngineError> {
+    fn apply(mut self, page: PageId, delta: &mut SiteDelta, passes: &mut Passes<'_>) -> Result<()> {
         let local = self.new_local.take();
         let old = match local {
             Some(_) => None,
-            None => Some(store.need(&tables::PAGES, &page)?),
+            None => Some(passes.store.need(&tables::PAGES, &page)?),
         };
         // A new page gets the attributes of its site by an event, if there are any.
         if self.site.is_none() && old.is_some() && self.loses_quality() {
-            let site = store.get(&tables::SITES, &page.site())?;
+            let site = passes.store.get(&tables::SITES, &page.site())?;
             self.site = Some(site.unwrap_or_default().given);
         }
         let mut new = self.new_record(page, old.as_ref(), local, passes.batch)?;
@@ -146,7 +134,7 @@ impl PageChange {
         old: Option<&PageRecord>,
         local: Option<String>,
         batch: u32,
-    ) -> Result<PageRecord, EngineError> {
+    ) -> Result<PageRecord> {
         let mut record = old.cloned().unwrap_or_else(|| PageRecord {
             state: PageState::Known,
             ..PageRecord::unlinked(local.unwrap_or_default(), batch)
@@ -172,7 +160,7 @@ impl PageChange {
         record.uncrawled_intra = u32::try_from(uncrawled).map_err(|_| StoreError::Damaged {
             table: tables::PAGES.name,
             key: page.to_string(),
-            what: "its count of uncrawled targets does not fit its links".to_owned(),
+            what: "the count of uncrawled targets does not match the links".to_owned(),
         })?;
         Ok(record)
     }
@@ -212,7 +200,7 @@ fn count_changes(
     change: &PageChange,
     delta: &mut SiteDelta,
     passes: &mut Passes<'_>,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     for (record, by) in old.into_iter().map(|old| (old, -1)).chain([(new, 1)]) {
         match record.state {
             PageState::Known => delta.known += by,
@@ -232,6 +220,7 @@ fn count_changes(
     }
     delta.intra_links += change.intra.unwrap_or(0);
     delta.inter_links += change.inter;
+    // Only digests of crawled pages count.
     let (lost, gained) = (old.and_then(counted_digest), counted_digest(new));
     if lost != gained {
         for (digest, by) in [(lost, -1), (gained, 1)] {
@@ -250,6 +239,7 @@ fn count_changes(
         }
     }
     passes.counts.born += u64::from(old.is_none());
+    // Decides which later refreshes see a change: all readers, the site, or cover methods.
     let other = old.is_none_or(|old| has_changed(old, new));
     if other || change.intra.is_some() {
         passes.counts.changed += 1;
@@ -280,19 +270,23 @@ fn has_changed(old: &PageRecord, new: &PageRecord) -> bool {
     same_batch != *old && (is_page(old) || is_page(new))
 }
 
+/// Returns the part of a page's record whose previous versions are stored.
+pub(super) const fn history_of(record: &PageRecord) -> FormerPage {
+    FormerPage {
+        state: record.state,
+        spam: record.spam,
+        row: record.row,
+    }
+}
+
 /// Stores the previous version of the page if its state, spam mark or row changed.
 fn store_former(
     page: PageId,
     old: Option<&PageRecord>,
     new: &PageRecord,
     passes: &mut Passes<'_>,
-) -> Result<(), EngineError> {
-    let standing = |record: &PageRecord| FormerPage {
-        state: record.state,
-        spam: record.spam,
-        row: record.row,
-    };
-    if let Some(was) = old.map(standing).filter(|was| *was != standing(new)) {
+) -> Result<()> {
+    if let Some(was) = old.map(history_of).filter(|was| *was != history_of(new)) {
         passes.former.push(page)?;
         let key = (passes.batch, page);
         passes.changes.put(&tables::FORMER_PAGES, &key, &was)?;
@@ -311,18 +305,13 @@ fn cover_inputs(record: Option<&PageRecord>) -> Option<impl PartialEq> {
 }
 
 /// Writes the number of pages for each content digest.
-pub(super) fn digests_pass(
-    store: &Store,
-    mut events: Sorted,
-    passes: &mut Passes<'_>,
-    watch: &dyn Watch,
-) -> Result<(), EngineError> {
+pub(super) fn digests_pass(mut events: Sorted, passes: &mut Passes<'_>) -> Result<()> {
     while let Some(key) = events.peek()? {
-        watch.proceed()?;
+        passes.watch.proceed()?;
         let of_digest: [u8; 20] = group(key)?;
         let mut fields = Fields(&of_digest);
         let address = (fields.site()?, fields.hash()?);
-        let old = store.get(&tables::DIGESTS, &address)?.unwrap_or(0);
+        let old = passes.store.get(&tables::DIGESTS, &address)?.unwrap_or(0);
         let mut count = i64::from(old);
         while let Some((_, value)) = events.next_under(&of_digest)? {
             count += Fields(value).i64()?;
@@ -330,7 +319,7 @@ pub(super) fn digests_pass(
         let new = u32::try_from(count).map_err(|_| StoreError::Damaged {
             table: tables::DIGESTS.name,
             key: format!("{}", address.0),
-            what: "its count does not fit the pages".to_owned(),
+            what: "the count does not match the pages".to_owned(),
         })?;
         if new == old {
             continue;
@@ -352,17 +341,12 @@ pub(super) fn digests_pass(
 }
 
 /// Writes the records of sites and sums up the bank's counters.
-pub(super) fn sites_pass(
-    store: &Store,
-    mut deltas: Sorted,
-    passes: &mut Passes<'_>,
-    watch: &dyn Watch,
-) -> Result<(), EngineError> {
+pub(super) fn sites_pass(mut deltas: Sorted, passes: &mut Passes<'_>) -> Result<()> {
     while let Some(key) = deltas.peek()? {
-        watch.proceed()?;
+        passes.watch.proceed()?;
         let of_site: [u8; 4] = group(key)?;
         let site = SiteId(u32::from_be_bytes(of_site));
-        let old = store.get(&tables::SITES, &site)?;
+        let old = passes.store.get(&tables::SITES, &site)?;
         let mut new = old.clone().unwrap_or_default();
         while let Some((_, value)) = deltas.next_under(&of_site)? {
             apply_delta(site, &mut new, seedbank_store::unpack(value)?, passes)?;
@@ -391,11 +375,11 @@ fn apply_delta(
     record: &mut SiteRecord,
     delta: SiteDelta,
     passes: &mut Passes<'_>,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let misfit = || StoreError::Damaged {
         table: tables::SITES.name,
         key: site.to_string(),
-        what: "its counts do not fit its pages".to_owned(),
+        what: "the counts do not match the pages".to_owned(),
     };
     let narrow = |count: &mut u32, by: i64| -> Result<(), StoreError> {
         *count = u32::try_from(i64::from(*count) + by).map_err(|_| misfit())?;
@@ -431,6 +415,7 @@ fn apply_delta(
     wide(&mut record.inter_links, delta.inter_links)?;
     wide(&mut record.known_quality, delta.known_quality)?;
     wide(&mut record.crawled_quality, delta.crawled_quality)?;
+    // The bank's counters are the sums over sites.
     let totals = &mut passes.counters;
     wide(&mut totals.known, delta.known)?;
     wide(&mut totals.crawled, delta.crawled)?;

@@ -26,7 +26,7 @@
 //! block are emitted once, with a bitmap of their places in the block.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::PathBuf;
 
 use roaring::RoaringTreemap;
 use serde::{Deserialize, Serialize};
@@ -38,11 +38,12 @@ use super::gather::InputCollector;
 use super::loss::Loss;
 use super::page_update::PageUpdate;
 use super::site_records::{SiteCounts, SiteRecords};
-use crate::engine::EngineError;
+use crate::engine::{EngineError, Result};
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
+use seedbank_algorithms::watch::Watch;
 use seedbank_store::links::{LinkKey, NEIGHBOURS};
 use seedbank_store::records::{BatchCounts, BatchId, Counters, PageState, SiteGiven};
-use seedbank_store::{self, Changes, PageSetBytes, Sorted, Sorter};
+use seedbank_store::{self, Changes, PageSetBytes, Sorted, Sorter, Store, StoreError, Writer};
 
 /// Number of shares of the memory budget. Two thirds of them can be in use at the same time; the
 /// rest covers allocator overhead and read-ahead.
@@ -62,7 +63,10 @@ const MAX_PORTION: usize = 2 << 30;
 
 /// The sorters between the passes, and the results so far.
 pub(super) struct Passes<'a> {
-    folder: &'a Path,
+    /// The bank before the batch.
+    pub(super) store: &'a Store,
+    pub(super) watch: &'a dyn Watch,
+    folder: PathBuf,
     share: usize,
     pub(super) changes: Changes,
     pub(super) counters: Counters,
@@ -78,7 +82,7 @@ pub(super) struct Passes<'a> {
     /// Loss by the batch; complete after the links pass.
     pub(super) loss: Loss,
     /// Changes of aliases by the batch; complete before the links pass.
-    pub(super) aliases: Aliases,
+    pub(super) aliases: Aliases<'a>,
     /// Records by page: whether the page is new, and pieces of input about it.
     pub(super) records: Sorter,
     /// Rows that the bank does not have yet, by hash, and the pages that will carry them.
@@ -102,30 +106,28 @@ pub(super) struct Passes<'a> {
 }
 
 impl<'a> Passes<'a> {
-    pub(super) fn new(
-        folder: &'a Path,
-        memory: usize,
-        counters: Counters,
-        batch: BatchId,
-        aliases: Aliases,
-    ) -> Self {
+    pub(super) fn new(writer: &'a Writer, memory: usize, watch: &'a dyn Watch) -> Result<Self> {
+        let counters = writer.counters()?;
+        let batch = counters.batch.checked_add(1);
+        let folder = writer.spill_folder();
         let share = memory / SHARES;
-        let sorter = || Sorter::new(folder, SMALL * share);
-        let medium = || Sorter::new(folder, MEDIUM * share);
-        let large = || Sorter::new(folder, LARGE * share);
-        Self {
-            folder,
+        let sorter = || Sorter::new(&folder, SMALL * share);
+        let medium = || Sorter::new(&folder, MEDIUM * share);
+        let large = || Sorter::new(&folder, LARGE * share);
+        Ok(Self {
+            store: writer,
+            watch,
             share,
-            changes: Changes::new(folder, LARGE * share),
+            changes: Changes::new(&folder, LARGE * share),
             counters,
             counts: BatchCounts::default(),
             of_sites: SiteCounts::default(),
-            batch,
+            batch: batch.ok_or(StoreError::Full("batch"))?,
             changed: PageSetBytes::default(),
             former: PageSetBytes::default(),
             forgotten: Forgotten::default(),
             loss: Loss::default(),
-            aliases,
+            aliases: Aliases::load(writer)?,
             records: large(),
             new_rows: medium(),
             rows: medium(),
@@ -136,13 +138,14 @@ impl<'a> Passes<'a> {
             pages: large(),
             digests: sorter(),
             sites: sorter(),
-        }
+            folder,
+        })
     }
 
     /// Creates the collector of the input, which skips blocked pages and sites.
     pub(super) fn collector(&self, blocklist: Option<Blocklist>) -> InputCollector {
         let portion = (self.share * GATHER_SHARES).min(MAX_PORTION);
-        let sites = SiteRecords::new(Sorter::new(self.folder, SMALL * self.share));
+        let sites = SiteRecords::new(Sorter::new(&self.folder, SMALL * self.share));
         InputCollector::new(
             portion,
             [0; 3].map(|_| self.large_sorter()),
@@ -153,20 +156,17 @@ impl<'a> Passes<'a> {
 
     /// Creates a sorter for every link of the batch.
     pub(super) fn large_sorter(&self) -> Sorter {
-        Sorter::new(self.folder, LARGE * self.share)
+        Sorter::new(&self.folder, LARGE * self.share)
     }
 
     /// Ends one of the sorters and returns its sorted entries.
-    pub(super) fn take(
-        &mut self,
-        which: impl FnOnce(&mut Self) -> &mut Sorter,
-    ) -> Result<Sorted, EngineError> {
+    pub(super) fn take(&mut self, which: impl FnOnce(&mut Self) -> &mut Sorter) -> Result<Sorted> {
         // Nothing is added to the sorter from now on.
-        let fresh = Sorter::new(self.folder, 0);
+        let fresh = Sorter::new(&self.folder, 0);
         Ok(std::mem::replace(which(self), fresh).finish()?)
     }
 
-    pub(super) fn site(&mut self, site: SiteId, delta: &SiteDelta) -> Result<(), EngineError> {
+    pub(super) fn site(&mut self, site: SiteId, delta: &SiteDelta) -> Result<()> {
         Ok(self
             .sites
             .push(&site.0.to_be_bytes(), &seedbank_store::pack(delta)?)?)
@@ -209,11 +209,7 @@ const INTRA: u8 = 5;
 const INTER: u8 = 6;
 const INHERIT: u8 = 7;
 
-pub(super) fn page_event(
-    pages: &mut Sorter,
-    page: PageId,
-    event: &PageEvent<'_>,
-) -> Result<(), EngineError> {
+pub(super) fn page_event(pages: &mut Sorter, page: PageId, event: &PageEvent<'_>) -> Result<()> {
     let key = |order: u8| Bytes::default().u64(page.0).byte(order);
     match event {
         PageEvent::New(local) => pages.push(&key(NEW), local.as_bytes()),
@@ -236,7 +232,7 @@ pub(super) fn uncrawled_event(
     block: u32,
     places: u64,
     by: i64,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     if places == 0 || by == 0 {
         return Ok(());
     }
@@ -254,11 +250,11 @@ pub(super) enum PagesEvent<'a> {
 }
 
 /// Parses an event of `pages`. The key's first eight bytes are the page.
-pub(super) fn read_page<'a>(key: &[u8], value: &'a [u8]) -> Result<PagesEvent<'a>, EngineError> {
+pub(super) fn read_page<'a>(key: &[u8], value: &'a [u8]) -> Result<PagesEvent<'a>> {
     let mut key = Fields(key);
     key.page()?;
     let mut fields = Fields(value);
-    let broken = |_| EngineError::Internal("a URL between two passes is broken");
+    let broken = |_| EngineError::Internal("a URL between two passes is invalid");
     Ok(PagesEvent::Page(match key.byte()? {
         UNCRAWLED => {
             return Ok(PagesEvent::Uncrawled {
@@ -298,7 +294,7 @@ fn state_byte(state: Option<PageState>) -> u8 {
     }
 }
 
-fn read_state(byte: u8) -> Result<PageState, EngineError> {
+fn read_state(byte: u8) -> Result<PageState> {
     let state = STATES.get(usize::from(byte)).copied();
     state.ok_or(EngineError::Internal("an event has no state"))
 }
@@ -336,18 +332,14 @@ pub(super) fn target_event(
     old: Option<PageState>,
     new: PageState,
     has_record: bool,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let key = Bytes::default().u64(page.0).byte(0);
     let value = [state_byte(old), state_byte(Some(new)), u8::from(has_record)];
     Ok(targets.push(&key, &value)?)
 }
 
 /// Records that an alias begins or ceases to lead to a page.
-pub(super) fn lead_event(
-    targets: &mut Sorter,
-    page: PageId,
-    begins: bool,
-) -> Result<(), EngineError> {
+pub(super) fn lead_event(targets: &mut Sorter, page: PageId, begins: bool) -> Result<()> {
     let key = Bytes::default().u64(page.0).byte(LEAD);
     Ok(targets.push(&key, &[u8::from(begins)])?)
 }
@@ -357,7 +349,7 @@ pub(super) fn intra_event(
     target: u32,
     block: LinkKey,
     places: Places,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let target = PageId::new(block.site, target);
     let key = Bytes::default().u64(target.0).byte(1).u32(block.block);
     Ok(targets.push(&key, &put_places(places))?)
@@ -368,7 +360,7 @@ pub(super) fn citers_event(
     target: PageId,
     block: LinkKey,
     places: Places,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let key = Bytes::default().u64(target.0).byte(2);
     let key = key.u32(block.site.0).u32(block.block);
     Ok(targets.push(&key, &put_places(places))?)
@@ -392,7 +384,7 @@ fn put_places(places: Places) -> Bytes {
     }
 }
 
-fn read_places(value: &[u8]) -> Result<Places, EngineError> {
+fn read_places(value: &[u8]) -> Result<Places> {
     let mut fields = Fields(value);
     let block = match fields.byte()? {
         0 => None,
@@ -412,7 +404,7 @@ fn read_places(value: &[u8]) -> Result<Places, EngineError> {
 }
 
 /// Parses an event of `targets`. The key's first eight bytes are the page.
-pub(super) fn read_target(key: &[u8], value: &[u8]) -> Result<TargetEvent, EngineError> {
+pub(super) fn read_target(key: &[u8], value: &[u8]) -> Result<TargetEvent> {
     let mut key = Fields(key);
     key.page()?;
     Ok(match key.byte()? {
@@ -445,7 +437,7 @@ pub(super) fn member_event(
     row: RowId,
     page: u32,
     gained: bool,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let key = Bytes::default().u64(row.0).u32(page);
     Ok(members.push(&key, &[u8::from(gained)])?)
 }

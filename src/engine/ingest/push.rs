@@ -16,7 +16,7 @@ use std::thread::{self, JoinHandle};
 
 use super::{IngestReport, IngestRequest};
 use crate::engine::error::RequestError;
-use crate::engine::{Bank, EngineError};
+use crate::engine::{Bank, EngineError, Result};
 use seedbank_algorithms::watch::{Interrupted, Watch};
 use seedbank_formats::ingest::{Pieces, Portion, Portions, Progress, Pushed, Record, Source, Stop};
 
@@ -46,7 +46,7 @@ impl Bank {
         request: &IngestRequest,
         records: I,
         watch: &dyn Watch,
-    ) -> Result<IngestReport, EngineError>
+    ) -> Result<IngestReport>
     where
         I: IntoIterator<Item = Record>,
         I::IntoIter: Send,
@@ -65,7 +65,7 @@ impl Bank {
         &self,
         request: IngestRequest,
         watch: Arc<dyn Watch + Send>,
-    ) -> Result<PushedBatch, EngineError> {
+    ) -> Result<PushedBatch> {
         PushedBatch::begin(self.clone(), request, watch)
     }
 }
@@ -99,7 +99,7 @@ pub struct PushedBatch {
     portion: Portion,
     /// `None` once the batch has ended.
     to: Option<SyncSender<Sent>>,
-    work: Option<JoinHandle<Result<IngestReport, EngineError>>>,
+    work: Option<JoinHandle<Result<IngestReport>>>,
     dropped: Arc<AtomicBool>,
 }
 
@@ -111,11 +111,7 @@ enum Sent {
 }
 
 impl PushedBatch {
-    fn begin(
-        bank: Bank,
-        request: IngestRequest,
-        watch: Arc<dyn Watch + Send>,
-    ) -> Result<Self, EngineError> {
+    fn begin(bank: Bank, request: IngestRequest, watch: Arc<dyn Watch + Send>) -> Result<Self> {
         let (to, from) = mpsc::sync_channel(WAITING);
         let (ready, is_ready) = mpsc::sync_channel(1);
         let dropped = Arc::new(AtomicBool::new(false));
@@ -153,7 +149,7 @@ impl PushedBatch {
 
     /// Adds a record. Waits while the batch is behind. Once the batch has failed, one call returns
     /// its error, and all later ones [`RequestError::BatchEnded`].
-    pub fn push(&mut self, record: &Record) -> Result<(), EngineError> {
+    pub fn push(&mut self, record: &Record) -> Result<()> {
         if self.to.is_none() {
             return Err(RequestError::BatchEnded.into());
         }
@@ -165,7 +161,7 @@ impl PushedBatch {
     }
 
     /// Applies the batch to the bank. If it fails, nothing has changed.
-    pub fn finish(mut self) -> Result<IngestReport, EngineError> {
+    pub fn finish(mut self) -> Result<IngestReport> {
         let portion = std::mem::take(&mut self.portion);
         if !portion.is_empty() {
             self.send(Sent::Portion(portion))?;
@@ -174,7 +170,7 @@ impl PushedBatch {
         self.ended()
     }
 
-    fn send(&mut self, sent: Sent) -> Result<(), EngineError> {
+    fn send(&mut self, sent: Sent) -> Result<()> {
         let to = self.to.as_ref().ok_or(RequestError::BatchEnded)?;
         if to.send(sent).is_err() {
             self.ended()?;
@@ -184,7 +180,7 @@ impl PushedBatch {
     }
 
     /// Waits for the batch's threads, and returns the result of the batch.
-    fn ended(&mut self) -> Result<IngestReport, EngineError> {
+    fn ended(&mut self) -> Result<IngestReport> {
         self.to = None;
         let work = self.work.take().ok_or(RequestError::BatchEnded)?;
         let ended = work.join();

@@ -9,7 +9,7 @@
 
 use super::page_update::PageUpdate;
 use super::urls::Urls;
-use crate::engine::EngineError;
+use crate::engine::Result;
 
 /// The size of a record in its canonical form, and its hash. Records of equal order have the same
 /// content.
@@ -21,7 +21,7 @@ pub(super) struct RecordOrder {
 
 impl RecordOrder {
     /// Returns the order of a record without links.
-    pub(super) fn of_update(update: &PageUpdate) -> Result<Self, EngineError> {
+    pub(super) fn of_update(update: &PageUpdate) -> Result<Self> {
         Ok(Self::new(&update.digest_bytes()?, 0, 0))
     }
 
@@ -59,7 +59,7 @@ impl RecordHasher {
         update: &PageUpdate,
         targets: &[u32],
         urls: &Urls,
-    ) -> Result<RecordOrder, EngineError> {
+    ) -> Result<RecordOrder> {
         self.hashes.resize(urls.len(), 0);
         let (mut links, mut sum) = (0, 0_u128);
         for target in targets {

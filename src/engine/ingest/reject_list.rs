@@ -14,7 +14,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use crate::engine::EngineError;
+use crate::engine::{EngineError, Result};
 use seedbank_formats::ingest::{Reject, RejectWriter};
 use seedbank_store::records::BatchId;
 
@@ -53,11 +53,7 @@ impl RejectList {
     ///
     /// A named file that exists is removed at once, so that it never lists an earlier batch. A
     /// device or a pipe is written to.
-    pub(super) fn new(
-        named: Option<&Path>,
-        bank: &Path,
-        batch: BatchId,
-    ) -> Result<Self, EngineError> {
+    pub(super) fn new(named: Option<&Path>, bank: &Path, batch: BatchId) -> Result<Self> {
         let place = match named {
             Some(file) => {
                 let path = file.to_path_buf();
@@ -79,7 +75,7 @@ impl RejectList {
     }
 
     /// Lists a bad record of the source with this number.
-    pub(super) fn list(&mut self, source: u32, reject: &Reject) -> Result<(), EngineError> {
+    pub(super) fn list(&mut self, source: u32, reject: &Reject) -> Result<()> {
         if self.first.is_none() {
             self.first = Some((source, reject.clone()));
         }
@@ -105,7 +101,7 @@ impl RejectList {
     }
 
     /// Finishes the list. In the bank's folder, it is durable before the batch is committed.
-    pub(super) fn finish(self) -> Result<Listed, EngineError> {
+    pub(super) fn finish(self) -> Result<Listed> {
         let file = match self.open {
             Some((path, writer)) => {
                 let out = writer.finish().map_err(write_error(&path))?;
@@ -145,7 +141,7 @@ fn sync(folder: &Path) -> io::Result<()> {
 }
 
 /// Creates the file of the next attempt.
-fn attempt(folder: &Path, batch: BatchId) -> Result<(PathBuf, File), EngineError> {
+fn attempt(folder: &Path, batch: BatchId) -> Result<(PathBuf, File)> {
     let kind = fs::symlink_metadata(folder).map_err(write_error(folder))?;
     if kind.is_symlink() {
         let folder = folder.to_path_buf();
@@ -190,7 +186,8 @@ pub(super) fn name_after(batch: BatchId, attempt: PathBuf) -> PathBuf {
     path
 }
 
-fn write_error(path: &Path) -> impl Fn(io::Error) -> EngineError {
+/// Returns a converter of errors of a file.
+pub(super) fn write_error(path: &Path) -> impl Fn(io::Error) -> EngineError {
     let path = path.to_path_buf();
     move |source| EngineError::Write {
         path: path.clone(),

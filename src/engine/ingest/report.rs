@@ -55,7 +55,7 @@ pub struct IngestReport {
 
 /// Serializes a path as text, even if it is not UTF-8: the batch is committed, so the report must
 /// not fail.
-#[expect(clippy::ref_option, reason = "serde hands the field as it is declared")]
+#[expect(clippy::ref_option, reason = "serde passes a reference to the field")]
 pub(in crate::engine) fn readable<S: serde::Serializer>(
     path: &Option<PathBuf>,
     to: S,

@@ -10,14 +10,13 @@ use roaring::RoaringTreemap;
 use super::canonical::{PAGE, PIECE, by_record, split_key};
 use super::fields::{Fields, group};
 use super::gather::{Gaps, HAS_RECORD, put_gap, put_input, take_input};
-use super::passes::{PageEvent, Passes, page_event, target_event};
+use super::passes::{PageEvent, Passes, SiteDelta, page_event, target_event};
 use super::site_records::SortedSiteRecords;
-use crate::engine::EngineError;
+use crate::engine::{EngineError, Result};
 use seedbank_algorithms::page::{PageId, SiteId};
-use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::SiteAttributes;
 use seedbank_store::records::{PageState, SiteGiven, SiteRecord};
-use seedbank_store::{self, Sorted, Store, tables};
+use seedbank_store::{self, Sorted, tables};
 
 /// The site whose URLs are being resolved.
 struct Current {
@@ -42,20 +41,18 @@ pub(super) struct Resolved {
 /// URLs that are `unnamed` in every portion are skipped. Attributes of sites (`site_records`) are merged
 /// in, since both come in the order of site names, and so do the ids of new sites.
 pub(super) fn resolve(
-    store: &Store,
     mut urls: Sorted,
     unnamed: &RoaringTreemap,
     site_records: &mut SortedSiteRecords,
     passes: &mut Passes<'_>,
-    watch: &dyn Watch,
-) -> Result<Resolved, EngineError> {
+) -> Result<Resolved> {
     let mut current: Option<Current> = None;
     let mut numbers = passes.large_sorter();
     let mut records = 0;
     let mut key = Vec::new();
     let mut places: Vec<[u8; 8]> = Vec::new();
     while let Some(next) = urls.peek()? {
-        watch.proceed()?;
+        passes.watch.proceed()?;
         key.clear();
         key.extend_from_slice(next);
         places.clear();
@@ -75,14 +72,15 @@ pub(super) fn resolve(
         let (name, local) = split_key(&key)?;
         let mut page = PageId(0);
         if named {
+            // URLs come by site, so each site is loaded once.
             if current.as_ref().is_none_or(|site| site.name != name) {
                 if let Some(site) = current.take() {
                     finish_site(site, passes)?;
                 }
-                apply_sites_before(store, site_records, Some(name), passes, watch)?;
-                let mut site = start_site(store, name, passes)?;
+                apply_sites_before(site_records, Some(name), passes)?;
+                let mut site = start_site(name, passes)?;
                 if let Some(update) = site_records.take_site(name)? {
-                    apply_attributes(store, &mut site, &update, passes, watch)?;
+                    apply_attributes(&mut site, &update, passes)?;
                 }
                 current = Some(site);
             }
@@ -90,9 +88,9 @@ pub(super) fn resolve(
                 continue;
             };
             let is_new;
-            (page, is_new) = find_or_create_page(store, site, local, passes)?;
+            (page, is_new) = find_or_create_page(site, local, passes)?;
             if !is_new {
-                passes.aliases.name(store, page, flags & HAS_RECORD != 0)?;
+                passes.aliases.name(page, flags & HAS_RECORD != 0)?;
             }
             if flags & HAS_RECORD != 0 {
                 records += 1;
@@ -110,7 +108,7 @@ pub(super) fn resolve(
     if let Some(site) = current.take() {
         finish_site(site, passes)?;
     }
-    apply_sites_before(store, site_records, None, passes, watch)?;
+    apply_sites_before(site_records, None, passes)?;
     Ok(Resolved {
         numbers: numbers.finish()?,
         records,
@@ -122,9 +120,8 @@ pub(super) fn group_by_page(
     mut pieces: Sorted,
     resolved: Resolved,
     passes: &mut Passes<'_>,
-    watch: &dyn Watch,
-) -> Result<(), EngineError> {
-    let unknown = || EngineError::Internal("a piece of a record lost its URL between two passes");
+) -> Result<()> {
+    let unknown = || EngineError::Internal("a piece of a record has no URL");
     let Resolved { mut numbers, .. } = resolved;
     let mut found: Vec<PageId> = Vec::new();
     let mut targets: Vec<u64> = Vec::new();
@@ -137,7 +134,7 @@ pub(super) fn group_by_page(
             found.push(Fields(value).page()?);
         }
         while let Some((key, mut value)) = pieces.next_under(&portion)? {
-            watch.proceed()?;
+            passes.watch.proceed()?;
             let mut fields = Fields(&key[portion.len()..]);
             let (url, order) = (fields.u32()?, fields.u64()?);
             let page = found.get(url as usize).ok_or_else(unknown)?;
@@ -149,6 +146,7 @@ pub(super) fn group_by_page(
                 let at = usize::try_from(rank).ok().and_then(|rank| found.get(rank));
                 targets.push(at.ok_or_else(unknown)?.0);
             }
+            // Ranks are in URL order, ids are not.
             targets.sort_unstable();
             let first = targets.first().copied().map(PageId);
             passes
@@ -169,16 +167,14 @@ pub(super) fn group_by_page(
 /// Applies the attributes of sites without a page in the batch: those before `name`, or all
 /// remaining ones.
 fn apply_sites_before(
-    store: &Store,
     site_records: &mut SortedSiteRecords,
     name: Option<&str>,
     passes: &mut Passes<'_>,
-    watch: &dyn Watch,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     while let Some(update) = site_records.take_before(name)? {
-        watch.proceed()?;
-        let mut site = start_site(store, &update.site, passes)?;
-        apply_attributes(store, &mut site, &update, passes, watch)?;
+        passes.watch.proceed()?;
+        let mut site = start_site(&update.site, passes)?;
+        apply_attributes(&mut site, &update, passes)?;
         finish_site(site, passes)?;
     }
     Ok(())
@@ -186,12 +182,10 @@ fn apply_sites_before(
 
 /// Applies the attributes of a site. If they changed, all its pages inherit them again.
 fn apply_attributes(
-    store: &Store,
     site: &mut Current,
     update: &SiteAttributes,
     passes: &mut Passes<'_>,
-    watch: &dyn Watch,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let before = site.record.given;
     let given = SiteGiven {
         quality: update.quality.after(before.quality),
@@ -208,18 +202,21 @@ fn apply_attributes(
     if (given.quality, given.spam) == (before.quality, before.spam) {
         return Ok(());
     }
-    for entry in store.scan_under(&tables::PAGES, &site.id.0.to_be_bytes())? {
-        watch.proceed()?;
+    for entry in passes
+        .store
+        .scan_under(&tables::PAGES, &site.id.0.to_be_bytes())?
+    {
+        passes.watch.proceed()?;
         let (page, _) = entry?;
         page_event(&mut passes.pages, page, &PageEvent::Inherit(given))?;
     }
     Ok(())
 }
 
-fn start_site(store: &Store, name: &str, passes: &mut Passes<'_>) -> Result<Current, EngineError> {
-    let known = store.get(&tables::SITE_IDS, &name.to_owned())?;
+fn start_site(name: &str, passes: &mut Passes<'_>) -> Result<Current> {
+    let known = passes.store.get(&tables::SITE_IDS, &name.to_owned())?;
     let (id, record) = if let Some(id) = known {
-        (id, store.need(&tables::SITES, &id)?)
+        (id, passes.store.need(&tables::SITES, &id)?)
     } else {
         let id = SiteId(passes.counters.next_site);
         passes.counters.next_site =
@@ -239,25 +236,24 @@ fn start_site(store: &Store, name: &str, passes: &mut Passes<'_>) -> Result<Curr
     })
 }
 
-fn finish_site(site: Current, passes: &mut Passes<'_>) -> Result<(), EngineError> {
-    let delta = super::passes::SiteDelta {
+fn finish_site(site: Current, passes: &mut Passes<'_>) -> Result<()> {
+    let delta = SiteDelta {
         name: site.is_new.then_some(site.name),
         next_page: site.record.next_page,
         given: site.is_changed.then_some(site.record.given),
-        ..Default::default()
+        ..SiteDelta::default()
     };
     passes.site(site.id, &delta)
 }
 
 fn find_or_create_page(
-    store: &Store,
     site: &mut Current,
     local: &str,
     passes: &mut Passes<'_>,
-) -> Result<(PageId, bool), EngineError> {
+) -> Result<(PageId, bool)> {
     let key = (site.id, local.to_owned());
     if !site.is_new
-        && let Some(index) = store.get(&tables::PAGE_IDS, &key)?
+        && let Some(index) = passes.store.get(&tables::PAGE_IDS, &key)?
     {
         return Ok((PageId::new(site.id, index), false));
     }

@@ -3,24 +3,18 @@
 use super::fields::Fields;
 use super::link_delta::{LinkDelta, PendingBlocks, write_blocks};
 use super::passes::{Passes, citers_event};
-use crate::engine::EngineError;
+use crate::engine::Result;
 use seedbank_algorithms::page::PageId;
-use seedbank_algorithms::watch::Watch;
 use seedbank_store::links::LinkKey;
-use seedbank_store::{Sorted, Store, tables};
+use seedbank_store::{Sorted, tables};
 
 /// Writes the rows, and emits changes of their targets. No row is both created and deleted.
-pub(super) fn row_blocks_pass(
-    store: &Store,
-    mut rows: Sorted,
-    passes: &mut Passes<'_>,
-    watch: &dyn Watch,
-) -> Result<(), EngineError> {
+pub(super) fn row_blocks_pass(mut rows: Sorted, passes: &mut Passes<'_>) -> Result<()> {
     let mut pending = PendingBlocks::default();
     while let Some(key) = rows.peek()? {
-        watch.proceed()?;
+        passes.watch.proceed()?;
         let (of_block, _) = LinkKey::of_row(Fields(key).row()?);
-        let mut block = LinkDelta::new(of_block, store.links(&tables::ROWS, of_block)?);
+        let mut block = LinkDelta::new(of_block, passes.store.links(&tables::ROWS, of_block)?);
         while let Some(key) = rows.peek()? {
             let (key, place) = LinkKey::of_row(Fields(key).row()?);
             if key != of_block {
@@ -44,6 +38,6 @@ pub(super) fn row_blocks_pass(
     write(pending, passes)
 }
 
-fn write(pending: PendingBlocks<PageId>, passes: &mut Passes<'_>) -> Result<(), EngineError> {
+fn write(pending: PendingBlocks<PageId>, passes: &mut Passes<'_>) -> Result<()> {
     write_blocks(&tables::ROWS, pending, passes, citers_event)
 }

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::fields::Bytes;
-use crate::engine::EngineError;
+use crate::engine::Result;
 use seedbank_formats::ingest::SiteAttributes;
 use seedbank_store::{self, Sorted, Sorter};
 
@@ -33,14 +33,14 @@ impl SiteRecords {
         Self { records, count: 0 }
     }
 
-    pub(super) fn add(&mut self, site: &SiteAttributes) -> Result<(), EngineError> {
+    pub(super) fn add(&mut self, site: &SiteAttributes) -> Result<()> {
         self.count += 1;
         let mut key = key_of(&site.site);
         key.extend_from_slice(&Bytes::default().u64(self.count));
         Ok(self.records.push(&key, &seedbank_store::pack(site)?)?)
     }
 
-    pub(super) fn finish(self) -> Result<SortedSiteRecords, EngineError> {
+    pub(super) fn finish(self) -> Result<SortedSiteRecords> {
         Ok(SortedSiteRecords {
             records: self.records.finish()?,
             hasher: (self.count > 0).then(blake3::Hasher::new),
@@ -70,10 +70,7 @@ pub(super) struct SortedSiteRecords {
 impl SortedSiteRecords {
     /// Returns the attributes of the next site if its name is before this one, or of any with
     /// `None`.
-    pub(super) fn take_before(
-        &mut self,
-        name: Option<&str>,
-    ) -> Result<Option<SiteAttributes>, EngineError> {
+    pub(super) fn take_before(&mut self, name: Option<&str>) -> Result<Option<SiteAttributes>> {
         let Some(key) = self.records.peek()? else {
             return Ok(None);
         };
@@ -86,11 +83,11 @@ impl SortedSiteRecords {
     }
 
     /// Returns the attributes of a site. All sites before it must have been taken.
-    pub(super) fn take_site(&mut self, name: &str) -> Result<Option<SiteAttributes>, EngineError> {
+    pub(super) fn take_site(&mut self, name: &str) -> Result<Option<SiteAttributes>> {
         self.take(&key_of(name))
     }
 
-    fn take(&mut self, of_site: &[u8]) -> Result<Option<SiteAttributes>, EngineError> {
+    fn take(&mut self, of_site: &[u8]) -> Result<Option<SiteAttributes>> {
         let mut largest: Option<Vec<u8>> = None;
         while let Some((_, value)) = self.records.next_under(of_site)? {
             self.overruled += u64::from(largest.is_some());

@@ -6,13 +6,12 @@ use super::passes::{
     PageEvent, Passes, Places, TargetEvent, page_event, read_target, uncrawled_event,
 };
 use super::rows::row_uncrawled_event;
-use crate::engine::EngineError;
+use crate::engine::Result;
 use seedbank_algorithms::page::{PageId, RowId};
-use seedbank_algorithms::watch::Watch;
 use seedbank_store::aliases::AliasIn;
 use seedbank_store::links::{Link, LinkBlock, LinkKey, NEIGHBOURS};
 use seedbank_store::records::PageState;
-use seedbank_store::{Sorted, Store, Table, tables};
+use seedbank_store::{Sorted, Table, tables};
 
 /// Changes of one page as a target.
 #[derive(Default)]
@@ -28,38 +27,21 @@ struct Target {
     citers: Vec<(LinkKey, Places)>,
 }
 
-impl Target {
-    fn clear(&mut self) {
-        self.old = None;
-        self.new = None;
-        self.has_record = false;
-        self.leads = None;
-        self.intra.clear();
-        self.citers.clear();
-    }
-}
-
 /// Returns 1 for a page that counts as an uncrawled target, and 0 for any other.
 fn uncrawled(state: Option<PageState>) -> i64 {
     i64::from(state == Some(PageState::Known))
 }
 
-pub(super) fn targets_pass(
-    store: &Store,
-    mut events: Sorted,
-    passes: &mut Passes<'_>,
-    watch: &dyn Watch,
-) -> Result<(), EngineError> {
+pub(super) fn targets_pass(mut events: Sorted, passes: &mut Passes<'_>) -> Result<()> {
     let mut in_links = InLinks {
         intra: Blocks::new(&tables::INTRA_IN),
         citers: Blocks::new(&tables::CITERS),
     };
-    let mut target = Target::default();
     while let Some(key) = events.peek()? {
-        watch.proceed()?;
+        passes.watch.proceed()?;
         let of_page: [u8; 8] = group(key)?;
         let page = PageId(u64::from_be_bytes(of_page));
-        target.clear();
+        let mut target = Target::default();
         let mut has_state = false;
         while let Some((key, value)) = events.next_under(&of_page)? {
             match read_target(key, value)? {
@@ -81,13 +63,14 @@ pub(super) fn targets_pass(
                 TargetEvent::Citers { block, places } => target.citers.push((block, places)),
             }
         }
+        // Only links to the page changed, so its state is the stored one.
         if !has_state {
-            let record = store.need(&tables::PAGES, &page)?;
+            let record = passes.store.need(&tables::PAGES, &page)?;
             target.old = Some(record.state);
             target.new = Some(record.state);
             target.has_record = record.last_seen.is_some();
         }
-        apply(store, page, &mut target, &mut in_links, passes)?;
+        apply(page, &mut target, &mut in_links, passes)?;
     }
     in_links.intra.write(passes)?;
     in_links.citers.write(passes)
@@ -119,18 +102,17 @@ impl<T: Link> Blocks<T> {
     /// batch, and whether it has any sources now.
     fn apply(
         &mut self,
-        store: &Store,
         page: PageId,
         events: &[(T, Places)],
         passes: &mut Passes<'_>,
-    ) -> Result<(Vec<T>, bool), EngineError> {
+    ) -> Result<(Vec<T>, bool)> {
         let (key, place) = LinkKey::of_page(page);
         let mut block = match self.at.take() {
             Some((at, block)) if at == key => block,
             other => {
                 self.at = other;
                 self.write(passes)?;
-                store.links(self.table, key)?
+                passes.store.links(self.table, key)?
             }
         };
         let old = block.at(place).to_vec();
@@ -143,7 +125,7 @@ impl<T: Link> Blocks<T> {
         Ok((old, is_linked))
     }
 
-    fn write(&mut self, passes: &mut Passes<'_>) -> Result<(), EngineError> {
+    fn write(&mut self, passes: &mut Passes<'_>) -> Result<()> {
         if let Some((key, block)) = self.at.take()
             && std::mem::take(&mut self.has_changed)
         {
@@ -178,21 +160,20 @@ fn after<T: Ord + Copy>(old: &[T], events: &[(T, Places)]) -> Vec<T> {
 }
 
 fn apply(
-    store: &Store,
     page: PageId,
     target: &mut Target,
     in_links: &mut InLinks,
     passes: &mut Passes<'_>,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let state_counts = uncrawled(target.old) != uncrawled(target.new);
     let links_count = !target.intra.is_empty() || !target.citers.is_empty();
     if !state_counts && !links_count && target.leads.is_none() {
         return Ok(());
     }
-    let (old_intra, on_site) = in_links.intra.apply(store, page, &target.intra, passes)?;
-    let (old_citers, elsewhere) = in_links.citers.apply(store, page, &target.citers, passes)?;
+    let (old_intra, on_site) = in_links.intra.apply(page, &target.intra, passes)?;
+    let (old_citers, elsewhere) = in_links.citers.apply(page, &target.citers, passes)?;
     if !target.has_record {
-        let state = if on_site || elsewhere || is_led_to(store, page, target, passes)? {
+        let state = if on_site || elsewhere || is_led_to(page, target, passes)? {
             PageState::Known
         } else {
             PageState::Unlinked
@@ -202,20 +183,15 @@ fn apply(
             page_event(&mut passes.pages, page, &PageEvent::State(state))?;
         }
     }
-    count_intra(store, page, target, &old_intra, passes)?;
-    count_citers(store, page, target, &old_citers, passes)
+    count_intra(page, target, &old_intra, passes)?;
+    count_citers(page, target, &old_citers, passes)
 }
 
 /// Whether an alias leads to a page after the batch.
-fn is_led_to(
-    store: &Store,
-    page: PageId,
-    target: &Target,
-    passes: &Passes<'_>,
-) -> Result<bool, EngineError> {
+fn is_led_to(page: PageId, target: &Target, passes: &Passes<'_>) -> Result<bool> {
     let mut leads = target.leads.unwrap_or(0);
     if passes.aliases.any {
-        let before = store.alias_in(page)?.into_iter();
+        let before = passes.store.alias_in(page)?.into_iter();
         leads += before.fold(0, |sum, (_, why)| sum + i64::from(why == AliasIn::Leads));
     }
     Ok(leads > 0)
@@ -224,12 +200,11 @@ fn is_led_to(
 /// Updates the uncrawled counts of pages on the same site. `blocks` contained the sources before
 /// the batch; the blocks in the store are of that time too.
 fn count_intra(
-    store: &Store,
     page: PageId,
     target: &Target,
     blocks: &[u32],
     passes: &mut Passes<'_>,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let (old, new) = (uncrawled(target.old), uncrawled(target.new));
     let site = page.site();
     let pages = &mut passes.pages;
@@ -239,7 +214,9 @@ fn count_intra(
     }
     if new != old {
         for &block in blocks {
-            let links = store.links(&tables::INTRA, LinkKey { site, block })?;
+            let links = passes
+                .store
+                .links(&tables::INTRA, LinkKey { site, block })?;
             let linked = places_of(&links, page.index());
             let kept = linked & !lost(&target.intra, block);
             uncrawled_event(pages, site, block, kept, new - old)?;
@@ -268,12 +245,11 @@ fn marked(places: u64) -> impl Iterator<Item = u32> {
 
 /// Updates the uncrawled counts of the rows that gained or kept a link to the page.
 fn count_citers(
-    store: &Store,
     page: PageId,
     target: &Target,
     blocks: &[LinkKey],
     passes: &mut Passes<'_>,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let (old, new) = (uncrawled(target.old), uncrawled(target.new));
     let mut count = |key: LinkKey, places: u64, by: i64| {
         marked(places).try_for_each(|place| {
@@ -288,7 +264,7 @@ fn count_citers(
     }
     if new != old {
         for &block in blocks {
-            let links = store.links(&tables::ROWS, block)?;
+            let links = passes.store.links(&tables::ROWS, block)?;
             let kept = places_of(&links, page) & !lost(&target.citers, block);
             count(block, kept, new - old)?;
         }

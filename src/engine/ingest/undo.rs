@@ -17,13 +17,14 @@ use roaring::RoaringTreemap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::pages::history_of;
 use crate::engine::clock::now;
-use crate::engine::{Bank, EngineError, UndoError};
+use crate::engine::{Bank, EngineError, Result, UndoError};
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::{
-    BatchCounts, BatchId, BatchKind, BatchRecord, Counters, FormerPage, FormerRow, PageRecord,
-    PageState, SiteGiven, SiteRecord, UndoRecord,
+    BatchCounts, BatchId, BatchKind, BatchRecord, Counters, FormerRow, PageRecord, PageState,
+    SiteGiven, SiteRecord, UndoRecord,
 };
 use seedbank_store::tables::{self, BitmapKey};
 use seedbank_store::{Changes, Key, StoreError, Value, Writer};
@@ -65,12 +66,7 @@ impl Bank {
     ///
     /// Cost: reads what the batch wrote and writes it once more; for the bank's first batch, all of
     /// its pages and links.
-    pub fn undo(
-        &self,
-        wait: bool,
-        memory: usize,
-        watch: &dyn Watch,
-    ) -> Result<UndoReport, EngineError> {
+    pub fn undo(&self, wait: bool, memory: usize, watch: &dyn Watch) -> Result<UndoReport> {
         let begun = Instant::now();
         let writer = Writer::open(self.path(), wait, watch)?;
         let counters = writer.counters()?;
@@ -91,6 +87,7 @@ impl Bank {
             mut counts,
             ..
         } = reversal;
+        // The undo changes the same pages as the undone batch, in reverse.
         let of_batch = writer.need(&tables::BITMAPS, &BitmapKey::Changed(undo.batch))?;
         counts.changed = undone.counts.changed;
         counts.links_added = undone.counts.links_removed;
@@ -112,6 +109,7 @@ impl Bank {
         changes.put(&tables::BATCHES, &batch, &record)?;
         watch.stage("commit", None);
         watch.proceed()?;
+        // Numbers that were given out are never used again.
         let counters = Counters {
             batch,
             refresh: counters.refresh,
@@ -130,7 +128,7 @@ impl Bank {
 }
 
 /// Returns the last batch, if it can be undone.
-fn undoable(writer: &Writer, last: BatchId) -> Result<(UndoRecord, BatchRecord), EngineError> {
+fn undoable(writer: &Writer, last: BatchId) -> Result<(UndoRecord, BatchRecord)> {
     if last == 0 {
         return Err(EngineError::CannotUndo(UndoError::NoBatch));
     }
@@ -174,12 +172,7 @@ impl<'a> Reversal<'a> {
     }
 
     /// Restores an entry of a table. Entries come by table, sites before pages.
-    fn restore(
-        &mut self,
-        table: &'static str,
-        key: &[u8],
-        former: Option<&[u8]>,
-    ) -> Result<(), EngineError> {
+    fn restore(&mut self, table: &'static str, key: &[u8], former: Option<&[u8]>) -> Result<()> {
         if table == tables::SITES.name {
             let (site, record) = typed(table, key, former)?;
             return self.restore_site(site, record);
@@ -194,11 +187,7 @@ impl<'a> Reversal<'a> {
         Ok(self.changes.put_raw(table, key, former)?)
     }
 
-    fn restore_site(
-        &mut self,
-        site: SiteId,
-        former: Option<SiteRecord>,
-    ) -> Result<(), EngineError> {
+    fn restore_site(&mut self, site: SiteId, former: Option<SiteRecord>) -> Result<()> {
         let now = self.writer.need(&tables::SITES, &site)?;
         let as_of = |changed: BatchId, before: BatchId| {
             if changed == self.undone {
@@ -220,23 +209,14 @@ impl<'a> Reversal<'a> {
         Ok(self.changes.put(&tables::SITES, &site, &record)?)
     }
 
-    fn restore_page(
-        &mut self,
-        page: PageId,
-        former: Option<PageRecord>,
-    ) -> Result<(), EngineError> {
+    fn restore_page(&mut self, page: PageId, former: Option<PageRecord>) -> Result<()> {
         let now = self.writer.need(&tables::PAGES, &page)?;
         let record = match former {
             Some(record) => record,
             None => self.unlinked(page, &now)?,
         };
-        let standing = |record: &PageRecord| FormerPage {
-            state: record.state,
-            spam: record.spam,
-            row: record.row,
-        };
-        let was = standing(&now);
-        if was != standing(&record) {
+        let was = history_of(&now);
+        if was != history_of(&record) {
             self.former.insert(page.0);
             let key = (self.batch, page);
             self.changes.put(&tables::FORMER_PAGES, &key, &was)?;
@@ -252,7 +232,7 @@ impl<'a> Reversal<'a> {
     }
 
     /// Returns the record of a page that the undone batch added.
-    fn unlinked(&mut self, page: PageId, now: &PageRecord) -> Result<PageRecord, EngineError> {
+    fn unlinked(&mut self, page: PageId, now: &PageRecord) -> Result<PageRecord> {
         let site = page.site();
         let given = match self.given.get(&site) {
             Some(given) => *given,
@@ -264,7 +244,7 @@ impl<'a> Reversal<'a> {
     }
 
     /// Stores a row that the undone batch added as a former row.
-    fn keep_row(&mut self, row: RowId) -> Result<(), EngineError> {
+    fn keep_row(&mut self, row: RowId) -> Result<()> {
         let targets = self.writer.need_row(row)?;
         let former = FormerRow {
             until: self.batch,
@@ -282,7 +262,7 @@ fn damaged(table: &'static str, what: String) -> EngineError {
     })
 }
 
-fn key_of<K: Key>(table: &'static str, key: &[u8]) -> Result<K, EngineError> {
+fn key_of<K: Key>(table: &'static str, key: &[u8]) -> Result<K> {
     K::take(key).ok_or_else(|| damaged(table, "a key cannot be read".to_owned()))
 }
 
@@ -291,7 +271,7 @@ fn typed<K: Key, V: Value>(
     table: &'static str,
     key: &[u8],
     former: Option<&[u8]>,
-) -> Result<(K, Option<V>), EngineError> {
+) -> Result<(K, Option<V>)> {
     let value = former.map(V::decode).transpose();
     let value = value.map_err(|e| damaged(table, e.to_string()))?;
     Ok((key_of(table, key)?, value))

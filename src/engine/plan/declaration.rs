@@ -102,9 +102,7 @@ impl<O: 'static, T: ParameterType> Declaration<O, T> {
     pub(super) fn slot(self, access: Access<O, T>) -> Box<dyn Slot<O>> {
         Box::new(Typed {
             access,
-            contains: self.contains,
-            weight_field: self.weight_field,
-            clears: self.clears,
+            declaration: self,
         })
     }
 
@@ -126,9 +124,7 @@ pub(super) struct Access<O, T> {
 /// The field of a parameter, with the declared properties of its value.
 struct Typed<O, T> {
     access: Access<O, T>,
-    contains: Option<Predicate<T>>,
-    weight_field: Option<fn(&mut Weights) -> &mut T>,
-    clears: Option<fn(&T, &mut O)>,
+    declaration: Declaration<O, T>,
 }
 
 /// A parameter's field, of any type.
@@ -146,7 +142,7 @@ pub(super) trait Slot<O>: Send + Sync {
     fn check(&self, options: &O) -> Result<(), String>;
 }
 
-impl<O, T: ParameterType> Slot<O> for Typed<O, T> {
+impl<O: 'static, T: ParameterType> Slot<O> for Typed<O, T> {
     fn read(&self, options: &mut O, text: &str) -> Result<(), String> {
         *(self.access.get_mut)(options) = Some(T::read(text)?);
         Ok(())
@@ -174,7 +170,7 @@ impl<O, T: ParameterType> Slot<O> for Typed<O, T> {
     }
 
     fn clear_conflicts(&self, given: &O, stored: &mut O) {
-        if let (Some(clears), Some(value)) = (self.clears, (self.access.get)(given)) {
+        if let (Some(clears), Some(value)) = (self.declaration.clears, (self.access.get)(given)) {
             clears(value, stored);
         }
     }
@@ -191,13 +187,15 @@ impl<O, T: ParameterType> Slot<O> for Typed<O, T> {
     fn set_weight(&self, options: &O, weights: &mut Weights) {
         // Only weights have the type `Value` and a `weight_field`, so the type decides where the
         // value goes.
-        if let (Some(weight_field), Some(value)) = (self.weight_field, (self.access.get)(options)) {
+        if let (Some(weight_field), Some(value)) =
+            (self.declaration.weight_field, (self.access.get)(options))
+        {
             weight_field(weights).clone_from(value);
         }
     }
 
     fn check(&self, options: &O) -> Result<(), String> {
-        match (&self.contains, (self.access.get)(options)) {
+        match (&self.declaration.contains, (self.access.get)(options)) {
             (Some(contains), Some(value)) if !contains(value) => Err(to_text(value)),
             _ => Ok(()),
         }

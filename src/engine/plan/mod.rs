@@ -5,13 +5,13 @@
 //! [`PlanOptions`], so they have the same parameters under the same names.
 //!
 //! ```text
-//! parameters  the declarations: one for each parameter, and PlanOptions, made of them
-//! details     what a declaration can say
-//! parameter   what is known of any parameter
-//! types       the types of parameters
-//! method      the methods
-//! decide      from options to a plan with every parameter decided
-//! schema      what the JSON Schemas of answers say of plans
+//! parameters      the declarations of all parameters, and PlanOptions, generated from them
+//! declaration     the properties that a declaration can set
+//! parameter       a parameter, independent of its type
+//! parameter_type  the types of parameters
+//! method          the methods
+//! resolve         from options to a plan with every parameter resolved
+//! schema          parts of JSON Schemas about plans
 //! ```
 
 mod declaration;
@@ -31,7 +31,7 @@ use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Serialize};
 
-use super::{EngineError, PlanError};
+use super::{EngineError, PlanError, Result};
 use crate::engine::policy::PolicyLists;
 use seedbank_algorithms::cores::CoreParams;
 use seedbank_algorithms::cover::web::{Setting, WebChoice};
@@ -124,6 +124,17 @@ pub struct CorePlan {
     pub left_out: Option<Hash128>,
 }
 
+impl CorePlan {
+    /// Whether cores of a refresh with another plan are valid for this one: the plans are equal
+    /// except for the number of seeds and how they are picked.
+    pub(crate) fn can_reuse(&self, other: &Self) -> bool {
+        let mut other = *other;
+        (other.params.seeds, other.params.pick) = (self.params.seeds, self.params.pick);
+        other.succeed = self.succeed;
+        other == *self
+    }
+}
+
 impl PlanOptions {
     /// Parses a plan file (TOML).
     pub fn from_toml(text: &str) -> Result<Self, PlanError> {
@@ -207,7 +218,7 @@ impl PlanOptions {
 
     /// Reads the files of lists that were not read yet. Relative paths start from `folder`. Errors
     /// are those of [`List::read`](crate::engine::policy::List::read).
-    pub fn read_lists(mut self, folder: &Path, watch: &dyn Watch) -> Result<Self, EngineError> {
+    pub fn read_lists(mut self, folder: &Path, watch: &dyn Watch) -> Result<Self> {
         for parameter in Parameter::all() {
             if let Some(list) = parameter.slot.list_mut(&mut self) {
                 *list = list.clone().load_from(folder, watch)?;
@@ -281,7 +292,7 @@ impl PlanOptions {
 
     /// Formats the options as a plan file, which [`PlanOptions::from_toml`] parses. Omits hops and
     /// a fetch cost that were tried, so that they are tried again. Lists are written by name.
-    pub fn to_toml(&self) -> Result<String, EngineError> {
+    pub fn to_toml(&self) -> Result<String> {
         let failed = |_| EngineError::Internal("a plan cannot be written as TOML");
         let mut table = toml::Table::try_from(self.without_tuning()).map_err(failed)?;
         // A plan file contains the names of lists.
@@ -307,7 +318,7 @@ impl PlanOptions {
     }
 
     /// Formats the options for the store.
-    pub(crate) fn to_stored(&self) -> Result<String, EngineError> {
+    pub(crate) fn to_stored(&self) -> Result<String> {
         serde_json::to_string(self)
             .map_err(|_| EngineError::Internal("a plan cannot be written as JSON"))
     }

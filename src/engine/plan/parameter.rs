@@ -89,7 +89,8 @@ impl<O: 'static> Parameter<O> {
     pub(super) fn new<T: ParameterType>(
         section: Section,
         taken_by: TakenBy,
-        (field, doc): (&str, &str),
+        field: &str,
+        doc: &str,
         access: Access<O, T>,
         details: Declaration<O, T>,
     ) -> Self {

@@ -118,6 +118,7 @@ impl PlanOptions {
     }
 
     fn resolve_cores(&self) -> Result<CorePlan, PlanError> {
+        // Cores are completed either by size or by density.
         let by_size = match (self.core_size, self.new_members) {
             (Some(size), members) => Some((size, members.unwrap_or(1))),
             (None, Some(_)) => {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::params::Policy;
 use super::rejection_reason::RejectionReason;
-use crate::engine::EngineError;
+use crate::engine::Result;
 use seedbank_algorithms::page::SiteId;
 use seedbank_formats::ingest;
 use seedbank_store::{Store, tables};
@@ -31,7 +31,7 @@ impl Caps {
     }
 
     /// Returns the registrable domain of a site, cached.
-    fn domain(&mut self, store: &Store, site: SiteId) -> Result<String, EngineError> {
+    fn domain(&mut self, store: &Store, site: SiteId) -> Result<String> {
         if let Some(domain) = self.domains.get(&site) {
             return Ok(domain.clone());
         }
@@ -46,7 +46,7 @@ impl Caps {
         &mut self,
         store: &Store,
         site: SiteId,
-    ) -> Result<Option<RejectionReason>, EngineError> {
+    ) -> Result<Option<RejectionReason>> {
         if let Some(max) = self.per_site
             && self.of_sites.get(&site).is_some_and(|seeds| *seeds >= max)
         {
@@ -66,7 +66,7 @@ impl Caps {
     }
 
     /// Counts a seed of a site.
-    pub(crate) fn count(&mut self, store: &Store, site: SiteId) -> Result<(), EngineError> {
+    pub(crate) fn count(&mut self, store: &Store, site: SiteId) -> Result<()> {
         if self.per_site.is_some() {
             *self.of_sites.entry(site).or_default() += 1;
         }
@@ -78,7 +78,7 @@ impl Caps {
     }
 
     /// Stops counting a seed of a site.
-    pub(crate) fn uncount(&mut self, store: &Store, site: SiteId) -> Result<(), EngineError> {
+    pub(crate) fn uncount(&mut self, store: &Store, site: SiteId) -> Result<()> {
         if let Some(seeds) = self.of_sites.get_mut(&site) {
             *seeds = seeds.saturating_sub(1);
         }
@@ -96,8 +96,9 @@ impl Caps {
         &mut self,
         store: &Store,
         cap: RejectionReason,
-        (a, b): (SiteId, SiteId),
-    ) -> Result<bool, EngineError> {
+        a: SiteId,
+        b: SiteId,
+    ) -> Result<bool> {
         Ok(match cap {
             RejectionReason::MaxPerSite => a == b,
             _ => self.domain(store, a)? == self.domain(store, b)?,

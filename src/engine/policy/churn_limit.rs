@@ -19,7 +19,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::caps::Caps;
 use super::rejection_reason::RejectionReason;
-use crate::engine::EngineError;
+use crate::engine::Result;
 use seedbank_algorithms::page::PageId;
 use seedbank_store::Store;
 
@@ -53,8 +53,8 @@ pub(crate) struct LimitedSeeds {
 pub(crate) fn limit_churn(
     limit: &ChurnLimit<'_>,
     mut caps: Caps,
-    mut may_stay: impl FnMut(PageId) -> Result<bool, EngineError>,
-) -> Result<LimitedSeeds, EngineError> {
+    mut may_stay: impl FnMut(PageId) -> Result<bool>,
+) -> Result<LimitedSeeds> {
     let (store, target) = (limit.store, limit.target);
     let places: HashMap<PageId, usize> = target.iter().copied().zip(0..).collect();
     let mut listed: HashSet<PageId> = HashSet::new();
@@ -64,6 +64,7 @@ pub(crate) fn limit_churn(
     }
     let mut stay: Vec<PageId> = Vec::new();
     let mut had_to_leave = 0;
+    // Step 1: keep what may stay, in the order of the previous list.
     for &page in limit.previous {
         if listed.contains(&page) {
             continue;
@@ -90,6 +91,7 @@ pub(crate) fn limit_churn(
         .count();
     let mut may_leave = limit.max_changes.saturating_sub(had_to_leave);
     let mut held_back = 0;
+    // Step 3: add the best new pages while the limit allows it.
     for &page in &target[limit.pins..] {
         if listed.contains(&page) {
             continue;
@@ -99,7 +101,7 @@ pub(crate) fn limit_churn(
         let replaced = if has_seat {
             None
         } else {
-            find_replaced(store, &mut caps, &replaceable, (cap, page))?
+            find_replaced(store, &mut caps, &replaceable, cap, page)?
         };
         if added >= limit.max_changes || (!has_seat && (replaced.is_none() || may_leave == 0)) {
             held_back += 1;
@@ -115,6 +117,7 @@ pub(crate) fn limit_churn(
         caps.count(store, page.site())?;
         listed.insert(page);
     }
+    // Step 4: shrink to the length of the target.
     while listed.len() > target.len() && may_leave > 0 {
         let Some(old) = replaceable.pop() else { break };
         listed.remove(&old);
@@ -142,13 +145,14 @@ fn find_replaced(
     store: &Store,
     caps: &mut Caps,
     replaceable: &[PageId],
-    (cap, page): (Option<RejectionReason>, PageId),
-) -> Result<Option<usize>, EngineError> {
+    cap: Option<RejectionReason>,
+    page: PageId,
+) -> Result<Option<usize>> {
     let Some(cap) = cap else {
         return Ok(replaceable.len().checked_sub(1));
     };
     for (at, old) in replaceable.iter().enumerate().rev() {
-        if caps.shares_cap(store, cap, (old.site(), page.site()))? {
+        if caps.shares_cap(store, cap, old.site(), page.site())? {
             return Ok(Some(at));
         }
     }

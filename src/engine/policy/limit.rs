@@ -37,7 +37,7 @@ impl FromStr for Limit {
             number => number
                 .parse()
                 .map(Self::AtMost)
-                .map_err(|_| "give a whole number, or `none` to take the limit off"),
+                .map_err(|_| "expected a whole number, or `none` to remove the limit"),
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::convert::Infallible;
-use std::fmt::Write;
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
@@ -10,7 +9,7 @@ use std::sync::Arc;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::engine::{EngineError, PlanError};
+use crate::engine::{EngineError, PlanError, Result};
 use seedbank_algorithms::watch::{Interrupted, Interruptible, Watch, is_interrupted};
 use seedbank_formats::shown::last_part;
 use seedbank_store::Hash128;
@@ -104,7 +103,7 @@ impl List {
     ///
     /// [`PlanError::List`] if the file cannot be read, is longer than 256 MiB or not UTF-8;
     /// [`EngineError::Interrupted`] if the watch stops the work, even while waiting for a pipe.
-    pub fn read(path: &Path, watch: &dyn Watch) -> Result<Self, EngineError> {
+    pub fn read(path: &Path, watch: &dyn Watch) -> Result<Self> {
         let name = path.to_string_lossy();
         if name.starts_with('@') {
             return Ok(Self::parse(&name, &name));
@@ -152,7 +151,7 @@ impl List {
     }
 
     /// Reads the file if only its name is known. A relative path starts from `folder`.
-    pub(crate) fn load_from(self, folder: &Path, watch: &dyn Watch) -> Result<Self, EngineError> {
+    pub(crate) fn load_from(self, folder: &Path, watch: &dyn Watch) -> Result<Self> {
         if self.hash.is_some() {
             return Ok(self);
         }
@@ -195,22 +194,18 @@ fn read_text(path: &Path, watch: &dyn Watch) -> io::Result<String> {
         .read_to_end(&mut bytes)?;
     if read as u64 > MAX_BYTES {
         let most = MAX_BYTES >> 20;
-        return Err(io::Error::other(format!("a list has at most {most} MiB")));
+        return Err(io::Error::other(format!("expected at most {most} MiB")));
     }
     String::from_utf8(bytes).map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e))
 }
 
 impl Serialize for List {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut hash = String::with_capacity(32);
-        for byte in self.hash.unwrap_or_default() {
-            // Writing to a string cannot fail.
-            let _ = write!(hash, "{byte:02x}");
-        }
+        let hash = u128::from_be_bytes(self.hash.unwrap_or_default());
         let kept = StoredList {
             name: Cow::Borrowed(&self.name),
             lines: self.lines,
-            hash,
+            hash: format!("{hash:032x}"),
         };
         kept.serialize(serializer)
     }

@@ -6,7 +6,7 @@ use super::candidates::Candidates;
 use super::list::List;
 use super::params::Policy;
 use super::pins::Pins;
-use crate::engine::{EngineError, PlanError, naming};
+use crate::engine::{PlanError, Result, naming};
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::{self, Naming, Patterns, PatternsError};
 use seedbank_store::lists::ListText;
@@ -28,7 +28,7 @@ impl<'a> PolicyLists<'a> {
     }
 
     /// Adds the lists whose lines came with the plan to `changes`.
-    pub(crate) fn put(&self, store: &Store, changes: &mut Changes) -> Result<(), EngineError> {
+    pub(crate) fn put(&self, store: &Store, changes: &mut Changes) -> Result<()> {
         for list in self.all() {
             if let (Some(hash), Some(text)) = (list.hash(), list.text())
                 && !store.has(&tables::LISTS, &hash)?
@@ -41,7 +41,7 @@ impl<'a> PolicyLists<'a> {
 }
 
 /// Returns the lines of a list.
-fn text_of(store: &Store, list: &List) -> Result<String, EngineError> {
+fn text_of(store: &Store, list: &List) -> Result<String> {
     match (list.text(), list.hash()) {
         (Some(text), _) => Ok(text.to_owned()),
         (None, Some(hash)) => Ok(store.need(&tables::LISTS, &hash)?.0),
@@ -50,12 +50,7 @@ fn text_of(store: &Store, list: &List) -> Result<String, EngineError> {
 }
 
 /// Compiles the lines of a list.
-fn patterns(
-    store: &Store,
-    list: &List,
-    naming: Naming,
-    watch: &dyn Watch,
-) -> Result<Patterns, EngineError> {
+fn patterns(store: &Store, list: &List, naming: Naming, watch: &dyn Watch) -> Result<Patterns> {
     let text = text_of(store, list)?;
     Patterns::new(&text, naming, watch).map_err(|error| match error {
         PatternsError::Interrupted(stop) => stop.into(),
@@ -73,7 +68,7 @@ pub(crate) fn pinned_urls(
     store: &Store,
     lists: PolicyLists<'_>,
     naming: Naming,
-) -> Result<HashSet<String>, EngineError> {
+) -> Result<HashSet<String>> {
     let Some(list) = lists.pin else {
         return Ok(HashSet::new());
     };
@@ -100,7 +95,7 @@ impl LoadedPolicy {
         policy: Policy,
         lists: PolicyLists<'_>,
         watch: &dyn Watch,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         let naming = naming(&store.settings()?)?;
         let read = |list: Option<&List>| {
             let list = list.filter(|list| list.hash().is_some());
@@ -117,7 +112,7 @@ impl LoadedPolicy {
         let pins = match lists.pin {
             Some(list) => {
                 let text = text_of(store, list)?;
-                Pins::find(store, (&text, list), &candidates, naming, watch)?
+                Pins::find(store, &text, list, &candidates, naming, watch)?
             }
             None => Pins::default(),
         };

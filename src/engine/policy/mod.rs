@@ -4,14 +4,15 @@
 //! the selected pages become seeds.
 //!
 //! ```text
-//! params     the policies of a plan, decided; rules: with their lists read
-//! held       why a page is held back
-//! list       a list that a plan names, by the hash of its lines
-//! limit      a number, or none
-//! candidates whether a page may be a seed: its own sake, not that of others
-//! caps       how many seeds of a site and of a domain there are, and may be
-//! pins       the pages that are always seeds
-//! steady     a list that changes by no more than so many seeds
+//! params            the policies of a plan, resolved
+//! loaded_policy     policies with their lists loaded
+//! rejection_reason  why a page is not a seed
+//! list              a list that a plan references, by the hash of its lines
+//! limit             a number, or none
+//! candidates        rules about single pages
+//! caps              limits on the number of seeds of a site and of a domain
+//! pins              pages that are always seeds
+//! churn_limit       a limit on the changes of a list per refresh
 //! ```
 
 mod candidates;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::candidates::Candidates;
 use super::list::List;
 use super::rejection_reason::RejectionReason;
-use crate::engine::{EngineError, PlanError};
+use crate::engine::{PlanError, Result};
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::{self, BadPattern, Naming};
@@ -55,11 +55,12 @@ impl Pins {
     /// Finds the pages of a list of URLs, one per line.
     pub(super) fn find(
         store: &Store,
-        (text, list): (&str, &List),
+        text: &str,
+        list: &List,
         candidates: &Candidates,
         naming: Naming,
         watch: &dyn Watch,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         let mut pins = Self::default();
         for url in text.lines() {
             watch.proceed()?;
@@ -104,7 +105,7 @@ fn find(
     store: &Store,
     at: &ingest::Location,
     candidates: &Candidates,
-) -> Result<Result<(PageId, bool), PinRejection>, EngineError> {
+) -> Result<Result<(PageId, bool), PinRejection>> {
     let Some(site) = store.get(&tables::SITE_IDS, &at.site)? else {
         return Ok(Err(PinRejection::Unknown));
     };

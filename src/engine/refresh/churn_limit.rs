@@ -5,8 +5,9 @@ use std::collections::{HashMap, HashSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::EngineError;
+use crate::engine::Result;
 use crate::engine::policy::{Caps, ChurnLimit, LoadedPolicy, limit_churn};
+use seedbank_algorithms::graph::number;
 use seedbank_algorithms::page::PageId;
 use seedbank_store::records::{ListedSeed, RefreshId, SeedEvidence, SeedRecord};
 use seedbank_store::{Changes, Store, tables};
@@ -47,8 +48,10 @@ pub(super) fn limit_changes(
     store: &Store,
     rules: &Rules,
     target: &[PageId],
-    (last, most, max_changes): (RefreshId, usize, u32),
-) -> Result<LimitedList, EngineError> {
+    last: RefreshId,
+    max_seeds: usize,
+    max_changes: u32,
+) -> Result<LimitedList> {
     let previous: Vec<PageId> = store
         .list(last)?
         .into_iter()
@@ -64,7 +67,7 @@ pub(super) fn limit_changes(
         previous: &previous,
         target,
         pins: rules.pins.pages.len().min(target.len()),
-        max_seeds: most,
+        max_seeds,
         max_changes: max_changes as usize,
     };
     let found = limit_churn(&limit, Caps::new(&rules.policy), |page| {
@@ -72,6 +75,7 @@ pub(super) fn limit_changes(
         let site = store.need(&tables::SITES, &page.site())?.name;
         Ok(record.state.is_live() && rules.candidates.allows(&site, &record))
     })?;
+    // If the list equals the selection, its places need not be stored.
     let is_target = found.seeds == target;
     let places: HashMap<PageId, u32> = target.iter().copied().zip(0..).collect();
     let stayed: HashMap<PageId, RefreshId> = found
@@ -91,15 +95,14 @@ pub(super) fn limit_changes(
         .iter()
         .filter(|page| !previous.contains(page))
         .count();
-    let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
     Ok(LimitedList {
         last,
         view: ListChanges {
-            had_to_leave: count(found.had_to_leave),
-            left: count(left),
-            came: count(came),
-            stayed: count(stayed.len()),
-            held_back: count(found.held_back),
+            had_to_leave: number(found.had_to_leave),
+            left: number(left),
+            came: number(came),
+            stayed: number(stayed.len()),
+            held_back: number(found.held_back),
         },
         seeds: found.seeds,
         chosen: if is_target { HashMap::new() } else { places },
@@ -132,7 +135,7 @@ impl LimitedList {
     }
 
     /// Adds the list to `changes`, if it differs from the method's selection.
-    pub(super) fn put(&self, changes: &mut Changes, refresh: RefreshId) -> Result<(), EngineError> {
+    pub(super) fn put(&self, changes: &mut Changes, refresh: RefreshId) -> Result<()> {
         if !self.differs() {
             return Ok(());
         }

@@ -6,16 +6,18 @@ use super::cores::unchanged::{self, UnchangedRun};
 use super::cores::{self, CoresRun};
 use super::cover::{self, CoverRun, PreviousRefresh};
 use super::global::{self, WebRun};
-use super::outcome::{Outcome, count};
+use super::outcome::Outcome;
 use super::report::{
     PolicyView, RefreshReport, Shortage, ShortageReason, Stars, StepsView, TuningView,
 };
 use super::request::RefreshRequest;
+use super::run_context::RunContext;
 use crate::engine::plan::{DEFAULT_PLAN, Plan, PlanOptions};
 use crate::engine::policy::{LoadedPolicy, Policy, RejectionReason};
-use crate::engine::{EngineError, PlanError};
+use crate::engine::{EngineError, PlanError, Result};
 use seedbank_algorithms::cover::Choice;
 use seedbank_algorithms::cover::web::WebChoice;
+use seedbank_algorithms::graph::number;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::RefreshId;
 use seedbank_store::{Reader, Store, tables};
@@ -34,7 +36,7 @@ pub(super) fn run(
     plan: &str,
     request: &RefreshRequest,
     watch: &dyn Watch,
-) -> Result<Computed, EngineError> {
+) -> Result<Computed> {
     let plan = plan.to_owned();
     let stored = reader.get(&tables::PLANS, &plan)?;
     if stored.is_none() && plan != DEFAULT_PLAN && request.options == PlanOptions::default() {
@@ -45,6 +47,7 @@ pub(super) fn run(
         None => PlanOptions::default(),
     };
     let mut options = request.options.clone().merged_over(&base).without_none();
+    // Tried values are dropped, unless the request gives them itself.
     if request.tune {
         options.clear_tuning();
         (options.hops, options.fetch_cost) = (request.options.hops, request.options.fetch_cost);
@@ -78,12 +81,13 @@ pub(super) fn run(
         same_policy,
     };
     let outcome = match resolved {
-        Plan::Cores(plan) => {
+        Plan::Cores(ref plan) => {
+            // Without policies, an unchanged graph leads to the same cores.
             let same = previous_plan
                 .refresh
                 .filter(|_| policy == Policy::default());
             let same = match same {
-                Some(refresh) => unchanged::find(reader, &plan, refresh, watch)?,
+                Some(refresh) => unchanged::find(reader, plan, refresh, watch)?,
                 None => None,
             };
             if let Some(same) = same {
@@ -93,7 +97,11 @@ pub(super) fn run(
             } else {
                 // Results by cores stay valid under some changes of parameters, so the previous
                 // refresh is always passed.
-                let run = cores::run(reader, (&plan, &rules), previous, request.cold, watch)?;
+                let run = cores::run(
+                    RunContext::new(reader, plan, &rules, watch),
+                    previous,
+                    request.cold,
+                )?;
                 report.set_cores(&run);
                 report.bytes_read = reader.bytes_read();
                 if request.explain_cost {
@@ -102,22 +110,31 @@ pub(super) fn run(
                 Outcome::Cores(Box::new(run))
             }
         }
-        Plan::Cover(choice) => {
-            let run = run_cover(reader, (&choice, &rules), previous_plan, &mut report, watch)?;
+        Plan::Cover(ref choice) => {
+            let run = run_cover(
+                RunContext::new(reader, choice, &rules, watch),
+                previous_plan,
+                &mut report,
+            )?;
             report.bytes_read = reader.bytes_read();
             Outcome::Cover(run)
         }
-        Plan::Web(choice) => {
-            let run = run_global(reader, (&choice, &rules), previous_plan, &mut report, watch)?;
+        Plan::Web(ref choice) => {
+            let run = run_global(
+                RunContext::new(reader, choice, &rules, watch),
+                previous_plan,
+                &mut report,
+            )?;
             report.bytes_read = reader.bytes_read();
             Outcome::Web(run)
         }
     };
     let mut limited_list = None;
+    // The limit applies to the selection of the method, whatever its kind.
     if let (Some(max_changes), Some(last)) = (policy.max_changes, previous) {
         let target = outcome.pages(reader)?;
         let most = max_seeds.map_or(usize::MAX, |max_seeds| max_seeds as usize);
-        let found = churn_limit::limit_changes(reader, &rules, &target, (last, most, max_changes))?;
+        let found = churn_limit::limit_changes(reader, &rules, &target, last, most, max_changes)?;
         report.set_list_changes(&found);
         limited_list = Some(found);
     }
@@ -140,7 +157,7 @@ pub(super) fn run(
 }
 
 /// Returns the error for a plan that does not exist and has no parameters.
-fn no_parameters(store: &Store, plan: String) -> Result<EngineError, EngineError> {
+fn no_parameters(store: &Store, plan: String) -> Result<EngineError> {
     let mut existing = Vec::new();
     for entry in store.scan(&tables::PLANS)? {
         existing.push(entry?.0);
@@ -161,20 +178,18 @@ struct PreviousPlan<'a> {
 }
 
 fn run_cover(
-    store: &Store,
-    (choice, rules): (&Choice, &LoadedPolicy),
+    context: RunContext<'_, Choice>,
     previous_plan: PreviousPlan<'_>,
     report: &mut RefreshReport,
-    watch: &dyn Watch,
-) -> Result<CoverRun, EngineError> {
+) -> Result<CoverRun> {
     let previous = match previous_plan.refresh {
         Some(refresh) => Some(PreviousRefresh {
             refresh,
-            batch: store.need(&tables::REFRESHES, &refresh)?.batch,
+            batch: context.store.need(&tables::REFRESHES, &refresh)?.batch,
         }),
         None => None,
     };
-    let run = cover::run(store, (choice, rules), previous, watch)?;
+    let run = cover::run(context, previous)?;
     let view = &mut report.view;
     view.cold = previous.is_none();
     view.seeds = run.seeds()?;
@@ -184,28 +199,24 @@ fn run_cover(
 }
 
 fn run_global(
-    store: &Store,
-    (choice, rules): (&WebChoice, &LoadedPolicy),
+    context: RunContext<'_, WebChoice>,
     previous_plan: PreviousPlan<'_>,
     report: &mut RefreshReport,
-    watch: &dyn Watch,
-) -> Result<WebRun, EngineError> {
+) -> Result<WebRun> {
     let view = &mut report.view;
-    let previous = match previous_plan.refresh {
-        Some(refresh) => Some(global::PreviousRefresh {
-            refresh,
-            batch: store.need(&tables::REFRESHES, &refresh)?.batch,
-            current_batch: view.batch,
-        }),
-        None => None,
-    };
-    let run = global::run(store, (choice, rules), previous, watch)?;
+    let mut reusable = previous_plan.refresh;
+    if let Some(refresh) = reusable {
+        // Any batch can change any value over the web.
+        let record = context.store.need(&tables::REFRESHES, &refresh)?;
+        reusable = reusable.filter(|_| record.batch == view.batch);
+    }
+    let run = global::run(context, reusable)?;
     view.seeds = run.seeds()?;
     view.cold = run.cold;
     (view.steps_reused, view.steps_recomputed) = run.steps();
     view.page_visits = run.page_visits;
     if let Some((setting, tuning)) = &run.tuning {
-        let found = TuningView::new(choice, *setting, tuning);
+        let found = TuningView::new(context.plan, *setting, tuning);
         let parameters = &mut view.parameters;
         parameters.set_tuning(*setting, found.tuned(view.batch));
         let same = previous_plan.plan.resolve().ok() == parameters.resolve().ok();
@@ -217,7 +228,7 @@ fn run_global(
 
 impl RefreshReport {
     fn set_list_changes(&mut self, limited_list: &LimitedList) {
-        self.view.seeds = count(limited_list.seeds.len());
+        self.view.seeds = number(limited_list.seeds.len());
         if let Some(policy) = &mut self.view.policy {
             policy.changes = Some(limited_list.view);
             if limited_list.view.held_back > 0 {
@@ -231,8 +242,8 @@ impl RefreshReport {
 
     fn set_unchanged(&mut self, same: &UnchangedRun, explain_cost: bool) {
         let view = &mut self.view;
-        view.cores = count(same.sizes.len());
-        view.seeds = count(same.seeds.len());
+        view.cores = number(same.sizes.len());
+        view.seeds = number(same.seeds.len());
         (view.cold, view.certified) = (false, true);
         (view.steps_reused, view.steps_recomputed) = (view.cores.into(), 0);
         self.stars = Stars::count(same.sizes.iter().copied());
@@ -246,14 +257,15 @@ impl RefreshReport {
     fn set_cores(&mut self, run: &CoresRun) {
         let selection = &run.selection;
         let view = &mut self.view;
-        view.cores = count(selection.cores.len());
-        view.seeds = count(run.seeds().len());
+        view.cores = number(selection.cores.len());
+        view.seeds = number(run.seeds().len());
         if let Some(policy) = &mut view.policy {
             policy.held_back.clone_from(&run.rejections);
         }
         let sizes = selection.cores.iter();
-        self.stars =
-            Stars::count(sizes.map(|core| (count(core.hubs.len()), count(core.authorities.len()))));
+        self.stars = Stars::count(
+            sizes.map(|core| (number(core.hubs.len()), number(core.authorities.len()))),
+        );
         view.cold = run.cached.is_none() && !run.warm_start;
         self.steps = StepsView::count(&selection.steps);
         let reused = selection.reused.iter().filter(|reused| **reused);

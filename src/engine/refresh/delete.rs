@@ -8,7 +8,7 @@ use super::list_gc::delete_unreferenced;
 use super::prune::{PickedBy, prune};
 use crate::engine::history::past;
 use crate::engine::plan::NAME_PATTERN;
-use crate::engine::{Bank, EngineError};
+use crate::engine::{Bank, EngineError, Result};
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::RefreshId;
 use seedbank_store::{Changes, Writer, tables};
@@ -42,12 +42,7 @@ impl Bank {
     /// ```
     ///
     /// Cost: the stored data of the refreshes, and one scan of the history.
-    pub fn delete_plan(
-        &self,
-        plan: &str,
-        wait: bool,
-        watch: &dyn Watch,
-    ) -> Result<DeletedPlan, EngineError> {
+    pub fn delete_plan(&self, plan: &str, wait: bool, watch: &dyn Watch) -> Result<DeletedPlan> {
         let writer = Writer::open(self.path(), wait, watch)?;
         let name = plan.to_owned();
         if writer.get(&tables::PLANS, &name)?.is_none() {
@@ -60,8 +55,8 @@ impl Bank {
         let refreshes = prune(&writer, &mut changes, plan, 0, PickedBy::default())?;
         past::delete_unseen(&writer, &mut changes, &refreshes, counters.batch)?;
         // No refresh is being stored, so its number is 0, which is never assigned.
-        page_evidence::delete_unseen(&writer, &mut changes, &refreshes, (0, None))?;
-        delete_unreferenced(&writer, &mut changes, &refreshes, (plan, &[]))?;
+        page_evidence::delete_unseen(&writer, &mut changes, &refreshes, 0, None)?;
+        delete_unreferenced(&writer, &mut changes, &refreshes, plan, &[])?;
         watch.proceed()?;
         writer.commit(changes, counters)?;
         Ok(DeletedPlan {

@@ -6,17 +6,15 @@ use super::compute::{Computed, run};
 use super::report::RefreshReport;
 use super::request::RefreshRequest;
 use super::{memory, prune};
-use crate::engine::EngineError;
+use crate::engine::Result;
 use crate::engine::clock::now;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::SeedRecord;
 use seedbank_store::{Changes, Reader, tables};
 
-/// A refresh that is not stored.
 pub(crate) struct UnstoredRefresh {
     /// The report. Its number is the one that the refresh would get.
     pub(crate) report: RefreshReport,
-    /// The seeds by rank.
     pub(crate) seeds: Vec<(u32, SeedRecord)>,
 }
 
@@ -29,7 +27,7 @@ impl UnstoredRefresh {
         reader: &Reader,
         request: &RefreshRequest,
         watch: &dyn Watch,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         let begun = Instant::now();
         let plan = request.named()?;
         let Computed {
@@ -40,7 +38,7 @@ impl UnstoredRefresh {
         let number = reader.counters()?.refresh + 1;
         report.view.refresh = number;
         let mut changes = Changes::new(&std::env::temp_dir(), 64 << 20);
-        outcome.put(reader, &mut changes, (plan, number))?;
+        outcome.put(reader, &mut changes, plan, number)?;
         if let Some(keep) = request.keep {
             let picked_by = outcome.picked_by(number);
             report.pruned = prune::prune(reader, &mut changes, plan, keep, picked_by)?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::engine::EngineError;
+use crate::engine::Result;
 use seedbank_store::records::RefreshId;
 use seedbank_store::{Changes, Hash128, Store, tables};
 
@@ -14,8 +14,9 @@ pub(super) fn delete_unreferenced(
     store: &Store,
     changes: &mut Changes,
     gone: &[RefreshId],
-    (of, now): (&str, &[Hash128]),
-) -> Result<(), EngineError> {
+    of: &str,
+    now: &[Hash128],
+) -> Result<()> {
     let mut unnamed = BTreeSet::new();
     for entry in store.scan(&tables::LISTS)? {
         unnamed.insert(entry?.0);

@@ -17,6 +17,7 @@ mod outcome;
 mod prune;
 mod report;
 mod request;
+pub(crate) mod run_context;
 
 pub use churn_limit::ListChanges;
 pub use cores::recomputed::{RecomputeReason, RecomputedCores, SiteChange};
@@ -31,7 +32,7 @@ pub use request::RefreshRequest;
 use std::time::Instant;
 
 use super::clock::now;
-use super::{Bank, EngineError};
+use super::{Bank, Result};
 use crate::engine::history::past;
 use churn_limit::LimitedList;
 use compute::{Computed, run};
@@ -56,11 +57,7 @@ impl Bank {
     ///
     /// [`cores::select`]: seedbank_algorithms::cores::select
     /// [`cover::select_chosen`]: seedbank_algorithms::cover::select_chosen
-    pub fn refresh(
-        &self,
-        request: &RefreshRequest,
-        watch: &dyn Watch,
-    ) -> Result<RefreshReport, EngineError> {
+    pub fn refresh(&self, request: &RefreshRequest, watch: &dyn Watch) -> Result<RefreshReport> {
         let begun = Instant::now();
         let plan = request.named()?;
         if !request.wait {
@@ -87,8 +84,8 @@ impl Bank {
             // Otherwise later refreshes could not determine what changed since this state.
             let has_history = report.view.batch >= past::known_since(&writer)?;
             if is_valid && has_history {
-                let outcome = (&outcome, limited_list.as_ref());
-                store(&writer, request, outcome, &mut report, begun, watch)?;
+                let list = limited_list.as_ref();
+                store(&writer, request, &outcome, list, &mut report, begun, watch)?;
                 return Ok(report);
             }
         }
@@ -99,39 +96,41 @@ impl Bank {
 fn store(
     writer: &Writer,
     request: &RefreshRequest,
-    (outcome, limited_list): (&Outcome, Option<&LimitedList>),
+    outcome: &Outcome,
+    limited_list: Option<&LimitedList>,
     report: &mut RefreshReport,
     begun: Instant,
     watch: &dyn Watch,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let mut counters = writer.counters()?;
     counters.refresh += 1;
     report.view.refresh = counters.refresh;
     // Cached results are small; larger amounts are loaded in bulk.
     let mut changes = Changes::new(&writer.spill_folder(), 64 << 20);
-    let of_plan = (report.view.plan.as_str(), report.view.refresh);
-    let standings = outcome.put(writer, &mut changes, of_plan)?;
+    let refresh = counters.refresh;
+    let standings = outcome.put(writer, &mut changes, &report.view.plan, refresh)?;
     let mut chosen = None;
     if let Some(limited_list) = limited_list.filter(|limited_list| limited_list.differs()) {
-        limited_list.put(&mut changes, report.view.refresh)?;
+        limited_list.put(&mut changes, refresh)?;
         chosen = Some(outcome.count()?);
     }
     let parameters = &report.view.parameters;
     parameters.lists().put(writer, &mut changes)?;
     let plan = PlanRecord {
         settings: parameters.to_stored()?,
-        last_refresh: report.view.refresh,
+        last_refresh: refresh,
         lists: parameters.policy()?.lists(),
     };
     changes.put(&tables::PLANS, &report.view.plan, &plan)?;
+    // Delete what only the pruned refreshes needed.
     if let Some(keep) = request.keep {
-        let picked_by = outcome.picked_by(report.view.refresh);
+        let picked_by = outcome.picked_by(refresh);
         report.pruned = prune::prune(writer, &mut changes, &report.view.plan, keep, picked_by)?;
         past::delete_unseen(writer, &mut changes, &report.pruned, report.view.batch)?;
-        let new = (report.view.refresh, standings.as_ref());
-        page_evidence::delete_unseen(writer, &mut changes, &report.pruned, new)?;
-        let of_plan = (report.view.plan.as_str(), &plan.lists[..]);
-        list_gc::delete_unreferenced(writer, &mut changes, &report.pruned, of_plan)?;
+        let written = standings.as_ref();
+        page_evidence::delete_unseen(writer, &mut changes, &report.pruned, refresh, written)?;
+        let (name, lists) = (&report.view.plan, &plan.lists);
+        list_gc::delete_unreferenced(writer, &mut changes, &report.pruned, name, lists)?;
     }
     report.bytes_read_storing = writer.bytes_read();
     report.bytes_read += report.bytes_read_storing;
@@ -139,7 +138,7 @@ fn store(
     report.peak_memory = memory::peak();
     report.view.at = now();
     let record = report.record(standings.map(|written| written.record), chosen)?;
-    changes.put(&tables::REFRESHES, &report.view.refresh, &record)?;
+    changes.put(&tables::REFRESHES, &refresh, &record)?;
     watch.proceed()?;
     Ok(writer.commit(changes, counters)?)
 }

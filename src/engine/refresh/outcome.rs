@@ -7,12 +7,12 @@ use super::cover::CoverRun;
 use super::global::WebRun;
 use super::prune::PickedBy;
 use super::report::ShortageReason;
-use crate::engine::EngineError;
+use crate::engine::Result;
+use seedbank_algorithms::graph::number;
 use seedbank_algorithms::page::PageId;
 use seedbank_store::records::RefreshId;
 use seedbank_store::{Changes, Store};
 
-/// Result of a run.
 pub(super) enum Outcome {
     Cores(Box<CoresRun>),
     SameCores(Box<UnchangedRun>),
@@ -37,10 +37,11 @@ impl Outcome {
         &self,
         store: &Store,
         changes: &mut Changes,
-        (plan, refresh): (&str, RefreshId),
-    ) -> Result<Option<Written>, EngineError> {
+        plan: &str,
+        refresh: RefreshId,
+    ) -> Result<Option<Written>> {
         match self {
-            Self::Cores(run) => run.put(store, changes, (plan, refresh)).map(Some),
+            Self::Cores(run) => run.put(store, changes, plan, refresh).map(Some),
             Self::SameCores(same) => same.put(store, changes, refresh).map(Some),
             Self::Cover(run) => {
                 run.put(store, changes, refresh)?;
@@ -53,8 +54,7 @@ impl Outcome {
         }
     }
 
-    /// Returns the seeds that the method selected, best first.
-    pub(super) fn pages(&self, store: &Store) -> Result<Vec<PageId>, EngineError> {
+    pub(super) fn pages(&self, store: &Store) -> Result<Vec<PageId>> {
         match self {
             Self::Cores(run) => Ok(run.seeds().into_iter().map(|seed| seed.page).collect()),
             Self::SameCores(same) => Ok(same.seeds.clone()),
@@ -63,17 +63,15 @@ impl Outcome {
         }
     }
 
-    /// Returns the number of seeds that the method selected.
-    pub(super) fn count(&self) -> Result<u32, EngineError> {
+    pub(super) fn count(&self) -> Result<u32> {
         match self {
-            Self::Cores(run) => Ok(count(run.seeds().len())),
-            Self::SameCores(same) => Ok(count(same.seeds.len())),
+            Self::Cores(run) => Ok(number(run.seeds().len())),
+            Self::SameCores(same) => Ok(number(same.seeds.len())),
             Self::Cover(run) => run.seeds(),
             Self::Web(run) => run.seeds(),
         }
     }
 
-    /// Returns why there are not more seeds.
     pub(super) fn short(&self) -> ShortageReason {
         match self {
             Self::Cores(_) | Self::SameCores(_) => ShortageReason::NoLinkLeft,
@@ -96,8 +94,4 @@ impl Outcome {
             },
         }
     }
-}
-
-pub(super) fn count(length: usize) -> u32 {
-    u32::try_from(length).unwrap_or(u32::MAX)
 }

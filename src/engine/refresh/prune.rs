@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::cores::{cached_cores, evidence};
 use super::cover::{self, reach};
 use super::global;
-use crate::engine::EngineError;
+use crate::engine::Result;
 use seedbank_algorithms::page::SiteId;
 use seedbank_store::records::RefreshId;
 use seedbank_store::tables::{self, BitmapKey};
@@ -31,7 +31,7 @@ pub(super) fn prune(
     plan: &str,
     keep: u32,
     picked_by: PickedBy,
-) -> Result<Vec<RefreshId>, EngineError> {
+) -> Result<Vec<RefreshId>> {
     let mut old = Vec::new();
     for entry in store.scan(&tables::REFRESHES)? {
         let (number, record) = entry?;
@@ -44,6 +44,7 @@ pub(super) fn prune(
         .split_off(old.len().saturating_sub(stay))
         .first()
         .map(|(number, _)| *number);
+    // Data under an older refresh is still needed if the oldest remaining one reuses it.
     let picked_by = match oldest {
         Some(refresh) => PickedBy {
             of_sites: cover::records(store, refresh)?

@@ -9,14 +9,14 @@ use super::RecomputedCores;
 use super::churn_limit::ListChanges;
 use crate::engine::plan::{Method, NAME_PATTERN, PlanOptions, TuningRecord};
 use crate::engine::policy::{RejectedPin, RejectionReason};
-use crate::engine::{EngineError, PlanError};
+use crate::engine::{EngineError, PlanError, Result};
 use seedbank_algorithms::cover::Value;
 use seedbank_algorithms::cover::web::{Setting, Trial, Tuning, WebChoice};
 use seedbank_algorithms::rank::{Origin, ProvenStep};
 use seedbank_store::records::{BatchId, RefreshId, RefreshRecord, SeriesRecord};
 
 /// Report of a refresh.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct RefreshReport {
     /// The stored part of the report.
@@ -113,7 +113,6 @@ pub struct StepsView {
 }
 
 impl StepsView {
-    /// Steps of a refresh of an unchanged graph.
     pub(super) fn unchanged(steps: u32) -> Self {
         Self {
             proven: steps,
@@ -256,7 +255,7 @@ impl TuningView {
 }
 
 /// The stored part of a refresh: its input, results and cost.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct RefreshView {
     /// The refresh.
@@ -304,22 +303,12 @@ impl RefreshView {
     /// A refresh before anything is computed.
     pub(crate) fn begun(plan: String, parameters: PlanOptions, batch: BatchId) -> Self {
         Self {
-            refresh: 0,
             plan,
             parameters,
             batch,
-            at: 0,
-            seconds: 0.0,
-            seeds: 0,
-            cores: 0,
             cold: true,
-            steps_reused: 0,
-            steps_recomputed: 0,
             certified: true,
-            doubt: None,
-            link_visits: 0,
-            page_visits: 0,
-            policy: None,
+            ..Self::default()
         }
     }
 
@@ -328,7 +317,7 @@ impl RefreshView {
         refresh: RefreshId,
         record: RefreshRecord,
         parameters: PlanOptions,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         let policy = record.policy.as_deref().map(serde_json::from_str);
         Ok(Self {
             refresh,
@@ -358,25 +347,11 @@ impl RefreshView {
 }
 
 impl RefreshReport {
-    /// A report before anything is computed.
     pub(super) fn begun(plan: String, parameters: PlanOptions, batch: BatchId) -> Self {
         Self {
             method: parameters.method.unwrap_or_default(),
             view: RefreshView::begun(plan, parameters, batch),
-            plan_changed: false,
-            components: 0,
-            components_verified: 0,
-            pages_loaded: 0,
-            products: 0,
-            bytes_read: 0,
-            bytes_read_storing: 0,
-            peak_memory: None,
-            costs: None,
-            tuning: None,
-            stars: None,
-            steps: None,
-            short: None,
-            pruned: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -386,7 +361,7 @@ impl RefreshReport {
         &self,
         standings: Option<SeriesRecord>,
         chosen: Option<u32>,
-    ) -> Result<RefreshRecord, EngineError> {
+    ) -> Result<RefreshRecord> {
         let view = self.view.clone();
         let policy = view.policy.as_ref().map(serde_json::to_string);
         let policy = policy

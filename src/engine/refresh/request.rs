@@ -1,7 +1,7 @@
 //! Request for a refresh.
 
 use crate::engine::plan::{DEFAULT_PLAN, PlanOptions, check_name};
-use crate::engine::{EngineError, RequestError};
+use crate::engine::{RequestError, Result};
 
 /// The plan to refresh, and how.
 ///
@@ -25,7 +25,7 @@ use crate::engine::{EngineError, RequestError};
 #[derive(Clone, PartialEq, Debug, Default)]
 #[expect(
     clippy::struct_excessive_bools,
-    reason = "each is a switch of its own, and any of them go together"
+    reason = "independent switches of one command"
 )]
 pub struct RefreshRequest {
     /// The plan; `None` for the default plan. Another plan that does not exist is created only if
@@ -48,7 +48,7 @@ pub struct RefreshRequest {
 
 impl RefreshRequest {
     /// Returns the name of the plan after validating the request.
-    pub(super) fn named(&self) -> Result<&str, EngineError> {
+    pub(super) fn named(&self) -> Result<&str> {
         let plan = self.plan.as_deref().unwrap_or(DEFAULT_PLAN);
         check_name(plan)?;
         if self.keep == Some(0) {

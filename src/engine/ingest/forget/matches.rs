@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use roaring::RoaringTreemap;
 
-use crate::engine::EngineError;
 use crate::engine::ingest::blocklist::{Blocklist, Secret};
+use crate::engine::{EngineError, Result};
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::{self, Location, Naming, Record, SiteMode};
@@ -26,7 +26,7 @@ pub(super) struct NameSet {
 
 impl NameSet {
     /// Parses URLs and site names. A text without a scheme and a path is a site name.
-    pub(super) fn parse(what: &[String], naming: Naming) -> Result<Self, EngineError> {
+    pub(super) fn parse(what: &[String], naming: Naming) -> Result<Self> {
         let mut names = Self::default();
         let located = |url: &str, text: &String| {
             ingest::parse(url, naming).map_err(|problem| EngineError::InvalidUrl {
@@ -60,9 +60,11 @@ impl NameSet {
     /// Finds the pages and sites of a bank that another bank blocks.
     pub(super) fn blocked_by(
         store: &Store,
-        (other_bank, secret, blocklist): (&Store, Secret, &Blocklist),
+        other_bank: &Store,
+        secret: Secret,
+        blocklist: &Blocklist,
         watch: &dyn Watch,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         let mut hashes = Vec::new();
         for entry in other_bank.scan(&tables::BARRED)? {
             let (hash, Barred { site, .. }) = entry?;
@@ -95,7 +97,7 @@ impl NameSet {
         &self,
         store: &Store,
         changes: &mut Changes,
-    ) -> Result<Vec<(Hash128, bool)>, EngineError> {
+    ) -> Result<Vec<(Hash128, bool)>> {
         if let Some((secret, hashes)) = &self.other_bank {
             secret.put(store, changes)?;
             return Ok(hashes.clone());
@@ -121,7 +123,6 @@ fn is_site(text: &str, site: &str, naming: Naming) -> bool {
         })
 }
 
-/// Pages and sites of the bank that match the names.
 pub(super) struct Matches {
     /// The pages, including those of the sites.
     pub(super) pages: RoaringTreemap,
@@ -145,7 +146,7 @@ impl Matches {
         names: &NameSet,
         mode: SiteMode,
         may_be_unknown: bool,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         let mut found = Self {
             pages: RoaringTreemap::new(),
             sites: BTreeMap::new(),
@@ -204,7 +205,7 @@ impl Matches {
         store: &Store,
         mode: SiteMode,
         watch: &dyn Watch,
-    ) -> Result<Removal, EngineError> {
+    ) -> Result<Removal> {
         let url = |page: PageId| -> Result<String, StoreError> {
             let site = store.need(&tables::SITES, &page.site())?.name;
             let local = store.need(&tables::PAGES, &page)?.local;
@@ -214,6 +215,7 @@ impl Matches {
             records: Vec::new(),
             aliases: 0,
         };
+        // Pages with links to the pages, directly or through an alias.
         let mut linking = store.linking_any(&self.pages, watch)?;
         let mut leading = RoaringTreemap::new();
         for page in self.pages.iter().map(PageId) {
@@ -226,6 +228,7 @@ impl Matches {
                 };
             }
         }
+        // An alias cannot exist without its target.
         for page in (&leading - &self.pages).iter().map(PageId) {
             removal.aliases += 1;
             removal.records.push(Record::new(url(page)?).gone());
@@ -237,6 +240,7 @@ impl Matches {
                 continue;
             }
             let mut targets = store.links_of(page, record.row)?;
+            // The record must contain the links as given, not as resolved through aliases.
             if let Some(AliasRecord::Links(links)) = store.get(&tables::ALIASES, &page)? {
                 targets.retain(|to| !links.reached.contains(to));
                 targets.extend(links.aliases);

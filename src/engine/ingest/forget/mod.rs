@@ -23,20 +23,19 @@ use std::time::Instant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::aliases::Aliases;
 use super::blocklist::{Blocklist, Secret};
 use super::passes::{Passes, SiteDelta};
 use super::reject_list::RejectList;
 use super::{
     IngestReport, IngestRequest, Inputs, finish_batch, read_inputs, run_passes, writable_naming,
 };
-use crate::engine::{Bank, EngineError};
+use crate::engine::{Bank, EngineError, Result};
 use matches::{Matches, NameSet};
 use redact::{Redactor, is_in_reject_lists, redact_lists, redact_reject_lists};
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::{Format, Portions, Pushed};
 use seedbank_store::records::{Barred, BatchId, BatchKind};
-use seedbank_store::{StoreError, Writer, tables};
+use seedbank_store::{Writer, tables};
 
 /// What to forget, and how.
 ///
@@ -121,11 +120,7 @@ impl Bank {
     ///
     /// Cost: that of a batch with a record for each page and each page that links to one, and
     /// reading each line of bad records and of lists.
-    pub fn forget(
-        &self,
-        request: &ForgetRequest,
-        watch: &dyn Watch,
-    ) -> Result<ForgetReport, EngineError> {
+    pub fn forget(&self, request: &ForgetRequest, watch: &dyn Watch) -> Result<ForgetReport> {
         let writer = Writer::open(self.path(), request.wait, watch)?;
         let naming = writable_naming(&writer)?;
         let names = NameSet::parse(&request.what, naming)?;
@@ -141,7 +136,7 @@ impl Bank {
         other: &Self,
         request: &ForgetRequest,
         watch: &dyn Watch,
-    ) -> Result<Option<ForgetReport>, EngineError> {
+    ) -> Result<Option<ForgetReport>> {
         let other_bank = seedbank_store::Reader::open(other.path())?;
         let (Some(secret), Some(blocklist)) =
             (Secret::load(&other_bank)?, Blocklist::load(&other_bank)?)
@@ -150,7 +145,7 @@ impl Bank {
         };
         let writer = Writer::open(self.path(), request.wait, watch)?;
         writable_naming(&writer)?;
-        let names = NameSet::blocked_by(&writer, (&other_bank, secret, &blocklist), watch)?;
+        let names = NameSet::blocked_by(&writer, &other_bank, secret, &blocklist, watch)?;
         let request = ForgetRequest {
             block: true,
             ..request.clone()
@@ -165,7 +160,7 @@ impl Bank {
         names: &NameSet,
         request: &ForgetRequest,
         watch: &dyn Watch,
-    ) -> Result<ForgetReport, EngineError> {
+    ) -> Result<ForgetReport> {
         let begun = Instant::now();
         let naming = writable_naming(writer)?;
         let redactor = Redactor::new(names, naming);
@@ -180,14 +175,11 @@ impl Bank {
         };
         watch.stage("forget", None);
         let removal = found.records(writer, naming.sites, watch)?;
-        let counters = writer.counters()?;
-        let batch = counters.batch.checked_add(1);
-        let batch = batch.ok_or(StoreError::Full("batch"))?;
-        let spill = writer.spill_folder();
-        let of_aliases = Aliases::load(writer)?;
-        let mut passes = Passes::new(&spill, request.memory, counters, batch, of_aliases);
+        let mut passes = Passes::new(writer, request.memory, watch)?;
+        let batch = passes.batch;
         passes.forgotten.pages.clone_from(&found.pages);
         passes.forgotten.sites = found.sites.keys().copied().collect();
+        // The removal must be applied whatever it loses.
         let batch_request = IngestRequest {
             format: Format::JsonLines,
             max_loss: 100.0,
@@ -215,6 +207,7 @@ impl Bank {
             watch,
         )?;
         let mut report = IngestReport::begun(inputs.name, BatchKind::Forget, read);
+        // Sites without pages have to be rewritten too, without their names.
         for site in found.sites.keys() {
             let touched = SiteDelta {
                 changed: true,
@@ -222,14 +215,7 @@ impl Bank {
             };
             passes.site(*site, &touched)?;
         }
-        run_passes(
-            writer,
-            collector,
-            &batch_request,
-            &mut passes,
-            &mut report,
-            watch,
-        )?;
+        run_passes(writer, collector, &batch_request, &mut passes, &mut report)?;
         found.delete_names(&mut passes.changes)?;
         let list_lines = redact_lists(writer, &mut passes.changes, &redactor, watch)?;
         let barred = if request.block {
@@ -247,7 +233,7 @@ impl Bank {
         report.counts.records = 0;
         report.seconds = begun.elapsed().as_secs_f64();
         let links = report.counts.links_removed;
-        let (changes, counters) = finish_batch(passes, &report, ([0; 32], Vec::new()))?;
+        let (changes, counters) = finish_batch(passes, &report, [0; 32], Vec::new())?;
         watch.stage("commit", None);
         watch.proceed()?;
         writer.commit_for_good(changes, counters)?;

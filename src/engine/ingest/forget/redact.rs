@@ -2,13 +2,13 @@
 //! of pins, and lists of bad records.
 
 use std::collections::{BTreeMap, HashSet};
-use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use super::matches::NameSet;
-use crate::engine::EngineError;
+use crate::engine::Result;
+use crate::engine::ingest::reject_list::write_error;
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::{self, Naming};
 use seedbank_store::lists::ListText;
@@ -25,7 +25,6 @@ pub(super) struct Redactor<'a> {
     naming: Naming,
 }
 
-/// Whether a character ends a URL in a text.
 fn ends_url(c: char) -> bool {
     c.is_whitespace() || matches!(c, '"' | '<' | '>' | '`')
 }
@@ -90,7 +89,6 @@ impl<'a> Redactor<'a> {
                     .any(|scheme| self.is_match(&[scheme, rest].concat()))
     }
 
-    /// Whether a host belongs to one of the sites.
     fn is_site(&self, host: &str) -> bool {
         !self.sites.is_empty()
             && ingest::parse(&["http://", host, "/"].concat(), self.naming)
@@ -139,7 +137,7 @@ pub(super) fn redact_lists(
     changes: &mut Changes,
     redactor: &Redactor<'_>,
     watch: &dyn Watch,
-) -> Result<u64, EngineError> {
+) -> Result<u64> {
     let mut removed = 0;
     let mut replacements: BTreeMap<Hash128, RedactedList> = BTreeMap::new();
     for entry in store.scan(&tables::LISTS)? {
@@ -154,6 +152,7 @@ pub(super) fn redact_lists(
                 kept.push('\n');
             }
         }
+        // A shorter list has another hash, so everything that references it must be updated.
         if kept.len() < text.len() {
             let lines = (text.lines().count(), kept.lines().count());
             let list = ListText(kept);
@@ -188,15 +187,6 @@ pub(super) fn redact_lists(
     Ok(removed)
 }
 
-fn hexadecimal(hash: &Hash128) -> String {
-    hash.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
-/// A list after lines were removed.
 struct RedactedList {
     hash: Hash128,
     /// Numbers of lines before and after.
@@ -207,7 +197,8 @@ struct RedactedList {
 fn replace_lists(settings: &str, replacements: &BTreeMap<Hash128, RedactedList>) -> String {
     let mut settings = settings.to_owned();
     for (old, new) in replacements {
-        let (old, hash) = (hexadecimal(old), hexadecimal(&new.hash));
+        let hex = |hash: &Hash128| format!("{:032x}", u128::from_be_bytes(*hash));
+        let (old, hash) = (hex(old), hex(&new.hash));
         let of = |lines: usize, hash: &str| format!("\"lines\":{lines},\"hash\":\"{hash}\"");
         settings = settings.replace(&of(new.lines.0, &old), &of(new.lines.1, &hash));
         settings = settings.replace(&old, &hash);
@@ -260,12 +251,11 @@ fn redact_json(json: &str, redactor: &Redactor<'_>) -> String {
     }
 }
 
-/// Whether a list of bad records in the bank's folder contains a name.
 pub(super) fn is_in_reject_lists(
     bank: &Path,
     redactor: &Redactor<'_>,
     watch: &dyn Watch,
-) -> Result<bool, EngineError> {
+) -> Result<bool> {
     for path in reject_lists(bank)? {
         let is_there = read_lines(&path, |_, text| {
             watch.proceed()?;
@@ -284,7 +274,7 @@ pub(super) fn redact_reject_lists(
     bank: &Path,
     redactor: &Redactor<'_>,
     watch: &dyn Watch,
-) -> Result<u64, EngineError> {
+) -> Result<u64> {
     let mut removed = 0;
     if redactor.is_empty() {
         return Ok(0);
@@ -295,20 +285,15 @@ pub(super) fn redact_reject_lists(
     Ok(removed)
 }
 
-fn failed(path: &Path) -> impl FnOnce(io::Error) -> EngineError {
-    let path = path.to_path_buf();
-    move |source| EngineError::Write { path, source }
-}
-
-fn reject_lists(bank: &Path) -> Result<Vec<PathBuf>, EngineError> {
+fn reject_lists(bank: &Path) -> Result<Vec<PathBuf>> {
     let folder = bank.join("rejects");
     let entries = match fs::read_dir(&folder) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries.map_err(failed(&folder))?,
+        entries => entries.map_err(write_error(&folder))?,
     };
     let mut lists = Vec::new();
     for entry in entries {
-        let path = entry.map_err(failed(&folder))?.path();
+        let path = entry.map_err(write_error(&folder))?.path();
         let is_file = fs::symlink_metadata(&path).is_ok_and(|found| found.is_file());
         if is_file && path.extension().is_some_and(|end| end == "jsonl") {
             lists.push(path);
@@ -319,13 +304,14 @@ fn reject_lists(bank: &Path) -> Result<Vec<PathBuf>, EngineError> {
 
 /// Calls `each` with the lines of a file, as bytes and as text, until it returns true. Returns
 /// whether it did.
-fn read_lines(
-    path: &Path,
-    mut each: impl FnMut(&[u8], &str) -> Result<bool, EngineError>,
-) -> Result<bool, EngineError> {
-    let mut lines = BufReader::new(fs::File::open(path).map_err(failed(path))?);
+fn read_lines(path: &Path, mut each: impl FnMut(&[u8], &str) -> Result<bool>) -> Result<bool> {
+    let mut lines = BufReader::new(fs::File::open(path).map_err(write_error(path))?);
     let mut line = Vec::new();
-    while lines.read_until(b'\n', &mut line).map_err(failed(path))? > 0 {
+    while lines
+        .read_until(b'\n', &mut line)
+        .map_err(write_error(path))?
+        > 0
+    {
         if each(&line, &String::from_utf8_lossy(&line))? {
             return Ok(true);
         }
@@ -343,26 +329,22 @@ fn create_temporary(temporary: &Path) -> io::Result<fs::File> {
     }
 }
 
-fn redact_file(
-    path: &Path,
-    redactor: &Redactor<'_>,
-    watch: &dyn Watch,
-) -> Result<u64, EngineError> {
+fn redact_file(path: &Path, redactor: &Redactor<'_>, watch: &dyn Watch) -> Result<u64> {
     let temporary = path.with_extension("new");
-    let mut out = BufWriter::new(create_temporary(&temporary).map_err(failed(&temporary))?);
+    let mut out = BufWriter::new(create_temporary(&temporary).map_err(write_error(&temporary))?);
     let mut removed = 0;
     let written = read_lines(path, |line, text| {
         watch.proceed()?;
         if redactor.is_in_json(text) {
             removed += 1;
         } else {
-            out.write_all(line).map_err(failed(&temporary))?;
+            out.write_all(line).map_err(write_error(&temporary))?;
         }
         Ok(false)
     });
     if removed == 0 || written.is_err() {
         drop(out);
-        fs::remove_file(&temporary).map_err(failed(&temporary))?;
+        fs::remove_file(&temporary).map_err(write_error(&temporary))?;
         return written.map(|_| 0);
     }
     let replace = || {
@@ -371,7 +353,7 @@ fn redact_file(
         file.sync_all()?;
         fs::rename(&temporary, path)
     };
-    replace().map_err(failed(path))?;
+    replace().map_err(write_error(path))?;
     Ok(removed)
 }
 

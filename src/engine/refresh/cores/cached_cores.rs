@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::load::LoadedHubGraph;
-use crate::engine::EngineError;
 use crate::engine::plan::{CorePlan, Plan, PlanOptions};
+use crate::engine::{EngineError, Result};
 use seedbank_algorithms::cores::{Core, Hits, KnownComponent, KnownCore, Ledger, NearPage};
 use seedbank_algorithms::graph::{Role, WeakComponents};
 use seedbank_algorithms::page::PageId;
@@ -36,18 +36,15 @@ pub(crate) fn find_valid(
     store: &Store,
     refresh: RefreshId,
     plan: &CorePlan,
-) -> Result<Option<CachedRefresh>, EngineError> {
+) -> Result<Option<CachedRefresh>> {
     let record = store.need(&tables::REFRESHES, &refresh)?;
     let previous_plan = PlanOptions::from_stored(&record.settings)?.resolve()?;
-    let (Plan::Cores(mut previous_plan), Some(standings)) = (previous_plan, record.standings)
-    else {
+    let (Plan::Cores(previous_plan), Some(standings)) = (previous_plan, record.standings) else {
         return Ok(None);
     };
-    (previous_plan.params.seeds, previous_plan.params.pick) = (plan.params.seeds, plan.params.pick);
-    previous_plan.succeed = plan.succeed;
     let params = &plan.params;
     let is_exact = params.hits == Hits::Converged && params.within.is_exact();
-    let fits = previous_plan == *plan && is_exact;
+    let fits = is_exact && plan.can_reuse(&previous_plan);
     Ok(fits.then_some(CachedRefresh {
         refresh,
         batch: record.batch,
@@ -67,16 +64,6 @@ pub(crate) struct ComponentCounts {
     pub(crate) verified: u32,
 }
 
-impl ComponentCounts {
-    /// Counts components, of which `changed` have changed.
-    pub(crate) const fn without(all: u32, changed: u32) -> Self {
-        Self {
-            all,
-            verified: all.saturating_sub(changed),
-        }
-    }
-}
-
 /// Finds the components of the graph, and loads the results that `cached` stored for them.
 ///
 /// Cost: besides finding the components, one scan of the cached components, and the cores of those
@@ -85,7 +72,7 @@ pub(crate) fn load(
     store: &Store,
     hubs: &LoadedHubGraph,
     cached: Option<CachedRefresh>,
-) -> Result<Ledger, EngineError> {
+) -> Result<Ledger> {
     let components = WeakComponents::of(&hubs.graph, &hubs.pages);
     let mut known = BTreeMap::new();
     if let Some(cached) = cached {
@@ -146,12 +133,12 @@ impl<'a> CachedCores<'a> {
         EngineError::DamagedCache(StoreError::Damaged {
             table: tables::COMPONENTS.name,
             key: format!("series {}, core {origin:?}", self.cached.series),
-            what: "it does not fit its core".to_owned(),
+            what: "the component does not match its core".to_owned(),
         })
     }
 
     /// Returns a core of the earlier refresh.
-    pub(crate) fn core(&mut self, origin: CoreOrigin) -> Result<&CachedCore, EngineError> {
+    pub(crate) fn core(&mut self, origin: CoreOrigin) -> Result<&CachedCore> {
         if !self.read.contains_key(&origin) {
             let refresh = self.cached.refresh;
             let rank = self.ranks.get(&origin).copied();
@@ -187,7 +174,7 @@ impl<'a> CachedCores<'a> {
         hubs: &LoadedHubGraph,
         record: &ComponentRecord,
         is_in_it: &dyn Fn(u32) -> bool,
-    ) -> Result<KnownComponent, EngineError> {
+    ) -> Result<KnownComponent> {
         let mut known = self.unloaded_component(hubs, record, is_in_it)?;
         for core in &mut known.cores {
             let origin = CoreOrigin::of_packed(core.origin.unwrap_or_default());
@@ -215,7 +202,7 @@ impl<'a> CachedCores<'a> {
         hubs: &LoadedHubGraph,
         record: &ComponentRecord,
         is_in_it: &dyn Fn(u32) -> bool,
-    ) -> Result<KnownComponent, EngineError> {
+    ) -> Result<KnownComponent> {
         let mut cores = Vec::new();
         if !is_bound(record.next) {
             return Err(self.damaged(CoreOrigin::of_packed(0)));
@@ -229,6 +216,7 @@ impl<'a> CachedCores<'a> {
             } = self.core(*origin)?;
             let number = |page: &PageId| hubs.number(*page).filter(|number| is_in_it(*number));
             let numbers = |pages: &[PageId]| pages.iter().map(number).collect::<Option<Vec<u32>>>();
+            // Check everything that the selection relies on: the cache may be damaged.
             let (h, a) = (record.hubs.len(), record.authorities.len());
             if record.sigma.to_bits() != sigma.to_bits() || !is_bound(*sigma) || *sigma == 0.0 {
                 return Err(damaged);

@@ -1,8 +1,8 @@
 //! Cached steps of a refresh within a tolerance, for the next refresh of the plan.
 
 use super::load::LoadedHubGraph;
-use crate::engine::EngineError;
 use crate::engine::plan::{CorePlan, Plan, PlanOptions};
+use crate::engine::{EngineError, Result};
 use seedbank_algorithms::graph::{Csr, NONE};
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::rank::{KeptStep, KeptSteps, ProvenStep};
@@ -15,20 +15,17 @@ use seedbank_store::{Changes, Store, StoreError, tables};
 pub(super) fn load(
     store: &Store,
     refresh: Option<RefreshId>,
-    (plan, hubs): (&CorePlan, &LoadedHubGraph),
-) -> Result<KeptSteps, EngineError> {
+    plan: &CorePlan,
+    hubs: &LoadedHubGraph,
+) -> Result<KeptSteps> {
     let mut kept = KeptSteps::default();
     let Some(refresh) = refresh.filter(|_| !plan.params.within.is_exact()) else {
         return Ok(kept);
     };
     let record = store.need(&tables::REFRESHES, &refresh)?;
-    let Plan::Cores(mut then) = PlanOptions::from_stored(&record.settings)?.resolve()? else {
-        return Ok(kept);
-    };
-    (then.params.seeds, then.params.pick) = (plan.params.seeds, plan.params.pick);
-    then.succeed = plan.succeed;
-    if then != *plan {
-        return Ok(kept);
+    match PlanOptions::from_stored(&record.settings)?.resolve()? {
+        Plan::Cores(previous_plan) if plan.can_reuse(&previous_plan) => {}
+        _ => return Ok(kept),
     }
     for entry in store.scan_under(&tables::KEPT_STEPS, &refresh.to_be_bytes())? {
         let ((_, rank), record) = entry?;
@@ -43,7 +40,10 @@ pub(super) fn load(
             return Err(EngineError::DamagedCache(StoreError::Damaged {
                 table: tables::KEPT_STEPS.name,
                 key: format!("refresh {refresh}, core {rank}"),
-                what: format!("it names group {}, of {groups}", last.unwrap_or(0)),
+                what: format!(
+                    "expected a group below {groups}, found {}",
+                    last.unwrap_or(0)
+                ),
             }));
         }
         kept.steps.push(KeptStep {
@@ -74,9 +74,11 @@ fn groups(record: &KeptRecord, hubs: &LoadedHubGraph) -> Csr {
 pub(super) fn put(
     store: &Store,
     changes: &mut Changes,
-    (plan, refresh): (&str, RefreshId),
-    (hubs, steps): (&LoadedHubGraph, &[ProvenStep]),
-) -> Result<(), EngineError> {
+    plan: &str,
+    refresh: RefreshId,
+    hubs: &LoadedHubGraph,
+    steps: &[ProvenStep],
+) -> Result<()> {
     if let Some(plan) = store.get(&tables::PLANS, &plan.to_owned())? {
         let before = plan.last_refresh.to_be_bytes();
         changes.delete_under(store, &tables::KEPT_STEPS, &before)?;
@@ -85,6 +87,8 @@ pub(super) fn put(
         return Ok(());
     }
     let classes = hubs.graph.authority_members();
+    // Classes are renumbered by every load, so steps are stored with groups of pages instead. Only
+    // groups that a step names are stored.
     let mut named = vec![false; classes.len()];
     for ProvenStep { kept, .. } in steps {
         let scores = kept.scores.iter().map(|entry| entry.0);

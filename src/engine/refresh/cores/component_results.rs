@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::cached_cores::{CachedRefresh, names};
 use super::load::LoadedHubGraph;
 use super::page_evidence::SeriesRefresh;
-use crate::engine::EngineError;
+use crate::engine::{EngineError, Result};
 use seedbank_algorithms::cores::{FoundComponent, NearPage, Selection};
 use seedbank_algorithms::graph::{Role, WeakComponents};
 use seedbank_algorithms::page::PageId;
@@ -113,7 +113,7 @@ impl ComponentResults {
         store: &Store,
         changes: &mut Changes,
         SeriesRefresh { series, refresh }: SeriesRefresh,
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         for ((origin, _), rank) in self.cores.iter().zip(1..) {
             let origin = origin.unwrap_or(CoreOrigin { refresh, rank });
             let key = OriginKey {
@@ -124,25 +124,18 @@ impl ComponentResults {
         }
         let mut new = BTreeMap::new();
         for (&name, finding) in &self.by_component {
-            let core = |rank: u32| {
-                let (origin, sigma) = self.cores.get(rank as usize - 1)?;
-                let origin = origin.unwrap_or(CoreOrigin { refresh, rank });
-                let sigma = *sigma;
-                Some(ComponentCore { origin, sigma })
-            };
             let mut cores = Vec::new();
-            for (rank, near) in &finding.cores {
-                let core = core(*rank);
-                let core = core.ok_or(EngineError::Internal("a component has no such core"))?;
-                if core.origin.refresh == refresh {
-                    let key = OriginKey {
-                        of: series,
-                        origin: core.origin,
-                    };
+            for &(rank, ref near) in &finding.cores {
+                let core = self.cores.get(rank as usize - 1);
+                let &(origin, sigma) =
+                    core.ok_or(EngineError::Internal("a component has no such core"))?;
+                let origin = origin.unwrap_or(CoreOrigin { refresh, rank });
+                if origin.refresh == refresh {
+                    let key = OriginKey { of: series, origin };
                     let near = NearRecords(near.clone());
                     changes.put(&tables::NEAR_CORES, &key, &near)?;
                 }
-                cores.push(core);
+                cores.push(ComponentCore { origin, sigma });
             }
             let record = ComponentRecord {
                 fingerprint: finding.fingerprint,
@@ -153,6 +146,7 @@ impl ComponentResults {
             };
             new.insert(name, record);
         }
+        // If only a part was loaded, components outside it stay as stored.
         let Some(part) = &self.changed else {
             return put_all(store, changes, series, &new);
         };
@@ -194,7 +188,7 @@ fn put_all(
     changes: &mut Changes,
     series: RefreshId,
     new: &BTreeMap<PageId, ComponentRecord>,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let mut same = BTreeSet::new();
     for key in keys_of(store, &tables::COMPONENTS, series)? {
         match (new.get(&key.1), store.get(&tables::COMPONENTS, &key)) {
@@ -235,7 +229,7 @@ fn replace(
     component: PageId,
     old: Option<&ComponentRecord>,
     new: Option<&ComponentRecord>,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     if old == new {
         return Ok(());
     }

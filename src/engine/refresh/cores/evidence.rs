@@ -5,10 +5,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::load::LoadedHubGraph;
-use super::page_evidence::{ChangedPageEvidence, NewPageEvidence, SeriesRefresh, Written};
-use crate::engine::EngineError;
+use super::page_evidence::{NewPageEvidence, SeriesRefresh, Written};
+use crate::engine::Result;
 use seedbank_algorithms::cores::{Core, Rule, Selection};
-use seedbank_algorithms::graph::WeakComponents;
+use seedbank_algorithms::graph::number;
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_algorithms::rank::TIED;
 use seedbank_store::evidence::{CoreEvidence, Member, SidePlace};
@@ -27,50 +27,15 @@ pub(crate) struct CoresEvidence {
     standings: NewPageEvidence,
 }
 
-/// Targets of seeds whose components are not loaded.
-type SeedTargets = BTreeMap<PageId, Vec<PageId>>;
-
-/// Collects the evidence of a selection on the whole graph. Cost: passes over the graph's merged
-/// entries and its pages.
+/// Collects the evidence of a selection. `targets` are those of seeds whose components are not
+/// loaded. Cost: passes over the graph's merged entries and its pages.
 pub(crate) fn gather(
     hubs: &LoadedHubGraph,
-    components: &WeakComponents,
     selection: &Selection,
     rule: Rule,
+    targets: &BTreeMap<PageId, Vec<PageId>>,
+    standings: NewPageEvidence,
 ) -> CoresEvidence {
-    let (members, cores) = members_and_cores(hubs, selection, rule, &SeedTargets::new());
-    let standings = NewPageEvidence::all(hubs, components, selection);
-    CoresEvidence {
-        members,
-        cores,
-        standings,
-    }
-}
-
-/// Collects the evidence of a selection on a part of the graph.
-pub(crate) fn gather_part(
-    hubs: &LoadedHubGraph,
-    components: &WeakComponents,
-    selection: &Selection,
-    rule: Rule,
-    (changed, targets): (ChangedPageEvidence, &SeedTargets),
-) -> CoresEvidence {
-    let (members, cores) = members_and_cores(hubs, selection, rule, targets);
-    let standings = changed.compute(hubs, components, selection);
-    CoresEvidence {
-        members,
-        cores,
-        standings,
-    }
-}
-
-/// Returns the pages of the cores, and the figures by which cores are compared.
-fn members_and_cores(
-    hubs: &LoadedHubGraph,
-    selection: &Selection,
-    rule: Rule,
-    targets: &SeedTargets,
-) -> (Vec<(PageId, Member)>, Vec<CoreEvidence>) {
     let mut members = Vec::new();
     let mut cores = Vec::new();
     for (rank, core) in (1..).zip(&selection.cores) {
@@ -92,7 +57,11 @@ fn members_and_cores(
         let of_core = of_core.into_iter();
         members.extend(of_core.map(|(page, member)| (hubs.pages[page as usize], member)));
     }
-    (members, cores)
+    CoresEvidence {
+        members,
+        cores,
+        standings,
+    }
 }
 
 /// Ranks pages by score: first those tied with the best, in URL order, then the others by
@@ -126,12 +95,12 @@ fn core_evidence(
     core: &Core,
     of_hubs: &[SidePlace],
     rule: Rule,
-    targets: &SeedTargets,
+    targets: &BTreeMap<PageId, Vec<PageId>>,
 ) -> CoreEvidence {
-    let page = |number: u32| hubs.pages[number as usize];
+    let page = |n: u32| hubs.pages[n as usize];
     let sites = |numbers: &[u32]| -> u32 {
         let sites: BTreeSet<SiteId> = numbers.iter().map(|&n| page(n).site()).collect();
-        count(sites.len())
+        number(sites.len())
     };
     let row = hubs.graph.hub_class(core.seed);
     let row = row.map_or(&[][..], |class| hubs.graph.rows().list(class));
@@ -143,6 +112,7 @@ fn core_evidence(
         let class = hubs.graph.authority_class(*number);
         class.is_some_and(|class| row.binary_search(&class).is_ok())
     };
+    // Authorities of the core to which its seed links.
     let leads_to: Vec<u32> = core.authorities.iter().copied().filter(linked).collect();
     let at_seed = core.hubs.iter().position(|hub| *hub == core.seed);
     let others = of_hubs
@@ -161,6 +131,7 @@ fn core_evidence(
         found.map_or((page(core.seed), 0.0), |(&n, &score)| (page(n), score))
     };
     let (h, a) = (core.hubs.len() as u64, core.authorities.len() as u64);
+    // Number of links that one more member would need by the rule of the core.
     let needs = |hubs: u64, authorities: u64| -> u64 {
         let Rule::Density { density, .. } = rule else {
             return 1;
@@ -172,8 +143,8 @@ fn core_evidence(
     CoreEvidence {
         sigma: core.sigma,
         edges: core.edges,
-        hubs: count(core.hubs.len()),
-        authorities: count(core.authorities.len()),
+        hubs: number(core.hubs.len()),
+        authorities: number(core.authorities.len()),
         authority_sites: sites(&core.authorities),
         seed: page(core.seed),
         gives_seed: core.gives_seed,
@@ -186,7 +157,7 @@ fn core_evidence(
             |at| of_hubs[at],
         ),
         since: 0,
-        leads_to: count(leads_to.len()),
+        leads_to: number(leads_to.len()),
         leads_to_sites: sites(&leads_to),
         first: leads_to.iter().take(MAX_NAMED).map(|&n| page(n)).collect(),
         runner_up: runner_up.map(|(place, &hub)| (page(hub), place.score)),
@@ -207,9 +178,10 @@ impl CoresEvidence {
         &self,
         store: &Store,
         changes: &mut Changes,
-        (plan, refresh): (&str, RefreshId),
+        plan: &str,
+        refresh: RefreshId,
         counted: u64,
-    ) -> Result<Written, EngineError> {
+    ) -> Result<Written> {
         for (page, member) in &self.members {
             changes.put(&tables::MEMBERS, &(refresh, *page), member)?;
         }
@@ -234,10 +206,7 @@ impl CoresEvidence {
 
 /// Returns the seeds of a refresh, each with the first of the consecutive refreshes in which it has
 /// been a seed.
-fn seeds_since(
-    store: &Store,
-    refresh: RefreshId,
-) -> Result<BTreeMap<PageId, RefreshId>, EngineError> {
+fn seeds_since(store: &Store, refresh: RefreshId) -> Result<BTreeMap<PageId, RefreshId>> {
     let mut since = BTreeMap::new();
     for entry in store.scan_under(&tables::CORE_EVIDENCE, &refresh.to_be_bytes())? {
         let (_, core) = entry?;
@@ -258,8 +227,4 @@ pub(crate) fn delete_refresh(
     changes.delete_under(store, &tables::MEMBERS, &prefix)?;
     changes.delete_under(store, &tables::CORE_EVIDENCE, &prefix)?;
     Ok(())
-}
-
-fn count(length: usize) -> u32 {
-    u32::try_from(length).unwrap_or(u32::MAX)
 }

@@ -22,10 +22,10 @@ use super::page_evidence::ChangedPageEvidence;
 use super::partial_results::PartialResults;
 use super::seed_rules::Rejections;
 use super::select::select;
-use crate::engine::EngineError;
 use crate::engine::history::past::Past;
 use crate::engine::plan::CorePlan;
-use crate::engine::policy;
+use crate::engine::refresh::run_context::RunContext;
+use crate::engine::{EngineError, Result};
 use seedbank_algorithms::cores::{KnownComponent, Ledger, Selection};
 use seedbank_algorithms::graph::{Fingerprint, WeakComponents, number};
 use seedbank_algorithms::page::{PageId, PageSet, RowId, SiteId};
@@ -126,23 +126,27 @@ struct IncrementalRun<'a> {
 
 /// Runs the plan on the changed components.
 pub(crate) fn run(
-    store: &Store,
-    (plan, policies): (&CorePlan, &policy::LoadedPolicy),
+    context: RunContext<'_, CorePlan>,
     cached: CachedRefresh,
     previous_seeds: &[PageId],
-    watch: &dyn Watch,
-) -> Result<Attempt, EngineError> {
+) -> Result<Attempt> {
+    let RunContext {
+        store,
+        plan,
+        policy,
+        watch,
+    } = context;
     let max_pages = cached.counted / MIN_UNCHANGED_RATIO;
     let cores = CachedCores::open(store, cached)?;
     let seeds = plan.params.seeds as usize;
     // Unless policies pass over cores, at most one core per seed is needed.
-    let too_many = cores.len() > seeds && !policies.policy.may_pass_over_cores();
+    let too_many = cores.len() > seeds && !policy.policy.may_pass_over_cores();
     if too_many || !cached.certified || cached.batch > store.counters()?.batch {
         // Cached data of surplus or uncertified cores may belong to any component.
         return Ok(Attempt::GivenUp(Reads::default()));
     }
     watch.stage("load what changed", None);
-    let filter = PageFilter::new(store, plan, policies.candidates.graph_exclusions(), watch)?;
+    let filter = PageFilter::new(store, plan, policy.candidates.graph_exclusions(), watch)?;
     let mut run = IncrementalRun {
         store,
         cached,
@@ -172,16 +176,13 @@ pub(crate) fn run(
     {
         return Ok(Attempt::GivenUp(Reads::default()));
     }
-    run.select((plan, policies), previous_seeds, &touched_pages, watch)
+    run.select(context, previous_seeds, &touched_pages)
 }
 
 impl IncrementalRun<'_> {
     /// Returns the pages at which links may have been added or removed and those whose evidence may
     /// have changed; `None` if there are too many.
-    fn touched_pages(
-        &mut self,
-        watch: &dyn Watch,
-    ) -> Result<Option<BTreeSet<PageId>>, EngineError> {
+    fn touched_pages(&mut self, watch: &dyn Watch) -> Result<Option<BTreeSet<PageId>>> {
         let past = Past::open(self.store, self.cached.batch)?;
         let stirred = past.stirred()?;
         let count: u64 = stirred.values().map(PageSet::len).sum();
@@ -217,7 +218,7 @@ impl IncrementalRun<'_> {
     }
 
     /// Adds a component to those looked at. Returns `false` if they become too large.
-    fn add_old(&mut self, component: Option<PageId>) -> Result<bool, EngineError> {
+    fn add_old(&mut self, component: Option<PageId>) -> Result<bool> {
         if let Some(component) = component
             && !self.old.contains_key(&component)
         {
@@ -233,7 +234,7 @@ impl IncrementalRun<'_> {
     /// sigma, and `more` below it. Also returns a bound on the others, and the number of pages in
     /// components of the first kind without a cached core or next step, which therefore have to be
     /// loaded.
-    fn unloaded(&self, more: usize) -> Result<(Unloaded, Option<f64>, u64), EngineError> {
+    fn unloaded(&self, more: usize) -> Result<(Unloaded, Option<f64>, u64)> {
         let last = (self.cached.refresh, number(self.cores.len()));
         let last = self.store.get(&tables::CORE_EVIDENCE, &last)?;
         let last = last.map_or(0.0, |core| core.sigma * SIGMA_TOLERANCE);
@@ -254,7 +255,10 @@ impl IncrementalRun<'_> {
             let of = (self.cached.series, key.component);
             let record = self.store.need(&tables::COMPONENTS, &of)?;
             if record.bound().to_bits() != key.bound.to_bits() {
-                return Err(self.damaged(tables::COMPONENT_ORDER.name, "it is in another order"));
+                return Err(self.damaged(
+                    tables::COMPONENT_ORDER.name,
+                    "the order differs from that of the components",
+                ));
             }
             if key.bound >= last && record.cores.is_empty() && record.ahead.is_none() {
                 tied += u64::from(record.pages);
@@ -275,12 +279,11 @@ impl IncrementalRun<'_> {
     /// Selects cores, and loads further components while the selection needs them.
     fn select(
         mut self,
-        plan_and_policy: (&CorePlan, &policy::LoadedPolicy),
+        context: RunContext<'_, CorePlan>,
         previous_seeds: &[PageId],
         touched_pages: &BTreeSet<PageId>,
-        watch: &dyn Watch,
-    ) -> Result<Attempt, EngineError> {
-        let may_pass_over = plan_and_policy.1.policy.may_pass_over_cores();
+    ) -> Result<Attempt> {
+        let may_pass_over = context.policy.policy.may_pass_over_cores();
         let mut reads = Reads::default();
         let (mut more, mut load) = (INITIAL_BELOW, 1);
         let mut wanted = Vec::new();
@@ -293,6 +296,8 @@ impl IncrementalRun<'_> {
                     return Ok(Attempt::GivenUp(reads));
                 }
             }
+            // Components that could contain the next core enter the selection with their
+            // cached cores, all others by one bound.
             let (unloaded, rest, tied) = self.unloaded(more)?;
             if self.pages.saturating_add(tied) > self.max_pages {
                 return Ok(Attempt::GivenUp(reads));
@@ -309,7 +314,10 @@ impl IncrementalRun<'_> {
             let (mut known, verified) = self.known(&hubs, &components, &partial_results)?;
             let loaded = components.fingerprints();
             if !wanted.iter().all(|wanted| loaded.contains(wanted)) {
-                return Err(self.damaged(tables::COMPONENTS.name, "its pages have other links"));
+                return Err(self.damaged(
+                    tables::COMPONENTS.name,
+                    "the fingerprint does not match the links",
+                ));
             }
             let first = number(components.len());
             for ((_, record), component) in unloaded.iter().zip(first..) {
@@ -328,14 +336,7 @@ impl IncrementalRun<'_> {
                 known.insert(rest_component, known_rest);
             }
             let ledger = Ledger::new(components, known);
-            let (mut selection, rejections) = select(
-                self.store,
-                &hubs,
-                plan_and_policy,
-                previous_seeds,
-                &ledger,
-                watch,
-            )?;
+            let (mut selection, rejections) = select(context, &hubs, previous_seeds, &ledger)?;
             reads += selection.reads;
             if selection.absent.is_empty() {
                 if !selection.certified
@@ -349,13 +350,15 @@ impl IncrementalRun<'_> {
                 let part = self.finish(
                     hubs,
                     ledger,
-                    (selection, rejections),
+                    selection,
+                    rejections,
                     verified,
                     unloaded,
                     touched_pages,
                 )?;
                 return Ok(Attempt::Done(Box::new(part)));
             }
+            // The selection needs these components, so load them and start again.
             for &component in selection.absent.iter().take(load) {
                 let Some((name, record)) = unloaded.get((component - first) as usize) else {
                     more *= 2;
@@ -377,7 +380,7 @@ impl IncrementalRun<'_> {
         hubs: &LoadedHubGraph,
         components: &WeakComponents,
         partial_results: &PartialResults,
-    ) -> Result<(BTreeMap<u32, KnownComponent>, BTreeSet<u32>), EngineError> {
+    ) -> Result<(BTreeMap<u32, KnownComponent>, BTreeSet<u32>)> {
         let old = self.old.values();
         let old: BTreeMap<Fingerprint, &ComponentRecord> =
             old.map(|record| (record.fingerprint, record)).collect();
@@ -407,11 +410,12 @@ impl IncrementalRun<'_> {
         mut self,
         hubs: LoadedHubGraph,
         ledger: Ledger,
-        (selection, rejections): (Selection, Rejections),
+        selection: Selection,
+        rejections: Rejections,
         verified: BTreeSet<u32>,
         unloaded: Unloaded,
         touched_pages: &BTreeSet<PageId>,
-    ) -> Result<IncrementalSelection, EngineError> {
+    ) -> Result<IncrementalSelection> {
         let present = number(ledger.components().len());
         let all = self
             .cached
@@ -419,6 +423,7 @@ impl IncrementalRun<'_> {
             .saturating_sub(number(self.old.len()))
             .saturating_add(present);
         let others = present.saturating_sub(number(verified.len()));
+        // The selection took fewer cores of some unloaded components than were cached.
         let mut cut = BTreeMap::new();
         for ((name, record), component) in unloaded.into_iter().zip(present..) {
             if let Some(found) = selection.found.get(&component)
@@ -431,6 +436,7 @@ impl IncrementalRun<'_> {
                 cut.insert(name, (record, less));
             }
         }
+        // Evidence can have changed only for loaded and for touched pages.
         let mut standings = BTreeMap::new();
         for &page in self.neighbourhood.included().clone().union(touched_pages) {
             self.previous_evidence.standing(page)?;
@@ -455,7 +461,10 @@ impl IncrementalRun<'_> {
             selection,
             rejections,
             verified,
-            components: ComponentCounts::without(all, others),
+            components: ComponentCounts {
+                all,
+                verified: all.saturating_sub(others),
+            },
             pages_loaded: self.neighbourhood.included().len() as u64,
             changed: Changed { old: self.old, cut },
             standings: ChangedPageEvidence {

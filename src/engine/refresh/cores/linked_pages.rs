@@ -6,7 +6,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::engine::EngineError;
+use crate::engine::Result;
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::{Store, StoreError, tables};
@@ -20,7 +20,7 @@ pub(crate) struct LinkedPages {
 
 impl LinkedPages {
     /// Creates an empty set for site ids below `sites`. Cost: one scan of sites.
-    pub(crate) fn empty(store: &Store, sites: u32, watch: &dyn Watch) -> Result<Self, EngineError> {
+    pub(crate) fn empty(store: &Store, sites: u32, watch: &dyn Watch) -> Result<Self> {
         let mut firsts = Vec::with_capacity(sites as usize + 1);
         let mut next: u64 = 0;
         for entry in store.scan(&tables::SITES)? {

@@ -23,7 +23,7 @@ use roaring::RoaringBitmap;
 use super::linked_pages::LinkedPages;
 use crate::engine::error::rows_error;
 use crate::engine::plan::{CorePlan, Pages};
-use crate::engine::{EngineError, naming};
+use crate::engine::{Result, naming};
 use seedbank_algorithms::graph::{HubGraph, Rows};
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_algorithms::watch::Watch;
@@ -118,7 +118,7 @@ impl LoadedHubGraph {
     pub(crate) fn from_rows<'a>(
         pages: Vec<PageId>,
         rows: impl Iterator<Item = (&'a [PageId], &'a [PageId])>,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         let sites = pages.iter().map(|page| page.site().0).max();
         let sites = sites.map_or(0, |last| last.saturating_add(1));
         let numbers = PageNumbers::new(&pages, sites)?;
@@ -156,7 +156,7 @@ impl LoadedHubGraph {
         plan: &CorePlan,
         excluded: Option<&Patterns>,
         watch: &dyn Watch,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         watch.stage("load pages", None);
         let sites = store.counters()?.next_site;
         let rules = PageFilter::new(store, plan, excluded, watch)?;
@@ -178,12 +178,9 @@ impl LoadedHubGraph {
 }
 
 /// Processes ranges of sites in parallel. Returns the results in the order of the ranges.
-fn in_parts<T: Send>(
-    sites: u32,
-    work: impl Fn(Range<u32>) -> Result<T, EngineError> + Sync,
-) -> Result<Vec<T>, EngineError> {
+fn in_parts<T: Send>(sites: u32, work: impl Fn(Range<u32>) -> Result<T> + Sync) -> Result<Vec<T>> {
     let step = sites.div_ceil(PARTS).max(1);
-    let parts: Vec<Result<T, EngineError>> = (0..sites.div_ceil(step))
+    let parts: Vec<Result<T>> = (0..sites.div_ceil(step))
         .into_par_iter()
         .map(|part| {
             let from = part * step;
@@ -224,7 +221,7 @@ impl<'a> PageFilter<'a> {
         plan: &CorePlan,
         excluded: Option<&'a Patterns>,
         watch: &'a dyn Watch,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         Ok(Self {
             store,
             watch,
@@ -237,7 +234,7 @@ impl<'a> PageFilter<'a> {
     }
 
     /// Returns the included pages on inter-site links in URL order, and the ineligible ones.
-    fn number(&self, sites: u32) -> Result<(Vec<PageId>, Ineligible), EngineError> {
+    fn number(&self, sites: u32) -> Result<(Vec<PageId>, Ineligible)> {
         let linked = LinkedPages::empty(self.store, sites, self.watch)?;
         in_ranges(sites, |sites| {
             add_linked_pages(self.store, sites, &linked, self.watch)
@@ -286,7 +283,7 @@ impl<'a> PageFilter<'a> {
         }
     }
 
-    fn scan_pages(&self, sites: Range<u32>, linked: &LinkedPages) -> Result<PageRuns, EngineError> {
+    fn scan_pages(&self, sites: Range<u32>, linked: &LinkedPages) -> Result<PageRuns> {
         let mut part = (Vec::new(), Vec::new());
         let mut at = SitePages::new(SiteId(sites.start));
         let mut name = String::new();
@@ -317,7 +314,7 @@ impl<'a> PageFilter<'a> {
     }
 
     /// Appends the runs of a site.
-    fn push_runs(&self, mut of_site: SitePages, runs: &mut Vec<Run>) -> Result<(), EngineError> {
+    fn push_runs(&self, mut of_site: SitePages, runs: &mut Vec<Run>) -> Result<()> {
         if of_site.indexes.is_empty() {
             return Ok(());
         }
@@ -392,7 +389,7 @@ fn add_linked_pages(
     sites: Range<u32>,
     linked: &LinkedPages,
     watch: &dyn Watch,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     for entry in store.carried_rows(sites)? {
         watch.proceed()?;
         let (row, members, targets) = entry?;
@@ -412,7 +409,7 @@ fn load_rows(
     sites: Range<u32>,
     numbers: &PageNumbers,
     watch: &dyn Watch,
-) -> Result<Rows, EngineError> {
+) -> Result<Rows> {
     let mut rows = Rows::new();
     for entry in store.carried_rows(sites)? {
         watch.proceed()?;

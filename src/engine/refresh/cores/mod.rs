@@ -18,23 +18,22 @@ pub(crate) mod unchanged;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::engine::EngineError;
+use crate::engine::Result;
 use crate::engine::history::succession;
 use crate::engine::plan::CorePlan;
-use crate::engine::policy::LoadedPolicy;
+use crate::engine::refresh::run_context::RunContext;
 use cached_cores::{CachedRefresh, ComponentCounts};
 use component_results::ComponentResults;
 use evidence::CoresEvidence;
 use incremental::{Attempt, IncrementalSelection};
 use load::LoadedHubGraph;
-use page_evidence::{SeriesRefresh, Written};
+use page_evidence::{NewPageEvidence, SeriesRefresh, Written};
 use recomputed::RecomputedCores;
 use seed_rules::Rejections;
 use seedbank_algorithms::cores::{Ledger, Pick, Selection};
 use seedbank_algorithms::graph::number;
 use seedbank_algorithms::page::{PageId, PageSet};
 use seedbank_algorithms::rank::Reads;
-use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::{CoreRecord, RefreshId, SeedEvidence, SeedRecord, Succession};
 use seedbank_store::tables::{self, BitmapKey, VectorKey, VectorSide};
 use seedbank_store::{Changes, Store, sides};
@@ -74,12 +73,16 @@ pub(crate) struct CoresRun {
 /// pages and two of rows; then [`select`](seedbank_algorithms::cores::select) on the changed
 /// components.
 pub(crate) fn run(
-    store: &Store,
-    (plan, rules): (&CorePlan, &LoadedPolicy),
+    context: RunContext<'_, CorePlan>,
     previous: Option<RefreshId>,
     cold: bool,
-    watch: &dyn Watch,
-) -> Result<CoresRun, EngineError> {
+) -> Result<CoresRun> {
+    let RunContext {
+        store,
+        plan,
+        policy,
+        watch,
+    } = context;
     let mut cached = match previous {
         Some(refresh) if !cold => cached_cores::find_valid(store, refresh, plan)?,
         _ => None,
@@ -90,7 +93,7 @@ pub(crate) fn run(
     let depends_on = depends_on.or(previous.filter(|_| seeds_matter));
     let of_steps = previous.filter(|_| !cold && !plan.params.within.is_exact());
     let depends_on = depends_on.or(of_steps);
-    let previous = match previous {
+    let previous_seeds = match previous {
         Some(refresh) if plan.succeed => {
             let (seeds, of_dead) = succession::stable_list(store, plan, refresh, watch)?;
             successors = of_dead;
@@ -100,21 +103,25 @@ pub(crate) fn run(
         None => Vec::new(),
     };
     let mut reads = Reads::default();
+    // Try the changed components first, and fall back to the whole graph.
     if let Some(cached) = cached {
-        match incremental::run(store, (plan, rules), cached, &previous, watch)? {
+        match incremental::run(context, cached, &previous_seeds)? {
             Attempt::Done(part) => {
-                let of_plan = ((plan, rules), successors, depends_on);
-                return Ok(from_incremental(*part, cached, of_plan));
+                let run = from_incremental(*part, context, cached);
+                return Ok(CoresRun {
+                    depends_on,
+                    successors,
+                    ..run
+                });
             }
             Attempt::GivenUp(wasted) => reads = wasted,
         }
     }
-    let hubs = LoadedHubGraph::load(store, plan, rules.candidates.graph_exclusions(), watch)?;
-    let steps = cached_steps::load(store, of_steps, (plan, &hubs))?;
+    let hubs = LoadedHubGraph::load(store, plan, policy.candidates.graph_exclusions(), watch)?;
+    let steps = cached_steps::load(store, of_steps, plan, &hubs)?;
     let mut warm_start = !steps.steps.is_empty();
     let mut ledger = cached_cores::load(store, &hubs, cached)?.with_steps(steps);
-    let (mut selection, mut rejections) =
-        select(store, &hubs, (plan, rules), &previous, &ledger, watch)?;
+    let (mut selection, mut rejections) = select(context, &hubs, &previous_seeds, &ledger)?;
     selection.reads += reads;
     if !selection.certified && selection.reused.contains(&true) {
         // An uncertified result is never reused: start again without the cache.
@@ -122,14 +129,20 @@ pub(crate) fn run(
         warm_start = false;
         ledger = cached_cores::load(store, &hubs, None)?;
         let reads = selection.reads;
-        (selection, rejections) = select(store, &hubs, (plan, rules), &previous, &ledger, watch)?;
+        (selection, rejections) = select(context, &hubs, &previous_seeds, &ledger)?;
         selection.reads += reads;
     }
     let components = ledger.components();
     let all = number(components.len());
     let verified: BTreeSet<u32> = (0..all).filter(|c| ledger.knows(*c)).collect();
     Ok(CoresRun {
-        evidence: evidence::gather(&hubs, components, &selection, plan.params.rule),
+        evidence: evidence::gather(
+            &hubs,
+            &selection,
+            plan.params.rule,
+            &BTreeMap::new(),
+            NewPageEvidence::all(&hubs, components, &selection),
+        ),
         findings: ComponentResults::new(&hubs, components, &selection, None),
         components: ComponentCounts {
             all,
@@ -140,7 +153,7 @@ pub(crate) fn run(
         ledger,
         selection,
         rejections,
-        pins: rules.pins.pages.clone(),
+        pins: policy.pins.pages.clone(),
         cached,
         depends_on,
         warm_start,
@@ -152,13 +165,10 @@ pub(crate) fn run(
 /// Builds the run from an incremental selection.
 fn from_incremental(
     part: IncrementalSelection,
+    context: RunContext<'_, CorePlan>,
     cached: CachedRefresh,
-    ((plan, rules), successors, depends_on): (
-        (&CorePlan, &LoadedPolicy),
-        BTreeMap<PageId, Succession>,
-        Option<RefreshId>,
-    ),
 ) -> CoresRun {
+    let rule = context.plan.params.rule;
     let IncrementalSelection {
         hubs,
         ledger,
@@ -172,10 +182,14 @@ fn from_incremental(
         targets,
     } = part;
     let of_graph = ledger.components();
-    let gather = evidence::gather_part;
-    let part_evidence = (standings, &targets);
     CoresRun {
-        evidence: gather(&hubs, of_graph, &selection, plan.params.rule, part_evidence),
+        evidence: evidence::gather(
+            &hubs,
+            &selection,
+            rule,
+            &targets,
+            standings.compute(&hubs, of_graph, &selection),
+        ),
         findings: ComponentResults::new(&hubs, of_graph, &selection, Some(changed)),
         components,
         pages_loaded,
@@ -183,17 +197,17 @@ fn from_incremental(
         ledger,
         selection,
         rejections,
-        pins: rules.pins.pages.clone(),
+        pins: context.policy.pins.pages.clone(),
         cached: Some(cached),
-        depends_on,
+        depends_on: None,
         warm_start: false,
         verified,
-        successors,
+        successors: BTreeMap::new(),
     }
 }
 
 /// Returns the seeds of a refresh, best first.
-fn seed_pages(store: &Store, refresh: RefreshId) -> Result<Vec<PageId>, EngineError> {
+fn seed_pages(store: &Store, refresh: RefreshId) -> Result<Vec<PageId>> {
     let list = store.list(refresh)?;
     Ok(list.into_iter().map(|(_, seed)| seed.page).collect())
 }
@@ -233,7 +247,7 @@ impl CoresRun {
     }
 
     /// Explains why cores were recomputed.
-    pub(crate) fn costs(&self, store: &Store) -> Result<Vec<RecomputedCores>, EngineError> {
+    pub(crate) fn costs(&self, store: &Store) -> Result<Vec<RecomputedCores>> {
         let run = recomputed::Recomputation {
             store,
             hubs: &self.hubs,
@@ -252,18 +266,23 @@ impl CoresRun {
         &self,
         store: &Store,
         changes: &mut Changes,
-        (plan, refresh): (&str, RefreshId),
-    ) -> Result<Written, EngineError> {
+        plan: &str,
+        refresh: RefreshId,
+    ) -> Result<Written> {
         put_cores(changes, refresh, &self.hubs, &self.selection)?;
-        let steps = (&self.hubs, self.selection.steps.as_slice());
-        cached_steps::put(store, changes, (plan, refresh), steps)?;
+        cached_steps::put(
+            store,
+            changes,
+            plan,
+            refresh,
+            &self.hubs,
+            &self.selection.steps,
+        )?;
         for (rank, seed) in (1_u32..).zip(self.seeds()) {
             changes.put_seed((refresh, rank), &seed)?;
         }
         let counted = self.findings.counted(self.cached);
-        let written = self
-            .evidence
-            .put(store, changes, (plan, refresh), counted)?;
+        let written = self.evidence.put(store, changes, plan, refresh, counted)?;
         let series = written.record.series;
         self.findings
             .put(store, changes, SeriesRefresh { series, refresh })?;
@@ -276,7 +295,8 @@ fn put_cores(
     refresh: RefreshId,
     hubs: &LoadedHubGraph,
     selection: &Selection,
-) -> Result<(), EngineError> {
+) -> Result<()> {
+    // Numbers are those of the loaded graph; ids are stored.
     let page = |number: &u32| hubs.pages[*number as usize];
     let mut removed = PageSet::new();
     for (rank, core) in (1_u32..).zip(&selection.cores) {

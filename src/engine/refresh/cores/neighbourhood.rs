@@ -11,7 +11,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::load::{LoadedHubGraph, PageFilter};
-use crate::engine::EngineError;
+use crate::engine::Result;
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
 use seedbank_formats::ingest;
 use seedbank_store::evidence::Links;
@@ -84,7 +84,7 @@ impl<'a> Neighbourhood<'a> {
     }
 
     /// Looks up a page; `None` if it does not exist.
-    fn lookup(&mut self, page: PageId) -> Result<Option<&Seen>, EngineError> {
+    fn lookup(&mut self, page: PageId) -> Result<Option<&Seen>> {
         if !self.seen.contains_key(&page) {
             let store = self.filter.store;
             let seen = match store.get(&tables::PAGES, &page)? {
@@ -109,7 +109,7 @@ impl<'a> Neighbourhood<'a> {
     }
 
     /// Returns the rows that link to a page.
-    pub(crate) fn citing(&mut self, page: PageId) -> Result<Vec<RowId>, EngineError> {
+    pub(crate) fn citing(&mut self, page: PageId) -> Result<Vec<RowId>> {
         let store = self.filter.store;
         let (key, place) = LinkKey::of_page(page);
         let mut rows = Vec::new();
@@ -121,7 +121,7 @@ impl<'a> Neighbourhood<'a> {
     }
 
     /// Returns the pages that carry a row.
-    pub(crate) fn carriers(&self, row: RowId) -> Result<Vec<PageId>, EngineError> {
+    pub(crate) fn carriers(&self, row: RowId) -> Result<Vec<PageId>> {
         let members = self.filter.store.need(&tables::ROW_MEMBERS, &row)?;
         let carriers = members.pages.iter();
         let carriers = carriers.map(|index| PageId::new(row.site(), index));
@@ -129,7 +129,7 @@ impl<'a> Neighbourhood<'a> {
     }
 
     /// Returns the rows from a page and to it.
-    fn rows_at(&mut self, page: PageId) -> Result<Vec<RowId>, EngineError> {
+    fn rows_at(&mut self, page: PageId) -> Result<Vec<RowId>> {
         let mut rows = self.citing(page)?;
         let own = self.lookup(page)?.and_then(|seen| seen.row);
         rows.extend(own.map(|row| RowId::new(page.site(), row)));
@@ -141,7 +141,7 @@ impl<'a> Neighbourhood<'a> {
     pub(crate) fn load_connected(
         &mut self,
         from: impl IntoIterator<Item = PageId>,
-    ) -> Result<bool, EngineError> {
+    ) -> Result<bool> {
         let mut next: BTreeSet<PageId> = from.into_iter().collect();
         while let Some(page) = next.pop_first() {
             self.filter.watch.proceed()?;
@@ -176,10 +176,7 @@ impl<'a> Neighbourhood<'a> {
     }
 
     /// Builds the graph of what was loaded. Its numbers follow URL order, and include `others`.
-    pub(crate) fn graph(
-        &mut self,
-        others: &BTreeSet<PageId>,
-    ) -> Result<LoadedHubGraph, EngineError> {
+    pub(crate) fn graph(&mut self, others: &BTreeSet<PageId>) -> Result<LoadedHubGraph> {
         for &page in others {
             self.lookup(page)?;
         }
@@ -204,7 +201,7 @@ impl<'a> Neighbourhood<'a> {
     }
 
     /// Returns the targets of a page's row.
-    pub(crate) fn targets(&mut self, page: PageId) -> Result<Vec<PageId>, EngineError> {
+    pub(crate) fn targets(&mut self, page: PageId) -> Result<Vec<PageId>> {
         let Some(row) = self.lookup(page)?.and_then(|seen| seen.row) else {
             return Ok(Vec::new());
         };
@@ -215,7 +212,7 @@ impl<'a> Neighbourhood<'a> {
 
     /// Returns why a page on inter-site links is ineligible, or `Alone` if it is included; `None`
     /// if it is on no inter-site link.
-    pub(crate) fn link_state(&mut self, page: PageId) -> Result<Option<Links>, EngineError> {
+    pub(crate) fn link_state(&mut self, page: PageId) -> Result<Option<Links>> {
         if self.rows_at(page)?.is_empty() {
             return Ok(None);
         }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::cached_cores;
 use super::load::LoadedHubGraph;
-use crate::engine::EngineError;
+use crate::engine::Result;
 use seedbank_algorithms::cores::{Nearness, RowSums, Selection, row_sums};
 use seedbank_algorithms::graph::WeakComponents;
 use seedbank_algorithms::page::{PageId, PageSet, SiteId};
@@ -207,7 +207,7 @@ impl NewPageEvidence {
         changes: &mut Changes,
         SeriesRefresh { series, refresh }: SeriesRefresh,
         counted: u64,
-    ) -> Result<Written, EngineError> {
+    ) -> Result<Written> {
         let mut written = BTreeSet::new();
         let mut write = |(site, block): BlockPlace, new: Option<PageBlock<Standing>>| {
             let key = StandingKey {
@@ -245,6 +245,7 @@ impl NewPageEvidence {
                         write(place, new)?;
                     }
                 }
+                // Blocks that the series does not have yet.
                 for place in left {
                     let new = blocks.get(&place).map(|block| numbered(block, refresh));
                     write(place, new)?;
@@ -299,7 +300,8 @@ pub(crate) fn delete_unseen(
     store: &Store,
     changes: &mut Changes,
     pruned: &[RefreshId],
-    (new, written): (RefreshId, Option<&Written>),
+    new: RefreshId,
+    written: Option<&Written>,
 ) -> Result<(), StoreError> {
     let mut oldest: BTreeMap<RefreshId, RefreshId> = BTreeMap::new();
     let mut touched: BTreeMap<RefreshId, PageSet> = BTreeMap::new();
@@ -321,6 +323,7 @@ pub(crate) fn delete_unseen(
         oldest.entry(written.record.series).or_insert(new);
     }
     for (series, mut blocks) in touched {
+        // No refresh of the series is left.
         let Some(&oldest) = oldest.get(&series) else {
             cached_cores::delete_series(store, changes, series)?;
             changes.delete_under(store, &tables::STANDINGS, &series.to_be_bytes())?;

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::load::LoadedHubGraph;
-use crate::engine::EngineError;
+use crate::engine::Result;
 use crate::engine::history::past::{Past, Timeline};
 use seedbank_algorithms::cores::Selection;
 use seedbank_algorithms::graph::{NONE, WeakComponents};
@@ -20,7 +20,6 @@ use seedbank_store::links::LinkKey;
 use seedbank_store::records::{BatchId, RefreshId};
 use seedbank_store::{Store, tables};
 
-/// Maximum number of pairs of batch and site listed for a component.
 const MAX_CHANGES: usize = 20;
 
 /// Cores that were recomputed for the same reason.
@@ -77,9 +76,7 @@ pub(crate) struct Recomputation<'a> {
     /// Unchanged components of the loaded graph.
     pub(crate) verified: &'a BTreeSet<u32>,
     pub(crate) selection: &'a Selection,
-    /// The refresh whose results were reused.
     pub(crate) cached: Option<RefreshId>,
-    /// Whether the run started with cached steps.
     pub(crate) warm_start: bool,
 }
 
@@ -87,7 +84,7 @@ impl Recomputation<'_> {
     /// Groups the recomputed cores by reason and component.
     ///
     /// Cost: the pages changed since the earlier refresh, their rows and in-links.
-    pub(crate) fn costs(&self) -> Result<Vec<RecomputedCores>, EngineError> {
+    pub(crate) fn costs(&self) -> Result<Vec<RecomputedCores>> {
         let mut computed: BTreeMap<(RecomputeReason, u32), Vec<u32>> = BTreeMap::new();
         let cores = (1..).zip(&self.selection.cores).zip(&self.selection.reused);
         for ((rank, core), _) in cores.filter(|(_, reused)| !**reused) {
@@ -136,7 +133,6 @@ impl Recomputation<'_> {
         Ok(costs)
     }
 
-    /// Returns the component of a page, given by number.
     fn component(&self, number: u32) -> Option<u32> {
         self.components.of_page(&self.hubs.graph, number)
     }
@@ -145,7 +141,7 @@ impl Recomputation<'_> {
         &self,
         cached: RefreshId,
         wanted: &BTreeSet<u32>,
-    ) -> Result<BTreeMap<u32, Vec<SiteChange>>, EngineError> {
+    ) -> Result<BTreeMap<u32, Vec<SiteChange>>> {
         let from = self.store.need(&tables::REFRESHES, &cached)?.batch;
         let past = Past::open(self.store, from)?;
         let mut counts: BTreeMap<(u32, BatchId, SiteId), u64> = BTreeMap::new();
@@ -172,12 +168,7 @@ impl Recomputation<'_> {
 
     /// Returns the components that contain or contained a page: its own, those of its targets, and
     /// those of the pages that link to it.
-    fn touched(
-        &self,
-        past: &Past<'_>,
-        page: PageId,
-        timeline: &Timeline,
-    ) -> Result<BTreeSet<u32>, EngineError> {
+    fn touched(&self, past: &Past<'_>, page: PageId, timeline: &Timeline) -> Result<BTreeSet<u32>> {
         let mut touched = BTreeSet::new();
         let mut add = |page: PageId| {
             let number = self.hubs.number(page);

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::load::LoadedHubGraph;
-use crate::engine::EngineError;
 use crate::engine::policy::{Caps, LoadedPolicy, RejectionReason};
+use crate::engine::{EngineError, Result};
 use seedbank_algorithms::cores::{Core, HubChoice, SeedRules};
 use seedbank_algorithms::page::PageId;
 use seedbank_store::{Store, tables};
@@ -30,7 +30,7 @@ impl<'a> PolicySeedRules<'a> {
         hubs: &'a LoadedHubGraph,
         rules: &'a LoadedPolicy,
         seeds: u32,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         let mut caps = Caps::new(&rules.policy);
         for pin in &rules.pins.pages {
             caps.count(store, pin.site())?;
@@ -47,17 +47,17 @@ impl<'a> PolicySeedRules<'a> {
     }
 
     /// Returns the rejections, after the last core.
-    pub(crate) fn finish(self) -> Result<Rejections, EngineError> {
+    pub(crate) fn finish(self) -> Result<Rejections> {
         self.failed.map_or(Ok(self.rejections), Err)
     }
 
-    fn page(&self, hub: u32) -> Result<PageId, EngineError> {
+    fn page(&self, hub: u32) -> Result<PageId> {
         let page = self.hubs.pages.get(hub as usize).copied();
         page.ok_or(EngineError::Internal("a hub is not among the pages"))
     }
 
     /// Returns why a hub may not be a seed; `None` if it may.
-    fn rejection(&mut self, hub: u32) -> Result<Option<RejectionReason>, EngineError> {
+    fn rejection(&mut self, hub: u32) -> Result<Option<RejectionReason>> {
         let page = self.page(hub)?;
         if let Some(cap) = self.caps.reached(self.store, page.site())? {
             return Ok(Some(cap));
@@ -72,7 +72,7 @@ impl<'a> PolicySeedRules<'a> {
     }
 
     /// Returns the hub that becomes the seed of a core.
-    fn choose(&mut self, core: &Core, choice: &HubChoice) -> Result<Option<u32>, EngineError> {
+    fn choose(&mut self, core: &Core, choice: &HubChoice) -> Result<Option<u32>> {
         let policy = &self.rules.policy;
         let pinned = core.hubs.iter().filter_map(|hub| {
             let position = self
@@ -81,6 +81,7 @@ impl<'a> PolicySeedRules<'a> {
                 .position(*self.hubs.pages.get(*hub as usize)?)?;
             Some((position, *hub))
         });
+        // A pin in the core is its seed, whatever the policies.
         if let Some((_, pin)) = pinned.min() {
             return Ok(Some(pin));
         }
@@ -97,6 +98,7 @@ impl<'a> PolicySeedRules<'a> {
                 return Ok(None);
             }
         }
+        // Record why the best hub was rejected, and take the best one that is not.
         let mut first = None;
         let mut failed = None;
         let found = choice.best(core, |hub| match self.rejection(hub) {

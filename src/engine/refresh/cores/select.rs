@@ -3,28 +3,30 @@
 use super::load::LoadedHubGraph;
 use super::seed_rules::{PolicySeedRules, Rejections};
 use crate::engine::plan::CorePlan;
-use crate::engine::policy::LoadedPolicy;
-use crate::engine::{EngineError, PlanError};
+use crate::engine::refresh::run_context::RunContext;
+use crate::engine::{EngineError, PlanError, Result};
 use seedbank_algorithms::cores::{self, CoresError, Ledger, Selection};
 use seedbank_algorithms::page::PageId;
-use seedbank_algorithms::watch::Watch;
-use seedbank_store::Store;
 
 /// Selects cores and seeds, and counts rejections by policies. `previous` are the seeds of the
 /// previous refresh, best first. The ledger contains what is known of unchanged components.
 pub(crate) fn select(
-    store: &Store,
+    context: RunContext<'_, CorePlan>,
     hubs: &LoadedHubGraph,
-    (plan, rules): (&CorePlan, &LoadedPolicy),
     previous: &[PageId],
     ledger: &Ledger,
-    watch: &dyn Watch,
-) -> Result<(Selection, Rejections), EngineError> {
+) -> Result<(Selection, Rejections)> {
+    let RunContext {
+        store,
+        plan,
+        policy,
+        watch,
+    } = context;
     let previous: Vec<u32> = previous
         .iter()
         .filter_map(|page| hubs.number(*page))
         .collect();
-    let mut seeds = PolicySeedRules::new(store, hubs, rules, plan.params.seeds)?;
+    let mut seeds = PolicySeedRules::new(store, hubs, policy, plan.params.seeds)?;
     let selection = cores::select_again(
         &hubs.graph,
         &plan.params,

@@ -5,9 +5,10 @@
 //! stable seeds stay. A plan with policies runs in full, since policies can depend on clicks and
 //! qualities.
 
-use crate::engine::EngineError;
+use crate::engine::Result;
 use crate::engine::history::past::{self, Past};
 use crate::engine::plan::CorePlan;
+use seedbank_algorithms::graph::number;
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::ledger::OriginKey;
@@ -22,7 +23,6 @@ pub(crate) struct UnchangedRun {
     pub(crate) refresh: RefreshId,
     pub(crate) record: RefreshRecord,
     standings: SeriesRecord,
-    /// Seeds, best first.
     pub(crate) seeds: Vec<PageId>,
     /// Numbers of hubs and authorities of each core.
     pub(crate) sizes: Vec<(u32, u32)>,
@@ -38,7 +38,7 @@ pub(crate) fn find(
     plan: &CorePlan,
     refresh: RefreshId,
     watch: &dyn Watch,
-) -> Result<Option<UnchangedRun>, EngineError> {
+) -> Result<Option<UnchangedRun>> {
     let record = store.need(&tables::REFRESHES, &refresh)?;
     let Some(standings) = record.standings else {
         return Ok(None);
@@ -49,6 +49,7 @@ pub(crate) fn find(
     if plan.succeed || !record.certified || !is_past_known {
         return Ok(None);
     }
+    // Any changed page can change the graph.
     let past = Past::open(store, record.batch)?;
     for (batch, pages) in past.stirred()? {
         for page in pages.into_iter().map(PageId) {
@@ -62,8 +63,7 @@ pub(crate) fn find(
     let mut sizes = Vec::new();
     for entry in store.scan_under(&tables::CORES, &prefix)? {
         let (_, core) = entry?;
-        let count = |pages: &[PageId]| u32::try_from(pages.len()).unwrap_or(u32::MAX);
-        sizes.push((count(&core.hubs), count(&core.authorities)));
+        sizes.push((number(core.hubs.len()), number(core.authorities.len())));
     }
     let seeds = store.scan_under(&tables::SEEDS, &prefix)?;
     let seeds = seeds.map(|entry| Ok(entry?.1.page));
@@ -87,7 +87,7 @@ impl UnchangedRun {
         store: &Store,
         changes: &mut Changes,
         refresh: RefreshId,
-    ) -> Result<Written, EngineError> {
+    ) -> Result<Written> {
         let prefix = self.refresh.to_be_bytes();
         for entry in store.scan_under(&tables::SEEDS, &prefix)? {
             let ((_, rank), seed) = entry?;
@@ -113,7 +113,6 @@ impl UnchangedRun {
     }
 }
 
-/// Copies entries of a refresh.
 struct Again<'a> {
     store: &'a Store,
     changes: &'a mut Changes,

@@ -26,14 +26,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use roaring::RoaringBitmap;
 
-use crate::engine::policy::LoadedPolicy;
-use crate::engine::{EngineError, PlanError};
+use super::run_context::RunContext;
+use crate::engine::{EngineError, PlanError, Result};
 use evidence::Picked;
 use reach::put_reach;
 use seat_allocation::allocate_seats;
 use seedbank_algorithms::cover::Choice;
 use seedbank_algorithms::page::{PageId, PageSet, SiteId};
-use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::{
     BatchId, CoverEvidence, CoverRecord, RefreshId, SeedEvidence, SeedRecord,
 };
@@ -63,16 +62,16 @@ pub(crate) struct CoverRun {
 
 /// Selects on all sites that changed since `previous`, or on all sites if it is `None`.
 pub(crate) fn run(
-    store: &Store,
-    (choice, rules): (&Choice, &LoadedPolicy),
+    context: RunContext<'_, Choice>,
     previous: Option<PreviousRefresh>,
-    watch: &dyn Watch,
-) -> Result<CoverRun, EngineError> {
-    let sites = cover_sites(store, choice, watch)?;
+) -> Result<CoverRun> {
+    let store = context.store;
+    let pins = &context.policy.pins.pages;
+    let sites = cover_sites(store, context.plan, context.watch)?;
     let mut selection = Vec::with_capacity(sites.len());
     let mut records =
         previous.map_or_else(|| Ok(BTreeMap::new()), |e| records(store, e.refresh))?;
-    let pinned: BTreeSet<SiteId> = rules.pins.pages.iter().map(|pin| pin.site()).collect();
+    let pinned: BTreeSet<SiteId> = pins.iter().map(|pin| pin.site()).collect();
     for site in &sites {
         let record = records.remove(&site.id);
         let unchanged = previous.is_some_and(|previous| site.changed <= previous.batch);
@@ -80,7 +79,8 @@ pub(crate) fn run(
         let is_pinned = pinned.contains(&site.id);
         selection.push(record.filter(|record| unchanged && !is_pinned && record.pinned == 0));
     }
-    let seats = allocate_seats(store, &sites, &selection, (choice, rules), watch)?;
+    // A site with another number of seats is selected on again.
+    let seats = allocate_seats(context, &sites, &selection)?;
     let mut page_visits = seats.visits;
     for (selection, seats) in selection.iter_mut().zip(&seats.of_sites) {
         *selection = selection.take().filter(|record| record.seats == *seats);
@@ -88,15 +88,15 @@ pub(crate) fn run(
     let again: Vec<usize> = (0..sites.len())
         .filter(|&at| selection[at].is_none())
         .collect();
-    watch.stage("select", Some(again.len() as u64));
-    let mut new = select(store, &sites, &again, &seats, (choice, rules), watch)?;
+    context.watch.stage("select", Some(again.len() as u64));
+    let mut new = select(context, &sites, &again, &seats)?;
     let mut all = Vec::with_capacity(sites.len());
     for (at, (site, selection)) in sites.iter().zip(selection).enumerate() {
         let of_site = match selection {
             Some(record) => SiteSelection::Reused(record),
             None => new
                 .remove(&at)
-                .ok_or(EngineError::Internal("a site was left out"))?,
+                .ok_or(EngineError::Internal("a site was not selected on"))?,
         };
         if let SiteSelection::New(new) = &of_site {
             page_visits += new.record.page_visits;
@@ -105,17 +105,13 @@ pub(crate) fn run(
     }
     Ok(CoverRun {
         previous: previous.map(|previous| previous.refresh),
-        pins: rules.pins.pages.clone(),
+        pins: pins.clone(),
         sites: all,
         page_visits,
     })
 }
 
-/// Returns the stored records of a refresh by site.
-pub(crate) fn records(
-    store: &Store,
-    refresh: RefreshId,
-) -> Result<BTreeMap<SiteId, CoverRecord>, EngineError> {
+pub(crate) fn records(store: &Store, refresh: RefreshId) -> Result<BTreeMap<SiteId, CoverRecord>> {
     let mut records = BTreeMap::new();
     for entry in store.scan_under(&tables::COVERS, &refresh.to_be_bytes())? {
         let ((_, site), record) = entry?;
@@ -125,7 +121,6 @@ pub(crate) fn records(
 }
 
 impl CoverRun {
-    /// The refresh whose results were reused.
     pub(crate) fn depends_on(&self) -> Option<RefreshId> {
         self.previous
     }
@@ -140,8 +135,7 @@ impl CoverRun {
         (reused, self.sites.len() as u64 - reused)
     }
 
-    /// Returns the number of seeds.
-    pub(crate) fn seeds(&self) -> Result<u32, EngineError> {
+    pub(crate) fn seeds(&self) -> Result<u32> {
         let seeds: u64 = self
             .sites
             .iter()
@@ -168,8 +162,7 @@ impl CoverRun {
         pins.filter(|(_, pin)| !picked.contains(pin)).collect()
     }
 
-    /// Returns the seeds, best first.
-    pub(crate) fn pages(&self, store: &Store) -> Result<Vec<PageId>, EngineError> {
+    pub(crate) fn pages(&self, store: &Store) -> Result<Vec<PageId>> {
         let mut pages = Vec::new();
         self.each_seed(store, |_, seed| {
             pages.push(match seed {
@@ -187,8 +180,8 @@ impl CoverRun {
     fn each_seed(
         &self,
         store: &Store,
-        mut each: impl FnMut(u32, Ranked<'_>) -> Result<(), EngineError>,
-    ) -> Result<(), EngineError> {
+        mut each: impl FnMut(u32, Ranked<'_>) -> Result<()>,
+    ) -> Result<()> {
         let places = self.sites.iter().map(|s| s.0).zip(0..).collect();
         let mut new = self.new_seeds();
         new.sort_unstable_by_key(|(order, _)| *order);
@@ -228,7 +221,7 @@ impl CoverRun {
         store: &Store,
         changes: &mut Changes,
         refresh: RefreshId,
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         let mut ranks: BTreeMap<SiteId, Vec<u32>> = BTreeMap::new();
         self.each_seed(store, |rank, seed| {
             let page = match seed {
@@ -257,7 +250,7 @@ impl CoverRun {
             record.ranks = ranks.remove(site).unwrap_or_default();
             if let SiteSelection::New(new) = selection {
                 record.since = refresh;
-                put_reach(changes, (refresh, *site), &new.picks, &new.uncovered)?;
+                put_reach(changes, refresh, *site, &new.picks, &new.uncovered)?;
             }
             changes.put(&tables::COVERS, &(refresh, *site), &record)?;
         }
@@ -291,8 +284,7 @@ impl CoverRun {
         &'a self,
         store: &'a Store,
         places: &'a BTreeMap<SiteId, usize>,
-    ) -> Result<impl Iterator<Item = Result<(Order, SeedRecord), EngineError>> + 'a, EngineError>
-    {
+    ) -> Result<impl Iterator<Item = Result<(Order, SeedRecord)>> + 'a> {
         let prefix = self.previous.map(u32::to_be_bytes);
         let seeds = match &prefix {
             Some(prefix) => Some(store.scan_under(&tables::SEEDS, prefix)?),
@@ -334,12 +326,7 @@ enum Ranked<'a> {
     Pin(PageId),
 }
 
-fn put_pick(
-    changes: &mut Changes,
-    refresh: RefreshId,
-    rank: u32,
-    picked: &Picked,
-) -> Result<(), EngineError> {
+fn put_pick(changes: &mut Changes, refresh: RefreshId, rank: u32, picked: &Picked) -> Result<()> {
     let site = picked.page.site();
     let mut evidence = picked.evidence.clone();
     evidence.since = refresh;

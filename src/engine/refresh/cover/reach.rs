@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::evidence::{Picked, gain};
 use super::sites::LoadedSite;
-use crate::engine::EngineError;
+use crate::engine::Result;
 use seedbank_algorithms::cover::{Choice, SiteCover, rest};
 use seedbank_algorithms::page::SiteId;
 use seedbank_algorithms::watch::Watch;
@@ -29,7 +29,7 @@ impl Uncovered {
         cover: &SiteCover,
         choice: &Choice,
         watch: &dyn Watch,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         let rest = rest(&site.graph, cover, choice, watch)?;
         let index = |number: u32| site.pages[number as usize];
         let pages = rest.pages.into_iter();
@@ -43,10 +43,11 @@ impl Uncovered {
 /// Adds the reach of a site's crawled pages to `changes`, under the refresh that picked the seeds.
 pub(crate) fn put_reach(
     changes: &mut Changes,
-    (refresh, site): (RefreshId, SiteId),
+    refresh: RefreshId,
+    site: SiteId,
     picks: &[Picked],
     uncovered: &Uncovered,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let mut blocks: BTreeMap<u32, BTreeMap<u32, Reach>> = BTreeMap::new();
     let nothing = Reach {
         pick: None,
@@ -67,6 +68,7 @@ pub(crate) fn put_reach(
         let reach = blocks.entry(block).or_default().entry(place);
         reach.or_insert(nothing).pick = Some(pick);
     }
+    // Pages that no pick covers have a score instead.
     for &(index, score) in &uncovered.pages {
         let (block, place) = place(index);
         let reach = blocks.entry(block).or_default().entry(place);

@@ -8,17 +8,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::sites::{CoverSite, load_in_groups};
-use crate::engine::EngineError;
-use crate::engine::policy::LoadedPolicy;
+use crate::engine::Result;
+use crate::engine::refresh::run_context::RunContext;
 use crate::engine::web_graph::LoadedGraph;
 use seedbank_algorithms::cover::{
     Choice, Seats, Share, pagerank_weight, share_out, shares_within, value_weight,
 };
 use seedbank_algorithms::page::SiteId;
-use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest;
 use seedbank_store::records::{CoverRecord, PageState};
-use seedbank_store::{Store, tables};
+use seedbank_store::tables;
 
 /// Seats in the order of the sites.
 pub(crate) struct SeatAllocation {
@@ -38,31 +37,31 @@ pub(crate) struct SeatAllocation {
 /// that may be seeds and by caps; the surplus goes to other sites. If domains are capped, seats are
 /// distributed to domains by the sum of the weights of their sites, and then within each domain.
 pub(crate) fn allocate_seats(
-    store: &Store,
+    context: RunContext<'_, Choice>,
     sites: &[CoverSite],
     reused: &[Option<CoverRecord>],
-    (choice, rules): (&Choice, &LoadedPolicy),
-    watch: &dyn Watch,
-) -> Result<SeatAllocation, EngineError> {
+) -> Result<SeatAllocation> {
+    let RunContext { policy, watch, .. } = context;
     let mut assigned = SeatAllocation {
         of_sites: Vec::new(),
         values: reused.iter().map(|reused| reused.as_ref()?.value).collect(),
-        allowed: allowed(store, sites, reused, rules, watch)?,
+        allowed: allowed(context, sites, reused)?,
         visits: 0,
     };
     let is_unlimited =
-        rules.policy.allows_all_pages() && !rules.policy.has_caps() && rules.pins.count() == 0;
-    let (total, share) = match choice.seats {
+        policy.policy.allows_all_pages() && !policy.policy.has_caps() && policy.pins.count() == 0;
+    let (total, share) = match context.plan.seats {
         Seats::PerSite(seats) => {
             assigned.of_sites = if is_unlimited {
                 vec![seats; sites.len()]
             } else {
-                SeatLimits::new(store, sites, &assigned.allowed, rules)?.equal_seats(seats)
+                SeatLimits::new(context, sites, &assigned.allowed)?.equal_seats(seats)
             };
             return Ok(assigned);
         }
         Seats::Shared(total, share) => (total, share),
     };
+    // The weight by which each site gets its share.
     let weights: Vec<u64> = match share {
         Share::Pages => sites
             .iter()
@@ -71,12 +70,13 @@ pub(crate) fn allocate_seats(
             .collect(),
         Share::Quality => sites.iter().map(|site| site.quality).collect(),
         Share::Value => {
-            read_values(store, sites, &mut assigned.values, (choice, rules), watch)?;
+            read_values(context, sites, &mut assigned.values)?;
             let values = assigned.values.iter();
             values.map(|v| value_weight(v.unwrap_or(0))).collect()
         }
         Share::Pagerank => {
-            let (of_sites, cost) = LoadedGraph::load(store, watch)?.pagerank_by_site(watch)?;
+            let (of_sites, cost) =
+                LoadedGraph::load(context.store, watch)?.pagerank_by_site(watch)?;
             assigned.visits = cost;
             let of_sites: BTreeMap<SiteId, f64> = of_sites.into_iter().collect();
             let of = |site: &CoverSite| of_sites.get(&site.id).copied().unwrap_or(0.0);
@@ -88,8 +88,8 @@ pub(crate) fn allocate_seats(
         let weights: Vec<(&str, u64)> = names.zip(weights).collect();
         share_out(total, &weights)
     } else {
-        let left = total.saturating_sub(rules.pins.count());
-        SeatLimits::new(store, sites, &assigned.allowed, rules)?.distribute(left, &weights)
+        let left = total.saturating_sub(policy.pins.count());
+        SeatLimits::new(context, sites, &assigned.allowed)?.distribute(left, &weights)
     };
     Ok(assigned)
 }
@@ -99,28 +99,30 @@ pub(crate) fn allocate_seats(
 ///
 /// Cost: one scan of the pages of each changed site.
 fn allowed(
-    store: &Store,
+    context: RunContext<'_, Choice>,
     sites: &[CoverSite],
     reused: &[Option<CoverRecord>],
-    rules: &LoadedPolicy,
-    watch: &dyn Watch,
-) -> Result<Vec<Option<u32>>, EngineError> {
-    if rules.policy.allows_all_pages() {
+) -> Result<Vec<Option<u32>>> {
+    let policy = context.policy;
+    if policy.policy.allows_all_pages() {
         return Ok(vec![None; sites.len()]);
     }
     let mut allowed = Vec::with_capacity(sites.len());
     for (site, reused) in sites.iter().zip(reused) {
-        watch.proceed()?;
+        context.watch.proceed()?;
         if let Some(known) = reused.as_ref().and_then(|reused| reused.allowed) {
             allowed.push(Some(known));
             continue;
         }
         let mut count = 0;
-        for entry in store.scan_under(&tables::PAGES, &site.id.0.to_be_bytes())? {
+        for entry in context
+            .store
+            .scan_under(&tables::PAGES, &site.id.0.to_be_bytes())?
+        {
             let (page, record) = entry?;
             let is_eligible = record.state == PageState::Crawled
-                && rules.candidates.allows(&site.name, &record)
-                && rules.pins.position(page).is_none();
+                && policy.candidates.allows(&site.name, &record)
+                && policy.pins.position(page).is_none();
             count += u32::from(is_eligible);
         }
         allowed.push(Some(count));
@@ -141,14 +143,14 @@ struct SeatLimits<'a> {
 
 impl<'a> SeatLimits<'a> {
     fn new(
-        store: &Store,
+        context: RunContext<'_, Choice>,
         sites: &'a [CoverSite],
         allowed: &[Option<u32>],
-        rules: &LoadedPolicy,
-    ) -> Result<Self, EngineError> {
-        let policy = &rules.policy;
+    ) -> Result<Self> {
+        let pins = &context.policy.pins;
+        let policy = &context.policy.policy;
         let mut of_sites: BTreeMap<SiteId, u32> = BTreeMap::new();
-        for pin in &rules.pins.pages {
+        for pin in &pins.pages {
             *of_sites.entry(pin.site()).or_default() += 1;
         }
         let pins_of = |site: &CoverSite| of_sites.get(&site.id).copied().unwrap_or(0);
@@ -160,6 +162,7 @@ impl<'a> SeatLimits<'a> {
         });
         let most: Vec<u32> = most.collect();
         let mut domains: BTreeMap<&str, (Vec<usize>, u32)> = BTreeMap::new();
+        // Sites of a domain share its cap.
         if let Some(most) = policy.max_per_domain {
             for (at, site) in sites.iter().enumerate() {
                 let domain = domains.entry(ingest::registrable(&site.name));
@@ -170,27 +173,22 @@ impl<'a> SeatLimits<'a> {
             // A pinned site without crawled pages is not in `sites`, but counts for its domain.
             let on_list: BTreeSet<SiteId> = sites.iter().map(|site| site.id).collect();
             for (site, pins) in of_sites.iter().filter(|(site, _)| !on_list.contains(site)) {
-                let name = store.need(&tables::SITES, site)?.name;
+                let name = context.store.need(&tables::SITES, site)?.name;
                 if let Some((_, left)) = domains.get_mut(ingest::registrable(&name)) {
                     *left = left.saturating_sub(*pins);
                 }
             }
         }
-        let pins: Vec<u32> = sites.iter().map(pins_of).collect();
+        let of_each: Vec<u32> = sites.iter().map(pins_of).collect();
         let mut crawled_pins: BTreeMap<SiteId, u32> = BTreeMap::new();
-        for (pin, _) in rules
-            .pins
-            .pages
-            .iter()
-            .zip(&rules.pins.crawled)
-            .filter(|pin| *pin.1)
-        {
+        let crawled = pins.pages.iter().zip(&pins.crawled);
+        for (pin, _) in crawled.filter(|(_, is_crawled)| **is_crawled) {
             *crawled_pins.entry(pin.site()).or_default() += 1;
         }
         let crawled_pins = sites.iter().map(|site| crawled_pins.get(&site.id).copied());
         Ok(Self {
             crawled_pins: crawled_pins.map(Option::unwrap_or_default).collect(),
-            pins,
+            pins: of_each,
             most,
             domains,
         })
@@ -251,18 +249,17 @@ impl<'a> SeatLimits<'a> {
 
 /// Fills in the unknown values, which are those of changed sites.
 fn read_values(
-    store: &Store,
+    context: RunContext<'_, Choice>,
     sites: &[CoverSite],
     values: &mut [Option<i64>],
-    of_plan: (&Choice, &LoadedPolicy),
-    watch: &dyn Watch,
-) -> Result<(), EngineError> {
+) -> Result<()> {
+    let watch = context.watch;
     let unknown: Vec<usize> = (0..sites.len())
         .filter(|&at| values[at].is_none())
         .collect();
     let to_read: Vec<&CoverSite> = unknown.iter().map(|&at| &sites[at]).collect();
     watch.stage("value sites", Some(to_read.len() as u64));
-    load_in_groups(store, &to_read, of_plan, watch, |group, loaded| {
+    load_in_groups(context, &to_read, |group, loaded| {
         for (at, site) in group.iter().zip(loaded) {
             values[unknown[*at]] = Some(site.graph.value());
             watch.advance(1);

@@ -8,16 +8,13 @@ use super::evidence::Picked;
 use super::reach::Uncovered;
 use super::seat_allocation::SeatAllocation;
 use super::sites::{CoverSite, LoadedSite, load_in_groups};
-use crate::engine::EngineError;
-use crate::engine::policy::LoadedPolicy;
+use crate::engine::Result;
+use crate::engine::refresh::run_context::RunContext;
 use seedbank_algorithms::cover::{Choice, Seats, SiteCover, Stop, select_chosen};
-use seedbank_algorithms::watch::Watch;
-use seedbank_store::Store;
 use seedbank_store::records::{CoverRecord, CoverStop};
 
 /// Seeds of a site: reused or new.
 pub(super) enum SiteSelection {
-    /// Reused from the earlier refresh.
     Reused(CoverRecord),
     /// Selected by this refresh. Refresh number and ranks are set when it is stored.
     New(Box<Selected>),
@@ -32,7 +29,6 @@ impl SiteSelection {
     }
 }
 
-/// Result of the selection on a site.
 pub(super) struct Selected {
     pub(super) record: CoverRecord,
     pub(super) picks: Vec<Picked>,
@@ -41,13 +37,16 @@ pub(super) struct Selected {
 
 /// Selects on the sites at the positions `again`. Returns the results by position.
 pub(super) fn select(
-    store: &Store,
+    context: RunContext<'_, Choice>,
     sites: &[CoverSite],
     again: &[usize],
     seats: &SeatAllocation,
-    (choice, rules): (&Choice, &LoadedPolicy),
-    watch: &dyn Watch,
-) -> Result<BTreeMap<usize, SiteSelection>, EngineError> {
+) -> Result<BTreeMap<usize, SiteSelection>> {
+    let RunContext {
+        plan: choice,
+        watch,
+        ..
+    } = context;
     let shared = matches!(choice.seats, Seats::Shared(..));
     let (again, without): (Vec<usize>, Vec<usize>) =
         again.iter().partition(|&&at| seats.of_sites[at] > 0);
@@ -73,7 +72,7 @@ pub(super) fn select(
     });
     let mut new: BTreeMap<usize, SiteSelection> = without.collect();
     let to_read: Vec<&CoverSite> = again.iter().map(|&at| &sites[at]).collect();
-    load_in_groups(store, &to_read, (choice, rules), watch, |group, loaded| {
+    load_in_groups(context, &to_read, |group, loaded| {
         let of_site = |at: &usize| seats.of_sites[again[*at]];
         let selectable: Vec<_> = loaded
             .iter()
@@ -82,7 +81,7 @@ pub(super) fn select(
             .collect();
         let covers = select_chosen(&selectable, choice, watch)?;
         drop(selectable);
-        let kept: Result<Vec<(usize, SiteSelection)>, EngineError> = loaded
+        let kept: Result<Vec<(usize, SiteSelection)>> = loaded
             .par_iter()
             .zip(covers)
             .zip(group)

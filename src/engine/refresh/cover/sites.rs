@@ -9,10 +9,10 @@ use std::collections::HashMap;
 
 use rayon::prelude::*;
 
-use crate::engine::EngineError;
+use crate::engine::Result;
 use crate::engine::error::site_graph_error;
-use crate::engine::policy::LoadedPolicy;
-use seedbank_algorithms::cover::{Choice, PUniq, PageFacts, Site, SiteGraph, Weights, page_value};
+use crate::engine::refresh::run_context::RunContext;
+use seedbank_algorithms::cover::{Choice, PUniq, PageFacts, Site, SiteGraph, page_value};
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::{BatchId, PageRecord, PageState};
@@ -21,7 +21,6 @@ use seedbank_store::{Store, tables};
 /// Maximum number of crawled pages of the small sites in a group.
 const GROUP_PAGES: u64 = 1 << 18;
 
-/// A site with crawled pages.
 pub(crate) struct CoverSite {
     pub(crate) id: SiteId,
     pub(crate) name: String,
@@ -38,7 +37,7 @@ pub(crate) fn cover_sites(
     store: &Store,
     choice: &Choice,
     watch: &dyn Watch,
-) -> Result<Vec<CoverSite>, EngineError> {
+) -> Result<Vec<CoverSite>> {
     watch.stage("find sites", None);
     let mut sites = Vec::new();
     for entry in store.scan(&tables::SITES)? {
@@ -60,10 +59,8 @@ pub(crate) fn cover_sites(
     Ok(sites)
 }
 
-/// A site in memory, with pages numbered in URL order.
 pub(crate) struct LoadedSite<'a> {
     pub(crate) site: &'a CoverSite,
-    /// Page indexes.
     pub(crate) pages: Vec<u32>,
     pub(crate) facts: Vec<PageFacts>,
     pub(crate) graph: SiteGraph,
@@ -79,17 +76,13 @@ impl LoadedSite<'_> {
         }
     }
 
-    /// Returns a page by number.
     pub(crate) fn page(&self, number: u32) -> PageId {
         PageId::new(self.site.id, self.pages[number as usize])
     }
 }
 
 /// Returns for each row of a site the number of its targets that are known and not crawled.
-pub(crate) fn uncrawled_of_rows(
-    store: &Store,
-    site: SiteId,
-) -> Result<HashMap<u32, u32>, EngineError> {
+pub(crate) fn uncrawled_of_rows(store: &Store, site: SiteId) -> Result<HashMap<u32, u32>> {
     let mut of_rows = HashMap::new();
     for entry in store.scan_under(&tables::ROW_MEMBERS, &site.0.to_be_bytes())? {
         let (row, members) = entry?;
@@ -116,13 +109,9 @@ pub(crate) fn facts(record: &PageRecord, of_rows: &HashMap<u32, u32>) -> PageFac
 /// Cost: one scan each of the site's pages, row members and intra-site links. Memory: the URLs of
 /// its crawled pages while they are sorted, 4 bytes per page that is not crawled, and [`SiteGraph`]
 /// with the attributes: some 50 bytes per page and 8 per link, twice while it is built.
-fn load<'a>(
-    store: &Store,
-    site: &'a CoverSite,
-    (weights, rules): (&Weights, &LoadedPolicy),
-    watch: &dyn Watch,
-) -> Result<LoadedSite<'a>, EngineError> {
-    let candidates = &rules.candidates;
+fn load<'a>(context: RunContext<'_, Choice>, site: &'a CoverSite) -> Result<LoadedSite<'a>> {
+    let RunContext { store, watch, .. } = context;
+    let (candidates, weights) = (&context.policy.candidates, &context.plan.weights);
     let prefix = site.id.0.to_be_bytes();
     let of_rows = uncrawled_of_rows(store, site.id)?;
     watch.proceed()?;
@@ -140,6 +129,7 @@ fn load<'a>(
         crawled.push((record.local, page.index(), (facts, is_rejected)));
     }
     watch.proceed()?;
+    // Numbers follow URL order, so that results do not depend on ids.
     crawled.par_sort_unstable_by(|a, b| a.0.cmp(&b.0));
     let (pages, of_pages): (Vec<u32>, Vec<(PageFacts, bool)>) = crawled
         .into_iter()
@@ -159,16 +149,12 @@ fn load<'a>(
     let value = |facts: &PageFacts| page_value(*facts, site.p_uniq, weights);
     let graph = SiteGraph::new(facts.iter().map(value).collect(), links)
         .map_err(|e| site_graph_error(e, &site.name))?;
-    let pins = rules.pins.pages.iter();
+    let pins = context.policy.pins.pages.iter();
     let pins = pins.filter(|pin| pin.site() == site.id);
     let pins = pins.filter_map(|pin| numbers.number(pin.index())).collect();
-    let rejected = if rejected.contains(&true) {
-        rejected
-    } else {
-        Vec::new()
-    };
+    let rejected = Some(rejected).filter(|all| all.contains(&true));
     let graph = graph
-        .under(rejected, pins)
+        .under(rejected.unwrap_or_default(), pins)
         .map_err(|e| site_graph_error(e, &site.name))?;
     Ok(LoadedSite {
         site,
@@ -202,17 +188,15 @@ impl SiteNumbers {
 /// Loads sites in groups and calls `work` with each group and the positions of its sites in
 /// `sites`, in no particular order.
 pub(crate) fn load_in_groups<'a>(
-    store: &Store,
+    context: RunContext<'_, Choice>,
     sites: &[&'a CoverSite],
-    (choice, rules): (&Choice, &LoadedPolicy),
-    watch: &dyn Watch,
-    mut work: impl FnMut(&[usize], &[LoadedSite<'a>]) -> Result<(), EngineError>,
-) -> Result<(), EngineError> {
+    mut work: impl FnMut(&[usize], &[LoadedSite<'a>]) -> Result<()>,
+) -> Result<()> {
     for group in groups(sites) {
-        let loaded: Result<Vec<_>, EngineError> = group
+        let loaded: Result<Vec<_>> = group
             .par_iter()
             .with_max_len(1)
-            .map(|&at| load(store, sites[at], (&choice.weights, rules), watch))
+            .map(|&at| load(context, sites[at]))
             .collect();
         work(&group, &loaded?)?;
     }

@@ -2,7 +2,7 @@
 //! with page ids instead of numbers and the parts of the gain.
 
 use super::load::LoadedWeb;
-use crate::engine::EngineError;
+use crate::engine::Result;
 use crate::engine::refresh::cover::evidence::gain;
 use seedbank_algorithms::cover::HopGain;
 use seedbank_algorithms::cover::web::{Selected, ValueBy, WebChoice, WebPick};
@@ -24,7 +24,6 @@ pub(super) struct Picked {
     reached: Vec<PageSet>,
 }
 
-/// Reach of pages, by page id.
 pub(super) type PageReach = Vec<(PageId, Reach)>;
 
 /// Returns the picks in the order of the list, and the reach of pages.
@@ -40,9 +39,8 @@ pub(super) fn pick_evidence(
         ranks[at] = rank;
     }
     let last_rank = ranks.last().copied().unwrap_or(0);
-    let numbered: Vec<(u32, &WebPick)> = (1..).zip(picks).collect();
     let of_list = selected.order.iter().map(|&at| {
-        let mut picked = picked(web, numbered[at], price, choice);
+        let mut picked = picked(web, number(at + 1), &picks[at], price, choice);
         picked.evidence.last_rank = last_rank;
         picked
     });
@@ -83,12 +81,7 @@ pub(super) fn pick_evidence(
     (of_list, reach_of_pages)
 }
 
-fn picked(
-    web: &LoadedWeb,
-    (number, pick): (u32, &WebPick),
-    price: i64,
-    choice: &WebChoice,
-) -> Picked {
+fn picked(web: &LoadedWeb, number: u32, pick: &WebPick, price: i64, choice: &WebChoice) -> Picked {
     let page = |number: u32| web.pages[number as usize];
     let set = |hop: &HopGain| hop.pages.iter().map(|number| page(number).0).collect();
     Picked {
@@ -148,9 +141,10 @@ fn parts(web: &LoadedWeb, hop: &HopGain, price: i64, choice: &WebChoice) -> WebH
 /// Adds a pick to `changes` as the seed of this rank.
 pub(super) fn put_pick(
     changes: &mut Changes,
-    (refresh, rank): (RefreshId, u32),
+    refresh: RefreshId,
+    rank: u32,
     picked: &Picked,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let mut evidence = picked.evidence.clone();
     evidence.since = refresh;
     for (hop, pages) in (0..).zip(&picked.reached) {
@@ -172,7 +166,7 @@ pub(super) fn put_reach(
     changes: &mut Changes,
     refresh: RefreshId,
     reach_of_pages: &PageReach,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let block = |page: PageId| (page.site(), place(page.index()).0);
     for of_block in reach_of_pages.chunk_by(|a, b| block(a.0) == block(b.0)) {
         let Some((first, _)) = of_block.first() else {

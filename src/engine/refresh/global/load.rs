@@ -6,17 +6,16 @@
 use std::collections::HashMap;
 
 use super::url_order::UrlOrderedGraph;
-use crate::engine::EngineError;
+use crate::engine::Result;
 use crate::engine::error::web_graph_error;
 use crate::engine::policy::{LoadedPolicy, Policy};
 use crate::engine::refresh::cover::sites::{facts, uncrawled_of_rows};
+use crate::engine::refresh::run_context::RunContext;
 use seedbank_algorithms::cover::web::{Cap, ValueBy, WebChoice, WebGraph};
 use seedbank_algorithms::cover::{Method, PUniq, PageFacts, page_value};
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::rank::pagerank;
-use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest;
-use seedbank_store::Store;
 use seedbank_store::records::{PageRecord, PageState};
 
 /// The web in memory, with pages numbered in URL order.
@@ -26,7 +25,6 @@ pub(super) struct LoadedWeb {
     pub(super) marks: Vec<Mark>,
     /// PageRank of each page; empty if the plan does not use it.
     pub(super) ranks: Vec<f64>,
-    /// Page visits of computing PageRank.
     pub(super) rank_visits: u64,
 }
 
@@ -34,7 +32,7 @@ pub(super) struct LoadedWeb {
 #[derive(Clone, Copy, Default)]
 #[expect(
     clippy::struct_excessive_bools,
-    reason = "each is a fact of its own about a page"
+    reason = "independent attributes of a page"
 )]
 pub(super) struct Mark {
     pub(super) may_be_seed: bool,
@@ -48,11 +46,13 @@ pub(super) struct Mark {
 }
 
 impl LoadedWeb {
-    pub(super) fn load(
-        store: &Store,
-        (choice, rules): (&WebChoice, &LoadedPolicy),
-        watch: &dyn Watch,
-    ) -> Result<Self, EngineError> {
+    pub(super) fn load(context: RunContext<'_, WebChoice>) -> Result<Self> {
+        let RunContext {
+            store,
+            plan: choice,
+            policy: rules,
+            watch,
+        } = context;
         let (mut values, mut marks) = (Vec::new(), Vec::new());
         let candidates = &rules.candidates;
         let is_included = |site: &str, page: &PageRecord| !candidates.is_excluded(site, page);
@@ -89,18 +89,12 @@ impl LoadedWeb {
             values = values_of(&ranks);
         }
         watch.stage("link pages", None);
+        // Everything was collected in loading order; the selection needs URL order.
         let values = web.sorted(values);
         let marks = web.sorted(marks);
-        let ranks = if ranks.is_empty() {
-            ranks
-        } else {
-            web.sorted(ranks)
-        };
-        let of_pages = if of_pages.is_empty() {
-            of_pages
-        } else {
-            web.sorted(of_pages)
-        };
+        let ranks = web.sorted(ranks);
+        let of_pages = web.sorted(of_pages);
+        // Free the graph in loading order before the final one is built.
         let pages = web.pages();
         let predecessors = web.predecessors();
         drop(web);

@@ -11,27 +11,16 @@ pub(crate) mod evidence;
 pub(crate) mod load;
 pub(crate) mod url_order;
 
-use crate::engine::policy::LoadedPolicy;
 use crate::engine::refresh::report::ShortageReason;
-use crate::engine::{EngineError, PlanError};
+use crate::engine::refresh::run_context::RunContext;
+use crate::engine::{PlanError, Result};
 use evidence::{PageReach, Picked, pick_evidence, put_pick, put_reach};
 use load::LoadedWeb;
 use seedbank_algorithms::cover::Stop;
 use seedbank_algorithms::cover::web::{Selected, Setting, Tuning, WebChoice, select};
 use seedbank_algorithms::page::PageId;
-use seedbank_algorithms::watch::Watch;
-use seedbank_store::records::{BatchId, RefreshId, SeedEvidence, SeedRecord};
+use seedbank_store::records::{RefreshId, SeedEvidence, SeedRecord};
 use seedbank_store::{Changes, Store, tables};
-
-/// Previous refresh of the plan, with the same parameters.
-#[derive(Clone, Copy)]
-pub(crate) struct PreviousRefresh {
-    pub(crate) refresh: RefreshId,
-    /// The last batch of the state that it ran on.
-    pub(crate) batch: BatchId,
-    /// The last batch of the current state.
-    pub(crate) current_batch: BatchId,
-}
 
 /// Seeds of a plan over the web, to be stored. Memory: the pages that seeds reach, a few bits per
 /// page, and some 50 bytes for each reached page and each candidate.
@@ -53,19 +42,18 @@ enum Seeds {
     New(Vec<Picked>, PageReach),
 }
 
-/// Selects over the web. `previous` is the plan's previous refresh if it had the same parameters.
+/// Selects over the web. `reusable` is the plan's previous refresh if it had the same parameters
+/// and ran on the same state.
 pub(crate) fn run(
-    store: &Store,
-    (choice, rules): (&WebChoice, &LoadedPolicy),
-    previous: Option<PreviousRefresh>,
-    watch: &dyn Watch,
-) -> Result<WebRun, EngineError> {
-    if let Some(previous) = previous.filter(|previous| previous.batch == previous.current_batch) {
-        let seeds = seeds(store, previous.refresh)?;
+    context: RunContext<'_, WebChoice>,
+    reusable: Option<RefreshId>,
+) -> Result<WebRun> {
+    if let Some(refresh) = reusable {
+        let seeds = seeds(context.store, refresh)?;
         // Without seeds, nothing records which refresh selected them, so the selection runs again.
         if !seeds.is_empty() {
             return Ok(WebRun {
-                seeds: Seeds::Reused(previous.refresh, seeds),
+                seeds: Seeds::Reused(refresh, seeds),
                 page_visits: 0,
                 cold: false,
                 tuning: None,
@@ -73,9 +61,9 @@ pub(crate) fn run(
             });
         }
     }
-    let web = LoadedWeb::load(store, (choice, rules), watch)?;
-    let mut selected = select(&web.graph, choice, &web.ranks, watch)?;
-    let (picked, reach) = pick_evidence(&web, &selected, choice);
+    let web = LoadedWeb::load(context)?;
+    let mut selected = select(&web.graph, context.plan, &web.ranks, context.watch)?;
+    let (picked, reach) = pick_evidence(&web, &selected, context.plan);
     let tuning = selected.tuning.take();
     let Selected { setting, cover, .. } = selected;
     Ok(WebRun {
@@ -87,17 +75,14 @@ pub(crate) fn run(
     })
 }
 
-fn seeds(store: &Store, refresh: RefreshId) -> Result<Vec<SeedRecord>, EngineError> {
+fn seeds(store: &Store, refresh: RefreshId) -> Result<Vec<SeedRecord>> {
     let entries = store.scan_under(&tables::SEEDS, &refresh.to_be_bytes())?;
     entries.map(|entry| Ok(entry?.1)).collect()
 }
 
 /// Returns the refresh that picked the seeds of a refresh over the web; `None` if it is another
 /// kind of refresh or has no seeds.
-pub(crate) fn picked_by(
-    store: &Store,
-    refresh: RefreshId,
-) -> Result<Option<RefreshId>, EngineError> {
+pub(crate) fn picked_by(store: &Store, refresh: RefreshId) -> Result<Option<RefreshId>> {
     let mut entries = store.scan_under(&tables::SEEDS, &refresh.to_be_bytes())?;
     let first = entries.next().transpose()?;
     Ok(first.and_then(|(_, seed)| since(&seed)))
@@ -111,7 +96,6 @@ fn since(seed: &SeedRecord) -> Option<RefreshId> {
 }
 
 impl WebRun {
-    /// The refresh whose seeds are reused.
     pub(crate) fn depends_on(&self) -> Option<RefreshId> {
         match &self.seeds {
             Seeds::Reused(refresh, _) => Some(*refresh),
@@ -135,14 +119,12 @@ impl WebRun {
         }
     }
 
-    /// Returns the number of seeds.
-    pub(crate) fn seeds(&self) -> Result<u32, EngineError> {
+    pub(crate) fn seeds(&self) -> Result<u32> {
         let (taken, picked) = self.steps();
         let seeds = taken + picked;
         u32::try_from(seeds).map_err(|_| PlanError::TooManySeeds { seeds }.into())
     }
 
-    /// Returns the seeds, best first.
     pub(crate) fn pages(&self) -> Vec<PageId> {
         match &self.seeds {
             Seeds::Reused(_, seeds) => seeds.iter().map(|seed| seed.page).collect(),
@@ -159,8 +141,7 @@ impl WebRun {
         }
     }
 
-    /// Adds seeds and the pages that they reach to `changes`.
-    pub(crate) fn put(&self, changes: &mut Changes, refresh: RefreshId) -> Result<(), EngineError> {
+    pub(crate) fn put(&self, changes: &mut Changes, refresh: RefreshId) -> Result<()> {
         match &self.seeds {
             Seeds::Reused(_, seeds) => {
                 for (rank, seed) in (1..).zip(seeds) {
@@ -170,7 +151,7 @@ impl WebRun {
             }
             Seeds::New(picked, reach) => {
                 for (rank, picked) in (1..).zip(picked) {
-                    put_pick(changes, (refresh, rank), picked)?;
+                    put_pick(changes, refresh, rank, picked)?;
                 }
                 put_reach(changes, refresh, reach)
             }

@@ -11,7 +11,7 @@
 use rayon::prelude::*;
 
 use crate::engine::web_graph::{LoadedGraph, PageFilter};
-use crate::engine::{EngineError, naming};
+use crate::engine::{Result, naming};
 use seedbank_algorithms::graph::{Csr, WholeGraph};
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_algorithms::watch::Watch;
@@ -42,8 +42,8 @@ impl UrlOrderedGraph {
         store: &Store,
         is_included: PageFilter<'_>,
         watch: &dyn Watch,
-        mut each: impl FnMut(SiteId, &SiteRecord, &[(PageId, PageRecord)]) -> Result<(), EngineError>,
-    ) -> Result<Self, EngineError> {
+        mut each: impl FnMut(SiteId, &SiteRecord, &[(PageId, PageRecord)]) -> Result<()>,
+    ) -> Result<Self> {
         let mode = naming(&store.settings()?)?.sites;
         let mut runs: Vec<Run> = Vec::new();
         let mut next = 0;
@@ -77,19 +77,21 @@ impl UrlOrderedGraph {
         })
     }
 
-    /// Returns the pages in URL order.
     pub(crate) fn pages(&self) -> Vec<PageId> {
         let order = self.order.iter();
         order.map(|&old| self.ids[old as usize]).collect()
     }
 
-    /// Reorders data about pages from loading order to URL order.
+    /// Reorders data about pages from loading order to URL order. Empty data stays empty.
     #[expect(
         clippy::needless_pass_by_value,
-        reason = "it is large, and of no use afterwards"
+        reason = "frees the unsorted data at once"
     )]
-    pub(crate) fn sorted<T: Copy>(&self, of: Vec<T>) -> Vec<T> {
-        self.order.iter().map(|&old| of[old as usize]).collect()
+    pub(crate) fn sorted<T: Copy>(&self, data: Vec<T>) -> Vec<T> {
+        if data.is_empty() {
+            return data;
+        }
+        self.order.iter().map(|&old| data[old as usize]).collect()
     }
 
     /// Returns for each page in URL order the ascending numbers, in URL order, of the pages that
