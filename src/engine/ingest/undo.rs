@@ -75,7 +75,15 @@ impl Bank {
         let batch = batch.ok_or(StoreError::Full("batch"))?;
         watch.stage("undo", (!undo.is_first()).then_some(undo.entries));
         let changes = Changes::new(&writer.spill_folder(), memory);
-        let mut reversal = Reversal::new(&writer, changes, batch, undo.batch);
+        let mut reversal = Reversal {
+            writer: &writer,
+            changes,
+            batch,
+            undone: undo.batch,
+            given: BTreeMap::new(),
+            former: RoaringTreemap::new(),
+            counts: BatchCounts::default(),
+        };
         writer.overwritten(&undo, |table, key, former| {
             watch.proceed()?;
             watch.advance(1);
@@ -158,19 +166,7 @@ struct Reversal<'a> {
     counts: BatchCounts,
 }
 
-impl<'a> Reversal<'a> {
-    fn new(writer: &'a Writer, changes: Changes, batch: BatchId, undone: BatchId) -> Self {
-        Self {
-            writer,
-            changes,
-            batch,
-            undone,
-            given: BTreeMap::new(),
-            former: RoaringTreemap::new(),
-            counts: BatchCounts::default(),
-        }
-    }
-
+impl Reversal<'_> {
     /// Restores an entry of a table. Entries come by table, sites before pages.
     fn restore(&mut self, table: &'static str, key: &[u8], former: Option<&[u8]>) -> Result<()> {
         if table == tables::SITES.name {

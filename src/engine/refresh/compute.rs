@@ -158,10 +158,8 @@ pub(super) fn run(
 
 /// Returns the error for a plan that does not exist and has no parameters.
 fn no_parameters(store: &Store, plan: String) -> Result<EngineError> {
-    let mut existing = Vec::new();
-    for entry in store.scan(&tables::PLANS)? {
-        existing.push(entry?.0);
-    }
+    let plans = store.scan(&tables::PLANS)?;
+    let existing = plans.map(|entry| Ok(entry?.0)).collect::<Result<_>>()?;
     Ok(EngineError::NoPlanParameters { plan, existing })
 }
 

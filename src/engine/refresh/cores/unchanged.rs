@@ -96,39 +96,37 @@ impl UnchangedRun {
         let removed = store.need(&tables::BITMAPS, &BitmapKey::Removed(self.refresh))?;
         changes.put(&tables::BITMAPS, &BitmapKey::Removed(refresh), &removed)?;
         let of = refresh;
-        let mut again = Again {
-            store,
-            changes,
-            prefix,
-        };
-        again.put(&tables::CORES, |(_, rank)| (refresh, rank))?;
-        again.put(&tables::VECTORS, |key| VectorKey { refresh, ..key })?;
-        again.put(&tables::CORE_ORIGINS, |key| OriginKey { of, ..key })?;
-        again.put(&tables::MEMBERS, |(_, page)| (refresh, page))?;
-        again.put(&tables::CORE_EVIDENCE, |(_, rank)| (refresh, rank))?;
-        again.put(&tables::KEPT_STEPS, |(_, rank)| (refresh, rank))?;
+        let ranked = |(_, rank)| (refresh, rank);
+        copy(store, changes, &tables::CORES, &prefix, ranked)?;
+        copy(store, changes, &tables::VECTORS, &prefix, |key| VectorKey {
+            refresh,
+            ..key
+        })?;
+        copy(store, changes, &tables::CORE_ORIGINS, &prefix, |key| {
+            OriginKey { of, ..key }
+        })?;
+        copy(store, changes, &tables::MEMBERS, &prefix, |(_, page)| {
+            (refresh, page)
+        })?;
+        copy(store, changes, &tables::CORE_EVIDENCE, &prefix, ranked)?;
+        copy(store, changes, &tables::KEPT_STEPS, &prefix, ranked)?;
         // Only the last refresh of a plan keeps its steps.
         changes.delete_under(store, &tables::KEPT_STEPS, &prefix)?;
         Ok(Written::nothing(self.standings))
     }
 }
 
-struct Again<'a> {
-    store: &'a Store,
-    changes: &'a mut Changes,
-    prefix: [u8; 4],
-}
-
-impl Again<'_> {
-    fn put<K: Key, V: Value>(
-        &mut self,
-        table: &Table<K, V>,
-        key: impl Fn(K) -> K,
-    ) -> Result<(), StoreError> {
-        for entry in self.store.scan_under(table, &self.prefix)? {
-            let (old, value) = entry?;
-            self.changes.put(table, &key(old), &value)?;
-        }
-        Ok(())
+/// Copies the entries under a prefix to other keys.
+fn copy<K: Key, V: Value>(
+    store: &Store,
+    changes: &mut Changes,
+    table: &Table<K, V>,
+    prefix: &[u8],
+    new_key: impl Fn(K) -> K,
+) -> Result<(), StoreError> {
+    for entry in store.scan_under(table, prefix)? {
+        let (key, value) = entry?;
+        changes.put(table, &new_key(key), &value)?;
     }
+    Ok(())
 }

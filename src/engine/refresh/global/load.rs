@@ -56,7 +56,10 @@ impl LoadedWeb {
         let (mut values, mut marks) = (Vec::new(), Vec::new());
         let candidates = &rules.candidates;
         let is_included = |site: &str, page: &PageRecord| !candidates.is_excluded(site, page);
-        let mut groups = Groups::new(rules.policy);
+        let mut groups = Groups {
+            policy: rules.policy,
+            ..Groups::default()
+        };
         let mut of_pages = Vec::new();
         let web = UrlOrderedGraph::load(store, &is_included, watch, |site, record, pages| {
             if let Some(group) = groups.next_site(&record.name) {
@@ -142,6 +145,7 @@ fn numbers_of(web: &[PageId], pages: &[PageId]) -> Vec<u32> {
 }
 
 /// Numbers of sites and of their domains, for caps.
+#[derive(Default)]
 struct Groups {
     policy: Policy,
     sites: u32,
@@ -149,14 +153,6 @@ struct Groups {
 }
 
 impl Groups {
-    fn new(policy: Policy) -> Self {
-        Self {
-            policy,
-            sites: 0,
-            domains: HashMap::new(),
-        }
-    }
-
     /// Returns the numbers of the next site and of its domain; `None` without caps.
     fn next_site(&mut self, site: &str) -> Option<(u32, u32)> {
         if !self.policy.has_caps() {
