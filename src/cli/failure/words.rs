@@ -20,7 +20,7 @@ pub(super) fn engine(error: &EngineError) -> Option<String> {
             BinaryBytes(*needed),
             BinaryBytes(*free)
         )),
-        EngineError::MissingScheme { url, meant } => Some(match meant {
+        EngineError::MissingScheme { url, suggestion } => Some(match suggestion {
             Some(meant) => format!(
                 "{} has no scheme: did you mean {}?",
                 shortened(url),

@@ -107,7 +107,7 @@ fn choice(
     hops: u32,
     further: u32,
 ) -> Result<Choice, EngineError> {
-    let value = request.value.values();
+    let value = request.value.value_parameters();
     let plan = PlanOptions {
         method: Some(plan::Method::Cover(method)),
         hops: Some(hops),

@@ -230,7 +230,7 @@ fn page_of(today: &Today, url: &str) -> Result<Listed, EngineError> {
 }
 
 fn number(today: &Today, page: PageId) -> Result<u32, EngineError> {
-    let number = today.numbers.of(page);
+    let number = today.numbers.number_of(page);
     number.ok_or(EngineError::Internal(
         "a live page is missing from the whole graph",
     ))

@@ -211,7 +211,8 @@ pub(super) fn row_hashes_pass(mut hashes: Sorted, passes: &mut Passes<'_>) -> Re
         let of_hash: [u8; 20] = group(key)?;
         let mut fields = Fields(&of_hash);
         let address = (fields.site()?, fields.hash()?);
-        let mut rows: std::collections::BTreeSet<u32> = store
+        let mut rows: std::collections::BTreeSet<u32> = passes
+            .store
             .get(&tables::ROW_HASHES, &address)?
             .unwrap_or_default()
             .into_iter()

@@ -251,6 +251,7 @@ fn count_citers(
     passes: &mut Passes<'_>,
 ) -> Result<()> {
     let (old, new) = (uncrawled(target.old), uncrawled(target.new));
+    let store = passes.store;
     let mut count = |key: LinkKey, places: u64, by: i64| {
         marked(places).try_for_each(|place| {
             row_uncrawled_event(RowId::new(key.site, key.index(place)), by, passes)
@@ -264,7 +265,7 @@ fn count_citers(
     }
     if new != old {
         for &block in blocks {
-            let links = passes.store.links(&tables::ROWS, block)?;
+            let links = store.links(&tables::ROWS, block)?;
             let kept = places_of(&links, page) & !lost(&target.citers, block);
             count(block, kept, new - old)?;
         }

@@ -46,7 +46,7 @@ pub struct ListChanges {
 /// Limits changes from the list of the plan's refresh `last` to `target`, the method's selection.
 pub(super) fn limit_changes(
     store: &Store,
-    rules: &Rules,
+    rules: &LoadedPolicy,
     target: &[PageId],
     last: RefreshId,
     max_seeds: usize,

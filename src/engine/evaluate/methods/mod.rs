@@ -64,10 +64,13 @@ pub(super) fn run(
     };
     let own = kept.as_ref().map(|(_, options)| options);
     let value = match own {
-        Some(options) => request.value.clone().merged_over(&options.values()),
+        Some(options) => request
+            .value
+            .clone()
+            .merged_over(&options.value_parameters()),
         None => request.value.clone(),
     };
-    let value = value.values();
+    let value = value.value_parameters();
     let mut contenders = Vec::new();
     if let Some((name, options)) = kept {
         contenders.push(Contender {
@@ -136,7 +139,7 @@ pub(super) fn judge_one(
     let value = single
         .plan
         .as_ref()
-        .map(PlanOptions::values)
+        .map(PlanOptions::value_parameters)
         .unwrap_or_default();
     let asked = Asked {
         contenders: Vec::new(),

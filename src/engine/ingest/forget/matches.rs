@@ -41,7 +41,7 @@ impl NameSet {
             } else if text.contains(['/', '?']) {
                 return Err(EngineError::MissingScheme {
                     url: text.clone(),
-                    meant: None,
+                    suggestion: None,
                 });
             } else {
                 let location = located(&format!("http://{text}/"), text)?;

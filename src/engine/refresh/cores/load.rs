@@ -178,7 +178,7 @@ impl LoadedHubGraph {
 }
 
 /// Processes ranges of sites in parallel. Returns the results in the order of the ranges.
-fn in_parts<T: Send>(sites: u32, work: impl Fn(Range<u32>) -> Result<T> + Sync) -> Result<Vec<T>> {
+fn in_ranges<T: Send>(sites: u32, work: impl Fn(Range<u32>) -> Result<T> + Sync) -> Result<Vec<T>> {
     let step = sites.div_ceil(PARTS).max(1);
     let parts: Vec<Result<T>> = (0..sites.div_ceil(step))
         .into_par_iter()

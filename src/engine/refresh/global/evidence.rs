@@ -6,6 +6,7 @@ use crate::engine::Result;
 use crate::engine::refresh::cover::evidence::gain;
 use seedbank_algorithms::cover::HopGain;
 use seedbank_algorithms::cover::web::{Selected, ValueBy, WebChoice, WebPick};
+use seedbank_algorithms::graph::number;
 use seedbank_algorithms::page::{PageId, PageSet};
 use seedbank_store::blocks::{PageBlock, place};
 use seedbank_store::evidence::{Covered, Reach, ReachKey};
