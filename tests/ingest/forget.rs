@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use crate::support::banks::TestBank;
 use crate::support::histories::{PLENTY, exported, for_each_history};
 use crate::support::model::{assert_clean, ingest, pages_of, request};
-use seedbank::engine::{Bank, EngineError, ForgetRequest, List, UndoError, PlanOptions};
+use seedbank::engine::{Bank, EngineError, ForgetRequest, List, PlanOptions, UndoError};
 use seedbank::watch::Unwatched;
 use seedbank_store::{raw_entries, tables};
 use serde_json::{Value, json};

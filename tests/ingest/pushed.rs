@@ -187,7 +187,10 @@ fn a_batch_that_is_dropped_or_fails_changes_nothing() {
     let error = (0..10_000_000)
         .find_map(|_| batch.push(&bad).err())
         .unwrap();
-    assert!(matches!(error, EngineError::MostlyRejected { .. }), "{error}");
+    assert!(
+        matches!(error, EngineError::MostlyRejected { .. }),
+        "{error}"
+    );
     for ended in [batch.push(&bad), batch.finish().map(|_| ())] {
         let error = ended.unwrap_err();
         let again = matches!(error, EngineError::Request(RequestError::BatchEnded));

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use crate::support::banks::TestBank;
 use seedbank::engine::{
-    ByPolicy, RejectionReason, Limit, List, PinRejection, PlanOptions, PolicySays, RefreshRequest, Seed, ShortageReason,
-    Which,
+    ByPolicy, Limit, List, PinRejection, PlanOptions, PolicySays, RefreshRequest, RejectionReason,
+    Seed, ShortageReason, Which,
 };
 use seedbank::watch::Unwatched;
 use seedbank_store::Reader;
@@ -68,7 +68,10 @@ fn what_is_held_back_is_told() {
     let report = bank.refresh("p", &capped, false);
     let policy = report.view.policy.unwrap();
     assert!(report.plan_changed);
-    assert_eq!(policy.held_back, BTreeMap::from([(RejectionReason::MaxPerSite, 2)]));
+    assert_eq!(
+        policy.held_back,
+        BTreeMap::from([(RejectionReason::MaxPerSite, 2)])
+    );
     assert_eq!((report.view.seeds, report.view.cores), (2, 4));
     assert_eq!(
         report.short.map(|short| short.reason),
@@ -117,7 +120,10 @@ fn what_is_held_back_is_told() {
     let Some(PolicySays::HeldBack { by, line }) = says(&bank, "http://hub.test/0-0") else {
         panic!("nothing is said");
     };
-    assert_eq!((by, line.as_deref()), (RejectionReason::Exclude, Some("*/0-0")));
+    assert_eq!(
+        (by, line.as_deref()),
+        (RejectionReason::Exclude, Some("*/0-0"))
+    );
     // A page that is left out of the graph is in no core.
     let left_out = PlanOptions {
         exclude: Some(List::none()),

@@ -19,7 +19,10 @@ pub(super) fn run(data: &[u8]) {
     let Some(options) = options else {
         return;
     };
-    assert_eq!(options.clone().merged_over(&PlanOptions::default()), options);
+    assert_eq!(
+        options.clone().merged_over(&PlanOptions::default()),
+        options
+    );
     let _ = PlanOptions::default().merged_over(&options).resolve();
     if let Ok(plan) = options.resolve() {
         let kept = serde_json::to_string(&options).unwrap();
