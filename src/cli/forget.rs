@@ -54,7 +54,7 @@ pub(super) struct ForgetArgs {
 pub(super) fn run(args: ForgetArgs, session: &Session) -> Result<Outcome, CliError> {
     let request = ForgetRequest {
         what: args.what,
-        bar: args.block,
+        block: args.block,
         wait: args.wait,
         memory: args.memory,
     };

@@ -84,7 +84,7 @@ pub use maintenance::{RestoreRequest, backups, restore, restore_with_blocklist};
 
 // Types of requests and answers that other crates declare.
 pub use seedbank_algorithms::cores::{Density, Growth, Hits, Pick, Slack};
-pub use seedbank_algorithms::cover::web::{ValueBy, WebChoice};
+pub use seedbank_algorithms::cover::global::{ValueBy, WebChoice};
 pub use seedbank_algorithms::cover::{
     BadParams as BadCover, Covered, Method as CoverMethod, Share, Value,
 };

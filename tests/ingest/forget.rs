@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 fn forget(bank: &Bank, what: &[String], bar: bool) -> Result<u64, EngineError> {
     let request = ForgetRequest {
         what: what.to_vec(),
-        bar,
+        block: bar,
         memory: PLENTY,
         ..ForgetRequest::default()
     };

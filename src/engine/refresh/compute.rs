@@ -16,7 +16,7 @@ use crate::engine::plan::{DEFAULT_PLAN, Plan, PlanOptions};
 use crate::engine::policy::{LoadedPolicy, Policy, RejectionReason};
 use crate::engine::{EngineError, PlanError, Result};
 use seedbank_algorithms::cover::Choice;
-use seedbank_algorithms::cover::web::WebChoice;
+use seedbank_algorithms::cover::global::WebChoice;
 use seedbank_algorithms::graph::number;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::RefreshId;

@@ -11,7 +11,7 @@ use crate::engine::plan::{Method, NAME_PATTERN, PlanOptions, TuningRecord};
 use crate::engine::policy::{RejectedPin, RejectionReason};
 use crate::engine::{EngineError, PlanError, Result};
 use seedbank_algorithms::cover::Value;
-use seedbank_algorithms::cover::web::{Setting, Trial, Tuning, WebChoice};
+use seedbank_algorithms::cover::global::{Setting, Trial, Tuning, WebChoice};
 use seedbank_algorithms::rank::{Origin, ProvenStep};
 use seedbank_store::records::{BatchId, RefreshId, RefreshRecord, SeriesRecord};
 

@@ -9,7 +9,7 @@ use crate::engine::EngineError;
 use crate::engine::error::{rows_error, site_graph_error, web_graph_error, whole_graph_error};
 use crate::engine::plan::{CorePlan, Pages};
 use crate::engine::refresh::global::load::values_of;
-use seedbank_algorithms::cover::web::{ValueBy, WebGraph};
+use seedbank_algorithms::cover::global::{ValueBy, WebGraph};
 use seedbank_algorithms::cover::{PUniq, PageFacts, SiteGraph, Value, Weights, page_value};
 use seedbank_algorithms::graph::{Csr, HubGraph, NONE, Rows, WholeGraph};
 use seedbank_algorithms::rank::pagerank;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::load::LoadedHubGraph;
 use crate::engine::plan::{CorePlan, Plan, PlanOptions};
 use crate::engine::{EngineError, Result};
-use seedbank_algorithms::cores::{Core, Hits, KnownComponent, KnownCore, Ledger, NearPage};
+use seedbank_algorithms::cores::{CachedComponent, CachedCore, Core, CoreCache, Hits, NearPage};
 use seedbank_algorithms::graph::{Role, WeakComponents};
 use seedbank_algorithms::page::PageId;
 use seedbank_store::ledger::{ComponentCore, ComponentRecord, CoreOrigin, OriginKey};
@@ -72,11 +72,11 @@ pub(crate) fn load(
     store: &Store,
     hubs: &LoadedHubGraph,
     cached: Option<CachedRefresh>,
-) -> Result<Ledger> {
+) -> Result<CoreCache> {
     let components = WeakComponents::of(&hubs.graph, &hubs.pages);
     let mut known = BTreeMap::new();
     if let Some(cached) = cached {
-        let mut cores = CachedCores::open(store, cached)?;
+        let mut cores = StoredCores::open(store, cached)?;
         let present: BTreeMap<_, u32> =
             components.fingerprints().iter().copied().zip(0..).collect();
         for entry in store.scan_under(&tables::COMPONENTS, &cached.series.to_be_bytes())? {
@@ -89,25 +89,25 @@ pub(crate) fn load(
             }
         }
     }
-    Ok(Ledger::new(components, known))
+    Ok(CoreCache::new(components, known))
 }
 
 /// A core of an earlier refresh.
-pub(crate) struct CachedCore {
+pub(crate) struct StoredCore {
     pub(crate) record: CoreRecord,
     hub_scores: Vec<f64>,
     authority_scores: Vec<f64>,
 }
 
 /// Cores of an earlier refresh by origin, each read once.
-pub(crate) struct CachedCores<'a> {
+pub(crate) struct StoredCores<'a> {
     store: &'a Store,
     cached: CachedRefresh,
     ranks: BTreeMap<CoreOrigin, u32>,
-    read: BTreeMap<CoreOrigin, CachedCore>,
+    read: BTreeMap<CoreOrigin, StoredCore>,
 }
 
-impl<'a> CachedCores<'a> {
+impl<'a> StoredCores<'a> {
     /// Cost: one scan of the ranks of the cores.
     pub(crate) fn open(store: &'a Store, cached: CachedRefresh) -> Result<Self, StoreError> {
         let mut ranks = BTreeMap::new();
@@ -138,7 +138,7 @@ impl<'a> CachedCores<'a> {
     }
 
     /// Returns a core of the earlier refresh.
-    pub(crate) fn core(&mut self, origin: CoreOrigin) -> Result<&CachedCore> {
+    pub(crate) fn core(&mut self, origin: CoreOrigin) -> Result<&StoredCore> {
         if !self.read.contains_key(&origin) {
             let refresh = self.cached.refresh;
             let rank = self.ranks.get(&origin).copied();
@@ -157,7 +157,7 @@ impl<'a> CachedCores<'a> {
                     Err(self.damaged(origin))
                 }
             };
-            let core = CachedCore {
+            let core = StoredCore {
                 hub_scores: scores(VectorSide::Hubs, record.hubs.len())?,
                 authority_scores: scores(VectorSide::Authorities, record.authorities.len())?,
                 record,
@@ -174,7 +174,7 @@ impl<'a> CachedCores<'a> {
         hubs: &LoadedHubGraph,
         record: &ComponentRecord,
         is_in_it: &dyn Fn(u32) -> bool,
-    ) -> Result<KnownComponent> {
+    ) -> Result<CachedComponent> {
         let mut known = self.unloaded_component(hubs, record, is_in_it)?;
         for core in &mut known.cores {
             let origin = CoreOrigin::of_packed(core.origin.unwrap_or_default());
@@ -202,14 +202,14 @@ impl<'a> CachedCores<'a> {
         hubs: &LoadedHubGraph,
         record: &ComponentRecord,
         is_in_it: &dyn Fn(u32) -> bool,
-    ) -> Result<KnownComponent> {
+    ) -> Result<CachedComponent> {
         let mut cores = Vec::new();
         if !is_bound(record.next) {
             return Err(self.damaged(CoreOrigin::of_packed(0)));
         }
         for ComponentCore { origin, sigma } in &record.cores {
             let damaged = self.damaged(*origin);
-            let CachedCore {
+            let StoredCore {
                 record,
                 hub_scores,
                 authority_scores,
@@ -242,7 +242,7 @@ impl<'a> CachedCores<'a> {
                 gives_seed: record.gives_seed,
                 doubt: None,
             };
-            cores.push(KnownCore {
+            cores.push(StoredCore {
                 core,
                 near: Vec::new(),
                 origin: Some(origin.packed()),
@@ -257,7 +257,7 @@ impl<'a> CachedCores<'a> {
                 Some((ahead.sigma, best))
             }
         };
-        Ok(KnownComponent {
+        Ok(CachedComponent {
             cores,
             next: record.next,
             ahead,

@@ -7,7 +7,7 @@ use super::cached_cores::{CachedRefresh, names};
 use super::load::LoadedHubGraph;
 use super::page_evidence::SeriesRefresh;
 use crate::engine::{EngineError, Result};
-use seedbank_algorithms::cores::{FoundComponent, NearPage, Selection};
+use seedbank_algorithms::cores::{ComponentResult, NearPage, Selection};
 use seedbank_algorithms::graph::{Role, WeakComponents};
 use seedbank_algorithms::page::PageId;
 use seedbank_store::ledger::{
@@ -17,7 +17,7 @@ use seedbank_store::records::RefreshId;
 use seedbank_store::{Changes, Key, Store, StoreError, Table, Value, tables};
 
 /// Results in one component.
-struct ComponentResult {
+struct NewResult {
     pages: u32,
     fingerprint: [u8; 16],
     /// Ranks of the cores that can be reused, each with the pages near the core.
@@ -28,14 +28,14 @@ struct ComponentResult {
 
 /// Results by component, to be stored.
 pub(crate) struct ComponentResults {
-    by_component: BTreeMap<PageId, ComponentResult>,
+    by_component: BTreeMap<PageId, NewResult>,
     /// Origin of each core, if it was reused, and its sigma.
     cores: Vec<(Option<CoreOrigin>, f64)>,
     changed: Option<Changed>,
 }
 
 /// Converts the next step of a component.
-pub(crate) fn ahead(hubs: &LoadedHubGraph, found: &FoundComponent) -> Option<Ahead> {
+pub(crate) fn ahead(hubs: &LoadedHubGraph, found: &ComponentResult) -> Option<Ahead> {
     let (sigma, best) = found.ahead?;
     let best = *hubs.pages.get(best as usize)?;
     Some(Ahead { sigma, best })
@@ -69,7 +69,7 @@ impl ComponentResults {
         let by_component = by_component.map(|(((name, pages), component), fingerprint)| {
             let found = selection.found.get(&component);
             let cores = found.map_or(&[][..], |found| &found.cores).iter();
-            let finding = ComponentResult {
+            let finding = NewResult {
                 pages,
                 fingerprint: *fingerprint,
                 cores: cores

@@ -14,7 +14,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::cached_cores::{CachedCores, CachedRefresh, ComponentCounts};
+use super::cached_cores::{CachedRefresh, ComponentCounts, StoredCores};
 use super::component_results::{Changed, ahead};
 use super::load::{LoadedHubGraph, PageFilter};
 use super::neighbourhood::Neighbourhood;
@@ -26,7 +26,7 @@ use crate::engine::history::past::Past;
 use crate::engine::plan::CorePlan;
 use crate::engine::refresh::run_context::RunContext;
 use crate::engine::{EngineError, Result};
-use seedbank_algorithms::cores::{KnownComponent, Ledger, Selection};
+use seedbank_algorithms::cores::{CachedComponent, CoreCache, Selection};
 use seedbank_algorithms::graph::{Fingerprint, WeakComponents, number};
 use seedbank_algorithms::page::{PageId, PageSet, RowId, SiteId};
 use seedbank_algorithms::rank::Reads;
@@ -49,7 +49,7 @@ const SIGMA_TOLERANCE: f64 = 1.0 - 1e-5;
 /// Result of an incremental run.
 pub(crate) struct IncrementalSelection {
     pub(crate) hubs: LoadedHubGraph,
-    pub(crate) ledger: Ledger,
+    pub(crate) ledger: CoreCache,
     pub(crate) selection: Selection,
     /// Rejections by policies.
     pub(crate) rejections: Rejections,
@@ -116,7 +116,7 @@ struct IncrementalRun<'a> {
     cached: CachedRefresh,
     neighbourhood: Neighbourhood<'a>,
     previous_evidence: PreviousEvidence<'a>,
-    cores: CachedCores<'a>,
+    cores: StoredCores<'a>,
     /// The components looked at, as in the previous refresh.
     old: BTreeMap<PageId, ComponentRecord>,
     /// The maximum number of pages to load, and the number of pages in `old`.
@@ -137,7 +137,7 @@ pub(crate) fn run(
         watch,
     } = context;
     let max_pages = cached.counted / MIN_UNCHANGED_RATIO;
-    let cores = CachedCores::open(store, cached)?;
+    let cores = StoredCores::open(store, cached)?;
     let seeds = plan.params.seeds as usize;
     // Unless policies pass over cores, at most one core per seed is needed.
     let too_many = cores.len() > seeds && !policy.policy.may_pass_over_cores();
@@ -329,13 +329,13 @@ impl IncrementalRun<'_> {
             }
             let rest_component = first + number(unloaded.len());
             if let Some(next) = rest {
-                let known_rest = KnownComponent {
+                let known_rest = CachedComponent {
                     next,
-                    ..KnownComponent::default()
+                    ..CachedComponent::default()
                 };
                 known.insert(rest_component, known_rest);
             }
-            let ledger = Ledger::new(components, known);
+            let ledger = CoreCache::new(components, known);
             let (mut selection, rejections) = select(context, &hubs, previous_seeds, &ledger)?;
             reads += selection.reads;
             if selection.absent.is_empty() {
@@ -380,7 +380,7 @@ impl IncrementalRun<'_> {
         hubs: &LoadedHubGraph,
         components: &WeakComponents,
         partial_results: &PartialResults,
-    ) -> Result<(BTreeMap<u32, KnownComponent>, BTreeSet<u32>)> {
+    ) -> Result<(BTreeMap<u32, CachedComponent>, BTreeSet<u32>)> {
         let old = self.old.values();
         let old: BTreeMap<Fingerprint, &ComponentRecord> =
             old.map(|record| (record.fingerprint, record)).collect();
@@ -395,7 +395,7 @@ impl IncrementalRun<'_> {
             let Some(found) = partial_results.component(fingerprint, hubs) else {
                 continue;
             };
-            let cores = |known: &KnownComponent| known.cores.len();
+            let cores = |known: &CachedComponent| known.cores.len();
             if known
                 .get(&component)
                 .is_none_or(|cached| cores(cached) <= cores(&found))
@@ -409,7 +409,7 @@ impl IncrementalRun<'_> {
     fn finish(
         mut self,
         hubs: LoadedHubGraph,
-        ledger: Ledger,
+        ledger: CoreCache,
         selection: Selection,
         rejections: Rejections,
         verified: BTreeSet<u32>,

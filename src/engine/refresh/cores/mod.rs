@@ -30,7 +30,7 @@ use load::LoadedHubGraph;
 use page_evidence::{NewPageEvidence, SeriesRefresh, Written};
 use recomputed::RecomputedCores;
 use seed_rules::Rejections;
-use seedbank_algorithms::cores::{Ledger, Pick, Selection};
+use seedbank_algorithms::cores::{CoreCache, Pick, Selection};
 use seedbank_algorithms::graph::number;
 use seedbank_algorithms::page::{PageId, PageSet};
 use seedbank_algorithms::rank::Reads;
@@ -42,7 +42,7 @@ use select::select;
 /// Result of a refresh by cores, to be stored.
 pub(crate) struct CoresRun {
     hubs: LoadedHubGraph,
-    ledger: Ledger,
+    ledger: CoreCache,
     pub(crate) selection: Selection,
     /// Rejections by policies.
     pub(crate) rejections: Rejections,

@@ -5,7 +5,7 @@ use super::seed_rules::{PolicySeedRules, Rejections};
 use crate::engine::plan::CorePlan;
 use crate::engine::refresh::run_context::RunContext;
 use crate::engine::{EngineError, PlanError, Result};
-use seedbank_algorithms::cores::{self, CoresError, Ledger, Selection};
+use seedbank_algorithms::cores::{self, CoreCache, CoresError, Selection};
 use seedbank_algorithms::page::PageId;
 
 /// Selects cores and seeds, and counts rejections by policies. `previous` are the seeds of the
@@ -14,7 +14,7 @@ pub(crate) fn select(
     context: RunContext<'_, CorePlan>,
     hubs: &LoadedHubGraph,
     previous: &[PageId],
-    ledger: &Ledger,
+    ledger: &CoreCache,
 ) -> Result<(Selection, Rejections)> {
     let RunContext {
         store,
@@ -27,7 +27,7 @@ pub(crate) fn select(
         .filter_map(|page| hubs.number(*page))
         .collect();
     let mut seeds = PolicySeedRules::new(store, hubs, policy, plan.params.seeds)?;
-    let selection = cores::select_again(
+    let selection = cores::select_warm(
         &hubs.graph,
         &plan.params,
         &previous,

@@ -12,7 +12,7 @@ use crate::engine::Result;
 use crate::engine::refresh::run_context::RunContext;
 use crate::engine::web_graph::LoadedGraph;
 use seedbank_algorithms::cover::{
-    Choice, Seats, Share, pagerank_weight, share_out, shares_within, value_weight,
+    Choice, Seats, Share, apportion, apportion_bounded, pagerank_weight, value_weight,
 };
 use seedbank_algorithms::page::SiteId;
 use seedbank_formats::ingest;
@@ -86,7 +86,7 @@ pub(crate) fn allocate_seats(
     assigned.of_sites = if is_unlimited {
         let names = sites.iter().map(|site| site.name.as_str());
         let weights: Vec<(&str, u64)> = names.zip(weights).collect();
-        share_out(total, &weights)
+        apportion(total, &weights)
     } else {
         let left = total.saturating_sub(policy.pins.count());
         SeatLimits::new(context, sites, &assigned.allowed)?.distribute(left, &weights)
@@ -203,7 +203,7 @@ impl<'a> SeatLimits<'a> {
         for (places, left) in self.domains.values() {
             let bounds: Vec<u32> = places.iter().map(|&at| beside[at]).collect();
             let equal = vec![1; places.len()];
-            let of_sites = shares_within((*left).into(), &equal, &bounds);
+            let of_sites = apportion_bounded((*left).into(), &equal, &bounds);
             for (&at, seats) in places.iter().zip(of_sites) {
                 beside[at] = seats;
             }
@@ -214,7 +214,7 @@ impl<'a> SeatLimits<'a> {
     /// Distributes a total by weight, in addition to pins, within the limits.
     fn distribute(&self, total: u32, weights: &[u64]) -> Vec<u32> {
         if self.domains.is_empty() {
-            return self.with_pins(shares_within(total.into(), weights, &self.most));
+            return self.with_pins(apportion_bounded(total.into(), weights, &self.most));
         }
         let of_domain = |(places, left): &(Vec<usize>, u32)| {
             let weight = places
@@ -227,12 +227,12 @@ impl<'a> SeatLimits<'a> {
         };
         let (of_domains, bounds): (Vec<u64>, Vec<u32>) =
             self.domains.values().map(of_domain).unzip();
-        let shares = shares_within(total.into(), &of_domains, &bounds);
+        let shares = apportion_bounded(total.into(), &of_domains, &bounds);
         let mut beside = vec![0; weights.len()];
         for ((places, _), share) in self.domains.values().zip(shares) {
             let of_sites: Vec<u64> = places.iter().map(|&at| weights[at]).collect();
             let bounds: Vec<u32> = places.iter().map(|&at| self.most[at]).collect();
-            let of_sites = shares_within(share.into(), &of_sites, &bounds);
+            let of_sites = apportion_bounded(share.into(), &of_sites, &bounds);
             for (&at, seats) in places.iter().zip(of_sites) {
                 beside[at] = seats;
             }

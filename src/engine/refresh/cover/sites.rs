@@ -51,7 +51,7 @@ pub(crate) fn cover_sites(
                 crawled: record.crawled,
                 quality: record.crawled_quality,
                 changed: record.cover_changed,
-                p_uniq: choice.p_uniq_of(distinct.into(), with_digest.into()),
+                p_uniq: PUniq::new(choice.p_uniq, distinct.into(), with_digest.into()),
             });
         }
     }
@@ -154,7 +154,7 @@ fn load<'a>(context: RunContext<'_, Choice>, site: &'a CoverSite) -> Result<Load
     let pins = pins.filter_map(|pin| numbers.number(pin.index())).collect();
     let rejected = Some(rejected).filter(|all| all.contains(&true));
     let graph = graph
-        .under(rejected.unwrap_or_default(), pins)
+        .with_constraints(rejected.unwrap_or_default(), pins)
         .map_err(|e| site_graph_error(e, &site.name))?;
     Ok(LoadedSite {
         site,

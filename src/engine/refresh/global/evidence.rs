@@ -4,8 +4,8 @@
 use super::load::LoadedWeb;
 use crate::engine::Result;
 use crate::engine::refresh::cover::evidence::gain;
-use seedbank_algorithms::cover::HopGain;
-use seedbank_algorithms::cover::web::{Selected, ValueBy, WebChoice, WebPick};
+use seedbank_algorithms::cover::global::{ValueBy, WebChoice, WebSelection};
+use seedbank_algorithms::cover::{HopGain, Pick};
 use seedbank_algorithms::graph::number;
 use seedbank_algorithms::page::{PageId, PageSet};
 use seedbank_store::blocks::{PageBlock, place};
@@ -30,7 +30,7 @@ pub(super) type PageReach = Vec<(PageId, Reach)>;
 /// Returns the picks in the order of the list, and the reach of pages.
 pub(super) fn pick_evidence(
     web: &LoadedWeb,
-    selected: &Selected,
+    selected: &WebSelection,
     choice: &WebChoice,
 ) -> (Vec<Picked>, PageReach) {
     let price = selected.setting.fetch_cost.0;
@@ -63,7 +63,7 @@ pub(super) fn pick_evidence(
             reach_of_pages.extend(of_hop.pages.iter().map(|number| (page(number), reach)));
         }
     }
-    let rest = selected.cover.rest.iter();
+    let rest = selected.cover.uncovered.iter();
     reach_of_pages.extend(rest.map(|&scored| {
         let score = gain(scored);
         (page(scored.page), Reach { score, ..nothing })
@@ -82,7 +82,7 @@ pub(super) fn pick_evidence(
     (of_list, reach_of_pages)
 }
 
-fn picked(web: &LoadedWeb, number: u32, pick: &WebPick, price: i64, choice: &WebChoice) -> Picked {
+fn picked(web: &LoadedWeb, number: u32, pick: &Pick, price: i64, choice: &WebChoice) -> Picked {
     let page = |number: u32| web.pages[number as usize];
     let set = |hop: &HopGain| hop.pages.iter().map(|number| page(number).0).collect();
     Picked {

@@ -11,7 +11,7 @@ use crate::engine::error::web_graph_error;
 use crate::engine::policy::{LoadedPolicy, Policy};
 use crate::engine::refresh::cover::sites::{facts, uncrawled_of_rows};
 use crate::engine::refresh::run_context::RunContext;
-use seedbank_algorithms::cover::web::{Cap, ValueBy, WebChoice, WebGraph};
+use seedbank_algorithms::cover::global::{Cap, ValueBy, WebChoice, WebGraph};
 use seedbank_algorithms::cover::{Method, PUniq, PageFacts, page_value};
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::rank::pagerank;
@@ -66,7 +66,7 @@ impl LoadedWeb {
                 of_pages.extend(pages.iter().map(|_| group));
             }
             let (distinct, with_digest) = (record.distinct_digests, record.with_digest);
-            let p_uniq = choice.p_uniq_of(distinct.into(), with_digest.into());
+            let p_uniq = PUniq::new(choice.p_uniq, distinct.into(), with_digest.into());
             let of_rows = uncrawled_of_rows(store, site)?;
             for (_, page) in pages {
                 let facts = facts(page, &of_rows);
@@ -107,7 +107,9 @@ impl LoadedWeb {
         let caps = groups.caps(&of_pages);
         let graph = WebGraph::new(values, predecessors, &may_be_seed).map_err(web_graph_error)?;
         Ok(Self {
-            graph: graph.under(pins, caps).map_err(web_graph_error)?,
+            graph: graph
+                .with_constraints(pins, caps)
+                .map_err(web_graph_error)?,
             pages,
             ranks,
             marks,

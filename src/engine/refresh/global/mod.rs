@@ -17,7 +17,7 @@ use crate::engine::{PlanError, Result};
 use evidence::{PageReach, Picked, pick_evidence, put_pick, put_reach};
 use load::LoadedWeb;
 use seedbank_algorithms::cover::Stop;
-use seedbank_algorithms::cover::web::{Selected, Setting, Tuning, WebChoice, select};
+use seedbank_algorithms::cover::global::{Setting, Tuning, WebChoice, WebSelection, select};
 use seedbank_algorithms::page::PageId;
 use seedbank_store::records::{RefreshId, SeedEvidence, SeedRecord};
 use seedbank_store::{Changes, Store, tables};
@@ -38,7 +38,7 @@ pub(crate) struct WebRun {
 enum Seeds {
     /// Reused from this refresh, in the order of the list.
     Reused(RefreshId, Vec<SeedRecord>),
-    /// Selected by this refresh, in the order of the list.
+    /// WebSelection by this refresh, in the order of the list.
     New(Vec<Picked>, PageReach),
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn run(
     let mut selected = select(&web.graph, context.plan, &web.ranks, context.watch)?;
     let (picked, reach) = pick_evidence(&web, &selected, context.plan);
     let tuning = selected.tuning.take();
-    let Selected { setting, cover, .. } = selected;
+    let WebSelection { setting, cover, .. } = selected;
     Ok(WebRun {
         stop: Some(cover.stop),
         seeds: Seeds::New(picked, reach),
