@@ -19,7 +19,7 @@ pub(super) struct Today {
     pub(super) views: Views,
     pub(super) state: StateView,
     pub(super) web: ForwardGraph,
-    pub(super) numbers: WholeNumbers,
+    pub(super) numbers: PageNumbers,
     /// By page number; empty where only the links were asked for.
     pub(super) worth: Vec<PageWorth>,
 }

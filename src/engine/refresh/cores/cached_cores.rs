@@ -242,7 +242,7 @@ impl<'a> StoredCores<'a> {
                 gives_seed: record.gives_seed,
                 doubt: None,
             };
-            cores.push(StoredCore {
+            cores.push(CachedCore {
                 core,
                 near: Vec::new(),
                 origin: Some(origin.packed()),
