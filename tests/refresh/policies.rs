@@ -83,7 +83,7 @@ fn options() -> impl Strategy<Value = PlanOptions> {
             ..PlanOptions::default()
         }),
     ];
-    let limit = |most: u32| prop::option::of((1..=most).prop_map(Limit::At));
+    let limit = |most: u32| prop::option::of((1..=most).prop_map(Limit::AtMost));
     let lists = (
         prop::option::weighted(0.3, Just("*.pdf\n.d3.test\n")),
         prop::option::weighted(0.2, Just(".d0.test\n.d1.test\nh0.d3.test\n")),
@@ -95,7 +95,7 @@ fn options() -> impl Strategy<Value = PlanOptions> {
         prop::option::weighted(0.2, 1_u32..3),
         prop::option::weighted(0.2, Just(Value(300_000))),
     );
-    let changes = prop::option::weighted(0.3, (0_u32..4).prop_map(Limit::At));
+    let changes = prop::option::weighted(0.3, (0_u32..4).prop_map(Limit::AtMost));
     let all = (method, limit(2), limit(3), lists, sizes, changes, 3_u32..9);
     all.prop_map(
         |(method, per_site, per_domain, lists, sizes, max_changes, seeds)| {
