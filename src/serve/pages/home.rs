@@ -114,8 +114,8 @@ fn chart(position: usize, plan: &str, found: &[Turnover]) -> String {
             error: 0.0,
             text: format!(
                 "{} of {}",
-                change.gained.integer(),
-                (change.gained + change.kept).integer()
+                change.gained.whole(),
+                (change.gained + change.kept).whole()
             ),
             is_highlighted: Some(change.refresh) == newest,
         })

@@ -76,8 +76,8 @@ impl Page<'_> {
     fn range(&self) -> Option<String> {
         let linked = &self.linked;
         let shown = linked.linked.len() as u64;
-        let first = linked.from.saturating_add(1).integer();
-        let last = linked.from.saturating_add(shown).integer();
+        let first = linked.from.saturating_add(1).whole();
+        let last = linked.from.saturating_add(shown).whole();
         (shown > 0 && shown < linked.pages).then(|| format!("{first} to {last}"))
     }
 
