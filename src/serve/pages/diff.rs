@@ -6,7 +6,8 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 
 use super::layout::Layout;
-use crate::engine::{DiffRequest, DiffSide, RefreshView, SeedDiff};
+use crate::engine::ask::{DiffRequest, DiffSide, SeedDiff};
+use crate::engine::refresh::RefreshView;
 use crate::html::changes::change_lists;
 use crate::html::text::Count;
 use crate::html::truncate::Truncate;
