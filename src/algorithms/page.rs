@@ -59,7 +59,7 @@ const fn low(packed: u64) -> u32 {
 impl SiteId {
     /// The range of sites that is this one.
     #[must_use]
-    pub const fn alone(self) -> std::ops::Range<u32> {
+    pub const fn as_range(self) -> std::ops::Range<u32> {
         self.0..self.0.saturating_add(1)
     }
 }

@@ -57,11 +57,12 @@ pub use error::{
     RequestError,
 };
 pub use evaluate::{
-    AbsentSeed, AbsentWhy, Baseline, Beside, BudgetEvaluation, BudgetRequest, BudgetRow, ByFetches,
-    Claim, ComparedList, Comparison, CorePlace, CoverageCurve, CoverageEvaluation, CoveragePoint,
-    CoverageRequest, CoverageShare, CrawlDepth, CrawlEvaluation, CrawlRequest, DistanceSpread,
-    DistancesEvaluation, DistancesRequest, GatheredView, GraphDistance, ListKind, ListView,
-    MethodsEvaluation, MethodsRequest, RandomDepth, Recommended, SeedList, StateView, TopPage,
+    AbsentReason, AbsentSeed, Baseline, BudgetEvaluation, BudgetRequest, BudgetRow, ByFetches,
+    Claim, ComparedList, ComparedWith, Comparison, CorePlace, CoverageCurve, CoverageEvaluation,
+    CoveragePoint, CoverageRequest, CoverageShare, CrawlDepth, CrawlEvaluation, CrawlRequest,
+    DistanceSpread, DistancesEvaluation, DistancesRequest, GatheredView, GraphDistance, ListKind,
+    ListView, MethodsEvaluation, MethodsRequest, RandomDepth, Recommended, SeedList, StateView,
+    TopPage,
 };
 pub use export::ExportReport;
 pub use graph_files::{GraphFormat, GraphOf, GraphReport, GraphRequest};

@@ -3,7 +3,7 @@
 
 use super::EngineError;
 use super::error::no_whole;
-use seedbank_algorithms::graph::{Csr, NONE, WholeGraph, number};
+use seedbank_algorithms::graph::{Csr, NONE, PageGraph, number};
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_algorithms::rank::pagerank;
 use seedbank_algorithms::watch::Watch;
@@ -19,7 +19,7 @@ pub(super) const EVERY: fn(&str, &PageRecord) -> bool = |_, _| true;
 /// The whole graph, and the page that each of its numbers stands for: by site name and then by URL,
 /// so that nothing depends on ids.
 pub(super) struct Whole {
-    pub(super) graph: WholeGraph,
+    pub(super) graph: PageGraph,
     /// Sites by name, each with the numbers of its pages.
     pub(super) sites: Vec<(SiteId, std::ops::Range<u32>)>,
 }
@@ -139,7 +139,7 @@ impl Whole {
             push_intra(store, *site, pages.clone(), &numbers, &mut intra_in)?;
             push_rows(store, *site, &numbers, &mut members, &mut targets)?;
         }
-        let graph = WholeGraph::new(intra_in, members, &targets).map_err(no_whole)?;
+        let graph = PageGraph::new(intra_in, members, &targets).map_err(no_whole)?;
         Ok((Self { graph, sites }, numbers))
     }
 
@@ -222,7 +222,7 @@ fn push_rows(
     targets: &mut Csr,
 ) -> Result<(), EngineError> {
     let mut rows = Vec::new();
-    for entry in store.carried_rows(site.alone())? {
+    for entry in store.carried_rows(site.as_range())? {
         let (_, of_row, to) = entry?;
         let pages = of_row.pages.iter().map(|index| PageId::new(site, index));
         let of_row = numbers.of_all(pages);

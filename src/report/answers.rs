@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{
-    AbsentWhy, BudgetEvaluation, CounterView, CoverageEvaluation, CrawlEvaluation,
+    AbsentReason, BudgetEvaluation, CounterView, CoverageEvaluation, CrawlEvaluation,
     DistancesEvaluation, Method, RefreshView, ScoredUrl, Seed, SeedDiff, Turnover,
 };
 use crate::html::text::Count;
@@ -58,7 +58,7 @@ pub struct ReportSeed {
     /// Whether the plan's refresh before this one had it; `None` where none is kept.
     pub kept: Option<bool>,
     /// Why it can start no crawl any more; `None` while it can.
-    pub dead: Option<AbsentWhy>,
+    pub dead: Option<AbsentReason>,
 }
 
 /// A core in numbers.

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use super::answers::Report;
 use super::gather::{ReportRequest, by_number};
 use crate::engine::{
-    Bank, Beside, BudgetRequest, CoverageRequest, CrawlRequest, DistancesRequest, EngineError,
-    PlanError, PlanOptions, RefreshView, SeedList,
+    Bank, BudgetRequest, ComparedWith, CoverageRequest, CrawlRequest, DistancesRequest,
+    EngineError, PlanError, PlanOptions, RefreshView, SeedList,
 };
 use seedbank_algorithms::watch::Watch;
 
@@ -37,7 +37,7 @@ impl Bank {
                 draws: request.draws,
                 rng_seed,
                 top: 0,
-                beside: Beside::Methods,
+                compared_with: ComparedWith::Methods,
                 holdouts: request.holdouts,
                 ..CrawlRequest::default()
             };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::answers::{Report, ReportSeed, SiteShare};
-use crate::engine::{AbsentWhy, Evidence, Method, Scope};
+use crate::engine::{AbsentReason, Evidence, Method, Scope};
 
 /// The longest list that a page has whole; more rows would make browsers slow.
 pub(super) const SHOWN: usize = 5_000;
@@ -70,10 +70,10 @@ impl ReportSeed {
     /// What it is, in words, where it can start no crawl any more; `None` while it can.
     pub(super) fn dead_as(&self) -> Option<&'static str> {
         self.dead.map(|why| match why {
-            AbsentWhy::Gone => "gone now",
-            AbsentWhy::Spam => "spam now",
-            AbsentWhy::Alias => "alias now",
-            AbsentWhy::Unlinked | AbsentWhy::NotInBank | AbsentWhy::NoUrl => "no page now",
+            AbsentReason::Gone => "gone now",
+            AbsentReason::Spam => "spam now",
+            AbsentReason::Alias => "alias now",
+            AbsentReason::Unlinked | AbsentReason::NotInBank | AbsentReason::NoUrl => "no page now",
         })
     }
 

@@ -8,7 +8,7 @@
 use crate::support::banks::TestBank;
 use crate::support::{golden, shared};
 use seedbank::engine::{
-    Beside, ComparedList, CrawlEvaluation, CrawlRequest, DistancesRequest, ListKind,
+    ComparedWith, ComparedList, CrawlEvaluation, CrawlRequest, DistancesRequest, ListKind,
     MethodsRequest, PlanOptions, SeedList, Which,
 };
 use seedbank::watch::Unwatched;
@@ -32,7 +32,7 @@ fn crawl(bank: &TestBank, urls: Vec<String>, top: u32) -> CrawlEvaluation {
         draws: 2,
         rng_seed: 0,
         top,
-        beside: Beside::Nothing,
+        compared_with: ComparedWith::Nothing,
         ..CrawlRequest::default()
     };
     bank.bank.evaluate_crawl(&request, &Unwatched).unwrap()

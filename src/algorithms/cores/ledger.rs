@@ -11,7 +11,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::graph::{HubGraph, WeakComponents};
-use crate::rank::{Doubt, KeptSteps, KnownSteps, Next, Rest, TIED};
+use crate::rank::{CachedComponent, CachedSteps, Doubt, Next, ResidualBound, TIED};
 
 use super::found::Core;
 use super::near::NearPage;
@@ -46,7 +46,7 @@ pub struct KnownComponent {
 pub struct Ledger {
     components: WeakComponents,
     known: BTreeMap<u32, KnownComponent>,
-    steps: KeptSteps,
+    steps: CachedSteps,
 }
 
 /// What a run found in a component, for later ones.
@@ -68,26 +68,26 @@ impl Ledger {
         Self {
             components,
             known,
-            steps: KeptSteps::default(),
+            steps: CachedSteps::default(),
         }
     }
 
     /// The same with the steps that an earlier run within a bound kept.
     #[must_use]
-    pub fn with_steps(mut self, steps: KeptSteps) -> Self {
+    pub fn with_steps(mut self, steps: CachedSteps) -> Self {
         self.steps = steps;
         self
     }
 
     /// The steps that an earlier run within a bound kept.
-    pub(super) const fn kept_steps(&self) -> &KeptSteps {
+    pub(super) const fn kept_steps(&self) -> &CachedSteps {
         &self.steps
     }
 
     /// A ledger in which nothing is known.
     #[must_use]
     pub fn empty(graph: &HubGraph) -> Self {
-        Self::new(WeakComponents::of(graph, &[]), BTreeMap::new())
+        Self::new(WeakComponents::new(graph, &[]), BTreeMap::new())
     }
 
     /// Whether anything is known of a component.
@@ -102,7 +102,7 @@ impl Ledger {
         &self.components
     }
 
-    pub(super) fn steps(&self) -> BTreeMap<u32, KnownSteps> {
+    pub(super) fn steps(&self) -> BTreeMap<u32, CachedComponent> {
         let step = |known: &KnownCore| {
             let core = &known.core;
             Some((core.sigma, *core.authorities.first()?))
@@ -111,10 +111,10 @@ impl Ledger {
         known
             .map(|(&component, known)| {
                 let steps = known.cores.iter().map_while(step).collect();
-                let known = KnownSteps {
+                let known = CachedComponent {
                     steps,
-                    next: known.next,
-                    ahead: known.ahead,
+                    residual_bound: known.next,
+                    next_step: known.ahead,
                 };
                 (component, known)
             })
@@ -123,7 +123,7 @@ impl Ledger {
 
     /// The next core with its component and its doubt, if it is a known one.
     pub(super) fn core(&self, next: &Next) -> Option<(u32, &KnownCore, Option<Doubt>)> {
-        let Next::Known {
+        let Next::Cached {
             component,
             step,
             doubt,
@@ -170,18 +170,21 @@ impl Keeping {
     }
 
     /// Everything that was gathered, together with what is left.
-    pub(super) fn finish(mut self, rests: BTreeMap<u32, Rest>) -> BTreeMap<u32, FoundComponent> {
-        for (component, rest) in rests {
+    pub(super) fn finish(
+        mut self,
+        bounds: BTreeMap<u32, ResidualBound>,
+    ) -> BTreeMap<u32, FoundComponent> {
+        for (component, residual) in bounds {
             if self.cut.contains(&component) {
                 continue;
             }
             if let Some(found) = self.found.get_mut(&component) {
-                (found.next, found.ahead) = (rest.bound, rest.ahead);
-            } else if rest.computed {
+                (found.next, found.ahead) = (residual.bound, residual.next_step);
+            } else if residual.computed {
                 let found = FoundComponent {
                     cores: Vec::new(),
-                    next: rest.bound,
-                    ahead: rest.ahead,
+                    next: residual.bound,
+                    ahead: residual.next_step,
                 };
                 self.found.insert(component, found);
             }

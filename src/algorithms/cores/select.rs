@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::graph::{HubGraph, Remaining};
-use crate::rank::{Classic, Converged, Doubt, Next, Principal, ProvenStep, Ranker, Reads, Within};
+use crate::rank::{
+    Approximate, Converged, Doubt, Next, PowerIteration, Principal, ProvenStep, Ranker, Work,
+};
 use crate::watch::{Interrupted, Watch};
 
 use super::extract::{Grown, extract};
@@ -40,7 +42,7 @@ pub struct Selection {
     /// One for each seed, and those that give none.
     pub cores: Vec<Core>,
     /// Entries of rows and citers read while ranking.
-    pub reads: Reads,
+    pub reads: Work,
     /// Whether every core is what an exact computation would give.
     pub certified: bool,
     /// The rank (from 1) and the doubt of the first core that is not certified.
@@ -103,10 +105,10 @@ fn select_within(
     let mut ranker: Box<dyn Ranker> = match params.hits {
         Hits::Converged if !params.within.is_exact() => {
             let (share, past) = (params.within.share(), ledger.kept_steps());
-            Box::new(Within::new(graph, &left, share, past))
+            Box::new(Approximate::new(graph, &left, share, past))
         }
         Hits::Converged => Box::new(Converged::new(graph, ledger.components(), ledger.steps())),
-        Hits::Classic => Box::new(Classic::new(graph, params.iterations)),
+        Hits::Classic => Box::new(PowerIteration::new(graph, params.iterations)),
     };
     let choice = match params.pick {
         // A core that is kept keeps its seed.
@@ -119,7 +121,7 @@ fn select_within(
     let mut absent = Vec::new();
     let mut near = NearClasses::new(graph);
     let mut keeping = Keeping::default();
-    let mut visits = Reads::default();
+    let mut visits = Work::default();
     visits += ledger.components().link_visits();
     let mut rank = 0;
     while !rules.is_complete() {
@@ -141,13 +143,13 @@ fn select_within(
             absent = components;
             break;
         }
-        let delicate = ranker.is_delicate();
+        let delicate = ranker.is_order_sensitive();
         let (component, core, new) = if let Some((component, known, doubt)) = ledger.core(&next) {
             let mut core = known.core.clone();
             core.doubt = doubt;
             give_seed(&mut core, rules, &choice).ok_or(no_hub)?;
             left.remove(graph, core.pages());
-            ranker.replayed(component);
+            ranker.cached_step_taken(component);
             near.take(graph, &known.near, rank);
             origins.push(known.origin);
             (Some(component), core, known.near.clone())
@@ -156,11 +158,12 @@ fn select_within(
             let mut core = core(&principal, grown);
             give_seed(&mut core, rules, &choice).ok_or(no_hub)?;
             let touched = left.remove(graph, core.pages());
-            ranker.removed(graph, &left, &touched);
+            ranker.pages_removed(graph, &left, &touched);
             let new = near.note(graph, &left, &principal, (rank, &core));
             origins.push(None);
             let first = core.authorities.first();
-            let component = first.and_then(|&page| ledger.components().of_page(graph, page));
+            let component =
+                first.and_then(|&page| ledger.components().component_of_page(graph, page));
             (component, core, new)
         };
         if let Some(component) = component
@@ -174,9 +177,9 @@ fn select_within(
     }
     let mut doubts = cores.iter().zip(1..);
     let first = doubts.find_map(|(core, rank)| core.doubt.map(|doubt| (rank, doubt)));
-    let mut reads = ranker.reads();
+    let mut reads = ranker.work();
     reads += visits;
-    let steps = ranker.proven();
+    let steps = ranker.take_proven_steps();
     for (core, step) in cores.iter_mut().zip(&steps) {
         core.sigma_bound = Some(step.sigma_bound);
     }
@@ -189,12 +192,12 @@ fn select_within(
         reused: if steps.is_empty() {
             origins.iter().map(Option::is_some).collect()
         } else {
-            steps.iter().map(|step| step.origin.is_kept()).collect()
+            steps.iter().map(|step| step.origin.is_cached()).collect()
         },
         origins,
         steps,
         absent,
-        found: keeping.finish(ranker.rests()),
+        found: keeping.finish(ranker.residual_bounds()),
     })
 }
 
@@ -206,7 +209,7 @@ struct Growing<'a> {
     graph: &'a HubGraph,
     left: &'a Remaining,
     params: &'a CoreParams,
-    visits: &'a mut Reads,
+    visits: &'a mut Work,
     watch: &'a dyn Watch,
 }
 

@@ -9,7 +9,7 @@
 //!
 //! Three things keep the searches few and cheap:
 //!
-//! - They run 256 at a time, a bit for each ([`lanes`](crate::graph::lanes)).
+//! - They run 256 at a time, a bit for each ([`multi_source_bfs`](crate::graph::multi_source_bfs)).
 //! - Where searches cost more than a pass over the links, bounds are lowered
 //!   ([`bounds`](mod@super::bounds)) before searching goes on.
 //! - Where fewer pages have any value left than are still to be searched, the search goes backward
@@ -29,20 +29,20 @@ use super::graph::SiteGraph;
 use super::known::Known;
 use super::lead::{Best, Key, Lead, Round, Sieve, key};
 use super::weigh::Searches;
-use crate::graph::lanes::LANES;
+use crate::graph::multi_source_bfs::MAX_SOURCES;
 use crate::watch::Interrupted;
 
 /// The most searches between two looks at the bounds; fixed, so that results do not depend on
 /// threads.
-const LARGEST_BATCH: usize = 16 * LANES;
+const LARGEST_BATCH: usize = 16 * MAX_SOURCES;
 /// The first batch of a pick, in searches; each further one is four times as large.
 const FIRST_BATCH: usize = 16;
 /// So few contenders are searched at once, since a walk bound would cost as much.
-const FEW: usize = LANES;
+const FEW: usize = MAX_SOURCES;
 /// A page belongs to the menu if at least one page in this many links to it.
 const MENU_SHARE: usize = 8;
 /// So few contenders are not worth a ball bound.
-const SEVERAL: usize = 4 * LANES;
+const SEVERAL: usize = 4 * MAX_SOURCES;
 
 /// Finds the best page, from pick to pick.
 #[derive(Debug)]
@@ -74,7 +74,7 @@ impl<'a> Lazy<'a> {
             visits: 0,
         };
         // Of so few pages with a value the first pick searches backward, and needs no bounds.
-        if residual.nonzero > LANES {
+        if residual.nonzero > MAX_SOURCES {
             lazy.open(round);
         }
         lazy
@@ -112,7 +112,7 @@ impl<'a> Lazy<'a> {
             }
             return Ok(lead(candidates, exact, round));
         }
-        if round.residual.nonzero <= LANES {
+        if round.residual.nonzero <= MAX_SOURCES {
             return Ok(self.exactly(candidates, round));
         }
         let mut batch = FIRST_BATCH;

@@ -16,7 +16,7 @@
 //! | [`share`] | a total of seeds over the sites |
 //! | `run`, `places` | the picks of a site by each method, and where each looks |
 //! | `lazy`, `lead`, `bounds`, `known` | the best weight without searching from most pages |
-//! | `weigh`, `reach` | weights by search, 256 at a time (`graph::lanes`), and what picks cover |
+//! | `weigh`, `reach` | weights by search, 256 at a time (`graph::multi_source_bfs`), and what picks cover |
 //! | `components`, `baselines` | orders and places that methods pick by |
 //! | [`rest`](mod@rest) | the scores of the pages that no pick covers |
 //! | [`web`] | seeds over the whole web in the place of sites |

@@ -13,7 +13,7 @@ use super::graph::{Site, SiteGraph};
 use super::params::{Choice, CoverParams, Covered, Method};
 use super::pick::{HopGain, Pick, Score, Scored, SiteCover, Stop};
 use super::reach::{Direction, OfSite};
-use crate::graph::lanes::{LANES, LaneSums, Pool};
+use crate::graph::multi_source_bfs::{BfsPool, MAX_SOURCES, SourceSums};
 use crate::rank::pagerank;
 use crate::watch::Watch;
 
@@ -309,11 +309,11 @@ fn score_of(mut score: impl FnMut(u32) -> Score) -> impl FnMut(u32) -> Scored {
 #[must_use]
 pub fn visits_of_searches(graph: &SiteGraph, from: &[u32], depth: u32) -> u64 {
     let alive = vec![true; graph.pages() as usize];
-    let pool = Pool::new(graph.pages());
+    let pool = BfsPool::new(graph.pages());
     let mut visits = 0;
-    for group in from.chunks(LANES) {
+    for group in from.chunks(MAX_SOURCES) {
         let count = |depth: u32, cost: &dyn Fn(u32) -> i64| {
-            let mut sums = LaneSums::new(group.len());
+            let mut sums = SourceSums::new(group.len());
             pool.with(|lanes| {
                 let links = OfSite(graph, Direction::Forward);
                 lanes.run(&links, &alive, group, depth, |_, page, bits| {
@@ -321,7 +321,7 @@ pub fn visits_of_searches(graph: &SiteGraph, from: &[u32], depth: u32) -> u64 {
                 })
             });
             (0..group.len())
-                .map(|lane| sums.of(lane))
+                .map(|lane| sums.get(lane))
                 .sum::<i64>()
                 .unsigned_abs()
         };

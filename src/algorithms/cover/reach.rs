@@ -4,7 +4,7 @@ use roaring::RoaringBitmap;
 
 use super::graph::SiteGraph;
 use super::pick::HopGain;
-use crate::graph::lanes::Linked;
+use crate::graph::multi_source_bfs::Neighbours;
 
 /// A search that can be repeated without clearing: pages are marked with the number of the run.
 #[derive(Clone, Debug)]
@@ -41,12 +41,12 @@ impl Direction {
 /// The links of a site, one way or the other.
 pub(super) struct OfSite<'a>(pub(super) &'a SiteGraph, pub(super) Direction);
 
-impl Linked for OfSite<'_> {
-    fn next(&self, page: u32) -> &[u32] {
+impl Neighbours for OfSite<'_> {
+    fn successors(&self, page: u32) -> &[u32] {
         self.1.next(self.0, page)
     }
 
-    fn back(&self, page: u32) -> &[u32] {
+    fn predecessors(&self, page: u32) -> &[u32] {
         self.1.reverse().next(self.0, page)
     }
 }

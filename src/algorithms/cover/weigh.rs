@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::graph::SiteGraph;
 use super::reach::{Direction, OfSite};
 use super::residual::Residual;
-use crate::graph::lanes::{Bits, LANES, LaneSums, LaneValues, Pool};
+use crate::graph::multi_source_bfs::{BfsPool, MAX_SOURCES, SourceSet, SourceSums, SourceValues};
 
 /// A sum for each page.
 type Sums = Vec<i64>;
@@ -17,7 +17,7 @@ type Sums = Vec<i64>;
 pub(super) struct Searches<'a> {
     graph: &'a SiteGraph,
     depth: u32,
-    pool: Pool,
+    pool: BfsPool,
 }
 
 impl<'a> Searches<'a> {
@@ -25,7 +25,7 @@ impl<'a> Searches<'a> {
         Self {
             graph,
             depth,
-            pool: Pool::new(graph.pages()),
+            pool: BfsPool::new(graph.pages()),
         }
     }
 
@@ -34,9 +34,9 @@ impl<'a> Searches<'a> {
     pub(super) fn weigh(&self, sources: &[u32], residual: &Residual) -> (Vec<(i64, i64)>, u64) {
         let visits = AtomicU64::new(0);
         let weigh = |group: &[u32]| -> Vec<(i64, i64)> {
-            let mut weight = LaneSums::new(group.len());
+            let mut weight = SourceSums::new(group.len());
             let mut positive = weight.clone();
-            let meet = |_: u32, page: u32, bits: Bits| {
+            let meet = |_: u32, page: u32, bits: SourceSet| {
                 let value = residual.values[page as usize];
                 if value != 0 {
                     weight.add(bits, value);
@@ -53,12 +53,12 @@ impl<'a> Searches<'a> {
             visits.fetch_add(made, Ordering::Relaxed);
             let lanes = 0..group.len();
             lanes
-                .map(|lane| (weight.of(lane), positive.of(lane)))
+                .map(|lane| (weight.get(lane), positive.get(lane)))
                 .collect()
         };
         let mut weights = Vec::with_capacity(sources.len());
-        for groups in sources.chunks(LANES * self.pool.at_a_time()) {
-            let groups: Vec<_> = groups.par_chunks(LANES).map(weigh).collect();
+        for groups in sources.chunks(MAX_SOURCES * self.pool.concurrency()) {
+            let groups: Vec<_> = groups.par_chunks(MAX_SOURCES).map(weigh).collect();
             weights.extend(groups.into_iter().flatten());
         }
         (weights, visits.into_inner())
@@ -75,11 +75,11 @@ impl<'a> Searches<'a> {
         let (weights, positive) = (zeros(), zeros());
         let visits = AtomicU64::new(0);
         let spread = |group: &[(u32, i64)]| {
-            let values = LaneValues::new(group.iter().map(|source| source.1).collect());
-            let gains = LaneValues::new(group.iter().map(|source| source.1.max(0)).collect());
+            let values = SourceValues::new(group.iter().map(|source| source.1).collect());
+            let gains = SourceValues::new(group.iter().map(|source| source.1.max(0)).collect());
             let pages: Vec<u32> = group.iter().map(|source| source.0).collect();
             // These are whole numbers, so the order in which threads add makes no difference.
-            let meet = |_: u32, page: u32, bits: Bits| {
+            let meet = |_: u32, page: u32, bits: SourceSet| {
                 weights[page as usize].fetch_add(values.sum(bits), Ordering::Relaxed);
                 positive[page as usize].fetch_add(gains.sum(bits), Ordering::Relaxed);
             };
@@ -89,8 +89,8 @@ impl<'a> Searches<'a> {
                 .with(|lanes| lanes.run(&links, alive, &pages, depth, meet));
             visits.fetch_add(made, Ordering::Relaxed);
         };
-        for groups in sources.chunks(LANES * self.pool.at_a_time()) {
-            groups.par_chunks(LANES).for_each(spread);
+        for groups in sources.chunks(MAX_SOURCES * self.pool.concurrency()) {
+            groups.par_chunks(MAX_SOURCES).for_each(spread);
         }
         let plain = |sums: Vec<AtomicI64>| sums.into_iter().map(AtomicI64::into_inner).collect();
         (plain(weights), plain(positive), visits.into_inner())

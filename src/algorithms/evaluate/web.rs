@@ -1,6 +1,6 @@
 //! The whole graph in the direction that a crawler follows, and breadth-first search on it.
 
-use crate::graph::{Csr, NONE, WholeGraph};
+use crate::graph::{Csr, NONE, PageGraph};
 
 /// Pages with their forward links: intra-site links page by page, inter-site links row by row, so
 /// that a template shared by thousands of pages is followed once in a search.
@@ -16,9 +16,9 @@ pub struct Web {
 impl Web {
     /// Reverses the links of the whole graph, one kind after the other.
     #[must_use]
-    pub fn new(graph: WholeGraph) -> Self {
+    pub fn new(graph: PageGraph) -> Self {
         let pages = graph.pages() as usize;
-        let WholeGraph {
+        let PageGraph {
             intra_in,
             members,
             citers,
@@ -178,7 +178,7 @@ pub(super) mod tests {
             members.push(pages);
             targets.push(to);
         }
-        Web::new(WholeGraph::new(intra_in, members, &targets).unwrap())
+        Web::new(PageGraph::new(intra_in, members, &targets).unwrap())
     }
 
     /// All levels of a search.

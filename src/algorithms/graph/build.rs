@@ -3,9 +3,9 @@
 use rayon::prelude::*;
 
 use super::csr::Csr;
+use super::dense_index::{NONE, number};
 use super::error::GraphError;
 use super::hub_graph::HubGraph;
-use super::number::{NONE, number};
 
 /// The rows of the host-pruned graph: who carries them and where they lead.
 ///

@@ -1,6 +1,6 @@
 //! Lists of numbers, one after the other in one array.
 
-use super::number::number;
+use super::dense_index::number;
 
 /// Lists of `u32`, numbered from 0, stored as offsets and entries (compressed sparse rows).
 ///

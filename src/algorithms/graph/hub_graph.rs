@@ -1,7 +1,7 @@
 //! Classes of equal pages, with the links between them.
 
 use super::csr::Csr;
-use super::number::{NONE, number};
+use super::dense_index::{NONE, number};
 
 /// The host-pruned graph as classes of equal pages.
 ///

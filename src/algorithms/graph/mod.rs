@@ -17,24 +17,24 @@
 
 mod build;
 mod csr;
+mod dense_index;
 mod error;
 mod hub_graph;
-pub(crate) mod lanes;
-mod number;
+pub(crate) mod multi_source_bfs;
+mod page_graph;
 mod remaining;
-mod sets;
-mod twins;
-mod weak;
-mod whole;
+mod symmetry;
+mod union_find;
+mod weak_components;
 
 pub use build::Rows;
 pub use csr::Csr;
+pub use dense_index::NONE;
+pub use dense_index::number;
 pub use error::GraphError;
 pub use hub_graph::HubGraph;
-pub use number::NONE;
-pub use number::number;
+pub use page_graph::PageGraph;
 pub use remaining::{Remaining, Touched};
-pub use sets::Sets;
-pub use twins::{Role, twins};
-pub use weak::{Fingerprint, WeakComponents};
-pub use whole::WholeGraph;
+pub use symmetry::{Role, are_symmetric};
+pub use union_find::UnionFind;
+pub use weak_components::{Fingerprint, WeakComponents};

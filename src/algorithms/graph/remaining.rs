@@ -3,8 +3,8 @@
 use roaring::RoaringBitmap;
 
 use super::csr::Csr;
+use super::dense_index::number;
 use super::hub_graph::HubGraph;
-use super::number::number;
 
 /// The pages that are left, counted by class. Classes never split: a class only loses members.
 #[derive(Clone, Debug)]

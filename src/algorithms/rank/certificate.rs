@@ -28,23 +28,23 @@
 //!   [`Region::rounding`] bounds both; `(M z)` and `(M x)` are inflated by it, `mu x` and `mu z`
 //!   are deflated by `4 eps`, so a comparison that holds in floating point holds exactly.
 //!   For `tau` no larger than that bound nothing can settle, and nothing is accepted.
-//! * Where what is violated is cited from all over, [`few`] solves for it at once; all images are computed
+//! * Where what is violated is cited from all over, [`dense_subproblem`] solves for it at once; all images are computed
 //!   anew then. Elsewhere raising works only on what is near violated entries. The sums and images that a raise changes
 //!   are computed anew as a whole, never updated by a difference, so they stay what a fresh `M z`
 //!   would be. When raising ends, every entry is tested once more. Only that last test accepts.
 //! * What is proved is the value, within `tau`: not the vector, and not which of two places within
 //!   `tau` of each other is first. Hence the second, tighter proof in [`super::solve`], and in
-//!   [`super::large`] where a second pair or another region comes near.
+//!   [`super::large_region`] where a second pair or another region comes near.
 
 use rayon::prelude::*;
 
 use crate::graph::{Csr, number};
 
-use super::few;
-use super::reads::Reads;
+use super::dense_subproblem;
 use super::region::Region;
-use super::rows::square_of;
+use super::vector_block::square_of;
 use super::vectors::largest_of;
+use super::work::Work;
 
 /// How many rounds of raising there are before giving up.
 const ROUNDS: usize = 1500;
@@ -103,7 +103,7 @@ pub(super) fn certify(
     lambda: f64,
     (x, image): (&[f64], &[f64]),
     tightness: Tightness,
-    visits: &mut Reads,
+    work: &mut Work,
     most: u64,
 ) -> bool {
     let inflate = 1.0 + raising.region.rounding();
@@ -138,7 +138,7 @@ pub(super) fn certify(
         if solved < SOLVED && raising.is_wide() {
             few = union(&few, &raising.found);
             let short = |z: f64, image: f64, v: usize| need(image, v) * SPARE - deflated * z;
-            if raising.solve(&few, deflated, short, visits) {
+            if raising.solve(&few, deflated, short, work) {
                 solved += 1;
                 continue;
             }
@@ -150,10 +150,10 @@ pub(super) fn certify(
             _ => 1.0 + 1e-7,
         };
         let largest = raising.raise(|image, v| need(image, v) / deflated * step);
-        if round == ROUNDS || largest >= RUNAWAY || visits.products > most {
+        if round == ROUNDS || largest >= RUNAWAY || work.products > most {
             return false;
         }
-        raising.spread(visits);
+        raising.spread(work);
         round += 1;
     }
 }
@@ -177,9 +177,9 @@ pub(super) struct Ones {
 
 impl Ones {
     /// Cost: one visit of each entry.
-    pub(super) fn of(region: &Region, visits: &mut Reads) -> Self {
+    pub(super) fn of(region: &Region, work: &mut Work) -> Self {
         let ones = vec![1.0; region.authorities().len()];
-        let (sums, image) = square_of(region.of_authorities(), &ones, visits);
+        let (sums, image) = square_of(region.of_authorities(), &ones, work);
         Self { sums, image }
     }
 }
@@ -203,9 +203,9 @@ pub(super) struct Raising<'a> {
 
 impl<'a> Raising<'a> {
     /// Cost: two visits of each entry.
-    pub(super) fn new(region: &'a Region, z: Vec<f64>, visits: &mut Reads) -> Self {
-        let sums = region.lead(&z, visits);
-        let image = region.cite(&sums, visits);
+    pub(super) fn new(region: &'a Region, z: Vec<f64>, work: &mut Work) -> Self {
+        let sums = region.lead(&z, work);
+        let image = region.cite(&sums, work);
         Self::with(region, z, sums, image)
     }
 
@@ -287,15 +287,16 @@ impl<'a> Raising<'a> {
         few: &[u32],
         mu: f64,
         short: impl Fn(f64, f64, usize) -> f64,
-        visits: &mut Reads,
+        work: &mut Work,
     ) -> bool {
-        if few.len() > few::MOST {
+        if few.len() > dense_subproblem::MOST {
             return false;
         }
         let short = |&v: &u32| short(self.z[v as usize], self.image[v as usize], v as usize);
         let short: Vec<f64> = few.iter().map(short).collect();
         let error = mu * (SPARE - 1.0) / 4.0;
-        let Some(change) = few::solve(self.region, few, mu, (&short, error), visits) else {
+        let Some(change) = dense_subproblem::solve(self.region, few, mu, (&short, error), work)
+        else {
             return false;
         };
         let new = few.iter().zip(&change);
@@ -306,7 +307,7 @@ impl<'a> Raising<'a> {
         for (&v, &z) in few.iter().zip(&new) {
             self.set(v as usize, z);
         }
-        (self.sums, self.image) = square_of(self.region.of_authorities(), &self.z, visits);
+        (self.sums, self.image) = square_of(self.region.of_authorities(), &self.z, work);
         for (sum, pages) in self.sums.iter_mut().zip(self.region.hub_pages()) {
             *sum *= pages;
         }
@@ -315,19 +316,14 @@ impl<'a> Raising<'a> {
     }
 
     /// Recomputes what depends on the raised entries.
-    fn spread(&mut self, visits: &mut Reads) {
-        let hubs = reached(
-            &self.found,
-            self.region.citers(),
-            &mut self.hub_marks,
-            visits,
-        );
-        let sums = sums_of(self.region.rows(), &hubs, &self.weighted, visits);
+    fn spread(&mut self, work: &mut Work) {
+        let hubs = reached(&self.found, self.region.citers(), &mut self.hub_marks, work);
+        let sums = sums_of(self.region.rows(), &hubs, &self.weighted, work);
         for (&hub, sum) in hubs.iter().zip(sums) {
             self.sums[hub as usize] = self.region.hub_pages()[hub as usize] * sum;
         }
-        self.pending = reached(&hubs, self.region.rows(), &mut self.marks, visits);
-        let images = sums_of(self.region.citers(), &self.pending, &self.sums, visits);
+        self.pending = reached(&hubs, self.region.rows(), &mut self.marks, work);
+        let images = sums_of(self.region.citers(), &self.pending, &self.sums, work);
         for (&v, image) in self.pending.iter().zip(images) {
             self.image[v as usize] = image;
         }
@@ -335,8 +331,8 @@ impl<'a> Raising<'a> {
 }
 
 /// For each of these lists the sum of its entries' weights, in list order.
-fn sums_of(lists: &Csr, of: &[u32], weights: &[f64], visits: &mut Reads) -> Vec<f64> {
-    *visits += of
+fn sums_of(lists: &Csr, of: &[u32], weights: &[f64], work: &mut Work) -> Vec<f64> {
+    *work += of
         .iter()
         .map(|&list| lists.list(list).len() as u64)
         .sum::<u64>();
@@ -352,11 +348,11 @@ fn sums_of(lists: &Csr, of: &[u32], weights: &[f64], visits: &mut Reads) -> Vec<
 }
 
 /// All entries of these lists, each once; `marks` is all `false` before and afterwards.
-fn reached(from: &[u32], lists: &Csr, marks: &mut [bool], visits: &mut Reads) -> Vec<u32> {
+fn reached(from: &[u32], lists: &Csr, marks: &mut [bool], work: &mut Work) -> Vec<u32> {
     let mut found = Vec::new();
     for &list in from {
         let entries = lists.list(list);
-        *visits += entries.len() as u64;
+        *work += entries.len() as u64;
         for &entry in entries {
             if !std::mem::replace(&mut marks[entry as usize], true) {
                 found.push(entry);

@@ -1,6 +1,6 @@
 //! Connected components of the bipartite graph of hub and authority classes that are left.
 
-use super::reads::Reads;
+use super::work::Work;
 use crate::graph::{HubGraph, NONE, Remaining, Touched};
 
 /// A search for a small part ends after this many entries.
@@ -57,13 +57,13 @@ impl Labels {
         graph: &HubGraph,
         left: &Remaining,
         authorities: &[u32],
-        visits: &mut Reads,
+        work: &mut Work,
     ) -> Vec<(u32, Component)> {
         let mut found = Vec::new();
         for &start in authorities {
             if self.authorities[start as usize] == NONE
                 && left.authorities(start) > 0
-                && let Some(component) = self.flood(graph, left, start, visits)
+                && let Some(component) = self.flood(graph, left, start, work)
             {
                 found.push((self.next, component));
                 self.next += 1;
@@ -126,7 +126,7 @@ impl Labels {
         left: &Remaining,
         lost: &Touched,
         label: u32,
-        visits: &mut Reads,
+        work: &mut Work,
     ) -> Vec<(u32, Component)> {
         let mut neighbours = Vec::new();
         for &class in lost
@@ -144,21 +144,21 @@ impl Labels {
                 neighbours.extend(row.map(|&target| Node::Authority(target)));
             }
         }
-        *visits += neighbours.len() as u64;
+        *work += neighbours.len() as u64;
         let mut broad = Vec::new();
         let mut found = Vec::new();
         for start in neighbours {
             if !self.has(start, left, label) || *self.is_broad(start) {
                 continue;
             }
-            match self.search(graph, left, (start, label), visits) {
+            match self.search(graph, left, (start, label), work) {
                 Err(seen) => {
                     for &node in &seen {
                         *self.is_broad(node) = true;
                     }
                     broad.extend(seen);
                 }
-                Ok(part) => found.extend(self.part(graph, left, part, visits)),
+                Ok(part) => found.extend(self.part(graph, left, part, work)),
             }
         }
         for node in broad {
@@ -192,7 +192,7 @@ impl Labels {
         graph: &HubGraph,
         left: &Remaining,
         (start, label): (Node, u32),
-        visits: &mut Reads,
+        work: &mut Work,
     ) -> Result<Vec<Node>, Vec<Node>> {
         let mut seen = vec![start];
         let mut read = 0;
@@ -208,7 +208,7 @@ impl Labels {
                     return Err(seen);
                 }
                 read += 1;
-                *visits += 1;
+                *work += 1;
                 let next = other(class);
                 if !self.has(next, left, label) || seen.contains(&next) {
                     continue;
@@ -228,7 +228,7 @@ impl Labels {
         graph: &HubGraph,
         left: &Remaining,
         nodes: Vec<Node>,
-        visits: &mut Reads,
+        work: &mut Work,
     ) -> Option<(u32, Component)> {
         let mut start = None;
         for node in nodes {
@@ -240,7 +240,7 @@ impl Labels {
                 }
             }
         }
-        let component = self.flood(graph, left, start?, visits)?;
+        let component = self.flood(graph, left, start?, work)?;
         self.next += 1;
         Some((self.next - 1, component))
     }
@@ -250,7 +250,7 @@ impl Labels {
         graph: &HubGraph,
         left: &Remaining,
         start: u32,
-        visits: &mut Reads,
+        work: &mut Work,
     ) -> Option<Component> {
         let mut authorities = vec![start];
         self.authorities[start as usize] = self.next;
@@ -259,7 +259,7 @@ impl Labels {
         while let Some(&authority) = authorities.get(done) {
             done += 1;
             let citers = graph.citers().list(authority);
-            *visits += citers.len() as u64;
+            *work += citers.len() as u64;
             for &hub in citers {
                 if left.hubs(hub) == 0 || self.hubs[hub as usize] != NONE {
                     continue;
@@ -267,7 +267,7 @@ impl Labels {
                 self.hubs[hub as usize] = self.next;
                 hubs.push(hub);
                 let row = graph.rows().list(hub);
-                *visits += row.len() as u64;
+                *work += row.len() as u64;
                 let targets = row.iter().map(|&a| u64::from(left.authorities(a)));
                 self.outdegrees[hub as usize] = targets.sum();
                 for &target in row {
@@ -291,7 +291,7 @@ impl Labels {
             citers.map(links).sum()
         };
         for &authority in &authorities {
-            *visits += graph.citers().list(authority).len() as u64;
+            *work += graph.citers().list(authority).len() as u64;
         }
         let largest = authorities.iter().map(row_sum).max().unwrap_or(0);
         hubs.shrink_to_fit();
@@ -341,7 +341,7 @@ mod tests {
             let mut left = Remaining::all(&graph);
             let all: Vec<u32> = (0..number(graph.citers().len())).collect();
             let mut labels = Labels::none(&graph);
-            let first = labels.split(&graph, &left, &all, &mut Reads::default());
+            let first = labels.split(&graph, &left, &all, &mut Work::default());
             let (label, mut broad) = first
                 .into_iter()
                 .max_by_key(|(_, part)| part.hubs.len())
@@ -349,13 +349,13 @@ mod tests {
             prop_assume!(broad.hubs.len() > FEW);
             for pages in steps {
                 let lost = left.remove(&graph, pages);
-                let near = labels.detach(&graph, &left, &lost, label, &mut Reads::default());
+                let near = labels.detach(&graph, &left, &lost, label, &mut Work::default());
                 labels.retain(&mut broad, &left, label);
                 let classes: Vec<u32> = broad.authorities.iter().copied()
                     .chain(near.iter().flat_map(|(_, part)| part.authorities.clone()))
                     .collect();
                 // Cut from scratch, what is left of them falls into the same small parts.
-                let exact = Labels::none(&graph).split(&graph, &left, &classes, &mut Reads::default());
+                let exact = Labels::none(&graph).split(&graph, &left, &classes, &mut Work::default());
                 let exact = parts(&exact);
                 let found = parts(&near);
                 prop_assert!(found.is_subset(&exact));

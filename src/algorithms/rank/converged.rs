@@ -23,15 +23,15 @@ use crate::graph::{HubGraph, NONE, Remaining, Touched, WeakComponents, number};
 use crate::watch::{Interrupted, Watch};
 
 use super::components::{Component, Labels};
-use super::large::{self, Attempt, DEEP, Depth, FIRST, TIGHT};
-use super::parent::{Held, Parent, Started};
+use super::inherited_state::{InheritedVectors, RegionState, Started};
+use super::large_region::{self, Attempt, DEEP, FIRST, Precision, TIGHT};
 use super::principal::{Doubt, Principal, TIED};
 use super::ranker::{Next, Ranker};
-use super::reads::Reads;
-use super::replay::{self, Descending, KNOWN, KnownSteps, Replays, descending, entry, first};
-use super::rest::{self, Rest};
-use super::rows::Room;
+use super::replay::{self, CachedComponent, Descending, KNOWN, Replays, descending, entry, first};
+use super::residual_bounds::{self, ResidualBound};
 use super::solve::{EXACT, FINE, solve};
+use super::vector_block::Workspace;
+use super::work::Work;
 
 /// Sigmas are accurate to rounding.
 const ROUNDING: f64 = 1e-12;
@@ -45,7 +45,7 @@ pub struct Converged {
     components: Vec<u32>,
     replays: Replays,
     labels: Labels,
-    regions: BTreeMap<u32, Held>,
+    regions: BTreeMap<u32, RegionState>,
     /// Regions not solved yet, by bound.
     waiting: BTreeSet<(Descending, u32)>,
     /// Solved regions, by sigma and then by the best authority.
@@ -53,8 +53,8 @@ pub struct Converged {
     /// Solved regions whose sigma is not proved.
     doubtful: BTreeSet<u32>,
     position: Vec<u32>,
-    room: Room,
-    visits: Reads,
+    room: Workspace,
+    work: Work,
 }
 
 impl Converged {
@@ -65,13 +65,13 @@ impl Converged {
     pub fn new(
         graph: &HubGraph,
         components: &WeakComponents,
-        known: BTreeMap<u32, KnownSteps>,
+        known: BTreeMap<u32, CachedComponent>,
     ) -> Self {
         let classes = 0..number(graph.authority_members().len());
         let (replays, unknown, waiting) = Replays::new(components, known);
         let mut ranker = Self {
             components: classes
-                .map(|class| components.of_authority(class))
+                .map(|class| components.component_of_authority(class))
                 .collect(),
             labels: Labels::none(graph),
             regions: BTreeMap::new(),
@@ -79,8 +79,8 @@ impl Converged {
             solved: BTreeSet::new(),
             doubtful: BTreeSet::new(),
             position: vec![NONE; graph.authority_members().len()],
-            room: Room::default(),
-            visits: Reads::default(),
+            room: Workspace::default(),
+            work: Work::default(),
             replays,
         };
         let steps = ranker.replays.all();
@@ -95,7 +95,7 @@ impl Converged {
     }
 
     fn absent(&self, first: u32) -> Next {
-        let wanted = rest::wanted(first, &self.solved, &self.replays, &self.waiting);
+        let wanted = residual_bounds::needed(first, &self.solved, &self.replays, &self.waiting);
         Next::Absent(wanted)
     }
 
@@ -171,7 +171,7 @@ impl Converged {
         graph: &HubGraph,
         left: &Remaining,
         label: u32,
-        depth: Depth,
+        depth: Precision,
         watch: &dyn Watch,
     ) -> Result<(), Interrupted> {
         let Some(held) = self.regions.get_mut(&label) else {
@@ -185,8 +185,8 @@ impl Converged {
             .remove(&(descending(principal.sigma), best, label));
         self.doubtful.remove(&label);
         let principal = Arc::unwrap_or_clone(principal);
-        let (room, visits) = (&mut self.room, &mut self.visits);
-        let (region, warm) = match large::deepen(principal, depth, room, visits, watch)? {
+        let (room, work) = (&mut self.room, &mut self.work);
+        let (region, warm) = match large_region::deepen(principal, depth, room, work, watch)? {
             Attempt::Solved(principal) => {
                 self.keep(graph, left, label, principal);
                 return Ok(());
@@ -200,7 +200,7 @@ impl Converged {
         }
         let of = (graph, left, label);
         let (region, warm) = self.whole(of, (region, warm));
-        let principal = solve(region, warm, EXACT, &mut self.visits, watch)?;
+        let principal = solve(region, warm, EXACT, &mut self.work, watch)?;
         self.keep(graph, left, label, principal);
         Ok(())
     }
@@ -216,12 +216,10 @@ impl Converged {
         graph: &HubGraph,
         left: &Remaining,
         authorities: &[u32],
-        parent: Option<&Parent>,
+        parent: Option<&InheritedVectors>,
         bound: f64,
     ) {
-        let parts = self
-            .labels
-            .split(graph, left, authorities, &mut self.visits);
+        let parts = self.labels.split(graph, left, authorities, &mut self.work);
         for (label, component) in parts {
             let parent = parent.map(|parent| parent.of(authorities, &component));
             self.wait(label, component, parent, bound, true);
@@ -233,13 +231,13 @@ impl Converged {
         &mut self,
         label: u32,
         mut component: Component,
-        parent: Option<Parent>,
+        parent: Option<InheritedVectors>,
         bound: f64,
         is_connected: bool,
     ) {
         component.bound = component.bound.min(bound);
         self.waiting.insert((descending(component.bound), label));
-        let held = Held {
+        let held = RegionState {
             component,
             is_connected,
             parent,
@@ -264,10 +262,10 @@ impl Converged {
         }
         let is_connected = held.is_connected;
         let of = (graph, left, &self.labels);
-        let (region, warm) = held.begin(of, label, &mut self.position, &mut self.visits);
-        let (region, warm) = if large::is_worth_it(&region) {
-            let (room, visits) = (&mut self.room, &mut self.visits);
-            match large::attempt(region, warm, FIRST, room, visits, watch)? {
+        let (region, warm) = held.begin(of, label, &mut self.position, &mut self.work);
+        let (region, warm) = if large_region::is_worth_it(&region) {
+            let (room, work) = (&mut self.room, &mut self.work);
+            match large_region::attempt(region, warm, FIRST, room, work, watch)? {
                 Attempt::Solved(principal) => {
                     self.keep(graph, left, label, principal);
                     return Ok(());
@@ -283,7 +281,7 @@ impl Converged {
             return Ok(());
         }
         let (region, warm) = self.whole((graph, left, label), (region, warm));
-        let principal = solve(region, warm, FINE, &mut self.visits, watch)?;
+        let principal = solve(region, warm, FINE, &mut self.work, watch)?;
         self.keep(graph, left, label, principal);
         Ok(())
     }
@@ -295,7 +293,7 @@ impl Converged {
         started: Started,
     ) -> Started {
         match self.regions.get(&label) {
-            Some(held) => held.whole((graph, left), started, &mut self.position, &mut self.visits),
+            Some(held) => held.whole((graph, left), started, &mut self.position, &mut self.work),
             None => started,
         }
     }
@@ -352,7 +350,7 @@ impl Ranker for Converged {
             if self.replays.is_ahead(label ^ KNOWN) {
                 return Ok(Some(self.absent(label ^ KNOWN)));
             }
-            return Ok(Some(Next::Known {
+            return Ok(Some(Next::Cached {
                 component: label ^ KNOWN,
                 step,
                 doubt: self.doubt(label, sigma),
@@ -392,7 +390,7 @@ impl Ranker for Converged {
         self.next(graph, left, watch)
     }
 
-    fn replayed(&mut self, component: u32) {
+    fn cached_step_taken(&mut self, component: u32) {
         let Some((_, step)) = self.replays.next(component) else {
             return;
         };
@@ -412,7 +410,7 @@ impl Ranker for Converged {
         }
     }
 
-    fn removed(&mut self, graph: &HubGraph, left: &Remaining, touched: &Touched) {
+    fn pages_removed(&mut self, graph: &HubGraph, left: &Remaining, touched: &Touched) {
         let hubs = touched.hubs.iter().map(|&c| self.labels.hubs[c as usize]);
         let authorities = touched.authorities.iter();
         let authorities = authorities.map(|&c| self.labels.authorities[c as usize]);
@@ -428,14 +426,14 @@ impl Ranker for Converged {
                 self.solved
                     .remove(&(descending(principal.sigma), best, label));
                 bound = bound.min(principal.upper);
-                parent = Some(Parent::Whole(principal));
+                parent = Some(InheritedVectors::Whole(principal));
             } else {
                 self.waiting.remove(&(descending(bound), label));
             }
             if BROAD.contains(&held.component.authorities.len()) {
                 let before = held.component.authorities.clone();
-                let visits = &mut self.visits;
-                let near = self.labels.detach(graph, left, touched, label, visits);
+                let work = &mut self.work;
+                let near = self.labels.detach(graph, left, touched, label, work);
                 self.labels.retain(&mut held.component, left, label);
                 let of = |part: &Component| parent.as_ref().map(|p| p.of(&before, part));
                 for (label, part) in near {
@@ -459,19 +457,19 @@ impl Ranker for Converged {
         }
     }
 
-    fn reads(&self) -> Reads {
-        self.visits
+    fn work(&self) -> Work {
+        self.work
     }
 
-    fn is_delicate(&self) -> bool {
+    fn is_order_sensitive(&self) -> bool {
         // Sigmas nearer than rounding are tied with the top, whichever of them is larger.
         self.top().is_some_and(|top| {
             self.is_one_between(&(top * (1.0 - 2.0 * TIED)..top * (1.0 - ROUNDING)))
         })
     }
 
-    fn rests(&self) -> BTreeMap<u32, Rest> {
-        rest::rests(
+    fn residual_bounds(&self) -> BTreeMap<u32, ResidualBound> {
+        residual_bounds::collect(
             &self.regions,
             &self.components,
             &self.replays,

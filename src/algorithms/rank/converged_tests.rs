@@ -62,8 +62,8 @@ fn held(ranker: &Converged) -> usize {
     let mut numbers = 0;
     for held in ranker.regions.values() {
         numbers += match &held.parent {
-            Some(Parent::Whole(principal)) => of(principal),
-            Some(Parent::Part(vectors)) => vectors.iter().map(Vec::len).sum(),
+            Some(InheritedVectors::Whole(principal)) => of(principal),
+            Some(InheritedVectors::Part(vectors)) => vectors.iter().map(Vec::len).sum(),
             None => 0,
         };
         numbers += held
@@ -78,7 +78,7 @@ fn held(ranker: &Converged) -> usize {
 fn what_waits_does_not_hold_the_vectors_of_every_step() {
     let graph = places(12, 20);
     let mut left = Remaining::all(&graph);
-    let components = WeakComponents::of(&graph, &[]);
+    let components = WeakComponents::new(&graph, &[]);
     let mut ranker = Converged::new(&graph, &components, BTreeMap::new());
     let classes = graph.rows().len() + graph.citers().len();
     let mut waiting = 0;
@@ -108,7 +108,7 @@ fn what_waits_does_not_hold_the_vectors_of_every_step() {
         }
         drop(principal);
         let touched = left.remove(&graph, pages);
-        ranker.removed(&graph, &left, &touched);
+        ranker.pages_removed(&graph, &left, &touched);
         waiting = ranker.waiting.len();
         let numbers = held(&ranker);
         assert!(

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::graph::WholeGraph;
+use crate::graph::PageGraph;
 use crate::watch::{Interrupted, Watch};
 
 /// The damping factor.
@@ -36,7 +36,7 @@ pub trait LinkGraph: Sync {
 }
 
 /// The pages of a row share its targets.
-impl LinkGraph for WholeGraph {
+impl LinkGraph for PageGraph {
     fn pages(&self) -> u32 {
         self.pages()
     }
@@ -136,7 +136,7 @@ mod tests {
     }
 
     fn scores(intra_in: &[&[u32]], members: &[&[u32]], targets: &[&[u32]]) -> Vec<f64> {
-        let graph = WholeGraph::new(csr(intra_in), csr(members), &csr(targets)).unwrap();
+        let graph = PageGraph::new(csr(intra_in), csr(members), &csr(targets)).unwrap();
         pagerank(&graph, &Unwatched).unwrap().0
     }
 
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn numbers_beyond_the_pages_are_refused() {
-        assert!(WholeGraph::new(csr(&[&[1]]), csr(&[]), &csr(&[])).is_err());
-        assert!(WholeGraph::new(csr(&[&[0]]), csr(&[&[0]]), &csr(&[])).is_err());
+        assert!(PageGraph::new(csr(&[&[1]]), csr(&[]), &csr(&[])).is_err());
+        assert!(PageGraph::new(csr(&[&[0]]), csr(&[&[0]]), &csr(&[])).is_err());
     }
 }

@@ -3,7 +3,7 @@
 use crate::graph::{HubGraph, NONE, Remaining};
 
 use super::region::Region;
-use super::starts::Starts;
+use super::start_vectors::StartVectors;
 use super::vectors::largest;
 
 /// Scores within this relative distance of the best are tied (`src/guide/cores.md`, *Ties*).
@@ -64,10 +64,10 @@ pub struct Principal {
     pub doubt: Option<Doubt>,
     /// Whether nothing more accurate can be computed.
     pub(crate) is_exact: bool,
-    /// Whether [`large`](super::large) can do no better.
+    /// Whether [`large_region`](super::large_region) can do no better.
     pub(super) is_deep: bool,
     /// Further Ritz vectors: good starts once pages have left the region.
-    pub(crate) kept: Starts,
+    pub(crate) kept: StartVectors,
 }
 
 impl Principal {

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use crate::graph::{HubGraph, Remaining, Touched};
 use crate::watch::{Interrupted, Watch};
 
-use super::kept::ProvenStep;
+use super::cached_steps::ProvenStep;
 use super::principal::{Doubt, Principal};
-use super::reads::Reads;
-use super::rest::Rest;
+use super::residual_bounds::ResidualBound;
+use super::work::Work;
 
 /// Where the next core comes from.
 #[derive(Clone, Debug)]
@@ -17,7 +17,7 @@ pub enum Next {
     /// A principal pair that was computed: the core has to be extracted.
     Solved(Arc<Principal>),
     /// A step of a component of the whole graph that is known from an earlier run.
-    Known {
+    Cached {
         /// The component, as numbered in [`WeakComponents`](crate::graph::WeakComponents).
         component: u32,
         /// The step, from 0.
@@ -52,29 +52,29 @@ pub trait Ranker {
     ) -> Result<Option<Next>, Interrupted>;
 
     /// To be called when pages of these classes have left the graph, other than with a known step.
-    fn removed(&mut self, graph: &HubGraph, left: &Remaining, touched: &Touched);
+    fn pages_removed(&mut self, graph: &HubGraph, left: &Remaining, touched: &Touched);
 
     /// To be called when the known step that [`next`](Self::next) gave for this component was
     /// taken.
-    fn replayed(&mut self, _component: u32) {}
+    fn cached_step_taken(&mut self, _component: u32) {}
 
     /// What was read so far.
-    fn reads(&self) -> Reads;
+    fn work(&self) -> Work;
 
     /// Whether what [`next`](Self::next) gave could have come at another place among the steps of
     /// its own component, had other components been different. Then nothing of the component may be
     /// reused from there on.
-    fn is_delicate(&self) -> bool {
+    fn is_order_sensitive(&self) -> bool {
         false
     }
 
     /// The steps that were taken, where what is proven of them is kept; else none.
-    fn proven(&mut self) -> Vec<ProvenStep> {
+    fn take_proven_steps(&mut self) -> Vec<ProvenStep> {
         Vec::new()
     }
 
     /// What is left of each component of the whole graph, for those of which anything is left.
-    fn rests(&self) -> BTreeMap<u32, Rest> {
+    fn residual_bounds(&self) -> BTreeMap<u32, ResidualBound> {
         BTreeMap::new()
     }
 }

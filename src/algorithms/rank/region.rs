@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::reads::Reads;
+use super::work::Work;
 use crate::graph::{Csr, HubGraph, NONE, Remaining, Touched, number};
 
 /// A pass over fewer entries is done by one thread: sharing it out would cost more.
@@ -60,14 +60,14 @@ impl Region {
         left: &Remaining,
         hubs: &[u32],
         position: &mut [u32],
-        visits: &mut Reads,
+        work: &mut Work,
     ) -> Self {
         let live = |class: &u32| left.authorities(*class) > 0;
         // The authorities as they are met, with how many hubs cite them.
         let mut met: Vec<(u32, u32)> = Vec::new();
         for &hub in hubs {
             let row = graph.rows().list(hub);
-            *visits += row.len() as u64;
+            *work += row.len() as u64;
             for &target in row.iter().filter(|class| live(class)) {
                 let place = &mut position[target as usize];
                 if *place == NONE {
@@ -177,7 +177,7 @@ impl Region {
         left: &Remaining,
         is_hub: impl Fn(u32) -> bool,
         is_authority: impl Fn(u32) -> bool,
-        visits: &mut Reads,
+        work: &mut Work,
     ) {
         self.gone = [0; 2];
         let classes = self.authority_pages.iter_mut().zip(&self.links.authorities);
@@ -212,7 +212,7 @@ impl Region {
                 continue;
             }
             let row = self.links.rows.list(at);
-            *visits += row.len() as u64;
+            *work += row.len() as u64;
             for &target in row {
                 self.citing_pages[target as usize] -= lost;
             }
@@ -332,19 +332,19 @@ impl Region {
     }
 
     /// `h = A a` for one page of each class, from the score of one page of each class.
-    pub(super) fn lead(&self, a: &[f64], visits: &mut Reads) -> Vec<f64> {
-        gather(self.rows(), a, &self.authority_pages, visits)
+    pub(super) fn lead(&self, a: &[f64], work: &mut Work) -> Vec<f64> {
+        gather(self.rows(), a, &self.authority_pages, work)
     }
 
     /// `a = A^T h` for one page of each class.
-    pub(super) fn cite(&self, h: &[f64], visits: &mut Reads) -> Vec<f64> {
-        gather(self.citers(), h, &self.hub_pages, visits)
+    pub(super) fn cite(&self, h: &[f64], work: &mut Work) -> Vec<f64> {
+        gather(self.citers(), h, &self.hub_pages, work)
     }
 
     /// `M a = A^T A a`.
-    pub(super) fn square(&self, a: &[f64], visits: &mut Reads) -> Vec<f64> {
-        let h = self.lead(a, visits);
-        self.cite(&h, visits)
+    pub(super) fn square(&self, a: &[f64], work: &mut Work) -> Vec<f64> {
+        let h = self.lead(a, work);
+        self.cite(&h, work)
     }
 
     /// Whether every hub leads to every authority.
@@ -422,8 +422,8 @@ fn middle(lists: &Csr) -> u32 {
 }
 
 /// Each result is one sum in list order, so the number of threads makes no difference.
-fn gather(lists: &Csr, scores: &[f64], pages: &[f64], visits: &mut Reads) -> Vec<f64> {
-    *visits += lists.entries().len() as u64;
+fn gather(lists: &Csr, scores: &[f64], pages: &[f64], work: &mut Work) -> Vec<f64> {
+    *work += lists.entries().len() as u64;
     let all = 0..number(lists.len());
     // An entry counts as often as lists have it, but is multiplied only once.
     let weigh = |(score, pages): (&f64, &f64)| pages * score;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
-use super::super::rows::{Room, square_of};
+use super::super::vector_block::{Workspace, square_of};
 use super::*;
 use crate::graph::Rows;
 
@@ -31,7 +31,7 @@ proptest! {
         let mut left = Remaining::all(&graph);
         let hubs: Vec<u32> = (0..number(graph.hub_members().len())).collect();
         let mut position = vec![NONE; graph.authority_members().len()];
-        let mut reads = Reads::default();
+        let mut reads = Work::default();
         let mut region = Region::gather(&graph, &left, &hubs, &mut position, &mut reads);
         prop_assert!(region.is_whole() && !region.is_worn());
         let is_hub = |class: u32| !elsewhere.contains(&class);
@@ -49,7 +49,7 @@ proptest! {
             let (x_kept, x_new) = (x(&region), x(&new));
             let (of_hubs, images) = square_of(region.of_authorities(), &x_kept, &mut reads);
             let (of_new_hubs, new_images) = square_of(new.of_authorities(), &x_new, &mut reads);
-            let (image, square) = Room::default().one(region.of_authorities(), &x_kept, &mut reads);
+            let (image, square) = Workspace::default().one(region.of_authorities(), &x_kept, &mut reads);
             prop_assert_eq!(&image, &images);
             let pages = region.authority_pages().iter();
             let terms = pages.zip(x_kept.iter().zip(&image));
@@ -58,7 +58,7 @@ proptest! {
             let u: Vec<f64> = region.hubs().iter().map(|class| f64::from(class % 5 + 1)).collect();
             let (cited, across) = square_of(region.of_hubs(), &u, &mut reads);
             prop_assert_eq!(&across, &region.lead(&region.cite(&u, &mut reads), &mut reads));
-            let (image, square) = Room::default().one(region.of_hubs(), &u, &mut reads);
+            let (image, square) = Workspace::default().one(region.of_hubs(), &u, &mut reads);
             prop_assert_eq!(&image, &across);
             let pages = region.authority_pages().iter();
             let along: f64 = pages.zip(&cited).map(|(pages, x)| pages * x * x).sum();
@@ -101,7 +101,7 @@ fn short_rows_come_first_and_classes_are_found() {
     let graph = web(&links.into_iter().collect());
     let left = Remaining::all(&graph);
     let mut position = vec![NONE; graph.authority_members().len()];
-    let mut reads = Reads::default();
+    let mut reads = Work::default();
     let region = Region::gather(&graph, &left, &[0, 1, 2], &mut position, &mut reads);
     assert_eq!(region.hubs(), [1, 0, 2]);
     let lengths = [0, 1, 2].map(|hub| region.rows().list(hub).len());

@@ -13,20 +13,20 @@ pub(super) const PROVED: f64 = VALUE.tau;
 
 /// What an earlier run found in a component of the whole graph.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct KnownSteps {
+pub struct CachedComponent {
     /// The sigma of each step, and its best authority.
     pub steps: Vec<(f64, u32)>,
     /// An upper bound on the largest sigma in what is left after them.
-    pub next: f64,
+    pub residual_bound: f64,
     /// The sigma and the best authority of the step after them, where those are known but its core
     /// is not, as for a component that is absent from the graph.
-    pub ahead: Option<(f64, u32)>,
+    pub next_step: Option<(f64, u32)>,
 }
 
 /// A component whose steps are known.
 #[derive(Clone, Debug)]
 struct Replay {
-    known: KnownSteps,
+    known: CachedComponent,
     step: usize,
     /// How many of the steps have cores.
     cores: usize,
@@ -83,7 +83,7 @@ impl Replays {
     /// of absent components without known steps.
     pub(super) fn new(
         components: &WeakComponents,
-        mut known: BTreeMap<u32, KnownSteps>,
+        mut known: BTreeMap<u32, CachedComponent>,
     ) -> (Self, Vec<Left>, BTreeSet<(Descending, u32)>) {
         let mut replays = Self {
             present: number(components.len()),
@@ -103,7 +103,7 @@ impl Replays {
                 }
                 Some(known) => {
                     replays.bounded.insert(component);
-                    let bound = known.next.min(components.bound(component));
+                    let bound = known.residual_bound.min(components.bound(component));
                     left.push((authorities, bound));
                 }
                 None => left.push((authorities, components.bound(component))),
@@ -112,9 +112,9 @@ impl Replays {
         let mut absent = BTreeSet::new();
         for (component, mut known) in known {
             let cores = known.steps.len();
-            known.steps.extend(known.ahead);
+            known.steps.extend(known.next_step);
             if known.steps.is_empty() {
-                wait(&mut absent, component, known.next);
+                wait(&mut absent, component, known.residual_bound);
             } else {
                 let replay = Replay {
                     known,
@@ -165,7 +165,7 @@ impl Replays {
         let Some(step) = replay.step() else {
             // The step taken need not have been the largest of several tied ones, and what is
             // proved of a sigma is its value.
-            let bound = replay.known.next.min(sigma * (1.0 + PROVED));
+            let bound = replay.known.residual_bound.min(sigma * (1.0 + PROVED));
             return Some(Err((replay.authorities, bound)));
         };
         self.steps.insert(component, replay);

@@ -3,12 +3,12 @@
 use crate::watch::{Interrupted, Watch};
 
 use super::certificate::{Ones, Raising, TIE, VALUE, bound, certify};
-use super::lanczos::{Ritz, largest_pairs};
 use super::principal::{Doubt, Principal};
-use super::reads::Reads;
 use super::region::Region;
-use super::starts::Starts;
+use super::start_vectors::StartVectors;
+use super::thick_restart_lanczos::{Ritz, largest_pairs};
 use super::vectors::{add, dot, largest, largest_of, norm, scale};
+use super::work::Work;
 
 /// How accurate a solution is asked for.
 #[derive(Clone, Copy, Debug)]
@@ -62,39 +62,35 @@ const ENTRIES: usize = 1 << 14;
 /// bound on its error: extraction asks for [`EXACT`] where the bounds of [`FINE`] do not decide.
 pub(super) fn solve(
     region: Region,
-    warm: Starts,
+    warm: StartVectors,
     accuracy: Accuracy,
-    visits: &mut Reads,
+    work: &mut Work,
     watch: &dyn Watch,
 ) -> Result<Principal, Interrupted> {
     if region.is_complete() {
         return Ok(complete(region));
     }
     let size = region.authorities().len();
-    let most = visits.products + READS * region.rows().entries().len().max(ENTRIES) as u64;
+    let most = work.products + READS * region.rows().entries().len().max(ENTRIES) as u64;
     let mut ones = None;
-    let mut start = warm.truncated(STARTS).on_authorities(&region, visits);
+    let mut start = warm.truncated(STARTS).on_authorities(&region, work);
     start.extend(everywhere(size));
     let mut known: Vec<(f64, Vec<f64>)> = Vec::new();
     let mut attempt = 0;
     loop {
-        let ritz = largest_pairs(&region, start, (accuracy.goal, most), visits, watch)?;
-        let polished = polish(&region, &ritz, accuracy, visits);
+        let ritz = largest_pairs(&region, start, (accuracy.goal, most), work, watch)?;
+        let polished = polish(&region, &ritz, accuracy, work);
         attempt += 1;
-        let raised = match prove(&region, &polished, (&known, most), &mut ones, visits) {
+        let raised = match prove(&region, &polished, (&known, most), &mut ones, work) {
             Ok(upper) => {
-                return Ok(finish(
-                    accuracy, region, polished, ritz, upper, None, visits,
-                ));
+                return Ok(finish(accuracy, region, polished, ritz, upper, None, work));
             }
             Err(raised) => raised,
         };
-        if attempt == ATTEMPTS || visits.products > most {
+        if attempt == ATTEMPTS || work.products > most {
             let doubt = Some(Doubt::Value { gap: ritz.gap });
             let upper = polished.upper;
-            return Ok(finish(
-                accuracy, region, polished, ritz, upper, doubt, visits,
-            ));
+            return Ok(finish(accuracy, region, polished, ritz, upper, doubt, work));
         }
         let limit = polished.lambda * (1.0 - 1e-8);
         let lower = ritz.values.iter().zip(&ritz.vectors).skip(1);
@@ -135,7 +131,7 @@ struct Polished {
 /// An error that a step leaves shrinks to at most `1 - gap` of itself in each further step, so the
 /// change in a step, over the gap, bounds what is still wrong with a score. That holds for each
 /// score; scores that are not faint are held to the worst of them.
-fn polish(region: &Region, ritz: &Ritz, accuracy: Accuracy, visits: &mut Reads) -> Polished {
+fn polish(region: &Region, ritz: &Ritz, accuracy: Accuracy, work: &mut Work) -> Polished {
     let pages = region.authority_pages();
     let gap = ritz.gap.max(SEPARATE);
     let mut x: Vec<f64> = ritz.vectors.first().map_or_else(
@@ -153,7 +149,7 @@ fn polish(region: &Region, ritz: &Ritz, accuracy: Accuracy, visits: &mut Reads) 
     let mut best = f64::INFINITY;
     let mut stale = 0;
     for _ in 0..STEPS {
-        let mut y = region.square(&x, visits);
+        let mut y = region.square(&x, work);
         let lambda = dot(pages, &x, &y) / dot(pages, &x, &x);
         done.lambda = lambda;
         done.upper = done.upper.min(bound(region, &x, &y));
@@ -189,13 +185,13 @@ fn prove(
     polished: &Polished,
     (known, most): (&[(f64, Vec<f64>)], u64),
     ones: &mut Option<Ones>,
-    visits: &mut Reads,
+    work: &mut Work,
 ) -> Result<f64, Vec<f64>> {
     let lambda = polished.lambda;
     if polished.upper <= lambda * (1.0 + TIE.tau) {
         return Ok(polished.upper);
     }
-    let ones = ones.get_or_insert_with(|| Ones::of(region, visits));
+    let ones = ones.get_or_insert_with(|| Ones::of(region, work));
     let (mut x, mut image) = (polished.before.clone(), polished.image.clone());
     let top = largest(&x);
     scale(&mut x, 1.0 / top);
@@ -211,11 +207,11 @@ fn prove(
     let mut raising = if known.is_empty() {
         Raising::of_ones(region, ones)
     } else {
-        Raising::new(region, z, visits)
+        Raising::new(region, z, work)
     };
     let mut upper = lambda;
     for tightness in [VALUE, TIE] {
-        if !certify(&mut raising, lambda, (&x, &image), tightness, visits, most) {
+        if !certify(&mut raising, lambda, (&x, &image), tightness, work, most) {
             return Err(raising.into_z());
         }
         upper = lambda * (1.0 + tightness.tau);
@@ -230,9 +226,9 @@ fn finish(
     ritz: Ritz,
     upper: f64,
     doubt: Option<Doubt>,
-    visits: &mut Reads,
+    work: &mut Work,
 ) -> Principal {
-    let mut hub_scores = region.lead(&polished.x, visits);
+    let mut hub_scores = region.lead(&polished.x, work);
     let sigma = norm(region.hub_pages(), &hub_scores);
     scale(&mut hub_scores, 1.0 / sigma);
     let gap = ritz.gap.max(0.0);
@@ -245,7 +241,7 @@ fn finish(
     let moved = before.map(|(x, y)| (y / polished.lambda - x).abs() / apart);
     let errors = polished.x.iter().zip(moved);
     let authority_errors: Vec<f64> = errors.map(|(x, moved)| moved.max(x * relative)).collect();
-    let mut hub_errors = region.lead(&authority_errors, visits);
+    let mut hub_errors = region.lead(&authority_errors, work);
     scale(&mut hub_errors, 1.0 / sigma);
     Principal {
         sigma,
@@ -258,7 +254,7 @@ fn finish(
         doubt,
         is_exact: accuracy.is_exact,
         is_deep: true,
-        kept: Starts::Authorities(ritz.vectors),
+        kept: StartVectors::Authorities(ritz.vectors),
         region,
     }
 }
@@ -278,7 +274,7 @@ fn complete(region: Region) -> Principal {
         doubt: None,
         is_exact: true,
         is_deep: true,
-        kept: Starts::default(),
+        kept: StartVectors::default(),
         region,
     }
 }

@@ -66,7 +66,7 @@ pub struct AbsentSeed {
     /// As the list has it.
     pub url: String,
     /// Why it takes no part.
-    pub why: AbsentWhy,
+    pub why: AbsentReason,
     /// The page that takes part in its place.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = URL_PATTERN))]
@@ -78,7 +78,7 @@ pub struct AbsentSeed {
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
-pub enum AbsentWhy {
+pub enum AbsentReason {
     /// The page is gone.
     Gone,
     /// The page is spam, and its plan takes no spam.

@@ -1,9 +1,9 @@
 //! What several lists give for the same budget.
 
 use super::answers::{BudgetEvaluation, BudgetRow, Claim};
-use super::lists::{find, resolve};
+use super::current_state::{CurrentState, Needed};
 use super::requests::BudgetRequest;
-use super::today::{Needed, Today};
+use super::seed_lists::{find, resolve};
 use crate::engine::ask::views::Views;
 use crate::engine::{Bank, EngineError, ExperimentError};
 use seedbank_algorithms::evaluate::crawl::spend;
@@ -22,14 +22,14 @@ pub(super) fn run(
     for list in &request.lists {
         find(&views, list)?;
     }
-    let today = Today::load(views, Needed::Worth, watch)?;
+    let current = CurrentState::load(views, Needed::Worth, watch)?;
     let lists: Result<Vec<_>, EngineError> = request
         .lists
         .iter()
-        .map(|list| resolve(&today, list, watch))
+        .map(|list| resolve(&current, list, watch))
         .collect();
     let lists = lists?;
-    let pages = today.numbers.pages();
+    let pages = current.numbers.pages();
     watch.stage("crawl", Some(lists.len() as u64));
     let mut rows = Vec::with_capacity(lists.len());
     for (list, seeds) in lists {
@@ -39,12 +39,12 @@ pub(super) fn run(
                 if at.is_multiple_of(1 << 12) {
                     watch.proceed()?;
                 }
-                named.push((today.url(pages[page as usize])?, page));
+                named.push((current.url(pages[page as usize])?, page));
             }
             named.sort_unstable();
             Ok(named.into_iter().take(count).map(|page| page.1).collect())
         };
-        let (web, worth) = (&today.web, &today.worth);
+        let (web, worth) = (&current.web, &current.worth);
         let spent = spend(web, worth, &seeds, request.pages, watch, in_url_order)?;
         watch.advance(1);
         rows.push(BudgetRow {
@@ -60,7 +60,7 @@ pub(super) fn run(
         });
     }
     Ok(BudgetEvaluation {
-        state: today.state,
+        state: current.state,
         budget: request.pages,
         claims: claims(&rows),
         lists: rows,

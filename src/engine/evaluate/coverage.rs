@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use super::answers::{Claim, CoverageCurve, CoverageEvaluation, CoveragePoint, CoverageShare};
+use super::current_state::state;
 use super::requests::CoverageRequest;
-use super::today::state;
 use crate::engine::ask::views::Views;
 use crate::engine::plan::{self, Plan, PlanOptions, TakenBy};
 use crate::engine::policy::Rules;

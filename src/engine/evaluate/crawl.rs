@@ -4,10 +4,10 @@ use rayon::prelude::*;
 
 use super::answers::{Claim, ListView, StateView};
 use super::crawl_answers::{CrawlDepth, CrawlEvaluation, RandomDepth, TopPage};
-use super::lists::{find, need_seeds, resolve};
-use super::methods::{Comparison, Single, judge_one};
-use super::requests::{Beside, CrawlRequest, SeedList};
-use super::today::{Needed, Today};
+use super::current_state::{CurrentState, Needed};
+use super::methods::{Comparison, SingleList, evaluate_list};
+use super::requests::{ComparedWith, CrawlRequest, SeedList};
+use super::seed_lists::{find, need_seeds, resolve};
 use crate::engine::ask::views::Views;
 use crate::engine::{Bank, EngineError, ExperimentError, PlanOptions};
 use seedbank_algorithms::evaluate::crawl::{crawl, reached};
@@ -27,20 +27,20 @@ pub(super) fn run(
     }
     let views = Views::open(bank)?;
     find(&views, &request.list)?;
-    let today = Today::load(views, Needed::Worth, watch)?;
-    let (list, seeds) = resolve(&today, &request.list, watch)?;
+    let current = CurrentState::load(views, Needed::Worth, watch)?;
+    let (list, seeds) = resolve(&current, &request.list, watch)?;
     need_seeds(&list)?;
     watch.stage("crawl", None);
-    let mut search = Search::new(&today.web);
-    let found = crawl(&mut search, &today.worth, &seeds, request.depth, watch)?;
-    let random = random(&today, seeds.len(), request, watch)?;
-    let fetches = fetches(&today, request, &list, &seeds, watch)?;
+    let mut search = Search::new(&current.web);
+    let found = crawl(&mut search, &current.worth, &seeds, request.depth, watch)?;
+    let random = random(&current, seeds.len(), request, watch)?;
+    let fetches = fetches(&current, request, &list, &seeds, watch)?;
     let deepest = random.iter().map(Vec::len).max().unwrap_or(0);
-    let depths = depths(&today.state, &found, &random, found.len().max(deepest));
+    let depths = depths(&current.state, &found, &random, found.len().max(deepest));
     Ok(CrawlEvaluation {
-        state: today.state,
+        state: current.state,
         claims: claims(&depths),
-        top_pages: top_pages(&today, &seeds, request, watch)?,
+        top_pages: top_pages(&current, &seeds, request, watch)?,
         fetches,
         list,
         draws: request.draws,
@@ -51,46 +51,46 @@ pub(super) fn run(
 
 /// What crawls from the seeds gather per page fetched; `None` where it was not asked for.
 fn fetches(
-    today: &Today,
+    current: &CurrentState,
     request: &CrawlRequest,
     list: &ListView,
     seeds: &[u32],
     watch: &dyn Watch,
 ) -> Result<Option<Comparison>, EngineError> {
-    if request.beside == Beside::Nothing {
+    if request.compared_with == ComparedWith::Nothing {
         return Ok(None);
     }
     let plan = match &request.list {
         SeedList::Refresh(which) | SeedList::Succeeded(which) => {
-            let (_, record) = today.views.find(which)?;
+            let (_, record) = current.views.find(which)?;
             Some(PlanOptions::from_kept(&record.settings)?)
         }
         SeedList::Urls { .. } => None,
     };
-    let pages = today.numbers.pages();
+    let pages = current.numbers.pages();
     let pages: Vec<PageId> = seeds.iter().map(|&seed| pages[seed as usize]).collect();
-    let single = Single {
+    let single = SingleList {
         list: &list.name,
         plan,
         pages: &pages,
-        methods: request.beside == Beside::Methods,
+        methods: request.compared_with == ComparedWith::Methods,
         draws: request.holdouts,
         rng_seed: request.rng_seed,
         budgets: &request.budgets,
     };
-    judge_one(&today.views, &today.state, &single, watch).map(Some)
+    evaluate_list(&current.views, &current.state, &single, watch).map(Some)
 }
 
 /// What crawls from random sets of crawled pages, of the same size, find: draw by draw, in
 /// parallel.
 fn random(
-    today: &Today,
+    current: &CurrentState,
     seeds: usize,
     request: &CrawlRequest,
     watch: &dyn Watch,
 ) -> Result<Vec<Vec<Tally>>, Interrupted> {
     let crawled: Vec<u32> = (0..)
-        .zip(&today.worth)
+        .zip(&current.worth)
         .filter_map(|(page, worth)| worth.crawled.then_some(page))
         .collect();
     let count = u32::try_from(crawled.len()).unwrap_or(u32::MAX);
@@ -98,11 +98,11 @@ fn random(
     (0..request.draws)
         .into_par_iter()
         .map_init(
-            || Search::new(&today.web),
+            || Search::new(&current.web),
             |search, at| {
                 let drawn = draw("crawl", request.rng_seed, at.into(), count, seeds);
                 let drawn: Vec<u32> = drawn.iter().map(|&at| crawled[at as usize]).collect();
-                let found = crawl(search, &today.worth, &drawn, request.depth, watch)?;
+                let found = crawl(search, &current.worth, &drawn, request.depth, watch)?;
                 watch.advance(1);
                 Ok(found)
             },
@@ -173,23 +173,23 @@ fn random_depth(drawn: &[Tally], up_to: &[f64], web: f64) -> RandomDepth {
 
 /// The pages with the highest PageRank, ties by URL.
 fn top_pages(
-    today: &Today,
+    current: &CurrentState,
     seeds: &[u32],
     request: &CrawlRequest,
     watch: &dyn Watch,
 ) -> Result<Vec<TopPage>, EngineError> {
-    let rank = |page: &u32| today.worth[*page as usize].pagerank;
-    let mut order: Vec<u32> = (0..today.web.pages()).collect();
+    let rank = |page: &u32| current.worth[*page as usize].pagerank;
+    let mut order: Vec<u32> = (0..current.web.pages()).collect();
     let wanted = (request.top as usize).min(order.len());
     order.par_sort_unstable_by(|a, b| rank(b).total_cmp(&rank(a)).then(a.cmp(b)));
     // PageRanks equal up to rounding are tied, and then the URL decides, as in every list.
     let last = wanted.checked_sub(1).map(|at| rank(&order[at]));
     let near = |page: &&u32| last.is_some_and(|last| rank(page) >= last * (1.0 - TIED));
     let order: Vec<u32> = order.iter().take_while(near).copied().collect();
-    let pages = today.numbers.pages();
+    let pages = current.numbers.pages();
     let mut named = Vec::with_capacity(order.len());
     for page in order {
-        named.push((rank(&page), today.url(pages[page as usize])?, page));
+        named.push((rank(&page), current.url(pages[page as usize])?, page));
     }
     let mut from = 0;
     while from < named.len().min(wanted) {
@@ -200,7 +200,7 @@ fn top_pages(
     }
     named.truncate(wanted);
     let pages: Vec<u32> = named.iter().map(|page| page.2).collect();
-    let depths = reached(&today.web, seeds, &pages, request.depth, watch)?;
+    let depths = reached(&current.web, seeds, &pages, request.depth, watch)?;
     let top = named.into_iter().zip(depths);
     Ok(top
         .map(|((pagerank, url, _), depth)| TopPage {

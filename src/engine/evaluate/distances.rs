@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::answers::{Claim, CorePlace, DistanceSpread, DistancesEvaluation, GraphDistance};
+use super::current_state::{CurrentState, Needed};
 use super::requests::DistancesRequest;
-use super::today::{Needed, Today};
 use crate::engine::ask::views::Views;
 use crate::engine::{Bank, EngineError, ExperimentError};
 use seedbank_algorithms::evaluate::distances::{average, between};
@@ -28,18 +28,21 @@ pub(super) fn run(
     if request.cores == 0 || request.samples == 0 {
         return Err(ExperimentError::NoDistances.into());
     }
-    let today = Today::load(views, Needed::Links, watch)?;
+    let current = CurrentState::load(views, Needed::Links, watch)?;
     let mut cores = Vec::new();
     let mut groups = Vec::new();
-    let reader = &today.views.reader;
+    let reader = &current.views.reader;
     let kept = reader.scan_under(&tables::CORES, &refresh.to_be_bytes())?;
     for entry in kept.take(request.cores as usize) {
         let ((_, rank), core) = entry?;
         let pages: BTreeSet<PageId> = core.hubs.iter().chain(&core.authorities).copied().collect();
-        let live: Vec<u32> = pages.iter().filter_map(|p| today.numbers.of(*p)).collect();
+        let live: Vec<u32> = pages
+            .iter()
+            .filter_map(|p| current.numbers.of(*p))
+            .collect();
         cores.push(CorePlace {
             rank,
-            seed: today.url(core.seed)?,
+            seed: current.url(core.seed)?,
             sigma: core.sigma,
             pages: pages.len() as u64,
             live_pages: live.len() as u64,
@@ -47,9 +50,9 @@ pub(super) fn run(
         groups.push(live);
     }
     watch.stage("core distances", Some(groups.len() as u64));
-    let distances = between(&today.web, &groups, watch)?;
+    let distances = between(&current.web, &groups, watch)?;
     watch.stage("sample distances", Some(request.samples.into()));
-    let found = average(&today.web, request.samples, request.rng_seed, watch)?;
+    let found = average(&current.web, request.samples, request.rng_seed, watch)?;
     let graph = GraphDistance {
         sources: found.sources,
         samples: found.samples,
@@ -65,7 +68,7 @@ pub(super) fn run(
     let all = cells(&|_, _| true);
     let neighbours = cells(&|from, to| from.abs_diff(to) == 1);
     Ok(DistancesEvaluation {
-        state: today.state,
+        state: current.state,
         plan: record.plan,
         refresh,
         claims: claims(&neighbours, &graph),

@@ -8,14 +8,14 @@ mod budget;
 mod coverage;
 mod crawl;
 mod crawl_answers;
+mod current_state;
 mod distances;
-mod lists;
 mod methods;
 mod requests;
-mod today;
+mod seed_lists;
 
 pub use answers::{
-    AbsentSeed, AbsentWhy, BudgetEvaluation, BudgetRow, Claim, CorePlace, CoverageCurve,
+    AbsentReason, AbsentSeed, BudgetEvaluation, BudgetRow, Claim, CorePlace, CoverageCurve,
     CoverageEvaluation, CoveragePoint, CoverageShare, DistanceSpread, DistancesEvaluation,
     GraphDistance, ListView, StateView,
 };
@@ -25,7 +25,7 @@ pub use methods::{
     Recommended,
 };
 pub use requests::{
-    Beside, BudgetRequest, CoverageRequest, CrawlRequest, DistancesRequest, MethodsRequest,
+    BudgetRequest, ComparedWith, CoverageRequest, CrawlRequest, DistancesRequest, MethodsRequest,
     SeedList,
 };
 

@@ -47,7 +47,7 @@ pub struct CrawlRequest {
     /// reached.
     pub top: u32,
     /// What the seeds are compared with by pages fetched.
-    pub beside: Beside,
+    pub compared_with: ComparedWith,
     /// How often a tenth of the crawled pages is held out for that while the plan chooses anew; URLs
     /// that were given are judged with everything known alone.
     pub holdouts: u32,
@@ -57,7 +57,7 @@ pub struct CrawlRequest {
 
 /// What stands beside seeds that are judged by pages fetched.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Beside {
+pub enum ComparedWith {
     /// They are not judged so.
     Nothing,
     /// What crawlers use today.
@@ -75,7 +75,7 @@ impl Default for CrawlRequest {
             draws: 100,
             rng_seed: 0,
             top: 10,
-            beside: Beside::default(),
+            compared_with: ComparedWith::default(),
             holdouts: 5,
             budgets: Vec::new(),
         }

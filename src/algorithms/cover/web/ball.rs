@@ -5,7 +5,9 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 
 use crate::graph::Csr;
-use crate::graph::lanes::{Bits, BothWays, LANES, Lanes, Linked, Pool};
+use crate::graph::multi_source_bfs::{
+    BfsPool, BidirectionalLinks, MAX_SOURCES, MultiSourceBfs, Neighbours, SourceSet,
+};
 use crate::watch::{Interrupted, Watch};
 
 /// What the working memory of all searches that run at a time may take, in bytes.
@@ -115,28 +117,28 @@ impl Ball {
 /// time of one after the other. Page visits are counted as if they went one after the other: a page
 /// counts for every search that settles it, and so does each entry of its list.
 pub(super) struct Together<'a> {
-    lanes: &'a mut Lanes,
+    lanes: &'a mut MultiSourceBfs,
     all: &'a [bool],
 }
 
 impl Together<'_> {
-    /// Meets every page within `hops` of one of at most [`LANES`] distinct pages, nearest first, with
+    /// Meets every page within `hops` of one of at most [`MAX_SOURCES`] distinct pages, nearest first, with
     /// its distance and the searches that settle it there. Returns the page visits by hops: those of
     /// searches that end at 0 hops, at 1, and so on.
     pub(super) fn run(
         &mut self,
-        links: &BothWays<'_>,
+        links: &BidirectionalLinks<'_>,
         from: &[u32],
         hops: u32,
-        mut meet: impl FnMut(u32, u32, Bits),
+        mut meet: impl FnMut(u32, u32, SourceSet),
     ) -> Vec<u64> {
         let mut settled = vec![0; hops as usize + 1];
         let mut scanned = vec![0; hops as usize + 1];
         self.lanes
             .run(links, self.all, from, hops, |hop, page, bits| {
-                let searches = u64::from(bits.count());
+                let searches = u64::from(bits.len());
                 settled[hop as usize] += searches;
-                scanned[hop as usize] += searches * links.next(page).len() as u64;
+                scanned[hop as usize] += searches * links.successors(page).len() as u64;
                 meet(hop, page, bits);
             });
         let mut visits = 0;
@@ -156,7 +158,7 @@ impl Together<'_> {
 pub(super) struct Balls {
     pages: usize,
     idle: Mutex<Vec<Ball>>,
-    lanes: Pool,
+    lanes: BfsPool,
     /// By page: that it takes part.
     all: Vec<bool>,
 }
@@ -166,7 +168,7 @@ impl Balls {
         Self {
             pages: pages as usize,
             idle: Mutex::new(Vec::new()),
-            lanes: Pool::new(pages),
+            lanes: BfsPool::new(pages),
             all: vec![true; pages as usize],
         }
     }
@@ -185,8 +187,8 @@ impl Balls {
         mut take: impl FnMut(T),
     ) -> Result<(), Interrupted> {
         // Of few searches some for each thread, however many there are.
-        let chunk = (pages.len() / 8).clamp(LANES / 4, LANES);
-        for parts in pages.chunks(chunk * self.lanes.at_a_time()) {
+        let chunk = (pages.len() / 8).clamp(MAX_SOURCES / 4, MAX_SOURCES);
+        for parts in pages.chunks(chunk * self.lanes.concurrency()) {
             let found: Result<Vec<T>, Interrupted> = parts
                 .par_chunks(chunk)
                 .map(|part| {

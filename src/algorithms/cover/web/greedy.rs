@@ -21,7 +21,7 @@ use super::graph::WebGraph;
 use super::picks::{WebCover, WebPick};
 use super::reach::Reach;
 use super::terms::Room;
-use crate::graph::lanes::{BothWays, LaneValues};
+use crate::graph::multi_source_bfs::{BidirectionalLinks, SourceValues};
 use crate::watch::{Interrupted, Watch};
 
 /// Candidates per task while the best is looked for.
@@ -251,11 +251,11 @@ impl Run<'_> {
         self.open -= pages.len();
         let gains = &self.gains;
         if self.depth >= OVERLAPPING {
-            let links = BothWays(graph.predecessors(), graph.successors());
+            let links = BidirectionalLinks(graph.predecessors(), graph.successors());
             let mut all = 0;
             let take = |visits: u64| all += visits;
             let off = |searches: &mut Together<'_>, part: &[u32]| {
-                let values = LaneValues::new(part.iter().map(|&page| worth(page)).collect());
+                let values = SourceValues::new(part.iter().map(|&page| worth(page)).collect());
                 let visits = searches.run(&links, part, self.depth, |_, source, bits| {
                     // Exact sums: their order makes no difference.
                     gains[source as usize].fetch_sub(values.sum(bits), Ordering::Relaxed);

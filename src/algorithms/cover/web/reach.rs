@@ -11,7 +11,7 @@
 
 use super::ball::{Ball, Balls, OVERLAPPING, Together};
 use super::graph::WebGraph;
-use crate::graph::lanes::{BothWays, LaneSums};
+use crate::graph::multi_source_bfs::{BidirectionalLinks, SourceSums};
 use crate::graph::number;
 use crate::watch::{Interrupted, Watch};
 
@@ -116,7 +116,7 @@ fn pass(
         }
     };
     if deepest >= OVERLAPPING {
-        let links = BothWays(graph.successors(), graph.predecessors());
+        let links = BidirectionalLinks(graph.successors(), graph.predecessors());
         let look = |searches: &mut Together<'_>, part: &[u32]| {
             let found = search_together(graph, &links, searches, part, deepest);
             watch.advance(part.len() as u64);
@@ -137,7 +137,7 @@ fn pass(
 
 fn search_together(
     graph: &WebGraph,
-    links: &BothWays<'_>,
+    links: &BidirectionalLinks<'_>,
     searches: &mut Together<'_>,
     part: &[u32],
     hops: u32,
@@ -147,15 +147,15 @@ fn search_together(
         pages: Vec::with_capacity(hops as usize + 1),
         visits: Vec::new(),
     };
-    let mut value = LaneSums::new(part.len());
+    let mut value = SourceSums::new(part.len());
     let mut pages = value.clone();
     let mut at = 0;
-    let mut note = |value: &LaneSums, pages: &LaneSums| {
+    let mut note = |value: &SourceSums, pages: &SourceSums| {
         let lanes = 0..part.len();
         found
             .value
-            .push(lanes.clone().map(|lane| value.of(lane)).collect());
-        let count = |lane| u32::try_from(pages.of(lane)).unwrap_or(u32::MAX);
+            .push(lanes.clone().map(|lane| value.get(lane)).collect());
+        let count = |lane| u32::try_from(pages.get(lane)).unwrap_or(u32::MAX);
         found.pages.push(lanes.map(count).collect());
     };
     let visits = searches.run(links, part, hops, |hop, page, bits| {

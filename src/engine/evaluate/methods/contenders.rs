@@ -1,7 +1,7 @@
 //! What is compared: plans of every method, a plan that the bank keeps, and baselines.
 
 use super::answers::{Baseline, ListKind};
-use super::held::Worth;
+use super::held_out::Worth;
 use crate::engine::plan::{Method, Plan, PlanOptions, Scope};
 use crate::engine::{EngineError, ValueBy};
 use seedbank_algorithms::cover;
@@ -141,7 +141,7 @@ pub(super) fn worth(value: &PlanOptions) -> Result<Worth, EngineError> {
         ..value.clone()
     };
     match plan.decide()? {
-        Plan::Web(choice) => Ok(super::choose::worth_of_web(&choice)),
+        Plan::Web(choice) => Ok(super::select::worth_of_web(&choice)),
         Plan::Cores(_) | Plan::Cover(_) => Err(EngineError::Internal(
             "a plan over the web was decided to be another one",
         )),

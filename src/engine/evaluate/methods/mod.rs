@@ -16,11 +16,11 @@
 //! | `verdict` | which plan is best, and what it loses by |
 
 mod answers;
-mod choose;
+mod bank_web;
 mod contenders;
-mod held;
-mod judged;
-mod known;
+mod evaluator;
+mod held_out;
+mod select;
 #[cfg(test)]
 mod tests;
 mod verdict;
@@ -31,15 +31,15 @@ pub use answers::{
 };
 
 use super::answers::StateView;
+use super::current_state::state;
 use super::requests::MethodsRequest;
-use super::today::state;
 use crate::engine::ask::views::Views;
 use crate::engine::history::past::known_since;
 use crate::engine::plan::PlanOptions;
 use crate::engine::{Bank, EngineError, ExperimentError};
+use bank_web::BankWeb;
 use contenders::{Chosen, Contender, worth};
-use judged::{Bench, Figures, Grid, Observed, by_fetches};
-use known::KnownWeb;
+use evaluator::{Evaluator, Figures, Grid, Observed, by_fetches};
 use seedbank_algorithms::evaluate::{Estimate, draw};
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
@@ -78,7 +78,7 @@ pub(super) fn run(
     contenders.extend(Contender::plans(&value));
     contenders.extend(Contender::baselines());
     let state = state(store)?;
-    let asked = Asked {
+    let asked = ResolvedRequest {
         contenders,
         value,
         seeds: request.seeds.clone(),
@@ -110,7 +110,7 @@ fn as_asked(mut options: PlanOptions) -> PlanOptions {
 }
 
 /// A list that is judged by itself, beside the baselines.
-pub(super) struct Single<'a> {
+pub(super) struct SingleList<'a> {
     /// What it is called.
     pub(super) list: &'a str,
     /// The parameters of the plan that selected it; `None` for URLs that were given.
@@ -127,10 +127,10 @@ pub(super) struct Single<'a> {
 }
 
 /// Judges one list beside the baselines, by the value that its plan goes by.
-pub(super) fn judge_one(
+pub(super) fn evaluate_list(
     views: &Views,
     state: &StateView,
-    single: &Single<'_>,
+    single: &SingleList<'_>,
     watch: &dyn Watch,
 ) -> Result<Comparison, EngineError> {
     let value = single
@@ -138,7 +138,7 @@ pub(super) fn judge_one(
         .as_ref()
         .map(PlanOptions::values)
         .unwrap_or_default();
-    let asked = Asked {
+    let asked = ResolvedRequest {
         contenders: Vec::new(),
         value,
         seeds: vec![seedbank_algorithms::graph::number(single.pages.len())],
@@ -152,7 +152,7 @@ pub(super) fn judge_one(
         since: None,
         subject: Some(single.list.to_owned()),
     };
-    let web = KnownWeb::load(&views.reader, views.naming.sites, watch)?;
+    let web = BankWeb::load(&views.reader, views.naming.sites, watch)?;
     let numbers = web.numbers(single.pages)?;
     let chosen = match &single.plan {
         Some(plan) => Chosen::Selected(Box::new(as_asked(plan.clone())), numbers),
@@ -170,7 +170,7 @@ pub(super) fn judge_one(
         &views.reader,
         &web,
         state,
-        Asked {
+        ResolvedRequest {
             contenders,
             ..asked
         },
@@ -179,7 +179,7 @@ pub(super) fn judge_one(
 }
 
 /// What is to be compared, and how.
-struct Asked {
+struct ResolvedRequest {
     contenders: Vec<Contender>,
     value: PlanOptions,
     seeds: Vec<u32>,
@@ -195,18 +195,18 @@ struct Asked {
 fn compare(
     views: &Views,
     state: &StateView,
-    asked: Asked,
+    asked: ResolvedRequest,
     watch: &dyn Watch,
 ) -> Result<Comparison, EngineError> {
-    let web = KnownWeb::load(&views.reader, views.naming.sites, watch)?;
+    let web = BankWeb::load(&views.reader, views.naming.sites, watch)?;
     compare_on(&views.reader, &web, state, asked, watch)
 }
 
 fn compare_on(
     store: &Store,
-    web: &KnownWeb,
+    web: &BankWeb,
     state: &StateView,
-    mut asked: Asked,
+    mut asked: ResolvedRequest,
     watch: &dyn Watch,
 ) -> Result<Comparison, EngineError> {
     if asked.budgets.is_empty() {
@@ -229,11 +229,11 @@ fn compare_on(
         budgets: asked.budgets,
     };
     let worth = worth(&asked.value)?;
-    let bench = Bench::new(web, &worth, &asked.contenders, &grid, watch)?;
+    let evaluator = Evaluator::new(web, &worth, &asked.contenders, &grid, watch)?;
     let each = (asked.contenders.len() * grid.seeds.len() * grid.budgets.len()) as u64;
     let tell = |name: &str| watch.stage(name, Some(each));
     tell("choose and crawl");
-    let known = bench.observe(&[], asked.rng_seed, watch)?;
+    let known = evaluator.observe(&[], asked.rng_seed, watch)?;
     let crawled = web.crawled();
     let count = seedbank_algorithms::graph::number(crawled.len());
     let held_out = (count / HELD_OUT).max(1) as usize;
@@ -244,23 +244,23 @@ fn compare_on(
         let held: Vec<u32> = held.iter().map(|&at| crawled[at as usize]).collect();
         // Streams of their own for the baselines that draw.
         let streams = 10 * (u64::from(at) + 1);
-        draws.push(bench.observe(&held, asked.rng_seed.wrapping_add(streams), watch)?);
+        draws.push(evaluator.observe(&held, asked.rng_seed.wrapping_add(streams), watch)?);
     }
     let past = match &since {
         Some((_, pages)) => {
             tell("choose at an earlier batch");
-            Some(bench.observe(pages, asked.rng_seed, watch)?)
+            Some(evaluator.observe(pages, asked.rng_seed, watch)?)
         }
         None => None,
     };
-    let told = Told {
+    let observations = Observations {
         contenders: &asked.contenders,
         grid: &grid,
         known,
         draws,
         past,
     };
-    let lists = told.lists();
+    let lists = observations.lists();
     Ok(Comparison {
         value: asked.value,
         draws: asked.draws,
@@ -268,7 +268,7 @@ fn compare_on(
         rng_seed: asked.rng_seed,
         crawled_since: since.as_ref().map(|(_, pages)| pages.len() as u64),
         since: since.map(|(batch, _)| batch),
-        harmonic_is_exact: told.known.harmonic_is_exact,
+        harmonic_is_exact: observations.known.harmonic_is_exact,
         claims: verdict::claims(&lists, asked.subject.as_deref()),
         lists,
         seeds: grid.seeds,
@@ -294,7 +294,7 @@ fn budgets_of(crawled: u64) -> Vec<u64> {
 /// else the first that the bank still knows all about. `None` where nothing was crawled since.
 fn since(
     store: &Store,
-    web: &KnownWeb,
+    web: &BankWeb,
     asked: Option<BatchId>,
 ) -> Result<Option<(BatchId, Vec<u32>)>, EngineError> {
     let first = known_since(store)?.max(1);
@@ -313,7 +313,7 @@ fn since(
 }
 
 /// Everything that was observed.
-struct Told<'a> {
+struct Observations<'a> {
     contenders: &'a [Contender],
     grid: &'a Grid,
     known: Observed,
@@ -321,7 +321,7 @@ struct Told<'a> {
     past: Option<Observed>,
 }
 
-impl Told<'_> {
+impl Observations<'_> {
     fn lists(&self) -> Vec<ComparedList> {
         let mut lists = Vec::new();
         for (k, &seeds) in self.grid.seeds.iter().enumerate() {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::*;
 use crate::engine::{IngestRequest, Method, RefreshRequest, Scope, ValueBy, Which};
-use held::HeldWeb;
+use held_out::HeldOutWeb;
 use seedbank_algorithms::cover::Share;
 use seedbank_algorithms::watch::Unwatched;
 use seedbank_formats::ingest::{Input, Naming};
@@ -86,8 +86,13 @@ fn refreshed(bank: &Bank, plan: usize, options: &PlanOptions) -> Vec<String> {
 }
 
 /// The seeds that a plan chooses on what is left of a bank's web.
-fn chosen(views: &Views, left: &HeldWeb<'_>, web: &KnownWeb, options: &PlanOptions) -> Vec<String> {
-    let list = choose::by_plan(left, &options.decide().unwrap(), &Unwatched).unwrap();
+fn chosen(
+    views: &Views,
+    left: &HeldOutWeb<'_>,
+    web: &BankWeb,
+    options: &PlanOptions,
+) -> Vec<String> {
+    let list = select::by_plan(left, &options.decide().unwrap(), &Unwatched).unwrap();
     let url = |page: u32| {
         let id = web.ids[left.pages[page as usize] as usize];
         views.name(id).unwrap().1
@@ -101,7 +106,7 @@ fn lists_are_those_of_a_bank_that_never_fetched_what_is_held_out() {
     let text = day_text(&SynthOptions::new(700), 0).unwrap();
     let whole = bank(folder.path(), "whole", &text);
     let views = Views::open(&whole).unwrap();
-    let web = KnownWeb::load(&views.reader, views.naming.sites, &Unwatched).unwrap();
+    let web = BankWeb::load(&views.reader, views.naming.sites, &Unwatched).unwrap();
     let crawled = web.crawled();
     for tenth in [None, Some(0), Some(7)] {
         let held: Vec<u32> = match tenth {
@@ -114,7 +119,7 @@ fn lists_are_those_of_a_bank_that_never_fetched_what_is_held_out() {
             is_held[page as usize] = true;
             urls.insert(views.name(web.ids[page as usize]).unwrap().1);
         }
-        let left = HeldWeb::new(&web, &is_held, &Unwatched).unwrap();
+        let left = HeldOutWeb::new(&web, &is_held, &Unwatched).unwrap();
         // The same without the records of these pages; of a page that is still linked to, its spam
         // mark is known.
         let still: BTreeSet<String> = left

@@ -29,7 +29,7 @@ use crate::engine::policy;
 use seedbank_algorithms::cores::{KnownComponent, Ledger, Selection};
 use seedbank_algorithms::graph::{Fingerprint, WeakComponents, number};
 use seedbank_algorithms::page::{PageId, PageSet, RowId, SiteId};
-use seedbank_algorithms::rank::Reads;
+use seedbank_algorithms::rank::Work;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::blocks::{PageBlock, place};
 use seedbank_store::evidence::{Links, Standing, StandingKey, Standings};
@@ -67,7 +67,7 @@ pub(crate) enum Attempt {
     /// The run came to a certain result.
     Done(Box<ChangedSelection>),
     /// Too much changed, or the result is not certain; with what was read in vain.
-    GivenUp(Reads),
+    GivenUp(Work),
 }
 
 /// The standings that the earlier refresh sees, as far as they were asked for.
@@ -138,7 +138,7 @@ pub(crate) fn run(
     let too_many = kept.len() > seeds && !policies.policy.may_pass_over_cores();
     if too_many || !earlier.certified || earlier.batch > store.counters()?.batch {
         // What is kept of further cores, or of uncertain ones, may be anywhere.
-        return Ok(Attempt::GivenUp(Reads::default()));
+        return Ok(Attempt::GivenUp(Work::default()));
     }
     watch.stage("load what changed", None);
     let rules = Rules::new(store, plan, policies.candidates.leave_out(), watch)?;
@@ -157,16 +157,16 @@ pub(crate) fn run(
         pages: 0,
     };
     let Some(touched) = run.touched(watch)? else {
-        return Ok(Attempt::GivenUp(Reads::default()));
+        return Ok(Attempt::GivenUp(Work::default()));
     };
     for &page in &touched {
         let component = run.before.component(page)?;
         if !run.open(component)? {
-            return Ok(Attempt::GivenUp(Reads::default()));
+            return Ok(Attempt::GivenUp(Work::default()));
         }
     }
     if !run.near.spread(touched.iter().copied())? {
-        return Ok(Attempt::GivenUp(Reads::default()));
+        return Ok(Attempt::GivenUp(Work::default()));
     }
     run.select((plan, policies), previous, &touched, watch)
 }
@@ -273,7 +273,7 @@ impl ChangedRun<'_> {
         watch: &dyn Watch,
     ) -> Result<Attempt, EngineError> {
         let may_pass_over = of_plan.1.policy.may_pass_over_cores();
-        let mut reads = Reads::default();
+        let mut reads = Work::default();
         let (mut more, mut load) = (FEW, 1);
         let mut wanted = Vec::new();
         let mut mine = Mine::default();
@@ -297,7 +297,7 @@ impl ChangedRun<'_> {
                 others.extend(record.hubs.iter().chain(&record.authorities));
             }
             let hubs = self.near.hubs(&others)?;
-            let components = WeakComponents::of(&hubs.graph, &hubs.pages);
+            let components = WeakComponents::new(&hubs.graph, &hubs.pages);
             let (mut known, verified) = self.known(&hubs, &components, &mine)?;
             let loaded = components.fingerprints();
             if !wanted.iter().all(|wanted| loaded.contains(wanted)) {
@@ -305,7 +305,8 @@ impl ChangedRun<'_> {
             }
             let first = number(components.len());
             for ((_, record), component) in absent.iter().zip(first..) {
-                let is_elsewhere = |page: u32| components.of_page(&hubs.graph, page).is_none();
+                let is_elsewhere =
+                    |page: u32| components.component_of_page(&hubs.graph, page).is_none();
                 let found = self.kept.absent(&hubs, record, &is_elsewhere)?;
                 known.insert(component, found);
             }
@@ -362,7 +363,8 @@ impl ChangedRun<'_> {
         let mut known = BTreeMap::new();
         let mut verified = BTreeSet::new();
         for (fingerprint, component) in components.fingerprints().iter().zip(0..) {
-            let is_in_it = |page: u32| components.of_page(&hubs.graph, page) == Some(component);
+            let is_in_it =
+                |page: u32| components.component_of_page(&hubs.graph, page) == Some(component);
             if let Some(record) = old.get(fingerprint) {
                 verified.insert(component);
                 known.insert(component, self.kept.component(hubs, record, &is_in_it)?);
@@ -413,7 +415,8 @@ impl ChangedRun<'_> {
         for &page in self.near.part().clone().union(touched) {
             self.before.standing(page)?;
             let number = hubs.number(page);
-            let component = number.and_then(|n| ledger.components().of_page(&hubs.graph, n));
+            let component =
+                number.and_then(|n| ledger.components().component_of_page(&hubs.graph, n));
             let links = match component {
                 Some(_) => Some(Links::Alone),
                 None => self.near.bare_standing(page)?,

@@ -85,7 +85,7 @@ pub(crate) fn load(
     hubs: &Hubs,
     earlier: Option<Earlier>,
 ) -> Result<Ledger, EngineError> {
-    let components = WeakComponents::of(&hubs.graph, &hubs.pages);
+    let components = WeakComponents::new(&hubs.graph, &hubs.pages);
     let mut known = BTreeMap::new();
     if let Some(earlier) = earlier {
         let mut kept = KeptCores::open(store, earlier)?;
@@ -95,7 +95,7 @@ pub(crate) fn load(
             let (_, record) = entry?;
             if let Some(&component) = present.get(&record.fingerprint) {
                 let found = kept.component(hubs, &record, &|page| {
-                    components.of_page(&hubs.graph, page) == Some(component)
+                    components.component_of_page(&hubs.graph, page) == Some(component)
                 })?;
                 known.insert(component, found);
             }
@@ -285,7 +285,7 @@ fn is_bound(value: f64) -> bool {
 pub(crate) fn names(hubs: &Hubs, components: &WeakComponents) -> Vec<(PageId, u32)> {
     let mut names = vec![(PageId(u64::MAX), 0); components.len()];
     for (&page, number) in hubs.pages.iter().zip(0..) {
-        let component = components.of_page(&hubs.graph, number);
+        let component = components.component_of_page(&hubs.graph, number);
         let name = component.and_then(|component| names.get_mut(component as usize));
         if let Some((name, pages)) = name {
             *name = page.min(*name);

@@ -31,7 +31,7 @@ use load::Hubs;
 use seedbank_algorithms::cores::{Ledger, Pick, Selection};
 use seedbank_algorithms::graph::number;
 use seedbank_algorithms::page::{PageId, PageSet};
-use seedbank_algorithms::rank::Reads;
+use seedbank_algorithms::rank::Work;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::{CoreRecord, RefreshId, SeedEvidence, SeedRecord, Succession};
 use seedbank_store::tables::{self, BitmapKey, VectorKey, VectorSide};
@@ -99,7 +99,7 @@ pub(crate) fn run(
         Some(refresh) => seeds_of(store, refresh)?,
         None => Vec::new(),
     };
-    let mut reads = Reads::default();
+    let mut reads = Work::default();
     if let Some(earlier) = earlier {
         match changed::run(store, (plan, rules), earlier, &previous, watch)? {
             Attempt::Done(part) => {

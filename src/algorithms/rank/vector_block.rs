@@ -12,8 +12,8 @@ use rayon::prelude::*;
 
 use crate::graph::number;
 
-use super::reads::Reads;
 use super::region::Side;
+use super::work::Work;
 
 /// A pass over fewer entries is done by one thread.
 const PARALLEL: usize = 1 << 13;
@@ -27,30 +27,30 @@ const SPARE: usize = 64;
 const LANES: usize = 4;
 
 /// Vectors side by side: their entries at one place form one row.
-pub(super) type Rows<const B: usize> = Vec<[f64; B]>;
+pub(super) type VectorBlock<const B: usize> = Vec<[f64; B]>;
 
 /// `A x` and `M x` of one vector. Cost: one visit of each entry.
-pub(super) fn square_of(side: Side<'_>, x: &[f64], visits: &mut Reads) -> (Vec<f64>, Vec<f64>) {
-    let x: Rows<1> = x.iter().map(|&entry| [entry]).collect();
-    let mut rooms = Rooms::default();
-    let hubs = square(side, &x, &mut rooms, visits);
+pub(super) fn square_of(side: Side<'_>, x: &[f64], work: &mut Work) -> (Vec<f64>, Vec<f64>) {
+    let x: VectorBlock<1> = x.iter().map(|&entry| [entry]).collect();
+    let mut rooms = Buffers::default();
+    let hubs = square(side, &x, &mut rooms, work);
     let [images, _] = rooms;
     (hubs, images.into_flattened())
 }
 
 /// Room for images.
-pub(super) type Rooms<const B: usize> = [Rows<B>; 2];
+pub(super) type Buffers<const B: usize> = [VectorBlock<B>; 2];
 
 /// Puts `M x` into the first of two rooms; returns `A x` of the last vector. Cost: one visit of
 /// each entry.
 pub(super) fn square<const B: usize>(
     side: Side<'_>,
     x: &[[f64; B]],
-    [images, more]: &mut Rooms<B>,
-    visits: &mut Reads,
+    [images, more]: &mut Buffers<B>,
+    work: &mut Work,
 ) -> Vec<f64> {
     let rows = side.lists;
-    visits.read(side.live, B);
+    work.read(side.live, B);
     images.resize(x.len(), [0.0; B]);
     let all = number(rows.len());
     if rows.entries().len() < PARALLEL {
@@ -73,11 +73,11 @@ pub(super) fn square<const B: usize>(
 fn images_of<const B: usize>(
     side: Side<'_>,
     weighted: &[[f64; B]],
-    (images, more): (&mut [[f64; B]], &mut Rows<B>),
-    visits: &mut Reads,
+    (images, more): (&mut [[f64; B]], &mut VectorBlock<B>),
+    work: &mut Work,
 ) -> [f64; B] {
     let rows = side.lists;
-    visits.read(side.live, B);
+    work.read(side.live, B);
     let (from, all) = (side.single, number(rows.len()));
     if rows.entries().len() < PARALLEL {
         let mut squares = keep(side, weighted, images);
@@ -330,9 +330,9 @@ fn by_chunk<const B: usize, T: Send>(
 
 /// Room for products and vectors, kept from one search to the next.
 #[derive(Clone, Default, Debug)]
-pub(super) struct Room {
-    single: (Rows<1>, Rows<1>),
-    double: (Rows<2>, Rooms<2>),
+pub(super) struct Workspace {
+    single: (VectorBlock<1>, VectorBlock<1>),
+    double: (VectorBlock<2>, Buffers<2>),
     /// Vectors that are not in use.
     spare: Vec<Vec<f64>>,
     /// How many products the last search took.
@@ -342,7 +342,7 @@ pub(super) struct Room {
 /// The image `M x` of a vector `x`, and `x . M x` over pages.
 pub(super) type Image = (Vec<f64>, f64);
 
-impl Room {
+impl Workspace {
     /// Takes vectors that are not used any more.
     pub(super) fn give(&mut self, vectors: impl IntoIterator<Item = Vec<f64>>) {
         let room = SPARE.saturating_sub(self.spare.len());
@@ -350,7 +350,7 @@ impl Room {
     }
 
     /// `M x`.
-    pub(super) fn one(&mut self, side: Side<'_>, x: &[f64], visits: &mut Reads) -> Image {
+    pub(super) fn one(&mut self, side: Side<'_>, x: &[f64], work: &mut Work) -> Image {
         let (weighted, more) = &mut self.single;
         weighted.clear();
         let pages = side.pages.iter();
@@ -358,7 +358,7 @@ impl Room {
         let mut image = self.spare.pop().unwrap_or_default();
         image.resize(x.len(), 0.0);
         let (images, _) = image.as_chunks_mut();
-        let [square] = images_of(side, weighted, (images, more), visits);
+        let [square] = images_of(side, weighted, (images, more), work);
         (image, square)
     }
 
@@ -367,7 +367,7 @@ impl Room {
         &mut self,
         side: Side<'_>,
         (x, y): (&[f64], &[f64]),
-        visits: &mut Reads,
+        work: &mut Work,
     ) -> [Image; 2] {
         let (weighted, [images, more]) = &mut self.double;
         weighted.clear();
@@ -375,7 +375,7 @@ impl Room {
         let entries = pages.zip(x.iter().zip(y));
         weighted.extend(entries.map(|(pages, (x, y))| [pages * x, pages * y]));
         images.resize(x.len(), [0.0; 2]);
-        let squares = images_of(side, weighted, (images, more), visits);
+        let squares = images_of(side, weighted, (images, more), work);
         let spare = &mut self.spare;
         [0, 1].map(|at| {
             let mut image = spare.pop().unwrap_or_default();

@@ -5,31 +5,31 @@ use std::sync::Arc;
 use crate::graph::{HubGraph, Remaining};
 
 use super::components::{Component, Labels};
-use super::large;
+use super::large_region;
 use super::principal::Principal;
-use super::reads::Reads;
 use super::region::Region;
-use super::starts::Starts;
+use super::start_vectors::StartVectors;
+use super::work::Work;
 
 /// How many vectors of a region are kept for a small part of it.
 const KEPT: usize = 6;
 
 /// A region that waits to be solved, or is solved.
 #[derive(Clone, Debug)]
-pub(super) struct Held {
+pub(super) struct RegionState {
     pub(super) component: Component,
     /// Whether it is known to be connected.
     pub(super) is_connected: bool,
     /// The vectors to start from, where there are any.
-    pub(super) parent: Option<Parent>,
+    pub(super) parent: Option<InheritedVectors>,
     /// The solution with its best authority; `None` until it is solved.
     pub(super) solved: Option<(Arc<Principal>, u32)>,
 }
 
 /// A region with vectors on its positions that may be good starts.
-pub(super) type Started = (Region, Starts);
+pub(super) type Started = (Region, StartVectors);
 
-impl Held {
+impl RegionState {
     /// The region that waits under this label, with starts. Where most of the large region that it came
     /// from is left, that is taken on, and what has gone from it counts no longer. Else it is gathered;
     /// `position` is the [scratch](Region::gather) for that.
@@ -38,18 +38,18 @@ impl Held {
         (graph, left, labels): (&HubGraph, &Remaining, &Labels),
         label: u32,
         position: &mut [u32],
-        visits: &mut Reads,
+        work: &mut Work,
     ) -> Started {
         let parent = match self.parent.take() {
-            Some(Parent::Whole(whole)) if large::is_worth_it(&whole.region) => {
+            Some(InheritedVectors::Whole(whole)) if large_region::is_worth_it(&whole.region) => {
                 let whole = Arc::unwrap_or_clone(whole);
                 let mut region = whole.region;
                 let is_hub = |class: u32| labels.hubs[class as usize] == label;
                 let is_authority = |class: u32| labels.authorities[class as usize] == label;
-                region.renew(left, is_hub, is_authority, visits);
+                region.renew(left, is_hub, is_authority, work);
                 let of = (graph, left);
                 return if region.is_worn() {
-                    self.whole(of, (region, whole.kept), position, visits)
+                    self.whole(of, (region, whole.kept), position, work)
                 } else {
                     (region, whole.kept)
                 };
@@ -59,8 +59,8 @@ impl Held {
         let Component {
             hubs, authorities, ..
         } = &self.component;
-        let region = Region::gather(graph, left, hubs, position, visits);
-        let warm = parent.map_or_else(Starts::default, |parent| {
+        let region = Region::gather(graph, left, hubs, position, work);
+        let warm = parent.map_or_else(StartVectors::default, |parent| {
             parent.starts(authorities, &region)
         });
         (region, warm)
@@ -72,12 +72,12 @@ impl Held {
         (graph, left): (&HubGraph, &Remaining),
         (region, warm): Started,
         position: &mut [u32],
-        visits: &mut Reads,
+        work: &mut Work,
     ) -> Started {
         if region.is_whole() {
             return (region, warm);
         }
-        let new = Region::gather(graph, left, &self.component.hubs, position, visits);
+        let new = Region::gather(graph, left, &self.component.hubs, position, work);
         let warm = warm.carried(&region, &new);
         (new, warm)
     }
@@ -85,7 +85,7 @@ impl Held {
 
 /// Vectors of the region that a region came from.
 #[derive(Clone, Debug)]
-pub(super) enum Parent {
+pub(super) enum InheritedVectors {
     /// All of them: what is left of a region is mostly one large part.
     Whole(Arc<Principal>),
     /// Their entries on the authorities of this part: many small parts must not keep the whole
@@ -93,8 +93,8 @@ pub(super) enum Parent {
     Part(Vec<Vec<f64>>),
 }
 
-impl Parent {
-    /// What a part of a region starts from; `authorities` are those that [`Parent::Part`] covers.
+impl InheritedVectors {
+    /// What a part of a region starts from; `authorities` are those that [`InheritedVectors::Part`] covers.
     pub(super) fn of(&self, authorities: &[u32], part: &Component) -> Self {
         match self {
             Self::Whole(principal) => {
@@ -110,11 +110,11 @@ impl Parent {
     }
 
     /// Starts for a region, from what was kept of its parent; `authorities` as above.
-    pub(super) fn starts(self, authorities: &[u32], region: &Region) -> Starts {
+    pub(super) fn starts(self, authorities: &[u32], region: &Region) -> StartVectors {
         match self {
             Self::Whole(principal) => principal.kept.carried(&principal.region, region),
             Self::Part(vectors) => {
-                Starts::Authorities(restricted(authorities, &vectors, region.authorities()))
+                StartVectors::Authorities(restricted(authorities, &vectors, region.authorities()))
             }
         }
     }

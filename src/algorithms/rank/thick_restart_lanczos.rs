@@ -14,9 +14,9 @@
 use crate::watch::{Interrupted, Watch};
 
 use super::dense::eigen;
-use super::reads::Reads;
 use super::region::Region;
 use super::vectors::{dot, dots, norm, recombine, residuals, scale, subtract};
+use super::work::Work;
 
 /// The basis grows to `BASIS` vectors, then shrinks to `KEPT`.
 const BASIS: usize = 18;
@@ -52,7 +52,7 @@ struct Basis<'a> {
 
 impl Basis<'_> {
     /// Adds a vector to the basis; `false` if it already lies in the span.
-    fn join(&mut self, mut vector: Vec<f64>, visits: &mut Reads) -> bool {
+    fn join(&mut self, mut vector: Vec<f64>, work: &mut Work) -> bool {
         let pages = self.region.authority_pages();
         let before = norm(pages, &vector);
         if before.is_nan()
@@ -70,7 +70,7 @@ impl Basis<'_> {
             }
             scale(&mut vector, 1.0 / after);
         }
-        let image = self.region.square(&vector, visits);
+        let image = self.region.square(&vector, work);
         let column = dots(pages, &self.vectors, &image);
         let own = dot(pages, &vector, &image);
         for (row, &entry) in self.projected.iter_mut().zip(&column) {
@@ -150,7 +150,7 @@ pub(super) fn largest_pairs(
     region: &Region,
     start: impl IntoIterator<Item = Vec<f64>>,
     (goal, most): (f64, u64),
-    visits: &mut Reads,
+    work: &mut Work,
     watch: &dyn Watch,
 ) -> Result<Ritz, Interrupted> {
     let mut basis = Basis {
@@ -160,7 +160,7 @@ pub(super) fn largest_pairs(
         projected: Vec::new(),
     };
     for vector in start {
-        basis.join(vector, visits);
+        basis.join(vector, work);
     }
     let room = if region.authorities().len() < LARGE {
         BASIS
@@ -173,7 +173,7 @@ pub(super) fn largest_pairs(
     let mut found = basis.state(&pairs);
     for _ in 0..PASSES {
         watch.proceed()?;
-        if spans_all(&basis) || found.is_good(goal) || visits.products > most {
+        if spans_all(&basis) || found.is_good(goal) || work.products > most {
             break;
         }
         let progress = found.residual.max(FLOOR) / found.gap.max(1e-15);
@@ -191,13 +191,13 @@ pub(super) fn largest_pairs(
         if !found
             .directions
             .into_iter()
-            .any(|next| basis.join(next, visits))
+            .any(|next| basis.join(next, work))
         {
             break;
         }
         for _ in 1..STEPS.min(room.saturating_sub(basis.vectors.len())) {
             let next = basis.images.last().cloned().unwrap_or_default();
-            if !basis.join(next, visits) {
+            if !basis.join(next, work) {
                 break;
             }
         }

@@ -8,10 +8,10 @@ use crate::watch::{Interrupted, Watch};
 
 use super::principal::Principal;
 use super::ranker::{Next, Ranker};
-use super::reads::Reads;
 use super::region::Region;
-use super::starts::Starts;
+use super::start_vectors::StartVectors;
 use super::vectors::{norm, scale};
+use super::work::Work;
 
 /// `a = A^T h`, `h = A a`, repeated `iterations` times from scratch for every core; sigma is the
 /// length of the last `A a` with `a` normalised.
@@ -20,25 +20,25 @@ use super::vectors::{norm, scale};
 /// prove: the result *is* what that many iterations give, converged or not. Cost: two passes over
 /// the merged entries that remain, for every iteration of every core.
 #[derive(Clone, Debug)]
-pub struct Classic {
+pub struct PowerIteration {
     iterations: u32,
     position: Vec<u32>,
-    visits: Reads,
+    work: Work,
 }
 
-impl Classic {
+impl PowerIteration {
     /// A ranker of this graph.
     #[must_use]
     pub fn new(graph: &HubGraph, iterations: u32) -> Self {
         Self {
             iterations: iterations.max(1),
             position: vec![NONE; graph.authority_members().len()],
-            visits: Reads::default(),
+            work: Work::default(),
         }
     }
 }
 
-impl Ranker for Classic {
+impl Ranker for PowerIteration {
     fn next(
         &mut self,
         graph: &HubGraph,
@@ -47,8 +47,8 @@ impl Ranker for Classic {
     ) -> Result<Option<Next>, Interrupted> {
         let hubs = 0..number(graph.hub_members().len());
         let hubs: Vec<u32> = hubs.filter(|&class| left.hubs(class) > 0).collect();
-        let visits = &mut self.visits;
-        let region = Region::gather(graph, left, &hubs, &mut self.position, visits);
+        let work = &mut self.work;
+        let region = Region::gather(graph, left, &hubs, &mut self.position, work);
         if region.hubs().is_empty() {
             return Ok(None);
         }
@@ -57,10 +57,10 @@ impl Ranker for Classic {
         let mut sigma = 0.0;
         for _ in 0..self.iterations {
             watch.proceed()?;
-            a = region.cite(&h, visits);
+            a = region.cite(&h, work);
             let length = norm(region.authority_pages(), &a);
             scale(&mut a, 1.0 / length);
-            h = region.lead(&a, visits);
+            h = region.lead(&a, work);
             sigma = norm(region.hub_pages(), &h);
             scale(&mut h, 1.0 / sigma);
         }
@@ -77,7 +77,7 @@ impl Ranker for Classic {
             doubt: None,
             is_exact: true,
             is_deep: true,
-            kept: Starts::default(),
+            kept: StartVectors::default(),
             region,
         }))))
     }
@@ -92,9 +92,9 @@ impl Ranker for Classic {
         Ok(None)
     }
 
-    fn removed(&mut self, _graph: &HubGraph, _left: &Remaining, _touched: &Touched) {}
+    fn pages_removed(&mut self, _graph: &HubGraph, _left: &Remaining, _touched: &Touched) {}
 
-    fn reads(&self) -> Reads {
-        self.visits
+    fn work(&self) -> Work {
+        self.work
     }
 }

@@ -1,13 +1,13 @@
 //! Weights that prove a bound (Collatz and Wielandt, see [`super::super::certificate`]), with their image.
 //!
-//! Weights are on a [grid](super::super::coarse) of few digits, so that sums of them are exact as long as
+//! Weights are on a [grid](super::super::quantize) of few digits, so that sums of them are exact as long as
 //! they are below 2^42: an image is brought up to date by what was added to the weights, and comes out as
 //! if it had been computed anew, whatever the order of the sums.
 
-use super::super::coarse;
-use super::super::reads::Reads;
+use super::super::quantize;
 use super::super::region::Region;
-use super::super::rows::Room;
+use super::super::vector_block::Workspace;
+use super::super::work::Work;
 
 /// Sums of weights are exact below this.
 const EXACT: f64 = (1_u64 << 42) as f64;
@@ -58,8 +58,8 @@ impl Proof {
 
 impl Weights {
     /// Cost: one visit of each entry.
-    pub(super) fn new(region: &Region, y: Vec<f64>, room: &mut Room, visits: &mut Reads) -> Self {
-        let (image, _) = room.one(region.of_authorities(), &y, visits);
+    pub(super) fn new(region: &Region, y: Vec<f64>, room: &mut Workspace, work: &mut Work) -> Self {
+        let (image, _) = room.one(region.of_authorities(), &y, work);
         Self {
             y,
             image,
@@ -96,7 +96,7 @@ impl Weights {
             let is_old = behind.first().is_some_and(|(other, _)| *other == at);
             rest = &behind[usize::from(is_old)..];
             // A raised weight is above 1, and on the grid.
-            packed.extend(coarse::weight_code(self.y[at as usize]).map(|code| (at, code)));
+            packed.extend(quantize::weight_code(self.y[at as usize]).map(|code| (at, code)));
         }
         packed.extend_from_slice(rest);
         packed
@@ -110,7 +110,7 @@ impl Weights {
         mu: f64,
         most: usize,
         scratch: &mut Scratch,
-        visits: &mut Reads,
+        work: &mut Work,
     ) -> bool {
         scratch.added.resize(region.hubs().len(), 0.0);
         scratch.times.clear();
@@ -137,11 +137,11 @@ impl Weights {
                 let lack = (1.0 - self.y[at] / need).min(AGAIN);
                 let beyond = (BEYOND + lack) * f64::exp2(-f64::from(*times / HALVED));
                 *times = times.saturating_add(1);
-                let Some(code) = coarse::weight_code(need * (1.0 + beyond)) else {
-                    *visits += reads as u64;
+                let Some(code) = quantize::weight_code(need * (1.0 + beyond)) else {
+                    *work += reads as u64;
                     return false;
                 };
-                raised.push((v, coarse::weight(code)));
+                raised.push((v, quantize::weight(code)));
             }
             pending.clear();
             for &(v, y) in &raised {
@@ -180,7 +180,7 @@ impl Weights {
                 break;
             }
         }
-        *visits += reads as u64;
+        *work += reads as u64;
         pending.is_empty() && self.image.iter().all(|image| *image < EXACT)
     }
 }
@@ -206,32 +206,32 @@ mod tests {
             let graph = links.graph().unwrap();
             let hubs: Vec<u32> = (0..number(graph.hub_members().len())).collect();
             let mut position = vec![NONE; graph.authority_members().len()];
-            let mut visits = Reads::default();
+            let mut work = Work::default();
             let left = Remaining::all(&graph);
-            let region = Region::gather(&graph, &left, &hubs, &mut position, &mut visits);
+            let region = Region::gather(&graph, &left, &hubs, &mut position, &mut work);
             let mut power = vec![1.0; region.authorities().len()];
             for _ in 0..300 {
-                power = region.square(&power, &mut visits);
+                power = region.square(&power, &mut work);
                 let top = power.iter().copied().fold(0.0, f64::max);
                 for entry in &mut power {
                     *entry /= top;
                 }
             }
-            let image = region.square(&power, &mut visits);
+            let image = region.square(&power, &mut work);
             let along: f64 = image.iter().copied().fold(0.0, f64::max);
-            let mut weights = Weights::new(&region, vec![1.0; power.len()], &mut Room::default(), &mut visits);
+            let mut weights = Weights::new(&region, vec![1.0; power.len()], &mut Workspace::default(), &mut work);
             let mut scratch = Scratch::default();
             let bound = along * ratio;
-            prop_assert!(weights.raise(&region, bound, usize::MAX, &mut scratch, &mut visits));
+            prop_assert!(weights.raise(&region, bound, usize::MAX, &mut scratch, &mut work));
             prop_assert!(weights.bound(&region) <= bound);
-            let anew = Weights::new(&region, weights.y.clone(), &mut Room::default(), &mut visits);
+            let anew = Weights::new(&region, weights.y.clone(), &mut Workspace::default(), &mut work);
             prop_assert_eq!(&anew.image, &weights.image);
             // Nothing proves less than the largest eigenvalue.
             let least = weights.bound(&region).min(anew.bound(&region));
             prop_assert!(least >= along * (1.0 - 1e-6), "{} of {}", least, along);
-            let given_up = weights.raise(&region, along * 0.9, 100_000, &mut scratch, &mut visits);
+            let given_up = weights.raise(&region, along * 0.9, 100_000, &mut scratch, &mut work);
             prop_assert!(!given_up);
-            let anew = Weights::new(&region, weights.y.clone(), &mut Room::default(), &mut visits);
+            let anew = Weights::new(&region, weights.y.clone(), &mut Workspace::default(), &mut work);
             prop_assert!(anew.bound(&region) >= along * (1.0 - 1e-6));
         }
     }

@@ -32,11 +32,13 @@ use crate::watch::{Interrupted, Watch};
 
 use super::certificate::Ones;
 use super::dense::eigen;
-use super::reads::Reads;
 use super::region::Region;
-use super::rows::{Rooms, Rows, column, each, products, recombine, residuals, square};
-use super::starts::Starts;
+use super::start_vectors::StartVectors;
+use super::vector_block::{
+    Buffers, VectorBlock, column, each, products, recombine, residuals, square,
+};
 use super::vectors::{norm, scale};
+use super::work::Work;
 
 /// Between these numbers of authority classes a block has 24 vectors, otherwise 16: more would save
 /// reads, but the work between reads grows with the square.
@@ -59,7 +61,7 @@ const RANK: f64 = 1e-11;
 pub(super) const UNSETTLED: f64 = 0.1;
 /// What rounding leaves of a residual, relative to the value.
 pub(super) const ROUNDING: f64 = 4e-15;
-/// Pairs nearer to each other than this are left to [`super::lanczos`] and a tighter proof.
+/// Pairs nearer to each other than this are left to [`super::thick_restart_lanczos`] and a tighter proof.
 pub(super) const NEAREST: f64 = 1e-5;
 
 /// What was found in a region.
@@ -75,7 +77,7 @@ pub(super) struct Found {
     pub(super) values: Vec<f64>,
     /// Ritz vectors of unit length over pages, good starts once pages have left. The first is
     /// nonnegative up to its error.
-    pub(super) vectors: Starts,
+    pub(super) vectors: StartVectors,
 }
 
 /// How the search went.
@@ -94,13 +96,13 @@ pub(super) fn principal(
     region: &Region,
     warm: Vec<Vec<f64>>,
     goal: f64,
-    visits: &mut Reads,
+    work: &mut Work,
     watch: &dyn Watch,
 ) -> Result<Search, Interrupted> {
     if WIDE.contains(&region.authorities().len()) {
-        search::<24>(region, warm, goal, visits, watch)
+        search::<24>(region, warm, goal, work, watch)
     } else {
-        search::<16>(region, warm, goal, visits, watch)
+        search::<16>(region, warm, goal, work, watch)
     }
 }
 
@@ -108,7 +110,7 @@ fn search<const B: usize>(
     region: &Region,
     warm: Vec<Vec<f64>>,
     goal: f64,
-    visits: &mut Reads,
+    work: &mut Work,
     watch: &dyn Watch,
 ) -> Result<Search, Interrupted> {
     let pages = region.authority_pages();
@@ -118,7 +120,7 @@ fn search<const B: usize>(
     let mut block = Block::<B>::start(region, warm);
     // The last vector is all ones.
     let ones = Ones {
-        sums: block.look(visits),
+        sums: block.look(work),
         image: column(&block.rooms[0], B - 1),
     };
     let mut pairs = block.ritz();
@@ -145,8 +147,8 @@ fn search<const B: usize>(
             0 => pairs.degree(goal).max(2),
             _ => pairs.degree(goal),
         };
-        block.filter(&pairs, degree, visits, watch)?;
-        block.look(visits);
+        block.filter(&pairs, degree, work, watch)?;
+        block.look(work);
         pairs = block.ritz();
     }
     Ok(Search::GivenUp(block.columns(4)))
@@ -220,11 +222,11 @@ impl<const B: usize> Pairs<B> {
 
 struct Block<'a, const B: usize> {
     region: &'a Region,
-    vectors: Rows<B>,
+    vectors: VectorBlock<B>,
     /// Room for the vectors that a filter is working on.
-    now: Rows<B>,
+    now: VectorBlock<B>,
     /// The first has `M x` while [`Block::look`] is up to date; both are reused.
-    rooms: Rooms<B>,
+    rooms: Buffers<B>,
 }
 
 impl<'a, const B: usize> Block<'a, B> {
@@ -251,12 +253,12 @@ impl<'a, const B: usize> Block<'a, B> {
     }
 
     /// Computes the images; returns `A x` of the last vector, by hubs.
-    fn look(&mut self, visits: &mut Reads) -> Vec<f64> {
+    fn look(&mut self, work: &mut Work) -> Vec<f64> {
         square(
             self.region.of_authorities(),
             &self.vectors,
             &mut self.rooms,
-            visits,
+            work,
         )
     }
 
@@ -281,7 +283,7 @@ impl<'a, const B: usize> Block<'a, B> {
         &mut self,
         pairs: &Pairs<B>,
         degree: u32,
-        visits: &mut Reads,
+        work: &mut Work,
         watch: &dyn Watch,
     ) -> Result<(), Interrupted> {
         let half = pairs.unwanted() / 2.0;
@@ -295,7 +297,7 @@ impl<'a, const B: usize> Block<'a, B> {
         });
         for _ in 1..degree {
             watch.proceed()?;
-            square(self.region.of_authorities(), now, &mut self.rooms, visits);
+            square(self.region.of_authorities(), now, &mut self.rooms, work);
             let next = 1.0 / (2.0 / first - scale);
             let factor = 2.0 * next / half;
             each(before, &self.rooms[0], |x, image| {
@@ -323,7 +325,7 @@ impl<'a, const B: usize> Block<'a, B> {
             // The part of the second vector that rounding leaves in the first.
             error: pairs.error() + ROUNDING / pairs.gap(),
             values: pairs.values[..kept].to_vec(),
-            vectors: Starts::Authorities(vectors),
+            vectors: StartVectors::Authorities(vectors),
         }
     }
 

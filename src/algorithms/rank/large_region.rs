@@ -25,15 +25,15 @@ use std::ops::Range;
 
 use crate::watch::{Interrupted, Watch};
 
-use super::block::{self, Found, Search};
 use super::certificate::{Ones, Raising, TIE, Tightness, VALUE, bound, certify};
-use super::krylov;
+use super::chebyshev_block::{self, Found, Search};
 use super::principal::Principal;
-use super::reads::Reads;
 use super::region::Region;
-use super::rows::{Room, square_of};
-use super::starts::Starts;
+use super::single_vector_lanczos;
+use super::start_vectors::StartVectors;
+use super::vector_block::{Workspace, square_of};
 use super::vectors::{add, largest, norm, scale};
+use super::work::Work;
 
 /// The numbers of authority classes for which this way is worth it. For more classes, the vectors of a
 /// recurrence would take too much memory: some 400 bytes per class.
@@ -44,7 +44,7 @@ const TOO_LARGE: usize = 1 << 20;
 
 /// How accurate a solution is asked for.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Depth {
+pub(super) struct Precision {
     /// The goal for the error of the vector, in length.
     goal: f64,
     /// The proofs to give, each tighter than the one before.
@@ -53,19 +53,19 @@ pub(super) struct Depth {
 }
 
 /// It leaves hardly any decision open.
-pub(super) const FIRST: Depth = Depth {
+pub(super) const FIRST: Precision = Precision {
     goal: 3e-8,
     proofs: &[VALUE],
     is_deep: false,
 };
 /// Enough to tell ties of scores.
-pub(super) const DEEP: Depth = Depth {
+pub(super) const DEEP: Precision = Precision {
     goal: 1e-12,
     proofs: &[VALUE],
     is_deep: true,
 };
 /// Enough to tell ties of regions, too.
-pub(super) const TIGHT: Depth = Depth {
+pub(super) const TIGHT: Precision = Precision {
     proofs: &[VALUE, TIE],
     ..DEEP
 };
@@ -81,7 +81,7 @@ const KNOWN: usize = 6;
 pub(super) enum Attempt {
     Solved(Principal),
     /// The region was not solved; with starts for another way.
-    Open(Region, Starts),
+    Open(Region, StartVectors),
 }
 
 /// Whether a region has such a size and is not complete; a complete one has a closed form.
@@ -92,46 +92,49 @@ pub(super) fn is_worth_it(region: &Region) -> bool {
 /// Solves a region as long as its principal pair is clearly apart from the second.
 pub(super) fn attempt(
     region: Region,
-    warm: Starts,
-    depth: Depth,
-    room: &mut Room,
-    visits: &mut Reads,
+    warm: StartVectors,
+    depth: Precision,
+    room: &mut Workspace,
+    work: &mut Work,
     watch: &dyn Watch,
 ) -> Result<Attempt, Interrupted> {
-    let starts = warm.first(krylov::STARTS).on_hubs(&region, visits);
-    let (found, ones) = krylov::principal(&region, &starts, depth.goal, room, visits, watch)?;
+    let starts = warm
+        .first(single_vector_lanczos::STARTS)
+        .on_hubs(&region, work);
+    let (found, ones) =
+        single_vector_lanczos::principal(&region, &starts, depth.goal, room, work, watch)?;
     let (found, ones) = match found {
         Ok(found) => (found, ones),
         Err(reached) if region.authorities().len() >= TOO_LARGE => {
-            return Ok(Attempt::Open(region, Starts::Hubs(reached)));
+            return Ok(Attempt::Open(region, StartVectors::Hubs(reached)));
         }
         Err(reached) => {
-            let mut starts = Starts::Hubs(reached).on_authorities(&region, visits);
-            starts.extend(warm.on_authorities(&region, visits));
-            match block::principal(&region, starts, depth.goal, visits, watch)? {
+            let mut starts = StartVectors::Hubs(reached).on_authorities(&region, work);
+            starts.extend(warm.on_authorities(&region, work));
+            match chebyshev_block::principal(&region, starts, depth.goal, work, watch)? {
                 Search::Done(found, ones) => (*found, ones),
                 Search::GivenUp(starts) => {
-                    return Ok(Attempt::Open(region, Starts::Authorities(starts)));
+                    return Ok(Attempt::Open(region, StartVectors::Authorities(starts)));
                 }
             }
         }
     };
     let known = (depth, f64::INFINITY);
-    Ok(finished(region, (found, &ones), known, visits))
+    Ok(finished(region, (found, &ones), known, work))
 }
 
 /// Scores and proof of what was found; `upper` is what is proved of sigma already, infinite for nothing.
 fn finished(
     region: Region,
     (mut found, ones): (Found, &Ones),
-    (depth, upper): (Depth, f64),
-    visits: &mut Reads,
+    (depth, upper): (Precision, f64),
+    work: &mut Work,
 ) -> Attempt {
-    let candidate = Candidate::of(&region, &found, visits);
+    let candidate = Candidate::of(&region, &found, work);
     found.error = found
         .error
         .max(candidate.residual(&region, found.lambda) / found.gap);
-    match candidate.prove(&region, &found, ones, (depth, upper), visits) {
+    match candidate.prove(&region, &found, ones, (depth, upper), work) {
         Ok(upper) => {
             let mut principal = candidate.solution(region, found, ones, upper);
             principal.is_deep = depth.is_deep;
@@ -140,9 +143,9 @@ fn finished(
         Err(raised) => {
             let top = largest(&raised);
             let raised = raised.iter().map(|z| (z - 1.0) / top).collect();
-            let vectors = found.vectors.truncated(4).on_authorities(&region, visits);
+            let vectors = found.vectors.truncated(4).on_authorities(&region, work);
             let starts = std::iter::once(raised).chain(vectors);
-            Attempt::Open(region, Starts::Authorities(starts.collect()))
+            Attempt::Open(region, StartVectors::Authorities(starts.collect()))
         }
     }
 }
@@ -150,9 +153,9 @@ fn finished(
 /// Solves a region again, more exactly. Its gap is known, so no rival is looked for, and its value is proved.
 pub(super) fn deepen(
     principal: Principal,
-    depth: Depth,
-    room: &mut Room,
-    visits: &mut Reads,
+    depth: Precision,
+    room: &mut Workspace,
+    work: &mut Work,
     watch: &dyn Watch,
 ) -> Result<Attempt, Interrupted> {
     let Principal {
@@ -165,28 +168,31 @@ pub(super) fn deepen(
         ..
     } = principal;
     if is_deep || !is_worth_it(&region) {
-        let kept = kept.truncated(3).on_authorities(&region, visits);
+        let kept = kept.truncated(3).on_authorities(&region, work);
         let starts = std::iter::once(authority_scores).chain(kept.into_iter().skip(1));
-        return Ok(Attempt::Open(region, Starts::Authorities(starts.collect())));
+        return Ok(Attempt::Open(
+            region,
+            StartVectors::Authorities(starts.collect()),
+        ));
     }
-    let start = kept.first(1).on_hubs(&region, visits);
+    let start = kept.first(1).on_hubs(&region, work);
     let goal = depth.goal;
-    let found = krylov::sharpen(&region, (&start, gap), goal, room, visits, watch)?;
+    let found = single_vector_lanczos::sharpen(&region, (&start, gap), goal, room, work, watch)?;
     let Some((lambda, error, vector)) = found else {
-        return attempt(region, kept, depth, room, visits, watch);
+        return attempt(region, kept, depth, room, work, watch);
     };
-    let kept = kept.truncated(krylov::STARTS);
-    let mut vectors = kept.on_hubs(&region, visits);
+    let kept = kept.truncated(single_vector_lanczos::STARTS);
+    let mut vectors = kept.on_hubs(&region, work);
     vectors[0] = vector;
     let found = Found {
         lambda,
         gap,
         error,
         values: vec![lambda, lambda * (1.0 - gap)],
-        vectors: Starts::Hubs(vectors),
+        vectors: StartVectors::Hubs(vectors),
     };
-    let ones = Ones::of(&region, visits);
-    Ok(finished(region, (found, &ones), (depth, upper), visits))
+    let ones = Ones::of(&region, work);
+    Ok(finished(region, (found, &ones), (depth, upper), work))
 }
 
 /// The vector that was found, without the entries that its error made negative.
@@ -202,21 +208,21 @@ struct Candidate {
 
 impl Candidate {
     /// Cost: two visits of each entry at most.
-    fn of(region: &Region, found: &Found, visits: &mut Reads) -> Self {
+    fn of(region: &Region, found: &Found, work: &mut Work) -> Self {
         let first = found.vectors.vectors().first();
         let first = first.map_or(&[][..], Vec::as_slice);
         let (side, is_of_hubs) = match found.vectors {
-            Starts::Hubs(_) => (region.of_hubs(), true),
-            Starts::Authorities(_) => (region.of_authorities(), false),
+            StartVectors::Hubs(_) => (region.of_hubs(), true),
+            StartVectors::Authorities(_) => (region.of_authorities(), false),
         };
         let lack: Vec<f64> = first.iter().map(|x| x.min(0.0)).collect();
         let x = first.iter().zip(side.pages);
         let x: Vec<f64> = x
             .map(|(x, pages)| if *pages > 0.0 { x.max(0.0) } else { 0.0 })
             .collect();
-        let (across, image) = square_of(side, &x, visits);
+        let (across, image) = square_of(side, &x, work);
         let (x, hubs, image) = if is_of_hubs {
-            let image_of_across = region.cite(&image, visits);
+            let image_of_across = region.cite(&image, work);
             (across, image, image_of_across)
         } else {
             (x, across, image)
@@ -243,8 +249,8 @@ impl Candidate {
         region: &Region,
         found: &Found,
         ones: &Ones,
-        (depth, proved): (Depth, f64),
-        visits: &mut Reads,
+        (depth, proved): (Precision, f64),
+        work: &mut Work,
     ) -> Result<f64, Vec<f64>> {
         let lambda = found.lambda;
         let tightest = depth.proofs.iter().map(|proof| proof.tau);
@@ -259,30 +265,27 @@ impl Candidate {
             scale(&mut of, 1.0 / top);
             of
         });
-        let holds = |raising: &mut Raising<'_>, most: u64, visits: &mut Reads| {
+        let holds = |raising: &mut Raising<'_>, most: u64, work: &mut Work| {
             let mut proofs = depth.proofs.iter();
-            proofs.all(|proof| certify(raising, lambda, (&x, &image), *proof, visits, most))
+            proofs.all(|proof| certify(raising, lambda, (&x, &image), *proof, work, most))
         };
         let mut raising = Raising::of_ones(region, ones);
-        let most = visits.products + PATIENCE * region.rows().entries().len() as u64;
-        if holds(&mut raising, most, visits) {
+        let most = work.products + PATIENCE * region.rows().entries().len() as u64;
+        if holds(&mut raising, most, work) {
             return Ok(tightest);
         }
         let mut z = vec![1.0; self.x.len()];
         let highest = largest(&ones.image);
-        let vectors = found
-            .vectors
-            .first(KNOWN + 1)
-            .on_authorities(region, visits);
+        let vectors = found.vectors.first(KNOWN + 1).on_authorities(region, work);
         let known = found.values.iter().zip(&vectors).skip(1);
         for (value, vector) in known.filter(|(value, _)| **value > lambda * 0.5) {
             let local: Vec<f64> = vector.iter().map(|entry| entry.abs()).collect();
             let weight = highest / (lambda - value) / largest(&local);
             add(&mut z, weight, &local);
         }
-        raising = Raising::new(region, z, visits);
-        let most = visits.products + MOST * region.rows().entries().len() as u64;
-        if holds(&mut raising, most, visits) {
+        raising = Raising::new(region, z, work);
+        let most = work.products + MOST * region.rows().entries().len() as u64;
+        if holds(&mut raising, most, work) {
             Ok(tightest)
         } else {
             Err(raising.into_z())
@@ -325,5 +328,5 @@ impl Candidate {
 }
 
 #[cfg(test)]
-#[path = "large_tests.rs"]
+#[path = "large_region_tests.rs"]
 mod tests;

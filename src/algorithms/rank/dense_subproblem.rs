@@ -10,8 +10,8 @@
 
 use crate::graph::Csr;
 
-use super::reads::Reads;
 use super::region::Region;
+use super::work::Work;
 
 /// The most entries that are solved for: a matrix of 17 MB.
 pub(super) const MOST: usize = 2048;
@@ -30,11 +30,11 @@ pub(super) fn solve(
     few: &[u32],
     mu: f64,
     (rest, error): (&[f64], f64),
-    visits: &mut Reads,
+    work: &mut Work,
 ) -> Option<Vec<f64>> {
     let pages = few.iter().map(|&at| region.authority_pages()[at as usize]);
     let roots: Vec<f64> = pages.map(f64::sqrt).collect();
-    let matrix = matrix(region, few, mu, &roots, visits);
+    let matrix = matrix(region, few, mu, &roots, work);
     let scale = matrix.iter().map(|row| row.last().copied());
     let scale: Vec<f64> = scale.collect::<Option<_>>()?;
     if !scale.iter().all(|entry| *entry > 0.0) {
@@ -72,18 +72,12 @@ pub(super) fn solve(
 }
 
 /// `mu - M_SS` over roots of pages, which is symmetric: the rows up to the diagonal.
-fn matrix(
-    region: &Region,
-    few: &[u32],
-    mu: f64,
-    roots: &[f64],
-    visits: &mut Reads,
-) -> Vec<Vec<f64>> {
+fn matrix(region: &Region, few: &[u32], mu: f64, roots: &[f64], work: &mut Work) -> Vec<Vec<f64>> {
     let mut lists = Csr::default();
     for &at in few {
         lists.push(region.citers().list(at).iter().copied());
     }
-    visits.read(lists.entries().len(), 1);
+    work.read(lists.entries().len(), 1);
     let rows = lists.transpose(region.hubs().len());
     let mut lower: Vec<Vec<f64>> = (1..=few.len()).map(|length| vec![0.0; length]).collect();
     for (row, times) in (0..).zip(region.hub_pages()) {
@@ -157,7 +151,7 @@ mod tests {
                 for (&at, d) in few.iter().zip(d) {
                     all[at as usize] = *d;
                 }
-                let all = region.square(&all, &mut Reads::default());
+                let all = region.square(&all, &mut Work::default());
                 few.iter().map(|&at| all[at as usize]).collect()
             };
             let mut ones = vec![1.0; few.len()];
@@ -170,7 +164,7 @@ mod tests {
             prop_assume!((share - 1.0).abs() > 1e-3);
             let mu = top * share;
             let rest: Vec<f64> = (0..few.len()).map(|at| 1.0 + (at % 3) as f64).collect();
-            let solution = solve(&region, &few, mu, (&rest, 1e-3), &mut Reads::default());
+            let solution = solve(&region, &few, mu, (&rest, 1e-3), &mut Work::default());
             prop_assert_eq!(solution.is_some(), share > 1.0, "{}", share);
             if let Some(d) = solution {
                 for ((d, image), rest) in d.iter().zip(image(&d)).zip(&rest) {

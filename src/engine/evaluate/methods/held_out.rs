@@ -4,14 +4,14 @@
 //! else links to it, it is not there at all, and so are known pages that only held-out pages link to.
 //! Everything that methods look at follows from what is left: values, `P_uniq`, PageRank.
 
-use super::known::{KnownWeb, facts};
+use super::bank_web::{BankWeb, facts};
 use crate::engine::EngineError;
 use crate::engine::error::{no_rows, no_site, no_web, no_whole};
 use crate::engine::plan::{CorePlan, Pages};
 use crate::engine::refresh::web::load::values_of;
 use seedbank_algorithms::cover::web::{ValueBy, WebGraph};
 use seedbank_algorithms::cover::{PUniq, PageFacts, SiteGraph, Value, Weights, page_value};
-use seedbank_algorithms::graph::{Csr, HubGraph, NONE, Rows, WholeGraph};
+use seedbank_algorithms::graph::{Csr, HubGraph, NONE, PageGraph, Rows};
 use seedbank_algorithms::rank::pagerank;
 use seedbank_algorithms::watch::Watch;
 
@@ -27,8 +27,8 @@ pub(super) struct Worth {
 }
 
 /// The pages that are left, numbered in URL order, with their links and what is known of them.
-pub(super) struct HeldWeb<'a> {
-    web: &'a KnownWeb,
+pub(super) struct HeldOutWeb<'a> {
+    web: &'a BankWeb,
     /// The number in `web` of each page.
     pub(super) pages: Vec<u32>,
     pub(super) crawled: Vec<bool>,
@@ -41,17 +41,17 @@ pub(super) struct HeldWeb<'a> {
 }
 
 /// A site with crawled pages.
-pub(super) struct HeldSite<'a> {
-    pub(super) site: &'a super::known::KnownSite,
+pub(super) struct HeldOutSite<'a> {
+    pub(super) site: &'a super::bank_web::BankSite,
     /// The numbers of its crawled pages.
     pub(super) pages: Vec<u32>,
     pub(super) graph: SiteGraph,
 }
 
-impl<'a> HeldWeb<'a> {
+impl<'a> HeldOutWeb<'a> {
     /// What is left of the web without some of its crawled pages; `held` has an entry for each page.
     pub(super) fn new(
-        web: &'a KnownWeb,
+        web: &'a BankWeb,
         held: &[bool],
         watch: &dyn Watch,
     ) -> Result<Self, EngineError> {
@@ -106,7 +106,7 @@ impl<'a> HeldWeb<'a> {
         });
         let p_uniq = p_uniq.collect();
         let intra = predecessors.clone();
-        let whole = WholeGraph::new(intra, Csr::default(), &Csr::default()).map_err(no_whole)?;
+        let whole = PageGraph::new(intra, Csr::default(), &Csr::default()).map_err(no_whole)?;
         let (pagerank, _) = pagerank(&whole, watch)?;
         Ok(Self {
             web,
@@ -191,7 +191,7 @@ impl<'a> HeldWeb<'a> {
         &self,
         weights: &Weights,
         p_uniq: Option<Value>,
-    ) -> Result<Vec<HeldSite<'a>>, EngineError> {
+    ) -> Result<Vec<HeldOutSite<'a>>, EngineError> {
         let mut pages: Vec<Vec<u32>> = vec![Vec::new(); self.web.sites.len()];
         let mut places = vec![NONE; self.pages.len()];
         for page in (0..).take(self.pages.len()) {
@@ -218,7 +218,7 @@ impl<'a> HeldWeb<'a> {
                 links.extend(targets.map(|&target| (place(page), place(target))));
             }
             let graph = SiteGraph::new(values.collect(), links);
-            sites.push(HeldSite {
+            sites.push(HeldOutSite {
                 site,
                 graph: graph.map_err(|e| no_site(e, &site.name))?,
                 pages,

@@ -1,40 +1,40 @@
 //! Vectors that a search may start from, on the side of a region that they were found on.
 
-use super::reads::Reads;
 use super::region::Region;
+use super::work::Work;
 
 /// Vectors on the positions of a region, one entry for each page of a class.
 #[derive(Clone, Debug)]
-pub(crate) enum Starts {
+pub(crate) enum StartVectors {
     Hubs(Vec<Vec<f64>>),
     Authorities(Vec<Vec<f64>>),
 }
 
-impl Default for Starts {
+impl Default for StartVectors {
     fn default() -> Self {
         Self::Authorities(Vec::new())
     }
 }
 
-impl Starts {
+impl StartVectors {
     /// As vectors on the hubs. Cost: where they are not, one visit of each entry for each.
-    pub(super) fn on_hubs(self, region: &Region, visits: &mut Reads) -> Vec<Vec<f64>> {
+    pub(super) fn on_hubs(self, region: &Region, work: &mut Work) -> Vec<Vec<f64>> {
         match self {
             Self::Hubs(vectors) => vectors,
             Self::Authorities(vectors) => {
                 let vectors = vectors.iter();
-                vectors.map(|vector| region.lead(vector, visits)).collect()
+                vectors.map(|vector| region.lead(vector, work)).collect()
             }
         }
     }
 
     /// As vectors on the authorities, at the same cost.
-    pub(super) fn on_authorities(self, region: &Region, visits: &mut Reads) -> Vec<Vec<f64>> {
+    pub(super) fn on_authorities(self, region: &Region, work: &mut Work) -> Vec<Vec<f64>> {
         match self {
             Self::Authorities(vectors) => vectors,
             Self::Hubs(vectors) => {
                 let vectors = vectors.iter();
-                vectors.map(|vector| region.cite(vector, visits)).collect()
+                vectors.map(|vector| region.cite(vector, work)).collect()
             }
         }
     }

@@ -28,7 +28,7 @@ pub enum Role {
 /// with something that only the other is linked with, and so on. It is tried in one order only, and
 /// given up after 64 pairs. Cost: the lists of the pairs, twice; they are added to `visits`.
 #[must_use]
-pub fn twins(
+pub fn are_symmetric(
     graph: &HubGraph,
     left: &Remaining,
     role: Role,
@@ -230,7 +230,7 @@ mod tests {
             let left = Remaining::all(&graph);
             let classes = number(graph.citers().len());
             for (a, b) in (0..classes).flat_map(|a| (0..classes).map(move |b| (a, b))) {
-                if a != b && twins(&graph, &left, Role::Authority, a, b, &mut 0) {
+                if a != b && are_symmetric(&graph, &left, Role::Authority, a, b, &mut 0) {
                     prop_assert!(exchanges(&graph, &left, a, b), "{a} {b} {graph:?}");
                 }
             }
@@ -248,7 +248,7 @@ mod tests {
         let left = Remaining::all(&graph);
         let twin = |a, b| {
             let class = |page| graph.hub_class(page).unwrap();
-            twins(&graph, &left, Role::Hub, class(a), class(b), &mut 0)
+            are_symmetric(&graph, &left, Role::Hub, class(a), class(b), &mut 0)
         };
         assert!(twin(10, 11) && twin(11, 10));
         assert!(!twin(10, 12) && !twin(10, 13));
@@ -257,7 +257,7 @@ mod tests {
         let graph = rows.graph().unwrap();
         let left = Remaining::all(&graph);
         let class = |page| graph.hub_class(page).unwrap();
-        assert!(!twins(
+        assert!(!are_symmetric(
             &graph,
             &left,
             Role::Hub,

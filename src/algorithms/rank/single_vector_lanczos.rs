@@ -11,7 +11,7 @@
 //!
 //! **Why here.** Most steps begin near their answer, and no second place is near it. Then twenty to forty
 //! products with one vector do what a block of sixteen does with six to ten products each sixteen
-//! times as wide. Where a second place is near, or it takes longer, [`super::block`] goes on from what
+//! times as wide. Where a second place is near, or it takes longer, [`super::chebyshev_block`] goes on from what
 //! was reached.
 //!
 //! **The rival.** From one vector a recurrence sees one combination of two places that are nearly
@@ -30,15 +30,15 @@
 
 use crate::watch::{Interrupted, Watch};
 
-use super::block::{Found, NEAREST, ROUNDING, UNSETTLED, best_combination, noise};
 use super::certificate::Ones;
+use super::chebyshev_block::{Found, NEAREST, ROUNDING, UNSETTLED, best_combination, noise};
 use super::dense::largest_pair;
-use super::reads::Reads;
 use super::region::Region;
-use super::rows::{Image, Room, Rooms, Rows, column, products, square};
-use super::starts::Starts;
+use super::start_vectors::StartVectors;
 use super::tridiagonal::Tridiagonal;
+use super::vector_block::{Buffers, Image, VectorBlock, Workspace, column, products, square};
 use super::vectors::{add, combinations, combine, dot, dots, less_two, norm, scale};
+use super::work::Work;
 
 /// How many known vectors a search starts from.
 pub(super) const STARTS: usize = 3;
@@ -79,12 +79,12 @@ pub(super) fn principal(
     region: &Region,
     warm: &[Vec<f64>],
     goal: f64,
-    room: &mut Room,
-    visits: &mut Reads,
+    room: &mut Workspace,
+    work: &mut Work,
     watch: &dyn Watch,
 ) -> Result<(Reached, Ones), Interrupted> {
-    let (mut line, mut rival, ones) = begin(region, warm, goal, visits);
-    let found = follow(region, (&mut line, &mut rival), goal, room, visits, watch);
+    let (mut line, mut rival, ones) = begin(region, warm, goal, work);
+    let found = follow(region, (&mut line, &mut rival), goal, room, work, watch);
     room.usual = line.len();
     room.give(line.vectors);
     room.give(rival.vectors);
@@ -94,10 +94,10 @@ pub(super) fn principal(
 /// Goes on until the error of the vector is at most `goal`; else the vectors reached.
 fn follow(
     region: &Region,
-    (line, rival): (&mut Line, &mut Line),
+    (line, rival): (&mut Recurrence, &mut Recurrence),
     goal: f64,
-    room: &mut Room,
-    visits: &mut Reads,
+    room: &mut Workspace,
+    work: &mut Work,
     watch: &dyn Watch,
 ) -> Result<Reached, Interrupted> {
     let side = region.of_hubs();
@@ -108,11 +108,11 @@ fn follow(
     loop {
         watch.proceed()?;
         if rival.vectors.len() <= SHARED && !rival.is_done {
-            let [image, other] = room.pair(side, (line.last(), rival.last()), visits);
+            let [image, other] = room.pair(side, (line.last(), rival.last()), work);
             line.advance(pages, image);
             rival.advance(pages, other);
         } else {
-            line.advance(pages, room.one(side, line.last(), visits));
+            line.advance(pages, room.one(side, line.last(), work));
         }
         let length = line.len();
         let is_last = line.is_done || length >= most;
@@ -143,7 +143,7 @@ fn follow(
             }
             for _ in 0..MORE {
                 if !rival.is_done {
-                    rival.advance(pages, room.one(side, rival.last(), visits));
+                    rival.advance(pages, room.one(side, rival.last(), work));
                 }
             }
         };
@@ -157,7 +157,7 @@ fn follow(
                 // The part of the second vector that rounding leaves in the first.
                 error: error + ROUNDING / gap,
                 values: vec![state.values[0], state.values[0] * (1.0 - gap)],
-                vectors: Starts::Hubs(vectors),
+                vectors: StartVectors::Hubs(vectors),
             }));
         }
         if is_last {
@@ -174,19 +174,19 @@ pub(super) fn sharpen(
     region: &Region,
     (start, gap): (&[Vec<f64>], f64),
     goal: f64,
-    room: &mut Room,
-    visits: &mut Reads,
+    room: &mut Workspace,
+    work: &mut Work,
     watch: &dyn Watch,
 ) -> Result<Option<(f64, f64, Vec<f64>)>, Interrupted> {
     let Some(start) = start.first().filter(|_| gap >= NEAREST) else {
         return Ok(None);
     };
     let side = region.of_hubs();
-    let mut line = Line::from(side.pages, start.clone());
+    let mut line = Recurrence::from(side.pages, start.clone());
     let mut found = None;
     while found.is_none() && !line.is_done && line.len() < SHARPENING {
         watch.proceed()?;
-        line.advance(side.pages, room.one(side, line.last(), visits));
+        line.advance(side.pages, room.one(side, line.last(), work));
         let state = line.state();
         let error = state.residual / gap;
         if error <= goal || state.residual <= SHARP && error <= ENOUGH {
@@ -203,28 +203,33 @@ pub(super) type Reached = Result<Found, Vec<Vec<f64>>>;
 
 /// The two recurrences: one from the best combination of the starts, whose image is known, and its
 /// rival. Cost: one read of the entries for all starts together, and one for the row sums.
-fn begin(region: &Region, warm: &[Vec<f64>], goal: f64, visits: &mut Reads) -> (Line, Line, Ones) {
+fn begin(
+    region: &Region,
+    warm: &[Vec<f64>],
+    goal: f64,
+    work: &mut Work,
+) -> (Recurrence, Recurrence, Ones) {
     let side = region.of_hubs();
     let pages = side.pages;
     // Weight everywhere is that of the row sums: then their image comes with the starts'.
-    let sums = region.lead(&vec![1.0; region.authorities().len()], visits);
+    let sums = region.lead(&vec![1.0; region.authorities().len()], work);
     let warm: Vec<&Vec<f64>> = warm
         .iter()
         .filter(|vector| norm(pages, vector) > 0.0)
         .take(STARTS)
         .collect();
-    let mut block: Rows<BLOCK> = vec![[0.0; BLOCK]; pages.len()];
+    let mut block: VectorBlock<BLOCK> = vec![[0.0; BLOCK]; pages.len()];
     for (at, row) in block.iter_mut().enumerate() {
         for (entry, vector) in row.iter_mut().zip(&warm) {
             *entry = vector[at];
         }
         row[STARTS] = sums[at];
     }
-    let mut rooms: Rooms<BLOCK> = Default::default();
-    let image = square(side, &block, &mut rooms, visits);
+    let mut rooms: Buffers<BLOCK> = Default::default();
+    let image = square(side, &block, &mut rooms, work);
     let (gram, projected) = products(pages, &block, &rooms[0]);
     let best = best_combination(&gram, &projected);
-    let combined = |rows: &Rows<BLOCK>| -> Vec<f64> {
+    let combined = |rows: &VectorBlock<BLOCK>| -> Vec<f64> {
         let sum = |row: &[f64; BLOCK]| row.iter().zip(best).map(|(entry, part)| entry * part).sum();
         rows.iter().map(sum).collect()
     };
@@ -250,15 +255,15 @@ fn begin(region: &Region, warm: &[Vec<f64>], goal: f64, visits: &mut Reads) -> (
     let length = norm(pages, &start);
     let along = dot(pages, &start, &other) / (length * length);
     add(&mut other, -along, &start);
-    let mut line = Line::from(pages, start);
+    let mut line = Recurrence::from(pages, start);
     scale(&mut image_of_start, 1.0 / length);
     let along = dot(pages, line.last(), &image_of_start);
     line.advance(pages, (image_of_start, along));
-    (line, Line::from(pages, other), Ones { sums, image })
+    (line, Recurrence::from(pages, other), Ones { sums, image })
 }
 
 /// A Lanczos recurrence from one vector.
-pub(super) struct Line {
+pub(super) struct Recurrence {
     /// Unit vectors over pages, each orthogonal to the others up to rounding; the last one's image is
     /// not known yet, unless it is done.
     vectors: Vec<Vec<f64>>,
@@ -268,7 +273,7 @@ pub(super) struct Line {
     pub(super) is_done: bool,
 }
 
-impl Line {
+impl Recurrence {
     pub(super) fn from(pages: &[f64], mut start: Vec<f64>) -> Self {
         let length = norm(pages, &start);
         scale(&mut start, 1.0 / length);
@@ -357,7 +362,7 @@ impl Line {
 
     /// The largest value beside this first vector and its value, as far as this recurrence tells. `along`
     /// has the products of the first with as many vectors as it was asked about before.
-    fn beside(&self, pages: &[f64], (first, along): (&[f64], &mut Vec<f64>), top: f64) -> Beside {
+    fn beside(&self, pages: &[f64], (first, along): (&[f64], &mut Vec<f64>), top: f64) -> Rival {
         let known = self.len();
         along.extend(dots(pages, &self.vectors[along.len()..known], first));
         let (value, factors) = largest_pair(known, |x| {
@@ -369,7 +374,7 @@ impl Line {
         let shared: f64 = along.iter().zip(&factors).map(|(c, s)| c * s).sum();
         let outside = 1.0 - along.iter().map(|c| c * c).sum::<f64>();
         let of_first = top * shared * outside.max(0.0).sqrt();
-        Beside {
+        Rival {
             apart: 1.0 - value / top,
             residual: out.hypot(of_first) / top,
             factors,
@@ -408,7 +413,7 @@ impl State {
 }
 
 /// The largest value beside the first.
-struct Beside {
+struct Rival {
     /// How far it lies below the first, relative to that.
     apart: f64,
     /// Relative to the first value.

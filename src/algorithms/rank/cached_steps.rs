@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use crate::graph::{Csr, HubGraph, NONE, number};
 
-use super::coarse;
+use super::quantize;
 use super::region::Region;
 
 /// How a step came about.
@@ -25,23 +25,23 @@ pub enum Origin {
 impl Origin {
     /// Whether nothing had to be computed beside what was kept.
     #[must_use]
-    pub const fn is_kept(self) -> bool {
+    pub const fn is_cached(self) -> bool {
         matches!(self, Self::Carried | Self::Proven | Self::Raised)
     }
 }
 
 /// What is kept of a run: its steps in order, whose entries name groups of pages that were equal then.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct KeptSteps {
+pub struct CachedSteps {
     /// The pages of each group, by their numbers in the present graph; each page is in one at most.
     pub groups: Csr,
     /// The steps.
-    pub steps: Vec<KeptStep>,
+    pub steps: Vec<CachedStep>,
 }
 
 /// What is kept of a step: of groups of authorities, each once.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct KeptStep {
+pub struct CachedStep {
     /// The scores on a grid, where they are not 0.
     pub scores: Vec<(u32, u8)>,
     /// The weights that prove the bound on a grid, where they are above 1. Empty where an earlier step
@@ -57,7 +57,7 @@ pub struct ProvenStep {
     /// How the step came about.
     pub origin: Origin,
     /// What a later run can begin with, by the authority classes of the graph.
-    pub kept: KeptStep,
+    pub cached: CachedStep,
 }
 
 /// A step on the positions of a region, in the order of their classes.
@@ -73,21 +73,21 @@ pub(super) struct Step {
 
 /// Weights above 1, with their positions.
 pub(super) fn packed(region: &Region, y: &[f64]) -> Vec<(u32, u16)> {
-    let code = |at: u32| coarse::weight_code(y[at as usize]).unwrap_or(0);
+    let code = |at: u32| quantize::weight_code(y[at as usize]).unwrap_or(0);
     let codes = region.authorities_by_class().map(|(_, at)| (at, code(at)));
     codes.filter(|(_, code)| *code > 0).collect()
 }
 
 /// Scores above 0, with their positions.
 pub(super) fn packed_scores(region: &Region, x: &[f64]) -> Vec<(u32, u8)> {
-    let code = |at: u32| coarse::score_code(x[at as usize]);
+    let code = |at: u32| quantize::score_code(x[at as usize]);
     let codes = region.authorities_by_class().map(|(_, at)| (at, code(at)));
     codes.filter(|(_, code)| *code > 0).collect()
 }
 
 impl Step {
     /// What was kept by groups: a class has the largest of what its pages had.
-    pub(super) fn of(groups: &Groups, step: &KeptStep) -> Self {
+    pub(super) fn of(groups: &Groups, step: &CachedStep) -> Self {
         Self::new(groups.places(&step.scores), groups.places(&step.weights))
     }
 
@@ -102,8 +102,8 @@ impl Step {
         }
     }
 
-    pub(super) fn by_class(&self, region: &Region) -> KeptStep {
-        KeptStep {
+    pub(super) fn by_class(&self, region: &Region) -> CachedStep {
+        CachedStep {
             scores: by_class(region, &self.scores),
             weights: by_class(region, &self.weights),
         }

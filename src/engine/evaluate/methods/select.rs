@@ -9,7 +9,7 @@ use rand_pcg::Pcg64;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 
 use super::answers::Baseline;
-use super::held::{HeldSite, HeldWeb, Worth};
+use super::held_out::{HeldOutSite, HeldOutWeb, Worth};
 use crate::engine::plan::{CorePlan, PlanOptions};
 use crate::engine::{EngineError, Plan, PlanError};
 use seedbank_algorithms::cores::{self, CoresError};
@@ -25,7 +25,7 @@ use seedbank_algorithms::watch::Watch;
 
 /// The seeds of a plan, best first, by the numbers of `held`.
 pub(super) fn by_plan(
-    held: &HeldWeb<'_>,
+    held: &HeldOutWeb<'_>,
     plan: &Plan,
     watch: &dyn Watch,
 ) -> Result<Vec<u32>, EngineError> {
@@ -37,7 +37,7 @@ pub(super) fn by_plan(
 }
 
 fn by_cores(
-    held: &HeldWeb<'_>,
+    held: &HeldOutWeb<'_>,
     plan: &CorePlan,
     watch: &dyn Watch,
 ) -> Result<Vec<u32>, EngineError> {
@@ -51,7 +51,7 @@ fn by_cores(
 }
 
 fn over_web(
-    held: &HeldWeb<'_>,
+    held: &HeldOutWeb<'_>,
     choice: &WebChoice,
     watch: &dyn Watch,
 ) -> Result<Vec<u32>, EngineError> {
@@ -65,7 +65,7 @@ fn over_web(
 /// The seeds of a greedy plan over the web that is made for a budget, for each of these numbers of
 /// seeds and budgets.
 pub(super) fn over_web_for(
-    held: &HeldWeb<'_>,
+    held: &HeldOutWeb<'_>,
     options: &PlanOptions,
     asked: &[(u32, u64)],
     watch: &dyn Watch,
@@ -90,7 +90,7 @@ pub(super) fn worth_of_web(choice: &WebChoice) -> Worth {
 }
 
 fn by_cover(
-    held: &HeldWeb<'_>,
+    held: &HeldOutWeb<'_>,
     choice: &Choice,
     watch: &dyn Watch,
 ) -> Result<Vec<u32>, EngineError> {
@@ -121,7 +121,7 @@ fn by_cover(
 }
 
 /// How many seeds each site is to have.
-fn seats(held: &HeldWeb<'_>, sites: &[HeldSite<'_>], choice: &Choice) -> Vec<u32> {
+fn seats(held: &HeldOutWeb<'_>, sites: &[HeldOutSite<'_>], choice: &Choice) -> Vec<u32> {
     let (total, share) = match choice.seats {
         Seats::PerSite(seats) => return vec![seats; sites.len()],
         Seats::Shared(total, share) => (total, share),
@@ -132,7 +132,7 @@ fn seats(held: &HeldWeb<'_>, sites: &[HeldSite<'_>], choice: &Choice) -> Vec<u32
             ranks[held.site_of(page) as usize] += rank;
         }
     }
-    let weight = |of: &HeldSite<'_>| match share {
+    let weight = |of: &HeldOutSite<'_>| match share {
         Share::Pages => of.pages.len() as u64,
         Share::Value => value_weight(of.graph.value()),
         Share::Quality => of.pages.iter().map(|&page| held.quality(page)).sum(),
@@ -151,8 +151,8 @@ fn seats(held: &HeldWeb<'_>, sites: &[HeldSite<'_>], choice: &Choice) -> Vec<u32
 
 /// What baselines are ordered by, for one state of the web. All choose among the pages that can be
 /// seeds of plans over the web.
-pub(super) struct Orders<'a> {
-    pub(super) held: &'a HeldWeb<'a>,
+pub(super) struct BaselineOrders<'a> {
+    pub(super) held: &'a HeldOutWeb<'a>,
     candidates: Vec<u32>,
     harmonic: Vec<f64>,
     /// Whether harmonic centralities are exact.
@@ -160,10 +160,10 @@ pub(super) struct Orders<'a> {
     rng_seed: u64,
 }
 
-impl<'a> Orders<'a> {
+impl<'a> BaselineOrders<'a> {
     /// Measures what the baselines need. `rng_seed` gives the streams of this state.
     pub(super) fn new(
-        held: &'a HeldWeb<'a>,
+        held: &'a HeldOutWeb<'a>,
         rng_seed: u64,
         watch: &dyn Watch,
     ) -> Result<Self, EngineError> {

@@ -8,7 +8,7 @@
 //!
 //! **A step from scratch.** A vector `b` with weight everywhere, made of Ritz vectors of an earlier step, and
 //! one Lanczos recurrence `Q`, `T` of `A A^T` on the hubs, which are fewer, from `A b`. What its first Ritz
-//! vector leads back to, on a [coarse] grid, is `x`. For any `mu` above all eigenvalues `y = (mu - M)^-1 b` is
+//! vector leads back to, on a [coarse](quantize) grid, is `x`. For any `mu` above all eigenvalues `y = (mu - M)^-1 b` is
 //! positive and `M y = mu y - b < mu y`, which is the certificate of Collatz and Wielandt
 //! ([`super::certificate`]); it is `(b + A^T w) / mu` with `w = (mu - A A^T)^-1 A b`, and
 //! `Q (mu - T)^-1 Q^T A b` comes near `w` from the recurrence at hand. So `mu` is put where the promise needs it, and the recurrence ends once what is
@@ -33,19 +33,19 @@ use std::sync::Arc;
 use crate::graph::{HubGraph, NONE, Remaining, Touched, number};
 use crate::watch::{Interrupted, Watch};
 
-mod ahead;
+mod cached;
 mod weights;
 
-use super::coarse;
-use super::kept::{Groups, KeptSteps, Origin, ProvenStep, Step, packed, packed_scores};
-use super::krylov::Line;
-use super::parts::{Place, densest_part};
+use super::cached_steps::{CachedSteps, Groups, Origin, ProvenStep, Step, packed, packed_scores};
+use super::densest_part::{Place, densest_part};
 use super::principal::{Doubt, Principal};
+use super::quantize;
 use super::ranker::{Next, Ranker};
-use super::reads::Reads;
 use super::region::Region;
-use super::rows::Room;
+use super::single_vector_lanczos::Recurrence;
+use super::vector_block::Workspace;
 use super::vectors::{largest, norm, scale};
+use super::work::Work;
 use weights::{Proof, Scratch, Weights};
 
 /// How much of P a step that is computed may use up; the rest is for what changes later.
@@ -85,7 +85,7 @@ type Candidate = (usize, f64);
 
 /// Takes cores from places whose sigma is proven to be near the largest.
 #[derive(Debug)]
-pub struct Within {
+pub struct Approximate {
     /// `(1 - P)^2`.
     share: f64,
     /// The same for steps that are computed, with less of P: so that they hold for some days.
@@ -104,21 +104,21 @@ pub struct Within {
     failed: u32,
     pause: u32,
     taken: Option<(Step, f64, Origin)>,
-    room: Room,
+    room: Workspace,
     scratch: Scratch,
     steps: Vec<ProvenStep>,
-    visits: Reads,
+    work: Work,
 }
 
-impl Within {
+impl Approximate {
     /// A ranker of this graph whose sigmas are at least `1 - share` times the largest; `past` has what an
     /// earlier run kept.
     #[must_use]
-    pub fn new(graph: &HubGraph, left: &Remaining, share: f64, past: &KeptSteps) -> Self {
+    pub fn new(graph: &HubGraph, left: &Remaining, share: f64, past: &CachedSteps) -> Self {
         let mut position = vec![NONE; graph.authority_members().len()];
         let hubs: Vec<u32> = (0..number(graph.hub_members().len())).collect();
-        let mut visits = Reads::default();
-        let region = Region::gather(graph, left, &hubs, &mut position, &mut visits);
+        let mut work = Work::default();
+        let region = Region::gather(graph, left, &hubs, &mut position, &mut work);
         let groups = Groups::new(graph, &region, &past.groups);
         let past = past.steps.iter().map(|step| Step::of(&groups, step));
         Self {
@@ -131,10 +131,10 @@ impl Within {
             failed: 0,
             pause: 0,
             taken: None,
-            room: Room::default(),
+            room: Workspace::default(),
             scratch: Scratch::default(),
             steps: Vec::new(),
-            visits,
+            work,
             region,
         }
     }
@@ -169,7 +169,7 @@ impl Within {
     /// which ascend, the weights are raised until they prove one of them.
     fn prove(&mut self, y: Vec<f64>, bounds: &[f64]) -> Proof {
         let region = &self.region;
-        let mut weights = Weights::new(region, y, &mut self.room, &mut self.visits);
+        let mut weights = Weights::new(region, y, &mut self.room, &mut self.work);
         let proven = weights.bound(region);
         self.upper = self.upper.min(proven);
         let entries = region.rows().entries().len();
@@ -179,7 +179,7 @@ impl Within {
             }
             let patience = if at == bounds.len() { PATIENCE } else { HASTE };
             let most = patience * entries;
-            if weights.raise(region, mu, most, &mut self.scratch, &mut self.visits) {
+            if weights.raise(region, mu, most, &mut self.scratch, &mut self.work) {
                 self.upper = self.upper.min(mu);
                 return Proof::Raised(weights);
             }
@@ -208,9 +208,9 @@ impl Within {
             self.prove(vec![1.0; classes], &[]);
         }
         let (start, everywhere) = self.start();
-        let led = self.region.lead(&start, &mut self.visits);
+        let led = self.region.lead(&start, &mut self.work);
         let length_of_led = norm(self.region.hub_pages(), &led);
-        let mut line = Line::from(self.region.hub_pages(), led);
+        let mut line = Recurrence::from(self.region.hub_pages(), led);
         let mut ahead = None;
         loop {
             watch.proceed()?;
@@ -235,7 +235,7 @@ impl Within {
                 let missing = missing * length_of_led / mu.sqrt();
                 if does || is_last || missing <= MISSING * EVERYWHERE {
                     let vectors = line.ritz(self.region.hub_pages(), &state.values, STARTS);
-                    let back = self.region.cite(&vectors[0], &mut self.visits);
+                    let back = self.region.cite(&vectors[0], &mut self.work);
                     let place = self.place(graph, left, &back);
                     let mut weights = Vec::new();
                     // The bound that is good enough.
@@ -243,7 +243,7 @@ impl Within {
                     let enough = enough * (1.0 - 3.0 * ROUNDING);
                     if self.upper > enough {
                         let led = line.combined(&factors);
-                        let mut y = self.region.cite(&led, &mut self.visits);
+                        let mut y = self.region.cite(&led, &mut self.work);
                         for (y, start) in y.iter_mut().zip(&start) {
                             *y = (start + length_of_led * *y) / mu;
                         }
@@ -262,7 +262,7 @@ impl Within {
                 }
             }
             let side = self.region.of_hubs();
-            let image = self.room.one(side, line.last(), &mut self.visits);
+            let image = self.room.one(side, line.last(), &mut self.work);
             line.advance(side.pages, image);
         }
     }
@@ -287,7 +287,7 @@ impl Within {
                 *entry += of.max(0.0) / length;
             }
         }
-        let mut start = self.region.cite(&starts, &mut self.visits);
+        let mut start = self.region.cite(&starts, &mut self.work);
         let pages = self.region.authority_pages();
         let length = norm(pages, &start).max(f64::MIN_POSITIVE);
         let everywhere = EVERYWHERE / pages.iter().sum::<f64>().sqrt();
@@ -310,7 +310,7 @@ impl Within {
             let relative = *y / least;
             *y = if *pages > 0.0 && relative > FAR {
                 let up = (relative * STEPS).ceil() / STEPS;
-                coarse::weight_code(up).map_or(1.0, coarse::weight)
+                quantize::weight_code(up).map_or(1.0, quantize::weight)
             } else {
                 1.0
             };
@@ -323,11 +323,11 @@ impl Within {
         let mut x: Vec<f64> = vector.iter().enumerate().map(of_left).collect();
         let top = largest(&x);
         for x in &mut x {
-            *x = coarse::score(coarse::score_code(*x / top));
+            *x = quantize::score(quantize::score_code(*x / top));
         }
-        let mut hubs = self.region.lead(&x, &mut self.visits);
+        let mut hubs = self.region.lead(&x, &mut self.work);
         let of = (graph, left, &self.region);
-        densest_part(of, &mut x, &mut hubs, &mut self.visits);
+        densest_part(of, &mut x, &mut hubs, &mut self.work);
         Place {
             lambda: self.quotient(&x, &hubs),
             x,
@@ -361,13 +361,13 @@ impl Within {
             doubt,
             is_exact: true,
             is_deep: true,
-            kept: super::starts::Starts::default(),
+            kept: super::start_vectors::StartVectors::default(),
             region: self.region.clone(),
         }
     }
 }
 
-impl Ranker for Within {
+impl Ranker for Approximate {
     fn next(
         &mut self,
         graph: &HubGraph,
@@ -380,7 +380,7 @@ impl Ranker for Within {
         } else {
             if let Some(ahead) = self.past.front() {
                 let scores = self.scores(ahead);
-                let led = self.region.lead(&scores, &mut self.visits);
+                let led = self.region.lead(&scores, &mut self.work);
                 self.starts.insert(0, led);
                 self.starts.truncate(STARTS);
             }
@@ -411,22 +411,22 @@ impl Ranker for Within {
         Ok(None)
     }
 
-    fn removed(&mut self, _graph: &HubGraph, left: &Remaining, touched: &Touched) {
+    fn pages_removed(&mut self, _graph: &HubGraph, left: &Remaining, touched: &Touched) {
         if let Some((step, upper, origin)) = self.taken.take() {
             self.steps.push(ProvenStep {
                 sigma_bound: upper.sqrt() * (1.0 + ROUNDING),
                 origin,
-                kept: step.by_class(&self.region),
+                cached: step.by_class(&self.region),
             });
         }
         self.region.lose(left, touched);
     }
 
-    fn reads(&self) -> Reads {
-        self.visits
+    fn work(&self) -> Work {
+        self.work
     }
 
-    fn proven(&mut self) -> Vec<ProvenStep> {
+    fn take_proven_steps(&mut self) -> Vec<ProvenStep> {
         std::mem::take(&mut self.steps)
     }
 }

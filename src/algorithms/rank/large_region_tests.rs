@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-use super::super::reads::Reads;
+use super::super::work::Work;
 use crate::graph::{NONE, Remaining, Rows, number};
 use crate::watch::Unwatched;
 
@@ -16,7 +16,7 @@ fn gathered(rows: &Rows) -> Region {
     let hubs: Vec<u32> = (0..number(graph.hub_members().len())).collect();
     let mut position = vec![NONE; graph.authority_members().len()];
     let left = Remaining::all(&graph);
-    Region::gather(&graph, &left, &hubs, &mut position, &mut Reads::default())
+    Region::gather(&graph, &left, &hubs, &mut position, &mut Work::default())
 }
 
 /// Random links, a few hubs carried by several pages; the first pages are linked to most.
@@ -46,13 +46,13 @@ fn web(rng_seed: u64, targets: u32, hubs: u32) -> Region {
     gathered(&rows)
 }
 
-fn tried(region: &Region, warm: Vec<Vec<f64>>, depth: Depth) -> Option<Principal> {
+fn tried(region: &Region, warm: Vec<Vec<f64>>, depth: Precision) -> Option<Principal> {
     match attempt(
         region.clone(),
-        Starts::Authorities(warm),
+        StartVectors::Authorities(warm),
         depth,
-        &mut Room::default(),
-        &mut Reads::default(),
+        &mut Workspace::default(),
+        &mut Work::default(),
         &Unwatched,
     )
     .unwrap()
@@ -65,9 +65,9 @@ fn tried(region: &Region, warm: Vec<Vec<f64>>, depth: Depth) -> Option<Principal
 fn exact(region: &Region) -> Principal {
     solve(
         region.clone(),
-        Starts::default(),
+        StartVectors::default(),
         EXACT,
-        &mut Reads::default(),
+        &mut Work::default(),
         &Unwatched,
     )
     .unwrap()
@@ -211,17 +211,17 @@ fn two_equal_places_are_left_open() {
 
 /// A pair that is not an eigenpair, or not the largest.
 fn refuses(region: &Region, lambda: f64, x: Vec<f64>) {
-    let mut visits = Reads::default();
-    let ones = Ones::of(region, &mut visits);
+    let mut work = Work::default();
+    let ones = Ones::of(region, &mut work);
     let found = Found {
         lambda,
         gap: 0.5,
         error: 0.0,
         values: vec![lambda],
-        vectors: Starts::Authorities(vec![x]),
+        vectors: StartVectors::Authorities(vec![x]),
     };
-    let candidate = Candidate::of(region, &found, &mut visits);
-    let proved = candidate.prove(region, &found, &ones, (FIRST, f64::INFINITY), &mut visits);
+    let candidate = Candidate::of(region, &found, &mut work);
+    let proved = candidate.prove(region, &found, &ones, (FIRST, f64::INFINITY), &mut work);
     assert!(proved.is_err());
 }
 
@@ -237,7 +237,8 @@ fn a_wrong_pair_is_not_proved() {
         exact.authority_scores.clone(),
     );
     let Search::Done(found, _) =
-        block::principal(&region, Vec::new(), 1e-9, &mut Reads::default(), &Unwatched).unwrap()
+        chebyshev_block::principal(&region, Vec::new(), 1e-9, &mut Work::default(), &Unwatched)
+            .unwrap()
     else {
         panic!("two pairs are near each other");
     };
@@ -246,7 +247,7 @@ fn a_wrong_pair_is_not_proved() {
     for (at, x) in rough.iter_mut().enumerate() {
         *x *= if at % 2 == 0 { 1.0 } else { 0.99 };
     }
-    let (_, image) = square_of(region.of_authorities(), &rough, &mut Reads::default());
+    let (_, image) = square_of(region.of_authorities(), &rough, &mut Work::default());
     let pages = region.authority_pages().iter();
     let terms = pages.zip(rough.iter().zip(&image));
     let (top, bottom) = terms.fold((0.0, 0.0), |(top, bottom), (p, (x, y))| {

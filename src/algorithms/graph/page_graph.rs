@@ -4,14 +4,14 @@
 //! that a template shared by thousands of pages is there once.
 
 use super::csr::Csr;
+use super::dense_index::number;
 use super::error::GraphError;
-use super::number::number;
 
 /// All pages and links, by dense numbers that follow the order in which the pages came.
 ///
 /// Memory: 4 bytes per intra-site link, page of a row and target of a row, and 28 bytes per page.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct WholeGraph {
+pub struct PageGraph {
     /// By page: the pages of its site that link to it.
     pub intra_in: Csr,
     /// By row: the pages that carry it.
@@ -22,7 +22,7 @@ pub struct WholeGraph {
     pub out_degree: Vec<u32>,
 }
 
-impl WholeGraph {
+impl PageGraph {
     /// The graph of these links: `intra_in` has the pages that link to each page within its site,
     /// `members` and `targets` have the pages that carry each row and the row's targets.
     ///

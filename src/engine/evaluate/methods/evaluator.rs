@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::answers::{ByFetches, GatheredView};
-use super::choose::{Orders, by_plan, over_web_for};
+use super::bank_web::BankWeb;
 use super::contenders::{Chosen, Contender};
-use super::held::{HeldWeb, Worth};
-use super::known::KnownWeb;
+use super::held_out::{HeldOutWeb, Worth};
+use super::select::{BaselineOrders, by_plan, over_web_for};
 use crate::engine::EngineError;
 use seedbank_algorithms::evaluate::{Estimate, Fetches, Gathered, Judge, Within};
 use seedbank_algorithms::watch::{Quiet, Watch};
@@ -102,23 +102,23 @@ impl Figures {
 }
 
 /// Judges with everything that the bank has.
-pub(super) struct Bench<'a> {
-    web: &'a KnownWeb,
-    truth: HeldWeb<'a>,
+pub(super) struct Evaluator<'a> {
+    web: &'a BankWeb,
+    truth: HeldOutWeb<'a>,
     values: Vec<i64>,
     contenders: &'a [Contender],
     grid: &'a Grid,
 }
 
-impl<'a> Bench<'a> {
+impl<'a> Evaluator<'a> {
     pub(super) fn new(
-        web: &'a KnownWeb,
+        web: &'a BankWeb,
         worth: &Worth,
         contenders: &'a [Contender],
         grid: &'a Grid,
         watch: &dyn Watch,
     ) -> Result<Self, EngineError> {
-        let truth = HeldWeb::new(web, &vec![false; web.of.len()], watch)?;
+        let truth = HeldOutWeb::new(web, &vec![false; web.of.len()], watch)?;
         Ok(Self {
             values: truth.values(worth),
             truth,
@@ -140,8 +140,8 @@ impl<'a> Bench<'a> {
         for &page in held {
             is_held[page as usize] = true;
         }
-        let left = HeldWeb::new(self.web, &is_held, watch)?;
-        let orders = Orders::new(&left, rng_seed, watch)?;
+        let left = HeldOutWeb::new(self.web, &is_held, watch)?;
+        let orders = BaselineOrders::new(&left, rng_seed, watch)?;
         let judge = Judge {
             successors: &self.truth.successors,
             crawled: &self.truth.crawled,
@@ -185,7 +185,7 @@ type Lists = BTreeMap<(usize, usize), Vec<Vec<u32>>>;
 fn lists_of(
     contender: &Contender,
     grid: &Grid,
-    orders: &Orders<'_>,
+    orders: &BaselineOrders<'_>,
     whole: bool,
     watch: &dyn Watch,
 ) -> Result<Lists, EngineError> {

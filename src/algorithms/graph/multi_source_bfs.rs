@@ -8,33 +8,33 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::csr::Csr;
-use super::number::number;
+use super::dense_index::number;
 
 /// How many words are in a set of searches. Four words need about a quarter of the scans that one
 /// needs, and take hardly longer, since they are worked on together.
 const WORDS: usize = 4;
 /// How many searches run at once.
-pub(crate) const LANES: usize = 64 * WORDS;
+pub(crate) const MAX_SOURCES: usize = 64 * WORDS;
 /// What the working memory of all searches that run at a time on one site may take, in bytes.
 const MEMORY: usize = 1 << 30;
 
 /// Links as searches follow them.
-pub(crate) trait Linked {
+pub(crate) trait Neighbours {
     /// The pages one hop further.
-    fn next(&self, page: u32) -> &[u32];
+    fn successors(&self, page: u32) -> &[u32];
     /// The pages from which this one is a hop further.
-    fn back(&self, page: u32) -> &[u32];
+    fn predecessors(&self, page: u32) -> &[u32];
 }
 
 /// Links that are given in both directions: first as they are followed.
-pub(crate) struct BothWays<'a>(pub(crate) &'a Csr, pub(crate) &'a Csr);
+pub(crate) struct BidirectionalLinks<'a>(pub(crate) &'a Csr, pub(crate) &'a Csr);
 
-impl Linked for BothWays<'_> {
-    fn next(&self, page: u32) -> &[u32] {
+impl Neighbours for BidirectionalLinks<'_> {
+    fn successors(&self, page: u32) -> &[u32] {
         self.0.list(page)
     }
 
-    fn back(&self, page: u32) -> &[u32] {
+    fn predecessors(&self, page: u32) -> &[u32] {
         self.1.list(page)
     }
 }
@@ -42,9 +42,9 @@ impl Linked for BothWays<'_> {
 /// A set of searches, with one bit for each. Aligned, so that none lies in two lines of the cache.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(align(32))]
-pub(crate) struct Bits([u64; WORDS]);
+pub(crate) struct SourceSet([u64; WORDS]);
 
-impl Bits {
+impl SourceSet {
     /// No search.
     pub(crate) const NONE: Self = Self([0; WORDS]);
 
@@ -86,7 +86,7 @@ impl Bits {
     }
 
     /// How many searches it has.
-    pub(crate) fn count(self) -> u32 {
+    pub(crate) fn len(self) -> u32 {
         self.0.iter().map(|word| word.count_ones()).sum()
     }
 
@@ -101,28 +101,28 @@ impl Bits {
     }
 }
 
-/// The working memory of up to [`LANES`] searches, clean between runs: 36 bytes per page, 4 for each
+/// The working memory of up to [`MAX_SOURCES`] searches, clean between runs: 36 bytes per page, 4 for each
 /// page met, and 36 for each page of the two frontiers.
 #[derive(Debug)]
-pub(crate) struct Lanes {
+pub(crate) struct MultiSourceBfs {
     /// By page.
-    seen: Vec<Bits>,
+    seen: Vec<SourceSet>,
     /// By page: its place in `coming`, or in `frontier` while pages look back to it, plus one; 0 where
     /// it has none.
     places: Vec<u32>,
     frontier: Vec<u32>,
     /// The searches that are at each page of `frontier`.
-    here: Vec<Bits>,
+    here: Vec<SourceSet>,
     coming: Vec<u32>,
     /// The searches that find each page of `coming`.
-    next: Vec<Bits>,
+    next: Vec<SourceSet>,
     touched: Vec<u32>,
 }
 
-impl Lanes {
+impl MultiSourceBfs {
     fn new(pages: usize) -> Self {
         Self {
-            seen: vec![Bits::NONE; pages],
+            seen: vec![SourceSet::NONE; pages],
             places: vec![0; pages],
             frontier: Vec::new(),
             here: Vec::new(),
@@ -132,20 +132,20 @@ impl Lanes {
         }
     }
 
-    /// Searches from at most [`LANES`] distinct `alive` pages to `depth`. At each hop `meet` gets the
+    /// Searches from at most [`MAX_SOURCES`] distinct `alive` pages to `depth`. At each hop `meet` gets the
     /// hop and every page once, with the bits of the searches that reach it first at that hop.
     /// Returns the page visits: a page that several searches settle at one hop counts once, and so
     /// does a link scanned for them.
     pub(crate) fn run(
         &mut self,
-        links: &impl Linked,
+        links: &impl Neighbours,
         alive: &[bool],
         sources: &[u32],
         depth: u32,
-        mut meet: impl FnMut(u32, u32, Bits),
+        mut meet: impl FnMut(u32, u32, SourceSet),
     ) -> u64 {
-        for (lane, &page) in sources.iter().take(LANES).enumerate() {
-            let bit = Bits::one(lane);
+        for (lane, &page) in sources.iter().take(MAX_SOURCES).enumerate() {
+            let bit = SourceSet::one(lane);
             self.seen[page as usize] = bit;
             self.here.push(bit);
             self.frontier.push(page);
@@ -154,11 +154,11 @@ impl Lanes {
         self.touched.extend(&self.frontier);
         let mut visits = self.frontier.len();
         // Searches that found something at the last hop: the others are done.
-        let mut active = Bits::first(sources.len());
+        let mut active = SourceSet::first(sources.len());
         for hop in 1..=depth {
             visits += self.scan(links, alive, active);
             visits += self.coming.len();
-            active = Bits::NONE;
+            active = SourceSet::NONE;
             for (&page, &fresh) in self.coming.iter().zip(&self.next) {
                 let seen = &mut self.seen[page as usize];
                 if seen.is_empty() {
@@ -179,7 +179,7 @@ impl Lanes {
         self.here.clear();
         self.frontier.clear();
         for page in self.touched.drain(..) {
-            self.seen[page as usize] = Bits::NONE;
+            self.seen[page as usize] = SourceSet::NONE;
         }
         visits as u64
     }
@@ -187,23 +187,26 @@ impl Lanes {
     /// Finds what is one hop further, and returns the number of links scanned. It works either from
     /// the frontier onwards or, where that scans fewer links, from the pages that a search still
     /// has to find back to the frontier (Beamer et al., SC 2012).
-    fn scan(&mut self, links: &impl Linked, alive: &[bool], active: Bits) -> usize {
+    fn scan(&mut self, links: &impl Neighbours, alive: &[bool], active: SourceSet) -> usize {
         let pages = self.frontier.iter();
-        let onward: usize = pages.map(|&page| links.next(page).len()).sum();
+        let onward: usize = pages.map(|&page| links.successors(page).len()).sum();
         // Finding open pages means looking at every page, so it is done only where it can pay.
         if onward > alive.len() {
             let (seen, pages) = (&self.seen, 0..number(alive.len()));
             let open = pages.filter(|&page| {
                 alive[page as usize] && !active.without(seen[page as usize]).is_empty()
             });
-            let back: usize = open.clone().map(|page| links.back(page).len()).sum();
+            let back: usize = open
+                .clone()
+                .map(|page| links.predecessors(page).len())
+                .sum();
             if back < onward {
                 self.coming.extend(open);
                 return self.scan_back(links, active);
             }
         }
         for (&page, bits) in self.frontier.iter().zip(&self.here) {
-            for &target in links.next(page) {
+            for &target in links.successors(page) {
                 let at = target as usize;
                 let fresh = bits.without(self.seen[at]);
                 if fresh.is_empty() || !alive[at] {
@@ -226,7 +229,7 @@ impl Lanes {
     }
 
     /// `coming` holds the pages to be found; those that are not found are dropped from it.
-    fn scan_back(&mut self, links: &impl Linked, active: Bits) -> usize {
+    fn scan_back(&mut self, links: &impl Neighbours, active: SourceSet) -> usize {
         for (place, &page) in (1..).zip(&self.frontier) {
             self.places[page as usize] = place;
         }
@@ -235,8 +238,8 @@ impl Lanes {
         let mut scanned = 0;
         self.coming.retain(|&page| {
             let missing = active.without(seen[page as usize]);
-            let mut found = Bits::NONE;
-            for &source in links.back(page) {
+            let mut found = SourceSet::NONE;
+            for &source in links.predecessors(page) {
                 scanned += 1;
                 if let Some(place) = places[source as usize].checked_sub(1) {
                     found.add(here[place as usize].within(missing));
@@ -260,12 +263,12 @@ impl Lanes {
 
 /// Working memories for the searches that run at a time: at most one for each thread.
 #[derive(Debug)]
-pub(crate) struct Pool {
+pub(crate) struct BfsPool {
     pages: usize,
-    idle: Mutex<Vec<Lanes>>,
+    idle: Mutex<Vec<MultiSourceBfs>>,
 }
 
-impl Pool {
+impl BfsPool {
     pub(crate) fn new(pages: u32) -> Self {
         Self {
             pages: pages as usize,
@@ -275,16 +278,16 @@ impl Pool {
 
     /// How many working memories may be in use at a time. A frontier rarely has most pages, so each
     /// is taken to need 96 bytes per page.
-    pub(crate) fn at_a_time(&self) -> usize {
-        (MEMORY / (size_of::<[Bits; 3]>() * self.pages.max(1))).clamp(1, 64)
+    pub(crate) fn concurrency(&self) -> usize {
+        (MEMORY / (size_of::<[SourceSet; 3]>() * self.pages.max(1))).clamp(1, 64)
     }
 
     /// Runs `work` with a working memory that nobody else uses.
-    pub(crate) fn with<T>(&self, work: impl FnOnce(&mut Lanes) -> T) -> T {
+    pub(crate) fn with<T>(&self, work: impl FnOnce(&mut MultiSourceBfs) -> T) -> T {
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         // The lock must be released before the work begins.
         let kept = idle().pop();
-        let mut lanes = kept.unwrap_or_else(|| Lanes::new(self.pages));
+        let mut lanes = kept.unwrap_or_else(|| MultiSourceBfs::new(self.pages));
         let result = work(&mut lanes);
         idle().push(lanes);
         result
@@ -293,24 +296,24 @@ impl Pool {
 
 /// A sum for each lane. What all lanes but a few share is added once.
 #[derive(Clone, Debug)]
-pub(crate) struct LaneSums {
-    all: Bits,
+pub(crate) struct SourceSums {
+    all: SourceSet,
     common: i64,
-    own: [i64; LANES],
+    own: [i64; MAX_SOURCES],
 }
 
-impl LaneSums {
+impl SourceSums {
     pub(crate) fn new(lanes: usize) -> Self {
         Self {
-            all: Bits::first(lanes),
+            all: SourceSet::first(lanes),
             common: 0,
-            own: [0; LANES],
+            own: [0; MAX_SOURCES],
         }
     }
 
     /// Adds `value` to the lanes in `bits`.
-    pub(crate) fn add(&mut self, bits: Bits, value: i64) {
-        if 2 * bits.count() > self.all.count() {
+    pub(crate) fn add(&mut self, bits: SourceSet, value: i64) {
+        if 2 * bits.len() > self.all.len() {
             self.common += value;
             let others = self.all.without(bits);
             others.each(|lane| self.own[lane] -= value);
@@ -319,32 +322,32 @@ impl LaneSums {
         }
     }
 
-    pub(crate) fn of(&self, lane: usize) -> i64 {
+    pub(crate) fn get(&self, lane: usize) -> i64 {
         self.common + self.own[lane]
     }
 }
 
 /// What each lane is worth, to be summed over sets of lanes.
 #[derive(Clone, Debug)]
-pub(crate) struct LaneValues {
-    all: Bits,
+pub(crate) struct SourceValues {
+    all: SourceSet,
     total: i64,
     own: Vec<i64>,
 }
 
-impl LaneValues {
+impl SourceValues {
     pub(crate) fn new(own: Vec<i64>) -> Self {
         Self {
-            all: Bits::first(own.len()),
+            all: SourceSet::first(own.len()),
             total: own.iter().sum(),
             own,
         }
     }
 
     /// The sum of the values of the lanes in `bits`.
-    pub(crate) fn sum(&self, bits: Bits) -> i64 {
+    pub(crate) fn sum(&self, bits: SourceSet) -> i64 {
         let mut sum = 0;
-        if 2 * bits.count() > self.all.count() {
+        if 2 * bits.len() > self.all.len() {
             self.all.without(bits).each(|lane| sum += self.own[lane]);
             self.total - sum
         } else {
@@ -362,19 +365,19 @@ mod tests {
     fn sets_of_lanes_count_and_sum_on_both_sides_of_the_half() {
         for count in [1_i64, 63, 64, 65, 200, 256] {
             let lanes = usize::try_from(count).unwrap();
-            let all = Bits::first(lanes);
-            assert_eq!(all.count() as usize, lanes);
-            let values = LaneValues::new((1..=count).collect());
-            let few = Bits::first(lanes / 3);
+            let all = SourceSet::first(lanes);
+            assert_eq!(all.len() as usize, lanes);
+            let values = SourceValues::new((1..=count).collect());
+            let few = SourceSet::first(lanes / 3);
             let many = all.without(few);
             let total = values.sum(all);
             assert_eq!(total, (1..=count).sum::<i64>());
             assert_eq!(values.sum(few) + values.sum(many), total);
-            let mut sums = LaneSums::new(lanes);
+            let mut sums = SourceSums::new(lanes);
             sums.add(few, 5);
             sums.add(many, -7);
             for lane in 0..lanes {
-                assert_eq!(sums.of(lane), if lane < lanes / 3 { 5 } else { -7 });
+                assert_eq!(sums.get(lane), if lane < lanes / 3 { 5 } else { -7 });
             }
         }
     }

@@ -1,10 +1,10 @@
 //! A place: scores with what they lead to, and the parts of them that no link connects.
 
-use crate::graph::{HubGraph, NONE, Remaining, Sets, number};
+use crate::graph::{HubGraph, NONE, Remaining, UnionFind, number};
 
 use super::principal::TIED;
-use super::reads::Reads;
 use super::region::Region;
+use super::work::Work;
 
 /// Scores with what they lead to.
 pub(super) struct Place {
@@ -22,9 +22,9 @@ pub(super) fn densest_part(
     (graph, left, region): (&HubGraph, &Remaining, &Region),
     x: &mut [f64],
     hubs: &mut [f64],
-    visits: &mut Reads,
+    work: &mut Work,
 ) {
-    let mut sets = Sets::new(x.len());
+    let mut sets = UnionFind::new(x.len());
     let mut parts = x.iter().filter(|score| **score > 0.0).count();
     for (hub, pages) in (0..).zip(region.hub_pages()) {
         if parts <= 1 {
@@ -34,10 +34,10 @@ pub(super) fn densest_part(
             continue;
         }
         let row = region.rows().list(hub);
-        *visits += row.len() as u64;
+        *work += row.len() as u64;
         let mut scored = row.iter().filter(|at| x[**at as usize] > 0.0);
         if let Some(first) = scored.next() {
-            parts -= scored.filter(|other| sets.join(*first, **other)).count();
+            parts -= scored.filter(|other| sets.union(*first, **other)).count();
         }
     }
     // Hubs of which nothing is left take no part.
@@ -68,7 +68,7 @@ pub(super) fn densest_part(
     let of_hubs: Vec<u32> = (0..number(hubs.len()))
         .map(|hub| {
             let row = region.rows().list(hub);
-            *visits += row.len() as u64;
+            *work += row.len() as u64;
             let scored = row.iter().find(|at| x[**at as usize] > 0.0);
             scored.map_or(NONE, |at| labels[*at as usize])
         })

@@ -8,9 +8,9 @@
 //! classes change when pages come or go elsewhere.
 
 use super::csr::Csr;
+use super::dense_index::{NONE, number};
 use super::hub_graph::HubGraph;
-use super::number::{NONE, number};
-use super::sets::Sets;
+use super::union_find::UnionFind;
 use crate::page::PageId;
 
 /// What a component is made of: equal if and only if pages, links and URL order are equal.
@@ -33,9 +33,9 @@ impl WeakComponents {
     /// Cost: one pass over the merged entries and two over the pages on inter-site links; some 50
     /// bytes per class are held meanwhile.
     #[must_use]
-    pub fn of(graph: &HubGraph, pages: &[PageId]) -> Self {
+    pub fn new(graph: &HubGraph, pages: &[PageId]) -> Self {
         let (hubs, authorities) = (graph.hub_members().len(), graph.authority_members().len());
-        let mut sets = Sets::new(hubs + authorities);
+        let mut sets = UnionFind::new(hubs + authorities);
         let authority = |class: u32| number(hubs) + class;
         let id = |page: u32| pages.get(page as usize).map_or(u64::MAX, |page| page.0);
         let mut rows = Vec::with_capacity(hubs);
@@ -47,7 +47,7 @@ impl WeakComponents {
             let mut bytes = Vec::with_capacity(8 * row.len());
             let mut links = 0;
             for &target in row {
-                sets.join(hub, authority(target));
+                sets.union(hub, authority(target));
                 let members = graph.authority_members().list(target);
                 links += members.len() as u64;
                 let first = members.first().map_or(u64::MAX, |page| id(*page));
@@ -62,7 +62,7 @@ impl WeakComponents {
         for class in 0..number(authorities) {
             for &page in graph.authority_members().list(class) {
                 if let Some(hub) = graph.hub_class(page) {
-                    sets.join(hub, authority(class));
+                    sets.union(hub, authority(class));
                 }
             }
         }
@@ -134,7 +134,7 @@ impl WeakComponents {
 
     /// The component of an authority class.
     #[must_use]
-    pub fn of_authority(&self, class: u32) -> u32 {
+    pub fn component_of_authority(&self, class: u32) -> u32 {
         self.authorities
             .get(class as usize)
             .copied()
@@ -143,15 +143,17 @@ impl WeakComponents {
 
     /// The component of a hub class.
     #[must_use]
-    pub fn of_hub(&self, class: u32) -> u32 {
+    pub fn component_of_hub(&self, class: u32) -> u32 {
         self.hubs.get(class as usize).copied().unwrap_or(NONE)
     }
 
     /// The component of a page of `graph`; `None` if it is on no link.
     #[must_use]
-    pub fn of_page(&self, graph: &HubGraph, page: u32) -> Option<u32> {
-        let as_hub = graph.hub_class(page).map(|class| self.of_hub(class));
-        let as_authority = || Some(self.of_authority(graph.authority_class(page)?));
+    pub fn component_of_page(&self, graph: &HubGraph, page: u32) -> Option<u32> {
+        let as_hub = graph
+            .hub_class(page)
+            .map(|class| self.component_of_hub(class));
+        let as_authority = || Some(self.component_of_authority(graph.authority_class(page)?));
         as_hub.or_else(as_authority)
     }
 
@@ -199,7 +201,7 @@ mod tests {
         for (carriers, targets) in rows {
             all.push(carriers, targets).unwrap();
         }
-        WeakComponents::of(&all.graph().unwrap(), pages)
+        WeakComponents::new(&all.graph().unwrap(), pages)
     }
 
     fn ids(count: u64, from: u64) -> Vec<PageId> {
@@ -217,7 +219,10 @@ mod tests {
         assert_eq!(beside.len(), 2);
         assert_eq!(beside.fingerprints()[1], alone.fingerprints()[0]);
         assert_ne!(beside.fingerprints()[0], alone.fingerprints()[0]);
-        assert_eq!((beside.of_hub(0), beside.of_authority(1)), (0, 1));
+        assert_eq!(
+            (beside.component_of_hub(0), beside.component_of_authority(1)),
+            (0, 1)
+        );
     }
 
     #[test]
@@ -265,8 +270,8 @@ mod tests {
                 let mut sets = vec![std::collections::BTreeSet::new(); found.len()];
                 for (carriers, targets) in rows {
                     for &target in targets {
-                        let component = found.of_authority(graph.authority_class(target).unwrap());
-                        prop_assert_eq!(component, found.of_hub(graph.hub_class(carriers[0]).unwrap()));
+                        let component = found.component_of_authority(graph.authority_class(target).unwrap());
+                        prop_assert_eq!(component, found.component_of_hub(graph.hub_class(carriers[0]).unwrap()));
                         sets[component as usize].insert((carriers[0], target));
                     }
                 }

@@ -17,18 +17,18 @@ use seedbank_store::records::{BatchId, PageState};
 /// All crawled and known pages, numbered in URL order, with what the values of pages follow from.
 ///
 /// Memory: 4 bytes per link and some 60 bytes per page.
-pub(super) struct KnownWeb {
+pub(super) struct BankWeb {
     pub(super) ids: Vec<PageId>,
-    pub(super) of: Vec<KnownPage>,
+    pub(super) of: Vec<BankPage>,
     /// The pages that link to each page, ascending.
     pub(super) predecessors: Csr,
     /// The sites by name.
-    pub(super) sites: Vec<KnownSite>,
+    pub(super) sites: Vec<BankSite>,
 }
 
 /// A page.
 #[derive(Clone, Copy)]
-pub(super) struct KnownPage {
+pub(super) struct BankPage {
     /// The place of its site among the sites by name.
     pub(super) site: u32,
     pub(super) crawled: bool,
@@ -45,12 +45,12 @@ pub(super) struct KnownPage {
 }
 
 /// A site.
-pub(super) struct KnownSite {
+pub(super) struct BankSite {
     pub(super) id: SiteId,
     pub(super) name: String,
 }
 
-impl KnownWeb {
+impl BankWeb {
     /// Loads the published state. Cost: that of [`InUrlOrder::load`].
     pub(super) fn load(
         store: &Store,
@@ -58,14 +58,14 @@ impl KnownWeb {
         watch: &dyn Watch,
     ) -> Result<Self, EngineError> {
         let mut of = Vec::new();
-        let mut sites: Vec<KnownSite> = Vec::new();
+        let mut sites: Vec<BankSite> = Vec::new();
         let web = InUrlOrder::load(store, &EVERY, watch, |id, record, pages| {
             let mut digests = HashMap::new();
             let site = seedbank_algorithms::graph::number(sites.len());
             for (_, page) in pages {
                 let next = seedbank_algorithms::graph::number(digests.len());
                 let url = ingest::url(&record.name, &page.local, mode);
-                of.push(KnownPage {
+                of.push(BankPage {
                     site,
                     crawled: page.state == PageState::Crawled,
                     spam: page.spam,
@@ -78,7 +78,7 @@ impl KnownWeb {
                     length: seedbank_algorithms::graph::number(url.len()),
                 });
             }
-            sites.push(KnownSite {
+            sites.push(BankSite {
                 id,
                 name: record.name.clone(),
             });
@@ -143,7 +143,7 @@ impl KnownWeb {
 }
 
 /// What a page's value follows from, where so many of its outlinks are counted as not crawled.
-pub(super) fn facts(page: &KnownPage, counted: u32) -> PageFacts {
+pub(super) fn facts(page: &BankPage, counted: u32) -> PageFacts {
     PageFacts {
         spam: page.spam,
         clicks: page.clicks,

@@ -1,10 +1,10 @@
 //! The places of steps that an earlier run kept: which of them may come next.
 
-use super::super::coarse;
-use super::super::kept::{Origin, Step};
-use super::super::parts::Place;
+use super::super::cached_steps::{Origin, Step};
+use super::super::densest_part::Place;
+use super::super::quantize;
 use super::weights::Proof;
-use super::{Candidate, TIGHT, Within};
+use super::{Approximate, Candidate, TIGHT};
 
 /// How many of the kept steps may come next.
 const AHEAD: usize = 8;
@@ -14,7 +14,7 @@ const PATIENT: u32 = 3;
 /// By which share a place may come to amount to less until its turn comes.
 const LESS: f64 = 1e-3;
 
-impl Within {
+impl Approximate {
     /// What is left of kept scores; `None` if they lead to nothing.
     pub(super) fn kept_place(&mut self, step: &Step) -> Option<Place> {
         let x = self.scores(step);
@@ -24,7 +24,7 @@ impl Within {
             let share = self.region.authority_pages()[at as usize] * x[at as usize];
             if share > 0.0 {
                 let citers = self.region.citers().list(at);
-                self.visits += citers.len() as u64;
+                self.work += citers.len() as u64;
                 for &hub in citers {
                     hubs[hub as usize] += share;
                 }
@@ -44,7 +44,7 @@ impl Within {
         for &(at, code) in &step.scores {
             // A page that nobody links to any more would only lengthen the vector.
             if self.is_left(at as usize) {
-                x[at as usize] = coarse::score(code);
+                x[at as usize] = quantize::score(code);
             }
         }
         x
@@ -54,7 +54,7 @@ impl Within {
     fn weights(&self, weights: &[(u32, u16)]) -> Vec<f64> {
         let mut y = vec![1.0; self.region.authorities().len()];
         for &(at, code) in weights {
-            y[at as usize] = coarse::weight(code);
+            y[at as usize] = quantize::weight(code);
         }
         y
     }

@@ -2,20 +2,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::parent::Held;
+use super::inherited_state::RegionState;
 use super::principal::TIED;
 use super::replay::{Descending, KNOWN, PROVED, Replays, Step, absent, descending};
 use crate::graph::NONE;
 
 /// What is left of a component.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Rest {
+pub struct ResidualBound {
     /// An upper bound on the largest sigma there.
     pub bound: f64,
     /// Whether any of it was computed.
     pub computed: bool,
     /// The sigma and the best authority of the next step; `None` where they are not known.
-    pub ahead: Option<(f64, u32)>,
+    pub next_step: Option<(f64, u32)>,
 }
 
 /// The regions of a component: the largest sigma that is proved well enough to tell ties, with its
@@ -50,13 +50,13 @@ impl Regions {
 
 /// What is left of each component of which anything is left; `components` has the component of each
 /// authority class.
-pub(super) fn rests(
-    regions: &BTreeMap<u32, Held>,
+pub(super) fn collect(
+    regions: &BTreeMap<u32, RegionState>,
     components: &[u32],
     replays: &Replays,
     waiting: &BTreeSet<(Descending, u32)>,
-) -> BTreeMap<u32, Rest> {
-    let mut rests: BTreeMap<u32, (Rest, Regions)> = BTreeMap::new();
+) -> BTreeMap<u32, ResidualBound> {
+    let mut rests: BTreeMap<u32, (ResidualBound, Regions)> = BTreeMap::new();
     for held in regions.values() {
         let first = held.component.authorities.first();
         let component = first.map_or(NONE, |&class| components[class as usize]);
@@ -71,21 +71,22 @@ pub(super) fn rests(
         rest.bound = rest.bound.max(bound);
         rest.computed |= solved.is_some() || replays.is_bounded(component);
         regions.add(step, bound);
-        rest.ahead = regions.ahead();
+        rest.next_step = regions.ahead();
     }
-    let mut rests: BTreeMap<u32, Rest> = rests.into_iter().map(|(c, rest)| (c, rest.0)).collect();
+    let mut rests: BTreeMap<u32, ResidualBound> =
+        rests.into_iter().map(|(c, rest)| (c, rest.0)).collect();
     for (component, bound) in absent(waiting) {
-        let rest = Rest {
+        let rest = ResidualBound {
             bound,
-            ..Rest::default()
+            ..ResidualBound::default()
         };
         rests.insert(component, rest);
     }
     for (component, step) in replays.all() {
-        let rest = Rest {
+        let rest = ResidualBound {
             bound: step.0 * (1.0 + PROVED),
             computed: true,
-            ahead: Some(step),
+            next_step: Some(step),
         };
         rests.insert(component, rest);
     }
@@ -94,7 +95,7 @@ pub(super) fn rests(
 
 /// The absent components of which more has to be known: this one first, then those whose next step
 /// is known without its core, and the others, by sigma or its bound.
-pub(super) fn wanted(
+pub(super) fn needed(
     first: u32,
     solved: &BTreeSet<(Descending, u32, u32)>,
     replays: &Replays,

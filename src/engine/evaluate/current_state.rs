@@ -15,7 +15,7 @@ use seedbank_store::records::{PageRecord, PageState};
 use seedbank_store::{Store, tables};
 
 /// The state that seeds are judged on.
-pub(super) struct Today {
+pub(super) struct CurrentState {
     pub(super) views: Views,
     pub(super) state: StateView,
     pub(super) web: Web,
@@ -33,7 +33,7 @@ pub(super) enum Needed {
     Worth,
 }
 
-impl Today {
+impl CurrentState {
     /// Loads the state. Cost: that of [`Whole::load`], a second scan of row members, and PageRank.
     /// Memory: the graph twice, 16 bytes per page, and 40 bytes per page for what it is worth.
     pub(super) fn load(
