@@ -1,12 +1,12 @@
-//! Numbers of pages and classes.
+//! 32-bit numbers of pages and classes.
 
-/// Stands for "no class" where a class number is expected.
+/// Marks "no class" in arrays of class numbers.
 pub const NONE: u32 = u32::MAX;
 
-/// A count or index that is known to be below 2^32, as a 32-bit number.
+/// Converts a count or index that is known to be below 2^32.
 ///
-/// [`Rows::push`](super::Rows::push) and [`Rows::graph`](super::Rows::graph) refuse inputs for
-/// which one could be larger.
+/// [`Rows::push`](super::Rows::push) and [`Rows::graph`](super::Rows::graph) reject inputs that are
+/// too large.
 #[must_use]
 pub fn number(index: usize) -> u32 {
     debug_assert!(

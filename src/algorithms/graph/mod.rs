@@ -1,4 +1,4 @@
-//! The host-pruned graph in memory, built once and read only.
+//! The host-pruned graph in memory: built once, then read-only.
 //!
 //! Pages are dense numbers in URL byte order (the smallest URL is page 0), so *smallest URL* means
 //! *smallest number*. Pages with the same set of targets are one **hub class**, pages with the same
@@ -12,8 +12,8 @@
 //! members: class -> pages, ascending          classes are numbered by their smallest member
 //! ```
 //!
-//! One round of merging on each side is enough: two different target sets stay different when
-//! they are written in authority classes, since such a set is a union of whole classes.
+//! One round of merging on each side suffices: different target sets remain different in terms of
+//! authority classes, because each set is a union of whole classes.
 
 mod build;
 mod csr;
@@ -29,8 +29,7 @@ mod weak_components;
 
 pub use build::Rows;
 pub use csr::Csr;
-pub use dense_index::NONE;
-pub use dense_index::number;
+pub use dense_index::{NONE, number};
 pub use error::GraphError;
 pub use hub_graph::HubGraph;
 pub use page_graph::PageGraph;

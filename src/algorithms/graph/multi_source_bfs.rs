@@ -1,32 +1,32 @@
-//! Breadth-first search from up to 256 pages at once, with one bit for each.
+//! Breadth-first search from up to 256 sources at once, with one bit for each.
 //!
-//! After MS-BFS (Then et al., PVLDB 8(4), 2014): a scanned link serves all searches that are at its
-//! source at that hop. On the web, where much leads through the same few pages, that is most of
-//! them. Deviation: the next frontier is kept as a list, so that a search of a small neighbourhood
-//! costs what it touches, not the size of the site.
+//! After MS-BFS (Then et al., PVLDB 8(4), 2014): one scan of a link serves all searches that are at
+//! its source at that hop. On the web, where most paths lead through few pages, that is most of
+//! them. Deviation: the next frontier is a list, so that a search of a small neighbourhood costs
+//! what it visits, not the size of the site.
 
 use std::sync::{Mutex, PoisonError};
 
 use super::csr::Csr;
 use super::dense_index::number;
 
-/// How many words are in a set of searches. Four words need about a quarter of the scans that one
-/// needs, and take hardly longer, since they are worked on together.
+/// Words of a set of searches. Four words need about a quarter of the scans of one word and take
+/// hardly longer, because they are processed together.
 const WORDS: usize = 4;
-/// How many searches run at once.
+/// Maximum number of sources of one run.
 pub(crate) const MAX_SOURCES: usize = 64 * WORDS;
-/// What the working memory of all searches that run at a time on one site may take, in bytes.
+/// Bound on the memory of all concurrent runs on one site, in bytes.
 const MEMORY: usize = 1 << 30;
 
-/// Links as searches follow them.
+/// Links in both directions, as seen by a search.
 pub(crate) trait Neighbours {
-    /// The pages one hop further.
+    /// Returns the pages one hop from a page.
     fn successors(&self, page: u32) -> &[u32];
-    /// The pages from which this one is a hop further.
+    /// Returns the pages that a page is one hop from.
     fn predecessors(&self, page: u32) -> &[u32];
 }
 
-/// Links that are given in both directions: first as they are followed.
+/// Links by source and by target, in this order.
 pub(crate) struct BidirectionalLinks<'a>(pub(crate) &'a Csr, pub(crate) &'a Csr);
 
 impl Neighbours for BidirectionalLinks<'_> {
@@ -39,28 +39,28 @@ impl Neighbours for BidirectionalLinks<'_> {
     }
 }
 
-/// A set of searches, with one bit for each. Aligned, so that none lies in two lines of the cache.
+/// Set of searches of one run, one bit for each. Aligned so that it never spans two cache lines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(align(32))]
 pub(crate) struct SourceSet([u64; WORDS]);
 
 impl SourceSet {
-    /// No search.
+    /// The empty set.
     pub(crate) const NONE: Self = Self([0; WORDS]);
 
-    fn one(lane: usize) -> Self {
+    fn one(index: usize) -> Self {
         let mut words = [0; WORDS];
-        words[lane / 64] = 1 << (lane % 64);
+        words[index / 64] = 1 << (index % 64);
         Self(words)
     }
 
-    /// The set of the first `lanes` searches.
-    pub(crate) fn first(lanes: usize) -> Self {
+    /// Returns the set of the first `count` searches.
+    pub(crate) fn first(count: usize) -> Self {
         Self(std::array::from_fn(|word| {
-            match lanes.saturating_sub(64 * word) {
+            match count.saturating_sub(64 * word) {
                 0 => 0,
-                lanes if lanes >= 64 => u64::MAX,
-                lanes => (1 << lanes) - 1,
+                count if count >= 64 => u64::MAX,
+                count => (1 << count) - 1,
             }
         }))
     }
@@ -69,7 +69,7 @@ impl SourceSet {
         self.0.iter().fold(0, |all, word| all | word) == 0
     }
 
-    /// The searches that are not in another set.
+    /// Returns the searches that are not in another set.
     pub(crate) fn without(self, other: Self) -> Self {
         Self(std::array::from_fn(|word| self.0[word] & !other.0[word]))
     }
@@ -78,45 +78,45 @@ impl SourceSet {
         Self(std::array::from_fn(|word| self.0[word] & other.0[word]))
     }
 
-    /// Takes in the searches of another set.
+    /// Adds the searches of another set.
     pub(crate) fn add(&mut self, other: Self) {
         for (word, other) in self.0.iter_mut().zip(other.0) {
             *word |= other;
         }
     }
 
-    /// How many searches it has.
+    /// Returns the number of searches.
     pub(crate) fn len(self) -> u32 {
         self.0.iter().map(|word| word.count_ones()).sum()
     }
 
-    /// Calls `meet` with each search of the set.
-    pub(crate) fn each(self, mut meet: impl FnMut(usize)) {
-        for (word, mut bits) in self.0.into_iter().enumerate() {
-            while bits != 0 {
-                meet(64 * word + bits.trailing_zeros() as usize);
-                bits &= bits - 1;
+    /// Calls `visit` with each search of the set.
+    pub(crate) fn each(self, mut visit: impl FnMut(usize)) {
+        for (word, mut set) in self.0.into_iter().enumerate() {
+            while set != 0 {
+                visit(64 * word + set.trailing_zeros() as usize);
+                set &= set - 1;
             }
         }
     }
 }
 
-/// The working memory of up to [`MAX_SOURCES`] searches, clean between runs: 36 bytes per page, 4 for each
-/// page met, and 36 for each page of the two frontiers.
+/// Working memory of a run: 36 bytes per page, 4 for each page found, and 36 for each page of the
+/// two frontiers. Clean between runs.
 #[derive(Debug)]
 pub(crate) struct MultiSourceBfs {
-    /// By page.
+    /// By page: the searches that found it.
     seen: Vec<SourceSet>,
-    /// By page: its place in `coming`, or in `frontier` while pages look back to it, plus one; 0 where
-    /// it has none.
+    /// By page: one plus its place in `next_frontier`, or in `frontier` during a backward scan; 0
+    /// if it has none.
     places: Vec<u32>,
     frontier: Vec<u32>,
     /// The searches that are at each page of `frontier`.
-    here: Vec<SourceSet>,
-    coming: Vec<u32>,
-    /// The searches that find each page of `coming`.
-    next: Vec<SourceSet>,
-    touched: Vec<u32>,
+    visit: Vec<SourceSet>,
+    next_frontier: Vec<u32>,
+    /// The searches that find each page of `next_frontier`.
+    visit_next: Vec<SourceSet>,
+    found_pages: Vec<u32>,
 }
 
 impl MultiSourceBfs {
@@ -125,73 +125,73 @@ impl MultiSourceBfs {
             seen: vec![SourceSet::NONE; pages],
             places: vec![0; pages],
             frontier: Vec::new(),
-            here: Vec::new(),
-            coming: Vec::new(),
-            next: Vec::new(),
-            touched: Vec::new(),
+            visit: Vec::new(),
+            next_frontier: Vec::new(),
+            visit_next: Vec::new(),
+            found_pages: Vec::new(),
         }
     }
 
-    /// Searches from at most [`MAX_SOURCES`] distinct `alive` pages to `depth`. At each hop `meet` gets the
-    /// hop and every page once, with the bits of the searches that reach it first at that hop.
-    /// Returns the page visits: a page that several searches settle at one hop counts once, and so
-    /// does a link scanned for them.
+    /// Searches from at most [`MAX_SOURCES`] distinct `alive` pages to `depth`. Calls `visit` with
+    /// each hop and each page once per hop, with the searches that reach the page first at that
+    /// hop. Returns the page visits: a page that several searches reach at one hop counts once, and
+    /// so does a link scanned for them.
     pub(crate) fn run(
         &mut self,
         links: &impl Neighbours,
         alive: &[bool],
         sources: &[u32],
         depth: u32,
-        mut meet: impl FnMut(u32, u32, SourceSet),
+        mut visit: impl FnMut(u32, u32, SourceSet),
     ) -> u64 {
-        for (lane, &page) in sources.iter().take(MAX_SOURCES).enumerate() {
-            let bit = SourceSet::one(lane);
+        for (index, &page) in sources.iter().take(MAX_SOURCES).enumerate() {
+            let bit = SourceSet::one(index);
             self.seen[page as usize] = bit;
-            self.here.push(bit);
+            self.visit.push(bit);
             self.frontier.push(page);
-            meet(0, page, bit);
+            visit(0, page, bit);
         }
-        self.touched.extend(&self.frontier);
+        self.found_pages.extend(&self.frontier);
         let mut visits = self.frontier.len();
         // Searches that found something at the last hop: the others are done.
         let mut active = SourceSet::first(sources.len());
         for hop in 1..=depth {
             visits += self.scan(links, alive, active);
-            visits += self.coming.len();
+            visits += self.next_frontier.len();
             active = SourceSet::NONE;
-            for (&page, &fresh) in self.coming.iter().zip(&self.next) {
+            for (&page, &fresh) in self.next_frontier.iter().zip(&self.visit_next) {
                 let seen = &mut self.seen[page as usize];
                 if seen.is_empty() {
-                    self.touched.push(page);
+                    self.found_pages.push(page);
                 }
                 seen.add(fresh);
                 active.add(fresh);
-                meet(hop, page, fresh);
+                visit(hop, page, fresh);
             }
-            std::mem::swap(&mut self.here, &mut self.next);
-            std::mem::swap(&mut self.frontier, &mut self.coming);
-            self.next.clear();
-            self.coming.clear();
+            std::mem::swap(&mut self.visit, &mut self.visit_next);
+            std::mem::swap(&mut self.frontier, &mut self.next_frontier);
+            self.visit_next.clear();
+            self.next_frontier.clear();
             if self.frontier.is_empty() {
                 break;
             }
         }
-        self.here.clear();
+        self.visit.clear();
         self.frontier.clear();
-        for page in self.touched.drain(..) {
+        for page in self.found_pages.drain(..) {
             self.seen[page as usize] = SourceSet::NONE;
         }
         visits as u64
     }
 
-    /// Finds what is one hop further, and returns the number of links scanned. It works either from
-    /// the frontier onwards or, where that scans fewer links, from the pages that a search still
-    /// has to find back to the frontier (Beamer et al., SC 2012).
+    /// Finds the pages one hop further, and returns the number of links scanned. Scans from the
+    /// frontier or, if that scans fewer links, from the unfound pages back to the frontier (Beamer
+    /// et al., SC 2012).
     fn scan(&mut self, links: &impl Neighbours, alive: &[bool], active: SourceSet) -> usize {
         let pages = self.frontier.iter();
-        let onward: usize = pages.map(|&page| links.successors(page).len()).sum();
+        let forward: usize = pages.map(|&page| links.successors(page).len()).sum();
         // Finding open pages means looking at every page, so it is done only where it can pay.
-        if onward > alive.len() {
+        if forward > alive.len() {
             let (seen, pages) = (&self.seen, 0..number(alive.len()));
             let open = pages.filter(|&page| {
                 alive[page as usize] && !active.without(seen[page as usize]).is_empty()
@@ -200,49 +200,50 @@ impl MultiSourceBfs {
                 .clone()
                 .map(|page| links.predecessors(page).len())
                 .sum();
-            if back < onward {
-                self.coming.extend(open);
+            if back < forward {
+                self.next_frontier.extend(open);
                 return self.scan_back(links, active);
             }
         }
-        for (&page, bits) in self.frontier.iter().zip(&self.here) {
+        for (&page, set) in self.frontier.iter().zip(&self.visit) {
             for &target in links.successors(page) {
                 let at = target as usize;
-                let fresh = bits.without(self.seen[at]);
+                let fresh = set.without(self.seen[at]);
                 if fresh.is_empty() || !alive[at] {
                     continue;
                 }
                 let place = &mut self.places[at];
                 if let Some(found) = place.checked_sub(1) {
-                    self.next[found as usize].add(fresh);
+                    self.visit_next[found as usize].add(fresh);
                 } else {
-                    self.coming.push(target);
-                    self.next.push(fresh);
-                    *place = number(self.coming.len());
+                    self.next_frontier.push(target);
+                    self.visit_next.push(fresh);
+                    *place = number(self.next_frontier.len());
                 }
             }
         }
-        for &page in &self.coming {
+        for &page in &self.next_frontier {
             self.places[page as usize] = 0;
         }
-        onward
+        forward
     }
 
-    /// `coming` holds the pages to be found; those that are not found are dropped from it.
+    /// Scans the links of the candidates in `next_frontier` back to the frontier, and drops those
+    /// that were not found.
     fn scan_back(&mut self, links: &impl Neighbours, active: SourceSet) -> usize {
         for (place, &page) in (1..).zip(&self.frontier) {
             self.places[page as usize] = place;
         }
-        let (here, places, seen) = (&self.here, &self.places, &self.seen);
-        let next = &mut self.next;
+        let (visit, places, seen) = (&self.visit, &self.places, &self.seen);
+        let visit_next = &mut self.visit_next;
         let mut scanned = 0;
-        self.coming.retain(|&page| {
+        self.next_frontier.retain(|&page| {
             let missing = active.without(seen[page as usize]);
             let mut found = SourceSet::NONE;
             for &source in links.predecessors(page) {
                 scanned += 1;
                 if let Some(place) = places[source as usize].checked_sub(1) {
-                    found.add(here[place as usize].within(missing));
+                    found.add(visit[place as usize].within(missing));
                     if found == missing {
                         break;
                     }
@@ -251,7 +252,7 @@ impl MultiSourceBfs {
             if found.is_empty() {
                 return false;
             }
-            next.push(found);
+            visit_next.push(found);
             true
         });
         for &page in &self.frontier {
@@ -261,7 +262,7 @@ impl MultiSourceBfs {
     }
 }
 
-/// Working memories for the searches that run at a time: at most one for each thread.
+/// Reusable working memories of concurrent runs, at most one for each thread.
 #[derive(Debug)]
 pub(crate) struct BfsPool {
     pages: usize,
@@ -276,25 +277,25 @@ impl BfsPool {
         }
     }
 
-    /// How many working memories may be in use at a time. A frontier rarely has most pages, so each
-    /// is taken to need 96 bytes per page.
+    /// Returns the maximum number of concurrent runs. A frontier rarely has most pages, so a run is
+    /// assumed to need 96 bytes per page.
     pub(crate) fn concurrency(&self) -> usize {
         (MEMORY / (size_of::<[SourceSet; 3]>() * self.pages.max(1))).clamp(1, 64)
     }
 
-    /// Runs `work` with a working memory that nobody else uses.
+    /// Runs `work` with exclusive use of a working memory.
     pub(crate) fn with<T>(&self, work: impl FnOnce(&mut MultiSourceBfs) -> T) -> T {
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         // The lock must be released before the work begins.
-        let kept = idle().pop();
-        let mut lanes = kept.unwrap_or_else(|| MultiSourceBfs::new(self.pages));
-        let result = work(&mut lanes);
-        idle().push(lanes);
+        let reused = idle().pop();
+        let mut memory = reused.unwrap_or_else(|| MultiSourceBfs::new(self.pages));
+        let result = work(&mut memory);
+        idle().push(memory);
         result
     }
 }
 
-/// A sum for each lane. What all lanes but a few share is added once.
+/// A sum for each search. Values that most searches share are added once.
 #[derive(Clone, Debug)]
 pub(crate) struct SourceSums {
     all: SourceSet,
@@ -303,31 +304,31 @@ pub(crate) struct SourceSums {
 }
 
 impl SourceSums {
-    pub(crate) fn new(lanes: usize) -> Self {
+    pub(crate) fn new(count: usize) -> Self {
         Self {
-            all: SourceSet::first(lanes),
+            all: SourceSet::first(count),
             common: 0,
             own: [0; MAX_SOURCES],
         }
     }
 
-    /// Adds `value` to the lanes in `bits`.
-    pub(crate) fn add(&mut self, bits: SourceSet, value: i64) {
-        if 2 * bits.len() > self.all.len() {
+    /// Adds `value` to the searches in `set`.
+    pub(crate) fn add(&mut self, set: SourceSet, value: i64) {
+        if 2 * set.len() > self.all.len() {
             self.common += value;
-            let others = self.all.without(bits);
-            others.each(|lane| self.own[lane] -= value);
+            let others = self.all.without(set);
+            others.each(|index| self.own[index] -= value);
         } else {
-            bits.each(|lane| self.own[lane] += value);
+            set.each(|index| self.own[index] += value);
         }
     }
 
-    pub(crate) fn get(&self, lane: usize) -> i64 {
-        self.common + self.own[lane]
+    pub(crate) fn get(&self, index: usize) -> i64 {
+        self.common + self.own[index]
     }
 }
 
-/// What each lane is worth, to be summed over sets of lanes.
+/// A value for each search, to be summed over sets of searches.
 #[derive(Clone, Debug)]
 pub(crate) struct SourceValues {
     all: SourceSet,
@@ -344,14 +345,14 @@ impl SourceValues {
         }
     }
 
-    /// The sum of the values of the lanes in `bits`.
-    pub(crate) fn sum(&self, bits: SourceSet) -> i64 {
+    /// Returns the sum of the values of the searches in `set`.
+    pub(crate) fn sum(&self, set: SourceSet) -> i64 {
         let mut sum = 0;
-        if 2 * bits.len() > self.all.len() {
-            self.all.without(bits).each(|lane| sum += self.own[lane]);
+        if 2 * set.len() > self.all.len() {
+            self.all.without(set).each(|index| sum += self.own[index]);
             self.total - sum
         } else {
-            bits.each(|lane| sum += self.own[lane]);
+            set.each(|index| sum += self.own[index]);
             sum
         }
     }

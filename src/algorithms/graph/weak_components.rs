@@ -1,11 +1,10 @@
-//! The weakly connected components of the whole graph, each with a fingerprint.
+//! Weakly connected components of the host-pruned graph, each with a fingerprint.
 //!
-//! A page that leaves the graph leaves it in both roles, so what one core removes can affect every
-//! page that links in any direction connect with it, and no other. Hence the cores of a component,
-//! and their order among themselves, do not depend on any other component, and what was found in a
-//! component holds for as long as its fingerprint stays the same. The fingerprint is taken over the
-//! ids of its pages, which a bank never gives out again, in URL order: the numbers of pages and
-//! classes change when pages come or go elsewhere.
+//! A removed page leaves the graph in both roles, so removing a core can only affect pages that are
+//! connected with it by links in any direction. Hence the cores of a component, and their order
+//! among themselves, do not depend on other components, and remain valid as long as the fingerprint
+//! of the component is unchanged. The fingerprint hashes the page ids in URL order. A bank never
+//! reuses ids, whereas numbers of pages and classes change when other pages are added or removed.
 
 use super::csr::Csr;
 use super::dense_index::{NONE, number};
@@ -13,7 +12,7 @@ use super::hub_graph::HubGraph;
 use super::union_find::UnionFind;
 use crate::page::PageId;
 
-/// What a component is made of: equal if and only if pages, links and URL order are equal.
+/// Hash of a component: equal if and only if pages, links and URL order are equal.
 pub type Fingerprint = [u8; 16];
 
 /// The weakly connected components of a graph, numbered by their smallest authority class.
@@ -22,16 +21,16 @@ pub struct WeakComponents {
     hubs: Vec<u32>,
     authorities: Vec<u32>,
     fingerprints: Vec<Fingerprint>,
-    /// The largest row sum in each component.
+    /// The largest row sum of each component.
     row_sums: Vec<u64>,
     visits: u64,
 }
 
 impl WeakComponents {
-    /// The components of the graph; `pages` has the id of each page number.
+    /// Finds the components of the graph; `pages` has the id of each page number.
     ///
-    /// Cost: one pass over the merged entries and two over the pages on inter-site links; some 50
-    /// bytes per class are held meanwhile.
+    /// Cost: one pass over the merged entries and two over the pages with inter-site links;
+    /// temporary memory: some 50 bytes per class.
     #[must_use]
     pub fn new(graph: &HubGraph, pages: &[PageId]) -> Self {
         let (hubs, authorities) = (graph.hub_members().len(), graph.authority_members().len());
@@ -41,6 +40,7 @@ impl WeakComponents {
         let mut rows = Vec::with_capacity(hubs);
         let mut sums = vec![0_u64; authorities];
         let mut visits = 0;
+        // Join each hub with its targets; hash its row by the first page of each target class.
         for hub in 0..number(hubs) {
             let row = graph.rows().list(hub);
             visits += row.len() as u64;
@@ -59,6 +59,7 @@ impl WeakComponents {
             }
             rows.push(digest(blake3::Hasher::new().update(&bytes)));
         }
+        // A page in both roles joins its classes.
         for class in 0..number(authorities) {
             for &page in graph.authority_members().list(class) {
                 if let Some(hub) = graph.hub_class(page) {
@@ -82,6 +83,7 @@ impl WeakComponents {
         };
         let (hubs_of, authorities_of) = (by_component(of_hubs), by_component(of_authorities));
         let mut text = Vec::new();
+        // Classes are numbered by their smallest member, so they are hashed in URL order.
         let fingerprint = |component: u32| {
             let mut hasher = blake3::Hasher::new();
             for &hub in hubs_of.list(component) {
@@ -105,26 +107,26 @@ impl WeakComponents {
         }
     }
 
-    /// How many components there are.
+    /// Returns the number of components.
     #[must_use]
     pub fn len(&self) -> usize {
         self.fingerprints.len()
     }
 
-    /// Whether the graph has no link.
+    /// Returns whether the graph has no link.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.fingerprints.is_empty()
     }
 
-    /// The fingerprints, by component.
+    /// Returns the fingerprints, by component.
     #[must_use]
     pub fn fingerprints(&self) -> &[Fingerprint] {
         &self.fingerprints
     }
 
-    /// An upper bound on the largest singular value within a component: the root of its largest row
-    /// sum of `A^T A`.
+    /// Returns an upper bound on the largest singular value of a component: the square root of its
+    /// largest row sum of `A^T A`.
     #[must_use]
     pub fn bound(&self, component: u32) -> f64 {
         let sum = self.row_sums.get(component as usize);
@@ -132,7 +134,7 @@ impl WeakComponents {
         sum.map_or(f64::INFINITY, |sum| (*sum as f64).sqrt() * rounded)
     }
 
-    /// The component of an authority class.
+    /// Returns the component of an authority class.
     #[must_use]
     pub fn component_of_authority(&self, class: u32) -> u32 {
         self.authorities
@@ -141,13 +143,13 @@ impl WeakComponents {
             .unwrap_or(NONE)
     }
 
-    /// The component of a hub class.
+    /// Returns the component of a hub class.
     #[must_use]
     pub fn component_of_hub(&self, class: u32) -> u32 {
         self.hubs.get(class as usize).copied().unwrap_or(NONE)
     }
 
-    /// The component of a page of `graph`; `None` if it is on no link.
+    /// Returns the component of a page of `graph`; `None` if it has no link.
     #[must_use]
     pub fn component_of_page(&self, graph: &HubGraph, page: u32) -> Option<u32> {
         let as_hub = graph
@@ -157,7 +159,7 @@ impl WeakComponents {
         as_hub.or_else(as_authority)
     }
 
-    /// The authority classes of each component, ascending.
+    /// Returns the authority classes of each component, ascending.
     pub(crate) fn authorities_by_component(&self) -> Vec<Vec<u32>> {
         let mut lists = vec![Vec::new(); self.len()];
         for (class, &component) in (0_u32..).zip(&self.authorities) {
@@ -168,7 +170,7 @@ impl WeakComponents {
         lists
     }
 
-    /// How many entries of rows and citers were read to find them.
+    /// Returns the number of entries of rows and citers read by [`WeakComponents::new`].
     #[must_use]
     pub const fn link_visits(&self) -> u64 {
         self.visits
@@ -181,7 +183,7 @@ fn digest(hasher: &blake3::Hasher) -> Fingerprint {
     fingerprint
 }
 
-/// Appends the pages of a class by id, in URL order, after its role and their number.
+/// Appends the role and size of a class and the ids of its pages in URL order.
 fn write_members(text: &mut Vec<u8>, role: u8, members: &[u32], id: impl Fn(u32) -> u64) {
     text.push(role);
     text.extend_from_slice(&(members.len() as u64).to_le_bytes());
