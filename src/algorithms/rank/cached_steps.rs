@@ -1,4 +1,5 @@
-//! What is kept of steps within a bound, by groups of equal pages, and the same by the classes of a graph.
+//! Cached steps of approximate cores: by group of equal pages when stored, by class of a graph in a
+//! run.
 
 use std::cmp::Reverse;
 
@@ -7,88 +8,92 @@ use crate::graph::{Csr, HubGraph, NONE, number};
 use super::quantize;
 use super::region::Region;
 
-/// How a step came about.
+/// How a step was obtained.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Origin {
-    /// Kept, and an earlier step's bound was enough.
+    /// Cached, and within the bound of an earlier step.
     Carried,
-    /// Kept, and what was kept proves it.
+    /// Cached, and proved by its cached weights.
     Proven,
-    /// Kept, and what was kept proves it once raised where the graph has changed.
+    /// Cached, and proved by its cached weights after raising them where the graph changed.
     Raised,
-    /// Kept, by a bound that had to be computed.
+    /// Cached, with a newly computed bound.
     Bounded,
     /// Computed.
     Computed,
 }
 
 impl Origin {
-    /// Whether nothing had to be computed beside what was kept.
+    /// Returns whether the step was proved from cached data alone.
     #[must_use]
     pub const fn is_cached(self) -> bool {
         matches!(self, Self::Carried | Self::Proven | Self::Raised)
     }
 }
 
-/// What is kept of a run: its steps in order, whose entries name groups of pages that were equal then.
+/// The cached steps of a run, in order. Their entries name groups of pages that were equal then.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct CachedSteps {
-    /// The pages of each group, by their numbers in the present graph; each page is in one at most.
+    /// The pages of each group, by their numbers in the current graph; a page is in at most one
+    /// group.
     pub groups: Csr,
     /// The steps.
     pub steps: Vec<CachedStep>,
 }
 
-/// What is kept of a step: of groups of authorities, each once.
+/// A cached step: values of groups of authorities, each group at most once.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct CachedStep {
-    /// The scores on a grid, where they are not 0.
+    /// Codes of nonzero scores.
     pub scores: Vec<(u32, u8)>,
-    /// The weights that prove the bound on a grid, where they are above 1. Empty where an earlier step
-    /// proved it.
+    /// Codes of the weights above 1 that prove the bound. Empty if the proof of an earlier step was
+    /// enough.
     pub weights: Vec<(u32, u16)>,
 }
 
 /// A step that was taken.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ProvenStep {
-    /// An upper bound on the largest sigma of what was left.
+    /// Upper bound on the largest sigma of the remaining graph.
     pub sigma_bound: f64,
-    /// How the step came about.
+    /// How the step was obtained.
     pub origin: Origin,
-    /// What a later run can begin with, by the authority classes of the graph.
+    /// What a later run can start from, by the authority classes of the graph.
     pub cached: CachedStep,
 }
 
-/// A step on the positions of a region, in the order of their classes.
+/// A step on the positions of a region, in class order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Step {
-    /// Where the scores are largest.
+    /// Positions with the largest score.
     pub(super) best: Vec<u32>,
     pub(super) scores: Vec<(u32, u8)>,
     pub(super) weights: Vec<(u32, u16)>,
-    /// What its place amounted to, `|A x|^2 / |x|^2`, when it was last looked at; infinite before.
+    /// `|A x|^2 / |x|^2` when it was last evaluated; infinite before.
     pub(super) lambda: f64,
 }
 
-/// Weights above 1, with their positions.
-pub(super) fn packed(region: &Region, y: &[f64]) -> Vec<(u32, u16)> {
+/// Returns the codes of weights above 1, with their positions.
+pub(super) fn nonunit_weights(region: &Region, y: &[f64]) -> Vec<(u32, u16)> {
     let code = |at: u32| quantize::weight_code(y[at as usize]).unwrap_or(0);
     let codes = region.authorities_by_class().map(|(_, at)| (at, code(at)));
     codes.filter(|(_, code)| *code > 0).collect()
 }
 
-/// Scores above 0, with their positions.
-pub(super) fn packed_scores(region: &Region, x: &[f64]) -> Vec<(u32, u8)> {
+/// Returns the codes of nonzero scores, with their positions.
+pub(super) fn nonzero_scores(region: &Region, x: &[f64]) -> Vec<(u32, u8)> {
     let code = |at: u32| quantize::score_code(x[at as usize]);
     let codes = region.authorities_by_class().map(|(_, at)| (at, code(at)));
     codes.filter(|(_, code)| *code > 0).collect()
 }
 
 impl Step {
-    /// What was kept by groups: a class has the largest of what its pages had.
-    pub(super) fn of(groups: &Groups, step: &CachedStep) -> Self {
-        Self::new(groups.places(&step.scores), groups.places(&step.weights))
+    /// Converts from groups: a class has the largest value of its pages.
+    pub(super) fn from_cached(groups: &Groups, step: &CachedStep) -> Self {
+        Self::new(
+            groups.on_region(&step.scores),
+            groups.on_region(&step.weights),
+        )
     }
 
     pub(super) fn new(scores: Vec<(u32, u8)>, weights: Vec<(u32, u16)>) -> Self {
@@ -110,9 +115,9 @@ impl Step {
     }
 }
 
-/// Where what groups have goes.
+/// Maps cached groups to the positions of a region.
 pub(super) struct Groups {
-    /// The authority classes of the region that the pages of each group are in now.
+    /// The current authority classes of the pages of each group, within the region.
     classes: Csr,
     /// The position of each class; [`NONE`] if it is not in the region.
     positions: Vec<u32>,
@@ -138,13 +143,14 @@ impl Groups {
         Self { classes, positions }
     }
 
-    /// What groups have, by position in the order of classes: a class has the most of its groups.
-    fn places<T: Ord + Copy>(&self, of: &[(u32, T)]) -> Vec<(u32, T)> {
-        let mut found = Vec::with_capacity(of.len());
-        for &(group, code) in of {
+    /// Returns the values of groups by position, in class order: a class has the largest value of
+    /// its groups.
+    fn on_region<T: Ord + Copy>(&self, entries: &[(u32, T)]) -> Vec<(u32, T)> {
+        let mut found = Vec::with_capacity(entries.len());
+        for &(group, code) in entries {
             found.extend(self.classes.list(group).iter().map(|class| (*class, code)));
         }
-        // Classes mostly follow each other as groups did, which this sort makes use of.
+        // Classes are mostly in the order of the groups, which this sort exploits.
         found.sort_by_key(|&(class, code)| (class, Reverse(code)));
         found.dedup_by_key(|(class, _)| *class);
         for (place, _) in &mut found {
@@ -154,7 +160,10 @@ impl Groups {
     }
 }
 
-fn by_class<T: Copy>(region: &Region, of: &[(u32, T)]) -> Vec<(u32, T)> {
+fn by_class<T: Copy>(region: &Region, entries: &[(u32, T)]) -> Vec<(u32, T)> {
     let class = |at: u32| region.authorities()[at as usize];
-    of.iter().map(|(at, code)| (class(*at), *code)).collect()
+    entries
+        .iter()
+        .map(|(at, code)| (class(*at), *code))
+        .collect()
 }

@@ -51,7 +51,7 @@ fn held(ranker: &Converged) -> usize {
             &principal.authority_scores,
             &principal.authority_errors,
         ];
-        let vectors = vectors.into_iter().chain(principal.kept.vectors());
+        let vectors = vectors.into_iter().chain(principal.ritz_vectors.vectors());
         let is_new = seen.insert(Arc::as_ptr(principal));
         if is_new {
             vectors.map(Vec::len).sum()
@@ -60,13 +60,13 @@ fn held(ranker: &Converged) -> usize {
         }
     };
     let mut numbers = 0;
-    for held in ranker.regions.values() {
-        numbers += match &held.parent {
+    for state in ranker.regions.values() {
+        numbers += match &state.inherited {
             Some(InheritedVectors::Whole(principal)) => of(principal),
             Some(InheritedVectors::Part(vectors)) => vectors.iter().map(Vec::len).sum(),
             None => 0,
         };
-        numbers += held
+        numbers += state
             .solved
             .as_ref()
             .map_or(0, |(principal, _)| of(principal));

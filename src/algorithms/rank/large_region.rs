@@ -1,25 +1,24 @@
-//! A large region: its pair from a few vectors, the errors of its scores, its proof.
+//! The principal pair of a large region: few vectors, errors of the scores, proof.
 //!
-//! **Scores.** `x` is what the nonnegative part of a vector `u` on the hubs leads back to, `A^T u`, or such a
-//! part itself; an error of `u` is no smaller than that of `A^T u / sigma`. `y = M x / lambda` is taken for
-//! the authorities and `A x / sigma` for the hubs, both computed anew. The error `e` of `x` has become
-//! `M e / lambda`.
-//! With `c_v` pages citing `v`, its row sum `r_v`, and `M_vu <= c_v` (no page is cited together
-//! with `v` more often than `v` itself), Cauchy-Schwarz gives
+//! **Scores.** `x` is the nonnegative part of a vector on the authorities, or `A^T u` for the
+//! nonnegative part of a vector `u` on the hubs; the error of `u` is no smaller than that of `A^T u
+//! / sigma`. The authority scores are `y = M x / lambda` and the hub scores `A x / sigma`, both
+//! recomputed. The error `e` of `x` becomes `M e / lambda`. With `c_v` pages citing `v`, its row
+//! sum `r_v`, and `M_vu <= c_v` (no page is cited together with `v` more often than `v` itself),
+//! Cauchy-Schwarz gives
 //!
 //! ```text
 //! |(M e)_v|  <=  sqrt(sum_u M_vu^2) |e|  <=  sqrt(c_v r_v) |e|      |(A e)_h|  <=  sqrt(d_h) |e|
 //! ```
 //!
 //! where the sums run over pages and a page of `h` has `d_h` links. In a dense place that is about
-//! its score times sigma's square, so that the scores of its many pages are, relatively, as
-//! accurate as `x` is as a whole.
+//! its score times sigma squared, so that the scores of its many pages are, relatively, as accurate
+//! as `x` as a whole.
 //!
-//! **Proof.** At first only the value is proved ([`VALUE`]): nothing denser exists. Which of two
-//! places closer together than that is the denser one is not proved. So a result that the block
-//! does not show to be clearly apart from a second pair is not accepted here, and where another
-//! region comes as near, [`super::converged`] asks for a tighter proof. The row sums that raising
-//! starts from come with the search, one of whose starts they are the image of.
+//! **Proof.** At first only the value is proved ([`VALUE`]): nothing denser exists, but places
+//! closer together than that are not ordered. So a result is accepted only if it is clearly
+//! separated from a second pair, and if another region comes near, [`super::converged`] requests a
+//! tighter proof. The row sums from which raising starts are computed along with the search.
 
 use std::ops::Range;
 
@@ -31,70 +30,69 @@ use super::principal::Principal;
 use super::region::Region;
 use super::single_vector_lanczos;
 use super::start_vectors::StartVectors;
-use super::vector_block::{Workspace, square_of};
+use super::vector_block::{Workspace, apply_a_and_m};
 use super::vectors::{add, largest, norm, scale};
 use super::work::Work;
 
-/// The numbers of authority classes for which this way is worth it. For more classes, the vectors of a
-/// recurrence would take too much memory: some 400 bytes per class.
+/// Numbers of authority classes for which this method is used. The vectors of a recurrence take
+/// some 400 bytes per class.
 pub(super) const SIZES: Range<usize> = 256..1 << 23;
-/// From so many classes on no block of vectors is tried: it would take four times 128 bytes per class beside
-/// the recurrence.
-const TOO_LARGE: usize = 1 << 20;
+/// From this many classes on no block of vectors is tried: it would take four times 128 bytes per
+/// class in addition.
+const MAX_BLOCK_CLASSES: usize = 1 << 20;
 
-/// How accurate a solution is asked for.
+/// Required precision of a solution.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Precision {
-    /// The goal for the error of the vector, in length.
+    /// Error of the vector, in length.
     goal: f64,
-    /// The proofs to give, each tighter than the one before.
+    /// The required proofs, each tighter than the previous one.
     proofs: &'static [Tightness],
-    is_deep: bool,
+    is_refined: bool,
 }
 
-/// It leaves hardly any decision open.
-pub(super) const FIRST: Precision = Precision {
+/// Enough for most decisions.
+pub(super) const INITIAL: Precision = Precision {
     goal: 3e-8,
     proofs: &[VALUE],
-    is_deep: false,
+    is_refined: false,
 };
-/// Enough to tell ties of scores.
-pub(super) const DEEP: Precision = Precision {
+/// Enough to decide ties of scores.
+pub(super) const FOR_SCORES: Precision = Precision {
     goal: 1e-12,
     proofs: &[VALUE],
-    is_deep: true,
+    is_refined: true,
 };
-/// Enough to tell ties of regions, too.
-pub(super) const TIGHT: Precision = Precision {
+/// Enough to decide ties of regions, too.
+pub(super) const FOR_TIES: Precision = Precision {
     proofs: &[VALUE, TIE],
-    ..DEEP
+    ..FOR_SCORES
 };
-/// Raising is restarted, from places known to be smaller, once it has visited each entry this
-/// often.
-const PATIENCE: u64 = 4;
-/// It is given up once it has visited each entry this often after that.
-const MOST: u64 = 100;
-/// How many places known to be smaller are remembered.
-const KNOWN: usize = 6;
+/// Raising restarts, from places known to be smaller, once each entry was read this often.
+const FIRST_READS: u64 = 4;
+/// The restarted raising fails once each entry was read this often.
+const FINAL_READS: u64 = 100;
+/// Maximum number of places known to be smaller.
+const KNOWN_PLACES: usize = 6;
 
-/// The outcome of trying to solve a region.
+/// Outcome of solving a region.
 pub(super) enum Attempt {
     Solved(Principal),
-    /// The region was not solved; with starts for another way.
-    Open(Region, StartVectors),
+    /// The region was not solved; with start vectors for another method.
+    Unresolved(Region, StartVectors),
 }
 
-/// Whether a region has such a size and is not complete; a complete one has a closed form.
-pub(super) fn is_worth_it(region: &Region) -> bool {
+/// Returns whether a region has such a size and is not complete; a complete one has a closed form.
+pub(super) fn is_large(region: &Region) -> bool {
     SIZES.contains(&region.authorities().len()) && !region.is_complete()
 }
 
-/// Solves a region as long as its principal pair is clearly apart from the second.
+/// Solves a region, provided that its principal pair is clearly separated from the second.
 pub(super) fn attempt(
     region: Region,
     warm: StartVectors,
-    depth: Precision,
-    room: &mut Workspace,
+    precision: Precision,
+    workspace: &mut Workspace,
     work: &mut Work,
     watch: &dyn Watch,
 ) -> Result<Attempt, Interrupted> {
@@ -102,42 +100,46 @@ pub(super) fn attempt(
         .first(single_vector_lanczos::STARTS)
         .on_hubs(&region, work);
     let (found, ones) =
-        single_vector_lanczos::principal(&region, &starts, depth.goal, room, work, watch)?;
+        single_vector_lanczos::principal(&region, &starts, precision.goal, workspace, work, watch)?;
     let (found, ones) = match found {
         Ok(found) => (found, ones),
-        Err(reached) if region.authorities().len() >= TOO_LARGE => {
-            return Ok(Attempt::Open(region, StartVectors::Hubs(reached)));
+        Err(reached) if region.authorities().len() >= MAX_BLOCK_CLASSES => {
+            return Ok(Attempt::Unresolved(region, StartVectors::Hubs(reached)));
         }
         Err(reached) => {
             let mut starts = StartVectors::Hubs(reached).on_authorities(&region, work);
             starts.extend(warm.on_authorities(&region, work));
-            match chebyshev_block::principal(&region, starts, depth.goal, work, watch)? {
+            match chebyshev_block::principal(&region, starts, precision.goal, work, watch)? {
                 Search::Done(found, ones) => (*found, ones),
-                Search::GivenUp(starts) => {
-                    return Ok(Attempt::Open(region, StartVectors::Authorities(starts)));
+                Search::Unresolved(starts) => {
+                    return Ok(Attempt::Unresolved(
+                        region,
+                        StartVectors::Authorities(starts),
+                    ));
                 }
             }
         }
     };
-    let known = (depth, f64::INFINITY);
-    Ok(finished(region, (found, &ones), known, work))
+    let requested = (precision, f64::INFINITY);
+    Ok(finish(region, (found, &ones), requested, work))
 }
 
-/// Scores and proof of what was found; `upper` is what is proved of sigma already, infinite for nothing.
-fn finished(
+/// Computes scores and proof of a pair; `upper` is a proved bound on sigma, infinite if there is
+/// none.
+fn finish(
     region: Region,
     (mut found, ones): (Found, &Ones),
-    (depth, upper): (Precision, f64),
+    (precision, upper): (Precision, f64),
     work: &mut Work,
 ) -> Attempt {
     let candidate = Candidate::of(&region, &found, work);
     found.error = found
         .error
         .max(candidate.residual(&region, found.lambda) / found.gap);
-    match candidate.prove(&region, &found, ones, (depth, upper), work) {
+    match candidate.prove(&region, &found, ones, (precision, upper), work) {
         Ok(upper) => {
             let mut principal = candidate.solution(region, found, ones, upper);
-            principal.is_deep = depth.is_deep;
+            principal.is_refined = precision.is_refined;
             Attempt::Solved(principal)
         }
         Err(raised) => {
@@ -145,44 +147,45 @@ fn finished(
             let raised = raised.iter().map(|z| (z - 1.0) / top).collect();
             let vectors = found.vectors.truncated(4).on_authorities(&region, work);
             let starts = std::iter::once(raised).chain(vectors);
-            Attempt::Open(region, StartVectors::Authorities(starts.collect()))
+            Attempt::Unresolved(region, StartVectors::Authorities(starts.collect()))
         }
     }
 }
 
-/// Solves a region again, more exactly. Its gap is known, so no rival is looked for, and its value is proved.
-pub(super) fn deepen(
+/// Solves a region again, more precisely. Its gap is known and its value is proved, so no rival is
+/// searched for.
+pub(super) fn refine(
     principal: Principal,
-    depth: Precision,
-    room: &mut Workspace,
+    precision: Precision,
+    workspace: &mut Workspace,
     work: &mut Work,
     watch: &dyn Watch,
 ) -> Result<Attempt, Interrupted> {
     let Principal {
         region,
         authority_scores,
-        kept,
-        is_deep,
+        ritz_vectors,
+        is_refined,
         gap,
         upper,
         ..
     } = principal;
-    if is_deep || !is_worth_it(&region) {
-        let kept = kept.truncated(3).on_authorities(&region, work);
-        let starts = std::iter::once(authority_scores).chain(kept.into_iter().skip(1));
-        return Ok(Attempt::Open(
+    if is_refined || !is_large(&region) {
+        let ritz_vectors = ritz_vectors.truncated(3).on_authorities(&region, work);
+        let starts = std::iter::once(authority_scores).chain(ritz_vectors.into_iter().skip(1));
+        return Ok(Attempt::Unresolved(
             region,
             StartVectors::Authorities(starts.collect()),
         ));
     }
-    let start = kept.first(1).on_hubs(&region, work);
-    let goal = depth.goal;
-    let found = single_vector_lanczos::sharpen(&region, (&start, gap), goal, room, work, watch)?;
+    let start = ritz_vectors.first(1).on_hubs(&region, work);
+    let goal = precision.goal;
+    let found = single_vector_lanczos::refine(&region, &start, gap, goal, workspace, work, watch)?;
     let Some((lambda, error, vector)) = found else {
-        return attempt(region, kept, depth, room, work, watch);
+        return attempt(region, ritz_vectors, precision, workspace, work, watch);
     };
-    let kept = kept.truncated(single_vector_lanczos::STARTS);
-    let mut vectors = kept.on_hubs(&region, work);
+    let ritz_vectors = ritz_vectors.truncated(single_vector_lanczos::STARTS);
+    let mut vectors = ritz_vectors.on_hubs(&region, work);
     vectors[0] = vector;
     let found = Found {
         lambda,
@@ -191,69 +194,69 @@ pub(super) fn deepen(
         values: vec![lambda, lambda * (1.0 - gap)],
         vectors: StartVectors::Hubs(vectors),
     };
-    let ones = Ones::of(&region, work);
-    Ok(finished(region, (found, &ones), (depth, upper), work))
+    let ones = Ones::new(&region, work);
+    Ok(finish(region, (found, &ones), (precision, upper), work))
 }
 
-/// The vector that was found, without the entries that its error made negative.
+/// The vector found, without its negative entries, which are errors.
 struct Candidate {
     x: Vec<f64>,
-    /// `A x`, computed anew: sums of nonnegative terms.
+    /// `A x`, recomputed: sums of nonnegative terms.
     hubs: Vec<f64>,
     /// `M x`.
     image: Vec<f64>,
-    /// The length of the part that was taken away.
-    lack: f64,
+    /// Length of the removed negative part.
+    removed_length: f64,
 }
 
 impl Candidate {
-    /// Cost: two visits of each entry at most.
+    /// Cost: at most two visits of each entry.
     fn of(region: &Region, found: &Found, work: &mut Work) -> Self {
         let first = found.vectors.vectors().first();
         let first = first.map_or(&[][..], Vec::as_slice);
         let (side, is_of_hubs) = match found.vectors {
-            StartVectors::Hubs(_) => (region.of_hubs(), true),
-            StartVectors::Authorities(_) => (region.of_authorities(), false),
+            StartVectors::Hubs(_) => (region.hub_side(), true),
+            StartVectors::Authorities(_) => (region.authority_side(), false),
         };
-        let lack: Vec<f64> = first.iter().map(|x| x.min(0.0)).collect();
+        let removed_length: Vec<f64> = first.iter().map(|x| x.min(0.0)).collect();
         let x = first.iter().zip(side.pages);
         let x: Vec<f64> = x
             .map(|(x, pages)| if *pages > 0.0 { x.max(0.0) } else { 0.0 })
             .collect();
-        let (across, image) = square_of(side, &x, work);
+        let (other_side, image) = apply_a_and_m(side, &x, work);
         let (x, hubs, image) = if is_of_hubs {
-            let image_of_across = region.cite(&image, work);
-            (across, image, image_of_across)
+            let image_at = region.apply_at(&image, work);
+            (other_side, image, image_at)
         } else {
-            (x, across, image)
+            (x, other_side, image)
         };
         Self {
             x,
             hubs,
             image,
-            lack: norm(side.pages, &lack),
+            removed_length: norm(side.pages, &removed_length),
         }
     }
 
-    /// `|M x - lambda x| / lambda |x|`, as it comes out anew.
+    /// Returns `|M x - lambda x| / lambda |x|`, recomputed.
     fn residual(&self, region: &Region, lambda: f64) -> f64 {
-        let mut rest = self.image.clone();
-        add(&mut rest, -lambda, &self.x);
+        let mut residual = self.image.clone();
+        add(&mut residual, -lambda, &self.x);
         let pages = region.authority_pages();
-        norm(pages, &rest) / lambda / norm(pages, &self.x)
+        norm(pages, &residual) / lambda / norm(pages, &self.x)
     }
 
-    /// The proved bound of the largest eigenvalue, or the raised `z`.
+    /// Returns the proved bound of the largest eigenvalue, or the raised `z`.
     fn prove(
         &self,
         region: &Region,
         found: &Found,
         ones: &Ones,
-        (depth, proved): (Precision, f64),
+        (precision, proved): (Precision, f64),
         work: &mut Work,
     ) -> Result<f64, Vec<f64>> {
         let lambda = found.lambda;
-        let tightest = depth.proofs.iter().map(|proof| proof.tau);
+        let tightest = precision.proofs.iter().map(|proof| proof.tau);
         let tightest = lambda * (1.0 + tightest.fold(f64::INFINITY, f64::min));
         let upper = bound(region, &self.x, &self.image).min(proved * proved);
         if upper <= tightest {
@@ -265,18 +268,21 @@ impl Candidate {
             scale(&mut of, 1.0 / top);
             of
         });
-        let holds = |raising: &mut Raising<'_>, most: u64, work: &mut Work| {
-            let mut proofs = depth.proofs.iter();
-            proofs.all(|proof| certify(raising, lambda, (&x, &image), *proof, work, most))
+        let holds = |raising: &mut Raising<'_>, budget: u64, work: &mut Work| {
+            let mut proofs = precision.proofs.iter();
+            proofs.all(|proof| certify(raising, lambda, (&x, &image), *proof, work, budget))
         };
-        let mut raising = Raising::of_ones(region, ones);
-        let most = work.products + PATIENCE * region.rows().entries().len() as u64;
-        if holds(&mut raising, most, work) {
+        let mut raising = Raising::from_ones(region, ones);
+        let budget = work.products + FIRST_READS * region.rows().entries().len() as u64;
+        if holds(&mut raising, budget, work) {
             return Ok(tightest);
         }
         let mut z = vec![1.0; self.x.len()];
         let highest = largest(&ones.image);
-        let vectors = found.vectors.first(KNOWN + 1).on_authorities(region, work);
+        let vectors = found
+            .vectors
+            .first(KNOWN_PLACES + 1)
+            .on_authorities(region, work);
         let known = found.values.iter().zip(&vectors).skip(1);
         for (value, vector) in known.filter(|(value, _)| **value > lambda * 0.5) {
             let local: Vec<f64> = vector.iter().map(|entry| entry.abs()).collect();
@@ -284,8 +290,8 @@ impl Candidate {
             add(&mut z, weight, &local);
         }
         raising = Raising::new(region, z, work);
-        let most = work.products + MOST * region.rows().entries().len() as u64;
-        if holds(&mut raising, most, work) {
+        let budget = work.products + FINAL_READS * region.rows().entries().len() as u64;
+        if holds(&mut raising, budget, work) {
             Ok(tightest)
         } else {
             Err(raising.into_z())
@@ -294,7 +300,7 @@ impl Candidate {
 
     fn solution(self, region: Region, found: Found, ones: &Ones, upper: f64) -> Principal {
         let sigma = found.lambda.sqrt();
-        let error = found.error + self.lack;
+        let error = found.error + self.removed_length;
         let [mut authority_scores, mut hub_scores] = [self.image, self.hubs];
         for (scores, pages) in [
             (&mut authority_scores, region.authority_pages()),
@@ -320,8 +326,8 @@ impl Candidate {
             hub_scores,
             doubt: None,
             is_exact: false,
-            is_deep: false,
-            kept: found.vectors,
+            is_refined: false,
+            ritz_vectors: found.vectors,
             region,
         }
     }

@@ -46,11 +46,11 @@ fn web(rng_seed: u64, targets: u32, hubs: u32) -> Region {
     gathered(&rows)
 }
 
-fn tried(region: &Region, warm: Vec<Vec<f64>>, depth: Precision) -> Option<Principal> {
+fn tried(region: &Region, warm: Vec<Vec<f64>>, precision: Precision) -> Option<Principal> {
     match attempt(
         region.clone(),
         StartVectors::Authorities(warm),
-        depth,
+        precision,
         &mut Workspace::default(),
         &mut Work::default(),
         &Unwatched,
@@ -58,7 +58,7 @@ fn tried(region: &Region, warm: Vec<Vec<f64>>, depth: Precision) -> Option<Princ
     .unwrap()
     {
         Attempt::Solved(principal) => Some(principal),
-        Attempt::Open(..) => None,
+        Attempt::Unresolved(..) => None,
     }
 }
 
@@ -105,13 +105,13 @@ proptest! {
         hubs in 400_u32..900,
     ) {
         let region = web(rng_seed, targets, hubs);
-        prop_assume!(is_worth_it(&region));
+        prop_assume!(is_large(&region));
         let exact = exact(&region);
         prop_assume!(exact.doubt.is_none());
-        for depth in [FIRST, DEEP, TIGHT] {
-            if let Some(found) = tried(&region, Vec::new(), depth) {
+        for precision in [INITIAL, FOR_SCORES, FOR_TIES] {
+            if let Some(found) = tried(&region, Vec::new(), precision) {
                 agree(&found, &exact)?;
-                if depth.proofs.len() == 2 {
+                if precision.proofs.len() == 2 {
                     prop_assert!(found.upper <= exact.sigma * (1.0 + 1e-9));
                 }
             } else {
@@ -130,7 +130,7 @@ proptest! {
             let entry = |v: usize| if v % (at + 1) == at / 2 { random.random_range(-1.0..1.0) } else { 0.0 };
             (0..size).map(entry).collect()
         });
-        let found = tried(&region, warm.collect(), FIRST);
+        let found = tried(&region, warm.collect(), INITIAL);
         if let Some(found) = found {
             agree(&found, &exact(&region))?;
         }
@@ -139,7 +139,7 @@ proptest! {
 
 #[test]
 fn most_are_solved() {
-    let solved = (0..10).filter(|&seed| tried(&web(seed, 600, 700), Vec::new(), FIRST).is_some());
+    let solved = (0..10).filter(|&seed| tried(&web(seed, 600, 700), Vec::new(), INITIAL).is_some());
     assert!(solved.count() >= 9);
 }
 
@@ -162,7 +162,7 @@ fn a_denser_place_without_weight_in_any_start_wins() {
     let mut elsewhere = vec![1.0; region.authorities().len()];
     elsewhere[dense] = 0.0;
     let warm = vec![elsewhere; 30];
-    let found = tried(&region, warm, FIRST).unwrap();
+    let found = tried(&region, warm, INITIAL).unwrap();
     assert!((found.sigma - exact(&region).sigma).abs() < 1e-9);
     assert!(found.sigma > 60.0);
 }
@@ -190,10 +190,10 @@ fn an_equal_place_without_weight_in_any_start_is_seen() {
     // The exact pair of one of them, alone and beside vectors without weight on the other.
     for others in [0, 14] {
         let warm = (0..=others).map(|at| place(if at == 0 { 0 } else { 10 + at }));
-        assert!(tried(&region, warm.collect(), FIRST).is_none());
+        assert!(tried(&region, warm.collect(), INITIAL).is_none());
         let zeros = std::iter::repeat_n(vec![0.0; size], others);
         let warm = std::iter::once(place(0)).chain(zeros);
-        assert!(tried(&region, warm.collect(), FIRST).is_none());
+        assert!(tried(&region, warm.collect(), INITIAL).is_none());
     }
 }
 
@@ -206,13 +206,13 @@ fn two_equal_places_are_left_open() {
     rows.push(&[30_000], &[399, 30_001]).unwrap();
     rows.push(&[30_002], &[10_399, 30_001]).unwrap();
     let region = gathered(&rows);
-    assert!(tried(&region, Vec::new(), FIRST).is_none());
+    assert!(tried(&region, Vec::new(), INITIAL).is_none());
 }
 
 /// A pair that is not an eigenpair, or not the largest.
 fn refuses(region: &Region, lambda: f64, x: Vec<f64>) {
     let mut work = Work::default();
-    let ones = Ones::of(region, &mut work);
+    let ones = Ones::new(region, &mut work);
     let found = Found {
         lambda,
         gap: 0.5,
@@ -221,7 +221,7 @@ fn refuses(region: &Region, lambda: f64, x: Vec<f64>) {
         vectors: StartVectors::Authorities(vec![x]),
     };
     let candidate = Candidate::of(region, &found, &mut work);
-    let proved = candidate.prove(region, &found, &ones, (FIRST, f64::INFINITY), &mut work);
+    let proved = candidate.prove(region, &found, &ones, (INITIAL, f64::INFINITY), &mut work);
     assert!(proved.is_err());
 }
 
@@ -247,7 +247,7 @@ fn a_wrong_pair_is_not_proved() {
     for (at, x) in rough.iter_mut().enumerate() {
         *x *= if at % 2 == 0 { 1.0 } else { 0.99 };
     }
-    let (_, image) = square_of(region.of_authorities(), &rough, &mut Work::default());
+    let (_, image) = apply_a_and_m(region.authority_side(), &rough, &mut Work::default());
     let pages = region.authority_pages().iter();
     let terms = pages.zip(rough.iter().zip(&image));
     let (top, bottom) = terms.fold((0.0, 0.0), |(top, bottom), (p, (x, y))| {

@@ -1,10 +1,9 @@
 //! HITS on the host-pruned graph: pure numerics on classes of equal pages.
 //!
-//! A [`Ranker`] says, for what remains of the graph, where the next core is to be taken, and the
-//! scores there: [`PowerIteration`] as the paper does it, [`Converged`] by the principal singular pair of
-//! the region with the largest sigma, [`Approximate`] by a place whose sigma is proven to be near that. What a
-//! ranker had to read is counted in *link visits*:
-//! entries of merged rows and citers read. [`pagerank()`] ranks the whole graph instead.
+//! A [`Ranker`] finds, in the remaining graph, the place of the next core and its scores:
+//! [`PowerIteration`] as published, [`Converged`] by the principal singular pair of the region with
+//! the largest sigma, [`Approximate`] by a place whose sigma is proved to be near that. [`Work`] counts
+//! the entries of merged rows and citers that were read. [`pagerank()`] ranks the whole graph instead.
 
 mod approximate;
 mod cached_steps;

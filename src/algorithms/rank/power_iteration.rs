@@ -1,5 +1,5 @@
-//! HITS as the paper runs it: a fixed number of iterations from the uniform vector, over all that
-//! remains.
+//! HITS as published: a fixed number of iterations from the uniform vector, over all remaining
+//! pages.
 
 use std::sync::Arc;
 
@@ -13,12 +13,12 @@ use super::start_vectors::StartVectors;
 use super::vectors::{norm, scale};
 use super::work::Work;
 
-/// `a = A^T h`, `h = A a`, repeated `iterations` times from scratch for every core; sigma is the
-/// length of the last `A a` with `a` normalised.
+/// `a = A^T h`, `h = A a`, repeated `iterations` times from the uniform vector for every core;
+/// sigma is the length of the last `A a` with `a` normalised.
 ///
-/// Source: Daneshpajouh, Mohammadi Nasiri, Ghodsi (WEBIST 2008), 60 iterations. There is nothing to
-/// prove: the result *is* what that many iterations give, converged or not. Cost: two passes over
-/// the merged entries that remain, for every iteration of every core.
+/// Source: Daneshpajouh, Mohammadi Nasiri, Ghodsi (WEBIST 2008), 60 iterations. The result is
+/// defined by that number of iterations, so there is nothing to prove. Cost: two passes over the
+/// remaining merged entries per iteration of every core.
 #[derive(Clone, Debug)]
 pub struct PowerIteration {
     iterations: u32,
@@ -27,7 +27,7 @@ pub struct PowerIteration {
 }
 
 impl PowerIteration {
-    /// A ranker of this graph.
+    /// Returns a ranker of this graph.
     #[must_use]
     pub fn new(graph: &HubGraph, iterations: u32) -> Self {
         Self {
@@ -57,10 +57,10 @@ impl Ranker for PowerIteration {
         let mut sigma = 0.0;
         for _ in 0..self.iterations {
             watch.proceed()?;
-            a = region.cite(&h, work);
+            a = region.apply_at(&h, work);
             let length = norm(region.authority_pages(), &a);
             scale(&mut a, 1.0 / length);
-            h = region.lead(&a, work);
+            h = region.apply_a(&a, work);
             sigma = norm(region.hub_pages(), &h);
             scale(&mut h, 1.0 / sigma);
         }
@@ -69,15 +69,15 @@ impl Ranker for PowerIteration {
             upper: f64::INFINITY,
             gap: 0.0,
             // Each of 2 x 60 steps rounds every score once per term of a nonnegative sum, and
-            // equal pages are equal by construction.
+            // pages of a class are equal by construction.
             hub_errors: h.iter().map(|score| score * 1e-12).collect(),
             authority_errors: a.iter().map(|score| score * 1e-12).collect(),
             hub_scores: h,
             authority_scores: a,
             doubt: None,
             is_exact: true,
-            is_deep: true,
-            kept: StartVectors::default(),
+            is_refined: true,
+            ritz_vectors: StartVectors::default(),
             region,
         }))))
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
-use super::super::vector_block::{Workspace, square_of};
+use super::super::vector_block::{Workspace, apply_a_and_m};
 use super::*;
 use crate::graph::Rows;
 
@@ -33,11 +33,11 @@ proptest! {
         let mut position = vec![NONE; graph.authority_members().len()];
         let mut reads = Work::default();
         let mut region = Region::gather(&graph, &left, &hubs, &mut position, &mut reads);
-        prop_assert!(region.is_whole() && !region.is_worn());
+        prop_assert!(region.is_intact() && !region.should_rebuild());
         let is_hub = |class: u32| !elsewhere.contains(&class);
         for pages in steps {
             left.remove(&graph, pages);
-            region.renew(&left, is_hub, |_| true, &mut reads);
+            region.restrict(&left, is_hub, |_| true, &mut reads);
             let is_here = |hub: &u32| is_hub(*hub) && left.hubs(*hub) > 0;
             let here: Vec<u32> = hubs.iter().copied().filter(is_here).collect();
             let new = Region::gather(&graph, &left, &here, &mut position, &mut reads);
@@ -47,18 +47,18 @@ proptest! {
                 of.authorities().iter().map(|class| f64::from(class % 7 + 1)).collect()
             };
             let (x_kept, x_new) = (x(&region), x(&new));
-            let (of_hubs, images) = square_of(region.of_authorities(), &x_kept, &mut reads);
-            let (of_new_hubs, new_images) = square_of(new.of_authorities(), &x_new, &mut reads);
-            let (image, square) = Workspace::default().one(region.of_authorities(), &x_kept, &mut reads);
+            let (of_hubs, images) = apply_a_and_m(region.authority_side(), &x_kept, &mut reads);
+            let (of_new_hubs, new_images) = apply_a_and_m(new.authority_side(), &x_new, &mut reads);
+            let (image, square) = Workspace::default().multiply(region.authority_side(), &x_kept, &mut reads);
             prop_assert_eq!(&image, &images);
             let pages = region.authority_pages().iter();
             let terms = pages.zip(x_kept.iter().zip(&image));
             let along: f64 = terms.map(|(pages, (x, y))| pages * x * y).sum();
             prop_assert_eq!(square, along);
             let u: Vec<f64> = region.hubs().iter().map(|class| f64::from(class % 5 + 1)).collect();
-            let (cited, across) = square_of(region.of_hubs(), &u, &mut reads);
-            prop_assert_eq!(&across, &region.lead(&region.cite(&u, &mut reads), &mut reads));
-            let (image, square) = Workspace::default().one(region.of_hubs(), &u, &mut reads);
+            let (cited, across) = apply_a_and_m(region.hub_side(), &u, &mut reads);
+            prop_assert_eq!(&across, &region.apply_a(&region.apply_at(&u, &mut reads), &mut reads));
+            let (image, square) = Workspace::default().multiply(region.hub_side(), &u, &mut reads);
             prop_assert_eq!(&image, &across);
             let pages = region.authority_pages().iter();
             let along: f64 = pages.zip(&cited).map(|(pages, x)| pages * x * x).sum();
@@ -84,13 +84,13 @@ proptest! {
                 **pages > 0.0 && new.hub_position(**class).is_none()
             });
             let rows = idle.map(|(class, _)| graph.rows().list(*class).len());
-            prop_assert_eq!(region.of_authorities().live, live + rows.sum::<usize>());
+            prop_assert_eq!(region.authority_side().live_entries, live + rows.sum::<usize>());
             let read = (0..).zip(region.authority_pages()).filter(|(_, pages)| **pages > 0.0);
             let read = read.map(|(at, _)| region.citers().list(at).len());
-            prop_assert_eq!(region.of_hubs().live, read.sum::<usize>());
+            prop_assert_eq!(region.hub_side().live_entries, read.sum::<usize>());
             let gone = region.hubs().iter().any(|class| left.hubs(*class) == 0 || !is_hub(*class))
                 || region.authorities().iter().any(|class| left.authorities(*class) == 0);
-            prop_assert_eq!(region.is_whole(), !gone);
+            prop_assert_eq!(region.is_intact(), !gone);
         }
     }
 }

@@ -1,25 +1,25 @@
-//! What is left of each component of the whole graph when a run ends.
+//! Bounds on what remains of each component of the whole graph at the end of a run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::inherited_state::RegionState;
 use super::principal::TIED;
-use super::replay::{Descending, KNOWN, PROVED, Replays, Step, absent, descending};
+use super::replay::{CACHED_FLAG, Descending, Replays, Step, VALUE_ERROR, absent, descending};
 use crate::graph::NONE;
 
-/// What is left of a component.
+/// What remains of a component.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct ResidualBound {
-    /// An upper bound on the largest sigma there.
+    /// Upper bound on the largest sigma.
     pub bound: f64,
-    /// Whether any of it was computed.
+    /// Whether the bound was computed, at least in part.
     pub computed: bool,
-    /// The sigma and the best authority of the next step; `None` where they are not known.
+    /// The sigma and the best authority of the next step; `None` if they are unknown.
     pub next_step: Option<(f64, u32)>,
 }
 
-/// The regions of a component: the largest sigma that is proved well enough to tell ties, with its
-/// best authority, and an upper bound on the others.
+/// The regions of a component: the largest sigma that is proved tightly enough to decide ties, with
+/// its best authority, and an upper bound on the others.
 #[derive(Clone, Copy, Debug, Default)]
 struct Regions {
     first: Option<Step>,
@@ -42,74 +42,76 @@ impl Regions {
         self.others = self.others.max(second.0);
     }
 
-    fn ahead(&self) -> Option<Step> {
+    fn next_step(&self) -> Option<Step> {
         self.first
             .filter(|first| self.others < first.0 * (1.0 - 2.0 * TIED))
     }
 }
 
-/// What is left of each component of which anything is left; `components` has the component of each
-/// authority class.
+/// Returns the bounds of all components with remaining links; `components` has the component of
+/// each authority class.
 pub(super) fn collect(
     regions: &BTreeMap<u32, RegionState>,
     components: &[u32],
     replays: &Replays,
     waiting: &BTreeSet<(Descending, u32)>,
 ) -> BTreeMap<u32, ResidualBound> {
-    let mut rests: BTreeMap<u32, (ResidualBound, Regions)> = BTreeMap::new();
-    for held in regions.values() {
-        let first = held.component.authorities.first();
+    let mut bounds: BTreeMap<u32, (ResidualBound, Regions)> = BTreeMap::new();
+    for state in regions.values() {
+        let first = state.component.authorities.first();
         let component = first.map_or(NONE, |&class| components[class as usize]);
-        let solved = held.solved.as_ref();
+        let solved = state.solved.as_ref();
         let upper = solved.map_or(f64::INFINITY, |(principal, _)| principal.upper);
-        let bound = upper.min(held.component.bound);
+        let bound = upper.min(state.component.bound);
         let is_proved = |sigma: f64| upper <= sigma * (1.0 + TIED);
         let step = solved
             .filter(|(principal, _)| is_proved(principal.sigma) && principal.doubt.is_none())
             .map(|(principal, best)| (principal.sigma, *best));
-        let (rest, regions) = rests.entry(component).or_default();
-        rest.bound = rest.bound.max(bound);
-        rest.computed |= solved.is_some() || replays.is_bounded(component);
+        let (residual, regions) = bounds.entry(component).or_default();
+        residual.bound = residual.bound.max(bound);
+        residual.computed |= solved.is_some() || replays.is_only_bounded(component);
         regions.add(step, bound);
-        rest.next_step = regions.ahead();
+        residual.next_step = regions.next_step();
     }
-    let mut rests: BTreeMap<u32, ResidualBound> =
-        rests.into_iter().map(|(c, rest)| (c, rest.0)).collect();
+    let mut bounds: BTreeMap<u32, ResidualBound> = bounds
+        .into_iter()
+        .map(|(c, residual)| (c, residual.0))
+        .collect();
     for (component, bound) in absent(waiting) {
-        let rest = ResidualBound {
+        let residual = ResidualBound {
             bound,
             ..ResidualBound::default()
         };
-        rests.insert(component, rest);
+        bounds.insert(component, residual);
     }
-    for (component, step) in replays.all() {
-        let rest = ResidualBound {
-            bound: step.0 * (1.0 + PROVED),
+    for (component, step) in replays.next_steps() {
+        let residual = ResidualBound {
+            bound: step.0 * (1.0 + VALUE_ERROR),
             computed: true,
             next_step: Some(step),
         };
-        rests.insert(component, rest);
+        bounds.insert(component, residual);
     }
-    rests
+    bounds
 }
 
-/// The absent components of which more has to be known: this one first, then those whose next step
-/// is known without its core, and the others, by sigma or its bound.
+/// Returns the absent components of which more must be known: `first`, then by sigma or its bound
+/// those with a next step but no core for it, and the others.
 pub(super) fn needed(
     first: u32,
     solved: &BTreeSet<(Descending, u32, u32)>,
     replays: &Replays,
     waiting: &BTreeSet<(Descending, u32)>,
 ) -> Vec<u32> {
-    let ahead = solved
+    let coreless = solved
         .iter()
-        .map(|(sigma, _, label)| (*sigma, label ^ KNOWN));
-    let ahead = ahead.filter(|(_, component)| replays.is_ahead(*component));
+        .map(|(sigma, _, label)| (*sigma, label ^ CACHED_FLAG));
+    let coreless = coreless.filter(|(_, component)| replays.lacks_core(*component));
     let others = absent(waiting).map(|(component, bound)| (descending(bound), component));
-    let all: BTreeSet<(Descending, u32)> = ahead.chain(others).collect();
-    let rest = all.into_iter().map(|(_, component)| component);
-    let rest = rest.filter(|component| *component != first);
-    std::iter::once(first).chain(rest).collect()
+    let all: BTreeSet<(Descending, u32)> = coreless.chain(others).collect();
+    let later = all.into_iter().map(|(_, component)| component);
+    let later = later.filter(|component| *component != first);
+    std::iter::once(first).chain(later).collect()
 }
 
 #[cfg(test)]
@@ -120,16 +122,16 @@ mod tests {
     fn a_step_is_known_where_it_is_clearly_the_first() {
         let mut regions = Regions::default();
         regions.add(Some((2.0, 7)), 2.0);
-        assert_eq!(regions.ahead(), Some((2.0, 7)));
+        assert_eq!(regions.next_step(), Some((2.0, 7)));
         regions.add(Some((3.0, 5)), 3.0);
-        assert_eq!(regions.ahead(), Some((3.0, 5)));
+        assert_eq!(regions.next_step(), Some((3.0, 5)));
         regions.add(Some((1.0, 1)), 1.0);
         regions.add(None, 2.5);
-        assert_eq!(regions.ahead(), Some((3.0, 5)));
+        assert_eq!(regions.next_step(), Some((3.0, 5)));
         let mut tied = regions;
         tied.add(Some((3.0, 2)), 3.0);
-        assert_eq!(tied.ahead(), None);
+        assert_eq!(tied.next_step(), None);
         regions.add(None, 3.0);
-        assert_eq!(regions.ahead(), None);
+        assert_eq!(regions.next_step(), None);
     }
 }

@@ -64,7 +64,7 @@ fn accepts(region: &Region, lambda: f64, x: &[f64]) -> bool {
     let mut x: Vec<f64> = x.iter().map(|entry| entry.abs()).collect();
     let top = largest(&x);
     scale(&mut x, 1.0 / top);
-    let image = region.square(&x, &mut Work::default());
+    let image = region.apply_m(&x, &mut Work::default());
     [VALUE, TIE].into_iter().any(|tightness| {
         let mut raising = Raising::new(region, vec![1.0; x.len()], &mut Work::default());
         certify(
@@ -137,7 +137,7 @@ proptest! {
         }
         let sign = pairs[0].1.iter().sum::<f64>().signum();
         let exact: Vec<f64> = pairs[0].1.iter().map(|entry| sign * entry).collect();
-        let mut hubs = region.lead(&exact, &mut Work::default());
+        let mut hubs = region.apply_a(&exact, &mut Work::default());
         scale(&mut hubs, 1.0 / pairs[0].0.sqrt());
         for accuracy in [FINE, EXACT] {
             let principal = solved(region.clone(), Vec::new(), accuracy);
@@ -183,7 +183,7 @@ fn what_is_raised_says_where_the_denser_place_is() {
     let mut x: Vec<f64> = x.iter().map(|entry| entry.abs()).collect();
     let top = largest(&x);
     scale(&mut x, 1.0 / top);
-    let image = region.square(&x, &mut Work::default());
+    let image = region.apply_m(&x, &mut Work::default());
     let mut raising = Raising::new(&region, vec![1.0; x.len()], &mut Work::default());
     assert!(!certify(
         &mut raising,

@@ -1,25 +1,25 @@
-//! The places of steps that an earlier run kept: which of them may come next.
+//! Cached steps that may come next.
 
 use super::super::cached_steps::{Origin, Step};
 use super::super::densest_part::Place;
 use super::super::quantize;
 use super::weights::Proof;
-use super::{Approximate, Candidate, TIGHT};
+use super::{Approximate, Candidate, TIGHTENING_ROOM};
 
-/// How many of the kept steps may come next.
-const AHEAD: usize = 8;
-/// How often in a row what was kept may fail to prove enough before it is tried at every third step only;
-/// after two times at every other one.
-const PATIENT: u32 = 3;
-/// By which share a place may come to amount to less until its turn comes.
-const LESS: f64 = 1e-3;
+/// Number of cached steps considered at a time.
+const LOOKAHEAD: usize = 8;
+/// Maximum counted number of consecutive failures of cached proofs: after two every other step
+/// skips the attempt, after three every two of three.
+const MAX_FAILURES: u32 = 3;
+/// Share by which the quotient of a place may decrease before its turn.
+const DECREASE_ALLOWANCE: f64 = 1e-3;
 
 impl Approximate {
-    /// What is left of kept scores; `None` if they lead to nothing.
-    pub(super) fn kept_place(&mut self, step: &Step) -> Option<Place> {
+    /// Returns the remaining place of cached scores; `None` if no hub links to it.
+    pub(super) fn place_of(&mut self, step: &Step) -> Option<Place> {
         let x = self.scores(step);
         let mut hubs = vec![0.0; self.region.hubs().len()];
-        // A few scores are led from faster than all rows are read, and sums are exact in any order.
+        // Reads the citers of the few scored pages only; sums are exact in any order.
         for &(at, _) in &step.scores {
             let share = self.region.authority_pages()[at as usize] * x[at as usize];
             if share > 0.0 {
@@ -38,19 +38,19 @@ impl Approximate {
         (place.lambda > 0.0).then_some(place)
     }
 
-    /// The scores of a kept step, by position.
+    /// Returns the scores of a cached step, by position.
     pub(super) fn scores(&self, step: &Step) -> Vec<f64> {
         let mut x = vec![0.0; self.region.authorities().len()];
         for &(at, code) in &step.scores {
-            // A page that nobody links to any more would only lengthen the vector.
-            if self.is_left(at as usize) {
+            // Pages without links would only lengthen the vector.
+            if self.is_linked(at as usize) {
                 x[at as usize] = quantize::score(code);
             }
         }
         x
     }
 
-    /// The weights of a kept step, by position.
+    /// Returns the weights of a cached step, by position.
     fn weights(&self, weights: &[(u32, u16)]) -> Vec<f64> {
         let mut y = vec![1.0; self.region.authorities().len()];
         for &(at, code) in weights {
@@ -59,71 +59,73 @@ impl Approximate {
         y
     }
 
-    /// The next of the kept steps, if one is good enough.
-    pub(super) fn next_kept(&mut self) -> Option<(Step, Place, Origin)> {
-        self.drop_gone();
-        let mut step = self.past.pop_front()?;
-        if let Some((place, origin)) = self.try_kept(&mut step) {
+    /// Takes the next cached step, if it is within the bound.
+    pub(super) fn next_cached(&mut self) -> Option<(Step, Place, Origin)> {
+        self.drop_removed();
+        let mut step = self.cached.pop_front()?;
+        if let Some((place, origin)) = self.prove_cached(&mut step) {
             return Some((step, place, origin));
         }
-        self.past.push_front(step);
+        self.cached.push_front(step);
         None
     }
 
-    /// The place of a kept step, if it is good enough; the step then has what proves it.
-    fn try_kept(&mut self, step: &mut Step) -> Option<(Place, Origin)> {
+    /// Returns the place of a cached step, if it is within the bound; the step then gets the
+    /// weights that prove it.
+    fn prove_cached(&mut self, step: &mut Step) -> Option<(Place, Origin)> {
         if !step.weights.is_empty() {
-            self.latest.clone_from(&step.weights);
+            self.latest_weights.clone_from(&step.weights);
         }
-        let place = self.kept_place(step)?;
-        if self.holds(place.lambda) {
+        let place = self.place_of(step)?;
+        if self.is_within_bound(place.lambda) {
             return Some((place, Origin::Carried));
         }
-        if self.latest.is_empty() && self.upper.is_finite() {
+        if self.latest_weights.is_empty() && self.upper.is_finite() {
             return None;
         }
-        if self.pause > 0 {
-            self.pause = self.pause.saturating_sub(1);
+        if self.skips > 0 {
+            self.skips = self.skips.saturating_sub(1);
             return None;
         }
-        let y = self.weights(&self.latest);
-        let most = self.aim(place.lambda);
-        let for_more = self.bound_for_more(place.lambda);
-        let mut bounds = vec![for_more, most];
-        bounds.retain(|bound| *bound <= most);
+        let y = self.weights(&self.latest_weights);
+        let max_bound = self.max_bound_for(place.lambda);
+        let shared = self.bound_for_following(place.lambda);
+        let mut bounds = vec![shared, max_bound];
+        bounds.retain(|bound| *bound <= max_bound);
         bounds.dedup();
         let origin = match self.prove(y, &bounds) {
-            Proof::Given(_) => Origin::Proven,
+            Proof::Unchanged(_) => Origin::Proven,
             Proof::Raised(weights) => {
-                self.latest = weights.packed(&self.region, &self.latest);
+                self.latest_weights = weights.merged_codes(&self.region, &self.latest_weights);
                 Origin::Raised
             }
             Proof::None(_) => {
-                self.failed = (self.failed + 1).min(PATIENT);
-                self.pause = self.failed - 1;
+                self.failures = (self.failures + 1).min(MAX_FAILURES);
+                self.skips = self.failures - 1;
                 return None;
             }
         };
-        self.failed = 0;
-        step.weights.clone_from(&self.latest);
+        self.failures = 0;
+        step.weights.clone_from(&self.latest_weights);
         Some((place, origin))
     }
 
-    /// The bound that lets the steps through that follow one whose place amounts to `lambda`, up to the first
-    /// that has a proof of its own, as far as such a bound can be; infinite where no step needs one.
+    /// Returns a bound that is also small enough for the steps that follow one with quotient
+    /// `lambda`, up to the first with a proof of its own, as far as such a bound is possible;
+    /// infinite if there are none.
     ///
-    /// A bound is raised to what is asked for and no further: asked for each step alone, it would do for
-    /// none of those that an earlier run let through by the same bound.
-    fn bound_for_more(&mut self, lambda: f64) -> f64 {
-        let least = lambda * (1.0 + TIGHT * (1.0 / self.share - 1.0));
+    /// Raising reaches exactly the requested bound: one requested for this step alone would be too
+    /// large for the steps that shared a bound in the previous run.
+    fn bound_for_following(&mut self, lambda: f64) -> f64 {
+        let min_lambda = lambda * (1.0 + TIGHTENING_ROOM * (1.0 / self.share - 1.0));
         let mut lowest = f64::INFINITY;
-        for at in 0..self.past.len() {
-            if !self.past[at].weights.is_empty() {
+        for at in 0..self.cached.len() {
+            if !self.cached[at].weights.is_empty() {
                 break;
             }
-            let amount = self.amount(at);
-            let bound = self.aim(amount) * (1.0 - LESS);
-            if bound < least {
+            let quotient = self.evaluate(at);
+            let bound = self.max_bound_for(quotient) * (1.0 - DECREASE_ALLOWANCE);
+            if bound < min_lambda {
                 break;
             }
             lowest = lowest.min(bound);
@@ -131,48 +133,50 @@ impl Approximate {
         lowest
     }
 
-    /// What the place of one of the kept steps to come amounts to; 0 if it leads to nothing.
-    fn amount(&mut self, at: usize) -> f64 {
-        let step = std::mem::take(&mut self.past[at]);
-        let lambda = self.kept_place(&step).map_or(0.0, |place| place.lambda);
-        self.past[at] = Step { lambda, ..step };
+    /// Evaluates the quotient of a cached step; 0 if no hub links to it.
+    fn evaluate(&mut self, at: usize) -> f64 {
+        let step = std::mem::take(&mut self.cached[at]);
+        let lambda = self.place_of(&step).map_or(0.0, |place| place.lambda);
+        self.cached[at] = Step { lambda, ..step };
         lambda
     }
 
-    /// Drops kept steps whose best pages have gone.
-    fn drop_gone(&mut self) {
-        let mut past = std::mem::take(&mut self.past);
-        past.retain(|step| step.best.iter().any(|at| self.is_left(*at as usize)));
-        self.past = past;
+    /// Drops cached steps whose best pages were removed.
+    fn drop_removed(&mut self) {
+        let mut cached = std::mem::take(&mut self.cached);
+        cached.retain(|step| step.best.iter().any(|at| self.is_linked(*at as usize)));
+        self.cached = cached;
     }
 
-    /// The next kept steps whose places amount to at least so much.
+    /// Returns the next cached steps whose quotients are at least `min_lambda`.
     ///
-    /// Of those that did not when they were last looked at, that is believed: what is left of a place hardly
-    /// ever amounts to more.
-    pub(super) fn ahead(&mut self, least: f64) -> Vec<Candidate> {
+    /// Quotients below that at their last evaluation are not recomputed: what remains of a place
+    /// rarely increases.
+    pub(super) fn candidates(&mut self, min_lambda: f64) -> Vec<Candidate> {
         let mut found = Vec::new();
-        for at in 0..AHEAD.min(self.past.len()) {
-            if self.past[at].lambda < least {
+        for at in 0..LOOKAHEAD.min(self.cached.len()) {
+            if self.cached[at].lambda < min_lambda {
                 continue;
             }
-            let lambda = self.amount(at);
-            if lambda >= least {
+            let lambda = self.evaluate(at);
+            if lambda >= min_lambda {
                 found.push((at, lambda));
             }
         }
         found
     }
 
-    /// The first of them that the bound at hand lets through.
-    pub(super) fn bounded(&mut self, ahead: &[Candidate]) -> Option<(Step, Place)> {
-        let (at, _) = *ahead.iter().find(|(_, lambda)| self.holds(*lambda))?;
+    /// Takes the first candidate within the current bound.
+    pub(super) fn first_within_bound(&mut self, candidates: &[Candidate]) -> Option<(Step, Place)> {
+        let (at, _) = *candidates
+            .iter()
+            .find(|(_, lambda)| self.is_within_bound(*lambda))?;
         let place = {
-            let step = std::mem::take(&mut self.past[at]);
-            let place = self.kept_place(&step);
-            self.past[at] = step;
+            let step = std::mem::take(&mut self.cached[at]);
+            let place = self.place_of(&step);
+            self.cached[at] = step;
             place?
         };
-        Some((self.past.remove(at)?, place))
+        Some((self.cached.remove(at)?, place))
     }
 }

@@ -1,65 +1,70 @@
-//! Weights that prove a bound (Collatz and Wielandt, see [`super::super::certificate`]), with their image.
+//! Weights that prove a bound (Collatz and Wielandt, see [`super::super::certificate`]), with their
+//! image.
 //!
-//! Weights are on a [grid](super::super::quantize) of few digits, so that sums of them are exact as long as
-//! they are below 2^42: an image is brought up to date by what was added to the weights, and comes out as
-//! if it had been computed anew, whatever the order of the sums.
+//! Weights are [quantised](super::super::quantize), so that sums of them below 2^42 are exact: an
+//! image that is updated by differences equals a recomputed one, in any order of summation.
 
 use super::super::quantize;
 use super::super::region::Region;
 use super::super::vector_block::Workspace;
 use super::super::work::Work;
 
-/// Sums of weights are exact below this.
+/// Sums of weights below this are exact.
 const EXACT: f64 = (1_u64 << 42) as f64;
-/// By which share a weight is raised beyond what it needs at first, and the most by which it is raised beyond
-/// that, as much again as it lacks. More than what mu lies above the largest eigenvalue would raise weights
-/// for ever.
-const BEYOND: f64 = 0.01;
-const AGAIN: f64 = 0.1;
-/// After so many times it is half of that, and so on.
-const HALVED: u8 = 4;
+/// Share by which a raised weight exceeds its need at first.
+const SURPLUS: f64 = 0.01;
+/// Maximum further surplus, which equals the shortfall. A surplus larger than the distance of mu
+/// from the largest eigenvalue would raise weights forever.
+const MAX_EXTRA_SURPLUS: f64 = 0.1;
+/// After this many raises of a weight its surplus is halved, and so on.
+const HALVING: u8 = 4;
 
-/// Room for raising, kept from one step to the next: all zeros in between.
+/// Reusable memory for raising: all zeros in between.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
-    /// What was added to the sum of each hub.
+    /// Change of the sum of each hub.
     added: Vec<f64>,
-    /// How often each weight was raised.
-    times: Vec<u8>,
-    /// Whether a weight has to be looked at.
-    marks: Vec<bool>,
+    /// Number of raises of each weight.
+    raises: Vec<u8>,
+    /// Whether a weight must be tested.
+    is_pending: Vec<bool>,
 }
 
 /// Weights of at least 1, with `M y`.
 pub(super) struct Weights {
     pub(super) y: Vec<f64>,
     image: Vec<f64>,
-    /// Positions of weights that were raised, some more than once.
+    /// Positions of raised weights, possibly repeated.
     raised: Vec<u32>,
 }
 
-/// What became of an attempt to prove a bound.
+/// Outcome of an attempt to prove a bound.
 pub(super) enum Proof {
-    /// The weights prove it as they were.
-    Given(Weights),
-    /// They prove it once raised.
+    /// The weights prove it unchanged.
+    Unchanged(Weights),
+    /// The raised weights prove it.
     Raised(Weights),
-    /// They do not, though some may have been raised.
+    /// They do not prove it, though some may be raised.
     None(Weights),
 }
 
 impl Proof {
     pub(super) fn into_weights(self) -> Weights {
         match self {
-            Self::Given(weights) | Self::Raised(weights) | Self::None(weights) => weights,
+            Self::Unchanged(weights) | Self::Raised(weights) | Self::None(weights) => weights,
         }
     }
 }
 
 impl Weights {
-    /// Cost: one visit of each entry.
-    pub(super) fn new(region: &Region, y: Vec<f64>, room: &mut Workspace, work: &mut Work) -> Self {
-        let (image, _) = room.one(region.of_authorities(), &y, work);
+    /// Computes the image. Cost: one visit of each entry.
+    pub(super) fn new(
+        region: &Region,
+        y: Vec<f64>,
+        workspace: &mut Workspace,
+        work: &mut Work,
+    ) -> Self {
+        let (image, _) = workspace.multiply(region.authority_side(), &y, work);
         Self {
             y,
             image,
@@ -67,7 +72,7 @@ impl Weights {
         }
     }
 
-    /// The bound that they prove.
+    /// Returns the bound that the weights prove.
     pub(super) fn bound(&self, region: &Region) -> f64 {
         let inflate = 1.0 + region.rounding();
         let entries = self.image.iter().zip(&self.y);
@@ -82,50 +87,57 @@ impl Weights {
         ratios.fold(0.0, f64::max)
     }
 
-    /// Those above 1 in the order of classes, given what they were before any was raised.
-    pub(super) fn packed(mut self, region: &Region, before: &[(u32, u16)]) -> Vec<(u32, u16)> {
+    /// Returns the codes of weights above 1 in class order, given the `original` codes before
+    /// raising.
+    pub(super) fn merged_codes(
+        mut self,
+        region: &Region,
+        original: &[(u32, u16)],
+    ) -> Vec<(u32, u16)> {
         let class = |at: u32| region.authorities()[at as usize];
         self.raised.sort_unstable_by_key(|at| class(*at));
         self.raised.dedup();
-        let mut packed = Vec::with_capacity(before.len() + self.raised.len());
-        let mut rest = before;
+        let mut codes = Vec::with_capacity(original.len() + self.raised.len());
+        let mut unmerged = original;
         for &at in &self.raised {
-            let (same, behind) =
-                rest.split_at(rest.partition_point(|(other, _)| class(*other) < class(at)));
-            packed.extend_from_slice(same);
-            let is_old = behind.first().is_some_and(|(other, _)| *other == at);
-            rest = &behind[usize::from(is_old)..];
+            let (unchanged, tail) =
+                unmerged.split_at(unmerged.partition_point(|(other, _)| class(*other) < class(at)));
+            codes.extend_from_slice(unchanged);
+            let is_old = tail.first().is_some_and(|(other, _)| *other == at);
+            unmerged = &tail[usize::from(is_old)..];
             // A raised weight is above 1, and on the grid.
-            packed.extend(quantize::weight_code(self.y[at as usize]).map(|code| (at, code)));
+            codes.extend(quantize::weight_code(self.y[at as usize]).map(|code| (at, code)));
         }
-        packed.extend_from_slice(rest);
-        packed
+        codes.extend_from_slice(unmerged);
+        codes
     }
 
-    /// Raises them until they prove this bound; `false` if that takes more than so many reads. They are
-    /// valid weights in any case.
+    /// Raises the weights until they prove this bound; returns `false` if that takes more than
+    /// `max_reads` reads. The weights are valid in any case.
     pub(super) fn raise(
         &mut self,
         region: &Region,
         mu: f64,
-        most: usize,
+        max_reads: usize,
         scratch: &mut Scratch,
         work: &mut Work,
     ) -> bool {
         scratch.added.resize(region.hubs().len(), 0.0);
-        scratch.times.clear();
-        scratch.times.resize(self.y.len(), 0);
-        scratch.marks.resize(self.y.len(), false);
+        scratch.raises.clear();
+        scratch.raises.resize(self.y.len(), 0);
+        scratch.is_pending.resize(self.y.len(), false);
         let inflate = (1.0 + region.rounding()) / mu * (1.0 + 8.0 * f64::EPSILON);
         let pages = region.authority_pages();
-        let is_short = |y: f64, image: f64, pages: f64| image * inflate > y && pages > 0.0;
+        let is_violated = |y: f64, image: f64, pages: f64| image * inflate > y && pages > 0.0;
         let entries = self.y.iter().zip(&self.image).zip(pages).zip(0_u32..);
-        let short = entries.filter(|(((y, image), pages), _)| is_short(**y, **image, **pages));
-        let mut pending: Vec<u32> = short.map(|(_, at)| at).collect();
+        let violated =
+            entries.filter(|(((y, image), pages), _)| is_violated(**y, **image, **pages));
+        let mut pending: Vec<u32> = violated.map(|(_, at)| at).collect();
         let mut reads = 0;
         let mut touched = Vec::new();
         let mut raised = Vec::new();
         while !pending.is_empty() {
+            // All weights of a round are raised by the images before it.
             raised.clear();
             for &v in &pending {
                 let at = v as usize;
@@ -133,11 +145,11 @@ impl Weights {
                 if need <= self.y[at] || pages[at] == 0.0 {
                     continue;
                 }
-                let times = &mut scratch.times[at];
-                let lack = (1.0 - self.y[at] / need).min(AGAIN);
-                let beyond = (BEYOND + lack) * f64::exp2(-f64::from(*times / HALVED));
-                *times = times.saturating_add(1);
-                let Some(code) = quantize::weight_code(need * (1.0 + beyond)) else {
+                let raises = &mut scratch.raises[at];
+                let shortfall = (1.0 - self.y[at] / need).min(MAX_EXTRA_SURPLUS);
+                let surplus = (SURPLUS + shortfall) * f64::exp2(-f64::from(*raises / HALVING));
+                *raises = raises.saturating_add(1);
+                let Some(code) = quantize::weight_code(need * (1.0 + surplus)) else {
                     *work += reads as u64;
                     return false;
                 };
@@ -147,7 +159,7 @@ impl Weights {
             for &(v, y) in &raised {
                 self.raised.push(v);
                 let at = v as usize;
-                let more = pages[at] * (y - std::mem::replace(&mut self.y[at], y));
+                let delta = pages[at] * (y - std::mem::replace(&mut self.y[at], y));
                 let citers = region.citers().list(v);
                 reads += citers.len();
                 for &hub in citers {
@@ -155,28 +167,28 @@ impl Weights {
                     if *added == 0.0 {
                         touched.push(hub);
                     }
-                    *added += more;
+                    *added += delta;
                 }
             }
             for hub in touched.drain(..) {
-                let more = std::mem::take(&mut scratch.added[hub as usize])
+                let delta = std::mem::take(&mut scratch.added[hub as usize])
                     * region.hub_pages()[hub as usize];
-                if more == 0.0 {
+                if delta == 0.0 {
                     continue;
                 }
                 let row = region.rows().list(hub);
                 reads += row.len();
                 for &v in row {
-                    self.image[v as usize] += more;
-                    if !std::mem::replace(&mut scratch.marks[v as usize], true) {
+                    self.image[v as usize] += delta;
+                    if !std::mem::replace(&mut scratch.is_pending[v as usize], true) {
                         pending.push(v);
                     }
                 }
             }
             for &v in &pending {
-                scratch.marks[v as usize] = false;
+                scratch.is_pending[v as usize] = false;
             }
-            if reads > most {
+            if reads > max_reads {
                 break;
             }
         }
@@ -211,13 +223,13 @@ mod tests {
             let region = Region::gather(&graph, &left, &hubs, &mut position, &mut work);
             let mut power = vec![1.0; region.authorities().len()];
             for _ in 0..300 {
-                power = region.square(&power, &mut work);
+                power = region.apply_m(&power, &mut work);
                 let top = power.iter().copied().fold(0.0, f64::max);
                 for entry in &mut power {
                     *entry /= top;
                 }
             }
-            let image = region.square(&power, &mut work);
+            let image = region.apply_m(&power, &mut work);
             let along: f64 = image.iter().copied().fold(0.0, f64::max);
             let mut weights = Weights::new(&region, vec![1.0; power.len()], &mut Workspace::default(), &mut work);
             let mut scratch = Scratch::default();
