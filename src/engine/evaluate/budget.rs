@@ -1,4 +1,4 @@
-//! What several lists give for the same budget.
+//! Results of several lists for the same budget.
 
 use super::answers::{BudgetEvaluation, BudgetRow, Claim};
 use super::current_state::{CurrentState, Needed};
@@ -67,7 +67,7 @@ pub(super) fn run(
     })
 }
 
-/// Which list gives most; where several are best, the first of them.
+/// Names the list with the most value and PageRank, the first of equals.
 fn claims(rows: &[BudgetRow]) -> Vec<Claim> {
     let best = |of: &dyn Fn(&BudgetRow) -> f64| {
         let mut best: Option<&BudgetRow> = None;
@@ -82,7 +82,6 @@ fn claims(rows: &[BudgetRow]) -> Vec<Claim> {
         return Vec::new();
     };
     if rows.iter().all(|row| row.list.seeds == 0) {
-        // There is nothing to compare.
         return Vec::new();
     }
     let first = rows.first().map(|row| &row.list.name);

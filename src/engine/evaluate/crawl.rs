@@ -49,7 +49,7 @@ pub(super) fn run(
     })
 }
 
-/// What crawls from the seeds gather per page fetched; `None` where it was not asked for.
+/// Compares the seeds by pages fetched; `None` if that was not requested.
 fn fetches(
     current: &CurrentState,
     request: &CrawlRequest,
@@ -81,8 +81,7 @@ fn fetches(
     evaluate_list(&current.views, &current.state, &single, watch).map(Some)
 }
 
-/// What crawls from random sets of crawled pages, of the same size, find: draw by draw, in
-/// parallel.
+/// Crawls from random sets of crawled pages of the same size, in parallel.
 fn random(
     current: &CurrentState,
     seeds: usize,
@@ -171,7 +170,7 @@ fn random_depth(drawn: &[Tally], up_to: &[f64], web: f64) -> RandomDepth {
     }
 }
 
-/// The pages with the highest PageRank, ties by URL.
+/// Returns the pages with the highest PageRank, ties by URL.
 fn top_pages(
     current: &CurrentState,
     seeds: &[u32],
@@ -182,7 +181,7 @@ fn top_pages(
     let mut order: Vec<u32> = (0..current.web.pages()).collect();
     let wanted = (request.top as usize).min(order.len());
     order.par_sort_unstable_by(|a, b| rank(b).total_cmp(&rank(a)).then(a.cmp(b)));
-    // PageRanks equal up to rounding are tied, and then the URL decides, as in every list.
+    // PageRanks equal up to rounding are ordered by URL, as in every list.
     let last = wanted.checked_sub(1).map(|at| rank(&order[at]));
     let near = |page: &&u32| last.is_some_and(|last| rank(page) >= last * (1.0 - TIED));
     let order: Vec<u32> = order.iter().take_while(near).copied().collect();
@@ -211,8 +210,8 @@ fn top_pages(
         .collect())
 }
 
-/// What Daneshpajouh, Mohammadi Nasiri and Ghodsi claim of their seeds, section 3.5. Since a mean
-/// falls where more pages are reached, also whether the total PageRank reached is higher.
+/// Checks the claims of Daneshpajouh, Mohammadi Nasiri and Ghodsi about their seeds, section 3.5.
+/// Since a mean decreases as more pages are reached, also checks the total PageRank reached.
 fn claims(depths: &[CrawlDepth]) -> Vec<Claim> {
     let below: Vec<&CrawlDepth> = depths.iter().filter(|d| d.depth > 0).collect();
     let Some(last) = below.last() else {
@@ -246,35 +245,35 @@ fn claims(depths: &[CrawlDepth]) -> Vec<Claim> {
     claims
 }
 
-/// Whether seeds beat random ones at every depth, with both figures for each depth.
+/// Claims that the seeds exceed random ones at every depth, or names the depths where they do not.
 fn at_every_depth(
     claim: &str,
     what: &str,
     last: u32,
     depths: impl Iterator<Item = (u32, f64, f64)>,
 ) -> Claim {
-    let not: Vec<String> = depths
+    let exceptions: Vec<String> = depths
         .filter(|(_, seeds, random)| seeds <= random)
         .map(|(depth, ..)| depth.to_string())
         .collect();
     Claim {
         claim: claim.to_owned(),
-        holds: not.is_empty(),
-        text: if not.is_empty() {
+        holds: exceptions.is_empty(),
+        text: if exceptions.is_empty() {
             format!(
                 "The seeds reach more {what} than random ones within every depth from 1 to {last}."
             )
         } else {
             format!(
                 "The seeds do not reach more {what} than random ones within depth {}.",
-                not.join(", ")
+                exceptions.join(", ")
             )
         },
     }
 }
 
 fn mean_pagerank(depths: &[CrawlDepth]) -> Option<Claim> {
-    let of_interest: Vec<(u32, f64)> = depths
+    let ratios: Vec<(u32, f64)> = depths
         .iter()
         .filter(|d| (2..=3).contains(&d.depth))
         .filter_map(|d| {
@@ -285,22 +284,22 @@ fn mean_pagerank(depths: &[CrawlDepth]) -> Option<Claim> {
     let part = |(depth, times): &(u32, f64)| {
         format!("{times:.2} times that of random seeds at depth {depth}")
     };
-    let parts: Vec<String> = of_interest.iter().map(part).collect();
-    let not: Vec<String> = of_interest
+    let parts: Vec<String> = ratios.iter().map(part).collect();
+    let exceptions: Vec<String> = ratios
         .iter()
         .filter(|(_, times)| *times <= 1.0)
         .map(|(depth, _)| depth.to_string())
         .collect();
-    let holds = not.is_empty();
+    let holds = exceptions.is_empty();
     let lead = if holds {
         "The mean PageRank of new pages is higher than from random seeds".to_owned()
     } else {
         format!(
             "The mean PageRank of new pages is not higher than from random seeds at depth {}",
-            not.join(" and ")
+            exceptions.join(" and ")
         )
     };
-    (!of_interest.is_empty()).then(|| Claim {
+    (!ratios.is_empty()).then(|| Claim {
         claim: "higher-pagerank-at-depths-2-and-3".to_owned(),
         holds,
         text: format!("{lead}: {}.", parts.join(", ")),

@@ -1,4 +1,4 @@
-//! How far the cores of a refresh are from each other.
+//! Distances between the cores of a refresh.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ pub(super) fn run(
     request: &DistancesRequest,
     watch: &dyn Watch,
 ) -> Result<DistancesEvaluation, EngineError> {
-    // Looked up before the graph is loaded, which takes a while.
+    // Fail before the slow loading of the graph.
     let views = Views::open(bank)?;
     let (refresh, record) = views.find(&request.which)?;
     if record.cores == 0 {
@@ -32,8 +32,8 @@ pub(super) fn run(
     let mut cores = Vec::new();
     let mut groups = Vec::new();
     let reader = &current.views.reader;
-    let kept = reader.scan_under(&tables::CORES, &refresh.to_be_bytes())?;
-    for entry in kept.take(request.cores as usize) {
+    let stored = reader.scan_under(&tables::CORES, &refresh.to_be_bytes())?;
+    for entry in stored.take(request.cores as usize) {
         let ((_, rank), core) = entry?;
         let pages: BTreeSet<PageId> = core.hubs.iter().chain(&core.authorities).copied().collect();
         let live: Vec<u32> = pages
@@ -105,7 +105,7 @@ fn spread(distances: impl Iterator<Item = Option<u32>>) -> DistanceSpread {
     spread
 }
 
-/// What Daneshpajouh, Mohammadi Nasiri and Ghodsi claim of their cores, section 3.5.
+/// Checks the claim of Daneshpajouh, Mohammadi Nasiri and Ghodsi about their cores, section 3.5.
 fn claims(neighbours: &DistanceSpread, graph: &GraphDistance) -> Vec<Claim> {
     let Some(average) = graph.mean else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Lists of seeds as they stand today: which of them are still there.
+//! Lists of seeds in the current state: which of their entries are live pages.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use seedbank_formats::ingest;
 use seedbank_store::records::{PageRecord, PageState, SeedEvidence};
 use seedbank_store::tables;
 
-/// Fails where there is no such refresh; called before the graph is loaded, which takes a while.
+/// Checks that the refresh of a list exists, before the slow loading of the graph.
 pub(super) fn find(views: &Views, list: &SeedList) -> Result<(), EngineError> {
     match list {
         SeedList::Refresh(which) | SeedList::Succeeded(which) => views.find(which).map(|_| ()),
@@ -23,25 +23,25 @@ pub(super) fn find(views: &Views, list: &SeedList) -> Result<(), EngineError> {
     }
 }
 
-/// The seeds of a list that take part, by number and in the order of the list, and what became of
-/// the others.
+/// Returns the live seeds of a list, by number and in its order, and the reasons why others are
+/// absent.
 pub(super) fn resolve(
     current: &CurrentState,
     list: &SeedList,
     watch: &dyn Watch,
 ) -> Result<(ListView, Vec<u32>), EngineError> {
     match list {
-        SeedList::Refresh(which) => of_refresh(current, which, false, watch),
-        SeedList::Succeeded(which) => of_refresh(current, which, true, watch),
-        SeedList::Urls { name, urls } => of_urls(current, name, urls),
+        SeedList::Refresh(which) => resolve_refresh(current, which, false, watch),
+        SeedList::Succeeded(which) => resolve_refresh(current, which, true, watch),
+        SeedList::Urls { name, urls } => resolve_urls(current, name, urls),
     }
 }
 
-/// A list that is being gone through.
+/// Accumulates the entries of a list.
 struct Resolver {
     view: ListView,
     seeds: Vec<u32>,
-    met: BTreeSet<u32>,
+    seen: BTreeSet<u32>,
 }
 
 impl Resolver {
@@ -61,13 +61,13 @@ impl Resolver {
                 absent: Vec::new(),
             },
             seeds: Vec::new(),
-            met: BTreeSet::new(),
+            seen: BTreeSet::new(),
         }
     }
 
-    fn take(&mut self, seed: u32) {
+    fn add(&mut self, seed: u32) {
         self.view.given += 1;
-        if self.met.insert(seed) {
+        if self.seen.insert(seed) {
             self.view.seeds += 1;
             self.seeds.push(seed);
         } else {
@@ -75,8 +75,8 @@ impl Resolver {
         }
     }
 
-    /// Leaves a seed out, with the successor that takes part in its place, if any.
-    fn leave_out(&mut self, url: String, why: AbsentReason, successor: Option<(String, u32)>) {
+    /// Records an absent seed, with its successor if it has one.
+    fn add_absent(&mut self, url: String, why: AbsentReason, successor: Option<(String, u32)>) {
         self.view.given += 1;
         match why {
             AbsentReason::Gone
@@ -87,8 +87,8 @@ impl Resolver {
             }
             AbsentReason::NotInBank | AbsentReason::NoUrl => self.view.unknown += 1,
         }
-        // Where two dead seeds have the same successor, it succeeds the better one.
-        let successor = successor.filter(|(_, seed)| self.met.insert(*seed));
+        // A successor of two dead seeds replaces the better one.
+        let successor = successor.filter(|(_, seed)| self.seen.insert(*seed));
         if let Some((_, seed)) = &successor {
             self.view.seeds += 1;
             *self.view.succeeded.get_or_insert_default() += 1;
@@ -102,10 +102,10 @@ impl Resolver {
     }
 }
 
-fn of_refresh(
+fn resolve_refresh(
     current: &CurrentState,
     which: &Which,
-    succeed: bool,
+    with_successors: bool,
     watch: &dyn Watch,
 ) -> Result<(ListView, Vec<u32>), EngineError> {
     let (refresh, record) = current.views.find(which)?;
@@ -124,7 +124,7 @@ fn of_refresh(
     let listed: BTreeSet<PageId> = seeds.iter().map(|seed| seed.page).collect();
     let past = Past::open(reader, record.batch)?;
     let successors = Successors::new(reader, current.views.naming.sites, &plan, &past);
-    if succeed {
+    if with_successors {
         resolver.view.succeeded = Some(0);
         watch.stage("successors", Some(seeds.len() as u64));
     }
@@ -132,17 +132,17 @@ fn of_refresh(
         watch.proceed()?;
         let page = reader.need(&tables::PAGES, &seed.page)?;
         let Some(why) = dead(&page, &plan) else {
-            resolver.take(number(current, seed.page)?);
+            resolver.add(number(current, seed.page)?);
             continue;
         };
         let mut successor = None;
-        if succeed
+        if with_successors
             && let Some((page, _)) = successors.of(seed)?
             && !listed.contains(&page)
         {
             successor = Some((current.url(page)?, number(current, page)?));
         }
-        resolver.leave_out(current.url(seed.page)?, why, successor);
+        resolver.add_absent(current.url(seed.page)?, why, successor);
         watch.advance(1);
     }
     if resolver.view.given == 0 {
@@ -155,9 +155,9 @@ fn of_refresh(
     Ok((resolver.view, resolver.seeds))
 }
 
-/// Why a seed of a plan takes no part any more; `None` while it does.
+/// Returns why a seed of a plan is not live; `None` if it is.
 fn dead(seed: &PageRecord, plan: &Plan) -> Option<AbsentReason> {
-    // A spam page that such a plan has as a seed became one later; other plans may want it.
+    // Such a plan excludes spam, so the page became spam later; other plans may want spam.
     let no_spam = matches!(plan, Plan::Cores(cores) if !cores.keep_spam);
     match seed.state {
         PageState::Gone => Some(AbsentReason::Gone),
@@ -170,7 +170,7 @@ fn dead(seed: &PageRecord, plan: &Plan) -> Option<AbsentReason> {
 }
 
 impl Bank {
-    /// The seeds of a refresh that take no part any more, by rank.
+    /// Returns the seeds of a refresh that are not live, by rank.
     pub(crate) fn dead_seeds(
         &self,
         which: &Which,
@@ -187,16 +187,16 @@ impl Bank {
     }
 }
 
-fn of_urls(
+fn resolve_urls(
     current: &CurrentState,
     name: &str,
     urls: &[String],
 ) -> Result<(ListView, Vec<u32>), EngineError> {
     let mut resolver = Resolver::new(name.to_owned());
     for url in urls {
-        match page_of(current, url)? {
-            Listed::Page(page) => resolver.take(number(current, page)?),
-            Listed::Absent(why) => resolver.leave_out(url.clone(), why, None),
+        match resolve_url(current, url)? {
+            ResolvedUrl::Page(page) => resolver.add(number(current, page)?),
+            ResolvedUrl::Absent(why) => resolver.add_absent(url.clone(), why, None),
         }
     }
     if resolver.view.given == 0 {
@@ -206,31 +206,31 @@ fn of_urls(
     Ok((resolver.view, resolver.seeds))
 }
 
-/// What a URL of a list stands for today.
-enum Listed {
-    /// A page that takes part.
+/// A URL of a list, resolved in the current state.
+enum ResolvedUrl {
+    /// A live page.
     Page(PageId),
-    /// Nothing that takes part.
+    /// Not a live page.
     Absent(AbsentReason),
 }
 
-fn page_of(current: &CurrentState, url: &str) -> Result<Listed, EngineError> {
+fn resolve_url(current: &CurrentState, url: &str) -> Result<ResolvedUrl, EngineError> {
     let Ok(location) = ingest::parse(url, current.views.naming) else {
-        return Ok(Listed::Absent(AbsentReason::NoUrl));
+        return Ok(ResolvedUrl::Absent(AbsentReason::NoUrl));
     };
     let reader = &current.views.reader;
     let Some(site) = reader.get(&tables::SITE_IDS, &location.site)? else {
-        return Ok(Listed::Absent(AbsentReason::NotInBank));
+        return Ok(ResolvedUrl::Absent(AbsentReason::NotInBank));
     };
     let Some(index) = reader.get(&tables::PAGE_IDS, &(site, location.local))? else {
-        return Ok(Listed::Absent(AbsentReason::NotInBank));
+        return Ok(ResolvedUrl::Absent(AbsentReason::NotInBank));
     };
     let page = PageId::new(site, index);
     Ok(match reader.need(&tables::PAGES, &page)?.state {
-        PageState::Known | PageState::Crawled => Listed::Page(page),
-        PageState::Gone => Listed::Absent(AbsentReason::Gone),
-        PageState::Unlinked => Listed::Absent(AbsentReason::NotInBank),
-        PageState::Alias => Listed::Absent(AbsentReason::Alias),
+        PageState::Known | PageState::Crawled => ResolvedUrl::Page(page),
+        PageState::Gone => ResolvedUrl::Absent(AbsentReason::Gone),
+        PageState::Unlinked => ResolvedUrl::Absent(AbsentReason::NotInBank),
+        PageState::Alias => ResolvedUrl::Absent(AbsentReason::Alias),
     })
 }
 
@@ -241,7 +241,7 @@ fn number(current: &CurrentState, page: PageId) -> Result<u32, EngineError> {
     ))
 }
 
-/// Refuses a list of which nothing is left.
+/// Fails if a list has no live seed.
 pub(super) fn need_seeds(view: &ListView) -> Result<(), EngineError> {
     if view.seeds > 0 {
         return Ok(());

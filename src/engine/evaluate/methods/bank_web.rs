@@ -1,4 +1,4 @@
-//! What the bank knows of the web, in memory, so that parts of it can be held out.
+//! The web as known by the bank, in memory, so that parts of it can be held out.
 
 use std::collections::HashMap;
 
@@ -7,14 +7,14 @@ use crate::engine::history::past::Past;
 use crate::engine::refresh::web::url_order::InUrlOrder;
 use crate::engine::whole::EVERY;
 use seedbank_algorithms::cover::PageFacts;
-use seedbank_algorithms::graph::Csr;
+use seedbank_algorithms::graph::{Csr, number};
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::{self, SiteMode};
 use seedbank_store::Store;
 use seedbank_store::records::{BatchId, PageState};
 
-/// All crawled and known pages, numbered in URL order, with what the values of pages follow from.
+/// All crawled and known pages, numbered in URL order, with the facts that determine their values.
 ///
 /// Memory: 4 bytes per link and some 60 bytes per page.
 pub(super) struct BankWeb {
@@ -22,11 +22,10 @@ pub(super) struct BankWeb {
     pub(super) of: Vec<BankPage>,
     /// The pages that link to each page, ascending.
     pub(super) predecessors: Csr,
-    /// The sites by name.
+    /// Index of its site among the sites by name.
     pub(super) sites: Vec<BankSite>,
 }
 
-/// A page.
 #[derive(Clone, Copy)]
 pub(super) struct BankPage {
     /// The place of its site among the sites by name.
@@ -34,17 +33,16 @@ pub(super) struct BankPage {
     pub(super) crawled: bool,
     pub(super) spam: bool,
     pub(super) clicks: u64,
-    /// The number of outlinks that are not crawled as a record gave it; `None` where it is counted.
+    /// Number of uncrawled outlinks in its record; `None` if it is counted.
     pub(super) uncrawled_given: Option<u32>,
-    /// The quality, in ten-thousandths.
+    /// Quality, in ten-thousandths.
     pub(super) quality: u16,
-    /// The number of its content digest among those of the site; `None` without one.
+    /// Number of its content digest among those of the site; `None` without one.
     pub(super) digest: Option<u32>,
-    /// Bytes of its URL.
+    /// Length of its URL, in bytes.
     pub(super) length: u32,
 }
 
-/// A site.
 pub(super) struct BankSite {
     pub(super) id: SiteId,
     pub(super) name: String,
@@ -61,9 +59,9 @@ impl BankWeb {
         let mut sites: Vec<BankSite> = Vec::new();
         let web = InUrlOrder::load(store, &EVERY, watch, |id, record, pages| {
             let mut digests = HashMap::new();
-            let site = seedbank_algorithms::graph::number(sites.len());
+            let site = number(sites.len());
             for (_, page) in pages {
-                let next = seedbank_algorithms::graph::number(digests.len());
+                let next = number(digests.len());
                 let url = ingest::url(&record.name, &page.local, mode);
                 of.push(BankPage {
                     site,
@@ -75,7 +73,7 @@ impl BankWeb {
                     digest: page
                         .digest
                         .map(|digest| *digests.entry(digest).or_insert(next)),
-                    length: seedbank_algorithms::graph::number(url.len()),
+                    length: number(url.len()),
                 });
             }
             sites.push(BankSite {
@@ -97,34 +95,33 @@ impl BankWeb {
         })
     }
 
-    /// How many pages there are.
+    /// Returns the number of pages.
     pub(super) fn pages(&self) -> u32 {
-        seedbank_algorithms::graph::number(self.of.len())
+        number(self.of.len())
     }
 
-    /// The numbers of live pages.
+    /// Returns the numbers of live pages.
     pub(super) fn numbers(&self, pages: &[PageId]) -> Result<Vec<u32>, EngineError> {
         let places = self.ids.iter().copied().zip(0..);
         let places: HashMap<PageId, u32> = places.collect();
-        let number = |page: &PageId| places.get(page).copied();
         pages
             .iter()
             .map(|page| {
-                number(page).ok_or(EngineError::Internal(
+                places.get(page).copied().ok_or(EngineError::Internal(
                     "a live page is missing from the whole web",
                 ))
             })
             .collect()
     }
 
-    /// The crawled pages, ascending.
+    /// Returns the crawled pages, ascending.
     pub(super) fn crawled(&self) -> Vec<u32> {
         (0..self.pages())
             .filter(|&page| self.of[page as usize].crawled)
             .collect()
     }
 
-    /// The crawled pages that were not crawled after a batch.
+    /// Returns the crawled pages that were not crawled at a batch.
     pub(super) fn crawled_since(
         &self,
         store: &Store,
@@ -133,8 +130,8 @@ impl BankWeb {
         let past = Past::open(store, batch)?;
         let mut since = Vec::new();
         for page in self.crawled() {
-            let then = past.timeline(self.ids[page as usize])?.after(batch);
-            if then.state != Some(PageState::Crawled) {
+            let previous = past.timeline(self.ids[page as usize])?.after(batch);
+            if previous.state != Some(PageState::Crawled) {
                 since.push(page);
             }
         }
@@ -142,7 +139,8 @@ impl BankWeb {
     }
 }
 
-/// What a page's value follows from, where so many of its outlinks are counted as not crawled.
+/// Returns the facts that determine the value of a page; `counted` is the number of its uncrawled
+/// outlinks if its record has none.
 pub(super) fn facts(page: &BankPage, counted: u32) -> PageFacts {
     PageFacts {
         spam: page.spam,
