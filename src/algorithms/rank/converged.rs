@@ -33,7 +33,7 @@ use super::replay::{
 };
 use super::residual_bounds::{self, ResidualBound};
 use super::solve::{EXACT, FINE, solve};
-use super::vector_block::Workspace;
+use super::vector_block::BufferPool;
 use super::work::Work;
 
 /// Relative accuracy of sigmas.
@@ -56,7 +56,7 @@ pub struct Converged {
     /// Solved regions whose sigma is not proved tightly enough to decide ties.
     doubtful: BTreeSet<u32>,
     position: Vec<u32>,
-    workspace: Workspace,
+    pool: BufferPool,
     work: Work,
 }
 
@@ -82,7 +82,7 @@ impl Converged {
             solved: BTreeSet::new(),
             doubtful: BTreeSet::new(),
             position: vec![NONE; graph.authority_members().len()],
-            workspace: Workspace::default(),
+            pool: BufferPool::default(),
             work: Work::default(),
             replays,
         };
@@ -189,15 +189,14 @@ impl Converged {
             .remove(&(descending(principal.sigma), best, label));
         self.doubtful.remove(&label);
         let principal = Arc::unwrap_or_clone(principal);
-        let (workspace, work) = (&mut self.workspace, &mut self.work);
-        let (region, warm) =
-            match large_region::refine(principal, precision, workspace, work, watch)? {
-                Attempt::Solved(principal) => {
-                    self.store_solution(graph, left, label, principal);
-                    return Ok(());
-                }
-                Attempt::Unresolved(region, warm) => (region, warm),
-            };
+        let (pool, work) = (&mut self.pool, &mut self.work);
+        let (region, warm) = match large_region::refine(principal, precision, pool, work, watch)? {
+            Attempt::Solved(principal) => {
+                self.store_solution(graph, left, label, principal);
+                return Ok(());
+            }
+            Attempt::Unresolved(region, warm) => (region, warm),
+        };
         if !is_connected {
             self.waiting.insert((descending(bound), label));
             self.split(graph, left, label);
@@ -268,8 +267,8 @@ impl Converged {
         let (position, work) = (&mut self.position, &mut self.work);
         let (region, warm) = state.prepare(graph, left, &self.labels, label, position, work);
         let (region, warm) = if large_region::is_large(&region) {
-            let (workspace, work) = (&mut self.workspace, &mut self.work);
-            match large_region::attempt(region, warm, INITIAL, workspace, work, watch)? {
+            let (pool, work) = (&mut self.pool, &mut self.work);
+            match large_region::attempt(region, warm, INITIAL, pool, work, watch)? {
                 Attempt::Solved(principal) => {
                     self.store_solution(graph, left, label, principal);
                     return Ok(());

@@ -30,7 +30,7 @@ use super::principal::Principal;
 use super::region::Region;
 use super::single_vector_lanczos;
 use super::start_vectors::StartVectors;
-use super::vector_block::{Workspace, apply_a_and_m};
+use super::vector_block::{BufferPool, apply_a_and_m};
 use super::vectors::{add, largest, norm, scale};
 use super::work::Work;
 
@@ -92,7 +92,7 @@ pub(super) fn attempt(
     region: Region,
     warm: StartVectors,
     precision: Precision,
-    workspace: &mut Workspace,
+    pool: &mut BufferPool,
     work: &mut Work,
     watch: &dyn Watch,
 ) -> Result<Attempt, Interrupted> {
@@ -100,7 +100,7 @@ pub(super) fn attempt(
         .first(single_vector_lanczos::STARTS)
         .on_hubs(&region, work);
     let (found, ones) =
-        single_vector_lanczos::principal(&region, &starts, precision.goal, workspace, work, watch)?;
+        single_vector_lanczos::principal(&region, &starts, precision.goal, pool, work, watch)?;
     let (found, ones) = match found {
         Ok(found) => (found, ones),
         Err(reached) if region.authorities().len() >= MAX_BLOCK_CLASSES => {
@@ -157,7 +157,7 @@ fn finish(
 pub(super) fn refine(
     principal: Principal,
     precision: Precision,
-    workspace: &mut Workspace,
+    pool: &mut BufferPool,
     work: &mut Work,
     watch: &dyn Watch,
 ) -> Result<Attempt, Interrupted> {
@@ -180,9 +180,9 @@ pub(super) fn refine(
     }
     let start = ritz_vectors.first(1).on_hubs(&region, work);
     let goal = precision.goal;
-    let found = single_vector_lanczos::refine(&region, &start, gap, goal, workspace, work, watch)?;
+    let found = single_vector_lanczos::refine(&region, &start, gap, goal, pool, work, watch)?;
     let Some((lambda, error, vector)) = found else {
-        return attempt(region, ritz_vectors, precision, workspace, work, watch);
+        return attempt(region, ritz_vectors, precision, pool, work, watch);
     };
     let ritz_vectors = ritz_vectors.truncated(single_vector_lanczos::STARTS);
     let mut vectors = ritz_vectors.on_hubs(&region, work);

@@ -51,7 +51,7 @@ fn tried(region: &Region, warm: Vec<Vec<f64>>, precision: Precision) -> Option<P
         region.clone(),
         StartVectors::Authorities(warm),
         precision,
-        &mut Workspace::default(),
+        &mut BufferPool::default(),
         &mut Work::default(),
         &Unwatched,
     )

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::graph::{HubGraph, NONE, Remaining, Touched, number};
+use crate::graph::{HubGraph, NONE, Remaining, number};
 use crate::watch::{Interrupted, Watch};
 
 use super::principal::Principal;
@@ -81,18 +81,6 @@ impl Ranker for PowerIteration {
             region,
         }))))
     }
-
-    fn refine(
-        &mut self,
-        _graph: &HubGraph,
-        _left: &Remaining,
-        _found: Next,
-        _watch: &dyn Watch,
-    ) -> Result<Option<Next>, Interrupted> {
-        Ok(None)
-    }
-
-    fn pages_removed(&mut self, _graph: &HubGraph, _left: &Remaining, _touched: &Touched) {}
 
     fn work(&self) -> Work {
         self.work

@@ -45,14 +45,16 @@ pub trait Ranker {
     /// can be reused. `None` if `found` is exact or is not the last result.
     fn refine(
         &mut self,
-        graph: &HubGraph,
-        left: &Remaining,
-        found: Next,
-        watch: &dyn Watch,
-    ) -> Result<Option<Next>, Interrupted>;
+        _graph: &HubGraph,
+        _left: &Remaining,
+        _found: Next,
+        _watch: &dyn Watch,
+    ) -> Result<Option<Next>, Interrupted> {
+        Ok(None)
+    }
 
     /// Must be called after pages of these classes were removed, except for a cached step.
-    fn pages_removed(&mut self, graph: &HubGraph, left: &Remaining, touched: &Touched);
+    fn pages_removed(&mut self, _graph: &HubGraph, _left: &Remaining, _touched: &Touched) {}
 
     /// Must be called after the cached step of this component, as returned by [`next`](Self::next),
     /// was taken.

@@ -137,38 +137,16 @@ impl Region {
         }
     }
 
-    /// Updates the page counts of these classes. Classes without remaining pages stay, with 0
-    /// pages.
+    /// Updates the page counts of these classes. Classes without remaining pages stay, with 0 pages.
     pub(super) fn update_pages(&mut self, left: &Remaining, touched: &Touched) {
         for &class in &touched.authorities {
             if let Some(at) = self.authority_position(class) {
-                let pages = f64::from(left.authorities(class));
-                let before = std::mem::replace(&mut self.authority_pages[at as usize], pages);
-                let citers = self.links.citers.list(at);
-                if pages == 0.0 && before > 0.0 {
-                    self.live_entries[1] -= citers.len();
-                }
-                if let [hub] = citers {
-                    self.singleton_pages[0][*hub as usize] += pages - before;
-                }
+                self.set_authority_pages(at, f64::from(left.authorities(class)));
             }
         }
         for &class in &touched.hubs {
-            let Some(at) = self.hub_position(class) else {
-                continue;
-            };
-            let at = at as usize;
-            let pages = f64::from(left.hubs(class));
-            let lost = std::mem::replace(&mut self.hub_pages[at], pages) - pages;
-            let row = self.links.rows.list(number(at));
-            for &target in row {
-                self.citing_pages[target as usize] -= lost;
-            }
-            if pages == 0.0 && lost > 0.0 {
-                self.live_entries[0] -= row.len();
-            }
-            if let [authority] = row {
-                self.singleton_pages[1][*authority as usize] -= lost;
+            if let Some(at) = self.hub_position(class) {
+                self.set_hub_pages(at, f64::from(left.hubs(class)));
             }
         }
     }
@@ -182,50 +160,51 @@ impl Region {
         is_authority: impl Fn(u32) -> bool,
         work: &mut Work,
     ) {
+        let links = Arc::clone(&self.links);
         self.removed = [0; 2];
-        let classes = self.authority_pages.iter_mut().zip(&self.links.authorities);
-        for ((pages, &class), at) in classes.zip(0..) {
-            let now = if is_authority(class) {
-                f64::from(left.authorities(class))
-            } else {
-                0.0
-            };
-            let before = std::mem::replace(pages, now);
-            self.removed[1] += usize::from(now == 0.0);
-            if now < before {
-                let citers = self.links.citers.list(at);
-                if now == 0.0 {
-                    self.live_entries[1] -= citers.len();
-                }
-                if let [hub] = citers {
-                    self.singleton_pages[0][*hub as usize] += now - before;
-                }
+        for (at, &class) in (0..).zip(&links.authorities) {
+            let remains = is_authority(class);
+            let pages = if remains { left.authorities(class) } else { 0 };
+            self.removed[1] += usize::from(pages == 0);
+            self.set_authority_pages(at, f64::from(pages));
+        }
+        for (at, &class) in (0..).zip(&links.hubs) {
+            let pages = if is_hub(class) { left.hubs(class) } else { 0 };
+            self.removed[0] += usize::from(pages == 0);
+            if self.set_hub_pages(at, f64::from(pages)) {
+                *work += links.rows.list(at).len() as u64;
             }
         }
-        let hubs = self.hub_pages.iter_mut().zip(&self.links.hubs).zip(0..);
-        for ((pages, &class), at) in hubs {
-            let now = if is_hub(class) {
-                f64::from(left.hubs(class))
-            } else {
-                0.0
-            };
-            let lost = std::mem::replace(pages, now) - now;
-            self.removed[0] += usize::from(now == 0.0);
-            if lost == 0.0 {
-                continue;
-            }
-            let row = self.links.rows.list(at);
-            *work += row.len() as u64;
-            for &target in row {
-                self.citing_pages[target as usize] -= lost;
-            }
-            if now == 0.0 {
-                self.live_entries[0] -= row.len();
-            }
-            if let [authority] = row {
-                self.singleton_pages[1][*authority as usize] -= lost;
-            }
+    }
+
+    fn set_authority_pages(&mut self, at: u32, pages: f64) {
+        let before = std::mem::replace(&mut self.authority_pages[at as usize], pages);
+        let citers = self.links.citers.list(at);
+        if pages == 0.0 && before > 0.0 {
+            self.live_entries[1] -= citers.len();
         }
+        if let [hub] = citers {
+            self.singleton_pages[0][*hub as usize] += pages - before;
+        }
+    }
+
+    /// Returns whether the number changed.
+    fn set_hub_pages(&mut self, at: u32, pages: f64) -> bool {
+        let lost = std::mem::replace(&mut self.hub_pages[at as usize], pages) - pages;
+        if lost == 0.0 {
+            return false;
+        }
+        let row = self.links.rows.list(at);
+        for &target in row {
+            self.citing_pages[target as usize] -= lost;
+        }
+        if pages == 0.0 {
+            self.live_entries[0] -= row.len();
+        }
+        if let [authority] = row {
+            self.singleton_pages[1][*authority as usize] -= lost;
+        }
+        true
     }
 
     /// Returns the links as products with vectors on the authorities read them: by row.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
-use super::super::vector_block::{Workspace, apply_a_and_m};
+use super::super::vector_block::{BufferPool, apply_a_and_m};
 use super::*;
 use crate::graph::Rows;
 
@@ -49,7 +49,7 @@ proptest! {
             let (x_kept, x_new) = (x(&region), x(&new));
             let (of_hubs, images) = apply_a_and_m(region.authority_side(), &x_kept, &mut reads);
             let (of_new_hubs, new_images) = apply_a_and_m(new.authority_side(), &x_new, &mut reads);
-            let (image, square) = Workspace::default().multiply(region.authority_side(), &x_kept, &mut reads);
+            let (image, square) = BufferPool::default().multiply(region.authority_side(), &x_kept, &mut reads);
             prop_assert_eq!(&image, &images);
             let pages = region.authority_pages().iter();
             let terms = pages.zip(x_kept.iter().zip(&image));
@@ -58,7 +58,7 @@ proptest! {
             let u: Vec<f64> = region.hubs().iter().map(|class| f64::from(class % 5 + 1)).collect();
             let (cited, across) = apply_a_and_m(region.hub_side(), &u, &mut reads);
             prop_assert_eq!(&across, &region.apply_a(&region.apply_at(&u, &mut reads), &mut reads));
-            let (image, square) = Workspace::default().multiply(region.hub_side(), &u, &mut reads);
+            let (image, square) = BufferPool::default().multiply(region.hub_side(), &u, &mut reads);
             prop_assert_eq!(&image, &across);
             let pages = region.authority_pages().iter();
             let along: f64 = pages.zip(&cited).map(|(pages, x)| pages * x * x).sum();

@@ -37,7 +37,7 @@ use super::region::Region;
 use super::start_vectors::StartVectors;
 use super::tridiagonal::Tridiagonal;
 use super::vector_block::{
-    Buffers, Image, VectorBlock, Workspace, apply_m_block, column, products,
+    BufferPool, Buffers, Image, VectorBlock, apply_m_block, column, products,
 };
 use super::vectors::{add, combinations, combine, dot, dots, norm, scale, subtract_two};
 use super::work::Work;
@@ -81,33 +81,25 @@ pub(super) fn principal(
     region: &Region,
     warm: &[Vec<f64>],
     goal: f64,
-    workspace: &mut Workspace,
+    pool: &mut BufferPool,
     work: &mut Work,
     watch: &dyn Watch,
 ) -> Result<(Reached, Ones), Interrupted> {
-    let (mut recurrence, mut rival, ones) = start_recurrences(region, warm, goal, work);
-    let found = iterate(
-        region,
-        &mut recurrence,
-        &mut rival,
-        goal,
-        workspace,
-        work,
-        watch,
-    );
-    workspace.last_products = recurrence.len();
-    workspace.recycle(recurrence.vectors);
-    workspace.recycle(rival.vectors);
+    let (mut lanczos, mut rival, ones) = start_recurrences(region, warm, goal, work);
+    let found = iterate(region, &mut lanczos, &mut rival, goal, pool, work, watch);
+    pool.last_products = lanczos.len();
+    pool.recycle(lanczos.vectors);
+    pool.recycle(rival.vectors);
     Ok((found?, ones))
 }
 
 /// Iterates until the error of the vector is at most `goal`.
 fn iterate(
     region: &Region,
-    recurrence: &mut Recurrence,
+    lanczos: &mut Recurrence,
     rival: &mut Recurrence,
     goal: f64,
-    workspace: &mut Workspace,
+    pool: &mut BufferPool,
     work: &mut Work,
     watch: &dyn Watch,
 ) -> Result<Reached, Interrupted> {
@@ -115,33 +107,32 @@ fn iterate(
     let pages = side.pages;
     let max_vectors = (MEMORY / (8 * pages.len().max(1))).clamp(MAX_VECTORS / 2, MAX_VECTORS);
     // Consecutive steps take about the same number of products.
-    let first_check = (workspace.last_products * 2 / 3).clamp(FIRST_CHECK, MAX_VECTORS / 4);
+    let first_check = (pool.last_products * 2 / 3).clamp(FIRST_CHECK, MAX_VECTORS / 4);
     loop {
         watch.proceed()?;
         if rival.vectors.len() <= SHARED_PRODUCTS && !rival.is_done {
-            let [image, other] =
-                workspace.multiply_pair(side, (recurrence.last(), rival.last()), work);
-            recurrence.advance(pages, image);
+            let [image, other] = pool.multiply_pair(side, (lanczos.last(), rival.last()), work);
+            lanczos.advance(pages, image);
             rival.advance(pages, other);
         } else {
-            recurrence.advance(pages, workspace.multiply(side, recurrence.last(), work));
+            lanczos.advance(pages, pool.multiply(side, lanczos.last(), work));
         }
-        let length = recurrence.len();
-        let is_last = recurrence.is_done || length >= max_vectors;
+        let length = lanczos.len();
+        let is_last = lanczos.is_done || length >= max_vectors;
         if !is_last && (length < first_check || length % CHECK_INTERVAL > 0) {
             continue;
         }
-        let state = recurrence.state();
+        let state = lanczos.state();
         // Once the first value is exact to rounding, the second Ritz value may be a copy of it: then
         // only the rival counts.
         let is_at_rounding = state.residual <= ROUNDING_RESIDUAL && !state.is_settled();
-        if !recurrence.is_done && !state.is_good(goal) && !is_at_rounding {
+        if !lanczos.is_done && !state.is_good(goal) && !is_at_rounding {
             if is_last {
-                return Ok(Err(recurrence.ritz(pages, &state.values, STARTS)));
+                return Ok(Err(lanczos.ritz(pages, &state.values, STARTS)));
             }
             continue;
         }
-        let mut vectors = recurrence.ritz(pages, &state.values, STARTS);
+        let mut vectors = lanczos.ritz(pages, &state.values, STARTS);
         let mut along = Vec::new();
         let gap = loop {
             let pair = rival.orthogonal_pair(pages, &vectors[0], &mut along, state.values[0]);
@@ -159,7 +150,7 @@ fn iterate(
             }
             for _ in 0..RIVAL_STEPS {
                 if !rival.is_done {
-                    rival.advance(pages, workspace.multiply(side, rival.last(), work));
+                    rival.advance(pages, pool.multiply(side, rival.last(), work));
                 }
             }
         };
@@ -169,7 +160,7 @@ fn iterate(
         } else {
             goal
         };
-        if gap > 0.0 && (error <= goal || recurrence.is_done) {
+        if gap > 0.0 && (error <= goal || lanczos.is_done) {
             vectors.truncate(STARTS);
             return Ok(Ok(Found {
                 lambda: state.values[0],
@@ -195,7 +186,7 @@ pub(super) fn refine(
     start: &[Vec<f64>],
     gap: f64,
     goal: f64,
-    workspace: &mut Workspace,
+    pool: &mut BufferPool,
     work: &mut Work,
     watch: &dyn Watch,
 ) -> Result<Option<(f64, f64, Vec<f64>)>, Interrupted> {
@@ -203,22 +194,19 @@ pub(super) fn refine(
         return Ok(None);
     };
     let side = region.hub_side();
-    let mut recurrence = Recurrence::new(side.pages, start.clone());
+    let mut lanczos = Recurrence::new(side.pages, start.clone());
     let mut found = None;
-    while found.is_none() && !recurrence.is_done && recurrence.len() < MAX_REFINEMENT {
+    while found.is_none() && !lanczos.is_done && lanczos.len() < MAX_REFINEMENT {
         watch.proceed()?;
-        recurrence.advance(
-            side.pages,
-            workspace.multiply(side, recurrence.last(), work),
-        );
-        let state = recurrence.state();
+        lanczos.advance(side.pages, pool.multiply(side, lanczos.last(), work));
+        let state = lanczos.state();
         let error = state.residual / gap;
         if error <= goal || state.residual <= ROUNDING_RESIDUAL && error <= ACCEPTABLE_ERROR {
-            let vector = recurrence.ritz(side.pages, &state.values, 1).swap_remove(0);
+            let vector = lanczos.ritz(side.pages, &state.values, 1).swap_remove(0);
             found = Some((state.values[0], error + ROUNDING / gap, vector));
         }
     }
-    workspace.recycle(recurrence.vectors);
+    pool.recycle(lanczos.vectors);
     Ok(found)
 }
 
@@ -283,15 +271,11 @@ fn start_recurrences(
     let length = norm(pages, &start);
     let projection = dot(pages, &start, &other) / (length * length);
     add(&mut other, -projection, &start);
-    let mut recurrence = Recurrence::new(pages, start);
+    let mut lanczos = Recurrence::new(pages, start);
     scale(&mut start_image, 1.0 / length);
-    let alpha = dot(pages, recurrence.last(), &start_image);
-    recurrence.advance(pages, (start_image, alpha));
-    (
-        recurrence,
-        Recurrence::new(pages, other),
-        Ones { sums, image },
-    )
+    let alpha = dot(pages, lanczos.last(), &start_image);
+    lanczos.advance(pages, (start_image, alpha));
+    (lanczos, Recurrence::new(pages, other), Ones { sums, image })
 }
 
 /// A Lanczos recurrence from one vector.

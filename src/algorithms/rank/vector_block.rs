@@ -336,7 +336,7 @@ fn map_chunks<const B: usize, T: Send>(
 
 /// Reusable memory for products and vectors.
 #[derive(Clone, Default, Debug)]
-pub(super) struct Workspace {
+pub(super) struct BufferPool {
     single: (VectorBlock<1>, VectorBlock<1>),
     double: (VectorBlock<2>, Buffers<2>),
     /// Unused vectors.
@@ -348,7 +348,7 @@ pub(super) struct Workspace {
 /// The image `M x` of a vector `x`, and `x . M x` over pages.
 pub(super) type Image = (Vec<f64>, f64);
 
-impl Workspace {
+impl BufferPool {
     /// Takes unused vectors.
     pub(super) fn recycle(&mut self, vectors: impl IntoIterator<Item = Vec<f64>>) {
         let capacity = MAX_SPARE.saturating_sub(self.spare.len());

@@ -47,7 +47,7 @@ pub struct ListView {
     pub given: u64,
     /// Entries that repeat a page.
     pub repeated: u64,
-    /// Live pages.
+    /// Live pages, and successors of dead ones.
     pub seeds: u64,
     /// Seeds that are gone, unlinked, aliases, or spam.
     pub dead: u64,
@@ -109,7 +109,7 @@ pub struct Claim {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct DistancesEvaluation {
-    /// The state that was judged on.
+    /// The evaluated state.
     pub state: StateView,
     /// The plan.
     #[schemars(regex(pattern = NAME_PATTERN))]
@@ -187,7 +187,7 @@ pub struct GraphDistance {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct CoverageEvaluation {
-    /// The state that was judged on.
+    /// The evaluated state.
     pub state: StateView,
     /// Measured sites.
     #[schemars(range(min = 1))]
@@ -257,7 +257,7 @@ pub struct CoverageShare {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct BudgetEvaluation {
-    /// The state that was judged on.
+    /// The evaluated state.
     pub state: StateView,
     /// Maximum number of crawled pages.
     #[schemars(range(min = 1))]

@@ -23,7 +23,7 @@ pub struct CrawlEvaluation {
     pub rng_seed: u64,
     /// Comparison by pages fetched; `null` if it was not requested.
     pub fetches: Option<Comparison>,
-    /// Links from the seeds, which have depth 0.
+    /// Results by depth, until neither the seeds nor a random set reach more pages.
     #[schemars(length(min = 1))]
     pub depths: Vec<CrawlDepth>,
     /// The pages of the highest PageRank.
@@ -36,7 +36,7 @@ pub struct CrawlEvaluation {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct CrawlDepth {
-    /// Depth at which the crawl reaches it; `null` if it does not.
+    /// Links from the seeds, which have depth 0.
     pub depth: u32,
     /// Pages at this depth.
     pub new_pages: u64,
@@ -45,7 +45,7 @@ pub struct CrawlDepth {
     /// Share of all crawled and known pages.
     #[schemars(range(min = 0, max = 1))]
     pub share: f64,
-    /// PageRank.
+    /// Total PageRank of the new pages.
     #[schemars(range(min = 0))]
     pub pagerank: f64,
     /// Mean PageRank of the new pages; `null` without new pages.
@@ -86,9 +86,9 @@ pub struct TopPage {
     /// The page.
     #[schemars(regex(pattern = URL_PATTERN))]
     pub url: String,
-    /// Its PageRank.
+    /// PageRank.
     #[schemars(range(min = 0))]
     pub pagerank: f64,
-    /// The depth at which the crawl reaches it; `null` where it does not.
+    /// Depth at which the crawl reaches it; `null` if it does not.
     pub depth: Option<u32>,
 }

@@ -49,7 +49,7 @@ use super::ranker::{Next, Ranker};
 use super::region::Region;
 use super::single_vector_lanczos::Recurrence;
 use super::start_vectors::StartVectors;
-use super::vector_block::Workspace;
+use super::vector_block::BufferPool;
 use super::vectors::{largest, norm, scale};
 use super::work::Work;
 use weights::{Proof, Scratch, Weights};
@@ -110,7 +110,7 @@ pub struct Approximate {
     failures: u32,
     skips: u32,
     pending: Option<(Step, f64, Origin)>,
-    workspace: Workspace,
+    pool: BufferPool,
     scratch: Scratch,
     steps: Vec<ProvenStep>,
     work: Work,
@@ -140,7 +140,7 @@ impl Approximate {
             failures: 0,
             skips: 0,
             pending: None,
-            workspace: Workspace::default(),
+            pool: BufferPool::default(),
             scratch: Scratch::default(),
             steps: Vec::new(),
             work,
@@ -178,7 +178,7 @@ impl Approximate {
     /// `bounds`, which ascend, the weights are raised until they prove one of them.
     fn prove(&mut self, y: Vec<f64>, bounds: &[f64]) -> Proof {
         let region = &self.region;
-        let mut weights = Weights::new(region, y, &mut self.workspace, &mut self.work);
+        let mut weights = Weights::new(region, y, &mut self.pool, &mut self.work);
         let proven = weights.bound(region);
         self.upper = self.upper.min(proven);
         let entries = region.rows().entries().len();
@@ -223,14 +223,14 @@ impl Approximate {
         let (start, uniform_weight) = self.start();
         let hub_vector = self.region.apply_a(&start, &mut self.work);
         let hub_length = norm(self.region.hub_pages(), &hub_vector);
-        let mut recurrence = Recurrence::new(self.region.hub_pages(), hub_vector);
+        let mut lanczos = Recurrence::new(self.region.hub_pages(), hub_vector);
         let mut candidates = None;
         loop {
             watch.proceed()?;
-            let length = recurrence.len();
-            let is_last = recurrence.is_done || length >= MAX_PRODUCTS;
+            let length = lanczos.len();
+            let is_last = lanczos.is_done || length >= MAX_PRODUCTS;
             if is_last || length >= FIRST_CHECK && length % CHECK_INTERVAL == 1 {
-                let state = recurrence.state();
+                let state = lanczos.state();
                 let top = state.values[0];
                 // The current bound may be enough already.
                 let is_enough = top * (1.0 + TARGET_SHARE * (self.computed_share - 1.0))
@@ -246,10 +246,10 @@ impl Approximate {
                     Some(tightened) => top + TARGET_SHARE * (tightened - top),
                     None => top * (1.0 + TARGET_SHARE * (1.0 / self.computed_share - 1.0)),
                 };
-                let (factors, residual) = recurrence.resolvent(mu);
+                let (factors, residual) = lanczos.resolvent(mu);
                 let residual = residual * hub_length / mu.sqrt();
                 if is_enough || is_last || residual <= MAX_RESIDUAL * UNIFORM_WEIGHT {
-                    let vectors = recurrence.ritz(self.region.hub_pages(), &state.values, STARTS);
+                    let vectors = lanczos.ritz(self.region.hub_pages(), &state.values, STARTS);
                     let back = self.region.apply_at(&vectors[0], &mut self.work);
                     let place = self.place(graph, left, &back);
                     let mut weights = Vec::new();
@@ -257,7 +257,7 @@ impl Approximate {
                     let enough = tightened.unwrap_or(place.lambda / self.computed_share);
                     let enough = enough * (1.0 - 3.0 * ROUNDING);
                     if self.upper > enough {
-                        let hub_vector = recurrence.combined(&factors);
+                        let hub_vector = lanczos.combined(&factors);
                         let mut y = self.region.apply_at(&hub_vector, &mut self.work);
                         for (y, start) in y.iter_mut().zip(&start) {
                             *y = (start + hub_length * *y) / mu;
@@ -271,16 +271,14 @@ impl Approximate {
                         self.starts = vectors;
                         let scores = nonzero_scores(&self.region, &place.x);
                         let step = Step::new(scores, weights);
-                        self.workspace.recycle(recurrence.into_vectors());
+                        self.pool.recycle(lanczos.into_vectors());
                         return Ok(Some((step, place, std::mem::take(candidates))));
                     }
                 }
             }
             let side = self.region.hub_side();
-            let image = self
-                .workspace
-                .multiply(side, recurrence.last(), &mut self.work);
-            recurrence.advance(side.pages, image);
+            let image = self.pool.multiply(side, lanczos.last(), &mut self.work);
+            lanczos.advance(side.pages, image);
         }
     }
 
@@ -417,16 +415,6 @@ impl Ranker for Approximate {
         };
         self.pending = Some((step, self.upper, origin));
         Ok(Some(Next::Solved(Arc::new(self.principal(place)))))
-    }
-
-    fn refine(
-        &mut self,
-        _graph: &HubGraph,
-        _left: &Remaining,
-        _found: Next,
-        _watch: &dyn Watch,
-    ) -> Result<Option<Next>, Interrupted> {
-        Ok(None)
     }
 
     fn pages_removed(&mut self, _graph: &HubGraph, left: &Remaining, touched: &Touched) {

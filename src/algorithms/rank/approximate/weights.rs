@@ -6,7 +6,7 @@
 
 use super::super::quantize;
 use super::super::region::Region;
-use super::super::vector_block::Workspace;
+use super::super::vector_block::BufferPool;
 use super::super::work::Work;
 
 /// Sums of weights below this are exact.
@@ -61,10 +61,10 @@ impl Weights {
     pub(super) fn new(
         region: &Region,
         y: Vec<f64>,
-        workspace: &mut Workspace,
+        pool: &mut BufferPool,
         work: &mut Work,
     ) -> Self {
-        let (image, _) = workspace.multiply(region.authority_side(), &y, work);
+        let (image, _) = pool.multiply(region.authority_side(), &y, work);
         Self {
             y,
             image,
@@ -231,19 +231,19 @@ mod tests {
             }
             let image = region.apply_m(&power, &mut work);
             let along: f64 = image.iter().copied().fold(0.0, f64::max);
-            let mut weights = Weights::new(&region, vec![1.0; power.len()], &mut Workspace::default(), &mut work);
+            let mut weights = Weights::new(&region, vec![1.0; power.len()], &mut BufferPool::default(), &mut work);
             let mut scratch = Scratch::default();
             let bound = along * ratio;
             prop_assert!(weights.raise(&region, bound, usize::MAX, &mut scratch, &mut work));
             prop_assert!(weights.bound(&region) <= bound);
-            let anew = Weights::new(&region, weights.y.clone(), &mut Workspace::default(), &mut work);
+            let anew = Weights::new(&region, weights.y.clone(), &mut BufferPool::default(), &mut work);
             prop_assert_eq!(&anew.image, &weights.image);
             // Nothing proves less than the largest eigenvalue.
             let least = weights.bound(&region).min(anew.bound(&region));
             prop_assert!(least >= along * (1.0 - 1e-6), "{} of {}", least, along);
             let given_up = weights.raise(&region, along * 0.9, 100_000, &mut scratch, &mut work);
             prop_assert!(!given_up);
-            let anew = Weights::new(&region, weights.y.clone(), &mut Workspace::default(), &mut work);
+            let anew = Weights::new(&region, weights.y.clone(), &mut BufferPool::default(), &mut work);
             prop_assert!(anew.bound(&region) >= along * (1.0 - 1e-6));
         }
     }

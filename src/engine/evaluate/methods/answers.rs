@@ -26,10 +26,10 @@ pub struct MethodsEvaluation {
 pub struct Comparison {
     /// Values of pages: the parameters of a plan that determine them.
     pub value: PlanOptions,
-    /// Number of seeds.
+    /// Numbers of seeds.
     #[schemars(length(min = 1))]
     pub seeds: Vec<u32>,
-    /// Number of fetches.
+    /// Pages that crawls fetch.
     #[schemars(length(min = 1))]
     pub budgets: Vec<u64>,
     /// Number of times that pages were held out.
@@ -44,7 +44,7 @@ pub struct Comparison {
     pub crawled_since: Option<u64>,
     /// Whether harmonic centralities are exact, not estimated from a sample.
     pub harmonic_is_exact: bool,
-    /// Name of its list.
+    /// Results by number of seeds, then by fetches; plans before baselines.
     pub lists: Vec<ComparedList>,
     /// Whether the best plan exceeds the baselines, and where it does not.
     pub claims: Vec<Claim>,
@@ -72,7 +72,7 @@ pub struct ComparedList {
     pub list: String,
     /// Kind of the list.
     pub kind: ListKind,
-    /// Its parameters.
+    /// Parameters of the plan; `None` for other lists.
     pub parameters: Option<PlanOptions>,
     /// Requested number of seeds.
     #[schemars(range(min = 1))]
@@ -127,10 +127,10 @@ pub struct GatheredView {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Recommended {
-    /// How many seeds.
+    /// Number of seeds.
     #[schemars(range(min = 1))]
     pub seeds: u32,
-    /// For how many fetches.
+    /// Number of fetches.
     #[schemars(range(min = 1))]
     pub budget: u64,
     /// Name of its list.

@@ -22,13 +22,13 @@ pub(super) struct BankWeb {
     pub(super) of: Vec<BankPage>,
     /// The pages that link to each page, ascending.
     pub(super) predecessors: Csr,
-    /// Index of its site among the sites by name.
+    /// The sites by name.
     pub(super) sites: Vec<BankSite>,
 }
 
 #[derive(Clone, Copy)]
 pub(super) struct BankPage {
-    /// The place of its site among the sites by name.
+    /// Index of its site among the sites by name.
     pub(super) site: u32,
     pub(super) crawled: bool,
     pub(super) spam: bool,

@@ -83,12 +83,10 @@ pub(super) fn run(
         contenders,
         value,
         seeds: request.seeds.clone(),
-        /// If empty, derived from the size of the crawl.
         budgets: request.budgets.clone(),
         draws: request.draws,
         rng_seed: request.rng_seed,
         since: request.since,
-        /// The evaluated list; `None` for the best plan.
         subject: None,
     };
     let comparison = compare(&views, &state, resolved, watch)?;
@@ -186,12 +184,12 @@ struct ResolvedRequest {
     contenders: Vec<Contender>,
     value: PlanOptions,
     seeds: Vec<u32>,
-    /// Empty where they follow from the size of the crawl.
+    /// If empty, derived from the size of the crawl.
     budgets: Vec<u64>,
     draws: u32,
     rng_seed: u64,
     since: Option<BatchId>,
-    /// The list that is judged; `None` where that is the best plan.
+    /// The evaluated list; `None` for the best plan.
     subject: Option<String>,
 }
 
