@@ -38,7 +38,6 @@ impl Csr {
         self.offsets.push(self.entries.len());
     }
 
-    /// Appends all lists of another.
     pub(crate) fn append(&mut self, other: &Self) {
         let before = self.entries.len();
         self.entries.extend_from_slice(&other.entries);
@@ -62,7 +61,6 @@ impl Csr {
         self.entries.extend(entries);
     }
 
-    /// Ends the open list.
     pub(crate) fn close(&mut self) {
         self.offsets.push(self.entries.len());
     }
@@ -92,7 +90,6 @@ impl Csr {
         &self.entries
     }
 
-    /// Returns the length of the longest list.
     pub(crate) fn longest(&self) -> usize {
         self.offsets
             .windows(2)

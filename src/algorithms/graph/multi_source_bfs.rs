@@ -45,7 +45,6 @@ impl Neighbours for BidirectionalLinks<'_> {
 pub(crate) struct SourceSet([u64; WORDS]);
 
 impl SourceSet {
-    /// The empty set.
     pub(crate) const NONE: Self = Self([0; WORDS]);
 
     fn one(index: usize) -> Self {
@@ -85,7 +84,6 @@ impl SourceSet {
         }
     }
 
-    /// Returns the number of searches.
     pub(crate) fn len(self) -> u32 {
         self.0.iter().map(|word| word.count_ones()).sum()
     }

@@ -80,9 +80,7 @@ impl Remaining {
     /// Returns the first remaining page of a hub class, after `after` if that is given.
     #[must_use]
     pub fn next_hub_page(&self, graph: &HubGraph, class: u32, after: Option<u32>) -> Option<u32> {
-        let first = self.hubs.firsts[class as usize] as usize;
-        let pages = &graph.hub_members().list(class)[first..];
-        self.remaining(pages_after(pages, after)).next()
+        self.next_page(&self.hubs, graph.hub_members(), class, after)
     }
 
     /// Returns the first remaining page of an authority class, after `after` if that is given.
@@ -93,14 +91,14 @@ impl Remaining {
         class: u32,
         after: Option<u32>,
     ) -> Option<u32> {
-        let first = self.authorities.firsts[class as usize] as usize;
-        let pages = &graph.authority_members().list(class)[first..];
-        self.remaining(pages_after(pages, after)).next()
+        self.next_page(&self.authorities, graph.authority_members(), class, after)
     }
 
-    fn remaining<'a>(&'a self, pages: &'a [u32]) -> impl Iterator<Item = u32> + 'a {
-        let pages = pages.iter().copied();
-        pages.filter(|&page| !self.removed.contains(page))
+    fn next_page(&self, side: &Side, members: &Csr, class: u32, after: Option<u32>) -> Option<u32> {
+        let pages = &members.list(class)[side.firsts[class as usize] as usize..];
+        let from = after.map_or(0, |page| pages.partition_point(|&other| other <= page));
+        let mut pages = pages[from..].iter().copied();
+        pages.find(|&page| !self.removed.contains(page))
     }
 
     /// Returns the pages removed so far.
@@ -134,12 +132,6 @@ impl Remaining {
         }
         touched
     }
-}
-
-/// Returns the pages after `after`, or all. `pages` are ascending.
-fn pages_after(pages: &[u32], after: Option<u32>) -> &[u32] {
-    let from = after.map_or(0, |page| pages.partition_point(|&other| other <= page));
-    &pages[from..]
 }
 
 #[cfg(test)]

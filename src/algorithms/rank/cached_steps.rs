@@ -5,7 +5,6 @@ use std::cmp::Reverse;
 
 use crate::graph::{Csr, HubGraph, NONE, number};
 
-use super::quantize;
 use super::region::Region;
 
 /// How a step was obtained.
@@ -73,18 +72,14 @@ pub(super) struct Step {
     pub(super) lambda: f64,
 }
 
-/// Returns the codes of weights above 1, with their positions.
-pub(super) fn nonunit_weights(region: &Region, y: &[f64]) -> Vec<(u32, u16)> {
-    let code = |at: u32| quantize::weight_code(y[at as usize]).unwrap_or(0);
-    let codes = region.authorities_by_class().map(|(_, at)| (at, code(at)));
-    codes.filter(|(_, code)| *code > 0).collect()
-}
-
-/// Returns the codes of nonzero scores, with their positions.
-pub(super) fn nonzero_scores(region: &Region, x: &[f64]) -> Vec<(u32, u8)> {
-    let code = |at: u32| quantize::score_code(x[at as usize]);
-    let codes = region.authorities_by_class().map(|(_, at)| (at, code(at)));
-    codes.filter(|(_, code)| *code > 0).collect()
+/// Returns the nonzero codes of the authorities of a region, with their positions, in class order.
+pub(super) fn nonzero_codes<T: Default + PartialEq>(
+    region: &Region,
+    code: impl Fn(usize) -> T,
+) -> Vec<(u32, T)> {
+    let positions = region.authorities_by_class().map(|(_, at)| at);
+    let codes = positions.map(|at| (at, code(at as usize)));
+    codes.filter(|(_, code)| *code != T::default()).collect()
 }
 
 impl Step {

@@ -46,11 +46,9 @@ use super::vector_block::apply_a_and_m;
 use super::vectors::largest_of;
 use super::work::Work;
 
-/// Maximum number of rounds of raising.
 const MAX_ROUNDS: usize = 1500;
 /// Fewer sums than this run on one thread.
 const PARALLEL: usize = 1 << 12;
-/// Maximum number of dense solves in one proof.
 const MAX_SOLVES: usize = 12;
 /// Factor by which solved entries exceed their need, so that the proof ends.
 const SLACK: f64 = 1.01;
@@ -101,7 +99,8 @@ pub(super) fn bound(region: &Region, x: &[f64], image: &[f64]) -> f64 {
 pub(super) fn certify(
     raising: &mut Raising<'_>,
     lambda: f64,
-    (x, image): (&[f64], &[f64]),
+    x: &[f64],
+    image: &[f64],
     tightness: Tightness,
     work: &mut Work,
     budget: u64,
@@ -159,7 +158,6 @@ pub(super) fn certify(
     }
 }
 
-/// Returns the union of two ascending lists.
 fn union(a: &[u32], b: &[u32]) -> Vec<u32> {
     let mut union = [a, b].concat();
     union.sort_unstable();
@@ -247,7 +245,6 @@ impl<'a> Raising<'a> {
         self.pending = (0..number(self.z.len())).collect();
     }
 
-    /// Finds the pending entries that are violated.
     fn find_violated(&mut self, violates: impl Fn(f64, f64, usize) -> bool) {
         self.violated.clear();
         let is_found = |v: &&u32| {
@@ -298,7 +295,7 @@ impl<'a> Raising<'a> {
         let shortfall: Vec<f64> = subset.iter().map(shortfall).collect();
         let error = mu * (SLACK - 1.0) / 4.0;
         let Some(change) =
-            dense_subproblem::solve(self.region, subset, mu, (&shortfall, error), work)
+            dense_subproblem::solve(self.region, subset, mu, &shortfall, error, work)
         else {
             return false;
         };

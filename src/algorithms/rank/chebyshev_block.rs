@@ -44,12 +44,10 @@ use super::work::Work;
 const WIDE: Range<usize> = 1 << 11..1 << 14;
 /// New vectors in every search.
 const RANDOM: usize = 2;
-/// Maximum number of filters.
 const MAX_CYCLES: usize = 30;
 /// Maximum number of consecutive filters that do not improve the first two pairs; after that only
 /// rounding is left.
 const MAX_STALE: usize = 5;
-/// Maximum degree of a filter.
 const MAX_DEGREE: u32 = 12;
 /// Maximum growth of a vector relative to the others in one filter: beyond it they become linearly
 /// dependent.
@@ -80,7 +78,6 @@ pub(super) struct Found {
     pub(super) vectors: StartVectors,
 }
 
-/// Outcome of a search.
 #[derive(Debug)]
 pub(super) enum Search {
     /// The error of the vector is below the goal.

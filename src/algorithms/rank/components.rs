@@ -6,7 +6,6 @@ use crate::graph::{HubGraph, NONE, Remaining, Touched};
 /// Maximum number of entries read by a search for a small part.
 const MAX_SEARCH: usize = 100;
 
-/// A class in its role.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Node {
     Hub(u32),
@@ -97,22 +96,18 @@ impl Labels {
     /// Retains only the remaining classes of a component that have this label, and unlabels classes
     /// without remaining pages.
     pub(super) fn retain(&mut self, component: &mut Component, left: &Remaining, label: u32) {
-        let labels = &mut self.hubs;
-        component.hubs.retain(|&hub| {
-            let assigned = &mut labels[hub as usize];
-            if *assigned == label && left.hubs(hub) == 0 {
+        let has_label = |labels: &mut [u32], class: u32, pages: u32| {
+            let assigned = &mut labels[class as usize];
+            if *assigned == label && pages == 0 {
                 *assigned = NONE;
             }
             *assigned == label
-        });
-        let labels = &mut self.authorities;
-        component.authorities.retain(|&authority| {
-            let assigned = &mut labels[authority as usize];
-            if *assigned == label && left.authorities(authority) == 0 {
-                *assigned = NONE;
-            }
-            *assigned == label
-        });
+        };
+        let (hubs, authorities) = (&mut self.hubs, &mut self.authorities);
+        let retained = &mut component.hubs;
+        retained.retain(|&hub| has_label(hubs, hub, left.hubs(hub)));
+        let retained = &mut component.authorities;
+        retained.retain(|&class| has_label(authorities, class, left.authorities(class)));
     }
 
     /// Finds and labels the small parts that split off a component with this label when these
@@ -151,7 +146,7 @@ impl Labels {
             if !self.has(start, left, label) || *self.is_unfinished(start) {
                 continue;
             }
-            match self.search(graph, left, (start, label), work) {
+            match self.search(graph, left, start, label, work) {
                 Err(seen) => {
                     for &node in &seen {
                         *self.is_unfinished(node) = true;
@@ -191,7 +186,8 @@ impl Labels {
         &mut self,
         graph: &HubGraph,
         left: &Remaining,
-        (start, label): (Node, u32),
+        start: Node,
+        label: u32,
         work: &mut Work,
     ) -> Result<Vec<Node>, Vec<Node>> {
         let mut seen = vec![start];

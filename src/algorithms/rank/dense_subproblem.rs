@@ -15,7 +15,6 @@ use super::work::Work;
 
 /// Maximum number of entries: a matrix of 17 MB.
 pub(super) const MAX_ENTRIES: usize = 2048;
-/// Maximum number of steps, each one product with the matrix.
 const MAX_STEPS: usize = 300;
 /// Independent partial sums, so that additions do not wait for each other.
 const LANES: usize = 8;
@@ -31,7 +30,8 @@ pub(super) fn solve(
     region: &Region,
     subset: &[u32],
     mu: f64,
-    (rhs, error): (&[f64], f64),
+    rhs: &[f64],
+    error: f64,
     work: &mut Work,
 ) -> Option<Vec<f64>> {
     let pages = subset
@@ -174,7 +174,7 @@ mod tests {
             prop_assume!((share - 1.0).abs() > 1e-3);
             let mu = top * share;
             let rhs: Vec<f64> = (0..subset.len()).map(|at| 1.0 + (at % 3) as f64).collect();
-            let solution = solve(&region, &subset, mu, (&rhs, 1e-3), &mut Work::default());
+            let solution = solve(&region, &subset, mu, &rhs, 1e-3, &mut Work::default());
             prop_assert_eq!(solution.is_some(), share > 1.0, "{}", share);
             if let Some(d) = solution {
                 for ((d, image), rhs) in d.iter().zip(image(&d)).zip(&rhs) {

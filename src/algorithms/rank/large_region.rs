@@ -72,14 +72,21 @@ pub(super) const FOR_TIES: Precision = Precision {
 const FIRST_READS: u64 = 4;
 /// The restarted raising fails once each entry was read this often.
 const FINAL_READS: u64 = 100;
-/// Maximum number of places known to be smaller.
 const KNOWN_PLACES: usize = 6;
 
-/// Outcome of solving a region.
 pub(super) enum Attempt {
     Solved(Principal),
     /// The region was not solved; with start vectors for another method.
     Unresolved(Region, StartVectors),
+}
+
+impl Attempt {
+    fn unresolved(region: Region, starts: impl IntoIterator<Item = Vec<f64>>) -> Self {
+        Self::Unresolved(
+            region,
+            StartVectors::Authorities(starts.into_iter().collect()),
+        )
+    }
 }
 
 /// Returns whether a region has such a size and is not complete; a complete one has a closed form.
@@ -112,31 +119,30 @@ pub(super) fn attempt(
             match chebyshev_block::principal(&region, starts, precision.goal, work, watch)? {
                 Search::Done(found, ones) => (*found, ones),
                 Search::Unresolved(starts) => {
-                    return Ok(Attempt::Unresolved(
-                        region,
-                        StartVectors::Authorities(starts),
-                    ));
+                    return Ok(Attempt::unresolved(region, starts));
                 }
             }
         }
     };
-    let requested = (precision, f64::INFINITY);
-    Ok(finish(region, (found, &ones), requested, work))
+    let upper = f64::INFINITY;
+    Ok(finish(region, found, &ones, precision, upper, work))
 }
 
 /// Computes scores and proof of a pair; `upper` is a proved bound on sigma, infinite if there is
 /// none.
 fn finish(
     region: Region,
-    (mut found, ones): (Found, &Ones),
-    (precision, upper): (Precision, f64),
+    mut found: Found,
+    ones: &Ones,
+    precision: Precision,
+    upper: f64,
     work: &mut Work,
 ) -> Attempt {
     let candidate = Candidate::of(&region, &found, work);
     found.error = found
         .error
         .max(candidate.residual(&region, found.lambda) / found.gap);
-    match candidate.prove(&region, &found, ones, (precision, upper), work) {
+    match candidate.prove(&region, &found, ones, precision, upper, work) {
         Ok(upper) => {
             let mut principal = candidate.solution(region, found, ones, upper);
             principal.is_refined = precision.is_refined;
@@ -146,8 +152,7 @@ fn finish(
             let top = largest(&raised);
             let raised = raised.iter().map(|z| (z - 1.0) / top).collect();
             let vectors = found.vectors.truncated(4).on_authorities(&region, work);
-            let starts = std::iter::once(raised).chain(vectors);
-            Attempt::Unresolved(region, StartVectors::Authorities(starts.collect()))
+            Attempt::unresolved(region, std::iter::once(raised).chain(vectors))
         }
     }
 }
@@ -173,10 +178,7 @@ pub(super) fn refine(
     if is_refined || !is_large(&region) {
         let ritz_vectors = ritz_vectors.truncated(3).on_authorities(&region, work);
         let starts = std::iter::once(authority_scores).chain(ritz_vectors.into_iter().skip(1));
-        return Ok(Attempt::Unresolved(
-            region,
-            StartVectors::Authorities(starts.collect()),
-        ));
+        return Ok(Attempt::unresolved(region, starts));
     }
     let start = ritz_vectors.first(1).on_hubs(&region, work);
     let goal = precision.goal;
@@ -195,7 +197,7 @@ pub(super) fn refine(
         vectors: StartVectors::Hubs(vectors),
     };
     let ones = Ones::new(&region, work);
-    Ok(finish(region, (found, &ones), (precision, upper), work))
+    Ok(finish(region, found, &ones, precision, upper, work))
 }
 
 /// The vector found, without its negative entries, which are errors.
@@ -252,7 +254,8 @@ impl Candidate {
         region: &Region,
         found: &Found,
         ones: &Ones,
-        (precision, proved): (Precision, f64),
+        precision: Precision,
+        proved: f64,
         work: &mut Work,
     ) -> Result<f64, Vec<f64>> {
         let lambda = found.lambda;
@@ -270,7 +273,7 @@ impl Candidate {
         });
         let holds = |raising: &mut Raising<'_>, budget: u64, work: &mut Work| {
             let mut proofs = precision.proofs.iter();
-            proofs.all(|proof| certify(raising, lambda, (&x, &image), *proof, work, budget))
+            proofs.all(|proof| certify(raising, lambda, &x, &image, *proof, work, budget))
         };
         let mut raising = Raising::from_ones(region, ones);
         let budget = work.products + FIRST_READS * region.rows().entries().len() as u64;

@@ -221,7 +221,7 @@ fn refuses(region: &Region, lambda: f64, x: Vec<f64>) {
         vectors: StartVectors::Authorities(vec![x]),
     };
     let candidate = Candidate::of(region, &found, &mut work);
-    let proved = candidate.prove(region, &found, &ones, (INITIAL, f64::INFINITY), &mut work);
+    let proved = candidate.prove(region, &found, &ones, INITIAL, f64::INFINITY, &mut work);
     assert!(proved.is_err());
 }
 

@@ -35,7 +35,6 @@ pub struct Region {
     removed: [usize; 2],
 }
 
-/// The classes of a region and the links between them.
 #[derive(Debug)]
 struct Links {
     hubs: Vec<u32>,
@@ -364,14 +363,12 @@ pub(super) struct Side<'a> {
     pub(super) live_entries: usize,
 }
 
-/// Returns the positions in class order.
 fn by_class(classes: &[u32]) -> Vec<u32> {
     let mut positions: Vec<u32> = (0..number(classes.len())).collect();
     positions.sort_unstable_by_key(|&at| classes[at as usize]);
     positions
 }
 
-/// Returns the position of a class.
 fn position_of(by_class: &[u32], classes: &[u32], class: u32) -> Option<u32> {
     let at = by_class.binary_search_by_key(&class, |&at| classes[at as usize]);
     Some(by_class[at.ok()?])

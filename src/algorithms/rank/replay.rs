@@ -78,7 +78,8 @@ pub(super) fn enqueue_absent(
 }
 
 /// Returns the entry of a component with cached steps among the solved regions.
-pub(super) fn queue_entry(component: u32, (sigma, best): Step) -> (Descending, u32, u32) {
+pub(super) fn queue_entry(component: u32, step: Step) -> (Descending, u32, u32) {
+    let (sigma, best) = step;
     (descending(sigma), best, component | CACHED_FLAG)
 }
 
@@ -132,7 +133,6 @@ impl Replays {
         (replays, uncached, absent)
     }
 
-    /// Returns whether a component is not in the graph.
     pub(super) const fn is_absent(&self, component: u32) -> bool {
         component >= self.count
     }

@@ -39,7 +39,7 @@ use super::tridiagonal::Tridiagonal;
 use super::vector_block::{
     BufferPool, Buffers, Image, VectorBlock, apply_m_block, column, products,
 };
-use super::vectors::{add, combinations, combine, dot, dots, norm, scale, subtract_two};
+use super::vectors::{add, combinations, dot, dots, norm, scale, subtract_two};
 use super::work::Work;
 
 /// Maximum number of known vectors that a search starts from.
@@ -111,7 +111,7 @@ fn iterate(
     loop {
         watch.proceed()?;
         if rival.vectors.len() <= SHARED_PRODUCTS && !rival.is_done {
-            let [image, other] = pool.multiply_pair(side, (lanczos.last(), rival.last()), work);
+            let [image, other] = pool.multiply_pair(side, lanczos.last(), rival.last(), work);
             lanczos.advance(pages, image);
             rival.advance(pages, other);
         } else {
@@ -140,7 +140,7 @@ fn iterate(
                 return Ok(Err(vectors));
             }
             if rival.is_done || pair.residual <= pair.relative_gap * RIVAL_SETTLED {
-                vectors.insert(1, combine(&rival.vectors, &pair.factors));
+                vectors.insert(1, rival.combined(&pair.factors));
                 let gap = pair.relative_gap - pair.residual;
                 break if is_at_rounding {
                     gap
@@ -310,7 +310,8 @@ impl Recurrence {
     }
 
     /// Adds the image of the last vector.
-    pub(super) fn advance(&mut self, pages: &[f64], (mut image, alpha): Image) {
+    pub(super) fn advance(&mut self, pages: &[f64], image: Image) {
+        let (mut image, alpha) = image;
         let previous = self.vectors.len().checked_sub(2);
         let previous = previous.map(|at| (self.projected.beta[at], self.vectors[at].as_slice()));
         let beta = subtract_two(pages, &mut image, alpha, self.last(), previous);
@@ -323,12 +324,10 @@ impl Recurrence {
         }
     }
 
-    /// Returns the vectors for reuse.
     pub(super) fn into_vectors(self) -> Vec<Vec<f64>> {
         self.vectors
     }
 
-    /// Returns the norm of the residual of the span.
     fn residual_norm(&self) -> f64 {
         self.projected.beta.last().copied().unwrap_or(0.0)
     }
@@ -371,9 +370,8 @@ impl Recurrence {
         (factors, missing)
     }
 
-    /// Returns a combination of the vectors.
     pub(super) fn combined(&self, factors: &[f64]) -> Vec<f64> {
-        combine(&self.vectors, factors)
+        combinations(&self.vectors, &[factors.to_vec()]).swap_remove(0)
     }
 
     /// Returns the largest pair orthogonal to this first vector, as seen by this recurrence.

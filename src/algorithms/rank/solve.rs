@@ -41,10 +41,8 @@ pub(super) const EXACT: Accuracy = Accuracy {
 
 /// Smaller gaps cannot be distinguished from rounding.
 const MIN_GAP: f64 = 1e-12;
-/// Maximum number of power steps.
 const MAX_STEPS: usize = 150;
 const MAX_ATTEMPTS: usize = 4;
-/// Maximum number of start vectors.
 const MAX_STARTS: usize = 6;
 /// Maximum number of reads of each entry, five times that of the published procedure, for at least
 /// [`MIN_ENTRIES`] entries. If the spectrum is flat, no number of reads suffices; what is not
@@ -214,7 +212,7 @@ fn prove(
     };
     let mut upper = lambda;
     for tightness in [VALUE, TIE] {
-        if !certify(&mut raising, lambda, (&x, &image), tightness, work, budget) {
+        if !certify(&mut raising, lambda, &x, &image, tightness, work, budget) {
             return Err(raising.into_z());
         }
         upper = lambda * (1.0 + tightness.tau);

@@ -70,7 +70,8 @@ fn accepts(region: &Region, lambda: f64, x: &[f64]) -> bool {
         certify(
             &mut raising,
             lambda,
-            (&x, &image),
+            &x,
+            &image,
             tightness,
             &mut Work::default(),
             u64::MAX,

@@ -8,7 +8,6 @@ const ROUNDS: usize = 3;
 /// A symmetric tridiagonal matrix.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tridiagonal {
-    /// The diagonal.
     pub(super) alpha: Vec<f64>,
     /// The subdiagonal: at least one entry fewer than the diagonal; further ones are ignored.
     pub(super) beta: Vec<f64>,
@@ -72,7 +71,6 @@ impl Tridiagonal {
         found
     }
 
-    /// Returns `T x`.
     pub(super) fn times(&self, x: &[f64]) -> Vec<f64> {
         let entry = |at: usize| {
             let before = at.checked_sub(1).map_or(0.0, |of| self.beta[of] * x[of]);

@@ -38,7 +38,6 @@ pub(super) fn apply_a_and_m(side: Side<'_>, x: &[f64], work: &mut Work) -> (Vec<
     (hubs, images.into_flattened())
 }
 
-/// Buffers for images.
 pub(super) type Buffers<const B: usize> = [VectorBlock<B>; 2];
 
 /// Writes `M x` into the first of two buffers; returns `A x` of the last vector. Cost: one visit of
@@ -73,7 +72,8 @@ pub(super) fn apply_m_block<const B: usize>(
 fn apply_m_weighted<const B: usize>(
     side: Side<'_>,
     weighted: &[[f64; B]],
-    (images, more): (&mut [[f64; B]], &mut VectorBlock<B>),
+    images: &mut [[f64; B]],
+    more: &mut VectorBlock<B>,
     work: &mut Work,
 ) -> [f64; B] {
     let rows = side.lists;
@@ -320,7 +320,6 @@ pub(super) fn residuals<const B: usize>(
     squares.map(f64::sqrt)
 }
 
-/// Returns the results of `make` for each chunk of rows, in order.
 fn map_chunks<const B: usize, T: Send>(
     pages: &[f64],
     x: &[[f64; B]],
@@ -349,7 +348,6 @@ pub(super) struct BufferPool {
 pub(super) type Image = (Vec<f64>, f64);
 
 impl BufferPool {
-    /// Takes unused vectors.
     pub(super) fn recycle(&mut self, vectors: impl IntoIterator<Item = Vec<f64>>) {
         let capacity = MAX_SPARE.saturating_sub(self.spare.len());
         self.spare.extend(vectors.into_iter().take(capacity));
@@ -364,7 +362,7 @@ impl BufferPool {
         let mut image = self.spare.pop().unwrap_or_default();
         image.resize(x.len(), 0.0);
         let (images, _) = image.as_chunks_mut();
-        let [square] = apply_m_weighted(side, weighted, (images, more), work);
+        let [square] = apply_m_weighted(side, weighted, images, more, work);
         (image, square)
     }
 
@@ -372,7 +370,8 @@ impl BufferPool {
     pub(super) fn multiply_pair(
         &mut self,
         side: Side<'_>,
-        (x, y): (&[f64], &[f64]),
+        x: &[f64],
+        y: &[f64],
         work: &mut Work,
     ) -> [Image; 2] {
         let (weighted, [images, more]) = &mut self.double;
@@ -381,7 +380,7 @@ impl BufferPool {
         let entries = pages.zip(x.iter().zip(y));
         weighted.extend(entries.map(|(pages, (x, y))| [pages * x, pages * y]));
         images.resize(x.len(), [0.0; 2]);
-        let squares = apply_m_weighted(side, weighted, (images, more), work);
+        let squares = apply_m_weighted(side, weighted, images, more, work);
         let spare = &mut self.spare;
         [0, 1].map(|at| {
             let mut image = spare.pop().unwrap_or_default();

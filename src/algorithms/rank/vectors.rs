@@ -49,7 +49,6 @@ fn map_chunks_and_sum(
     parts.collect::<Vec<f64>>().iter().sum()
 }
 
-/// Changes each chunk of a vector.
 fn map_chunks(vector: &mut [f64], part: impl Fn(&mut [f64], Range<usize>) + Sync) {
     map_chunks_and_sum(vector, |entries, range| {
         part(entries, range);
@@ -98,20 +97,17 @@ fn sum_of_chunks(parts: &[Vec<f64>], vectors: usize) -> Vec<f64> {
 fn unrolled_dot(pages: &[f64], a: &[f64], b: &[f64]) -> f64 {
     const LANES: usize = 8;
     let mut sums = [0.0; LANES];
-    let unrolled = pages.len() / LANES * LANES;
-    let parts = pages[..unrolled].chunks_exact(LANES);
-    let parts = parts.zip(
-        a[..unrolled]
-            .chunks_exact(LANES)
-            .zip(b[..unrolled].chunks_exact(LANES)),
-    );
-    for (p, (a, b)) in parts {
+    let (pages, pages_tail) = pages.as_chunks();
+    let (a, a_tail) = a.as_chunks::<LANES>();
+    let (b, b_tail) = b.as_chunks::<LANES>();
+    for (pages, (a, b)) in pages.iter().zip(a.iter().zip(b)) {
         for lane in 0..LANES {
-            sums[lane] += p[lane] * a[lane] * b[lane];
+            sums[lane] += pages[lane] * a[lane] * b[lane];
         }
     }
-    let rest = (unrolled..pages.len()).map(|i| pages[i] * a[i] * b[i]);
-    sums.iter().sum::<f64>() + rest.sum::<f64>()
+    let tail = pages_tail.iter().zip(a_tail.iter().zip(b_tail));
+    let tail: f64 = tail.map(|(pages, (a, b))| pages * a * b).sum();
+    sums.iter().sum::<f64>() + tail
 }
 
 /// Returns the Euclidean length over pages.
@@ -119,9 +115,8 @@ pub(super) fn norm(pages: &[f64], a: &[f64]) -> f64 {
     dot(pages, a, a).sqrt()
 }
 
-/// Multiplies every entry.
 pub(super) fn scale(a: &mut [f64], factor: f64) {
-    map_chunks(a, |a, _| scale_chunk(a, factor));
+    map_chunks(a, |a, _| a.iter_mut().for_each(|entry| *entry *= factor));
 }
 
 /// `a += factor * b`.
@@ -147,22 +142,6 @@ pub(super) fn subtract_two(
     square.sqrt()
 }
 
-/// Returns the combination of the first vectors with these factors.
-pub(super) fn combine(vectors: &[Vec<f64>], factors: &[f64]) -> Vec<f64> {
-    let mut sum = vec![0.0; vectors.first().map_or(0, Vec::len)];
-    map_chunks(&mut sum, |sum, range| {
-        for from in (0..sum.len()).step_by(BLOCK) {
-            let sum = &mut sum[from..];
-            let length = sum.len().min(BLOCK);
-            let range = range.start + from..range.start + from + length;
-            for (vector, factor) in vectors.iter().zip(factors) {
-                axpy(&mut sum[..length], *factor, &vector[range.clone()]);
-            }
-        }
-    });
-    sum
-}
-
 /// Returns combinations of the first vectors, one for each list of factors; each vector is read
 /// once.
 pub(super) fn combinations(vectors: &[Vec<f64>], factors: &[Vec<f64>]) -> Vec<Vec<f64>> {
@@ -183,12 +162,6 @@ pub(super) fn combinations(vectors: &[Vec<f64>], factors: &[Vec<f64>]) -> Vec<Ve
         }
     });
     sums
-}
-
-fn scale_chunk(a: &mut [f64], factor: f64) {
-    for entry in a {
-        *entry *= factor;
-    }
 }
 
 fn axpy(a: &mut [f64], factor: f64, b: &[f64]) {

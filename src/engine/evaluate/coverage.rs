@@ -33,7 +33,6 @@ const COVERING: [Variant; 7] = [
 /// Methods that consider the page alone.
 const HEURISTIC: [Variant; 2] = [(Method::OutDegree, None), (Method::Pagerank, None)];
 
-/// Maximum number of exceptions named in a claim.
 const NAMED: usize = 4;
 
 /// Seeds per site and hops.
@@ -216,7 +215,6 @@ impl Measured {
         Ok(loaded.iter().zip(&covers).map(of_site).collect())
     }
 
-    /// Returns the curves by seeds and by hops.
     fn curves(&self, request: &CoverageRequest) -> (Vec<CoverageCurve>, Vec<CoverageCurve>) {
         let curve = |at: usize, settings: std::ops::Range<usize>| CoverageCurve {
             method: self.variants[at].0,

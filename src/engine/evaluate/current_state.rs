@@ -26,7 +26,6 @@ pub(super) struct CurrentState {
 /// The part of the state to load.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Needed {
-    /// The links.
     Links,
     /// The links and the worth of the pages.
     Worth,
@@ -66,7 +65,6 @@ impl CurrentState {
         })
     }
 
-    /// Returns the URL of a page.
     pub(super) fn url(&self, page: PageId) -> Result<String, EngineError> {
         Ok(self.views.name(page)?.1)
     }

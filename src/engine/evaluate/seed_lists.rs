@@ -208,9 +208,7 @@ fn resolve_urls(
 
 /// A URL of a list, resolved in the current state.
 enum ResolvedUrl {
-    /// A live page.
     Page(PageId),
-    /// Not a live page.
     Absent(AbsentReason),
 }
 

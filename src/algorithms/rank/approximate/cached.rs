@@ -38,7 +38,6 @@ impl Approximate {
         (place.lambda > 0.0).then_some(place)
     }
 
-    /// Returns the scores of a cached step, by position.
     pub(super) fn scores(&self, step: &Step) -> Vec<f64> {
         let mut x = vec![0.0; self.region.authorities().len()];
         for &(at, code) in &step.scores {
@@ -50,7 +49,6 @@ impl Approximate {
         x
     }
 
-    /// Returns the weights of a cached step, by position.
     fn weights(&self, weights: &[(u32, u16)]) -> Vec<f64> {
         let mut y = vec![1.0; self.region.authorities().len()];
         for &(at, code) in weights {
@@ -141,7 +139,6 @@ impl Approximate {
         lambda
     }
 
-    /// Drops cached steps whose best pages were removed.
     fn drop_removed(&mut self) {
         let mut cached = std::mem::take(&mut self.cached);
         cached.retain(|step| step.best.iter().any(|at| self.is_linked(*at as usize)));

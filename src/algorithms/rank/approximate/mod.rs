@@ -39,9 +39,7 @@ use crate::watch::{Interrupted, Watch};
 mod cached;
 mod weights;
 
-use super::cached_steps::{
-    CachedSteps, Groups, Origin, ProvenStep, Step, nonunit_weights, nonzero_scores,
-};
+use super::cached_steps::{CachedSteps, Groups, Origin, ProvenStep, Step, nonzero_codes};
 use super::densest_part::{Place, densest_part};
 use super::principal::{Doubt, Principal};
 use super::quantize;
@@ -65,7 +63,6 @@ const MAX_RESIDUAL: f64 = 0.4;
 /// Products before the first check, and between two.
 const FIRST_CHECK: usize = 5;
 const CHECK_INTERVAL: usize = 2;
-/// Maximum number of products of a step.
 const MAX_PRODUCTS: usize = 90;
 /// Number of vectors that the next step starts from.
 const STARTS: usize = 3;
@@ -264,12 +261,15 @@ impl Approximate {
                         }
                         self.quantize_weights(&mut y, uniform_weight / mu);
                         let proof = self.prove(y, &[enough * (1.0 - ROUNDING)]);
-                        weights = nonunit_weights(&self.region, &proof.into_weights().y);
+                        let y = proof.into_weights().y;
+                        let code = |at| quantize::weight_code(y[at]).unwrap_or(0);
+                        weights = nonzero_codes(&self.region, code);
                     }
                     let is_done = self.upper <= enough;
                     if is_last || is_done {
                         self.starts = vectors;
-                        let scores = nonzero_scores(&self.region, &place.x);
+                        let code = |at| quantize::score_code(place.x[at]);
+                        let scores = nonzero_codes(&self.region, code);
                         let step = Step::new(scores, weights);
                         self.pool.recycle(lanczos.into_vectors());
                         return Ok(Some((step, place, std::mem::take(candidates))));

@@ -24,7 +24,6 @@ const HALVING: u8 = 4;
 pub(super) struct Scratch {
     /// Change of the sum of each hub.
     added: Vec<f64>,
-    /// Number of raises of each weight.
     raises: Vec<u8>,
     /// Whether a weight must be tested.
     is_pending: Vec<bool>,
@@ -38,7 +37,6 @@ pub(super) struct Weights {
     raised: Vec<u32>,
 }
 
-/// Outcome of an attempt to prove a bound.
 pub(super) enum Proof {
     /// The weights prove it unchanged.
     Unchanged(Weights),

@@ -35,7 +35,6 @@ pub(super) struct BankPage {
     pub(super) clicks: u64,
     /// Number of uncrawled outlinks in its record; `None` if it is counted.
     pub(super) uncrawled_given: Option<u32>,
-    /// Quality, in ten-thousandths.
     pub(super) quality: u16,
     /// Number of its content digest among those of the site; `None` without one.
     pub(super) digest: Option<u32>,
@@ -95,7 +94,6 @@ impl BankWeb {
         })
     }
 
-    /// Returns the number of pages.
     pub(super) fn pages(&self) -> u32 {
         number(self.of.len())
     }

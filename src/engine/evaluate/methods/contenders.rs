@@ -16,14 +16,11 @@ pub(super) struct Contender {
 /// Source of a list.
 #[derive(Clone, Debug)]
 pub(super) enum ListSource {
-    /// A plan with these parameters.
     Plan(Box<PlanOptions>),
     /// A plan with these parameters if pages are held out; its seeds from a refresh if everything
     /// is known.
     Selected(Box<PlanOptions>, Vec<u32>),
-    /// Fixed pages.
     Given(Vec<u32>),
-    /// A baseline.
     Baseline(Baseline),
 }
 
@@ -125,7 +122,6 @@ impl Contender {
     }
 }
 
-/// Returns the parameters for these numbers of seeds and fetches.
 fn with_size(options: &PlanOptions, seeds: u32, budget: u64) -> PlanOptions {
     PlanOptions {
         seeds: Some(seeds),

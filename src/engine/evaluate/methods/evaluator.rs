@@ -38,8 +38,8 @@ pub(super) struct Observed {
 
 impl Observed {
     /// Returns the results of a contender, at the indexes of seeds and fetches in the grid.
-    pub(super) fn figures(&self, cell: (usize, usize, usize)) -> &[Figures] {
-        let found = self.figures.get(&cell);
+    pub(super) fn figures(&self, contender: usize, seeds: usize, budget: usize) -> &[Figures] {
+        let found = self.figures.get(&(contender, seeds, budget));
         found.map_or(&[], Vec::as_slice)
     }
 }

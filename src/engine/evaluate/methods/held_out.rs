@@ -153,12 +153,10 @@ impl<'a> HeldOutWeb<'a> {
         self.crawled[page as usize] && !self.facts[page as usize].spam
     }
 
-    /// Returns the quality of a page, in ten-thousandths.
     pub(super) fn quality(&self, page: u32) -> u64 {
         self.facts[page as usize].quality.into()
     }
 
-    /// Returns the number of pages that link to a page.
     pub(super) fn in_degree(&self, page: u32) -> usize {
         self.predecessors.list(page).len()
     }
@@ -173,7 +171,6 @@ impl<'a> HeldOutWeb<'a> {
         self.web.of[self.pages[page as usize] as usize].length
     }
 
-    /// Returns the number of sites of the bank.
     pub(super) fn sites(&self) -> usize {
         self.web.sites.len()
     }

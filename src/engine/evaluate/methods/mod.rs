@@ -48,7 +48,6 @@ use seedbank_store::Store;
 use seedbank_store::records::BatchId;
 use seedbank_store::tables;
 
-/// One crawled page in this many is held out.
 const HELD_OUT: u32 = 10;
 
 /// See [`Bank::evaluate_methods`].
@@ -89,7 +88,8 @@ pub(super) fn run(
         since: request.since,
         subject: None,
     };
-    let comparison = compare(&views, &state, resolved, watch)?;
+    let web = BankWeb::load(store, views.naming.sites, watch)?;
+    let comparison = compare(store, &web, &state, resolved, watch)?;
     Ok(MethodsEvaluation {
         state,
         recommended: verdict::recommended(&comparison.lists),
@@ -167,7 +167,7 @@ pub(super) fn evaluate_list(
         contenders.extend(Contender::plans(&request.value));
     }
     contenders.extend(Contender::baselines());
-    compare_on(
+    compare(
         &views.reader,
         &web,
         state,
@@ -194,16 +194,6 @@ struct ResolvedRequest {
 }
 
 fn compare(
-    views: &Views,
-    state: &StateView,
-    request: ResolvedRequest,
-    watch: &dyn Watch,
-) -> Result<Comparison, EngineError> {
-    let web = BankWeb::load(&views.reader, views.naming.sites, watch)?;
-    compare_on(&views.reader, &web, state, request, watch)
-}
-
-fn compare_on(
     store: &Store,
     web: &BankWeb,
     state: &StateView,
@@ -328,14 +318,14 @@ impl Observations<'_> {
         for (k, &seeds) in self.grid.seeds.iter().enumerate() {
             for (n, &budget) in self.grid.budgets.iter().enumerate() {
                 for (at, contender) in self.contenders.iter().enumerate() {
-                    let Some(known) = by_fetches(self.known.figures((at, k, n))) else {
+                    let Some(known) = by_fetches(self.known.figures(at, k, n)) else {
                         continue;
                     };
-                    let draw_means = self.draw_means((at, k, n));
+                    let draw_means = self.draw_means(at, k, n);
                     let since_batch = self
                         .since_batch
                         .as_ref()
-                        .map(|since_batch| since_batch.figures((at, k, n)));
+                        .map(|since_batch| since_batch.figures(at, k, n));
                     let is_plan = contender.kind() == ListKind::Plan;
                     lists.push(ComparedList {
                         list: contender.list.clone(),
@@ -346,13 +336,11 @@ impl Observations<'_> {
                         budget,
                         known,
                         held_out: by_fetches(&draw_means),
-                        since: history.and_then(|history| by_fetches(history.figures((at, k, n)))),
+                        since: history.and_then(|history| by_fetches(history.figures(at, k, n))),
                         times_best_baseline: is_plan
-                            .then(|| self.times_best_baseline((at, k, n)))
+                            .then(|| self.times_best_baseline(at, k, n))
                             .flatten(),
-                        above_baselines: is_plan
-                            .then(|| self.above_baselines((at, k, n)))
-                            .flatten(),
+                        above_baselines: is_plan.then(|| self.above_baselines(at, k, n)).flatten(),
                     });
                 }
             }
@@ -361,34 +349,34 @@ impl Observations<'_> {
     }
 
     /// Returns one result for each draw: the mean over the lists of a baseline with several.
-    fn draw_means(&self, at: (usize, usize, usize)) -> Vec<Figures> {
-        let of = self.draws.iter().map(|draw| draw.figures(at));
+    fn draw_means(&self, at: usize, k: usize, n: usize) -> Vec<Figures> {
+        let of = self.draws.iter().map(|draw| draw.figures(at, k, n));
         let of = of.filter(|figures| !figures.is_empty());
         of.map(Figures::mean).collect()
     }
 
     /// Returns for every baseline the values of a contender and of the baseline in each draw.
-    fn values_with_baselines(&self, (at, k, n): (usize, usize, usize)) -> Vec<Vec<(f64, f64)>> {
+    fn values_with_baselines(&self, at: usize, k: usize, n: usize) -> Vec<Vec<(f64, f64)>> {
         let value = |figures: &Figures| figures.all.value;
-        let own: Vec<f64> = self.draw_means((at, k, n)).iter().map(value).collect();
+        let own: Vec<f64> = self.draw_means(at, k, n).iter().map(value).collect();
         let baselines = self.contenders.iter().enumerate();
         let baselines = baselines.filter(|(_, other)| other.kind() == ListKind::Baseline);
         baselines
             .map(|(other, _)| {
-                let others = self.draw_means((other, k, n));
+                let others = self.draw_means(other, k, n);
                 own.iter().copied().zip(others.iter().map(value)).collect()
             })
             .collect()
     }
 
-    fn times_best_baseline(&self, at: (usize, usize, usize)) -> Option<Estimate> {
+    fn times_best_baseline(&self, at: usize, k: usize, n: usize) -> Option<Estimate> {
         let sum = |pairs: &Vec<(f64, f64)>| pairs.iter().map(|pair| pair.1).sum::<f64>();
-        let all = self.values_with_baselines(at);
+        let all = self.values_with_baselines(at, k, n);
         let best = all.iter().max_by(|a, b| sum(a).total_cmp(&sum(b)))?;
         Estimate::of_ratio(best)
     }
 
-    fn above_baselines(&self, at: (usize, usize, usize)) -> Option<bool> {
+    fn above_baselines(&self, at: usize, k: usize, n: usize) -> Option<bool> {
         if self.draws.len() < 2 {
             return None;
         }
@@ -399,6 +387,6 @@ impl Observations<'_> {
                 difference.mean > margin
             })
         };
-        Some(self.values_with_baselines(at).iter().all(is_above))
+        Some(self.values_with_baselines(at, k, n).iter().all(is_above))
     }
 }

@@ -155,7 +155,6 @@ pub(super) struct BaselineOrders<'a> {
     pub(super) held_out: &'a HeldOutWeb<'a>,
     candidates: Vec<u32>,
     harmonic: Vec<f64>,
-    /// Whether harmonic centralities are exact.
     pub(super) harmonic_is_exact: bool,
     rng_seed: u64,
 }
