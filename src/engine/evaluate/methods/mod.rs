@@ -322,10 +322,7 @@ impl Observations<'_> {
                         continue;
                     };
                     let draw_means = self.draw_means(at, k, n);
-                    let since_batch = self
-                        .since_batch
-                        .as_ref()
-                        .map(|since_batch| since_batch.figures(at, k, n));
+                    let history = self.history.as_ref();
                     let is_plan = contender.kind() == ListKind::Plan;
                     lists.push(ComparedList {
                         list: contender.list.clone(),
