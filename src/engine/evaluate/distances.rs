@@ -117,7 +117,7 @@ fn claims(neighbours: &DistanceSpread, graph: &GraphDistance) -> Vec<Claim> {
         .standard_error
         .map_or_else(String::new, |error| format!(" ± {error:.2}"));
     let without = format!(
-        "{} of {} pairs have no way at all",
+        "{} of {} pairs have no path",
         neighbours.unreachable, neighbours.pairs
     );
     let (holds, text) = match neighbours.mean {
@@ -130,7 +130,7 @@ fn claims(neighbours: &DistanceSpread, graph: &GraphDistance) -> Vec<Claim> {
             (
                 holds,
                 format!(
-                    "Cores of neighbouring ranks are {} an average distance apart: {mean:.2} links where there is a way, against {:.2}{error} between pages; {without}.",
+                    "Cores of neighbouring ranks are {} an average distance apart: {mean:.2} links over pairs with a path, against {:.2}{error} between pages; {without}.",
                     if holds { "at least" } else { "less than" },
                     average.mean
                 ),

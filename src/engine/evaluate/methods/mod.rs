@@ -223,7 +223,7 @@ fn compare(
     let evaluator = Evaluator::new(web, &worth, &request.contenders, &grid, watch)?;
     let cells = (request.contenders.len() * grid.seeds.len() * grid.budgets.len()) as u64;
     let start_stage = |name: &str| watch.stage(name, Some(cells));
-    start_stage("choose and crawl");
+    start_stage("select and crawl");
     let known = evaluator.observe(&[], request.rng_seed, watch)?;
     let crawled = web.crawled();
     let count = number(crawled.len());
@@ -239,7 +239,7 @@ fn compare(
     }
     let history = match &since {
         Some((_, pages)) => {
-            start_stage("choose at an earlier batch");
+            start_stage("select at an earlier batch");
             Some(evaluator.observe(pages, request.rng_seed, watch)?)
         }
         None => None,

@@ -115,12 +115,12 @@ fn gains(name: &str, own: &[&ComparedList], above: usize, is_held_out: bool) -> 
     let least = times.iter().copied().fold(f64::INFINITY, f64::min);
     let most = times.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let how = if is_held_out {
-        "chosen without the pages held out"
+        "selected without the pages held out"
     } else {
-        "chosen with everything known"
+        "selected with everything known"
     };
     let range = if times.is_empty() {
-        "no value that could be compared with that of the baselines".to_owned()
+        "no value that can be compared with that of the baselines".to_owned()
     } else if (most - least).abs() < 0.005 {
         format!("{least:.2} times the value of the best baseline")
     } else {
@@ -128,7 +128,7 @@ fn gains(name: &str, own: &[&ComparedList], above: usize, is_held_out: bool) -> 
     };
     let certain = if own.iter().any(|list| list.above_baselines.is_some()) {
         format!(
-            ", above every one of them by more than two standard errors in {above} of {}",
+            ", more than every baseline by over two standard errors in {above} of {} cases",
             own.len()
         )
     } else {
@@ -162,18 +162,18 @@ fn losses(lists: &[ComparedList], own: &[&ComparedList]) -> String {
             if most > own && most > 0.0 {
                 let fetches = if list.budget == 1 { "fetch" } else { "fetches" };
                 let text = format!(
-                    "{what} with {} at {} {fetches} to {} ({:.2} times)",
+                    "{what} with {} at {} {fetches} ({:.2} times that of {})",
                     counted(list.seeds, "seed"),
                     thousands(list.budget),
-                    best.list,
-                    own / most
+                    own / most,
+                    best.list
                 );
                 found.push((own / most, text));
             }
         }
     }
     if found.is_empty() {
-        return "No baseline has more value, crawled pages, newly found pages or PageRank."
+        return "No baseline gathers more value, crawled pages, newly found pages or PageRank."
             .to_owned();
     }
     found.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1)));
@@ -182,10 +182,10 @@ fn losses(lists: &[ComparedList], own: &[&ComparedList]) -> String {
         .take(NAMED)
         .map(|loss| loss.1.as_str())
         .collect();
-    let mut text = format!("It loses by {}", named.join("; by "));
+    let mut text = format!("It gathers less {}", named.join("; less "));
     if found.len() > NAMED {
         // Writing to a String cannot fail.
-        let _ = write!(text, "; and in {} more comparisons", found.len() - NAMED);
+        let _ = write!(text, "; and less in {} more comparisons", found.len() - NAMED);
     }
     text.push('.');
     text
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_plan_is_told_with_what_it_loses_by() {
+    fn the_claim_names_the_best_plan_and_where_baselines_exceed_it() {
         let lists = [
             list("greedy", ListKind::Plan, 1000, gathered(6.0, 6.0, 0.2)),
             list("cores", ListKind::Plan, 1000, gathered(3.0, 3.0, 0.1)),
@@ -254,10 +254,10 @@ mod tests {
         assert!(!claim.holds);
         assert_eq!(
             claim.text,
-            "Per page fetched, chosen without the pages held out, greedy gathers 1.20 to 1.50 times \
-             the value of the best baseline, above every one of them by more than two standard \
-             errors in 1 of 2. It loses by PageRank with 2 seeds at 1,000 fetches to pagerank (0.50 \
-             times)."
+            "Per page fetched, selected without the pages held out, greedy gathers 1.20 to 1.50 times \
+             the value of the best baseline, more than every baseline by over two standard errors in \
+             1 of 2 cases. It gathers less PageRank with 2 seeds at 1,000 fetches (0.50 times that \
+             of pagerank)."
         );
         let plans: Vec<(u64, String)> = recommended(&lists)
             .into_iter()
@@ -275,7 +275,7 @@ mod tests {
         assert!(
             cores
                 .text
-                .contains("value with 2 seeds at 1,000 fetches to pagerank (0.75 times)")
+                .contains("value with 2 seeds at 1,000 fetches (0.75 times that of pagerank)")
         );
         assert!(claims(&[], None).is_empty());
     }
