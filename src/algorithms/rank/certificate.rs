@@ -108,6 +108,7 @@ pub(super) fn certify(
     let inflate = 1.0 + raising.region.rounding();
     let mu = lambda * (1.0 + tightness.tau);
     let deflated = mu * (1.0 - 4.0 * f64::EPSILON);
+    // The part of the need that does not depend on `z`, rounded up.
     let pay: Vec<f64> = x
         .iter()
         .zip(image)
@@ -134,6 +135,7 @@ pub(super) fn certify(
                 |(v, (&z, &image)): (usize, (&f64, &f64))| z > 0.0 && !violates(z, image, v);
             return entries.into_iter().all(holds);
         }
+        // Widely cited entries change nearly all images: solve for them at once.
         if solves < MAX_SOLVES && raising.is_widely_cited() {
             subset = union(&subset, &raising.violated);
             let shortfall = |z: f64, image: f64, v: usize| need(image, v) * SLACK - deflated * z;

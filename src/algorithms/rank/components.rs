@@ -274,6 +274,7 @@ impl Labels {
                 }
             }
         }
+        // An authority without links is no component.
         if hubs.is_empty() {
             self.authorities[start as usize] = NONE;
             return None;

@@ -433,6 +433,7 @@ impl Ranker for Converged {
                 continue;
             };
             self.doubtful.remove(&label);
+            // Removing pages only lowers sigma: the parts inherit the bound and the vectors.
             let mut bound = state.component.bound;
             let mut inherited = state.inherited;
             if let Some((principal, best)) = state.solved {

@@ -56,6 +56,7 @@ pub(super) fn largest_pair(n: usize, times: impl Fn(&[f64]) -> Vec<f64>) -> (f64
         let mut image = times(&next);
         let alpha = inner(&image, &next);
         basis.push(next);
+        // One pass of Gram-Schmidt loses orthogonality; two are enough.
         for _ in 0..2 {
             for other in &basis {
                 let projection = inner(other, &image);

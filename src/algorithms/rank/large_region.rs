@@ -262,6 +262,7 @@ impl Candidate {
         let tightest = precision.proofs.iter().map(|proof| proof.tau);
         let tightest = lambda * (1.0 + tightest.fold(f64::INFINITY, f64::min));
         let upper = bound(region, &self.x, &self.image).min(proved * proved);
+        // The vector alone may prove the bound.
         if upper <= tightest {
             return Ok(upper);
         }
@@ -280,6 +281,7 @@ impl Candidate {
         if holds(&mut raising, budget, work) {
             return Ok(tightest);
         }
+        // Restart from the vectors of places known to be smaller, where raising is slow.
         let mut z = vec![1.0; self.x.len()];
         let highest = largest(&ones.image);
         let vectors = found

@@ -85,6 +85,7 @@ pub fn pagerank(graph: &impl LinkGraph, watch: &dyn Watch) -> Result<(Vec<f64>, 
     let mut visits = 0;
     for _ in 0..MAX_ITERATIONS {
         watch.proceed()?;
+        // Pages with links spread their scores; the others are dangling.
         let dangling: Vec<f64> = spread
             .par_chunks_mut(CHUNK)
             .zip(scores.par_chunks(CHUNK))

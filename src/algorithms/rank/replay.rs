@@ -114,6 +114,7 @@ impl Replays {
                 None => uncached.push((authorities, components.bound(component))),
             }
         }
+        // The cached components left are absent from the graph.
         let mut absent = BTreeSet::new();
         for (component, mut cached) in cached {
             let cores = cached.steps.len();

@@ -134,6 +134,7 @@ fn iterate(
         }
         let mut vectors = lanczos.ritz(pages, &state.values, STARTS);
         let mut along = Vec::new();
+        // The rival must confirm the gap before the vector is accepted.
         let gap = loop {
             let pair = rival.orthogonal_pair(pages, &vectors[0], &mut along, state.values[0]);
             if pair.relative_gap < MIN_GAP || rival.len() >= MAX_RIVAL_VECTORS {
@@ -230,6 +231,7 @@ fn start_recurrences(
         .filter(|vector| norm(pages, vector) > 0.0)
         .take(STARTS)
         .collect();
+    // One read of the links serves all start vectors.
     let mut block: VectorBlock<BLOCK> = vec![[0.0; BLOCK]; pages.len()];
     for (at, row) in block.iter_mut().enumerate() {
         for (entry, vector) in row.iter_mut().zip(&warm) {
@@ -262,6 +264,7 @@ fn start_recurrences(
         scale(vector, 1.0 / length);
         add(vector, uniform_weight / all, one);
     }
+    // The rival starts from noise and the other places, without the first vector.
     let mut other = noise(pages.len());
     let length = norm(pages, &other);
     scale(&mut other, 1.0 / length);

@@ -152,6 +152,7 @@ fn polish(region: &Region, ritz: &Ritz, accuracy: Accuracy, work: &mut Work) -> 
         let lambda = dot(pages, &x, &y) / dot(pages, &x, &x);
         polished.lambda = lambda;
         polished.upper = polished.upper.min(bound(region, &x, &y));
+        // Faint scores converge last and decide nothing.
         let faint = largest(&x) * accuracy.faint;
         let change = largest_of(x.len(), |at| {
             let (x, y) = (x[at], y[at]);
@@ -166,6 +167,7 @@ fn polish(region: &Region, ritz: &Ritz, accuracy: Accuracy, work: &mut Work) -> 
         let length = norm(pages, &y);
         scale(&mut y, 1.0 / length);
         polished.previous = std::mem::replace(&mut x, y);
+        // Rounding stops the progress at some point.
         stale += 1;
         if change < best * 0.8 {
             (best, stale) = (change, 0);

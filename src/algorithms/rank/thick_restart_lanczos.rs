@@ -180,6 +180,7 @@ pub(super) fn largest_pairs(
         if spans_all(&basis) || found.is_good(goal) || work.products > budget {
             break;
         }
+        // Give up once rounding prevents further progress.
         let progress = found.residual.max(FLOOR) / found.gap.max(1e-15);
         if progress < best * 0.9 {
             (best, stale) = (progress, 0);
@@ -192,6 +193,7 @@ pub(super) fn largest_pairs(
         if basis.vectors.len() >= capacity {
             basis.restart(&pairs);
         }
+        // Extend the basis by a residual, then by plain Lanczos steps.
         if !found
             .directions
             .into_iter()

@@ -19,6 +19,7 @@ pub(super) fn run(
         return Err(ExperimentError::NoBudget.into());
     }
     let views = Views::open(bank)?;
+    // Fail before the slow loading of the graph.
     for list in &request.lists {
         find(&views, list)?;
     }
@@ -33,6 +34,7 @@ pub(super) fn run(
     watch.stage("crawl", Some(lists.len() as u64));
     let mut rows = Vec::with_capacity(lists.len());
     for (list, seeds) in lists {
+        // The last depth may exceed the budget: its pages are taken in URL order.
         let in_url_order = |level: &[u32], count: usize| -> Result<Vec<u32>, EngineError> {
             let mut named = Vec::with_capacity(level.len());
             for (at, &page) in level.iter().enumerate() {

@@ -263,6 +263,7 @@ impl Measured {
 fn claims(by_seeds: &[CoverageCurve], by_hops: &[CoverageCurve]) -> Vec<Claim> {
     let covering = 1..=COVERING.len();
     let heuristic = COVERING.len() + 1..=COVERING.len() + HEURISTIC.len();
+    // Collect the settings in which a better method is not above a worse one.
     let exceptions = |better: std::ops::RangeInclusive<usize>,
                       worse: std::ops::RangeInclusive<usize>| {
         let mut found = Vec::new();

@@ -60,6 +60,7 @@ pub(super) fn run(
         reached: found.reached,
     };
     let count = cores.len();
+    // All ordered pairs of different cores that `keep` accepts.
     let cells = |keep: &dyn Fn(usize, usize) -> bool| {
         let pairs = (0..count).flat_map(|from| (0..count).map(move |to| (from, to)));
         let pairs = pairs.filter(|&(from, to)| from != to && keep(from, to));

@@ -121,6 +121,7 @@ fn resolve_refresh(
         let page = seed.page;
         seeds.push(OldSeed { page, core });
     }
+    // A successor that is a seed already is not used again.
     let listed: BTreeSet<PageId> = seeds.iter().map(|seed| seed.page).collect();
     let past = Past::open(reader, record.batch)?;
     let successors = Successors::new(reader, current.views.naming.sites, &plan, &past);

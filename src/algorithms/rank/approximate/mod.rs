@@ -214,6 +214,7 @@ impl Approximate {
         if !(0..classes).any(|at| self.is_linked(at)) {
             return Ok(None);
         }
+        // All weights 1 give a first bound: the largest row sum.
         if self.upper.is_infinite() {
             self.prove(vec![1.0; classes], &[]);
         }
@@ -234,6 +235,7 @@ impl Approximate {
                     >= self.computed_share * self.upper;
                 let candidates: &mut Vec<Candidate> =
                     candidates.get_or_insert_with(|| self.candidates(top * self.share));
+                // A tighter bound may accept a cached step instead.
                 let tightened = if is_enough || length > TIGHTENING_PRODUCTS {
                     None
                 } else {
@@ -245,6 +247,7 @@ impl Approximate {
                 };
                 let (factors, residual) = lanczos.resolvent(mu);
                 let residual = residual * hub_length / mu.sqrt();
+                // A small residual makes the certificate likely to hold.
                 if is_enough || is_last || residual <= MAX_RESIDUAL * UNIFORM_WEIGHT {
                     let vectors = lanczos.ritz(self.region.hub_pages(), &state.values, STARTS);
                     let back = self.region.apply_at(&vectors[0], &mut self.work);

@@ -127,6 +127,7 @@ impl Weights {
         let inflate = (1.0 + region.rounding()) / mu * (1.0 + 8.0 * f64::EPSILON);
         let pages = region.authority_pages();
         let is_violated = |y: f64, image: f64, pages: f64| image * inflate > y && pages > 0.0;
+        // Start from the violated entries; later rounds test what changed.
         let entries = self.y.iter().zip(&self.image).zip(pages).zip(0_u32..);
         let violated =
             entries.filter(|(((y, image), pages), _)| is_violated(**y, **image, **pages));
@@ -168,6 +169,7 @@ impl Weights {
                     *added += delta;
                 }
             }
+            // Only the rows of hubs whose sum changed are read.
             for hub in touched.drain(..) {
                 let delta = std::mem::take(&mut scratch.added[hub as usize])
                     * region.hub_pages()[hub as usize];

@@ -196,6 +196,7 @@ fn lists_of(
             .collect()
     };
     let cells = grid.cells();
+    // Plans with a budget are selected for each number of fetches.
     if let Some(plan) = contender.budget_plan() {
         let requests = cells.iter().map(|&(k, n)| (grid.seeds[k], grid.budgets[n]));
         let lists = over_web_for(orders.held_out, plan, &requests.collect::<Vec<_>>(), watch)?;
@@ -207,6 +208,7 @@ fn lists_of(
     let mut last_selection: Option<(u32, Vec<Vec<u32>>)> = None;
     for (k, n) in cells {
         let wanted = grid.seeds[k];
+        // Prefix-stable lists are selected once, with the most seeds.
         let for_seeds = if contender.is_prefix_stable() {
             most
         } else {

@@ -80,6 +80,7 @@ impl<'a> HeldOutWeb<'a> {
             .iter()
             .map(|&page| web.of[page as usize].crawled && !held_out[page as usize])
             .collect();
+        // Facts of held-out pages are unknown, except for spam marks and quality.
         let mut facts_of = Vec::with_capacity(pages.len());
         let mut digests: Vec<Vec<u32>> = vec![Vec::new(); web.sites.len()];
         for (index, &page) in (0..).zip(&pages) {
@@ -98,6 +99,7 @@ impl<'a> HeldOutWeb<'a> {
             }
             facts_of.push(facts);
         }
+        // Digests of held-out pages do not count.
         let p_uniq = digests.into_iter().map(|mut digests| {
             let with_digest = digests.len() as u64;
             digests.sort_unstable();

@@ -134,6 +134,7 @@ pub(super) fn evaluate_list(
     single: &SingleList<'_>,
     watch: &dyn Watch,
 ) -> Result<Comparison, EngineError> {
+    // The list is evaluated by the values of its plan.
     let value = single
         .plan
         .as_ref()
@@ -223,6 +224,7 @@ fn compare(
     let evaluator = Evaluator::new(web, &worth, &request.contenders, &grid, watch)?;
     let cells = (request.contenders.len() * grid.seeds.len() * grid.budgets.len()) as u64;
     let start_stage = |name: &str| watch.stage(name, Some(cells));
+    // First with everything known, then with pages held out.
     start_stage("select and crawl");
     let known = evaluator.observe(&[], request.rng_seed, watch)?;
     let crawled = web.crawled();

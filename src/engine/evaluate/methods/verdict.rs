@@ -185,7 +185,11 @@ fn losses(lists: &[ComparedList], own: &[&ComparedList]) -> String {
     let mut text = format!("It gathers less {}", named.join("; less "));
     if found.len() > NAMED {
         // Writing to a String cannot fail.
-        let _ = write!(text, "; and less in {} more comparisons", found.len() - NAMED);
+        let _ = write!(
+            text,
+            "; and less in {} more comparisons",
+            found.len() - NAMED
+        );
     }
     text.push('.');
     text
