@@ -189,7 +189,8 @@ fn what_is_raised_says_where_the_denser_place_is() {
     assert!(!certify(
         &mut raising,
         lesser,
-        (&x, &image),
+        &x,
+        &image,
         VALUE,
         &mut Work::default(),
         u64::MAX

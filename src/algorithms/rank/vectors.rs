@@ -97,7 +97,7 @@ fn sum_of_chunks(parts: &[Vec<f64>], vectors: usize) -> Vec<f64> {
 fn unrolled_dot(pages: &[f64], a: &[f64], b: &[f64]) -> f64 {
     const LANES: usize = 8;
     let mut sums = [0.0; LANES];
-    let (pages, pages_tail) = pages.as_chunks();
+    let (pages, pages_tail) = pages.as_chunks::<LANES>();
     let (a, a_tail) = a.as_chunks::<LANES>();
     let (b, b_tail) = b.as_chunks::<LANES>();
     for (pages, (a, b)) in pages.iter().zip(a.iter().zip(b)) {
