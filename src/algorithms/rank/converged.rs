@@ -29,7 +29,7 @@ use super::large_region::{self, Attempt, FOR_SCORES, FOR_TIES, INITIAL, Precisio
 use super::principal::{Doubt, Principal, TIED};
 use super::ranker::{Next, Ranker};
 use super::replay::{
-    self, CACHED_FLAG, CachedComponent, Descending, Replays, descending, first_solved, queue_entry,
+    self, CACHED_FLAG, Descending, ReplaySteps, Replays, descending, first_solved, queue_entry,
 };
 use super::residual_bounds::{self, ResidualBound};
 use super::solve::{EXACT, FINE, solve};
@@ -68,7 +68,7 @@ impl Converged {
     pub fn new(
         graph: &HubGraph,
         components: &WeakComponents,
-        cached: BTreeMap<u32, CachedComponent>,
+        cached: BTreeMap<u32, ReplaySteps>,
     ) -> Self {
         let classes = 0..number(graph.authority_members().len());
         let (replays, uncached, waiting) = Replays::new(components, cached);

@@ -44,6 +44,6 @@ pub use power_iteration::PowerIteration;
 pub use principal::{Doubt, Principal, TIED};
 pub use ranker::{Next, Ranker};
 pub use region::Region;
-pub use replay::CachedComponent;
+pub use replay::ReplaySteps;
 pub use residual_bounds::ResidualBound;
 pub use work::Work;

@@ -13,7 +13,7 @@ pub(super) const VALUE_ERROR: f64 = VALUE.tau;
 
 /// Steps of a component of the whole graph, cached by a previous run.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct CachedComponent {
+pub struct ReplaySteps {
     /// The sigma of each step, and its best authority.
     pub steps: Vec<(f64, u32)>,
     /// Upper bound on the largest sigma in what remains after the steps.
@@ -26,7 +26,7 @@ pub struct CachedComponent {
 /// A component with cached steps.
 #[derive(Clone, Debug)]
 struct Replay {
-    cached: CachedComponent,
+    cached: ReplaySteps,
     step: usize,
     /// Number of steps with cores.
     cores: usize,
@@ -88,7 +88,7 @@ impl Replays {
     /// without cached steps.
     pub(super) fn new(
         components: &WeakComponents,
-        mut cached: BTreeMap<u32, CachedComponent>,
+        mut cached: BTreeMap<u32, ReplaySteps>,
     ) -> (Self, Vec<Remainder>, BTreeSet<(Descending, u32)>) {
         let mut replays = Self {
             count: number(components.len()),

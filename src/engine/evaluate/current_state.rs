@@ -6,7 +6,7 @@ use crate::engine::ask::views::Views;
 use crate::engine::refresh::cover::sites::{facts, uncrawled_of_rows};
 use crate::engine::whole::{EVERY, Whole, WholeNumbers};
 use seedbank_algorithms::cover::{PUniq, Weights, page_value};
-use seedbank_algorithms::evaluate::{PageWorth, Web};
+use seedbank_algorithms::evaluate::{ForwardGraph, PageWorth};
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_algorithms::rank::pagerank;
 use seedbank_algorithms::watch::Watch;
@@ -17,7 +17,7 @@ use seedbank_store::{Store, tables};
 pub(super) struct CurrentState {
     pub(super) views: Views,
     pub(super) state: StateView,
-    pub(super) web: Web,
+    pub(super) web: ForwardGraph,
     pub(super) numbers: WholeNumbers,
     /// By page number; empty if only the links were loaded.
     pub(super) worth: Vec<PageWorth>,
@@ -58,7 +58,7 @@ impl CurrentState {
         watch.proceed()?;
         Ok(Self {
             state: state(store)?,
-            web: Web::new(graph),
+            web: ForwardGraph::new(graph),
             views,
             numbers,
             worth,

@@ -8,7 +8,9 @@ use super::contenders::{Contender, ListSource};
 use super::held_out::{HeldOutWeb, Worth};
 use super::select::{BaselineOrders, by_plan, over_web_for};
 use crate::engine::EngineError;
-use seedbank_algorithms::evaluate::{Estimate, Fetches, Gathered, Judge, Within};
+use seedbank_algorithms::evaluate::{
+    CrawlInput, Estimate, FetchSimulator, FetchedWithin, Gathered,
+};
 use seedbank_algorithms::watch::{Quiet, Watch};
 
 /// The numbers of seeds and fetches to compare at, each ascending.
@@ -75,7 +77,7 @@ impl Numbers {
 }
 
 impl Figures {
-    fn new(within: &Within) -> Self {
+    fn new(within: &FetchedWithin) -> Self {
         Self {
             all: Numbers::new(&within.all),
             of_crawled: Numbers::new(&within.of_crawled),
@@ -142,13 +144,13 @@ impl<'a> Evaluator<'a> {
         }
         let remaining = HeldOutWeb::new(self.web, &is_held_out, watch)?;
         let orders = BaselineOrders::new(&remaining, rng_seed, watch)?;
-        let judge = Judge {
+        let judge = CrawlInput {
             successors: &self.full_web.successors,
             crawled: &self.full_web.crawled,
             values: &self.values,
             pagerank: &self.full_web.pagerank,
         };
-        let mut fetches = Fetches::new(judge);
+        let mut simulator = FetchSimulator::new(judge);
         let mut observed = Observed {
             harmonic_is_exact: orders.harmonic_is_exact,
             ..Observed::default()
@@ -163,7 +165,7 @@ impl<'a> Evaluator<'a> {
                 watch.proceed()?;
                 let budget = self.grid.budgets[n];
                 let evaluated = lists.iter().map(|list| {
-                    let found = fetches.within(list, &[budget], |p| is_held_out[p as usize]);
+                    let found = simulator.crawl(list, &[budget], |p| is_held_out[p as usize]);
                     found.first().map(Figures::new).unwrap_or_default()
                 });
                 observed.figures.insert((at, k, n), evaluated.collect());
@@ -246,7 +248,7 @@ pub(super) fn by_fetches(observations: &[Figures]) -> Option<ByFetches> {
     let view = |part: &dyn Fn(&Figures) -> Numbers| {
         let estimate = |number: &dyn Fn(Numbers) -> f64| {
             let numbers: Vec<f64> = observations.iter().map(|at| number(part(at))).collect();
-            Estimate::of(&numbers)
+            Estimate::mean_of(&numbers)
         };
         Some(GatheredView {
             fetched: estimate(&|numbers| numbers.fetched)?,
