@@ -1,11 +1,10 @@
 //! The principal pair of a large region: few vectors, errors of the scores, proof.
 //!
-//! **Scores.** `x` is the nonnegative part of a vector on the authorities, or `A^T u` for the
-//! nonnegative part of a vector `u` on the hubs; the error of `u` is no smaller than that of `A^T u
-//! / sigma`. The authority scores are `y = M x / lambda` and the hub scores `A x / sigma`, both
-//! recomputed. The error `e` of `x` becomes `M e / lambda`. With `c_v` pages citing `v`, its row
-//! sum `r_v`, and `M_vu <= c_v` (no page is cited together with `v` more often than `v` itself),
-//! Cauchy-Schwarz gives
+//! **Scores.** `x` is `A^T u` for the nonnegative part of a vector `u` on the hubs; the error of
+//! `u` is no smaller than that of `A^T u / sigma`. The authority scores are `y = M x / lambda` and
+//! the hub scores `A x / sigma`, both recomputed. The error `e` of `x` becomes `M e / lambda`. With
+//! `c_v` pages citing `v`, its row sum `r_v`, and `M_vu <= c_v` (no page is cited together with `v`
+//! more often than `v` itself), Cauchy-Schwarz gives
 //!
 //! ```text
 //! |(M e)_v|  <=  sqrt(sum_u M_vu^2) |e|  <=  sqrt(c_v r_v) |e|      |(A e)_h|  <=  sqrt(d_h) |e|
@@ -25,10 +24,9 @@ use std::ops::Range;
 use crate::watch::{Interrupted, Watch};
 
 use super::certificate::{Ones, Raising, TIE, Tightness, VALUE, bound, certify};
-use super::chebyshev_block::{self, Found, Search};
 use super::principal::Principal;
 use super::region::Region;
-use super::single_vector_lanczos;
+use super::single_vector_lanczos::{self, Found};
 use super::start_vectors::StartVectors;
 use super::vector_block::{BufferPool, apply_a_and_m};
 use super::vectors::{add, largest, norm, scale};
@@ -37,9 +35,6 @@ use super::work::Work;
 /// Numbers of authority classes for which this method is used. The vectors of a recurrence take
 /// some 400 bytes per class.
 pub(super) const SIZES: Range<usize> = 256..1 << 23;
-/// From this many classes on no block of vectors is tried: it would take four times 128 bytes per
-/// class in addition.
-const MAX_BLOCK_CLASSES: usize = 1 << 20;
 
 /// Required precision of a solution.
 #[derive(Clone, Copy, Debug)]
@@ -72,7 +67,6 @@ pub(super) const FOR_TIES: Precision = Precision {
 const FIRST_READS: u64 = 4;
 /// The restarted raising fails once each entry was read this often.
 const FINAL_READS: u64 = 100;
-const KNOWN_PLACES: usize = 6;
 
 pub(super) enum Attempt {
     Solved(Principal),
@@ -108,21 +102,9 @@ pub(super) fn attempt(
         .on_hubs(&region, work);
     let (found, ones) =
         single_vector_lanczos::principal(&region, &starts, precision.goal, pool, work, watch)?;
-    let (found, ones) = match found {
-        Ok(found) => (found, ones),
-        Err(reached) if region.authorities().len() >= MAX_BLOCK_CLASSES => {
-            return Ok(Attempt::Unresolved(region, StartVectors::Hubs(reached)));
-        }
-        Err(reached) => {
-            let mut starts = StartVectors::Hubs(reached).on_authorities(&region, work);
-            starts.extend(warm.on_authorities(&region, work));
-            match chebyshev_block::principal(&region, starts, precision.goal, work, watch)? {
-                Search::Done(found, ones) => (*found, ones),
-                Search::Unresolved(starts) => {
-                    return Ok(Attempt::unresolved(region, starts));
-                }
-            }
-        }
+    let found = match found {
+        Ok(found) => found,
+        Err(reached) => return Ok(Attempt::Unresolved(region, StartVectors::Hubs(reached))),
     };
     let upper = f64::INFINITY;
     Ok(finish(region, found, &ones, precision, upper, work))
@@ -151,7 +133,7 @@ fn finish(
         Err(raised) => {
             let top = largest(&raised);
             let raised = raised.iter().map(|z| (z - 1.0) / top).collect();
-            let vectors = found.vectors.truncated(4).on_authorities(&region, work);
+            let vectors = StartVectors::Hubs(found.vectors).on_authorities(&region, work);
             Attempt::unresolved(region, std::iter::once(raised).chain(vectors))
         }
     }
@@ -194,13 +176,13 @@ pub(super) fn refine(
         gap,
         error,
         values: vec![lambda, lambda * (1.0 - gap)],
-        vectors: StartVectors::Hubs(vectors),
+        vectors,
     };
     let ones = Ones::new(&region, work);
     Ok(finish(region, found, &ones, precision, upper, work))
 }
 
-/// The vector found, without its negative entries, which are errors.
+/// `A^T u` for the vector `u` found, without its negative entries, which are errors.
 struct Candidate {
     x: Vec<f64>,
     /// `A x`, recomputed: sums of nonnegative terms.
@@ -214,29 +196,20 @@ struct Candidate {
 impl Candidate {
     /// Cost: at most two visits of each entry.
     fn of(region: &Region, found: &Found, work: &mut Work) -> Self {
-        let first = found.vectors.vectors().first();
-        let first = first.map_or(&[][..], Vec::as_slice);
-        let (side, is_of_hubs) = match found.vectors {
-            StartVectors::Hubs(_) => (region.hub_side(), true),
-            StartVectors::Authorities(_) => (region.authority_side(), false),
-        };
-        let removed_length: Vec<f64> = first.iter().map(|x| x.min(0.0)).collect();
-        let x = first.iter().zip(side.pages);
-        let x: Vec<f64> = x
-            .map(|(x, pages)| if *pages > 0.0 { x.max(0.0) } else { 0.0 })
+        let first = found.vectors.first().map_or(&[][..], Vec::as_slice);
+        let side = region.hub_side();
+        let removed: Vec<f64> = first.iter().map(|u| u.min(0.0)).collect();
+        let u = first.iter().zip(side.pages);
+        let u: Vec<f64> = u
+            .map(|(u, pages)| if *pages > 0.0 { u.max(0.0) } else { 0.0 })
             .collect();
-        let (other_side, image) = apply_a_and_m(side, &x, work);
-        let (x, hubs, image) = if is_of_hubs {
-            let image_at = region.apply_at(&image, work);
-            (other_side, image, image_at)
-        } else {
-            (x, other_side, image)
-        };
+        let (x, hubs) = apply_a_and_m(side, &u, work);
+        let image = region.apply_at(&hubs, work);
         Self {
             x,
             hubs,
             image,
-            removed_length: norm(side.pages, &removed_length),
+            removed_length: norm(side.pages, &removed),
         }
     }
 
@@ -284,10 +257,7 @@ impl Candidate {
         // Restart from the vectors of places known to be smaller, where raising is slow.
         let mut z = vec![1.0; self.x.len()];
         let highest = largest(&ones.image);
-        let vectors = found
-            .vectors
-            .first(KNOWN_PLACES + 1)
-            .on_authorities(region, work);
+        let vectors = StartVectors::Hubs(found.vectors.clone()).on_authorities(region, work);
         let known = found.values.iter().zip(&vectors).skip(1);
         for (value, vector) in known.filter(|(value, _)| **value > lambda * 0.5) {
             let local: Vec<f64> = vector.iter().map(|entry| entry.abs()).collect();
@@ -332,7 +302,7 @@ impl Candidate {
             doubt: None,
             is_exact: false,
             is_refined: false,
-            ritz_vectors: found.vectors,
+            ritz_vectors: StartVectors::Hubs(found.vectors),
             region,
         }
     }

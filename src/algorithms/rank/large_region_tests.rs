@@ -210,7 +210,7 @@ fn two_equal_places_are_left_open() {
 }
 
 /// A pair that is not an eigenpair, or not the largest.
-fn refuses(region: &Region, lambda: f64, x: Vec<f64>) {
+fn refuses(region: &Region, lambda: f64, u: Vec<f64>) {
     let mut work = Work::default();
     let ones = Ones::new(region, &mut work);
     let found = Found {
@@ -218,7 +218,7 @@ fn refuses(region: &Region, lambda: f64, x: Vec<f64>) {
         gap: 0.5,
         error: 0.0,
         values: vec![lambda],
-        vectors: StartVectors::Authorities(vec![x]),
+        vectors: vec![u],
     };
     let candidate = Candidate::of(region, &found, &mut work);
     let proved = candidate.prove(region, &found, &ones, INITIAL, f64::INFINITY, &mut work);
@@ -231,24 +231,19 @@ fn a_wrong_pair_is_not_proved() {
     let exact = exact(&region);
     let lambda = exact.sigma * exact.sigma;
     // Too small a value; a second place; a vector with a residual and the value that it gives.
-    refuses(
-        &region,
-        lambda * (1.0 - 3e-6),
-        exact.authority_scores.clone(),
-    );
-    let Search::Done(found, _) =
-        chebyshev_block::principal(&region, Vec::new(), 1e-9, &mut Work::default(), &Unwatched)
-            .unwrap()
-    else {
-        panic!("two pairs are near each other");
-    };
-    refuses(&region, found.values[1], found.vectors.vectors()[1].clone());
-    let mut rough = exact.authority_scores.clone();
+    refuses(&region, lambda * (1.0 - 3e-6), exact.hub_scores.clone());
+    let (mut pool, mut work) = (BufferPool::default(), Work::default());
+    let (found, _) =
+        single_vector_lanczos::principal(&region, &[], 1e-9, &mut pool, &mut work, &Unwatched)
+            .unwrap();
+    let found = found.expect("no two pairs are near each other");
+    refuses(&region, found.values[1], found.vectors[1].clone());
+    let mut rough = exact.hub_scores.clone();
     for (at, x) in rough.iter_mut().enumerate() {
         *x *= if at % 2 == 0 { 1.0 } else { 0.99 };
     }
-    let (_, image) = apply_a_and_m(region.authority_side(), &rough, &mut Work::default());
-    let pages = region.authority_pages().iter();
+    let (_, image) = apply_a_and_m(region.hub_side(), &rough, &mut Work::default());
+    let pages = region.hub_pages().iter();
     let terms = pages.zip(rough.iter().zip(&image));
     let (top, bottom) = terms.fold((0.0, 0.0), |(top, bottom), (p, (x, y))| {
         (top + p * x * y, bottom + p * x * x)

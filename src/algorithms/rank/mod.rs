@@ -8,7 +8,6 @@
 mod approximate;
 mod cached_steps;
 mod certificate;
-mod chebyshev_block;
 mod components;
 mod converged;
 mod dense;
@@ -21,6 +20,7 @@ mod power_iteration;
 mod principal;
 mod quantize;
 mod ranker;
+mod rayleigh_ritz;
 mod region;
 mod replay;
 mod residual_bounds;

@@ -11,9 +11,8 @@
 //! and a second recurrence, the *rival*, runs beside it.
 //!
 //! **When it is used.** Most steps start near their solution, and no second place is near it. Then
-//! 20 to 40 products with one vector replace 6 to 10 products of a block of sixteen. If a second
-//! place is near, or convergence is slow, [`super::chebyshev_block`] continues from the current
-//! vectors.
+//! 20 to 40 products are enough. If a second place is near, or convergence is slow,
+//! [`super::thick_restart_lanczos`] continues from the current vectors.
 //!
 //! **The rival.** A recurrence from one vector sees one combination of two places that are nearly
 //! equal, and overestimates the gap. So a second recurrence, from noise with weight everywhere and
@@ -25,16 +24,15 @@
 //!
 //! **Error of the vector.** With `theta` the largest Ritz value and `r` its residual, which is
 //! orthogonal to the span, `|x - x*| <= r / (theta - lambda_2)` to first order. `lambda_2` is
-//! bounded by the larger of the second Ritz value and the rival's, each plus its residual. As with
-//! a block, that is not proved; [`super::certificate`] proves that nothing denser exists.
+//! bounded by the larger of the second Ritz value and the rival's, each plus its residual. That is
+//! not proved; [`super::certificate`] proves that nothing denser exists.
 
 use crate::watch::{Interrupted, Watch};
 
 use super::certificate::Ones;
-use super::chebyshev_block::{Found, MIN_GAP, ROUNDING, SETTLED, best_combination, noise};
 use super::dense::largest_pair;
+use super::rayleigh_ritz::best_combination;
 use super::region::Region;
-use super::start_vectors::StartVectors;
 use super::tridiagonal::Tridiagonal;
 use super::vector_block::{
     BufferPool, Buffers, Image, VectorBlock, apply_m_block, column, products,
@@ -42,6 +40,13 @@ use super::vector_block::{
 use super::vectors::{add, combinations, dot, dots, norm, scale, subtract_two};
 use super::work::Work;
 
+/// A second pair is settled if its residual is below this share of its distance from the first.
+const SETTLED: f64 = 0.1;
+/// Rounding error of a residual, relative to the value.
+const ROUNDING: f64 = 4e-15;
+/// Pairs nearer to each other than this are left to [`super::thick_restart_lanczos`] and a tighter
+/// proof.
+const MIN_GAP: f64 = 1e-5;
 /// Maximum number of known vectors that a search starts from.
 pub(super) const STARTS: usize = 3;
 /// These, and the uniform vector.
@@ -72,6 +77,21 @@ const MAX_RIVAL_VECTORS: usize = 40;
 const RIVAL_STEPS: usize = 3;
 /// A rival is settled if its residual is below this share of its distance from the first value.
 const RIVAL_SETTLED: f64 = 0.5;
+
+/// Principal pair of a region, with further Ritz pairs.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    /// The largest eigenvalue.
+    pub(super) lambda: f64,
+    /// `1 - lambda_2 / lambda_1`, a lower bound as far as the recurrences can tell.
+    pub(super) gap: f64,
+    /// Upper bound on the error of the first vector, in length.
+    pub(super) error: f64,
+    pub(super) values: Vec<f64>,
+    /// Vectors on the hubs of unit length over pages, start vectors of later searches. The first is
+    /// nonnegative up to its error.
+    pub(super) vectors: Vec<Vec<f64>>,
+}
 
 /// Finds the principal pair of a region from these start vectors on its hubs, with an error of the
 /// vector of at most `goal`; otherwise returns the current vectors.
@@ -169,7 +189,7 @@ fn iterate(
                 // Rounding leaves a part of the second vector in the first.
                 error: error + ROUNDING / gap,
                 values: vec![state.values[0], state.values[0] * (1.0 - gap)],
-                vectors: StartVectors::Hubs(vectors),
+                vectors,
             }));
         }
         if is_last {
@@ -444,4 +464,21 @@ struct Rival {
     residual: f64,
     /// Shares of the vectors of the recurrence.
     factors: Vec<f64>,
+}
+
+/// Returns Marsaglia's xorshift sequence (2003), scaled to numbers from 0 to 1.
+fn xorshift() -> impl FnMut() -> f64 {
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+    move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+/// Returns a pseudorandom vector with weight everywhere and mean about 0.
+fn noise(length: usize) -> Vec<f64> {
+    let mut next = xorshift();
+    (0..length).map(|_| next() - 0.5).collect()
 }

@@ -23,8 +23,6 @@ const CHUNK: usize = 128;
 const GRAIN: usize = 8;
 /// Maximum number of spare vectors.
 const MAX_SPARE: usize = 64;
-/// Vectors per inner loop: that many sums fit into registers.
-const TILE: usize = 4;
 
 /// Vectors side by side: their entries at one position form a row.
 pub(super) type VectorBlock<const B: usize> = Vec<[f64; B]>;
@@ -203,7 +201,7 @@ fn plus<const B: usize>(sum: &mut [f64; B], factor: f64, row: &[f64; B]) {
 }
 
 /// Changes every entry, given the entry of another block at the same position.
-pub(super) fn zip_entries<const B: usize>(
+fn zip_entries<const B: usize>(
     rows: &mut [[f64; B]],
     others: &[[f64; B]],
     change: impl Fn(&mut f64, f64) + Sync,
@@ -216,32 +214,6 @@ pub(super) fn zip_entries<const B: usize>(
             }
         }
     });
-}
-
-/// Replaces the vectors by combinations: `factors[i][j]` is the share of the i-th in the j-th.
-pub(super) fn recombine<const B: usize>(rows: &mut [[f64; B]], factors: &[[f64; B]; B]) {
-    rows.par_chunks_mut(CHUNK * GRAIN).for_each(|rows| {
-        let mut old = [[0.0; B]; CHUNK];
-        for rows in rows.chunks_mut(CHUNK) {
-            let old = &mut old[..rows.len()];
-            old.copy_from_slice(rows);
-            for from in (0..B).step_by(2 * TILE) {
-                let tiled = factors.map(|row| tile_row::<{ 2 * TILE }, B>(&row, from));
-                for (row, old) in rows.iter_mut().zip(&*old) {
-                    let mut new = [0.0; 2 * TILE];
-                    for (&entry, factors) in old.iter().zip(&tiled) {
-                        plus(&mut new, entry, factors);
-                    }
-                    row[from..from + 2 * TILE].copy_from_slice(&new);
-                }
-            }
-        }
-    });
-}
-
-/// Returns a few entries of a row; zeros past its end.
-fn tile_row<const L: usize, const B: usize>(row: &[f64; B], from: usize) -> [f64; L] {
-    row[from..].first_chunk().copied().unwrap_or([0.0; L])
 }
 
 /// Inner products over pages of vectors with each other and with their images.
@@ -279,45 +251,12 @@ pub(super) fn products<const B: usize>(
 /// Returns the inner products of vectors with those of another block, on and above the diagonal.
 fn inner_products<const B: usize>(pages: &[f64], x: &[[f64; B]], y: &[[f64; B]]) -> [[f64; B]; B] {
     let mut sums = [[0.0; B]; B];
-    for i in (0..B).step_by(TILE) {
-        for j in (i..B).step_by(TILE) {
-            let mut tile = [[0.0; TILE]; TILE];
-            for (pages, (x, y)) in pages.iter().zip(x.iter().zip(y)) {
-                let (x, y) = (tile_row::<TILE, B>(x, i), tile_row::<TILE, B>(y, j));
-                for (sums, x) in tile.iter_mut().zip(x) {
-                    plus(sums, pages * x, &y);
-                }
-            }
-            for (sums, tile) in sums[i..].iter_mut().zip(tile) {
-                sums[j..j + TILE].copy_from_slice(&tile);
-            }
+    for (pages, (x, y)) in pages.iter().zip(x.iter().zip(y)) {
+        for (sums, x) in sums.iter_mut().zip(x) {
+            plus(sums, pages * x, y);
         }
     }
     sums
-}
-
-/// Returns the lengths over pages of `M x - theta x`.
-pub(super) fn residuals<const B: usize>(
-    pages: &[f64],
-    x: &[[f64; B]],
-    images: &[[f64; B]],
-    values: &[f64; B],
-) -> [f64; B] {
-    let sums = map_chunks(pages, x, images, |pages, x, images| {
-        let mut sums = [0.0; B];
-        for (pages, (x, image)) in pages.iter().zip(x.iter().zip(images)) {
-            for (sum, ((x, image), value)) in sums.iter_mut().zip(x.iter().zip(image).zip(values)) {
-                let rest = image - value * x;
-                *sum += pages * rest * rest;
-            }
-        }
-        sums
-    });
-    let mut squares = [0.0; B];
-    for part in sums {
-        plus(&mut squares, 1.0, &part);
-    }
-    squares.map(f64::sqrt)
 }
 
 fn map_chunks<const B: usize, T: Send>(
