@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn an_input_comes_whole_and_its_errors_too() {
+    fn an_input_is_read_completely_and_errors_are_returned() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("input");
         let bytes: Vec<u8> = (0..=u8::MAX).cycle().take(3 * CHUNK + 17).collect();
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_without_a_writer_is_waited_for_no_longer_than_allowed() {
+    fn waiting_for_a_pipe_without_a_writer_can_be_interrupted() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pipe");
         let made = std::process::Command::new("mkfifo").arg(&path).status();

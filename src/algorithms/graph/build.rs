@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_make_no_sense_are_refused() {
+    fn invalid_rows_are_rejected() {
         let mut rows = Rows::new();
         assert_eq!(rows.push(&[1, 1], &[2]), Err(GraphError::Unsorted));
         assert_eq!(rows.push(&[1], &[3, 2]), Err(GraphError::Unsorted));

@@ -177,7 +177,7 @@ mod tests {
     use crate::graph::{Rows, number};
     use proptest::prelude::*;
 
-    /// All ways of mapping the graph to itself by exchanging disjoint pairs, tried one by one.
+    /// Tries all automorphisms that exchange disjoint pairs.
     fn exchanges(graph: &HubGraph, left: &Remaining, a: u32, b: u32) -> bool {
         let authorities: Vec<u32> = (0..number(graph.citers().len())).collect();
         let mut found = false;
@@ -228,7 +228,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn twins_are_exchanged_by_a_symmetry(rows in prop::collection::vec((0_u8..64, 1_u32..3), 1..6)) {
+        fn symmetric_classes_are_exchanged_by_an_automorphism(rows in prop::collection::vec((0_u8..64, 1_u32..3), 1..6)) {
             let mut all = Rows::new();
             let mut page = 6;
             for (bits, copies) in rows {
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn hubs_with_a_private_page_each_are_twins() {
+    fn hubs_with_a_private_page_each_are_symmetric() {
         let mut rows = Rows::new();
         rows.push(&[10], &[0, 1, 2]).unwrap();
         rows.push(&[11], &[0, 1, 3]).unwrap();
@@ -257,12 +257,12 @@ mod tests {
         rows.push(&[13], &[4]).unwrap();
         let graph = rows.graph().unwrap();
         let left = Remaining::all(&graph);
-        let twin = |a, b| {
+        let symmetric = |a, b| {
             let class = |page| graph.hub_class(page).unwrap();
             are_symmetric(&graph, &left, Role::Hub, class(a), class(b), &mut 0)
         };
-        assert!(twin(10, 11) && twin(11, 10));
-        assert!(!twin(10, 12) && !twin(10, 13));
+        assert!(symmetric(10, 11) && symmetric(11, 10));
+        assert!(!symmetric(10, 12) && !symmetric(10, 13));
         // One of the private pages has another reader, beyond the pair.
         rows.push(&[14], &[3]).unwrap();
         let graph = rows.graph().unwrap();

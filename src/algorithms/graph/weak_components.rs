@@ -211,24 +211,24 @@ mod tests {
     }
 
     #[test]
-    fn pages_elsewhere_do_not_show() {
+    fn fingerprints_do_not_depend_on_other_components() {
         let alone = components(&[(vec![0, 1], vec![2, 3])], &ids(4, 30));
         // The same pages behind ten others, two of which are linked.
         let mut pages = ids(10, 0);
         pages.extend(ids(4, 30));
         let rows = [(vec![4], vec![0, 1]), (vec![10, 11], vec![12, 13])];
-        let beside = components(&rows, &pages);
-        assert_eq!(beside.len(), 2);
-        assert_eq!(beside.fingerprints()[1], alone.fingerprints()[0]);
-        assert_ne!(beside.fingerprints()[0], alone.fingerprints()[0]);
+        let both = components(&rows, &pages);
+        assert_eq!(both.len(), 2);
+        assert_eq!(both.fingerprints()[1], alone.fingerprints()[0]);
+        assert_ne!(both.fingerprints()[0], alone.fingerprints()[0]);
         assert_eq!(
-            (beside.component_of_hub(0), beside.component_of_authority(1)),
+            (both.component_of_hub(0), both.component_of_authority(1)),
             (0, 1)
         );
     }
 
     #[test]
-    fn no_place_in_a_component_is_denser_than_its_bound() {
+    fn the_bound_of_a_component_covers_its_densest_place() {
         // Three pages carry the row of two targets, one links to the second only.
         let rows = [
             (vec![0, 1, 2], vec![4, 5]),
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_in_both_roles_joins_what_no_link_path_does() {
+    fn a_page_in_both_roles_joins_its_components() {
         // 0 -> 1 and 2 -> 0: page 0 leaves both places when it leaves one.
         let rows = [(vec![0], vec![1]), (vec![2], vec![0])];
         assert_eq!(components(&rows, &ids(3, 0)).len(), 1);

@@ -320,7 +320,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn small_parts_near_what_is_gone_are_found(
+        fn small_parts_near_removed_pages_are_found(
             links in prop::collection::vec((0_u32..300, 0_u32..300), 330..700),
             steps in prop::collection::vec(prop::collection::btree_set(0_u32..600, 1..40), 1..4),
         ) {
@@ -351,7 +351,7 @@ mod tests {
                 let classes: Vec<u32> = unfinished.authorities.iter().copied()
                     .chain(near.iter().flat_map(|(_, part)| part.authorities.clone()))
                     .collect();
-                // Cut from scratch, what is left of them falls into the same small parts.
+                // Splitting them from scratch gives the same small parts.
                 let exact = Labels::none(&graph).split(&graph, &left, &classes, &mut Work::default());
                 let exact = parts(&exact);
                 let found = parts(&near);

@@ -1,4 +1,4 @@
-//! What the queue of regions holds.
+//! Memory of the queue of regions.
 
 use std::collections::BTreeSet;
 
@@ -41,8 +41,8 @@ fn places(count: u32, tail: u32) -> HubGraph {
     rows.graph().unwrap()
 }
 
-/// How many numbers are in all the vectors held, each vector counted once.
-fn held(ranker: &Converged) -> usize {
+/// Returns the number of entries of all stored vectors, each vector counted once.
+fn stored_entries(ranker: &Converged) -> usize {
     let mut seen = BTreeSet::new();
     let mut of = |principal: &Arc<Principal>| {
         let vectors = [
@@ -75,7 +75,7 @@ fn held(ranker: &Converged) -> usize {
 }
 
 #[test]
-fn what_waits_does_not_hold_the_vectors_of_every_step() {
+fn waiting_regions_do_not_keep_the_vectors_of_every_step() {
     let graph = places(12, 20);
     let mut left = Remaining::all(&graph);
     let components = WeakComponents::new(&graph, &[]);
@@ -110,7 +110,7 @@ fn what_waits_does_not_hold_the_vectors_of_every_step() {
         let touched = left.remove(&graph, pages);
         ranker.pages_removed(&graph, &left, &touched);
         waiting = ranker.waiting.len();
-        let numbers = held(&ranker);
+        let numbers = stored_entries(&ranker);
         assert!(
             numbers <= 24 * classes,
             "{numbers} numbers for {classes} classes, {waiting} regions wait"

@@ -1,4 +1,4 @@
-//! Regions of several hundred classes, compared with the other way of solving them.
+//! Regions of several hundred classes, compared with thick-restart Lanczos.
 
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
@@ -99,7 +99,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn what_is_solved_is_the_principal_pair(
+    fn a_solved_region_has_its_principal_pair(
         rng_seed in any::<u64>(),
         targets in 320_u32..900,
         hubs in 400_u32..900,
@@ -169,8 +169,7 @@ fn a_denser_place_without_weight_in_any_start_wins() {
 
 #[test]
 fn an_equal_place_without_weight_in_any_start_is_seen() {
-    // Two complete places of 20 x 20 pages that are connected with nothing, beside many links
-    // elsewhere.
+    // Two isolated complete places of 20 x 20 pages, and many links elsewhere.
     let mut rows = Rows::new();
     links(&mut rows, 1, 100, 400, 500);
     for at in 0..2 {
@@ -187,7 +186,7 @@ fn an_equal_place_without_weight_in_any_start_is_seen() {
     };
     let exact = exact(&region);
     assert!(exact.sigma < 20.0 + 1e-9, "the places are the densest");
-    // The exact pair of one of them, alone and beside vectors without weight on the other.
+    // The exact pair of one of them, alone and with vectors without weight on the other.
     for others in [0, 14] {
         let warm = (0..=others).map(|at| place(if at == 0 { 0 } else { 10 + at }));
         assert!(tried(&region, warm.collect(), INITIAL).is_none());

@@ -1,4 +1,4 @@
-//! A region that is taken on while pages leave, beside one that is gathered anew.
+//! A region updated while pages are removed equals one that is gathered again.
 #![expect(clippy::float_cmp, reason = "whole numbers")]
 
 use std::collections::BTreeSet;
@@ -20,9 +20,9 @@ fn web(links: &BTreeSet<(u32, u32)>) -> HubGraph {
 }
 
 proptest! {
-    /// Some classes have gone, others belong to another region by now.
+    /// Some classes were removed, others belong to another region.
     #[test]
-    fn a_region_that_is_taken_on_is_one_that_is_gathered(
+    fn an_updated_region_equals_a_gathered_one(
         links in prop::collection::btree_set((0_u32..40, 0_u32..30), 1..160),
         steps in prop::collection::vec(prop::collection::btree_set(0_u32..140, 1..12), 1..4),
         elsewhere in prop::collection::btree_set(0_u32..30, 0..4),
@@ -46,13 +46,13 @@ proptest! {
             let x = |of: &Region| -> Vec<f64> {
                 of.authorities().iter().map(|class| f64::from(class % 7 + 1)).collect()
             };
-            let (x_kept, x_new) = (x(&region), x(&new));
-            let (of_hubs, images) = apply_a_and_m(region.authority_side(), &x_kept, &mut reads);
+            let (x_updated, x_new) = (x(&region), x(&new));
+            let (of_hubs, images) = apply_a_and_m(region.authority_side(), &x_updated, &mut reads);
             let (of_new_hubs, new_images) = apply_a_and_m(new.authority_side(), &x_new, &mut reads);
-            let (image, square) = BufferPool::default().multiply(region.authority_side(), &x_kept, &mut reads);
+            let (image, square) = BufferPool::default().multiply(region.authority_side(), &x_updated, &mut reads);
             prop_assert_eq!(&image, &images);
             let pages = region.authority_pages().iter();
-            let terms = pages.zip(x_kept.iter().zip(&image));
+            let terms = pages.zip(x_updated.iter().zip(&image));
             let along: f64 = terms.map(|(pages, (x, y))| pages * x * y).sum();
             prop_assert_eq!(square, along);
             let u: Vec<f64> = region.hubs().iter().map(|class| f64::from(class % 5 + 1)).collect();
@@ -66,19 +66,19 @@ proptest! {
 
             let mut live = 0;
             for (at, &class) in new.hubs().iter().enumerate() {
-                let kept = region.hub_position(class).unwrap() as usize;
-                prop_assert_eq!(region.hubs()[kept], class);
-                prop_assert_eq!(region.hub_pages()[kept], new.hub_pages()[at]);
-                prop_assert_eq!(of_hubs[kept], of_new_hubs[at]);
-                live += region.rows().list(number(kept)).len();
+                let at_updated = region.hub_position(class).unwrap() as usize;
+                prop_assert_eq!(region.hubs()[at_updated], class);
+                prop_assert_eq!(region.hub_pages()[at_updated], new.hub_pages()[at]);
+                prop_assert_eq!(of_hubs[at_updated], of_new_hubs[at]);
+                live += region.rows().list(number(at_updated)).len();
             }
             for (at, &class) in new.authorities().iter().enumerate() {
-                let kept = region.authority_position(class).unwrap() as usize;
-                prop_assert_eq!(region.authority_pages()[kept], new.authority_pages()[at]);
-                prop_assert_eq!(region.citing_pages()[kept], new.citing_pages()[at]);
-                prop_assert_eq!(images[kept], new_images[at]);
+                let at_updated = region.authority_position(class).unwrap() as usize;
+                prop_assert_eq!(region.authority_pages()[at_updated], new.authority_pages()[at]);
+                prop_assert_eq!(region.citing_pages()[at_updated], new.citing_pages()[at]);
+                prop_assert_eq!(images[at_updated], new_images[at]);
             }
-            // Hubs that lead to nothing any more are still read, those that have gone are not.
+            // Hubs without remaining targets are still read, removed ones are not.
             let idle = region.hubs().iter().zip(region.hub_pages());
             let idle = idle.filter(|(class, pages)| {
                 **pages > 0.0 && new.hub_position(**class).is_none()
@@ -88,9 +88,9 @@ proptest! {
             let read = (0..).zip(region.authority_pages()).filter(|(_, pages)| **pages > 0.0);
             let read = read.map(|(at, _)| region.citers().list(at).len());
             prop_assert_eq!(region.hub_side().live_entries, read.sum::<usize>());
-            let gone = region.hubs().iter().any(|class| left.hubs(*class) == 0 || !is_hub(*class))
+            let any_removed = region.hubs().iter().any(|class| left.hubs(*class) == 0 || !is_hub(*class))
                 || region.authorities().iter().any(|class| left.authorities(*class) == 0);
-            prop_assert_eq!(region.is_intact(), !gone);
+            prop_assert_eq!(region.is_intact(), !any_removed);
         }
     }
 }

@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_step_is_known_where_it_is_clearly_the_first() {
+    fn the_next_step_is_known_if_it_is_clearly_first() {
         let mut regions = Regions::default();
         regions.add(Some((2.0, 7)), 2.0);
         assert_eq!(regions.next_step(), Some((2.0, 7)));

@@ -102,7 +102,7 @@ proptest! {
                 prop_assert!(!accepts(&region, *value, x));
             }
         }
-        // Whatever the vector: a value too small is refused, a residual does not help.
+        // A value that is too small is refused for any vector.
         let noise = &noise[..region.authorities().len()];
         prop_assert!(!accepts(&region, top * (1.0 - 2e-6), noise));
         prop_assert!(!accepts(&region, top * (1.0 - 2e-6), &pairs[0].1));
@@ -174,7 +174,7 @@ fn a_denser_place_elsewhere_is_found_in_spite_of_a_start_without_weight_on_it() 
 }
 
 #[test]
-fn what_is_raised_says_where_the_denser_place_is() {
+fn raised_entries_locate_the_denser_place() {
     let mut all = Rows::new();
     all.push(&[10, 11, 12], &[0, 1, 2]).unwrap();
     all.push(&[13, 14, 15, 16], &[3, 4, 5, 6]).unwrap();

@@ -288,7 +288,7 @@ pub(super) fn largest_of(length: usize, number: impl Fn(usize) -> f64 + Sync) ->
 mod tests {
     use super::*;
 
-    /// Numbers without a pattern.
+    /// Pseudorandom entries.
     fn vector(length: usize, which: usize) -> Vec<f64> {
         let entry = |at: usize| (0.618_033_988_749_895 * (at * 7 + which * 13 + 1) as f64).fract();
         (0..length).map(entry).collect()
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_done_chunk_by_chunk_is_the_same_to_the_bit() {
+    fn chunked_operations_are_the_same_to_the_bit() {
         for length in [7, CHUNK, CHUNK + 1, PARALLEL + 77] {
             let pages = vector(length, 99);
             let (others, images) = (vectors(length, 5, 0), vectors(length, 5, 5));

@@ -206,7 +206,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn raised_weights_prove_what_they_say_and_their_image_is_as_if_computed_anew(
+        fn raised_weights_prove_their_bound_and_their_image_equals_a_recomputed_one(
             rows in prop::collection::vec(prop::collection::btree_set(0_u32..30, 1..8), 1..40),
             ratio in 1.01_f64..3.0,
         ) {
@@ -236,15 +236,15 @@ mod tests {
             let bound = along * ratio;
             prop_assert!(weights.raise(&region, bound, usize::MAX, &mut scratch, &mut work));
             prop_assert!(weights.bound(&region) <= bound);
-            let anew = Weights::new(&region, weights.y.clone(), &mut BufferPool::default(), &mut work);
-            prop_assert_eq!(&anew.image, &weights.image);
+            let recomputed = Weights::new(&region, weights.y.clone(), &mut BufferPool::default(), &mut work);
+            prop_assert_eq!(&recomputed.image, &weights.image);
             // Nothing proves less than the largest eigenvalue.
-            let least = weights.bound(&region).min(anew.bound(&region));
+            let least = weights.bound(&region).min(recomputed.bound(&region));
             prop_assert!(least >= along * (1.0 - 1e-6), "{} of {}", least, along);
             let given_up = weights.raise(&region, along * 0.9, 100_000, &mut scratch, &mut work);
             prop_assert!(!given_up);
-            let anew = Weights::new(&region, weights.y.clone(), &mut BufferPool::default(), &mut work);
-            prop_assert!(anew.bound(&region) >= along * (1.0 - 1e-6));
+            let recomputed = Weights::new(&region, weights.y.clone(), &mut BufferPool::default(), &mut work);
+            prop_assert!(recomputed.bound(&region) >= along * (1.0 - 1e-6));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Lists on what is left of a web are those of a bank that never had more.
+//! Lists selected with pages held out equal those of a bank without their records.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -85,7 +85,7 @@ fn refreshed(bank: &Bank, plan: usize, options: &PlanOptions) -> Vec<String> {
     seeds.into_iter().map(|seed| seed.url).collect()
 }
 
-/// The seeds that a plan chooses on what is left of a bank's web.
+/// The seeds that a plan selects on the rest of a bank's web.
 fn chosen(
     views: &Views,
     left: &HeldOutWeb<'_>,
@@ -153,7 +153,7 @@ fn lists_are_those_of_a_bank_that_never_fetched_what_is_held_out() {
 }
 
 #[test]
-fn a_plan_is_judged_by_lists_that_it_chose_without_what_is_held_out() {
+fn a_plan_is_evaluated_by_lists_selected_without_held_out_pages() {
     let folder = tempfile::tempdir().unwrap();
     let text = day_text(&SynthOptions::new(700), 0).unwrap();
     let bank = bank(folder.path(), "bank", &text);
@@ -204,7 +204,7 @@ fn a_plan_is_judged_by_lists_that_it_chose_without_what_is_held_out() {
 }
 
 #[test]
-fn the_past_holds_out_what_was_crawled_since() {
+fn pages_crawled_since_a_batch_are_held_out() {
     let folder = tempfile::tempdir().unwrap();
     let page =
         |url: &str, to: &[&str]| format!("{}\n", serde_json::json!({"url": url, "outlinks": to}));
