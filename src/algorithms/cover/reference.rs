@@ -12,7 +12,7 @@ use super::error::CoverError;
 use super::graph::{Site, SiteGraph};
 use super::params::{Choice, CoverParams, Covered, Method};
 use super::pick::{HopGain, Pick, Score, Scored, SiteCover, Stop};
-use crate::graph::multi_source_bfs::{BfsPool, BidirectionalLinks, MAX_SOURCES, SourceSums};
+use crate::graph::multi_source_bfs::{BATCH_SIZE, BfsPool, BidirectionalLinks, SourceSums};
 use crate::rank::pagerank;
 use crate::watch::Watch;
 
@@ -305,7 +305,7 @@ pub fn visits_of_searches(graph: &SiteGraph, from: &[u32], depth: u32) -> u64 {
     let alive = vec![true; graph.pages() as usize];
     let pool = BfsPool::new(graph.pages());
     let mut visits = 0;
-    for group in from.chunks(MAX_SOURCES) {
+    for group in from.chunks(BATCH_SIZE) {
         let count = |depth: u32, cost: &dyn Fn(u32) -> i64| {
             let mut sums = SourceSums::new(group.len());
             pool.with(|lanes| {

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::graph::SiteGraph;
 use super::residual::Residual;
 use crate::graph::multi_source_bfs::{
-    BfsPool, BidirectionalLinks, MAX_SOURCES, SourceSet, SourceSums, SourceValues,
+    BATCH_SIZE, BfsPool, BidirectionalLinks, SourceSet, SourceSums, SourceValues,
 };
 
 /// One sum per page.
@@ -59,8 +59,8 @@ impl<'a> WeightSearch<'a> {
                 .collect()
         };
         let mut weights = Vec::with_capacity(sources.len());
-        for groups in sources.chunks(MAX_SOURCES * self.pool.concurrency()) {
-            let groups: Vec<_> = groups.par_chunks(MAX_SOURCES).map(search).collect();
+        for groups in sources.chunks(BATCH_SIZE * self.pool.concurrency()) {
+            let groups: Vec<_> = groups.par_chunks(BATCH_SIZE).map(search).collect();
             weights.extend(groups.into_iter().flatten());
         }
         (weights, visits.into_inner())
@@ -93,8 +93,8 @@ impl<'a> WeightSearch<'a> {
                 .with(|lanes| lanes.run(&links, alive, &pages, depth, meet));
             visits.fetch_add(group_visits, Ordering::Relaxed);
         };
-        for groups in sources.chunks(MAX_SOURCES * self.pool.concurrency()) {
-            groups.par_chunks(MAX_SOURCES).for_each(search);
+        for groups in sources.chunks(BATCH_SIZE * self.pool.concurrency()) {
+            groups.par_chunks(BATCH_SIZE).for_each(search);
         }
         let into_sums =
             |sums: Vec<AtomicI64>| sums.into_iter().map(AtomicI64::into_inner).collect();

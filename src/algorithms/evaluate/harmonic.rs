@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
 
 use super::draw;
-use crate::graph::multi_source_bfs::{BfsPool, BidirectionalLinks, MAX_SOURCES};
+use crate::graph::multi_source_bfs::{BATCH_SIZE, BfsPool, BidirectionalLinks};
 use crate::graph::{Csr, number};
 use crate::watch::{Interrupted, Watch};
 
@@ -52,8 +52,8 @@ pub fn harmonic(
     let links = BidirectionalLinks(successors, predecessors);
     let all = vec![true; pages];
     let pool = BfsPool::new(number(pages));
-    for parts in sources.chunks(MAX_SOURCES * pool.concurrency()) {
-        parts.par_chunks(MAX_SOURCES).try_for_each(|part| {
+    for parts in sources.chunks(BATCH_SIZE * pool.concurrency()) {
+        parts.par_chunks(BATCH_SIZE).try_for_each(|part| {
             watch.proceed()?;
             pool.with(|lanes| {
                 lanes.run(&links, &all, part, u32::MAX, |distance, page, searches| {

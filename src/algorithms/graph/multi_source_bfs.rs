@@ -14,7 +14,7 @@ use super::dense_index::number;
 /// hardly longer, because they are processed together.
 const WORDS: usize = 4;
 /// Maximum number of sources of one run.
-pub(crate) const MAX_SOURCES: usize = 64 * WORDS;
+pub(crate) const BATCH_SIZE: usize = 64 * WORDS;
 /// Bound on the memory of all concurrent runs on one site, in bytes.
 const MEMORY: usize = 1 << 30;
 
@@ -130,7 +130,7 @@ impl MultiSourceBfs {
         }
     }
 
-    /// Searches from at most [`MAX_SOURCES`] distinct `alive` pages to `depth`. Calls `visit` with
+    /// Searches from at most [`BATCH_SIZE`] distinct `alive` pages to `depth`. Calls `visit` with
     /// each hop and each page once per hop, with the searches that reach the page first at that
     /// hop. Returns the page visits: a page that several searches reach at one hop counts once, and
     /// so does a link scanned for them.
@@ -142,7 +142,7 @@ impl MultiSourceBfs {
         depth: u32,
         mut visit: impl FnMut(u32, u32, SourceSet),
     ) -> u64 {
-        for (index, &page) in sources.iter().take(MAX_SOURCES).enumerate() {
+        for (index, &page) in sources.iter().take(BATCH_SIZE).enumerate() {
             let bit = SourceSet::one(index);
             self.seen[page as usize] = bit;
             self.visit.push(bit);
@@ -298,7 +298,7 @@ impl BfsPool {
 pub(crate) struct SourceSums {
     all: SourceSet,
     common: i64,
-    own: [i64; MAX_SOURCES],
+    own: [i64; BATCH_SIZE],
 }
 
 impl SourceSums {
@@ -306,7 +306,7 @@ impl SourceSums {
         Self {
             all: SourceSet::first(count),
             common: 0,
-            own: [0; MAX_SOURCES],
+            own: [0; BATCH_SIZE],
         }
     }
 

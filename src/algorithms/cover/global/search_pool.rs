@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::super::bfs_ball::BallSearch;
 use crate::graph::multi_source_bfs::{
-    BfsPool, BidirectionalLinks, MAX_SOURCES, MultiSourceBfs, Neighbours, SourceSet,
+    BATCH_SIZE, BfsPool, BidirectionalLinks, MultiSourceBfs, Neighbours, SourceSet,
 };
 use crate::watch::{Interrupted, Watch};
 
@@ -30,7 +30,7 @@ pub(super) struct BatchSearch<'a> {
 }
 
 impl BatchSearch<'_> {
-    /// Calls `meet` for every page within `hops` of at most [`MAX_SOURCES`] distinct pages, nearest first, with
+    /// Calls `meet` for every page within `hops` of at most [`BATCH_SIZE`] distinct pages, nearest first, with
     /// its distance and the searches that settle it there. Returns the page visits by number of hops, from
     /// 0 on.
     pub(super) fn run(
@@ -94,7 +94,7 @@ impl SearchPool {
         mut take: impl FnMut(T),
     ) -> Result<(), Interrupted> {
         // If there are few searches, each thread gets some; the size does not depend on their number.
-        let chunk = (pages.len() / 8).clamp(MAX_SOURCES / 4, MAX_SOURCES);
+        let chunk = (pages.len() / 8).clamp(BATCH_SIZE / 4, BATCH_SIZE);
         for parts in pages.chunks(chunk * self.lanes.concurrency()) {
             let found: Result<Vec<T>, Interrupted> = parts
                 .par_chunks(chunk)
