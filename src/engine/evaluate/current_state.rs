@@ -4,7 +4,7 @@ use super::answers::StateView;
 use crate::engine::EngineError;
 use crate::engine::ask::views::Views;
 use crate::engine::refresh::cover::sites::{facts, uncrawled_of_rows};
-use crate::engine::whole::{EVERY, Whole, WholeNumbers};
+use crate::engine::web_graph::{ALL_PAGES, LoadedGraph, PageNumbers};
 use seedbank_algorithms::cover::{PUniq, Weights, page_value};
 use seedbank_algorithms::evaluate::{ForwardGraph, PageWorth};
 use seedbank_algorithms::page::{PageId, SiteId};
@@ -18,7 +18,7 @@ pub(super) struct CurrentState {
     pub(super) views: Views,
     pub(super) state: StateView,
     pub(super) web: ForwardGraph,
-    pub(super) numbers: WholeNumbers,
+    pub(super) numbers: PageNumbers,
     /// By page number; empty if only the links were loaded.
     pub(super) worth: Vec<PageWorth>,
 }
@@ -32,7 +32,7 @@ pub(super) enum Needed {
 }
 
 impl CurrentState {
-    /// Loads the state. Cost: that of [`Whole::load`], a second scan of row members, and
+    /// Loads the state. Cost: that of [`LoadedGraph::load`], a second scan of row members, and
     /// PageRank. Memory: the graph twice, 16 bytes per page, and 40 bytes per page for its worth.
     pub(super) fn load(
         views: Views,
@@ -41,7 +41,7 @@ impl CurrentState {
     ) -> Result<Self, EngineError> {
         let mut worth = Vec::new();
         let store: &Store = &views.reader;
-        let (whole, numbers) = Whole::load_each(store, &EVERY, watch, |site, pages| {
+        let (whole, numbers) = LoadedGraph::load_each(store, &ALL_PAGES, watch, |site, pages| {
             if needed == Needed::Worth {
                 push_worth(store, site, pages, &mut worth)?;
             }

@@ -38,7 +38,7 @@ pub(super) fn run(
         let pages: BTreeSet<PageId> = core.hubs.iter().chain(&core.authorities).copied().collect();
         let live: Vec<u32> = pages
             .iter()
-            .filter_map(|p| current.numbers.of(*p))
+            .filter_map(|p| current.numbers.number_of(*p))
             .collect();
         cores.push(CorePlace {
             rank,

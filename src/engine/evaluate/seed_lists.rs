@@ -110,7 +110,7 @@ fn resolve_refresh(
 ) -> Result<(ListView, Vec<u32>), EngineError> {
     let (refresh, record) = current.views.find(which)?;
     let mut resolver = Resolver::new(format!("refresh {refresh} of plan {}", record.plan));
-    let plan = PlanOptions::from_kept(&record.settings)?.decide()?;
+    let plan = PlanOptions::from_stored(&record.settings)?.resolve()?;
     let reader = &current.views.reader;
     let mut seeds = Vec::new();
     for (_, seed) in reader.list(refresh)? {
@@ -178,7 +178,7 @@ impl Bank {
     ) -> Result<BTreeMap<u32, AbsentReason>, EngineError> {
         let views = Views::open(self)?;
         let (refresh, record) = views.find(which)?;
-        let plan = PlanOptions::from_kept(&record.settings)?.decide()?;
+        let plan = PlanOptions::from_stored(&record.settings)?.resolve()?;
         let mut found = BTreeMap::new();
         for (rank, seed) in views.reader.list(refresh)? {
             let why = dead(&views.reader.need(&tables::PAGES, &seed.page)?, &plan);
@@ -234,7 +234,7 @@ fn resolve_url(current: &CurrentState, url: &str) -> Result<ResolvedUrl, EngineE
 }
 
 fn number(current: &CurrentState, page: PageId) -> Result<u32, EngineError> {
-    let number = current.numbers.of(page);
+    let number = current.numbers.number_of(page);
     number.ok_or(EngineError::Internal(
         "a live page is missing from the whole graph",
     ))

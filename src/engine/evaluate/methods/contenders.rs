@@ -137,7 +137,7 @@ pub(super) fn worth(value: &PlanOptions) -> Result<Worth, EngineError> {
         scope: Some(Scope::Web),
         ..value.clone()
     };
-    match plan.decide()? {
+    match plan.resolve()? {
         Plan::Web(choice) => Ok(super::select::worth_of_web(&choice)),
         Plan::Cores(_) | Plan::Cover(_) => Err(EngineError::Internal(
             "a plan over the web was decided to be another one",

@@ -227,7 +227,7 @@ fn lists_of(
                     };
                     vec![in_full_web(by_plan(
                         orders.held_out,
-                        &parameters.decide()?,
+                        &parameters.resolve()?,
                         watch,
                     )?)]
                 }

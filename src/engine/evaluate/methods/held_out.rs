@@ -6,9 +6,9 @@
 
 use super::bank_web::{BankWeb, facts};
 use crate::engine::EngineError;
-use crate::engine::error::{no_rows, no_site, no_web, no_whole};
+use crate::engine::error::{rows_error, site_graph_error, web_graph_error, whole_graph_error};
 use crate::engine::plan::{CorePlan, Pages};
-use crate::engine::refresh::web::load::values_of;
+use crate::engine::refresh::global::load::values_of;
 use seedbank_algorithms::cover::global::{ValueBy, WebGraph};
 use seedbank_algorithms::cover::{PUniq, PageFacts, SiteGraph, Value, Weights, page_value};
 use seedbank_algorithms::graph::{Csr, HubGraph, NONE, PageGraph, Rows, number};
@@ -108,7 +108,8 @@ impl<'a> HeldOutWeb<'a> {
         });
         let p_uniq = p_uniq.collect();
         let intra = predecessors.clone();
-        let graph = PageGraph::new(intra, Csr::default(), &Csr::default()).map_err(no_whole)?;
+        let graph =
+            PageGraph::new(intra, Csr::default(), &Csr::default()).map_err(whole_graph_error)?;
         let (pagerank, _) = pagerank(&graph, watch)?;
         Ok(Self {
             web,
@@ -183,7 +184,7 @@ impl<'a> HeldOutWeb<'a> {
             .map(|page| self.can_be_seed(page))
             .collect();
         let predecessors = self.predecessors.clone();
-        WebGraph::new(self.values(worth), predecessors, &can_be_seed).map_err(no_web)
+        WebGraph::new(self.values(worth), predecessors, &can_be_seed).map_err(web_graph_error)
     }
 
     /// Returns the sites with crawled pages by name, for plans that cover each site.
@@ -220,7 +221,7 @@ impl<'a> HeldOutWeb<'a> {
             let graph = SiteGraph::new(values.collect(), links);
             sites.push(HeldOutSite {
                 site,
-                graph: graph.map_err(|e| no_site(e, &site.name))?,
+                graph: graph.map_err(|e| site_graph_error(e, &site.name))?,
                 pages,
             });
         }
@@ -239,8 +240,9 @@ impl<'a> HeldOutWeb<'a> {
             let targets: Vec<u32> = targets
                 .filter(|&target| self.site_of(target) != self.site_of(page) && is_in_plan(target))
                 .collect();
-            rows.push(&[page], &targets).map_err(|e| no_rows(e, &[]))?;
+            rows.push(&[page], &targets)
+                .map_err(|e| rows_error(e, &[]))?;
         }
-        rows.graph().map_err(|e| no_rows(e, &[]))
+        rows.graph().map_err(|e| rows_error(e, &[]))
     }
 }

@@ -64,10 +64,13 @@ pub(super) fn run(
     };
     let own = stored.as_ref().map(|(_, options)| options);
     let value = match own {
-        Some(options) => request.value.clone().over(&options.values()),
+        Some(options) => request
+            .value
+            .clone()
+            .merged_over(&options.value_parameters()),
         None => request.value.clone(),
     };
-    let value = value.values();
+    let value = value.value_parameters();
     let mut contenders = Vec::new();
     if let Some((name, options)) = stored {
         contenders.push(Contender {
@@ -101,12 +104,12 @@ pub(super) fn run(
 /// remaining web.
 fn stored_plan(store: &Store, name: &str) -> Result<PlanOptions, EngineError> {
     let record = store.get(&tables::PLANS, &name.to_owned())?;
-    let record = record.ok_or_else(|| EngineError::NoPlan(name.to_owned()))?;
-    Ok(without_tuning(PlanOptions::from_kept(&record.settings)?))
+    let record = record.ok_or_else(|| EngineError::UnknownPlan(name.to_owned()))?;
+    Ok(without_tuning(PlanOptions::from_stored(&record.settings)?))
 }
 
 fn without_tuning(mut options: PlanOptions) -> PlanOptions {
-    options.forget_tuning();
+    options.clear_tuning();
     options
 }
 
@@ -138,7 +141,7 @@ pub(super) fn evaluate_list(
     let value = single
         .plan
         .as_ref()
-        .map(PlanOptions::values)
+        .map(PlanOptions::value_parameters)
         .unwrap_or_default();
     let request = ResolvedRequest {
         contenders: Vec::new(),

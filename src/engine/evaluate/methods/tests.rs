@@ -92,7 +92,7 @@ fn chosen(
     web: &BankWeb,
     options: &PlanOptions,
 ) -> Vec<String> {
-    let list = select::by_plan(left, &options.decide().unwrap(), &Unwatched).unwrap();
+    let list = select::by_plan(left, &options.resolve().unwrap(), &Unwatched).unwrap();
     let url = |page: u32| {
         let id = web.ids[left.pages[page as usize] as usize];
         views.name(id).unwrap().1
