@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use seedbank::engine::{Bank, Holds, LastBatch, ListToday, PlanView, Status, TableSize};
+use seedbank::engine::Bank;
+use seedbank::engine::ask::{LastBatch, ListToday, PlanView, Status, TableSize};
+use seedbank::engine::maintenance::Holds;
 use seedbank::ingest::{SiteMode, UrlRules};
 use seedbank::shown::{counted, plain};
 

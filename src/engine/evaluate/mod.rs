@@ -14,6 +14,9 @@ mod methods;
 mod requests;
 mod seed_lists;
 
+// Types of requests and answers that other crates declare.
+pub use seedbank_algorithms::evaluate::Estimate;
+
 pub use answers::{
     AbsentReason, AbsentSeed, BudgetEvaluation, BudgetRow, Claim, CorePlace, CoverageCurve,
     CoverageEvaluation, CoveragePoint, CoverageShare, DistanceSpread, DistancesEvaluation,
