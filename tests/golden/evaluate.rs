@@ -8,7 +8,7 @@
 use crate::support::banks::TestBank;
 use crate::support::{golden, shared};
 use seedbank::engine::evaluate::{
-    ComparedWith, ComparedList, CrawlEvaluation, CrawlRequest, DistancesRequest, ListKind,
+    ComparedList, ComparedWith, CrawlEvaluation, CrawlRequest, DistancesRequest, ListKind,
     MethodsRequest, SeedList,
 };
 use seedbank::engine::{PlanOptions, Which};
