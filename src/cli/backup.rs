@@ -1,17 +1,16 @@
 //! `backup`: copies the published state of a bank to a backup folder.
 
-use std::fmt::Write;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::Args;
-use seedbank::engine::{BackupReport, BackupRequest, Bank};
+use seedbank::engine::Bank;
+use seedbank::engine::maintenance::{BackupReport, BackupRequest};
 use seedbank::shown::counted;
 
 use super::failure::CliError;
-use super::output::{print, print_json};
 use super::session::{Outcome, Session};
-use super::values::{Format, FormatArgs, human_bytes, whole};
+use super::values::{FormatArgs, human_bytes, integer};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -38,7 +37,7 @@ pub(super) struct BackupArgs {
     #[arg(value_name = "DIR")]
     folder: PathBuf,
     /// Delete older backups, keeping the latest N that can be restored
-    #[arg(long, value_name = "N", value_parser = whole(1..=u32::MAX))]
+    #[arg(long, value_name = "N", value_parser = integer(1..=u32::MAX))]
     keep: Option<u32>,
     /// Read every file of the folder and repair damaged ones from the bank
     ///
@@ -59,14 +58,8 @@ pub(super) fn run(args: &BackupArgs, session: &Session) -> Result<Outcome, CliEr
         verify: args.verify,
         wait: args.wait,
     };
-    let watch = session.watch()?;
-    let made = Bank::at(&args.bank).backup(&args.folder, &request, &watch);
-    drop(watch);
-    let report = made?;
-    match args.format.format {
-        Format::Json => print_json(&report)?,
-        Format::Text => print(&text(&report))?,
-    }
+    let report = session.run(|watch| Bank::at(&args.bank).backup(&args.folder, &request, watch))?;
+    args.format.format.print(&report, text)?;
     for damaged in &report.damaged {
         session.warn(format_args!(
             "backup {} cannot be restored: {}",
@@ -88,8 +81,7 @@ fn text(report: &BackupReport) -> String {
         human_bytes(made.bytes),
         report.seconds
     );
-    // Writing to a String cannot fail.
-    let _ = writeln!(
+    append_line!(
         text,
         "written: {}, {}; the folder already had the others",
         counted(report.written_files, "file"),
@@ -97,7 +89,7 @@ fn text(report: &BackupReport) -> String {
     );
     if !report.deleted.is_empty() {
         let deleted: Vec<String> = report.deleted.iter().map(u32::to_string).collect();
-        let _ = writeln!(
+        append_line!(
             text,
             "deleted: backup {}; {} freed",
             deleted.join(", "),

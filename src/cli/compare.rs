@@ -1,11 +1,11 @@
 //! `compare`: compares a list of start pages with the seeds of a plan.
 
-use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use seedbank::engine::{
-    Bank, CompareRequest, CrawlFound, ListComparison, ListWorth, ListedAs, ListedLine, Standing,
+use seedbank::engine::Bank;
+use seedbank::engine::ask::{
+    CompareRequest, CrawlFound, ListComparison, ListWorth, ListedAs, ListedLine, Standing,
 };
 use seedbank::shown::{counted, plain, readable};
 
@@ -14,7 +14,7 @@ use super::output::{Output, print_json};
 use super::session::{Outcome, Session};
 use super::table::aligned;
 use super::url_list;
-use super::values::{Format, FormatArgs, WhichArgs, whole};
+use super::values::{Format, FormatArgs, WhichArgs, integer};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -44,20 +44,19 @@ pub(super) struct CompareArgs {
     which: WhichArgs,
     /// Numbers of pages fetched by the crawls from both lists, each at most 20000
     #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "1000,5000",
-        value_parser = whole::<u64>(1..=CompareRequest::MOST_FETCHES))]
+        value_parser = integer::<u64>(1..=CompareRequest::MOST_FETCHES))]
     fetches: Vec<u64>,
     #[command(flatten)]
     format: FormatArgs,
 }
 
 pub(super) fn run(args: CompareArgs, session: &Session) -> Result<Outcome, CliError> {
-    let watch = session.watch()?;
-    let list = url_list::read(&args.list, &watch)?;
     let mut request = CompareRequest::new(args.which.into());
     request.fetches = args.fetches;
-    let found = Bank::at(&args.bank).compare(&list, &request, &watch);
-    drop(watch);
-    let found = found?;
+    let found = session.run(|watch| -> Result<ListComparison, CliError> {
+        let list = url_list::read(&args.list, watch)?;
+        Ok(Bank::at(&args.bank).compare(&list, &request, watch)?)
+    })?;
     match args.format.format {
         Format::Json => print_json(&found)?,
         Format::Text => {
@@ -87,14 +86,13 @@ fn counts(found: &ListComparison) -> String {
     );
     // Zero counts are left out.
     let several = |parts: &[(u64, &str)]| {
-        let there = parts.iter().filter(|(count, _)| *count > 0);
-        let parts: Vec<String> = there
+        let nonzero = parts.iter().filter(|(count, _)| *count > 0);
+        let parts: Vec<String> = nonzero
             .map(|(count, what)| format!("{count} {what}"))
             .collect();
         parts.join(", ")
     };
-    // Writing to a String cannot fail.
-    let _ = write!(
+    append!(
         text,
         "{}: {}",
         counted(counts.lines, "line"),
@@ -103,7 +101,7 @@ fn counts(found: &ListComparison) -> String {
     // Lines that name no further page explain why there are fewer pages than lines.
     for (count, what) in [(counts.repeated, "repeated"), (counts.no_url, "invalid")] {
         if count > 0 {
-            let _ = write!(text, ", {count} {what}");
+            append!(text, ", {count} {what}");
         }
     }
     let today = several(&[
@@ -121,7 +119,7 @@ fn counts(found: &ListComparison) -> String {
         (counts.unlinked, "no longer linked to"),
         (counts.not_in_bank, "not in the bank"),
     ]);
-    let _ = writeln!(text, "\ntoday, after batch {}: {today}", found.today);
+    append_line!(text, "\ntoday, after batch {}: {today}", found.today);
     let standing = several(&[
         (counts.seeds, "on the plan's list"),
         (counts.covered, "covered by it"),
@@ -129,7 +127,7 @@ fn counts(found: &ListComparison) -> String {
         (counts.not_covered, "not covered"),
     ]);
     if !standing.is_empty() {
-        let _ = writeln!(text, "of the pages in the bank: {standing}");
+        append_line!(text, "of the pages in the bank: {standing}");
     }
     text.push('\n');
     text
@@ -178,11 +176,10 @@ fn line(listed: &ListedLine) -> String {
     let mut text = format!("{} {url}  ", listed.line);
     match (listed.is, listed.same_as, &listed.problem) {
         (_, Some(first), _) => {
-            // Writing to a String cannot fail.
-            let _ = write!(text, "repeats line {first}");
+            append!(text, "repeats line {first}");
         }
         (_, _, Some(problem)) => {
-            let _ = write!(text, "not a page URL: {problem}");
+            append!(text, "not a page URL: {problem}");
         }
         (is, _, _) => text.push_str(state(is)),
     }
@@ -195,19 +192,19 @@ fn line(listed: &ListedLine) -> String {
         .as_ref()
         .and_then(|alias| alias.leads_to.as_ref())
     {
-        let _ = write!(text, " of {to}");
+        append!(text, " of {to}");
     }
     text.push_str("; ");
-    let _ = match &page.standing {
-        Standing::Seed { rank } => write!(text, "seed {rank}"),
-        Standing::InCore { core, seed } => write!(text, "in core {core}, of {seed}"),
+    match &page.standing {
+        Standing::Seed { rank } => append!(text, "seed {rank}"),
+        Standing::InCore { core, seed } => append!(text, "in core {core}, of {seed}"),
         Standing::Covered { by, rank, hop } => {
             let links = counted(*hop, "link");
-            write!(text, "covered by seed {rank} in {links}: {by}")
+            append!(text, "covered by seed {rank} in {links}: {by}")
         }
-        Standing::NearCore { core, seed } => write!(text, "near core {core}, of {seed}"),
-        _ => write!(text, "not covered"),
-    };
+        Standing::NearCore { core, seed } => append!(text, "near core {core}, of {seed}"),
+        _ => append!(text, "not covered"),
+    }
     text
 }
 

@@ -4,14 +4,15 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use schemars::JsonSchema;
-use seedbank::engine::{Bank, EngineError, Explainer};
+use seedbank::engine::ask::Explainer;
+use seedbank::engine::{Bank, EngineError};
 use seedbank::shown::{plain, readable};
 use seedbank::told::{Lines, of_page, of_site};
 use seedbank::watch::Unwatched;
 use serde::Serialize;
 
 use super::failure::CliError;
-use super::output::{Output, print, print_json};
+use super::output::Output;
 use super::session::{Outcome, Session};
 use super::url_list;
 use super::values::{Format, FormatArgs, WhichArgs};
@@ -60,18 +61,16 @@ pub(super) fn run(args: ExplainArgs, session: &Session) -> Result<Outcome, CliEr
     let cost = match (&args.site, args.urls.as_slice()) {
         (Some(site), _) => {
             let answer = bank.explain_site(site, &which)?;
-            match format {
-                Format::Json => print_json(&answer)?,
-                Format::Text => print(&readable(&of_site(&answer).to_string()))?,
-            }
+            format.print(&answer, |answer| {
+                readable(&of_site(answer).to_string()).into_owned()
+            })?;
             answer.cost
         }
         (None, [url]) if url != "-" => {
             let answer = bank.explain(url, &which)?;
-            match format {
-                Format::Json => print_json(&answer)?,
-                Format::Text => print(&readable(&of_page(&answer).to_string()))?,
-            }
+            format.print(&answer, |answer| {
+                readable(&of_page(answer).to_string()).into_owned()
+            })?;
             answer.cost
         }
         (None, urls) => return many(&bank.explainer(&which)?, urls, format),
@@ -107,9 +106,9 @@ fn many(explainer: &Explainer, urls: &[String], format: Format) -> Result<Outcom
                 Format::Text => out.text(&readable(&of_page(&answer).to_string())),
             },
             Err(
-                e @ (EngineError::NotKnown { .. }
-                | EngineError::NoUrl { .. }
-                | EngineError::NoScheme { .. }),
+                e @ (EngineError::UnknownPage { .. }
+                | EngineError::InvalidUrl { .. }
+                | EngineError::MissingScheme { .. }),
             ) => {
                 // One bad URL must not hide the answers about the others.
                 outcome = Outcome::Nothing;

@@ -1,17 +1,17 @@
 //! `forget`: removes pages and sites from a bank for good.
 
-use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::BoolishValueParser;
-use seedbank::engine::{Bank, EngineError, ForgetReport, ForgetRequest, PageLimits};
+use seedbank::engine::ask::PageLimits;
+use seedbank::engine::ingest::{ForgetReport, ForgetRequest};
+use seedbank::engine::{Bank, EngineError};
 use seedbank::shown::counted;
 
 use super::failure::CliError;
-use super::output::{print, print_json};
 use super::session::{Outcome, Session};
-use super::values::{self, Format, FormatArgs};
+use super::values::{self, FormatArgs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -56,23 +56,18 @@ pub(super) struct ForgetArgs {
 pub(super) fn run(args: ForgetArgs, session: &Session) -> Result<Outcome, CliError> {
     let request = ForgetRequest {
         what: args.what,
-        bar: args.block,
+        block: args.block,
         wait: args.wait,
         memory: args.memory,
     };
     let bank = Bank::at(&args.bank);
-    let watch = session.watch()?;
-    let forgotten = bank.forget(&request, &watch);
-    drop(watch);
-    if let Err(EngineError::NotKnown { url, .. }) = &forgotten {
-        // The error names similar pages that the user may have meant.
+    let forgotten = session.run(|watch| bank.forget(&request, watch));
+    if let Err(CliError::Engine(EngineError::UnknownPage { url, .. })) = &forgotten {
+        // The error of `page` names similar pages that the user may have meant.
         bank.page(url, PageLimits::default())?;
     }
     let report = forgotten?;
-    match args.format.format {
-        Format::Json => print_json(&report)?,
-        Format::Text => print(&text(&report))?,
-    }
+    args.format.format.print(&report, text)?;
     session.note(
         "hint: `seedbank compact` removes the overwritten data from the bank's files; backups and other copies are not changed",
     );
@@ -96,8 +91,7 @@ fn text(report: &ForgetReport) -> String {
         (report.barred, "name blocked in later batches"),
     ] {
         if count > 0 {
-            // Writing to a String cannot fail.
-            let _ = writeln!(text, "{what}: {count}");
+            append_line!(text, "{what}: {count}");
         }
     }
     if report.has_damaged {

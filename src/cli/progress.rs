@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use indicatif::{
     HumanBytes, HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle,
 };
-use seedbank::engine::Failure;
+use seedbank::engine::error::ErrorKind;
 use seedbank::watch::Watch;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
@@ -21,12 +21,19 @@ use super::time_limit::TimeLimit;
 /// Whether the user has asked the command to stop.
 static STOPPED: AtomicBool = AtomicBool::new(false);
 
-/// Installs signal handlers: Ctrl-C or a termination signal asks the command to stop, and the second
+/// Whether the signal handlers are installed.
+static CATCHING: AtomicBool = AtomicBool::new(false);
+
+/// Installs signal handlers once: Ctrl-C or a termination signal asks the command to stop, and the second
 /// one ends the process.
 ///
 /// A bank survives the end of the process at any moment. The handler for SIGXFSZ does nothing, so that
 /// exceeding the file size limit is reported as a write error instead of killing the process silently.
 pub(super) fn catch_signals() -> io::Result<()> {
+    // Two handlers would each see the first signal, and the second would end the process.
+    if CATCHING.swap(true, Ordering::SeqCst) {
+        return Ok(());
+    }
     signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
     let wait = move || {
@@ -72,7 +79,7 @@ impl Progress {
     pub(super) fn ended<T>(&self, work: Result<T, impl Into<CliError>>) -> Result<T, CliError> {
         match (work.map_err(Into::into), self.limit) {
             (Err(CliError::Engine(e)), Some((_, limit)))
-                if e.failure() == Failure::Interrupted && !STOPPED.load(Ordering::SeqCst) =>
+                if e.kind() == ErrorKind::Interrupted && !STOPPED.load(Ordering::SeqCst) =>
             {
                 Err(CliError::OutOfTime(limit))
             }

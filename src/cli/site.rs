@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use seedbank::engine::{Bank, GivenOfSite, LinksOfSite, SiteFacts, SiteLimits};
+use seedbank::engine::Bank;
+use seedbank::engine::ask::{GivenOfSite, LinksOfSite, SiteFacts, SiteLimits};
 use seedbank::shown::{counted, readable};
 use seedbank::told::{Lines, of_site_in_plan};
 
 use super::failure::CliError;
-use super::output::{print, print_json};
 use super::session::{Outcome, Session};
-use super::values::{Format, FormatArgs, whole};
+use super::values::{Format, FormatArgs, integer};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -28,11 +28,11 @@ pub(super) struct SiteArgs {
     /// The site, or a URL on it
     site: String,
     /// Maximum number of linked sites each way [default: 10, in JSON 100]
-    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=10_000))]
+    #[arg(long, value_name = "N", value_parser = integer::<u32>(1..=10_000))]
     limit: Option<u32>,
     /// Maximum number of pages to examine, in the order of URLs
     #[arg(long, value_name = "N", default_value_t = SiteLimits::default().pages,
-        value_parser = whole::<u64>(1..=u64::MAX))]
+        value_parser = integer::<u64>(1..=u64::MAX))]
     look: u64,
     #[command(flatten)]
     format: FormatArgs,
@@ -49,22 +49,16 @@ pub(super) fn run(args: &SiteArgs, session: &Session) -> Result<Outcome, CliErro
         pages: args.look,
         ..limits
     };
-    let watch = session.watch()?;
-    let facts = Bank::at(&args.bank).site(&args.site, limits, &watch);
-    drop(watch);
-    let facts = facts?;
-    match format {
-        Format::Json => print_json(&facts)?,
-        Format::Text => print(&readable(&text(&facts)))?,
-    }
+    let facts = session.run(|watch| Bank::at(&args.bank).site(&args.site, limits, watch))?;
+    format.print(&facts, |facts| readable(&text(facts)).into_owned())?;
     Ok(Outcome::Done)
 }
 
 /// Formats the facts about a site as text.
 fn text(facts: &SiteFacts) -> String {
     let mut lines = Lines::under(format_args!("site {}", facts.site));
-    if let Some(given) = given(facts.given) {
-        lines.add(format_args!("given attributes: {given}"));
+    if let Some(attributes) = attributes(facts.given) {
+        lines.add(format_args!("given attributes: {attributes}"));
     }
     let pages = &facts.pages;
     lines.add(format_args!(
@@ -103,27 +97,30 @@ fn text(facts: &SiteFacts) -> String {
     lines.to_string()
 }
 
-fn given(given: GivenOfSite) -> Option<String> {
+/// Formats the attributes given for a site; `None` if there are none.
+fn attributes(given: GivenOfSite) -> Option<String> {
     let quality = given.quality.map(|quality| format!("quality {quality}"));
-    let spam = given.spam.map(|spam| if spam { "spam" } else { "no spam" });
+    let spam = given
+        .spam
+        .map(|spam| if spam { "spam" } else { "not spam" });
     let quota = given.quota.map(|quota| format!("quota {quota}"));
-    let given = [quality, spam.map(str::to_owned), quota];
-    let given: Vec<String> = given.into_iter().flatten().collect();
-    (!given.is_empty()).then(|| given.join(", "))
+    let attributes = [quality, spam.map(str::to_owned), quota];
+    let attributes: Vec<String> = attributes.into_iter().flatten().collect();
+    (!attributes.is_empty()).then(|| attributes.join(", "))
 }
 
-fn links(lines: &mut Lines, what: &str, of: &LinksOfSite) {
-    if of.sites == 0 {
+fn links(lines: &mut Lines, what: &str, links: &LinksOfSite) {
+    if links.sites == 0 {
         lines.add(format_args!("{what} no other site"));
         return;
     }
     lines.add(format_args!(
         "{what} {} on {}, by {}",
-        counted(of.pages, "page"),
-        counted(of.sites, "site"),
-        counted(of.links, "link")
+        counted(links.pages, "page"),
+        counted(links.sites, "site"),
+        counted(links.links, "link")
     ));
-    for other in &of.by_site {
+    for other in &links.by_site {
         lines.add(format_args!(
             "  {}: {}, {}",
             other.site,
@@ -131,7 +128,7 @@ fn links(lines: &mut Lines, what: &str, of: &LinksOfSite) {
             counted(other.links, "link")
         ));
     }
-    let more = of.sites.saturating_sub(of.by_site.len() as u64);
+    let more = links.sites.saturating_sub(links.by_site.len() as u64);
     if more > 0 {
         lines.add(format_args!(
             "  and {} (--limit prints more)",

@@ -1,100 +1,42 @@
-//! The engine joins the rooms: it loads graphs from the store, hands them to the algorithms, and
-//! stores the results.
+//! The engine: loads graphs from the store, passes them to the algorithms, and stores the results.
 //!
-//! Its wings, in order; a wing imports only from those above it:
+//! Its modules in order; a module imports only from those above it:
 //!
-//! | wing | purpose |
+//! | module | purpose |
 //! | --- | --- |
-//! | `bank`, `error`, `clock`, `whole` | the folder; what can go wrong; the time of day; the whole graph in memory |
-//! | `upkeep` | backups, restoring, compaction, the format |
-//! | `policy` | which pages may be seeds, and how many of them together |
-//! | `plan` | a method and its parameters under a name |
-//! | `history` | what batches kept of the past; who succeeds a dead seed |
-//! | `ingest` | a batch of records worked into the bank |
-//! | `refresh` | one run of a plan, by `cores`, by `cover` of sites or over the `web` |
-//! | `ask` | seeds, cores, history, status; why a page is a seed; what changed |
+//! | `bank`, `error`, `clock`, `web_graph` | the folder; errors; the current time; the graph of all pages |
+//! | `policy` | which pages may be seeds, and how many of them |
+//! | `plan` | a method with its parameters, under a name |
+//! | `history` | previous versions of pages; successors of dead seeds |
+//! | `ingest` | applies a batch of records to the bank |
+//! | `maintenance` | backup, restore, compaction, format migration |
+//! | `refresh` | runs a plan: by `cores`, by `cover` of sites or `global` over the web |
+//! | `ask` | queries: seeds, cores, history, status; explanations; differences |
 //! | `export` | the whole state as records that make another bank |
-//! | `graph_files` | the links as graphs that others read |
-//! | `evaluate` | the papers' experiments |
-//! | `scores` | degrees and centralities of every page, with what a plan knows of it |
+//! | `graph_files` | the links as graph files |
+//! | `evaluate` | experiments from the papers |
+//! | `scores` | degrees and centralities of every page, with the results of a plan |
 
-mod ask;
+pub mod ask;
 mod bank;
 mod clock;
-mod error;
-mod evaluate;
-mod export;
-mod graph_files;
+pub mod error;
+pub mod evaluate;
+pub mod export;
+pub mod graph_files;
 mod history;
-mod ingest;
-mod plan;
-mod policy;
-mod refresh;
-mod scores;
-mod upkeep;
-mod whole;
+pub mod ingest;
+pub mod maintenance;
+pub mod plan;
+pub mod policy;
+pub mod refresh;
+pub mod scores;
+mod web_graph;
 
-pub use ask::{
-    AliasView, Aliases, Appearance, Asked, BatchSummary, BatchView, ByPolicy, Cause, Change,
-    CompareRequest, CoreLinks, CoreMember, CoreNumbers, CoreSeed, CoreView, CoresOfSite,
-    CounterView, CoverOfSite, CoverSeed, CrawlFound, DiffRequest, DiffSide, DiffSummary,
-    DigestsOfSite, DryRun, EarlierList, Event, Evidence, Explainer, Explanation, Found, FoundPage,
-    FoundSite, GivenOf, GivenOfSite, GroupSize, History, InPlan, LastBatch, LeftOut, LinkDirection,
-    LinkedCore, LinkedPage, LinkedPages, LinkedRequest, LinkedSite, LinksBySite, LinksOfSite,
-    ListAndEarlier, ListComparison, ListCounts, ListToday, ListWorth, ListedAs, ListedLine,
-    ListedPage, NearCore, NotTaken, PageFacts, PageHistory, PageLimits, PageToday, PageView,
-    PagesOfCore, PagesOfSite, Parts, PlaceView, PlanDetail, PlanHistory, PlanSummary, PlanView,
-    Plans, PolicySays, QuotaBy, QuotaRequest, Quotas, ReadCost, RepeatedDigest, Role, RowSums,
-    ScoredUrl, SearchLimits, Seed, SeedByPolicy, SeedChange, SeedDiff, SeedOfCore, SeedOfSite,
-    Seen, SiteExplanation, SiteFacts, SiteInPlan, SiteLimits, SiteLinks, SiteQuota, SiteSeed,
-    SiteWhy, Standing, Status, SuccessorView, TableSize, Turnover, Uncovered, Undoable, Unreached,
-    UrlList, WebOfSite, WebParts, WebSeed, WebTerms, Which, Why,
-};
+pub use ask::Which;
 pub use bank::Bank;
 pub(crate) use bank::naming;
-pub use error::{
-    BadRecords, EngineError, ExperimentError, Exported, Failure, Family, Hint, NoUndo, PlanError,
-    RequestError,
-};
-pub use evaluate::{
-    AbsentSeed, AbsentWhy, Baseline, Beside, BudgetEvaluation, BudgetRequest, BudgetRow, ByFetches,
-    Claim, ComparedList, Comparison, CorePlace, CoverageCurve, CoverageEvaluation, CoveragePoint,
-    CoverageRequest, CoverageShare, CrawlDepth, CrawlEvaluation, CrawlRequest, DistanceSpread,
-    DistancesEvaluation, DistancesRequest, GatheredView, GraphDistance, ListKind, ListView,
-    MethodsEvaluation, MethodsRequest, RandomDepth, Recommended, SeedList, StateView, TopPage,
-};
-pub use export::ExportReport;
-pub use graph_files::{GraphFormat, GraphOf, GraphReport, GraphRequest};
-pub use ingest::{
-    AliasCounts, BarredCounts, ForgetReport, ForgetRequest, Format, IngestReport, IngestRequest,
-    PushedBatch, SitesCounts, UndoReport,
-};
-pub use plan::{
-    CorePlan, Kind, Method, Pages, Parameter, Plan, PlanOptions, Scope, Section, TakenBy, Tuned,
-    Word,
-};
-pub use policy::{HeldBy, LeftOutPin, Limit, List, PinFault, Policy};
-pub use refresh::{
-    ChangesView, Cost, DeletedPlan, PolicyView, Reason, RefreshReport, RefreshRequest, RefreshView,
-    Short, Shortage, SiteChange, Stars, StepsView, TrialView, TuningView,
-};
-pub use scores::{PageScore, ScoresReport, ScoresRequest};
-
-pub use upkeep::{RestoreRequest, backups, restore, restore_without};
-
-// Parts of requests and answers that a room below declares.
-pub use seedbank_algorithms::cores::{Density, Growth, Hits, Pick, Slack};
-pub use seedbank_algorithms::cover::web::{ValueBy, WebChoice};
-pub use seedbank_algorithms::cover::{
-    BadParams as BadCover, Covered, Method as CoverMethod, Share, Value,
-};
-pub use seedbank_algorithms::evaluate::Estimate;
-pub use seedbank_algorithms::page::AliasBy;
-pub use seedbank_formats::ingest::{BadPattern, MEDIA};
-pub use seedbank_store::records::{BatchId, BatchKind, CoverStop, PageState, RefreshId};
-pub use seedbank_store::tables::FORMAT;
-pub use seedbank_store::{
-    BackupError, BackupReport, BackupRequest, BackupSummary, BackupView, Backups, BankCheck,
-    CompactReport, DamagedBackup, Holds, Lost, Mended, MigrateReport, RepairReport, RestoreReport,
-    StateCheck, StoreError, StoreHint, Verdict,
-};
+pub use error::{EngineError, Result};
+pub use ingest::{IngestReport, IngestRequest};
+pub use plan::PlanOptions;
+pub use refresh::{RefreshReport, RefreshRequest};

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::Write;
 
 use crate::support::command::{Place, TWO_CORES, names, record};
-use seedbank::engine::FORMAT;
+use seedbank::engine::maintenance::FORMAT;
 use serde_json::{Value, json};
 
 #[test]
@@ -56,7 +56,7 @@ fn a_bank_is_made_filled_and_asked() {
         "{history}"
     );
     let check = place.run(&["check", "bank"]).done();
-    assert!(check.ends_with("nothing is wrong\n"), "{check}");
+    assert!(check.ends_with("no problems found\n"), "{check}");
 }
 
 #[test]

@@ -1,10 +1,10 @@
-//! What goes wrong is told in one sentence, with the promised exit status, and nothing is changed.
+//! Failures are reported in one sentence with the documented exit status, and change nothing.
 
 use std::fs::{self, File};
 
 use crate::support::command::{Place, names, wait};
 use crate::support::folders::{NO_FILES, changes, contents};
-use seedbank::engine::FORMAT;
+use seedbank::engine::maintenance::FORMAT;
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "it is a table")]

@@ -1,5 +1,5 @@
-//! Plans as things: they are listed, shown whole, made again from what is shown, and deleted; a
-//! name alone makes none; and a refresh that is only tried.
+//! Plans: listed, shown, recreated from what is shown, and deleted; a name alone creates none; dry
+//! runs.
 
 use std::fs::File;
 
@@ -173,7 +173,7 @@ fn a_dry_run_stores_nothing() {
     }
     let tried = place.run(&words("refresh bank --seeds 1 --dry-run"));
     assert!(
-        tried.err.contains("has other parameters, and keeps them"),
+        tried.err.contains("the stored parameters of plan"),
         "{}",
         tried.err
     );

@@ -1,10 +1,12 @@
-//! `report` as a command: what it writes, what it refuses, and that it never leaves half a file.
+//! `report` as a command: what it writes, what it rejects, and that it never leaves a partial file.
 
 use std::fs;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::support::command::{Place, TWO_CORES, clean, names, record};
-use seedbank::engine::{Bank, DiffRequest, Failure};
+use seedbank::engine::Bank;
+use seedbank::engine::ask::DiffRequest;
+use seedbank::engine::error::ErrorKind;
 use seedbank::report::ReportRequest;
 use seedbank::watch::{Unwatched, Watch};
 use serde_json::Value;
@@ -88,8 +90,7 @@ fn what_changed_is_told() {
     let report = ["report", "bank", "--out", "r.html", "--no-evaluate"];
     place.run(&report).done();
     assert!(
-        read(&place, "r.html")
-            .contains("Selected after batch 1; the bank has taken batches up to 2")
+        read(&place, "r.html").contains("Selected after batch 1; the bank now has batches up to 2")
     );
     place.run(&["refresh", "bank"]).done();
     place.run(&report).done();
@@ -299,7 +300,7 @@ fn it_stops_wherever_it_is_asked_to() {
         let watch = Stopping(AtomicU32::new(stops));
         match bank.report(&request, &watch) {
             Ok(report) => break assert_eq!(report.seeds.len(), 2),
-            Err(e) => assert_eq!(e.failure(), Failure::Interrupted, "{e}"),
+            Err(e) => assert_eq!(e.kind(), ErrorKind::Interrupted, "{e}"),
         }
         stops = stops * 2 + 1;
     }

@@ -1,15 +1,16 @@
-//! A bank in a browser: every address answers what the command line prints, byte for byte where both
-//! are JSON, and nothing is served that nobody may see.
+//! The server: every address answers what the command line prints, byte for byte if both are JSON, and
+//! nothing is served without permission.
 //!
-//! Bug classes: limits or defaults that differ from the command's, a page that has no HTML or no JSON,
-//! a server that is open without a token, an answer that is more than three clicks away.
+//! Bug classes: limits or defaults that differ from those of the command, a page without HTML or
+//! without JSON, a server that is open without a token, an answer that is more than three clicks away.
 
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{scope, sleep};
 use std::time::Duration;
 
-use seedbank::engine::{Bank, PageLimits};
+use seedbank::engine::Bank;
+use seedbank::engine::ask::PageLimits;
 use serde_json::Value;
 
 use crate::support::command::Place;
@@ -275,7 +276,7 @@ fn what_the_command_line_adds_or_names_otherwise_is_all_that_differs() {
     let answer = compared("/compare", &as_form, form.as_bytes());
     assert_eq!(answer.json(), printed);
     let page = compared("/compare", &as_form[..1], form.as_bytes()).done();
-    assert!(page.contains("not in the bank") && page.contains("named again"));
+    assert!(page.contains("not in the bank") && page.contains("repeated"));
     // Metrics are what the command writes to a file.
     place
         .run(&["status", "bank", "--metrics", "bank.prom"])
@@ -458,7 +459,7 @@ fn why_is_at_most_three_clicks_away() {
         let to_why = format!("/explain?url={}&refresh=2", encoded(url));
         assert!(links(&page).contains(&to_why), "{kind}: {page}");
         let why = served.get(&to_why).done();
-        assert!(why.contains("The evidence"), "{kind}");
+        assert!(why.contains("Evidence"), "{kind}");
         let json = served.get(&format!("{to_why}&format=json")).json();
         assert_eq!(json, answer, "{kind}");
     }

@@ -1,4 +1,4 @@
-//! `undo` as a user types it: the same file again, refusals, the history, JSON.
+//! `undo` as a user types it: ingesting the same file again, rejected undos, the history, JSON.
 
 use crate::schemas::fits;
 use crate::support::command::{Place, TWO_CORES};
@@ -52,5 +52,5 @@ fn a_batch_is_taken_back_and_can_come_again() {
         (&4.into(), &5.into())
     );
     let check = place.run(&["check", "bank"]).done();
-    assert!(check.contains("nothing is wrong"), "{check}");
+    assert!(check.contains("no problems found"), "{check}");
 }

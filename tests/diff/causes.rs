@@ -1,13 +1,12 @@
-//! Causes of a diff, each in a small crawl of its own: the cause is given with the batch that
-//! brought it; without the records that brought it the seed is still there; and in the other
-//! direction the reverse cause is given.
+//! Causes of a diff, each in a small crawl: the cause is reported with its batch; without the records
+//! that caused it the seed remains; and in the other direction the opposite cause is reported.
 
 use std::collections::BTreeSet;
 
 use crate::support::banks::TestBank;
-use seedbank::engine::{
-    Cause, Change, CoverMethod, DiffRequest, Method, PlanOptions, SeedChange, SeedDiff, UrlList,
-};
+use seedbank::engine::PlanOptions;
+use seedbank::engine::ask::{Cause, Change, DiffRequest, SeedChange, SeedDiff, UrlList};
+use seedbank::engine::plan::{CoverMethod, Method};
 use seedbank::watch::Unwatched;
 
 /// A page of a site of its own.

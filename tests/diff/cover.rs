@@ -1,10 +1,12 @@
-//! `diff` between the refreshes of a cover plan over generated days: every cause is judged by the
-//! records alone, and seeds that cover a page are found by search.
+//! `diff` between the refreshes of a cover plan over generated days: every cause is checked against
+//! the records alone, and covering seeds are found by search.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::support::days::{Day, Life, host};
-use seedbank::engine::{Cause, Change, CoverMethod, DiffRequest, Method, PlanOptions, Which};
+use seedbank::engine::ask::{Cause, Change, DiffRequest};
+use seedbank::engine::plan::{CoverMethod, Method};
+use seedbank::engine::{PlanOptions, Which};
 use seedbank::synth::{SynthOptions, day_text};
 use seedbank::watch::Unwatched;
 
@@ -40,7 +42,7 @@ fn distance(day: &Day, from: &str, to: &str) -> Option<u32> {
 /// Whether a cause holds for a page that is not a seed on `day`, where the seeds are `seeds`.
 fn holds(
     cause: Cause,
-    told: &seedbank::engine::SeedChange,
+    told: &seedbank::engine::ask::SeedChange,
     (day, other): (&Day, &Day),
     seeds: &[String],
 ) -> bool {

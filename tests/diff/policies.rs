@@ -1,11 +1,11 @@
-//! Causes of a diff under policies: where one keeps a page off a list, or has it on one, that is the
-//! cause; and what is named as having come instead is what the method came to, on the list or not.
+//! Causes of a diff under policies: if a policy keeps a page off a list or on it, it is the cause; a
+//! replacement is the page that the method selected, on the list or not.
 
 use crate::support::banks::TestBank;
-use seedbank::engine::{
-    Cause, Change, CoverMethod, DiffRequest, Limit, List, Method, PlanOptions, SeedChange, UrlList,
-    Value,
-};
+use seedbank::engine::PlanOptions;
+use seedbank::engine::ask::{Cause, Change, DiffRequest, SeedChange, UrlList};
+use seedbank::engine::plan::{CoverMethod, Method, Value};
+use seedbank::engine::policy::{Limit, List};
 use seedbank::watch::Unwatched;
 use serde_json::json;
 
@@ -90,7 +90,7 @@ fn a_page_of_a_list_from_outside_can_be_excluded() {
     bank.delta(&hubs());
     let plan = PlanOptions {
         seeds: Some(1),
-        exclude: Some(List::of_text("no", "h1.test\n")),
+        exclude: Some(List::parse("no", "h1.test\n")),
         ..PlanOptions::default()
     };
     bank.refresh("p", &plan, false);
@@ -111,7 +111,7 @@ fn a_page_of_a_list_from_outside_can_be_excluded() {
 /// Two sites; on the second day another page of each covers the seed of the day before.
 #[test]
 fn what_covers_a_lost_seed_may_be_held_back() {
-    for scope in [None, Some(seedbank::engine::Scope::Web)] {
+    for scope in [None, Some(seedbank::engine::plan::Scope::Web)] {
         let bank = TestBank::new();
         let site = |site: &str, from: &str, to: &[&str]| {
             let at = |path: &&str| format!("http://{site}.test/{path}");
@@ -127,7 +127,7 @@ fn what_covers_a_lost_seed_may_be_held_back() {
             seeds: scope.map(|_| 2),
             scope,
             hops: Some(1),
-            max_changes: Some(Limit::At(1)),
+            max_changes: Some(Limit::AtMost(1)),
             ..PlanOptions::default()
         };
         bank.refresh("p", &plan, false);

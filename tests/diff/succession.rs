@@ -1,5 +1,5 @@
-//! Who succeeds seeds that died, judged by the records alone, on generated and on real days; and
-//! `--succeed`, which uses that to keep the seed list stable.
+//! Successors of dead seeds, checked against the records alone, on generated and on real days; and
+//! `--succeed`, which uses them to keep the seed list stable.
 //!
 //! `cargo nextest run --test diff succession:: --no-capture` prints the tables.
 
@@ -9,9 +9,8 @@ use crate::support;
 use crate::support::banks::TestBank;
 use crate::support::days::{Day, Life, Printed, friendlinks, host, options};
 use crate::support::model::assert_clean;
-use seedbank::engine::{
-    Bank, Cause, Change, DiffRequest, PlanOptions, RefreshRequest, Seed, SuccessorView,
-};
+use seedbank::engine::ask::{Cause, Change, DiffRequest, Seed, SuccessorView};
+use seedbank::engine::{Bank, PlanOptions, RefreshRequest};
 use seedbank::synth::{SynthOptions, day_text};
 use seedbank::watch::Unwatched;
 use seedbank_algorithms::cores::Pick;
@@ -301,12 +300,12 @@ fn a_rule_for_picking_sets_aside_the_other() {
         succeed,
         ..PlanOptions::default()
     };
-    let stays = of(None, Some(true)).over(&of(Some(Pick::Best), None));
+    let stays = of(None, Some(true)).merged_over(&of(Some(Pick::Best), None));
     assert_eq!((stays.pick, stays.succeed), (None, Some(true)));
-    let best = of(Some(Pick::Best), None).over(&of(None, Some(true)));
+    let best = of(Some(Pick::Best), None).merged_over(&of(None, Some(true)));
     assert_eq!((best.pick, best.succeed), (Some(Pick::Best), None));
-    assert!(of(Some(Pick::Best), Some(true)).decide().is_err());
-    assert!(of(Some(Pick::Stable), Some(true)).decide().is_ok());
+    assert!(of(Some(Pick::Best), Some(true)).resolve().is_err());
+    assert!(of(Some(Pick::Stable), Some(true)).resolve().is_ok());
 }
 
 /// The past that only deleted refreshes needed goes with them; the rest can still be told.

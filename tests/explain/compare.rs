@@ -1,8 +1,8 @@
-//! A list of start pages beside the list of a plan, for random histories, a generated crawl and a real
-//! one: counts that add up, standings recounted from seeds, cores and reasons, and crawls judged twice:
-//! by a search over all pages in memory, and by what `evaluate budget` counts. Catches links to pages
-//! that are gone, rows that are followed twice or never, starts in another order than the list's, and a
-//! depth that is cut otherwise than in URL order.
+//! A list of start pages compared with the list of a plan, for random histories, a generated crawl and
+//! a real one: counts that add up, standings recounted from seeds, cores and reasons, and crawls
+//! checked twice, by a search over all pages in memory and by `evaluate budget`. Catches links to gone
+//! pages, rows that are followed twice or never, starts in another order than the list's, and a depth
+//! that is not truncated in URL order.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
@@ -13,11 +13,13 @@ use crate::support::histories::for_each_history;
 use crate::support::model::pages_of;
 use crate::support::over_web::over_web;
 use crate::support::shared;
-use seedbank::engine::{
-    Bank, BudgetRequest, CompareRequest, CoverMethod, CrawlFound, EngineError, ListComparison,
-    ListedAs, Method, PageState, PageView, PlanOptions, RefreshRequest, SeedList, Standing,
-    UrlList, Which, Why,
+use seedbank::engine::ask::{
+    CompareRequest, CrawlFound, ListComparison, ListedAs, PageState, PageView, Standing, UrlList,
+    Why,
 };
+use seedbank::engine::evaluate::{BudgetRequest, SeedList};
+use seedbank::engine::plan::{CoverMethod, Method};
+use seedbank::engine::{Bank, EngineError, PlanOptions, RefreshRequest, Which};
 use seedbank::synth::{SynthOptions, Web};
 use seedbank::watch::{Unwatched, Watch};
 

@@ -1,13 +1,15 @@
-//! Which hubs of a core link to which of its authorities today: small cores by hand, and every core of a
-//! generated crawl, days after it was found, beside the links of all pages. Catches links to pages that
-//! are gone, links inside a site, shared rows that count once, and neighbours that count the core itself.
+//! Current links from the hubs to the authorities of a core: small cores by hand, and every core of a
+//! generated crawl, days after its refresh, compared with the links of all pages. Catches links to
+//! gone pages, intra-site links, shared rows that count once, and neighbours that include the core
+//! itself.
 
 use std::collections::BTreeMap;
 use std::io::Read;
 
 use crate::support::banks::TestBank;
 use crate::support::model::pages_of;
-use seedbank::engine::{CoreView, EngineError, PageState, PlanOptions, Which};
+use seedbank::engine::ask::{CoreView, PageState};
+use seedbank::engine::{EngineError, PlanOptions, Which};
 use seedbank::synth::{SynthOptions, Web};
 
 fn record(url: &str, outlinks: &[&str]) -> String {

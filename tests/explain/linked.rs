@@ -1,6 +1,7 @@
-//! The pages that a page is linked with, some at a time, beside the links of all pages: which, in which
-//! order, and of one site alone; on banks with random histories, and for a page with links from more
-//! sites and pages than are sorted. Catches windows that overlap or leave out, and orders by ids.
+//! Pages that link to a page or that it links to, window by window, compared with the links of all
+//! pages: which, in which order, and of one site alone; on banks with random histories, and for a page
+//! with links from more sites and pages than are sorted. Catches windows that overlap or omit pages,
+//! and orders by ids.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,10 +9,9 @@ use crate::support::banks::TestBank;
 use crate::support::command::record;
 use crate::support::histories::for_each_history;
 use crate::support::model::pages_of;
-use seedbank::engine::{
-    Bank, CoverMethod, EngineError, LinkDirection, LinkedPage, LinkedRequest, Method, PageView,
-    PlanOptions, RefreshRequest, Which,
-};
+use seedbank::engine::ask::{LinkDirection, LinkedPage, LinkedRequest, PageView};
+use seedbank::engine::plan::{CoverMethod, Method};
+use seedbank::engine::{Bank, EngineError, PlanOptions, RefreshRequest, Which};
 use seedbank::watch::Unwatched;
 
 const WAYS: [LinkDirection; 2] = [LinkDirection::In, LinkDirection::Out];
@@ -178,5 +178,5 @@ fn of_very_many_the_asked_ones_are_told() {
         ..LinkedRequest::default()
     };
     let error = bank.bank.linked(hot, &request).unwrap_err();
-    assert!(matches!(error, EngineError::NoSite { .. }), "{error}");
+    assert!(matches!(error, EngineError::UnknownSite { .. }), "{error}");
 }

@@ -1,13 +1,14 @@
-//! Pages of a generated crawl, with what is told of its links beside the links of all pages:
-//! counts by site, the order of sites, the first pages of each. Catches links that are counted twice
-//! or in one direction only, rows of which not every carrier counts, and examples by ids.
+//! Pages of a generated crawl, with their links compared with the links of all pages: counts by site,
+//! the order of sites, the first pages of each. Catches links that are counted twice or in one
+//! direction only, rows of which not every carrier counts, and examples ordered by ids.
 
 use std::collections::BTreeMap;
 use std::io::Read;
 
 use crate::support::banks::TestBank;
 use crate::support::model::pages_of;
-use seedbank::engine::{LinksBySite, PageLimits, PlanOptions, SiteLinks, Which};
+use seedbank::engine::ask::{LinksBySite, PageLimits, SiteLinks};
+use seedbank::engine::{PlanOptions, Which};
 use seedbank::synth::{SynthOptions, Web};
 
 const LIMITS: PageLimits = PageLimits {

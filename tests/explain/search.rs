@@ -1,15 +1,15 @@
-//! What a search finds beside a look at every name of the bank, on banks with random histories that cut
-//! sites and write URLs in every way: which sites and pages, in which order, where lists are full and
-//! where looking stops. Catches orders by ids, pages of one host taken for another's, and lists told as
-//! complete that are not.
+//! Search results compared with a scan of every name in the bank, on banks with random histories, site
+//! modes and spellings of URLs: which sites and pages, in which order, at which limits. Catches orders
+//! by ids, pages of another host, and incomplete results reported as complete.
 
 use std::collections::BTreeMap;
 
 use crate::support::command::record;
 use crate::support::histories::for_each_history;
-use seedbank::engine::{
-    Bank, EngineError, Failure, ForgetRequest, Found, FoundPage, RequestError, SearchLimits,
-};
+use seedbank::engine::ask::{Found, FoundPage, SearchLimits};
+use seedbank::engine::error::{ErrorKind, RequestError};
+use seedbank::engine::ingest::ForgetRequest;
+use seedbank::engine::{Bank, EngineError};
 use seedbank::ingest::{self, Naming};
 use seedbank::watch::{Unwatched, Watch};
 use seedbank_store::records::PageState;
@@ -255,7 +255,7 @@ fn nothing_is_no_text_and_a_search_can_be_stopped() {
             error,
             EngineError::Request(RequestError::NothingToFind)
         ));
-        assert_eq!(error.failure(), Failure::Usage);
+        assert_eq!(error.kind(), ErrorKind::Usage);
     }
     assert!(searched(&bank.bank, "a", ALL).complete);
     let lines: Vec<String> = (0..5000)

@@ -1,15 +1,17 @@
-//! What is told of a site beside what all its pages come to, on banks with random histories: states,
-//! links with other sites in both directions, digests, plans; of all pages and of the first ones alone.
-//! Catches links that rows of several carriers lose, pages that count twice, and orders by ids.
+//! Facts about a site compared with sums over all its pages, on banks with random histories: states,
+//! links with other sites in both directions, digests, plans; of all pages and of the first ones
+//! alone. Catches links lost by rows of several carriers, pages that count twice, and orders by ids.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::support::histories::for_each_history;
 use crate::support::model::pages_of;
-use seedbank::engine::{
-    Bank, CoverMethod, EngineError, Failure, GivenOfSite, Hint, LinkedSite, LinksOfSite, Method,
-    PageView, PlanOptions, RefreshRequest, RepeatedDigest, SiteFacts, SiteLimits, Value, Which,
+use seedbank::engine::ask::{
+    GivenOfSite, LinkedSite, LinksOfSite, PageView, RepeatedDigest, SiteFacts, SiteLimits,
 };
+use seedbank::engine::error::{ErrorKind, Hint};
+use seedbank::engine::plan::{CoverMethod, Method, Value};
+use seedbank::engine::{Bank, EngineError, PlanOptions, RefreshRequest, Which};
 use seedbank::ingest;
 use seedbank::watch::Unwatched;
 use seedbank_algorithms::page::PageId;
@@ -216,8 +218,8 @@ fn a_site_that_is_not_known_has_those_that_may_be_meant() {
     bank.delta(&lines.concat());
     let near = |name: &str| {
         let error = bank.bank.site(name, LIMITS, &Unwatched).unwrap_err();
-        assert_eq!(error.failure(), Failure::Unknown, "{error}");
-        assert!(matches!(error, EngineError::NoSite { .. }), "{error}");
+        assert_eq!(error.kind(), ErrorKind::NotFound, "{error}");
+        assert!(matches!(error, EngineError::UnknownSite { .. }), "{error}");
         match error.hint() {
             Some(Hint::NearestSites(sites)) => sites,
             Some(Hint::NameSite) => Vec::new(),
@@ -229,7 +231,7 @@ fn a_site_that_is_not_known_has_those_that_may_be_meant() {
     assert_eq!(near("news.example.net"), beside);
     assert_eq!(near("zebra.example"), [""; 0]);
     let error = bank.bank.site("a b", LIMITS, &Unwatched).unwrap_err();
-    assert!(matches!(error, EngineError::NoUrl { .. }), "{error}");
+    assert!(matches!(error, EngineError::InvalidUrl { .. }), "{error}");
     let named = |name: &str| bank.bank.site(name, LIMITS, &Unwatched).unwrap().site;
     assert_eq!(named("OLD.example"), "old.example");
     assert_eq!(named("https://old.example/x"), "old.example");

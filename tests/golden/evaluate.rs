@@ -7,10 +7,11 @@
 
 use crate::support::banks::TestBank;
 use crate::support::{golden, shared};
-use seedbank::engine::{
-    Beside, ComparedList, CrawlEvaluation, CrawlRequest, DistancesRequest, ListKind,
-    MethodsRequest, PlanOptions, SeedList, Which,
+use seedbank::engine::evaluate::{
+    ComparedList, ComparedWith, CrawlEvaluation, CrawlRequest, DistancesRequest, ListKind,
+    MethodsRequest, SeedList,
 };
+use seedbank::engine::{PlanOptions, Which};
 use seedbank::watch::Unwatched;
 use serde_json::Value;
 
@@ -32,7 +33,7 @@ fn crawl(bank: &TestBank, urls: Vec<String>, top: u32) -> CrawlEvaluation {
         draws: 2,
         rng_seed: 0,
         top,
-        beside: Beside::Nothing,
+        compared_with: ComparedWith::Nothing,
         ..CrawlRequest::default()
     };
     bank.bank.evaluate_crawl(&request, &Unwatched).unwrap()

@@ -1,10 +1,12 @@
-//! What a bank's graph is, by its pages alone; and what the files of a graph say, read plainly.
+//! The graph of a bank, computed from its pages alone, and plain readers of graph files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use seedbank::engine::{Bank, GraphFormat, GraphOf, GraphReport, GraphRequest, PageState};
+use seedbank::engine::Bank;
+use seedbank::engine::ask::PageState;
+use seedbank::engine::graph_files::{GraphFormat, GraphOf, GraphReport, GraphRequest};
 use seedbank::watch::Unwatched;
 use webgraph::prelude::{BvGraphSeq, RandomAccessGraph, SequentialLabeling, VecGraph};
 

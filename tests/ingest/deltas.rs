@@ -1,9 +1,10 @@
-//! Deltas that say little, or repeat what an earlier one said: nothing may be lost.
+//! Deltas that contain little, or repeat what an earlier one contained: nothing is lost.
 
 use std::fs;
 use std::path::PathBuf;
 
-use seedbank::engine::{Bank, EngineError, Format, IngestReport, IngestRequest};
+use seedbank::engine::ingest::Format;
+use seedbank::engine::{Bank, EngineError, IngestReport, IngestRequest};
 use seedbank::ingest::{Input, SiteMode, UrlRules};
 use seedbank::watch::Unwatched;
 
@@ -50,7 +51,7 @@ impl Case {
 
     fn outlinks(&self, url: &str) -> Vec<String> {
         let mut found = Vec::new();
-        let each = |page: seedbank::engine::PageView| {
+        let each = |page: seedbank::engine::ask::PageView| {
             if page.url == url {
                 found = page.outlinks;
             }

@@ -1,13 +1,15 @@
-//! The way back from a page to the lists that it is on: what it costs, and that it follows every list
-//! that is stored, changed by a limit, or deleted.
+//! The lookup from a page to the lists that contain it: its cost, and that it covers every list that
+//! is stored, changed by a limit, or deleted.
 //!
-//! Catches: an index that is read in part or not at all, entries that outlive their refresh, and ranks
-//! of what the method came to in the place of those of the list.
+//! Catches an index that is read partly or not at all, entries that outlive their refresh, and ranks
+//! of the method instead of those of the list.
 
 use std::collections::BTreeMap;
 
 use crate::support::banks::TestBank;
-use seedbank::engine::{CoverMethod, Limit, Method, PlanOptions, RefreshRequest, Scope, Which};
+use seedbank::engine::plan::{CoverMethod, Method, Scope};
+use seedbank::engine::policy::Limit;
+use seedbank::engine::{PlanOptions, RefreshRequest, Which};
 use seedbank::watch::Unwatched;
 use seedbank_store::{Reader, tables};
 use serde_json::json;
@@ -81,7 +83,7 @@ fn it_follows_every_list() {
         per_site: scope.is_none().then_some(2),
         seeds: scope.map(|_| 3),
         scope,
-        max_changes: Some(Limit::At(1)),
+        max_changes: Some(Limit::AtMost(1)),
         ..PlanOptions::default()
     };
     let plans = [
@@ -90,7 +92,7 @@ fn it_follows_every_list() {
         (
             "cores",
             PlanOptions {
-                max_changes: Some(Limit::At(0)),
+                max_changes: Some(Limit::AtMost(0)),
                 ..PlanOptions::default()
             },
         ),

@@ -1,9 +1,10 @@
-//! A refresh by cores of a graph that no batch has changed takes over what the last one left, whatever the
-//! method, and reads no page or link; where anything could matter, it runs.
+//! A refresh by cores of a graph that no batch has changed reuses the previous result, whatever the
+//! method, and reads no page or link; if anything could matter, it runs.
 
 use crate::support::banks::TestBank;
 use crate::support::refreshes::came_to_the_same;
-use seedbank::engine::{PlanOptions, RefreshReport, StepsView, Which};
+use seedbank::engine::refresh::StepsView;
+use seedbank::engine::{PlanOptions, RefreshReport, Which};
 use seedbank::synth::{SynthOptions, day_text};
 use seedbank_algorithms::cores::{Hits, Pick};
 

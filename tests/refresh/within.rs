@@ -1,12 +1,14 @@
-//! Refreshes within a bound, through a bank: what the next one begins with, and when it begins anew. That
-//! each step holds what it tells is judged beside the method, on random histories (`cores/within_tests.rs`).
+//! Refreshes within a bound, through a bank: what the next refresh starts from, and when it starts
+//! from scratch. `cores/within_tests.rs` checks the bound of each step on random histories.
 
 use std::fmt::Write;
 
 use crate::support::banks::TestBank;
 use crate::support::days::friendlinks;
 use crate::support::{gunzip, shared};
-use seedbank::engine::{CoreView, PlanOptions, RefreshReport, StepsView, Which};
+use seedbank::engine::ask::CoreView;
+use seedbank::engine::refresh::StepsView;
+use seedbank::engine::{PlanOptions, RefreshReport, Which};
 use seedbank::synth::{SynthOptions, day_text};
 use seedbank_algorithms::cores::{Hits, Pick};
 
@@ -143,7 +145,7 @@ fn what_begins_anew() {
     };
     assert!(
         classic
-            .decide()
+            .resolve()
             .unwrap_err()
             .to_string()
             .contains("a bound of 0 per cent")

@@ -15,7 +15,7 @@ pub(super) const ORDERS: &[Order] = &[
         of: "src/algorithms",
         folder: &[],
         lines: &[
-            &["page", "watch"],
+            &["decimal", "page", "watch"],
             &["graph"],
             &["rank"],
             &["cores", "cover"],
@@ -42,12 +42,12 @@ pub(super) const ORDERS: &[Order] = &[
         folder: &["engine"],
         lines: &[
             &["error", "clock"],
-            &["bank", "whole"],
+            &["bank", "web_graph"],
             &["policy"],
             &["plan"],
             &["history"],
             &["ingest"],
-            &["upkeep"],
+            &["maintenance"],
             &["refresh"],
             &["ask", "export", "graph_files"],
             &["evaluate", "scores"],

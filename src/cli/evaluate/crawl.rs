@@ -1,19 +1,19 @@
 //! `evaluate crawl`: compares the crawl from seeds with crawls from other starting points.
 
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use seedbank::engine::{Bank, Beside, CrawlDepth, CrawlEvaluation, CrawlRequest};
+use seedbank::engine::Bank;
+use seedbank::engine::evaluate::{ComparedWith, CrawlDepth, CrawlEvaluation, CrawlRequest};
 use seedbank::shown::counted;
 
 use super::lists;
 use super::methods::compared;
-use super::printed::{TableFormatArgs, claim_lines, list_lines, state_line, warn_of_absent};
+use super::output::{TableFormatArgs, claim_lines, list_lines, state_line, warn_of_absent};
 use crate::cli::failure::CliError;
 use crate::cli::session::{Outcome, Session};
 use crate::cli::table::{aligned, comma_separated, fields, or_nothing, plus_minus};
-use crate::cli::values::{WhichArgs, whole};
+use crate::cli::values::{WhichArgs, integer};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -49,29 +49,28 @@ pub(super) struct CrawlArgs {
     depth: u32,
     /// Number of random sets of seeds to compare with
     #[arg(long, value_name = "N", default_value_t = 100,
-        value_parser = whole::<u32>(1..=100_000))]
+        value_parser = integer::<u32>(1..=100_000))]
     draws: u32,
     /// Number of runs in which a random tenth of the crawled pages is held out
     #[arg(long, value_name = "N", default_value_t = CrawlRequest::default().holdouts,
-        value_parser = whole::<u32>(0..=1000))]
+        value_parser = integer::<u32>(0..=1000))]
     holdouts: u32,
     /// Numbers of fetches [default: a tenth of, half of and twice the number of crawled pages]
     #[arg(long, value_name = "N,...", value_delimiter = ',',
-        value_parser = whole::<u64>(1..=u64::MAX))]
+        value_parser = integer::<u64>(1..=u64::MAX))]
     budget: Vec<u64>,
     /// Seed of the random number generator
     #[arg(long, value_name = "N", default_value_t = 0)]
     rng_seed: u64,
     /// Number of pages with the highest PageRank to list, with the depth at which they are reached
     #[arg(long, value_name = "N", default_value_t = 10,
-        value_parser = whole::<u32>(0..=1_000_000))]
+        value_parser = integer::<u32>(0..=1_000_000))]
     top: u32,
     #[command(flatten)]
     format: TableFormatArgs,
 }
 
 pub(super) fn run(bank: &Path, args: CrawlArgs, session: &Session) -> Result<Outcome, CliError> {
-    let watch = session.watch()?;
     let list = match &args.seeds_file {
         None => lists::refresh_list(args.which.into(), args.succeed),
         Some(file) => {
@@ -83,7 +82,7 @@ pub(super) fn run(bank: &Path, args: CrawlArgs, session: &Session) -> Result<Out
                         .to_owned(),
                 ));
             }
-            lists::read(file, &watch)?
+            session.run(|watch| lists::read(file, watch))?
         }
     };
     let request = CrawlRequest {
@@ -92,13 +91,11 @@ pub(super) fn run(bank: &Path, args: CrawlArgs, session: &Session) -> Result<Out
         draws: args.draws,
         rng_seed: args.rng_seed,
         top: args.top,
-        beside: Beside::Baselines,
+        compared_with: ComparedWith::Baselines,
         holdouts: args.holdouts,
         budgets: args.budget,
     };
-    let found = Bank::at(bank).evaluate_crawl(&request, &watch);
-    drop(watch);
-    let found = found?;
+    let found = session.run(|watch| Bank::at(bank).evaluate_crawl(&request, watch))?;
     warn_of_absent(&found.list, args.format, session);
     args.format.print(&found, text, csv)
 }
@@ -112,8 +109,7 @@ fn text(found: &CrawlEvaluation) -> String {
         text.push_str(&claim_lines(&fetches.claims));
         text.push('\n');
     }
-    // Writing to a String cannot fail.
-    let _ = writeln!(
+    append_line!(
         text,
         "compared with {} of {}, mean ± standard error; PageRank 1 is that of an average page\n",
         counted(found.draws, "random set"),
@@ -161,7 +157,7 @@ fn text(found: &CrawlEvaluation) -> String {
             let depth = page
                 .depth
                 .map_or_else(|| "not reached".to_owned(), |depth| format!("at {depth}"));
-            let _ = writeln!(
+            append_line!(
                 text,
                 "  {:.1}  {depth}  {}",
                 page.pagerank * pages,
@@ -174,30 +170,11 @@ fn text(found: &CrawlEvaluation) -> String {
 }
 
 fn csv(found: &CrawlEvaluation) -> String {
-    let header = [
-        "depth",
-        "new_pages",
-        "pages",
-        "share",
-        "pagerank",
-        "mean_pagerank",
-        "spam_share",
-        "value",
-        "random_new_pages",
-        "random_new_pages_error",
-        "random_pages",
-        "random_pages_error",
-        "random_share",
-        "random_share_error",
-        "random_pagerank",
-        "random_pagerank_error",
-        "random_mean_pagerank",
-        "random_mean_pagerank_error",
-        "random_spam_share",
-        "random_spam_share_error",
-        "random_value",
-        "random_value_error",
-    ];
+    let header = "depth,new_pages,pages,share,pagerank,mean_pagerank,spam_share,value,\
+                  random_new_pages,random_new_pages_error,random_pages,random_pages_error,\
+                  random_share,random_share_error,random_pagerank,random_pagerank_error,\
+                  random_mean_pagerank,random_mean_pagerank_error,random_spam_share,\
+                  random_spam_share_error,random_value,random_value_error";
     let row = |at: &CrawlDepth| {
         let mut row = vec![
             at.depth.to_string(),
@@ -223,5 +200,5 @@ fn csv(found: &CrawlEvaluation) -> String {
         row
     };
     let rows: Vec<Vec<String>> = found.depths.iter().map(row).collect();
-    comma_separated(&header, &rows)
+    comma_separated(header, &rows)
 }

@@ -1,17 +1,17 @@
 //! `evaluate distances`: measures distances between cores.
 
-use std::fmt::Write;
 use std::path::Path;
 
 use clap::Args;
-use seedbank::engine::{Bank, DistanceSpread, DistancesEvaluation, DistancesRequest};
+use seedbank::engine::Bank;
+use seedbank::engine::evaluate::{DistanceSpread, DistancesEvaluation, DistancesRequest};
 use seedbank::shown::counted;
 
-use super::printed::{TableFormatArgs, claim_lines, state_line};
+use super::output::{TableFormatArgs, claim_lines, state_line};
 use crate::cli::failure::CliError;
 use crate::cli::session::{Outcome, Session};
 use crate::cli::table::{aligned, comma_separated, or_nothing, plus_minus};
-use crate::cli::values::{WhichArgs, whole};
+use crate::cli::values::{WhichArgs, integer};
 
 /// The maximum number of cores in the distance matrix of text output.
 const SHOWN: usize = 25;
@@ -34,11 +34,11 @@ pub(super) struct DistancesArgs {
     which: WhichArgs,
     /// Maximum number of cores, in order of rank
     #[arg(long, value_name = "N", default_value_t = 100,
-        value_parser = whole::<u32>(1..=10_000))]
+        value_parser = integer::<u32>(1..=10_000))]
     cores: u32,
     /// Number of pages to estimate the average distance from
     #[arg(long, value_name = "N", default_value_t = 400,
-        value_parser = whole::<u32>(1..=u32::MAX))]
+        value_parser = integer::<u32>(1..=u32::MAX))]
     samples: u32,
     /// Seed of the random sample
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -58,10 +58,8 @@ pub(super) fn run(
         samples: args.samples,
         rng_seed: args.rng_seed,
     };
-    let watch = session.watch()?;
-    let found = Bank::at(bank).evaluate_distances(&request, &watch);
-    drop(watch);
-    args.format.print(&found?, text, csv)
+    let found = session.run(|watch| Bank::at(bank).evaluate_distances(&request, watch))?;
+    args.format.print(&found, text, csv)
 }
 
 fn text(found: &DistancesEvaluation) -> String {
@@ -72,8 +70,7 @@ fn text(found: &DistancesEvaluation) -> String {
         counted(found.cores.len(), "core"),
         state_line(&found.state)
     );
-    // Writing to a String cannot fail.
-    let _ = writeln!(
+    append_line!(
         text,
         "average distance between pages: {} links, from {} of {} with links\n",
         plus_minus(found.graph.mean, 3),
@@ -134,7 +131,7 @@ fn matrix(found: &DistancesEvaluation) -> String {
     let mut text = aligned(&header, &rows);
     if found.cores.len() > SHOWN {
         let more = found.cores.len() - SHOWN;
-        let _ = writeln!(
+        append_line!(
             text,
             "{} more; --format csv prints all",
             counted(more, "core")
@@ -145,7 +142,7 @@ fn matrix(found: &DistancesEvaluation) -> String {
 
 /// Formats the result as CSV: one line per ordered pair of cores.
 fn csv(found: &DistancesEvaluation) -> String {
-    let header = ["from", "to", "from_seed", "to_seed", "distance"];
+    let header = "from,to,from_seed,to_seed,distance";
     let mut rows = Vec::new();
     for (from, row) in found.cores.iter().zip(&found.distances) {
         for (to, distance) in found.cores.iter().zip(row) {
@@ -160,5 +157,5 @@ fn csv(found: &DistancesEvaluation) -> String {
             }
         }
     }
-    comma_separated(&header, &rows)
+    comma_separated(header, &rows)
 }

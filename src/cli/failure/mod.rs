@@ -1,24 +1,24 @@
 //! The errors of the command line, with their exit statuses and texts.
 
-mod foreign;
 mod hints;
-mod words;
+mod plan_texts;
+mod unsupported_input;
 
 use std::error::Error;
 use std::io;
 use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue};
-use seedbank::engine::{EngineError, Failure, PlanError};
+use seedbank::engine::EngineError;
+use seedbank::engine::error::{ErrorKind, PlanError};
 use seedbank::serve::ServeError;
 use seedbank::shown::{plain, shortened};
 use seedbank::synth::SynthError;
 use seedbank::watch::{Interrupted, is_interrupted};
 
 use super::time_limit::TimeLimit;
-pub(super) use foreign::quoted as for_shell;
-
 pub(super) use hints::{LIVE_DAMAGED, UNACKNOWLEDGED, UNPUBLISHED};
+pub(super) use unsupported_input::quoted as for_shell;
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
@@ -116,13 +116,13 @@ impl CliError {
 
     pub(super) fn exit_status(&self) -> u8 {
         match self {
-            Self::Engine(e) => match e.failure() {
-                Failure::Failed => 1,
-                Failure::Usage => 2,
-                Failure::Refused => 3,
-                Failure::Unavailable => 4,
-                Failure::Unknown => 5,
-                Failure::Interrupted => 130,
+            Self::Engine(e) => match e.kind() {
+                ErrorKind::Failed => 1,
+                ErrorKind::Usage => 2,
+                ErrorKind::Rejected => 3,
+                ErrorKind::Unavailable => 4,
+                ErrorKind::NotFound => 5,
+                ErrorKind::Interrupted => 130,
             },
             Self::Usage(_)
             | Self::Serve(ServeError::Open(_))
@@ -173,12 +173,12 @@ impl CliError {
     pub(super) fn text(&self) -> String {
         let text = match self {
             Self::PlanText { path, source } => {
-                let text = words::plan(source).unwrap_or_else(|| chain(source));
+                let text = plan_texts::plan(source).unwrap_or_else(|| chain(source));
                 let lines: Vec<_> = text.lines().map(plain).collect();
                 return format!("{}: {}", plain(&path.to_string_lossy()), lines.join("\n"));
             }
             Self::Engine(e) => {
-                let text = words::engine(e).unwrap_or_else(|| chain(e));
+                let text = plan_texts::engine(e).unwrap_or_else(|| chain(e));
                 match e.hint().as_ref().and_then(hints::inline) {
                     Some(hint) => format!("{text}; {hint}"),
                     None => text,
@@ -193,15 +193,15 @@ impl CliError {
 /// Joins an error and its causes.
 fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let said = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
         // A transparent error has the same text as its source.
-        if !text.ends_with(&said) {
+        if !text.ends_with(&cause_text) {
             text.push_str(": ");
-            text.push_str(&said);
+            text.push_str(&cause_text);
         }
-        cause = error.source();
+        source = cause.source();
     }
     text
 }
@@ -232,14 +232,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn causes_are_told_once() {
+    fn causes_appear_once() {
         let error = CliError::from(EngineError::Write {
             path: "a/b".into(),
             source: io::Error::other("no"),
         });
         assert_eq!(error.text(), "cannot write a/b: no");
         assert_eq!(error.exit_status(), 1);
-        let error = CliError::from(EngineError::NoPlan("x".to_owned()));
+        let error = CliError::from(EngineError::UnknownPlan("x".to_owned()));
         assert_eq!(error.text(), "the bank has no plan \"x\"");
         assert_eq!(error.exit_status(), 2);
     }

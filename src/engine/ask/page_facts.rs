@@ -147,7 +147,7 @@ impl Bank {
     /// What the bank knows of a page.
     ///
     /// The URL may be written in any way that ingest accepts; one that the bank does not know is
-    /// [`EngineError::NotKnown`], with the nearest pages that it knows.
+    /// [`EngineError::UnknownPage`], with the nearest pages that it knows.
     ///
     /// Cost: the rows that link to the page and who carries them; for each site that is named its
     /// pages that link here, and for each plan at most 20 point reads. Memory: a count for each site
@@ -169,7 +169,7 @@ impl Bank {
             alias: views.alias(page, &record)?,
             spam: record.spam,
             spam_given_of: given_of(record.spam_given.is_some(), of_site.spam.is_some()),
-            quality: record.quality.map(Value::of_quality),
+            quality: record.quality.map(Value::from_quality),
             quality_given_of: given_of(record.quality_given.is_some(), record.quality.is_some()),
             clicks: record.clicks,
             uncrawled_outlinks: uncrawled_outlinks(&views, page, &record)?,

@@ -8,12 +8,13 @@ use serde::{Deserialize, Serialize};
 
 use super::answers::Which;
 use super::views::Views;
+use crate::engine::error::RequestError;
 use crate::engine::plan::{NAME_PATTERN, Plan, PlanOptions};
 use crate::engine::refresh::cover::sites::{facts, uncrawled_of_rows};
-use crate::engine::whole::Whole;
-use crate::engine::{Bank, EngineError, RequestError};
+use crate::engine::web_graph::LoadedGraph;
+use crate::engine::{Bank, EngineError};
 use seedbank_algorithms::cover::{
-    PUniq, Value, Weights, page_value, pagerank_weight, shares_within, value_weight,
+    PUniq, Value, Weights, apportion_bounded, page_value, pagerank_weight, value_weight,
 };
 use seedbank_algorithms::page::SiteId;
 use seedbank_algorithms::watch::Watch;
@@ -53,7 +54,7 @@ impl QuotaBy {
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
-/// use seedbank::engine::QuotaRequest;
+/// use seedbank::engine::ask::QuotaRequest;
 ///
 /// let quotas = bank.quotas(&QuotaRequest { pages: 3, ..QuotaRequest::default() }, &Unwatched)?;
 /// assert_eq!(quotas.sites.iter().map(|site| u64::from(site.quota)).sum::<u64>(), quotas.placed);
@@ -140,7 +141,7 @@ impl Bank {
         let sites = sites(store, watch)?;
         let weights = weights(store, &sites, request.by, of_plan.as_ref(), watch)?;
         let bounds: Vec<u32> = sites.iter().map(|(_, site)| bound(site)).collect();
-        let quotas = shares_within(request.pages, &weights, &bounds);
+        let quotas = apportion_bounded(request.pages, &weights, &bounds);
         let sum: u128 = weights.iter().copied().map(u128::from).sum();
         let rows = sites.into_iter().zip(quotas).zip(&weights);
         let mut rows: Vec<SiteQuota> = rows
@@ -211,7 +212,7 @@ fn plan_of(views: &Views, request: &QuotaRequest) -> Result<Option<OfPlan>, Engi
     };
     let (refresh, record) = views.find(&which)?;
     let worth = match request.by {
-        QuotaBy::Value => worth(&PlanOptions::from_kept(&record.settings)?)?,
+        QuotaBy::Value => worth(&PlanOptions::from_stored(&record.settings)?)?,
         _ => Worth::default(),
     };
     Ok(Some(OfPlan {
@@ -222,10 +223,10 @@ fn plan_of(views: &Views, request: &QuotaRequest) -> Result<Option<OfPlan>, Engi
 }
 
 fn worth(options: &PlanOptions) -> Result<Worth, EngineError> {
-    let (weights, p_uniq) = match options.decide()? {
+    let (weights, p_uniq) = match options.resolve()? {
         Plan::Cover(choice) => (choice.weights, choice.p_uniq),
         Plan::Web(choice)
-            if choice.value_by == seedbank_algorithms::cover::web::ValueBy::Weights =>
+            if choice.value_by == seedbank_algorithms::cover::global::ValueBy::Weights =>
         {
             (choice.weights, choice.p_uniq)
         }
@@ -273,7 +274,7 @@ fn weights(
             .map(|(_, site)| site.known_quality + site.crawled_quality)
             .collect()),
         QuotaBy::Pagerank => {
-            let (of_sites, _) = Whole::load(store, watch)?.by_site(watch)?;
+            let (of_sites, _) = LoadedGraph::load(store, watch)?.pagerank_by_site(watch)?;
             let of_sites: BTreeMap<SiteId, f64> = of_sites.into_iter().collect();
             let of = |id: &SiteId| pagerank_weight(of_sites.get(id).copied().unwrap_or(0.0));
             Ok(sites.iter().map(|(id, _)| of(id)).collect())
@@ -315,8 +316,11 @@ fn value(
     if site.crawled == 0 {
         return Ok(0);
     }
-    let by_digests = || PUniq::of_digests(site.distinct_digests.into(), site.with_digest.into());
-    let p_uniq = worth.p_uniq.map_or_else(by_digests, PUniq::fixed);
+    let p_uniq = PUniq::new(
+        worth.p_uniq,
+        site.distinct_digests.into(),
+        site.with_digest.into(),
+    );
     let of_rows = uncrawled_of_rows(store, id)?;
     let mut sum = 0_i64;
     for entry in store.scan_under(&tables::PAGES, &id.0.to_be_bytes())? {

@@ -8,10 +8,11 @@ use super::answers::{
     AliasView, BatchSummary, BatchView, ByPolicy, CoreView, Evidence, History, PageView, Seed,
     SuccessorView, Which,
 };
+use crate::engine::error::PlanError;
 use crate::engine::plan::{DEFAULT_PLAN, Method, PlanOptions};
 use crate::engine::policy::pinned_urls;
 use crate::engine::refresh::RefreshView;
-use crate::engine::{Bank, EngineError, PlanError};
+use crate::engine::{Bank, EngineError};
 use seedbank_algorithms::cover::Value;
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
@@ -45,7 +46,7 @@ impl Views {
 
     /// The parameters of a plan or refresh, as they are stored.
     pub(super) fn options(&self, settings: &str) -> Result<PlanOptions, PlanError> {
-        let mut options = PlanOptions::from_kept(settings)?;
+        let mut options = PlanOptions::from_stored(settings)?;
         if self.hides_folders {
             options.hide_folders();
         }
@@ -106,7 +107,7 @@ impl Views {
         let Some(refresh) = which.refresh else {
             let plan = which.plan.as_deref().unwrap_or(DEFAULT_PLAN);
             let found = self.reader.get(&tables::PLANS, &plan.to_owned())?;
-            let found = found.ok_or_else(|| EngineError::NoPlan(plan.to_owned()))?;
+            let found = found.ok_or_else(|| EngineError::UnknownPlan(plan.to_owned()))?;
             let refresh = found.last_refresh;
             return Ok((refresh, self.reader.need(&tables::REFRESHES, &refresh)?));
         };
@@ -114,13 +115,13 @@ impl Views {
         let Some(record) = record else {
             let given = self.reader.counters()?.refresh;
             return Err(if (1..=given).contains(&refresh) {
-                EngineError::Forgotten(refresh)
+                EngineError::DeletedRefresh(refresh)
             } else {
-                EngineError::NoRefresh(refresh)
+                EngineError::UnknownRefresh(refresh)
             });
         };
         match &which.plan {
-            Some(plan) if *plan != record.plan => Err(EngineError::OtherPlan {
+            Some(plan) if *plan != record.plan => Err(EngineError::RefreshOfOtherPlan {
                 refresh,
                 found: record.plan,
                 asked: plan.clone(),
@@ -178,13 +179,13 @@ impl Bank {
         Ok(())
     }
 
-    /// One core of a refresh, by its rank from 1; [`EngineError::NoCore`] where there is none.
+    /// One core of a refresh, by its rank from 1; [`EngineError::UnknownCore`] where there is none.
     pub fn core(&self, which: &Which, rank: u32) -> Result<CoreView, EngineError> {
         let views = Views::open(self)?;
         let (refresh, record) = views.find(which)?;
         match views.reader.get(&tables::CORES, &(refresh, rank))? {
             Some(core) => core_view(&views, refresh, rank, &core),
-            None => Err(EngineError::NoCore {
+            None => Err(EngineError::UnknownCore {
                 refresh,
                 rank,
                 cores: record.cores,
@@ -404,7 +405,7 @@ fn page_view(views: &Views, page: PageId, record: &PageRecord) -> Result<PageVie
         state: record.state,
         alias: views.alias(page, record)?,
         spam: record.spam,
-        quality: record.quality.map(Value::of_quality),
+        quality: record.quality.map(Value::from_quality),
         clicks: record.clicks,
         uncrawled_outlinks: uncrawled_outlinks(views, page, record)?,
         uncrawled_given: record.uncrawled_given.is_some(),

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use super::answers::PageScore;
 use crate::engine::ask::views::Views;
-use crate::engine::{EngineError, Plan, PlanOptions};
+use crate::engine::plan::Plan;
+use crate::engine::{EngineError, PlanOptions};
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_store::blocks::BLOCK;
 use seedbank_store::evidence::{Member, Reach};
@@ -52,7 +53,7 @@ impl ByPlan {
         };
         let list = views.reader.list(*refresh)?;
         let ranks = list.into_iter().map(|(rank, seed)| (seed.page, rank));
-        let kept = match PlanOptions::from_kept(&record.settings)?.decide()? {
+        let kept = match PlanOptions::from_stored(&record.settings)?.resolve()? {
             Plan::Cores(_) => Kept::Cores(*refresh),
             Plan::Cover(_) => Kept::Cover(*refresh),
             Plan::Web(_) => over_web(views, *refresh)?,

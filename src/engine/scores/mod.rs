@@ -7,12 +7,12 @@ pub use answers::{PageScore, ScoresReport, ScoresRequest};
 
 use super::ask::views::Views;
 use super::plan::DEFAULT_PLAN;
-use super::whole::Whole;
+use super::web_graph::LoadedGraph;
 use super::{Bank, EngineError, Which};
 use by_plan::ByPlan;
 use seedbank_algorithms::evaluate::harmonic;
-use seedbank_algorithms::evaluate::harmonic::MOST_SOURCES;
-use seedbank_algorithms::graph::{Csr, WholeGraph, number};
+use seedbank_algorithms::evaluate::harmonic::MAX_SOURCES;
+use seedbank_algorithms::graph::{Csr, PageGraph, number};
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::rank::pagerank;
 use seedbank_algorithms::watch::Watch;
@@ -33,7 +33,8 @@ impl Bank {
     ///
     /// ```
     #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
-    /// use seedbank::engine::{EngineError, ScoresRequest};
+    /// use seedbank::engine::EngineError;
+    /// use seedbank::engine::scores::ScoresRequest;
     ///
     /// let mut scores = Vec::new();
     /// let report = bank.scores(
@@ -111,14 +112,14 @@ fn refresh(
         refresh: None,
     };
     match views.find(&which) {
-        Err(EngineError::NoPlan(name)) if request.plan.is_none() && name == DEFAULT_PLAN => {
+        Err(EngineError::UnknownPlan(name)) if request.plan.is_none() && name == DEFAULT_PLAN => {
             Ok(None)
         }
         found => found.map(Some),
     }
 }
 
-/// The live pages of a site in the order of their URLs, as [`Whole`] numbers them.
+/// The live pages of a site in the order of their URLs, as [`LoadedGraph`] numbers them.
 fn live(
     views: &Views,
     site: seedbank_algorithms::page::SiteId,
@@ -149,7 +150,7 @@ struct Measured {
 
 impl Measured {
     fn new(views: &Views, rng_seed: u64, watch: &dyn Watch) -> Result<Self, EngineError> {
-        let Whole { graph, sites } = Whole::load(&views.reader, watch)?;
+        let LoadedGraph { graph, sites } = LoadedGraph::load(&views.reader, watch)?;
         watch.stage("rank the whole graph", None);
         let (pagerank, _) = pagerank(&graph, watch)?;
         watch.stage("measure distances", None);
@@ -159,7 +160,7 @@ impl Measured {
         let pages = 0..number(out_degree.len());
         let in_degree = pages.map(|page| number(predecessors.list(page).len()));
         let in_degree = in_degree.collect();
-        let harmonic = harmonic(&successors, &predecessors, MOST_SOURCES, rng_seed, watch)?;
+        let harmonic = harmonic(&successors, &predecessors, MAX_SOURCES, rng_seed, watch)?;
         Ok(Self {
             sites,
             in_degree,
@@ -171,7 +172,7 @@ impl Measured {
 }
 
 /// The pages that link to each page, ascending.
-fn predecessors(graph: &WholeGraph) -> Csr {
+fn predecessors(graph: &PageGraph) -> Csr {
     let links: usize = graph.out_degree.iter().map(|degree| *degree as usize).sum();
     let mut predecessors = Csr::with_capacity(graph.out_degree.len(), links);
     for page in 0..graph.pages() {

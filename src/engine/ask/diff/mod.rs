@@ -23,9 +23,10 @@ pub(super) use side::Side;
 
 use super::answers::SuccessorView;
 use super::views::{Views, successor_view};
+use crate::engine::error::RequestError;
 use crate::engine::history::succession::{OldSeed, Successors};
 use crate::engine::plan::DEFAULT_PLAN;
-use crate::engine::{Bank, EngineError, RequestError, Which};
+use crate::engine::{Bank, EngineError, Which};
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::{RefreshId, RefreshRecord, SeedEvidence};
@@ -170,10 +171,10 @@ fn find_numbered(
         refresh: Some(refresh),
     };
     match views.find(&which) {
-        Err(EngineError::NoRefresh(number))
+        Err(EngineError::UnknownRefresh(number))
             if number > 0 && number <= views.reader.counters()?.refresh =>
         {
-            Err(EngineError::Forgotten(number))
+            Err(EngineError::DeletedRefresh(number))
         }
         found => found,
     }
@@ -189,7 +190,7 @@ fn last_two(views: &Views, plan: &str) -> Result<(Found, Found), EngineError> {
             plan: plan.to_owned(),
             only,
         }),
-        _ => Err(EngineError::NoPlan(plan.to_owned())),
+        _ => Err(EngineError::UnknownPlan(plan.to_owned())),
     }
 }
 
