@@ -28,6 +28,22 @@ pub(super) const ORDERS: &[Order] = &[
         lines: &[&["clock", "shown", "columns"], &["ingest", "synth"]],
     },
     Order {
+        of: "src/store",
+        folder: &[],
+        lines: &[
+            &["table_info"],
+            &["format"],
+            &["error"],
+            &["disk", "sorter"],
+            &["rocks"],
+            &["tables"],
+            &["check"],
+            &["publish"],
+            &["backup"],
+            &["maintenance"],
+        ],
+    },
+    Order {
         of: "src",
         folder: &[],
         lines: &[

@@ -14,18 +14,18 @@
 //! has a name in `files` is whole, and a backup that was killed leaves nothing but files that no
 //! list names, which the next one uses or removes.
 
-mod list;
-mod places;
+mod create;
+mod inventory;
+mod repository;
 mod restore;
-mod shelf;
+mod separate_folders;
 mod sources;
-mod take;
-mod verdict;
+mod verify;
 
-pub use list::BackupSummary;
-pub(super) use places::are_apart;
+pub use create::{BackupReport, BackupRequest, backup};
+pub use inventory::BackupSummary;
+pub(crate) use repository::set_mode;
 pub use restore::{RestoreReport, restore};
-pub(super) use shelf::set_mode;
-pub(super) use sources::{mode, sources};
-pub use take::{BackupReport, BackupRequest, backup};
-pub use verdict::{BackupView, Backups, DamagedBackup, backups};
+pub(crate) use separate_folders::are_apart;
+pub(crate) use sources::{mode, sources};
+pub use verify::{BackupView, Backups, DamagedBackup, backups};

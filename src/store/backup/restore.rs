@@ -7,18 +7,18 @@ use std::time::Instant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::list::{BackupSummary, List, Listed, STATE};
-use super::places::are_apart;
-use super::shelf::{Found, Shelf, set_mode};
-use super::verdict::{fault_of, faults};
-use crate::backup_error::BackupError;
-use crate::content::{Content, copy};
-use crate::create::make_at;
+use super::inventory::{BackupSummary, List, Listed, STATE};
+use super::repository::{Found, Shelf, set_mode};
+use super::separate_folders::are_apart;
+use super::verify::{fault_of, faults};
+use crate::disk::folder::{end_copy, sync_folder, write_marker};
+use crate::disk::free_space::has_room;
+use crate::disk::verified_copy::{Content, copy};
+use crate::error::BackupError;
 use crate::error::StoreError;
-use crate::folder::{end_copy, sync_folder, write_marker};
 use crate::format::older_from;
-use crate::free_room::has_room;
-use crate::from_state::{begin, surround};
+use crate::publish::bank_from_state::{begin, surround};
+use crate::publish::create::make_at;
 use seedbank_algorithms::watch::Watch;
 
 /// What was restored.
@@ -168,7 +168,7 @@ fn fill(
         };
         copy_listed(list.made.backup, shelf, file, &folder.join(name), watch)?;
     }
-    let rejects = place.join(super::list::REJECTS);
+    let rejects = place.join(super::inventory::REJECTS);
     sync_folder(&rejects).map_err(StoreError::io("write to", &rejects))?;
     let counters = surround(place, epoch, format)?.counters()?;
     let said = (list.made.batch, list.made.refresh);

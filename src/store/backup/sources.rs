@@ -5,10 +5,10 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use super::list::{REJECTS, STATE};
+use super::inventory::{REJECTS, STATE};
+use crate::disk::folder::names_in;
 use crate::error::StoreError;
-use crate::folder::names_in;
-use crate::records::BatchId;
+use crate::tables::records::BatchId;
 
 /// A file of the bank.
 pub(crate) struct Source {

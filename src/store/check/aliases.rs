@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use roaring::RoaringTreemap;
 
 use super::{Walk, mix};
-use crate::aliases::{AliasIn, AliasLinks, AliasRecord};
 use crate::error::StoreError;
-use crate::records::PageState;
 use crate::tables;
+use crate::tables::records::PageState;
+use crate::tables::records::aliases::{AliasIn, AliasLinks, AliasRecord};
 use seedbank_algorithms::page::PageId;
 
 /// A hash of the way from a page to another one, which is an alias or links to one.

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use super::web::OverWeb;
+use super::web_covers::OverWeb;
 use super::{Walk, bitmap_name};
 use crate::error::StoreError;
-use crate::records::{RefreshRecord, SeedEvidence};
+use crate::tables::records::{RefreshRecord, SeedEvidence};
 use crate::tables::{self, BitmapKey, CoveredKey};
 use seedbank_algorithms::page::{PageSet, SiteId};
 

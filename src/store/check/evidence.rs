@@ -5,10 +5,10 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Walk, bitmap_name, hash, mix};
-use crate::blocks::BLOCK;
 use crate::error::StoreError;
-use crate::evidence::{SidePlace, Standings};
-use crate::records::{RefreshId, RefreshRecord};
+use crate::tables::records::evidence::{SidePlace, Standings};
+use crate::tables::records::page_blocks::BLOCK;
+use crate::tables::records::{RefreshId, RefreshRecord};
 use crate::tables::{self, BitmapKey, VectorKey, VectorSide};
 use seedbank_algorithms::page::{PageId, PageSet, SiteId};
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::{SiteCounts, Walk, mix};
 use crate::error::StoreError;
-use crate::links::LinkKey;
 use crate::tables;
+use crate::tables::records::links::LinkKey;
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
 
 /// A hash of a link from a block of pages to a page of the same site.

@@ -3,7 +3,7 @@
 use super::Walk;
 use crate::error::StoreError;
 use crate::format::{FORMAT, older_from};
-use crate::records::{Counters, Meta};
+use crate::tables::records::{Counters, Meta};
 use crate::tables::{META, MetaKey};
 
 impl Walk<'_> {

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::covers::{Picks, Seeds};
-use super::web::OverWeb;
+use super::web_covers::OverWeb;
 use super::{Walk, bitmap_name, vector_name};
 use crate::Hash128;
 use crate::error::StoreError;
-use crate::records::{Counters, RefreshRecord};
+use crate::tables::records::{Counters, RefreshRecord};
 use crate::tables::{self, BitmapKey};
 
 impl Walk<'_> {
@@ -291,8 +291,8 @@ impl Walk<'_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::records::{BatchCounts, BatchKind, BatchRecord, Settings};
     use crate::tables::BitmapKey;
+    use crate::tables::records::{BatchCounts, BatchKind, BatchRecord, Settings};
     use crate::{Changes, Writer, create, tables};
     use seedbank_algorithms::page::PageSet;
     use seedbank_algorithms::watch::Unwatched;

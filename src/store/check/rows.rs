@@ -2,7 +2,7 @@
 
 use super::{Walk, hash, mix};
 use crate::error::StoreError;
-use crate::links::{LinkBlock, LinkKey};
+use crate::tables::records::links::{LinkBlock, LinkKey};
 use crate::{Hash128, row_hash, tables};
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
 

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::{SiteCounts, Walk};
 use crate::error::StoreError;
-use crate::records::{Counters, SiteRecord};
 use crate::tables;
+use crate::tables::records::{Counters, SiteRecord};
 use seedbank_algorithms::page::{MAX_QUALITY, SiteId};
 
 impl Walk<'_> {

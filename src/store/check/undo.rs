@@ -2,10 +2,10 @@
 
 use super::Walk;
 use crate::error::StoreError;
-use crate::keep::is_kept;
-use crate::records::{Counters, UndoRecord};
+use crate::tables::records::undo::Overwritten;
+use crate::tables::records::{Counters, UndoRecord};
+use crate::tables::undo_capture::is_kept;
 use crate::tables::{self, ALL, MetaKey};
-use crate::undo::Overwritten;
 
 impl Walk<'_> {
     pub(super) fn undo(&mut self, counters: &Counters) -> Result<(), StoreError> {

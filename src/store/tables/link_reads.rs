@@ -1,0 +1,234 @@
+//! Reads of links: what a page or a row links to, and who links to it.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use roaring::{RoaringBitmap, RoaringTreemap};
+
+use super::records::links::{CarriedRow, Link, LinkBlock, LinkKey};
+use super::schema as tables;
+use super::store::Store;
+use super::table::Table;
+use crate::error::StoreError;
+use seedbank_algorithms::page::{PageId, RowId, SiteId};
+use seedbank_algorithms::watch::Watch;
+
+impl Store {
+    /// The lists of a block; empty where none are kept.
+    pub fn links<T: Link>(
+        &self,
+        table: &Table<LinkKey, LinkBlock<T>>,
+        key: LinkKey,
+    ) -> Result<LinkBlock<T>, StoreError> {
+        Ok(self.get(table, &key)?.unwrap_or_default())
+    }
+
+    /// The intra-site targets of a page, ascending.
+    pub fn intra(&self, page: PageId) -> Result<Vec<u32>, StoreError> {
+        let (key, place) = LinkKey::of_page(page);
+        Ok(self.links(&tables::INTRA, key)?.at(place).to_vec())
+    }
+
+    /// All links of a page that count, ascending; `row` is the index of its row.
+    pub fn links_of(&self, page: PageId, row: Option<u32>) -> Result<Vec<PageId>, StoreError> {
+        let intra = self.intra(page)?.into_iter();
+        let mut links: Vec<PageId> = intra.map(|index| PageId::new(page.site(), index)).collect();
+        if let Some(row) = row {
+            links.extend(self.need_row(RowId::new(page.site(), row))?);
+        }
+        links.sort_unstable();
+        Ok(links)
+    }
+
+    /// All pages of a site with intra-site links and their targets, both ascending.
+    pub fn intra_of(
+        &self,
+        site: SiteId,
+    ) -> Result<impl Iterator<Item = Result<(PageId, Vec<u32>), StoreError>>, StoreError> {
+        let blocks = self.scan_under(&tables::INTRA, &site.0.to_be_bytes())?;
+        Ok(lists_of(blocks).map(move |list| {
+            let (_, index, targets) = list?;
+            Ok((PageId::new(site, index), targets))
+        }))
+    }
+
+    /// The targets of a row, ascending; `None` where there is no such row.
+    pub fn row(&self, row: RowId) -> Result<Option<Vec<PageId>>, StoreError> {
+        let (key, place) = LinkKey::of_row(row);
+        let targets = self.links(&tables::ROWS, key)?.at(place).to_vec();
+        Ok((!targets.is_empty()).then_some(targets))
+    }
+
+    /// The targets of a row that another record says is there.
+    pub fn need_row(&self, row: RowId) -> Result<Vec<PageId>, StoreError> {
+        self.row(row)?.ok_or_else(|| StoreError::Damaged {
+            table: tables::ROWS.name,
+            key: row.to_string(),
+            what: "the row is missing".to_owned(),
+        })
+    }
+
+    /// The pages that link to any of these, whatever they are now.
+    ///
+    /// Cost: each block of links that has a link to one of them is read once, however many it has.
+    pub fn linking_any(
+        &self,
+        pages: &RoaringTreemap,
+        watch: &dyn Watch,
+    ) -> Result<RoaringTreemap, StoreError> {
+        let mut inside = BTreeSet::new();
+        let mut blocks = BTreeSet::new();
+        for page in pages.iter().map(PageId) {
+            watch.proceed()?;
+            let (key, place) = LinkKey::of_page(page);
+            let of_site = |&block: &u32| LinkKey {
+                site: page.site(),
+                block,
+            };
+            let own = self.links(&tables::INTRA_IN, key)?;
+            inside.extend(own.at(place).iter().map(of_site));
+            blocks.extend(self.links(&tables::CITERS, key)?.at(place));
+        }
+        let mut linking = RoaringTreemap::new();
+        for key in inside {
+            watch.proceed()?;
+            for (place, targets) in self.links(&tables::INTRA, key)?.lists() {
+                let mut targets = targets.iter().map(|&index| PageId::new(key.site, index));
+                if targets.any(|target| pages.contains(target.0)) {
+                    linking.insert(PageId::new(key.site, key.index(place)).0);
+                }
+            }
+        }
+        for key in blocks {
+            watch.proceed()?;
+            for (place, targets) in self.links(&tables::ROWS, key)?.lists() {
+                if !targets.iter().any(|target| pages.contains(target.0)) {
+                    continue;
+                }
+                let row = RowId::new(key.site, key.index(place));
+                let members = self.need(&tables::ROW_MEMBERS, &row)?.pages;
+                linking.extend(members.iter().map(|index| PageId::new(key.site, index).0));
+            }
+        }
+        Ok(linking)
+    }
+
+    /// How many pages of each site link to a page, in the order of the sites.
+    ///
+    /// Memory: a few bytes for each site. Cost: the rows that link to it, and who carries them.
+    pub fn linking_sites(&self, page: PageId) -> Result<Vec<(SiteId, u64)>, StoreError> {
+        let (key, place) = LinkKey::of_page(page);
+        let citers = self.links(&tables::CITERS, key)?;
+        let mut sites = Vec::new();
+        let own = self.linking_inside(page)?.len();
+        if own > 0 {
+            sites.push((page.site(), own));
+        }
+        for blocks in citers.at(place).chunk_by(|a, b| a.site == b.site) {
+            let mut pages = 0;
+            for block in blocks {
+                for row in self.citing_rows(page, std::slice::from_ref(block))? {
+                    pages += self.need(&tables::ROW_MEMBERS, &row)?.pages.len();
+                }
+            }
+            sites.extend(blocks.first().map(|block| (block.site, pages)));
+        }
+        sites.sort_unstable();
+        Ok(sites)
+    }
+
+    /// The pages of a site that link to a page, by their indexes.
+    pub fn linking_from(&self, page: PageId, site: SiteId) -> Result<RoaringBitmap, StoreError> {
+        if site == page.site() {
+            return self.linking_inside(page);
+        }
+        let (key, place) = LinkKey::of_page(page);
+        let citers = self.links(&tables::CITERS, key)?;
+        let mut linking = RoaringBitmap::new();
+        let of_site = citers.at(place).iter().filter(|block| block.site == site);
+        for block in of_site {
+            for row in self.citing_rows(page, std::slice::from_ref(block))? {
+                linking |= self.need(&tables::ROW_MEMBERS, &row)?.pages;
+            }
+        }
+        Ok(linking)
+    }
+
+    /// The pages that link to a page of the same site, by their indexes.
+    fn linking_inside(&self, page: PageId) -> Result<RoaringBitmap, StoreError> {
+        let (key, place) = LinkKey::of_page(page);
+        let mut linking = RoaringBitmap::new();
+        for &block in self.links(&tables::INTRA_IN, key)?.at(place) {
+            let of_block = LinkKey {
+                site: page.site(),
+                block,
+            };
+            let targets = self.links(&tables::INTRA, of_block)?;
+            let places = targets.places_of(page.index());
+            linking.extend(places.map(|at| of_block.index(at)));
+        }
+        Ok(linking)
+    }
+
+    /// The rows that link to a page, in order; `blocks` are the blocks with such rows.
+    pub fn citing_rows(&self, page: PageId, blocks: &[LinkKey]) -> Result<Vec<RowId>, StoreError> {
+        let mut rows = Vec::new();
+        for &key in blocks {
+            let links = self.links(&tables::ROWS, key)?;
+            let places = links.places_of(page);
+            rows.extend(places.map(|place| RowId::new(key.site, key.index(place))));
+        }
+        Ok(rows)
+    }
+
+    /// The rows of sites with their targets, ascending.
+    pub fn rows_of(
+        &self,
+        sites: Range<u32>,
+    ) -> Result<impl Iterator<Item = Result<(RowId, Vec<PageId>), StoreError>>, StoreError> {
+        Ok(
+            lists_of(self.scan_sites(&tables::ROWS, sites)?).map(|list| {
+                let (site, index, targets) = list?;
+                Ok((RowId::new(site, index), targets))
+            }),
+        )
+    }
+
+    /// The rows of sites with their targets, ascending, and the pages that carry each row.
+    pub fn carried_rows(
+        &self,
+        sites: Range<u32>,
+    ) -> Result<impl Iterator<Item = Result<CarriedRow, StoreError>>, StoreError> {
+        let mut members = self.scan_sites(&tables::ROW_MEMBERS, sites.clone())?;
+        Ok(self.rows_of(sites)?.map(move |row| {
+            let (row, targets) = row?;
+            match members.next().transpose()? {
+                Some((other, members)) if other == row => Ok((row, members, targets)),
+                _ => Err(StoreError::Damaged {
+                    table: tables::ROW_MEMBERS.name,
+                    key: row.to_string(),
+                    what: "the row has no pages".to_owned(),
+                }),
+            }
+        }))
+    }
+}
+
+/// A list in a block: the site, the index of the page or row, and its entries.
+type SiteList<T> = (SiteId, u32, Vec<T>);
+
+fn lists_of<T: Link>(
+    blocks: impl Iterator<Item = Result<(LinkKey, LinkBlock<T>), StoreError>>,
+) -> impl Iterator<Item = Result<SiteList<T>, StoreError>> {
+    blocks.flat_map(|entry| {
+        let (key, lists, error) = match entry {
+            Ok((key, block)) => (Some(key), block.0, None),
+            Err(e) => (None, Vec::new(), Some(Err(e))),
+        };
+        let lists = lists.into_iter().filter_map(move |(place, list)| {
+            let key = key?;
+            Some(Ok((key.site, key.index(place), list)))
+        });
+        error.into_iter().chain(lists)
+    })
+}

@@ -1,0 +1,102 @@
+//! The bytes of a set of pages that come in ascending order.
+
+use roaring::RoaringBitmap;
+
+use super::codec::{self, Malformed};
+use crate::error::StoreError;
+use seedbank_algorithms::page::{PageId, SiteId};
+
+/// The bytes of a [`PageSet`](seedbank_algorithms::page::PageSet) in the making. It holds a bitmap for one site at a time
+/// and bytes for the others: 22 for a site with a single page, where a set takes some 266.
+#[derive(Debug, Default)]
+pub struct PageSetBytes {
+    /// What stands after the number of sites, which is known at the end alone.
+    of_sites: Vec<u8>,
+    sites: u64,
+    open: Option<(SiteId, RoaringBitmap)>,
+}
+
+impl PageSetBytes {
+    /// Whether there is no page.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.open.is_none()
+    }
+
+    /// Adds a page, whose site has to be that of the page before it or a later one.
+    pub fn push(&mut self, page: PageId) -> Result<(), StoreError> {
+        let site = page.site();
+        match &mut self.open {
+            Some((open, pages)) if *open == site => {
+                pages.insert(page.index());
+            }
+            Some((open, _)) if *open > site => {
+                let what = Malformed(format!("{page} comes after pages of {open}"));
+                return Err(StoreError::passing(&what));
+            }
+            _ => {
+                self.close()?;
+                self.open = Some((site, RoaringBitmap::from_iter([page.index()])));
+            }
+        }
+        Ok(())
+    }
+
+    /// The bytes of the set: roaring's portable format, as for every other one.
+    pub fn finish(mut self) -> Result<Vec<u8>, StoreError> {
+        self.close()?;
+        let count = self.sites.to_le_bytes();
+        self.of_sites.splice(0..0, count);
+        Ok(self.of_sites)
+    }
+
+    fn close(&mut self) -> Result<(), StoreError> {
+        if let Some((site, pages)) = self.open.take() {
+            self.of_sites.extend(site.0.to_le_bytes());
+            let written = codec::put_bitmap(&pages, &mut self.of_sites);
+            written.map_err(|e| StoreError::passing(&e))?;
+            self.sites += 1;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use seedbank_algorithms::page::PageSet;
+
+    fn bytes(pages: impl IntoIterator<Item = u64>) -> Vec<u8> {
+        let mut set = PageSetBytes::default();
+        for page in pages {
+            set.push(PageId(page)).unwrap();
+        }
+        set.finish().unwrap()
+    }
+
+    proptest! {
+        #[test]
+        fn the_bytes_are_those_of_the_set(
+            some in prop::collection::btree_set((0_u64..6, 0_u64..40), 0..90),
+            run in (0_u64..6, 0_u64..9_000),
+        ) {
+            let run = (0..run.1).map(|index| run.0 << 32 | index);
+            let pages: BTreeSet<u64> = some.into_iter().map(|(s, i)| s << 32 | i).chain(run).collect();
+            let mut set = Vec::new();
+            codec::put_pages(&pages.iter().collect::<PageSet>(), &mut set).unwrap();
+            prop_assert_eq!(bytes(pages), set);
+        }
+    }
+
+    #[test]
+    fn no_site_comes_twice() {
+        let mut set = PageSetBytes::default();
+        set.push(PageId::new(SiteId(2), 0)).unwrap();
+        assert!(set.push(PageId::new(SiteId(1), 9)).is_err());
+        assert_eq!(bytes([]), 0_u64.to_le_bytes());
+    }
+}

@@ -1,0 +1,396 @@
+//! Evidence: what a refresh keeps so that it can be told of any page why it is a seed, or why not,
+//! without reading links.
+//!
+//! ```text
+//! members        (refresh, page)                 pages of cores: role, place, score
+//! core_evidence  (refresh, core)                 what a core is compared by, in one small record
+//! standings      (series, site, block, refresh)  pages on inter-site links: component, row sums, nearness
+//! reach          (refresh, site, block)          crawled pages: covered by which pick, or scores
+//! ```
+//!
+//! Standings change little from refresh to refresh, so a block is written only where it changed.
+//! The refreshes of a plan form a *series*, named by its first one: a refresh reads the last block
+//! of its series that is no later than itself. The newest keys come first, so that this is one
+//! read. A block that lost its last page is written as an empty value. `reach` is kept under the
+//! refresh that picked a site's seeds, as are the covered sets in `bitmaps`.
+
+use serde::{Deserialize, Serialize};
+
+use super::RefreshId;
+use super::component_cache::CoreOrigin;
+use super::page_blocks::{Fact, PageBlock};
+use crate::tables::codec::{self, Malformed};
+use crate::tables::table::{Key, Value, record_values};
+use seedbank_algorithms::page::{PageId, SiteId};
+
+/// A page of a core.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Member {
+    /// The core's rank.
+    pub core: u32,
+    /// The page's place among the hubs; `None` if it is no hub.
+    pub hub: Option<SidePlace>,
+    /// The page's place among the authorities; `None` if it is no authority.
+    pub authority: Option<SidePlace>,
+}
+
+/// A page's place on one side of a core.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct SidePlace {
+    /// The place in the order in which the side was taken, from 1.
+    pub taken: u32,
+    /// The place by score, from 1; ties are broken by URL.
+    pub rank: u32,
+    /// The score, L2-normalised over pages.
+    pub score: f64,
+}
+
+/// The figures by which one core is compared with others.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct CoreEvidence {
+    /// The core's sigma.
+    pub sigma: f64,
+    /// Links from its hubs to its authorities.
+    pub edges: u64,
+    /// The number of hubs.
+    pub hubs: u32,
+    /// The number of authorities.
+    pub authorities: u32,
+    /// The number of sites that its authorities are on.
+    pub authority_sites: u32,
+    /// The hub that became the seed; where the core gives none, its best hub.
+    pub seed: PageId,
+    /// Whether the core gives a seed.
+    pub gives_seed: bool,
+    /// The seed's place among the hubs.
+    pub seed_place: SidePlace,
+    /// The first refresh of the unbroken run in which the seed has been one.
+    pub since: RefreshId,
+    /// The number of the core's authorities that the seed links to.
+    pub leads_to: u32,
+    /// The number of sites that those authorities are on.
+    pub leads_to_sites: u32,
+    /// Those of them that were taken first, at most three.
+    pub first: Vec<PageId>,
+    /// The best hub other than the seed, with its score; `None` where the seed is the only hub.
+    pub runner_up: Option<(PageId, f64)>,
+    /// The hub with the lowest score (ties: the last by URL), with its score.
+    pub weakest_hub: (PageId, f64),
+    /// The authority with the lowest score (ties: the last by URL), with its score.
+    pub weakest_authority: (PageId, f64),
+    /// How many links with the core's authorities one more hub would need.
+    pub hub_needs: u64,
+    /// How many links with the core's hubs one more authority would need.
+    pub authority_needs: u64,
+}
+
+/// What became of a page with inter-site links in the graph that a refresh started from.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Standing {
+    /// Whether the page took part, and its row sums.
+    pub links: Links,
+    /// The first core that pages with the same links were near; meaningless for a page of a core.
+    pub near: Option<Near>,
+}
+
+/// How a page's inter-site links count.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Links {
+    /// Left out as spam.
+    Spam,
+    /// Left out as gone.
+    Gone,
+    /// Left out as not crawled.
+    NotCrawled,
+    /// Left out by a list of the plan.
+    Excluded,
+    /// Every page at the other end was left out.
+    Alone,
+    /// The page took part.
+    Counted {
+        /// The page's weakly connected component, named by the smallest id of the pages in it.
+        component: PageId,
+        /// The sum of the outdegrees of the hubs that link to the page; 0 where none does.
+        as_authority: u64,
+        /// The sum of the indegrees of the authorities that the page links to; 0 where there are
+        /// none.
+        as_hub: u64,
+    },
+}
+
+/// How near a page was to a core that was found without it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Near {
+    /// The first of the cores that the page was near, by its origin. Where the refresh in question
+    /// has no core of that origin, the page was near none.
+    pub core: CoreOrigin,
+    /// Whether the page was near as a hub; if `false`, as an authority.
+    pub hub: bool,
+    /// The number of links with pages of the core on the other side.
+    pub links: u32,
+    /// The page's score, in that role, in the region that the core came from.
+    pub score: f64,
+}
+
+const NEAR: u8 = 8;
+const NEAR_HUB: u8 = 16;
+
+fn take_u32(bytes: &mut &[u8]) -> Result<u32, Malformed> {
+    u32::try_from(codec::take_varint(bytes)?)
+        .map_err(|_| Malformed("number is not one of 32 bits".to_owned()))
+}
+
+fn take_tag(bytes: &mut &[u8]) -> Result<u8, Malformed> {
+    let (&tag, rest) = bytes
+        .split_first()
+        .ok_or_else(|| Malformed("fact is empty".to_owned()))?;
+    *bytes = rest;
+    Ok(tag)
+}
+
+fn take_score(bytes: &mut &[u8]) -> Result<f64, Malformed> {
+    let (score, rest) = bytes
+        .split_first_chunk::<8>()
+        .ok_or_else(|| Malformed("score is cut off".to_owned()))?;
+    *bytes = rest;
+    let score = f64::from_le_bytes(*score);
+    if score.is_finite() {
+        Ok(score)
+    } else {
+        Err(Malformed("a score is not a number".to_owned()))
+    }
+}
+
+impl Fact for Standing {
+    fn put(&self, out: &mut Vec<u8>) {
+        let kind = match self.links {
+            Links::Spam => 0,
+            Links::Gone => 1,
+            Links::NotCrawled => 2,
+            Links::Alone => 3,
+            Links::Counted { .. } => 4,
+            Links::Excluded => 5,
+        };
+        let near = self
+            .near
+            .map_or(0, |near| NEAR | if near.hub { NEAR_HUB } else { 0 });
+        out.push(kind | near);
+        if let Links::Counted {
+            component,
+            as_authority,
+            as_hub,
+        } = self.links
+        {
+            codec::put_varint(u64::from(component.site().0), out);
+            codec::put_varint(u64::from(component.index()), out);
+            codec::put_varint(as_authority, out);
+            codec::put_varint(as_hub, out);
+        }
+        if let Some(near) = self.near {
+            codec::put_varint(u64::from(near.core.refresh), out);
+            codec::put_varint(u64::from(near.core.rank), out);
+            codec::put_varint(u64::from(near.links), out);
+            out.extend_from_slice(&near.score.to_le_bytes());
+        }
+    }
+
+    fn take(bytes: &mut &[u8]) -> Result<Self, Malformed> {
+        let tag = take_tag(bytes)?;
+        let links = match tag & 7 {
+            0 => Links::Spam,
+            1 => Links::Gone,
+            2 => Links::NotCrawled,
+            3 => Links::Alone,
+            4 => Links::Counted {
+                component: PageId::new(SiteId(take_u32(bytes)?), take_u32(bytes)?),
+                as_authority: codec::take_varint(bytes)?,
+                as_hub: codec::take_varint(bytes)?,
+            },
+            5 => Links::Excluded,
+            _ => return Err(Malformed("unknown kind of standing".to_owned())),
+        };
+        let near = match tag & !7 {
+            0 => None,
+            kind if kind == NEAR || kind == NEAR | NEAR_HUB => Some(Near {
+                core: CoreOrigin {
+                    refresh: take_u32(bytes)?,
+                    rank: take_u32(bytes)?,
+                },
+                hub: kind & NEAR_HUB != 0,
+                links: take_u32(bytes)?,
+                score: take_score(bytes)?,
+            }),
+            _ => return Err(Malformed("unknown kind of standing".to_owned())),
+        };
+        Ok(Self { links, near })
+    }
+}
+
+/// What became of a page when the seeds of its site, or of the whole web, had been picked: of a
+/// crawled page of the site, or over the web of a page that a seed reaches and of a candidate.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Reach {
+    /// The page's place among the picks of the site, or over the web its rank; `None` if it was not
+    /// picked.
+    pub pick: Option<u32>,
+    /// The first pick that covers the page; `None` if none does.
+    pub covered: Option<Covered>,
+    /// For a page that is neither picked nor covered: its score after the last pick, where the
+    /// method has scores.
+    pub score: Option<f64>,
+    /// Whether the score is exact; if `false`, it is an upper bound.
+    pub exact: bool,
+}
+
+/// Which pick covers a page first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Covered {
+    /// The seed's place among the picks of the site, or over the web its rank.
+    pub pick: u32,
+    /// The page's distance from the seed, in links.
+    pub hop: u32,
+}
+
+const PICKED: u8 = 1;
+const COVERED: u8 = 2;
+const SCORED: u8 = 4;
+const BOUNDED: u8 = 8;
+
+impl Fact for Reach {
+    fn put(&self, out: &mut Vec<u8>) {
+        let flag = |set, flag| if set { flag } else { 0 };
+        out.push(
+            flag(self.pick.is_some(), PICKED)
+                | flag(self.covered.is_some(), COVERED)
+                | flag(self.score.is_some(), SCORED)
+                | flag(!self.exact, BOUNDED),
+        );
+        if let Some(pick) = self.pick {
+            codec::put_varint(u64::from(pick), out);
+        }
+        if let Some(covered) = self.covered {
+            codec::put_varint(u64::from(covered.pick), out);
+            codec::put_varint(u64::from(covered.hop), out);
+        }
+        if let Some(score) = self.score {
+            out.extend_from_slice(&score.to_le_bytes());
+        }
+    }
+
+    fn take(bytes: &mut &[u8]) -> Result<Self, Malformed> {
+        let tag = take_tag(bytes)?;
+        if tag > PICKED | COVERED | SCORED | BOUNDED {
+            return Err(Malformed("unknown kind of reach".to_owned()));
+        }
+        let mut reach = Self {
+            pick: None,
+            covered: None,
+            score: None,
+            exact: tag & BOUNDED == 0,
+        };
+        if tag & PICKED != 0 {
+            reach.pick = Some(take_u32(bytes)?);
+        }
+        if tag & COVERED != 0 {
+            reach.covered = Some(Covered {
+                pick: take_u32(bytes)?,
+                hop: take_u32(bytes)?,
+            });
+        }
+        if tag & SCORED != 0 {
+            reach.score = Some(take_score(bytes)?);
+        }
+        Ok(reach)
+    }
+}
+
+/// Keys of `standings`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct StandingKey {
+    /// The series: the first refresh of the plan that kept standings.
+    pub series: RefreshId,
+    /// The site.
+    pub site: SiteId,
+    /// The block of page indexes.
+    pub block: u32,
+    /// The refresh that wrote it.
+    pub refresh: RefreshId,
+}
+
+impl StandingKey {
+    /// The prefix that the keys of this block share over all refreshes.
+    #[must_use]
+    pub fn of_block(&self) -> Vec<u8> {
+        let mut prefix = Vec::with_capacity(12);
+        (self.series, self.site).put(&mut prefix);
+        self.block.put(&mut prefix);
+        prefix
+    }
+}
+
+impl Key for StandingKey {
+    fn put(&self, out: &mut Vec<u8>) {
+        (self.series, self.site).put(out);
+        // The newest comes first.
+        (self.block, u32::MAX - self.refresh).put(out);
+    }
+    fn take(bytes: &[u8]) -> Option<Self> {
+        let (of_site, of_block) = bytes.split_at_checked(8)?;
+        let (series, site) = Key::take(of_site)?;
+        let (block, before): (u32, u32) = Key::take(of_block)?;
+        Some(Self {
+            series,
+            site,
+            block,
+            refresh: u32::MAX - before,
+        })
+    }
+}
+
+/// Keys of `reach`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct ReachKey {
+    /// The refresh that picked the site's seeds.
+    pub refresh: RefreshId,
+    /// The site.
+    pub site: SiteId,
+    /// The block of page indexes.
+    pub block: u32,
+}
+
+impl Key for ReachKey {
+    fn put(&self, out: &mut Vec<u8>) {
+        (self.refresh, self.site).put(out);
+        self.block.put(out);
+    }
+    fn take(bytes: &[u8]) -> Option<Self> {
+        let (of_site, block) = bytes.split_at_checked(8)?;
+        let (refresh, site) = Key::take(of_site)?;
+        Some(Self {
+            refresh,
+            site,
+            block: u32::take(block)?,
+        })
+    }
+}
+
+/// A block of standings; `None` notes that none of its pages has one any longer.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Standings(pub Option<PageBlock<Standing>>);
+
+impl Value for Standings {
+    fn encode(&self, out: &mut Vec<u8>) -> Result<(), Malformed> {
+        match &self.0 {
+            Some(block) => block.encode(out),
+            None => Ok(()),
+        }
+    }
+    fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
+        if bytes.is_empty() {
+            return Ok(Self(None));
+        }
+        PageBlock::decode(bytes).map(|block| Self(Some(block)))
+    }
+}
+
+record_values!(Member, CoreEvidence);

@@ -1,0 +1,416 @@
+//! Every table of the store, declared once: opening, `check`, `status` and `schema/tables.md` all
+//! follow this list.
+
+use std::fmt::Write;
+
+use super::records::aliases::{AliasIn, AliasRecord};
+use super::records::component_cache::{ComponentRecord, NearRecords, OrderKey, OriginKey};
+use super::records::evidence::{CoreEvidence, Member, Reach, ReachKey, StandingKey, Standings};
+use super::records::links::{LinkBlock, LinkKey};
+use super::records::page_blocks::PageBlock;
+use super::records::plan_lists::ListText;
+use super::records::step_cache::KeptRecord;
+use super::records::undo::{Barred, Overwritten, UndoKey};
+use super::records::{
+    BatchRecord, CoreRecord, CoverRecord, FormerPage, FormerRow, Hash128, ListedSeed, Meta,
+    PageRecord, PlanRecord, RefreshRecord, RowMembers, SeedRecord, SiteRecord,
+};
+use super::table::{Key, Table};
+pub use crate::format::FORMAT;
+use crate::table_info::{Access, Holds, TableInfo};
+use seedbank_algorithms::page::{PageId, PageSet, RowId, SiteId};
+
+macro_rules! tables {
+    ($($(#[doc = $purpose:literal])+ $constant:ident = $name:literal: $key:ty => $value:ty,
+        $access:ident, $holds:ident, key $key_doc:literal, value $value_doc:literal;)+) => {
+        $(
+            $(#[doc = $purpose])+
+            pub const $constant: Table<$key, $value> = Table::new($name);
+        )+
+
+        /// All tables, in the order in which a bulk load fills them.
+        pub const ALL: &[TableInfo] = &[$(TableInfo {
+            name: $name,
+            key: $key_doc,
+            value: $value_doc,
+            purpose: concat!($($purpose),+),
+            access: Access::$access,
+            holds: Holds::$holds,
+        }),+];
+    };
+}
+
+tables! {
+    /// Sites by id.
+    SITES = "sites": SiteId => SiteRecord, Lookup, Pages,
+        key "site u32", value "record: name, next page and row index, counts (also for P_uniq), given attributes of the site";
+    /// Site ids by name.
+    SITE_IDS = "site_ids": String => SiteId, Lookup, Pages,
+        key "name, UTF-8", value "site id, varint";
+    /// Pages by id.
+    PAGES = "pages": PageId => PageRecord, Lookup, Pages,
+        key "site u32, index u32", value "record: rest of the URL, state, attributes, row, first and last batch";
+    /// Page indexes by URL; key order is the URL order of a site.
+    PAGE_IDS = "page_ids": (SiteId, String) => u32, LookupByUrl, Pages,
+        key "site u32, rest of the URL, UTF-8", value "page index, varint";
+    /// Intra-site targets of a page.
+    INTRA = "intra": LinkKey => LinkBlock<u32>, Lookup, Links,
+        key "site u32, block of 64 page indexes u32", value "lists by page: page indexes on the same site";
+    /// Transpose of `intra`: the blocks that contain links to a page.
+    INTRA_IN = "intra_in": LinkKey => LinkBlock<u32>, Lookup, Links,
+        key "site u32, block of 64 page indexes u32", value "lists by page: blocks of `intra` that link to it";
+    /// Inter-site targets of a row; never modified, only created and deleted.
+    ROWS = "rows": LinkKey => LinkBlock<PageId>, Lookup, Links,
+        key "site u32, block of 64 row indexes u32", value "lists by row: page ids";
+    /// Rows of a site by the hash of their targets.
+    ROW_HASHES = "row_hashes": (SiteId, Hash128) => Vec<u32>, Lookup, Links,
+        key "site u32, 128-bit hash of the targets", value "row indexes, gap-coded; more than one only if hashes collide";
+    /// Pages that carry a row.
+    ROW_MEMBERS = "row_members": RowId => RowMembers, Lookup, Links,
+        key "site u32, row u32", value "count of known targets, varint; page indexes, roaring, never empty";
+    /// Transpose of `rows`: the blocks that contain links to a page.
+    CITERS = "citers": LinkKey => LinkBlock<LinkKey>, Lookup, Links,
+        key "site u32, block of 64 page indexes u32", value "lists by page: site and block of the `rows` that link to it";
+    /// Crawled pages of a site by content digest.
+    DIGESTS = "digests": (SiteId, Hash128) => u32, Lookup, Pages,
+        key "site u32, 128-bit hash of the digest", value "pages, varint, never 0";
+    /// Batches by number.
+    BATCHES = "batches": u32 => BatchRecord, Scan, History,
+        key "batch u32", value "record: name, kind, inputs, digest, time, counts";
+    /// Previous state, spam mark and row of pages of which a batch changed one of them.
+    FORMER_PAGES = "former_pages": (u32, PageId) => FormerPage, Lookup, History,
+        key "batch u32, site u32, index u32", value "record: state, spam mark, row";
+    /// Rows that no page carries any more.
+    FORMER_ROWS = "former_rows": RowId => FormerRow, Lookup, History,
+        key "site u32, row u32", value "the batch that removed it from its last page, varint; page ids, gap-coded";
+    /// Plans by name.
+    PLANS = "plans": String => PlanRecord, Lookup, Bank,
+        key "name, UTF-8", value "record: method and parameters as JSON, last refresh";
+    /// Refreshes by number.
+    REFRESHES = "refreshes": u32 => RefreshRecord, Scan, Refreshes,
+        key "refresh u32", value "record: plan, parameters, state, costs, counts";
+    /// Cores of a refresh in order.
+    CORES = "cores": (u32, u32) => CoreRecord, Scan, Refreshes,
+        key "refresh u32, rank u32", value "record: sigma, links, hubs and authorities in order, seed";
+    /// Scores of a core's pages, in the order of its record, and the upper bound of its sigma.
+    VECTORS = "vectors": VectorKey => Vec<f64>, Scan, Refreshes,
+        key "refresh u32, rank u32, side: 0 authorities, 1 hubs, 2 bound", value "scores, or the bound, little-endian doubles";
+    /// Results of the last refresh of a plan by cores in each weakly connected component of its graph, cached for the next one.
+    COMPONENTS = "components": (u32, PageId) => ComponentRecord, Lookup, Refreshes,
+        key "series u32, smallest page: site u32, index u32", value "record: 128-bit hash of its pages and links, their number, its cores, an upper bound of the rest, the next step";
+    /// Index of `components` by bound, the densest first.
+    COMPONENT_ORDER = "component_order": OrderKey => (), Scan, Refreshes,
+        key "series u32, bound of sigma: bits of a double, inverted, smallest page: site u32, index u32", value "nothing";
+    /// Pages near the cores of these components.
+    NEAR_CORES = "near_cores": OriginKey => NearRecords, Scan, Refreshes,
+        key "series u32, refresh that computed the core u32, its rank there u32", value "record: groups of equal pages, each with links and score";
+    /// The ranks of the cores of a refresh.
+    CORE_ORIGINS = "core_origins": OriginKey => u32, Lookup, Refreshes,
+        key "refresh u32, refresh that computed the core u32, its rank there u32", value "rank, varint";
+    /// Sites of a refresh by a cover method.
+    COVERS = "covers": (u32, SiteId) => CoverRecord, Scan, Refreshes,
+        key "refresh u32, site u32", value "record: the refresh that picked, seats, ranks, stop, value, costs";
+    /// Sets of pages.
+    BITMAPS = "bitmaps": BitmapKey => PageSet, Scan, Refreshes,
+        key "kind: 0 changed by a batch, 1 removed by a refresh, 2 covered, 3 with a former page of a batch, 4 blocks of standings that a refresh wrote, 5 reached over the web; number u32; for kind 2 of the refresh that picked: site u32, pick u32, hop u32; for kind 5 of the refresh that picked: rank u32, hop u32", value "page ids, roaring";
+    /// Seeds of a refresh in order.
+    SEEDS = "seeds": (u32, u32) => SeedRecord, Scan, Refreshes,
+        key "refresh u32, rank u32", value "record: page, evidence";
+    /// Pages of the cores of a refresh.
+    MEMBERS = "members": (u32, PageId) => Member, Lookup, Refreshes,
+        key "refresh u32, site u32, index u32", value "record: core, place and score in each role";
+    /// Figures by which the cores of a refresh are compared.
+    CORE_EVIDENCE = "core_evidence": (u32, u32) => CoreEvidence, Scan, Refreshes,
+        key "refresh u32, rank u32", value "record: sigma, counts, seed, runner-up, weakest, what one more page needs";
+    /// Evidence for pages on inter-site links in refreshes by cores. A block is written only if it changed; a refresh of the series uses the latest one that is not later than itself.
+    STANDINGS = "standings": StandingKey => Standings, Scan, Refreshes,
+        key "series u32, site u32, block of 4096 page indexes u32, u32::MAX less the refresh u32", value "distinct facts, and pages with gaps: component, row sums and the first core that it was near; empty if no page is left";
+    /// Evidence for crawled pages in a refresh by a cover method; over the web, for pages that a seed reaches, by its rank, and other candidates.
+    REACH = "reach": ReachKey => PageBlock<Reach>, Lookup, Refreshes,
+        key "refresh that picked u32, site u32, block of 4096 page indexes u32", value "distinct facts, and pages with gaps: pick, covering pick and hop, score, distance from the best";
+    /// Single records: format version, settings, counters, the intent of a bulk load, the record for `undo`, a secret, the identities of the bank and its state.
+    META = "meta": MetaKey => Meta, Lookup, Bank,
+        key "0 format, 1 settings, 2 counters, 3 intent, 4 undo, 5 secret, 6 lineage", value "record";
+    /// Aliases, and pages that link to aliases.
+    ALIASES = "aliases": PageId => AliasRecord, Lookup, Pages,
+        key "site u32, index u32", value "record: the page that the alias leads to, and whether a redirect or canonical says so; or of a page's links those to aliases, and the pages that only these lead to";
+    /// Transpose of `aliases`.
+    ALIAS_IN = "alias_in": (PageId, PageId) => AliasIn, Lookup, Pages,
+        key "page: site u32, index u32, other page: site u32, index u32", value "0: the other is an alias that leads to the page, 1: the other links to the page, an alias; varint";
+    /// The list of a refresh, if policies made it differ from the seeds that the method selected.
+    LISTED = "listed": (u32, u32) => ListedSeed, Scan, Refreshes,
+        key "refresh u32, rank u32", value "record: page, rank in `seeds`, the last refresh that selected it";
+    /// Lists of pages that plans name, by content.
+    LISTS = "lists": Hash128 => ListText, Lookup, Bank,
+        key "128-bit hash of the value", value "lines, UTF-8, each terminated by a line feed";
+    /// Entries that the last batch overwrote, for `undo`.
+    UNDO = "undo": UndoKey => Overwritten, Scan, History,
+        key "batch u32, number of a table in this list, from 0, u8, key in that table", value "0: there was no entry; 1: the previous value follows";
+    /// Forgotten pages and sites that later batches reject.
+    BARRED = "barred": Hash128 => Barred, Lookup, Bank,
+        key "128-bit hash of the URL or the site's name, keyed by a secret of the bank", value "record: whether it is a site, the batch that forgot it";
+    /// Index of seed lists by page.
+    SEED_PAGES = "seed_pages": (PageId, u32) => u32, Scan, Refreshes,
+        key "site u32, index u32, refresh u32", value "rank on the list, varint";
+    /// What the last refresh of a plan by cores within a bound kept of its steps, for the next one.
+    KEPT_STEPS = "kept_steps": (u32, u32) => KeptRecord, Scan, Refreshes,
+        key "refresh u32, rank u32", value "record: at rank 0 the pages that the steps name, gap-coded, and the group of each; else groups with scores on a grid, codes u8, and with weights on a grid, codes u16";
+}
+
+/// Keys of `meta`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MetaKey {
+    /// The format version.
+    Format,
+    /// What was chosen when the bank was created.
+    Settings,
+    /// Totals, and the last numbers given out.
+    Counters,
+    /// An unfinished bulk load.
+    Intent,
+    /// What it takes to take the last batch back; nothing where it cannot be.
+    Undo,
+    /// The secret by which names in `barred` are hashed; nothing before the first one.
+    Secret,
+    /// The identities of the bank and of its state.
+    Lineage,
+}
+
+const META_KEYS: [MetaKey; 7] = [
+    MetaKey::Format,
+    MetaKey::Settings,
+    MetaKey::Counters,
+    MetaKey::Intent,
+    MetaKey::Undo,
+    MetaKey::Secret,
+    MetaKey::Lineage,
+];
+
+impl Key for MetaKey {
+    fn put(&self, out: &mut Vec<u8>) {
+        out.push(match self {
+            Self::Format => 0,
+            Self::Settings => 1,
+            Self::Counters => 2,
+            Self::Intent => 3,
+            Self::Undo => 4,
+            Self::Secret => 5,
+            Self::Lineage => 6,
+        });
+    }
+    fn take(bytes: &[u8]) -> Option<Self> {
+        match bytes {
+            [number] => META_KEYS.get(usize::from(*number)).copied(),
+            _ => None,
+        }
+    }
+}
+
+/// One side of a core.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum VectorSide {
+    /// Authority scores.
+    Authorities,
+    /// Hub scores.
+    Hubs,
+    /// The upper bound on the largest sigma of what was left, where that is not sigma itself.
+    Bound,
+}
+
+/// Keys of `vectors`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct VectorKey {
+    /// The refresh.
+    pub refresh: u32,
+    /// The core's rank.
+    pub rank: u32,
+    /// Whose scores they are.
+    pub side: VectorSide,
+}
+
+impl Key for VectorKey {
+    fn put(&self, out: &mut Vec<u8>) {
+        (self.refresh, self.rank).put(out);
+        out.push(match self.side {
+            VectorSide::Authorities => 0,
+            VectorSide::Hubs => 1,
+            VectorSide::Bound => 2,
+        });
+    }
+    fn take(bytes: &[u8]) -> Option<Self> {
+        let (&side, rest) = bytes.split_last()?;
+        let (refresh, rank) = Key::take(rest)?;
+        let side = match side {
+            0 => VectorSide::Authorities,
+            1 => VectorSide::Hubs,
+            2 => VectorSide::Bound,
+            _ => return None,
+        };
+        Some(Self {
+            refresh,
+            rank,
+            side,
+        })
+    }
+}
+
+/// Keys of `bitmaps`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BitmapKey {
+    /// Pages whose links, state or attributes a batch changed.
+    Changed(u32),
+    /// Pages that the cores of a refresh removed.
+    Removed(u32),
+    /// Pages that a seed is the first to cover.
+    Covered(CoveredKey),
+    /// Pages whose state, spam mark or row a batch changed; never empty.
+    Former(u32),
+    /// Pages that a seed of a plan over the web is the first to reach.
+    Reached(ReachedKey),
+    /// Blocks of standings that a refresh wrote, each written as a page with the block's number for
+    /// its index; never empty.
+    Written(u32),
+}
+
+/// The key of the pages that a seed is the first to cover, at one distance from it; the set is
+/// never empty.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct CoveredKey {
+    /// The refresh that picked the seed.
+    pub refresh: u32,
+    /// The site.
+    pub site: SiteId,
+    /// The seed's place among the picks of the site, from 1.
+    pub pick: u32,
+    /// The distance from the seed, in links.
+    pub hop: u32,
+}
+
+/// The key of the pages that a seed of a plan over the web is the first to reach, at one distance
+/// from it; the set is never empty.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct ReachedKey {
+    /// The refresh that picked the seed.
+    pub refresh: u32,
+    /// The seed's rank.
+    pub rank: u32,
+    /// The distance from the seed, in links.
+    pub hop: u32,
+}
+
+impl BitmapKey {
+    /// The prefix of the keys of the sets that picks over the web reach, under the refresh that
+    /// picked.
+    #[must_use]
+    pub fn reached_prefix(refresh: u32) -> Vec<u8> {
+        let mut prefix = vec![REACHED];
+        refresh.put(&mut prefix);
+        prefix
+    }
+
+    /// The prefix of the keys of a site's covered sets, under the refresh that picked its seeds.
+    #[must_use]
+    pub fn covered_prefix(refresh: u32, site: SiteId) -> Vec<u8> {
+        let mut prefix = vec![COVERED];
+        (refresh, site).put(&mut prefix);
+        prefix
+    }
+}
+
+/// The kinds of bitmaps: the first byte of their keys.
+const CHANGED: u8 = 0;
+const REMOVED: u8 = 1;
+const COVERED: u8 = 2;
+const FORMER: u8 = 3;
+const WRITTEN: u8 = 4;
+const REACHED: u8 = 5;
+
+impl Key for BitmapKey {
+    fn put(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Changed(batch) => {
+                out.push(CHANGED);
+                batch.put(out);
+            }
+            Self::Removed(refresh) => {
+                out.push(REMOVED);
+                refresh.put(out);
+            }
+            Self::Covered(key) => {
+                out.push(COVERED);
+                (key.refresh, key.site).put(out);
+                (key.pick, key.hop).put(out);
+            }
+            Self::Former(batch) => {
+                out.push(FORMER);
+                batch.put(out);
+            }
+            Self::Written(refresh) => {
+                out.push(WRITTEN);
+                refresh.put(out);
+            }
+            Self::Reached(key) => {
+                out.push(REACHED);
+                key.refresh.put(out);
+                (key.rank, key.hop).put(out);
+            }
+        }
+    }
+    fn take(bytes: &[u8]) -> Option<Self> {
+        let (kind, rest) = bytes.split_first()?;
+        match *kind {
+            CHANGED => u32::take(rest).map(Self::Changed),
+            REMOVED => u32::take(rest).map(Self::Removed),
+            FORMER => u32::take(rest).map(Self::Former),
+            WRITTEN => u32::take(rest).map(Self::Written),
+            REACHED => {
+                let (refresh, of_seed) = rest.split_at_checked(4)?;
+                let (rank, hop) = Key::take(of_seed)?;
+                Some(Self::Reached(ReachedKey {
+                    refresh: u32::take(refresh)?,
+                    rank,
+                    hop,
+                }))
+            }
+            COVERED => {
+                let (of_site, of_pick) = rest.split_at_checked(8)?;
+                let (refresh, site) = Key::take(of_site)?;
+                let (pick, hop) = Key::take(of_pick)?;
+                Some(Self::Covered(CoveredKey {
+                    refresh,
+                    site,
+                    pick,
+                    hop,
+                }))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The list of tables as the text of `schema/tables.md`.
+#[must_use]
+pub fn describe() -> String {
+    let mut text = format!(
+        "# Tables of a bank, format version {FORMAT}\n\n\
+         Generated from `src/store/tables/schema.rs`; a test compares the two. Numbers in keys are\n\
+         big-endian. A record is a version byte followed by bincode with variable-length integers. A\n\
+         gap-coded list is a count, the first number and then the gaps minus one, as LEB128 varints.\n\
+         Lists by page or row are the distinct entries of all lists of the block and, for each list,\n\
+         its positions among them, in truncated binary, zeta and interpolative codes\n\
+         (`src/store/tables/records/links.rs`).\n\n\
+         | table | key | value | contents |\n| --- | --- | --- | --- |\n"
+    );
+    for table in ALL {
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "| `{}` | {} | {} | {} |",
+            table.name,
+            table.key,
+            table.value,
+            table.purpose.trim()
+        );
+    }
+    text
+}
