@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use seedbank::engine::{Bank, Holds, LastBatch, ListToday, PlanView, Status, TableSize};
+use seedbank::engine::{Bank, TableGroup, LastBatch, ListToday, PlanView, Status, TableSize};
 use seedbank::ingest::{SiteMode, UrlRules};
 use seedbank::shown::{counted, plain};
 
@@ -199,8 +199,8 @@ fn sizes(status: &Status, total: u64) -> String {
     let mut text = aligned(&["table", "of", "keys", "on disk", "share"], &rows);
     for group in &status.groups {
         let note = match (group.holds, status.link_bits) {
-            (Holds::Links, Some(bits)) => format!("; {bits:.2} bits per link, both directions"),
-            (Holds::History | Holds::Refreshes, _) => {
+            (TableGroup::Links, Some(bits)) => format!("; {bits:.2} bits per link, both directions"),
+            (TableGroup::History | TableGroup::Refreshes, _) => {
                 "; `refresh --keep N` deletes what only older refreshes need".to_owned()
             }
             _ => String::new(),
@@ -226,7 +226,7 @@ fn sizes(status: &Status, total: u64) -> String {
     let left: Vec<&str> = status
         .tables
         .iter()
-        .filter(|table| !table.compacted && table.holds != Holds::Bank)
+        .filter(|table| !table.compacted && table.holds != TableGroup::Bank)
         .map(|table| table.table.as_str())
         .collect();
     // Writing to a String cannot fail.

@@ -146,7 +146,7 @@ pub fn restore_without(
     barring: &Bank,
     watch: &dyn Watch,
 ) -> Result<(RestoreReport, Option<ForgetReport>), EngineError> {
-    seedbank_store::make_beside(bank, |place| {
+    seedbank_store::create_staged(bank, |place| {
         let report = seedbank_store::restore(folder, place, request.backup, watch)?;
         let forget = ForgetRequest::default();
         let forgotten = Bank::at(place).forget_as(barring, &forget, watch)?;

@@ -31,10 +31,10 @@ pub use backup::{
     backup, backups, restore,
 };
 pub use check::{CheckReport, Finding};
-pub use disk::{make_beside, room};
+pub use disk::{create_staged, room};
 pub use error::{BackupError, StoreError, StoreHint};
 pub use maintenance::{
-    BankCheck, CompactReport, FileFinding, Lost, Mended, MigrateReport, RepairReport, StateCheck,
+    BankCheck, CompactReport, FileFinding, Lost, RepairedPart, MigrateReport, RepairReport, StateCheck,
     Verdict, check as check_bank, migrate, migrate_to, repair,
 };
 #[doc(hidden)]
@@ -42,17 +42,16 @@ pub use publish::{RawEntry, RawState, raw_entries, raw_state, raw_write};
 pub use publish::{Reader, Writer, create};
 pub use rocks::database::TableSize;
 pub use sorter::{Entry, Sorted, Sorter};
-pub use table_info::{Access, Holds, TableInfo};
+pub use table_info::{Access, TableGroup, TableInfo};
 pub use tables::changes::{Changes, encode};
 pub use tables::codec::Malformed;
-pub use tables::records::plan_lists as lists;
-pub use tables::records::step_cache as kept_steps;
 pub use tables::records::{
-    self, Hash128, aliases, component_cache as ledger, evidence, links, page_blocks as blocks, undo,
+    self, Hash128, aliases, component_cache, evidence, links, page_blocks, plan_lists, step_cache,
+    undo,
 };
 pub use tables::store::{Entries, Store};
 pub use tables::table::{Key, Table, Value};
-pub use tables::{LastBlock, PageSetBytes, member_order as sides};
+pub use tables::{LinkCursor, PageSetWriter, member_order};
 
 use seedbank_algorithms::page::PageId;
 use serde::Serialize;

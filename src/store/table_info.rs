@@ -19,7 +19,7 @@ pub enum Access {
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "lowercase")]
-pub enum Holds {
+pub enum TableGroup {
     /// Sites and pages.
     Pages,
     /// Links, in both directions.
@@ -32,7 +32,7 @@ pub enum Holds {
     Bank,
 }
 
-impl Holds {
+impl TableGroup {
     /// All of them.
     pub const ALL: [Self; 5] = [
         Self::Pages,
@@ -69,5 +69,5 @@ pub struct TableInfo {
     /// How it is read.
     pub access: Access,
     /// What it holds.
-    pub holds: Holds,
+    pub holds: TableGroup,
 }

@@ -139,10 +139,10 @@ const fn store_hint(hint: StoreHint) -> Option<&'static str> {
             "free disk space if the disk is full; `seedbank repair`, or the next command that writes, publishes it"
         }
         StoreHint::SeveralBanks => "split the crawl into several banks",
-        StoreHint::MakeRoom => {
+        StoreHint::FreeSpace => {
             "free disk space and run the same command again; the bank is unchanged"
         }
-        StoreHint::MakeRoomInStore => {
+        StoreHint::FreeSpaceForStore => {
             "free disk space and run the same command again; no partial result is visible"
         }
         StoreHint::CheckPathOfBackups => {
@@ -208,7 +208,7 @@ mod tests {
         assert_eq!(text, "no site has 9 crawled pages; lower --min-pages");
         assert_eq!((hint, status), (None, 2));
         let ledger = EngineError::Ledger(StoreError::Damaged {
-            table: "components",
+            table: "component_cache",
             key: "series 1".to_owned(),
             what: "it is in another order".to_owned(),
         });

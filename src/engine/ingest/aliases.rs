@@ -18,7 +18,7 @@ use super::portions::Said;
 use crate::engine::EngineError;
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
-use seedbank_store::aliases::{Alias, AliasIn, AliasLinks, AliasRecord, LONGEST_CHAIN, led_to};
+use seedbank_store::aliases::{Alias, AliasReference, AliasLinks, AliasRecord, LONGEST_CHAIN, resolve_alias};
 use seedbank_store::links::LinkKey;
 use seedbank_store::{Changes, Store, StoreError, tables};
 
@@ -194,8 +194,8 @@ impl Aliases {
         }
         for page in self.led_through(store, watch)? {
             watch.proceed()?;
-            let was = led_to(page, |page| self.before(store, page))?;
-            let is = led_to(page, |page| self.after(store, page))?;
+            let was = resolve_alias(page, |page| self.before(store, page))?;
+            let is = resolve_alias(page, |page| self.after(store, page))?;
             if is.is_none() && was.is_some() {
                 self.counts.cut += 1;
             }
@@ -206,7 +206,7 @@ impl Aliases {
             self.add_linking(store, page)?;
             if self.any {
                 for (other, why) in store.alias_in(page)? {
-                    if why == AliasIn::Links {
+                    if why == AliasReference::Link {
                         self.affected.insert(other.0);
                     }
                 }
@@ -236,7 +236,7 @@ impl Aliases {
                 next.extend(new_in.get(&page).into_iter().flatten());
                 if self.any {
                     let before = store.alias_in(page)?.into_iter();
-                    let leads = before.filter(|(_, why)| *why == AliasIn::Leads);
+                    let leads = before.filter(|(_, why)| *why == AliasReference::Alias);
                     next.extend(leads.map(|(other, _)| other));
                 }
             }
@@ -380,7 +380,7 @@ impl Aliases {
     ) -> Result<Resolved, StoreError> {
         let mut reached = BTreeSet::new();
         for alias in &aliases {
-            if let Some(to) = led_to(*alias, |page| self.after(store, page))?
+            if let Some(to) = resolve_alias(*alias, |page| self.after(store, page))?
                 && to != page
                 && direct.binary_search(&to).is_err()
             {
@@ -415,24 +415,24 @@ pub(super) fn write(
         Some(new) => changes.put(&tables::ALIASES, &page, new)?,
         None => changes.delete(&tables::ALIASES, &page)?,
     }
-    let ways = |record: Option<&AliasRecord>| -> BTreeMap<PageId, AliasIn> {
+    let ways = |record: Option<&AliasRecord>| -> BTreeMap<PageId, AliasReference> {
         record.into_iter().flat_map(AliasRecord::ways).collect()
     };
     let (before, after) = (ways(old), ways(new));
     for (other, why) in &before {
         match after.get(other) {
-            None => changes.delete(&tables::ALIAS_IN, &(*other, page))?,
+            None => changes.delete(&tables::ALIAS_REFERENCES, &(*other, page))?,
             Some(now) if now != why => {}
             Some(_) => continue,
         }
-        if *why == AliasIn::Leads {
+        if *why == AliasReference::Alias {
             lead(*other, false)?;
         }
     }
     for (other, why) in &after {
         if before.get(other) != Some(why) {
-            changes.put(&tables::ALIAS_IN, &(*other, page), why)?;
-            if *why == AliasIn::Leads {
+            changes.put(&tables::ALIAS_REFERENCES, &(*other, page), why)?;
+            if *why == AliasReference::Alias {
                 lead(*other, true)?;
             }
         }

@@ -9,7 +9,7 @@ use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::{Attribute, UncrawledOutlinks};
 use seedbank_store::links::{LinkKey, NEIGHBOURS};
-use seedbank_store::records::{FormerPage, PageRecord, PageState, SiteGiven, SiteRecord};
+use seedbank_store::records::{PreviousPage, PageRecord, PageState, SiteDefaults, SiteRecord};
 use seedbank_store::{self, Hash128, Sorted, Store, StoreError, tables};
 
 /// Writes the pages' records, and hands on what changes for their sites.
@@ -89,7 +89,7 @@ struct PageChange {
     inter: i64,
     uncrawled: i64,
     /// What is given of the page's site; `None` where that is what it was.
-    site: Option<SiteGiven>,
+    site: Option<SiteDefaults>,
 }
 
 impl PageChange {
@@ -288,7 +288,7 @@ fn keep_former(
     new: &PageRecord,
     passes: &mut Passes<'_>,
 ) -> Result<(), EngineError> {
-    let standing = |record: &PageRecord| FormerPage {
+    let standing = |record: &PageRecord| PreviousPage {
         state: record.state,
         spam: record.spam,
         row: record.row,
@@ -296,7 +296,7 @@ fn keep_former(
     if let Some(was) = old.map(standing).filter(|was| *was != standing(new)) {
         passes.former.push(page)?;
         let key = (passes.batch, page);
-        passes.changes.put(&tables::FORMER_PAGES, &key, &was)?;
+        passes.changes.put(&tables::PAGE_HISTORY, &key, &was)?;
     }
     Ok(())
 }
@@ -378,7 +378,7 @@ pub(super) fn sites_pass(
         }
         if passes.forgotten.sites.contains(&site) {
             new.name = String::new();
-            new.given = SiteGiven::default();
+            new.given = SiteDefaults::default();
         }
         if old.as_ref() != Some(&new) {
             passes.changes.put(&tables::SITES, &site, &new)?;

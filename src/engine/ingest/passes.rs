@@ -41,8 +41,8 @@ use super::sites::{SiteRecords, SitesCounts};
 use crate::engine::EngineError;
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
 use seedbank_store::links::{LinkKey, NEIGHBOURS};
-use seedbank_store::records::{BatchCounts, BatchId, Counters, PageState, SiteGiven};
-use seedbank_store::{self, Changes, PageSetBytes, Sorted, Sorter};
+use seedbank_store::records::{BatchCounts, BatchId, Counters, PageState, SiteDefaults};
+use seedbank_store::{self, Changes, PageSetWriter, Sorted, Sorter};
 
 /// How many shares the budget is cut into. What is held at the same time comes to two thirds of
 /// them: the rest is for what the allocator cannot give back, and for reading ahead.
@@ -70,9 +70,9 @@ pub(super) struct Passes<'a> {
     pub(super) of_sites: SitesCounts,
     pub(super) batch: BatchId,
     /// Pages whose links, state or attributes changed.
-    pub(super) changed: PageSetBytes,
+    pub(super) changed: PageSetWriter,
     /// Pages whose state, spam mark or row changed.
-    pub(super) former: PageSetBytes,
+    pub(super) former: PageSetWriter,
     /// What is left without a name, since it is to be forgotten.
     pub(super) forgotten: Forgotten,
     /// What the batch takes away; complete after the links pass.
@@ -121,8 +121,8 @@ impl<'a> Passes<'a> {
             counts: BatchCounts::default(),
             of_sites: SitesCounts::default(),
             batch,
-            changed: PageSetBytes::default(),
-            former: PageSetBytes::default(),
+            changed: PageSetWriter::default(),
+            former: PageSetWriter::default(),
             forgotten: Forgotten::default(),
             loss: Loss::default(),
             aliases,
@@ -190,7 +190,7 @@ pub(super) enum PageEvent<'a> {
     /// How many more inter-site links the page has.
     Inter(i64),
     /// What is given of the page's site from now on, where the page is new or that is new.
-    Inherit(SiteGiven),
+    Inherit(SiteDefaults),
 }
 
 /// Kinds of events of `pages`. One for several pages of a block comes before those of its first
@@ -467,7 +467,7 @@ pub(super) struct SiteDelta {
     pub(super) intra_links: i64,
     pub(super) inter_links: i64,
     /// What records of sites give of it from now on; `None` where that is what they gave before.
-    pub(super) given: Option<SiteGiven>,
+    pub(super) given: Option<SiteDefaults>,
     pub(super) known_quality: i64,
     pub(super) crawled_quality: i64,
 }

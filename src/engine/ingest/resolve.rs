@@ -16,7 +16,7 @@ use crate::engine::EngineError;
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::SiteAttributes;
-use seedbank_store::records::{PageState, SiteGiven, SiteRecord};
+use seedbank_store::records::{PageState, SiteDefaults, SiteRecord};
 use seedbank_store::{self, Sorted, Store, tables};
 
 /// The site whose URLs are being resolved.
@@ -192,7 +192,7 @@ fn work_in(
     watch: &dyn Watch,
 ) -> Result<(), EngineError> {
     let before = site.record.given;
-    let given = SiteGiven {
+    let given = SiteDefaults {
         quality: claim.quality.after(before.quality),
         spam: claim.spam.after(before.spam),
         quota: claim.quota.after(before.quota),
@@ -267,7 +267,7 @@ fn page_of(
     let page = PageId::new(site.id, index);
     passes.changes.put(&tables::PAGE_IDS, &key, &index)?;
     page_event(&mut passes.pages, page, &PageEvent::Born(local))?;
-    if site.record.given != SiteGiven::default() {
+    if site.record.given != SiteDefaults::default() {
         page_event(
             &mut passes.pages,
             page,

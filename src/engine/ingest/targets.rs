@@ -9,7 +9,7 @@ use super::rows::row_uncrawled_event;
 use crate::engine::EngineError;
 use seedbank_algorithms::page::{PageId, RowId};
 use seedbank_algorithms::watch::Watch;
-use seedbank_store::aliases::AliasIn;
+use seedbank_store::aliases::AliasReference;
 use seedbank_store::links::{Link, LinkBlock, LinkKey, NEIGHBOURS};
 use seedbank_store::records::PageState;
 use seedbank_store::{Sorted, Store, Table, tables};
@@ -216,7 +216,7 @@ fn is_led_to(
     let mut leads = target.leads.unwrap_or(0);
     if passes.aliases.any {
         let before = store.alias_in(page)?.into_iter();
-        leads += before.fold(0, |sum, (_, why)| sum + i64::from(why == AliasIn::Leads));
+        leads += before.fold(0, |sum, (_, why)| sum + i64::from(why == AliasReference::Alias));
     }
     Ok(leads > 0)
 }

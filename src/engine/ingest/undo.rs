@@ -8,7 +8,7 @@
 //! * A site keeps the numbers it has given out, and counts as changed now, so that the next refresh
 //!   looks at it.
 //! * What pages were between the two batches, and rows that only they had, go to the past as those
-//!   of any batch do (`former_pages`, `former_rows`).
+//!   of any batch do (`page_history`, `removed_rows`).
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -22,10 +22,10 @@ use crate::engine::{Bank, EngineError, NoUndo};
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::{
-    BatchCounts, BatchId, BatchKind, BatchRecord, Counters, FormerPage, FormerRow, PageRecord,
-    PageState, SiteGiven, SiteRecord, UndoRecord,
+    BatchCounts, BatchId, BatchKind, BatchRecord, Counters, PreviousPage, RemovedRow, PageRecord,
+    PageState, SiteDefaults, SiteRecord, UndoRecord,
 };
-use seedbank_store::tables::{self, BitmapKey};
+use seedbank_store::tables::{self, PageSetKey};
 use seedbank_store::{Changes, Key, StoreError, Value, Writer};
 
 /// A batch that was taken back.
@@ -91,13 +91,13 @@ impl Bank {
             mut counts,
             ..
         } = back;
-        let of_batch = writer.need(&tables::BITMAPS, &BitmapKey::Changed(undo.batch))?;
+        let of_batch = writer.need(&tables::PAGE_SETS, &PageSetKey::Changed(undo.batch))?;
         counts.changed = undone.counts.changed;
         counts.links_added = undone.counts.links_removed;
         counts.links_removed = undone.counts.links_added;
-        changes.put(&tables::BITMAPS, &BitmapKey::Changed(batch), &of_batch)?;
+        changes.put(&tables::PAGE_SETS, &PageSetKey::Changed(batch), &of_batch)?;
         if !former.is_empty() {
-            changes.put(&tables::BITMAPS, &BitmapKey::Former(batch), &former)?;
+            changes.put(&tables::PAGE_SETS, &PageSetKey::History(batch), &former)?;
         }
         let seconds = begun.elapsed().as_secs_f64();
         let record = BatchRecord {
@@ -118,7 +118,7 @@ impl Bank {
             next_site: counters.next_site,
             ..undo.before
         };
-        writer.commit_for_good(changes, counters)?;
+        writer.commit_irreversible(changes, counters)?;
         Ok(UndoReport {
             undone: undo.batch,
             name: undone.name,
@@ -154,7 +154,7 @@ struct TakingBack<'a> {
     batch: BatchId,
     undone: BatchId,
     /// What is given of sites, once the batch is taken back.
-    given: BTreeMap<SiteId, SiteGiven>,
+    given: BTreeMap<SiteId, SiteDefaults>,
     /// Pages whose state, spam mark or row changes.
     former: RoaringTreemap,
     counts: BatchCounts,
@@ -222,7 +222,7 @@ impl<'a> TakingBack<'a> {
             Some(record) => record,
             None => self.unlinked(page, &now)?,
         };
-        let standing = |record: &PageRecord| FormerPage {
+        let standing = |record: &PageRecord| PreviousPage {
             state: record.state,
             spam: record.spam,
             row: record.row,
@@ -231,7 +231,7 @@ impl<'a> TakingBack<'a> {
         if was != standing(&record) {
             self.former.insert(page.0);
             let key = (self.batch, page);
-            self.changes.put(&tables::FORMER_PAGES, &key, &was)?;
+            self.changes.put(&tables::PAGE_HISTORY, &key, &was)?;
         }
         if now.state != record.state {
             match record.state {
@@ -258,11 +258,11 @@ impl<'a> TakingBack<'a> {
     /// Keeps a row that came with the batch, as one that nobody carries any more.
     fn keep_row(&mut self, row: RowId) -> Result<(), EngineError> {
         let targets = self.writer.need_row(row)?;
-        let former = FormerRow {
+        let former = RemovedRow {
             until: self.batch,
             targets,
         };
-        Ok(self.changes.put(&tables::FORMER_ROWS, &row, &former)?)
+        Ok(self.changes.put(&tables::REMOVED_ROWS, &row, &former)?)
     }
 }
 

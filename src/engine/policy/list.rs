@@ -14,7 +14,7 @@ use crate::engine::{EngineError, PlanError};
 use seedbank_algorithms::watch::{Interrupted, Interruptible, Watch, is_interrupted};
 use seedbank_formats::shown::last_part;
 use seedbank_store::Hash128;
-use seedbank_store::lists::ListText;
+use seedbank_store::plan_lists::ListText;
 
 /// The most bytes of a list.
 const MOST_BYTES: u64 = 256 << 20;

@@ -13,7 +13,7 @@ use crate::engine::{EngineError, PlanError};
 use seedbank_algorithms::cover::Value;
 use seedbank_algorithms::cover::web::{Setting, Trial, Tuning, WebChoice};
 use seedbank_algorithms::rank::{Origin, ProvenStep};
-use seedbank_store::records::{BatchId, RefreshId, RefreshRecord, SeriesRecord};
+use seedbank_store::records::{BatchId, RefreshId, RefreshRecord, EvidenceSeries};
 
 /// What a refresh did.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -382,7 +382,7 @@ impl RefreshReport {
     /// the method came to where the list is another.
     pub(super) fn record(
         &self,
-        standings: Option<SeriesRecord>,
+        standings: Option<EvidenceSeries>,
         chosen: Option<u32>,
     ) -> Result<RefreshRecord, EngineError> {
         let view = self.view.clone();

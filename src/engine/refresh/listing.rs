@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::engine::EngineError;
 use crate::engine::policy::{Caps, Rules, Steady, steady};
 use seedbank_algorithms::page::PageId;
-use seedbank_store::records::{ListedSeed, RefreshId, SeedEvidence, SeedRecord};
+use seedbank_store::records::{FinalListEntry, RefreshId, SeedEvidence, SeedRecord};
 use seedbank_store::{Changes, Store, tables};
 
 /// A list, and how it differs from the plan's last one.
@@ -52,7 +52,7 @@ pub(super) fn listing(
         .map(|seed| seed.1.page)
         .collect();
     let mut last_chosen = HashMap::new();
-    for entry in store.scan_under(&tables::LISTED, &last.to_be_bytes())? {
+    for entry in store.scan_under(&tables::FINAL_LIST, &last.to_be_bytes())? {
         let (_, listed) = entry?;
         last_chosen.insert(listed.page, listed.last_chosen);
     }
@@ -130,7 +130,7 @@ impl Listing {
         if !self.differs() {
             return Ok(());
         }
-        let list = self.seeds.iter().map(|&page| ListedSeed {
+        let list = self.seeds.iter().map(|&page| FinalListEntry {
             page,
             chosen: self.chosen.get(&page).map(|place| place + 1),
             last_chosen: self.stayed.get(&page).copied().unwrap_or(refresh),

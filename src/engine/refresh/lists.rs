@@ -18,7 +18,7 @@ pub(super) fn delete_unnamed(
     (of, now): (&str, &[Hash128]),
 ) -> Result<(), EngineError> {
     let mut unnamed = BTreeSet::new();
-    for entry in store.scan(&tables::LISTS)? {
+    for entry in store.scan(&tables::PLAN_LISTS)? {
         unnamed.insert(entry?.0);
     }
     if unnamed.is_empty() {
@@ -40,7 +40,7 @@ pub(super) fn delete_unnamed(
         }
     }
     for hash in unnamed {
-        changes.delete(&tables::LISTS, &hash)?;
+        changes.delete(&tables::PLAN_LISTS, &hash)?;
     }
     Ok(())
 }

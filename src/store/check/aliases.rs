@@ -8,15 +8,15 @@ use super::{Walk, mix};
 use crate::error::StoreError;
 use crate::tables;
 use crate::tables::records::PageState;
-use crate::tables::records::aliases::{AliasIn, AliasLinks, AliasRecord};
+use crate::tables::records::aliases::{AliasReference, AliasLinks, AliasRecord};
 use seedbank_algorithms::page::PageId;
 
 /// A hash of the way from a page to another one, which is an alias or links to one.
-fn way_mix(page: PageId, other: PageId, why: AliasIn) -> u64 {
+fn way_mix(page: PageId, other: PageId, why: AliasReference) -> u64 {
     let hash = mix(page.0, other.0);
     match why {
-        AliasIn::Leads => hash,
-        AliasIn::Links => hash.rotate_left(1),
+        AliasReference::Alias => hash,
+        AliasReference::Link => hash.rotate_left(1),
     }
 }
 
@@ -52,7 +52,7 @@ impl Walk<'_> {
             self.report
                 .find("aliases", PageId(page), "a link to an alias counts");
         }
-        self.walk(&tables::ALIAS_IN, |_, (page, other), why| {
+        self.walk(&tables::ALIAS_REFERENCES, |_, (page, other), why| {
             sum = sum.wrapping_sub(way_mix(page, other, why));
             Ok(())
         })?;
@@ -101,7 +101,7 @@ impl Walk<'_> {
             if !self.aliases.contains(alias.0) {
                 wrong.push(format!("{alias} is not an alias"));
             }
-            match self.store.led_to(*alias) {
+            match self.store.resolve_alias(*alias) {
                 Ok(end) => ends.extend(end.filter(|end| *end != page)),
                 Err(e) if e.is_damage() => return Ok(()),
                 Err(e) => return Err(e),
@@ -118,19 +118,19 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Reports the entries in which `aliases` and `alias_in` differ.
+    /// Reports the entries in which `aliases` and `alias_references` differ.
     fn ways_back(&mut self) -> Result<(), StoreError> {
         for entry in self.store.scan(&tables::ALIASES)? {
             let Ok((page, record)) = entry else { continue };
             for (to, why) in record.ways() {
-                let back = self.store.get(&tables::ALIAS_IN, &(to, page));
+                let back = self.store.get(&tables::ALIAS_REFERENCES, &(to, page));
                 if back.is_ok_and(|back| back != Some(why)) {
                     let what = format!("the reverse entry of {page} is missing or different");
-                    self.report.find("alias_in", to, what);
+                    self.report.find("alias_references", to, what);
                 }
             }
         }
-        for entry in self.store.scan(&tables::ALIAS_IN)? {
+        for entry in self.store.scan(&tables::ALIAS_REFERENCES)? {
             let Ok(((page, other), why)) = entry else {
                 continue;
             };
@@ -138,7 +138,7 @@ impl Walk<'_> {
             let leads = |record: AliasRecord| record.ways().any(|way| way == (page, why));
             if there.is_ok_and(|there| !there.is_some_and(leads)) {
                 let what = format!("{other} does not lead or link here");
-                self.report.find("alias_in", page, what);
+                self.report.find("alias_references", page, what);
             }
         }
         Ok(())

@@ -7,14 +7,14 @@ use super::{Walk, hash};
 use crate::error::StoreError;
 use crate::tables;
 use crate::tables::records::RefreshRecord;
-use crate::tables::records::component_cache::{CoreOrigin, OriginKey};
-use crate::tables::records::evidence::{Links, Standings};
+use crate::tables::records::component_cache::{CoreOrigin, CoreOriginKey};
+use crate::tables::records::evidence::{LinkStatus, PageEvidenceBlock};
 use crate::tables::records::page_blocks::BLOCK;
 use seedbank_algorithms::page::PageId;
 
 impl Walk<'_> {
     /// Every core of a refresh has one origin. What is kept for the next refresh of a plan names
-    /// pages and cores of the plan's last refresh, each core at most once; `component_order` lists
+    /// pages and cores of the plan's last refresh, each core at most once; `component_cache_order` lists
     /// the same components.
     pub(super) fn ledger(
         &mut self,
@@ -59,7 +59,7 @@ impl Walk<'_> {
     fn components(
         &mut self,
         refreshes: &BTreeMap<u32, RefreshRecord>,
-    ) -> Result<BTreeSet<OriginKey>, StoreError> {
+    ) -> Result<BTreeSet<CoreOriginKey>, StoreError> {
         // The last refresh of each series.
         let mut last: BTreeMap<u32, (u32, &RefreshRecord)> = BTreeMap::new();
         for (number, record) in refreshes {
@@ -78,29 +78,29 @@ impl Walk<'_> {
                 &component.to_be_bytes(),
             ])
         };
-        self.walk(&tables::COMPONENTS, |walk, (series, component), record| {
+        self.walk(&tables::COMPONENT_CACHE, |walk, (series, component), record| {
             *counts.entry(series).or_default() += 1;
             sizes.insert((series, component), record.pages);
             let name = format!("series {series}, {component}");
             if !walk.pages.contains(component.0) {
                 let what = "its first page does not exist";
-                walk.report.find("components", &name, what);
+                walk.report.find("component_cache", &name, what);
             }
             let is_number = |value: f64| value.is_sign_positive() && value.is_finite();
             let ahead = record.ahead.iter().map(|ahead| ahead.sigma);
             let mut sigmas = record.cores.iter().map(|core| core.sigma).chain(ahead);
             if record.ahead.is_some_and(|ahead| !ahead.fits(record.next)) {
                 let what = "its next step does not fit the bound on the remaining links";
-                walk.report.find("components", &name, what);
+                walk.report.find("component_cache", &name, what);
             }
             let best = record.ahead.map(|ahead| ahead.best.0);
             if best.is_some_and(|best| !walk.pages.contains(best)) {
                 let what = "the best authority of its next step does not exist";
-                walk.report.find("components", &name, what);
+                walk.report.find("component_cache", &name, what);
             }
             if !is_number(record.next) || !sigmas.all(is_number) {
                 let what = "its bound, or the sigma of a core, is not a number";
-                walk.report.find("components", &name, what);
+                walk.report.find("component_cache", &name, what);
                 return Ok(());
             }
             order = order.wrapping_add(in_order(series, record.bound(), component.0));
@@ -108,7 +108,7 @@ impl Walk<'_> {
             let mut before = 0;
             for core in &record.cores {
                 let origin = core.origin;
-                let of_refresh = OriginKey {
+                let of_refresh = CoreOriginKey {
                     of: refresh,
                     origin,
                 };
@@ -119,26 +119,26 @@ impl Walk<'_> {
                 let sigma = kept.flatten().map(|kept| kept.sigma.to_bits());
                 if rank <= before || sigma != Some(core.sigma.to_bits()) {
                     let what = "it does not fit the cores of the last refresh";
-                    walk.report.find("components", &name, what);
+                    walk.report.find("component_cache", &name, what);
                 }
                 before = rank;
-                let of_series = OriginKey { of: series, origin };
+                let of_series = CoreOriginKey { of: series, origin };
                 if !named.insert(of_series) {
                     let what = format!("{} is in two components", core_name(origin));
-                    walk.report.find("components", &name, what);
+                    walk.report.find("component_cache", &name, what);
                 }
             }
             Ok(())
         })?;
         let mut ordered = 0_u64;
-        self.walk(&tables::COMPONENT_ORDER, |_, key, ()| {
+        self.walk(&tables::COMPONENT_CACHE_ORDER, |_, key, ()| {
             let of_key = in_order(key.series, key.bound, key.component.0);
             ordered = ordered.wrapping_add(of_key);
             Ok(())
         })?;
         if order != ordered {
-            let what = "they differ from the entries of `components` in order of their bounds";
-            self.report.find("component_order", "(all)", what);
+            let what = "they differ from the entries of `component_cache` in order of their bounds";
+            self.report.find("component_cache_order", "(all)", what);
         }
         self.of_series(last, counts, sizes)?;
         Ok(named)
@@ -157,7 +157,7 @@ impl Walk<'_> {
             let name = format!("series {series}");
             if there != kept {
                 let what = format!("{there} found, but the last refresh records {kept}");
-                self.report.find("components", &name, what);
+                self.report.find("component_cache", &name, what);
             }
             let pages = self.standing_in_components(series, refresh, &mut sizes)?;
             let kept = record.standings.map_or(0, |of| of.counted);
@@ -165,18 +165,18 @@ impl Walk<'_> {
                 let what =
                     format!("{pages} pages found in components, but the refresh records {kept}");
                 self.report
-                    .find("standings", format!("refresh {refresh}"), what);
+                    .find("page_evidence", format!("refresh {refresh}"), what);
             }
         }
         for ((series, component), _) in sizes {
             let name = format!("series {series}, {component}");
             let what = "its pages are in another component, or their number differs";
-            self.report.find("components", name, what);
+            self.report.find("component_cache", name, what);
         }
         for series in counts.into_keys() {
             let name = format!("series {series}");
             self.report
-                .find("components", name, "no refresh belongs to it");
+                .find("component_cache", name, "no refresh belongs to it");
         }
         Ok(())
     }
@@ -194,14 +194,14 @@ impl Walk<'_> {
         let mut seen = None;
         let prefix = series.to_be_bytes();
         // Unreadable standings are reported where they are walked.
-        let all = self.store.scan_under(&tables::STANDINGS, &prefix)?;
-        for (key, Standings(block)) in all.flatten() {
+        let all = self.store.scan_under(&tables::PAGE_EVIDENCE, &prefix)?;
+        for (key, PageEvidenceBlock(block)) in all.flatten() {
             let place = (key.site, key.block);
             if key.refresh > refresh || seen.replace(place) == Some(place) {
                 continue;
             }
             for (place, standing) in block.map(|block| block.0).unwrap_or_default() {
-                let Links::Counted { component, .. } = standing.links else {
+                let LinkStatus::Counted { component, .. } = standing.links else {
                     continue;
                 };
                 let index = key.block.saturating_mul(BLOCK).saturating_add(place);
@@ -218,32 +218,32 @@ impl Walk<'_> {
             } else if !sizes.contains_key(&key) {
                 let what = format!("{first} and others are in {component}, which does not exist");
                 let name = format!("series {series}");
-                self.report.find("components", name, what);
+                self.report.find("component_cache", name, what);
             }
         }
         Ok(pages)
     }
 
-    fn near_cores(&mut self, mut named: BTreeSet<OriginKey>) -> Result<(), StoreError> {
-        self.walk(&tables::NEAR_CORES, |walk, key, near| {
+    fn near_cores(&mut self, mut named: BTreeSet<CoreOriginKey>) -> Result<(), StoreError> {
+        self.walk(&tables::NEAR_CORE_CACHE, |walk, key, near| {
             let name = origin_name(key);
             if !named.remove(&key) {
                 let what = "no component has the core";
-                walk.report.find("near_cores", &name, what);
+                walk.report.find("near_core_cache", &name, what);
             }
             if near.0.iter().any(|near| !near.score.is_finite()) {
                 walk.report
-                    .find("near_cores", &name, "a score is no number");
+                    .find("near_core_cache", &name, "a score is no number");
             }
             for near in near.0.iter().filter(|n| !walk.pages.contains(n.page.0)) {
                 let what = format!("{} does not exist", near.page);
-                walk.report.find("near_cores", &name, what);
+                walk.report.find("near_core_cache", &name, what);
             }
             Ok(())
         })?;
         for key in named {
             let name = origin_name(key);
-            self.report.find("near_cores", name, "it is missing");
+            self.report.find("near_core_cache", name, "it is missing");
         }
         Ok(())
     }
@@ -253,6 +253,6 @@ fn core_name(origin: CoreOrigin) -> String {
     format!("core {} of refresh {}", origin.rank, origin.refresh)
 }
 
-fn origin_name(key: OriginKey) -> String {
+fn origin_name(key: CoreOriginKey) -> String {
     format!("{}, {}", key.of, core_name(key.origin))
 }

@@ -7,7 +7,7 @@ use super::web_covers::OverWeb;
 use super::{Walk, bitmap_name};
 use crate::error::StoreError;
 use crate::tables::records::{RefreshRecord, SeedEvidence};
-use crate::tables::{self, BitmapKey, CoveredKey};
+use crate::tables::{self, PageSetKey, CoveredKey};
 use seedbank_algorithms::page::{PageSet, SiteId};
 
 /// What the walk remembers of seeds.
@@ -72,7 +72,7 @@ impl Walk<'_> {
         Ok(seeds)
     }
 
-    /// Compares sites with seeds; returns which sets must be in `bitmaps`.
+    /// Compares sites with seeds; returns which sets must be in `page_sets`.
     pub(super) fn covers(
         &mut self,
         refreshes: &BTreeMap<u32, RefreshRecord>,
@@ -113,19 +113,19 @@ impl Walk<'_> {
 
     /// Checks a covered set and takes it off the list of those that must be there.
     pub(super) fn covered(&mut self, key: CoveredKey, pages: &PageSet, picks: &mut Picks) {
-        let name = bitmap_name(BitmapKey::Covered(key));
+        let name = bitmap_name(PageSetKey::Covered(key));
         let pick = picks.get_mut(&(key.refresh, key.site, key.pick));
         let hop = pick.and_then(|hops| hops.get_mut(key.hop as usize));
         let Some(wanted) = hop else {
-            self.report.find("bitmaps", name, "no seed covers it");
+            self.report.find("page_sets", name, "no seed covers it");
             return;
         };
         if pages.len() != u64::from(std::mem::take(wanted)) {
             self.report
-                .find("bitmaps", name, "its seed covers another number of pages");
+                .find("page_sets", name, "its seed covers another number of pages");
         } else if pages.bitmaps().any(|(site, _)| site != key.site.0) {
             self.report
-                .find("bitmaps", name, "it names pages of another site");
+                .find("page_sets", name, "it names pages of another site");
         }
     }
 
@@ -139,8 +139,8 @@ impl Walk<'_> {
                     pick: *pick,
                     hop,
                 };
-                let name = bitmap_name(BitmapKey::Covered(key));
-                self.report.find("bitmaps", name, "it is missing");
+                let name = bitmap_name(PageSetKey::Covered(key));
+                self.report.find("page_sets", name, "it is missing");
             }
         }
     }

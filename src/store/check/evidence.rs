@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Walk, bitmap_name, hash, mix};
 use crate::error::StoreError;
-use crate::tables::records::evidence::{SidePlace, Standings};
+use crate::tables::records::evidence::{SidePlace, PageEvidenceBlock};
 use crate::tables::records::page_blocks::BLOCK;
 use crate::tables::records::{RefreshId, RefreshRecord};
-use crate::tables::{self, BitmapKey, VectorKey, VectorSide};
+use crate::tables::{self, PageSetKey, CoreScoresKey, CoreScoresPart};
 use seedbank_algorithms::page::{PageId, PageSet, SiteId};
 
 /// A hash of a page's role in a core.
@@ -31,7 +31,7 @@ type Series = BTreeMap<u32, i64>;
 #[derive(Default)]
 struct OfSite {
     pages: u64,
-    /// Sum of the hashes of covered pages in `reach`, less those in `bitmaps`.
+    /// Sum of the hashes of covered pages in `reach`, less those in `page_sets`.
     covered: u64,
 }
 
@@ -59,16 +59,16 @@ impl Walk<'_> {
         self.walk(&tables::CORES, |walk, (refresh, rank), core| {
             let sum = sums.entry(refresh).or_default();
             for (side, pages, number) in [
-                (VectorSide::Hubs, &core.hubs, 1),
-                (VectorSide::Authorities, &core.authorities, 0),
+                (CoreScoresPart::Hubs, &core.hubs, 1),
+                (CoreScoresPart::Authorities, &core.authorities, 0),
             ] {
-                let key = VectorKey {
+                let key = CoreScoresKey {
                     refresh,
                     rank,
                     side,
                 };
                 // Unreadable scores are reported where vectors are walked.
-                let scores = walk.store.get(&tables::VECTORS, &key).ok().flatten();
+                let scores = walk.store.get(&tables::CORE_SCORES, &key).ok().flatten();
                 let scores = scores.unwrap_or_default();
                 for ((taken, page), score) in (1..).zip(pages).zip(scores) {
                     *sum = sum.wrapping_add(role(refresh, rank, *page, number, taken, score));
@@ -76,8 +76,8 @@ impl Walk<'_> {
             }
             Ok(())
         })?;
-        self.walk(&tables::MEMBERS, |walk, (refresh, page), member| {
-            walk.absent("members", &format!("refresh {refresh}"), page);
+        self.walk(&tables::CORE_MEMBERS, |walk, (refresh, page), member| {
+            walk.absent("core_members", &format!("refresh {refresh}"), page);
             let sum = sums.entry(refresh).or_default();
             for (number, place) in [(1, member.hub), (0, member.authority)] {
                 if let Some(SidePlace { taken, score, .. }) = place {
@@ -91,7 +91,7 @@ impl Walk<'_> {
             if sum != 0 {
                 let name = format!("refresh {refresh}");
                 let what = "they are not the pages of its cores";
-                self.report.find("members", name, what);
+                self.report.find("core_members", name, what);
             }
         }
         Ok(())
@@ -145,31 +145,31 @@ impl Walk<'_> {
         let mut written: BTreeMap<u32, PageSet> = BTreeMap::new();
         // The next later version of the block: its refresh and its pages.
         let mut later: Option<((u32, SiteId, u32), u32, i64)> = None;
-        self.walk(&tables::STANDINGS, |walk, key, Standings(block)| {
+        self.walk(&tables::PAGE_EVIDENCE, |walk, key, PageEvidenceBlock(block)| {
             let name = format!(
                 "series {}, {}, block {}, refresh {}",
                 key.series, key.site, key.block, key.refresh
             );
             if refreshes.contains_key(&key.refresh) {
-                let of_refresh = BitmapKey::Written(key.refresh);
+                let of_refresh = PageSetKey::EvidenceBlocks(key.refresh);
                 let blocks = match written.entry(key.refresh) {
                     Entry::Occupied(blocks) => blocks.into_mut(),
                     Entry::Vacant(place) => {
                         // An unreadable set is reported where bitmaps are walked.
-                        let blocks = walk.store.get(&tables::BITMAPS, &of_refresh).ok();
+                        let blocks = walk.store.get(&tables::PAGE_SETS, &of_refresh).ok();
                         place.insert(blocks.flatten().unwrap_or_default())
                     }
                 };
                 if !blocks.contains(PageId::new(key.site, key.block).0) {
                     let what = format!("it does not name {}, block {}", key.site, key.block);
-                    walk.report.find("bitmaps", bitmap_name(of_refresh), what);
+                    walk.report.find("page_sets", bitmap_name(of_refresh), what);
                 }
             }
             let entries = block.as_ref().map_or(&[][..], |block| block.0.as_slice());
             for (place, _) in entries {
                 let index = u64::from(key.block) * u64::from(BLOCK) + u64::from(*place);
                 let index = u32::try_from(index).unwrap_or(u32::MAX);
-                walk.absent("standings", &name, PageId::new(key.site, index));
+                walk.absent("page_evidence", &name, PageId::new(key.site, index));
             }
             let pages = i64::try_from(entries.len()).unwrap_or(i64::MAX);
             let changes = found.entry(key.series).or_default();
@@ -185,7 +185,7 @@ impl Walk<'_> {
                 key.refresh < next && refreshes.range(key.refresh..next).next().is_some()
             });
             if !seen {
-                walk.report.find("standings", name, "no refresh sees it");
+                walk.report.find("page_evidence", name, "no refresh sees it");
             }
             Ok(())
         })?;
@@ -196,7 +196,7 @@ impl Walk<'_> {
             if u64::try_from(pages) != Ok(of.pages) {
                 let what = format!("{pages} pages found, but the refresh records {}", of.pages);
                 let name = format!("refresh {number}");
-                self.report.find("standings", name, what);
+                self.report.find("page_evidence", name, what);
             }
         }
         Ok(())
@@ -236,10 +236,10 @@ impl Walk<'_> {
             }
             Ok(())
         })?;
-        self.walk(&tables::BITMAPS, |walk, key, pages| {
+        self.walk(&tables::PAGE_SETS, |walk, key, pages| {
             let (of_site, pick, hop) = match key {
-                BitmapKey::Covered(of) => (sites.get_mut(&(of.refresh, of.site)), of.pick, of.hop),
-                BitmapKey::Reached(of) => (webs.get_mut(&of.refresh), of.rank, of.hop),
+                PageSetKey::Covered(of) => (sites.get_mut(&(of.refresh, of.site)), of.pick, of.hop),
+                PageSetKey::Reached(of) => (webs.get_mut(&of.refresh), of.rank, of.hop),
                 _ => return Ok(()),
             };
             let Some(of_site) = of_site else {

@@ -13,12 +13,12 @@ impl Walk<'_> {
     /// many there are, by refresh.
     pub(super) fn listed(&mut self) -> Result<BTreeMap<u32, u32>, StoreError> {
         let mut listed: BTreeMap<u32, u32> = BTreeMap::new();
-        self.walk(&tables::LISTED, |walk, (refresh, rank), seed| {
+        self.walk(&tables::FINAL_LIST, |walk, (refresh, rank), seed| {
             *listed.entry(refresh).or_default() += 1;
             let name = format!("refresh {refresh}, rank {rank}");
             if !walk.pages.contains(seed.page.0) {
                 let what = format!("{} does not exist", seed.page);
-                walk.report.find("listed", &name, what);
+                walk.report.find("final_list", &name, what);
             }
             let fits = match seed.chosen {
                 None => (1..refresh).contains(&seed.last_chosen),
@@ -30,7 +30,7 @@ impl Walk<'_> {
             };
             if !fits {
                 let what = "it differs from the result of the refresh";
-                walk.report.find("listed", name, what);
+                walk.report.find("final_list", name, what);
             }
             walk.has_way_back(seed.page, (refresh, rank));
             Ok(())
@@ -58,7 +58,7 @@ impl Walk<'_> {
             let on = match refreshes.get(&refresh) {
                 None => Ok(None),
                 Some(record) if record.chosen.is_some() => {
-                    let listed = walk.store.get(&tables::LISTED, &key);
+                    let listed = walk.store.get(&tables::FINAL_LIST, &key);
                     listed.map(|listed| listed.map(|listed| listed.page))
                 }
                 Some(_) => {

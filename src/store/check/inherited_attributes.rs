@@ -3,7 +3,7 @@
 use super::Walk;
 use crate::error::StoreError;
 use crate::tables;
-use crate::tables::records::{PageRecord, SiteGiven};
+use crate::tables::records::{PageRecord, SiteDefaults};
 use seedbank_algorithms::page::{MAX_QUALITY, PageId};
 
 impl Walk<'_> {
@@ -30,7 +30,7 @@ impl Walk<'_> {
 
     /// What is given of a page's site; nothing where its record cannot be read, which is found with
     /// the sites.
-    fn given_of(&mut self, page: PageId) -> Result<SiteGiven, StoreError> {
+    fn given_of(&mut self, page: PageId) -> Result<SiteDefaults, StoreError> {
         let site = page.site();
         if let Some((of, given)) = self.given
             && of == site
@@ -39,7 +39,7 @@ impl Walk<'_> {
         }
         let given = match self.store.get(&tables::SITES, &site) {
             Ok(record) => record.unwrap_or_default().given,
-            Err(e) if e.is_damage() => SiteGiven::default(),
+            Err(e) if e.is_damage() => SiteDefaults::default(),
             Err(e) => return Err(e),
         };
         self.given = Some((site, given));

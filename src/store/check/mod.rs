@@ -15,11 +15,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::StoreError;
-use crate::tables::records::{PageState, SiteGiven, SiteRecord, UndoRecord};
+use crate::tables::records::{PageState, SiteDefaults, SiteRecord, UndoRecord};
 use crate::tables::store::Store;
 use crate::tables::table::Hash128;
 use crate::tables::table::{Key, Table, Value};
-use crate::tables::{self, BitmapKey, VectorKey};
+use crate::tables::{self, PageSetKey, CoreScoresKey};
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
 use seedbank_algorithms::watch::Watch;
 
@@ -125,7 +125,7 @@ struct Walk<'a> {
     led: RoaringTreemap,
     rows: RoaringTreemap,
     /// What is given of the site of the page looked at last.
-    given: Option<(SiteId, SiteGiven)>,
+    given: Option<(SiteId, SiteDefaults)>,
     /// Pages that have a former record, by batch.
     former: BTreeMap<u32, RoaringTreemap>,
     /// What it takes to take the last batch back; `None` where it cannot be.
@@ -377,23 +377,23 @@ fn source(e: &StoreError) -> String {
 }
 
 /// Names of bitmaps and vectors, for findings.
-fn bitmap_name(key: BitmapKey) -> String {
+fn bitmap_name(key: PageSetKey) -> String {
     match key {
-        BitmapKey::Changed(batch) => format!("changed by batch {batch}"),
-        BitmapKey::Removed(refresh) => format!("removed by refresh {refresh}"),
-        BitmapKey::Former(batch) => format!("with a previous page of batch {batch}"),
-        BitmapKey::Written(refresh) => format!("standings written by refresh {refresh}"),
-        BitmapKey::Covered(key) => format!(
+        PageSetKey::Changed(batch) => format!("changed by batch {batch}"),
+        PageSetKey::Removed(refresh) => format!("removed by refresh {refresh}"),
+        PageSetKey::History(batch) => format!("with a previous page of batch {batch}"),
+        PageSetKey::EvidenceBlocks(refresh) => format!("standings written by refresh {refresh}"),
+        PageSetKey::Covered(key) => format!(
             "refresh {}, {}, pick {}, hop {}",
             key.refresh, key.site, key.pick, key.hop
         ),
-        BitmapKey::Reached(key) => format!(
+        PageSetKey::Reached(key) => format!(
             "refresh {}, over the web, rank {}, hop {}",
             key.refresh, key.rank, key.hop
         ),
     }
 }
 
-fn vector_name(key: VectorKey) -> String {
+fn vector_name(key: CoreScoresKey) -> String {
     format!("refresh {}, core {}, {:?}", key.refresh, key.rank, key.side)
 }

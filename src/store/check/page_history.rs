@@ -1,4 +1,4 @@
-//! What pages were before the batches that changed them: the sets in `bitmaps` name exactly the
+//! What pages were before the batches that changed them: the sets in `page_sets` name exactly the
 //! pages with a former record, and every row in such a record exists.
 
 use std::collections::BTreeMap;
@@ -15,12 +15,12 @@ impl Walk<'_> {
     pub(super) fn former(&mut self, counters: &Counters) -> Result<(), StoreError> {
         // Rows that no longer exist, each with the last batch that took it from a page.
         let mut left: BTreeMap<RowId, u32> = BTreeMap::new();
-        self.walk(&tables::FORMER_PAGES, |walk, (batch, page), former| {
+        self.walk(&tables::PAGE_HISTORY, |walk, (batch, page), former| {
             walk.former.entry(batch).or_default().insert(page.0);
             if batch > counters.batch {
                 let name = format!("batch {batch}, {page}");
                 let what = "it names a batch that does not exist";
-                walk.report.find("former_pages", name, what);
+                walk.report.find("page_history", name, what);
             }
             let row = former.row.map(|row| RowId::new(page.site(), row));
             if let Some(row) = row.filter(|row| !walk.rows.contains(row.0)) {
@@ -29,35 +29,35 @@ impl Walk<'_> {
             }
             Ok(())
         })?;
-        self.walk(&tables::FORMER_ROWS, |walk, row, former| {
+        self.walk(&tables::REMOVED_ROWS, |walk, row, former| {
             if walk.rows.contains(row.0) {
                 walk.report
-                    .find("former_rows", row, "it is carried by pages");
+                    .find("removed_rows", row, "it is carried by pages");
             } else if left.remove(&row) != Some(former.until) {
                 walk.report
-                    .find("former_rows", row, "no page had it until its batch");
+                    .find("removed_rows", row, "no page had it until its batch");
             }
             let mut targets = former.targets.iter();
             if let Some(target) = targets.find(|target| !walk.pages.contains(target.0)) {
                 walk.report
-                    .find("former_rows", row, format!("{target} does not exist"));
+                    .find("removed_rows", row, format!("{target} does not exist"));
             }
             Ok(())
         })?;
         for row in left.keys() {
             self.report
-                .find("former_pages", row, "a page had it, and it is not there");
+                .find("page_history", row, "a page had it, and it is not there");
         }
         Ok(())
     }
 
-    /// Compares the set of a batch in `bitmaps` with the pages found in `former_pages`.
+    /// Compares the set of a batch in `page_sets` with the pages found in `page_history`.
     pub(super) fn of_former(&mut self, batch: u32, pages: &PageSet) {
         let found = self.former.remove(&batch).unwrap_or_default();
         self.differ(batch, &(&found ^ pages));
     }
 
-    /// Reports batches whose set is missing from `bitmaps`.
+    /// Reports batches whose set is missing from `page_sets`.
     pub(super) fn former_left(&mut self) {
         for (batch, pages) in std::mem::take(&mut self.former) {
             self.differ(batch, &pages);
@@ -71,7 +71,7 @@ impl Walk<'_> {
                 "{} pages are either here or in the batch's set in bitmaps, not in both",
                 pages.len()
             );
-            self.report.find("former_pages", name, what);
+            self.report.find("page_history", name, what);
         }
     }
 }

@@ -8,7 +8,7 @@ use super::{Walk, bitmap_name, vector_name};
 use crate::Hash128;
 use crate::error::StoreError;
 use crate::tables::records::{Counters, RefreshRecord};
-use crate::tables::{self, BitmapKey};
+use crate::tables::{self, PageSetKey};
 
 impl Walk<'_> {
     pub(super) fn history(&mut self, counters: &Counters) -> Result<(), StoreError> {
@@ -57,44 +57,44 @@ impl Walk<'_> {
     ) -> Result<(), StoreError> {
         let mut changed = BTreeSet::new();
         let mut removed = BTreeSet::new();
-        self.walk(&tables::BITMAPS, |walk, key, pages| {
+        self.walk(&tables::PAGE_SETS, |walk, key, pages| {
             let there = match key {
-                BitmapKey::Changed(batch) => {
+                PageSetKey::Changed(batch) => {
                     changed.insert(batch);
                     batches.contains(&batch)
                 }
-                BitmapKey::Removed(refresh) => {
+                PageSetKey::Removed(refresh) => {
                     removed.insert(refresh);
                     refreshes.contains_key(&refresh)
                 }
-                BitmapKey::Written(refresh) => {
+                PageSetKey::EvidenceBlocks(refresh) => {
                     let record = refreshes.get(&refresh);
                     record.is_some_and(|record| record.standings.is_some())
                 }
-                BitmapKey::Former(batch) => {
+                PageSetKey::History(batch) => {
                     walk.of_former(batch, &pages);
                     batches.contains(&batch)
                 }
-                BitmapKey::Covered(key) => {
+                PageSetKey::Covered(key) => {
                     walk.covered(key, &pages, &mut picks);
                     true
                 }
-                BitmapKey::Reached(key) => {
+                PageSetKey::Reached(key) => {
                     walk.reached(key, &pages, &mut over_web);
                     true
                 }
             };
             if !there {
                 walk.report.find(
-                    "bitmaps",
+                    "page_sets",
                     bitmap_name(key),
                     "its batch or refresh does not exist",
                 );
             }
-            let are_pages = !matches!(key, BitmapKey::Written(_));
+            let are_pages = !matches!(key, PageSetKey::EvidenceBlocks(_));
             if are_pages && !pages.is_subset(&walk.pages) {
                 walk.report.find(
-                    "bitmaps",
+                    "page_sets",
                     bitmap_name(key),
                     "it names pages that do not exist",
                 );
@@ -110,11 +110,11 @@ impl Walk<'_> {
             .map(|(number, _)| *number)
             .filter(|number| !removed.contains(number));
         let missing = of_batches
-            .map(|batch| BitmapKey::Changed(*batch))
-            .chain(of_refreshes.map(BitmapKey::Removed));
+            .map(|batch| PageSetKey::Changed(*batch))
+            .chain(of_refreshes.map(PageSetKey::Removed));
         for key in missing {
             self.report
-                .find("bitmaps", bitmap_name(key), "it is not there");
+                .find("page_sets", bitmap_name(key), "it is not there");
         }
         Ok(())
     }
@@ -179,20 +179,20 @@ impl Walk<'_> {
     /// Every list is what its key says, and is named; every one that is named is there.
     fn lists(&mut self, mut named: BTreeSet<Hash128>) -> Result<(), StoreError> {
         let name = |hash: &Hash128| format!("list {:032x}", u128::from_be_bytes(*hash));
-        self.walk(&tables::LISTS, |walk, hash, text| {
+        self.walk(&tables::PLAN_LISTS, |walk, hash, text| {
             if text.hash() != hash {
                 let what = "its lines do not match its hash";
-                walk.report.find("lists", name(&hash), what);
+                walk.report.find("plan_lists", name(&hash), what);
             }
             if !named.remove(&hash) {
                 let what = "no plan or refresh names it";
-                walk.report.find("lists", name(&hash), what);
+                walk.report.find("plan_lists", name(&hash), what);
             }
             Ok(())
         })?;
         for hash in &named {
             let what = "a plan or refresh names it, but it is missing";
-            self.report.find("lists", name(hash), what);
+            self.report.find("plan_lists", name(hash), what);
         }
         Ok(())
     }
@@ -221,30 +221,30 @@ impl Walk<'_> {
                     .find("cores", &name, "its sides or its seed do not fit its pages");
             }
             for (side, pages) in [
-                (tables::VectorSide::Hubs, core.hubs.len()),
-                (tables::VectorSide::Authorities, core.authorities.len()),
+                (tables::CoreScoresPart::Hubs, core.hubs.len()),
+                (tables::CoreScoresPart::Authorities, core.authorities.len()),
             ] {
-                let key = tables::VectorKey {
+                let key = tables::CoreScoresKey {
                     refresh,
                     rank,
                     side,
                 };
-                let scores = walk.store.get(&tables::VECTORS, &key).ok().flatten();
+                let scores = walk.store.get(&tables::CORE_SCORES, &key).ok().flatten();
                 if scores.is_none_or(|scores| scores.len() != pages) {
                     walk.report
-                        .find("vectors", vector_name(key), "it does not fit its core");
+                        .find("core_scores", vector_name(key), "it does not fit its core");
                 }
             }
             Ok(())
         })?;
-        self.walk(&tables::VECTORS, |walk, key, _| {
+        self.walk(&tables::CORE_SCORES, |walk, key, _| {
             if walk
                 .store
                 .has(&tables::CORES, &(key.refresh, key.rank))
                 .is_ok_and(|there| !there)
             {
                 walk.report
-                    .find("vectors", vector_name(key), "its core does not exist");
+                    .find("core_scores", vector_name(key), "its core does not exist");
             }
             Ok(())
         })?;
@@ -259,7 +259,7 @@ impl Walk<'_> {
                     record.chosen.unwrap_or(record.seeds),
                 ),
                 (
-                    "listed",
+                    "final_list",
                     listed.remove(number),
                     record.chosen.map_or(0, |_| record.seeds),
                 ),
@@ -276,7 +276,7 @@ impl Walk<'_> {
                 }
             }
         }
-        for (table, left) in [("cores", cores), ("seeds", counted), ("listed", listed)] {
+        for (table, left) in [("cores", cores), ("seeds", counted), ("final_list", listed)] {
             for refresh in left.keys() {
                 self.report.find(
                     table,
@@ -291,7 +291,7 @@ impl Walk<'_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::tables::BitmapKey;
+    use crate::tables::PageSetKey;
     use crate::tables::records::{BatchCounts, BatchKind, BatchRecord, Settings};
     use crate::{Changes, Writer, create, tables};
     use seedbank_algorithms::page::PageSet;
@@ -320,9 +320,9 @@ mod tests {
         };
         let mut changes = Changes::new(&writer.spill_folder(), 1 << 20);
         changes.put(&tables::BATCHES, &u32::MAX, &record).unwrap();
-        let of_batch = BitmapKey::Changed(u32::MAX);
+        let of_batch = PageSetKey::Changed(u32::MAX);
         changes
-            .put(&tables::BITMAPS, &of_batch, &PageSet::new())
+            .put(&tables::PAGE_SETS, &of_batch, &PageSet::new())
             .unwrap();
         let mut counters = writer.counters().unwrap();
         counters.batch = u32::MAX;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Walk, vector_name};
 use crate::error::StoreError;
 use crate::tables::records::RefreshRecord;
-use crate::tables::{self, VectorKey, VectorSide};
+use crate::tables::{self, CoreScoresKey, CoreScoresPart};
 
 /// Whether a refresh is within a bound, by what is kept of its parameters.
 fn is_within(refresh: &RefreshRecord) -> bool {
@@ -34,21 +34,21 @@ impl Walk<'_> {
                 kept.extend(cores);
             }
         }
-        self.walk(&tables::KEPT_STEPS, |walk, key, _| {
+        self.walk(&tables::STEP_CACHE, |walk, key, _| {
             if !kept.remove(&key) {
                 let what = "it belongs to no core of a plan's last refresh within a bound";
-                walk.report.find("kept_steps", step_name(key), what);
+                walk.report.find("step_cache", step_name(key), what);
             }
             Ok(())
         })?;
         for key in kept {
             let what =
                 "it is missing, but the core belongs to a plan's last refresh within a bound";
-            self.report.find("kept_steps", step_name(key), what);
+            self.report.find("step_cache", step_name(key), what);
         }
         let mut there = BTreeSet::new();
-        self.walk(&tables::VECTORS, |walk, key, scores| {
-            if key.side != VectorSide::Bound {
+        self.walk(&tables::CORE_SCORES, |walk, key, scores| {
+            if key.side != CoreScoresPart::Bound {
                 return Ok(());
             }
             let core = (key.refresh, key.rank);
@@ -58,18 +58,18 @@ impl Walk<'_> {
             let is_bound = scores.len() == 1 && scores[0] >= sigma;
             if !is_bound || !bounded.contains(&core) {
                 let what = "it does not bound its core";
-                walk.report.find("vectors", vector_name(key), what);
+                walk.report.find("core_scores", vector_name(key), what);
             }
             Ok(())
         })?;
         for &(refresh, rank) in bounded.difference(&there) {
-            let key = VectorKey {
+            let key = CoreScoresKey {
                 refresh,
                 rank,
-                side: VectorSide::Bound,
+                side: CoreScoresPart::Bound,
             };
             self.report
-                .find("vectors", vector_name(key), "it is not there");
+                .find("core_scores", vector_name(key), "it is not there");
         }
         Ok(())
     }

@@ -41,15 +41,15 @@ impl Walk<'_> {
     pub(super) fn barred(&mut self, counters: &Counters) -> Result<(), StoreError> {
         // Another record in its place is reported where records are walked.
         let secret = self.store.has(&tables::META, &MetaKey::Secret)?;
-        let first = self.store.scan(&tables::BARRED)?.next();
+        let first = self.store.scan(&tables::BLOCKLIST)?.next();
         if first.is_some() && !secret {
             let what = "the secret of their hashes is missing";
-            self.report.find("barred", "(all)", what);
+            self.report.find("blocklist", "(all)", what);
         }
-        self.walk(&tables::BARRED, |walk, _, barred| {
+        self.walk(&tables::BLOCKLIST, |walk, _, barred| {
             if barred.batch > counters.batch {
                 let what = format!("batch {} forgot it, which does not exist", barred.batch);
-                walk.report.find("barred", "(a hash)", what);
+                walk.report.find("blocklist", "(a hash)", what);
             }
             Ok(())
         })

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Walk, bitmap_name};
 use crate::tables::records::WebEvidence;
-use crate::tables::{BitmapKey, ReachedKey};
+use crate::tables::{PageSetKey, ReachedKey};
 use seedbank_algorithms::page::PageSet;
 
 /// What the walk remembers of seeds over the web.
@@ -64,16 +64,16 @@ impl Walk<'_> {
             Some(wanted) if pages.len() == u64::from(wanted) => return,
             Some(_) => "its seed reaches another number of pages",
         };
-        let name = bitmap_name(BitmapKey::Reached(key));
-        self.report.find("bitmaps", name, what);
+        let name = bitmap_name(PageSetKey::Reached(key));
+        self.report.find("page_sets", name, what);
     }
 
     /// Reports the sets that seeds claim to reach and that are missing.
     pub(super) fn not_reached(&mut self, over_web: &OverWeb) {
         for (&(refresh, rank), hops) in &over_web.reached {
             for (hop, _) in (0..).zip(hops).filter(|(_, pages)| **pages > 0) {
-                let name = bitmap_name(BitmapKey::Reached(ReachedKey { refresh, rank, hop }));
-                self.report.find("bitmaps", name, "it is missing");
+                let name = bitmap_name(PageSetKey::Reached(ReachedKey { refresh, rank, hop }));
+                self.report.find("page_sets", name, "it is missing");
             }
         }
     }

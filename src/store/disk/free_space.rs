@@ -7,7 +7,7 @@ use crate::error::StoreError;
 /// What a file takes beyond its bytes, at most: its last block is not full, and it has a name.
 const FOR_EACH_FILE: u64 = 8 << 10;
 
-/// Fails with [`StoreError::NoRoom`] where the file system of a folder, which exists, has less room
+/// Fails with [`StoreError::InsufficientSpace`] where the file system of a folder, which exists, has less room
 /// than so many files of so many bytes together take.
 pub(crate) fn has_room(folder: &Path, files: u64, bytes: u64) -> Result<(), StoreError> {
     let about = rustix::fs::statvfs(folder)
@@ -17,7 +17,7 @@ pub(crate) fn has_room(folder: &Path, files: u64, bytes: u64) -> Result<(), Stor
     if needed <= free {
         return Ok(());
     }
-    Err(StoreError::NoRoom {
+    Err(StoreError::InsufficientSpace {
         path: folder.to_path_buf(),
         needed,
         free,
@@ -33,7 +33,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         has_room(folder.path(), 1, 1).unwrap();
         let error = has_room(folder.path(), 1, 1 << 60).unwrap_err();
-        let StoreError::NoRoom { needed, free, .. } = error else {
+        let StoreError::InsufficientSpace { needed, free, .. } = error else {
             panic!("{error}");
         };
         assert_eq!(needed, (1 << 60) + FOR_EACH_FILE);

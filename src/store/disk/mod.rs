@@ -7,5 +7,5 @@ mod staged_create;
 mod usage;
 pub(crate) mod verified_copy;
 
-pub use staged_create::make_beside;
+pub use staged_create::create_staged;
 pub use usage::room;

@@ -14,7 +14,7 @@ const UNFINISHED: &str = ".seedbank-making-";
 /// Makes a bank for a folder that does not exist or is empty: `make` makes it in a folder beside that
 /// one, which is moved there at the end. What a process that died had begun for the same place is removed
 /// first.
-pub fn make_beside<T, E: From<StoreError>>(
+pub fn create_staged<T, E: From<StoreError>>(
     path: &Path,
     make: impl FnOnce(&Path) -> Result<T, E>,
 ) -> Result<T, E> {
@@ -89,7 +89,7 @@ mod tests {
         let left = folder.path().join(".seedbank-making-bank");
         fs::create_dir(&left).unwrap();
         fs::write(left.join("left"), "").unwrap();
-        let failed: Result<(), StoreError> = make_beside(&path, |place| {
+        let failed: Result<(), StoreError> = create_staged(&path, |place| {
             fill(place)?;
             assert!(!path.exists());
             Err(StoreError::Full("batch"))
@@ -97,10 +97,10 @@ mod tests {
         assert!(failed.is_err());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
         fs::create_dir(&path).unwrap();
-        make_beside(&path, fill).unwrap();
+        create_staged(&path, fill).unwrap();
         assert_eq!(fs::read(path.join("file")).unwrap(), b"x");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-        let again = make_beside(&path, fill);
+        let again = create_staged(&path, fill);
         assert!(matches!(again, Err(StoreError::Occupied(_))));
     }
 }

@@ -29,9 +29,9 @@ pub enum StoreHint {
     /// Split the crawl into several banks.
     SeveralBanks,
     /// Make room on the disk and try again; the bank is unchanged.
-    MakeRoom,
+    FreeSpace,
     /// Make room on the disk and try again; readers see nothing that is half done.
-    MakeRoomInStore,
+    FreeSpaceForStore,
     /// Check that the path is that of a folder that backups were made in.
     CheckPathOfBackups,
     /// Name a folder for the backups of this bank alone, outside the bank, that does not exist yet

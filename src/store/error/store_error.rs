@@ -73,7 +73,7 @@ pub enum StoreError {
     },
     /// The disk has less free space than the command needs.
     #[error("not enough disk space for {}: expected {needed} bytes, found {free} free", path.display())]
-    NoRoom {
+    InsufficientSpace {
         /// A folder on that disk.
         path: PathBuf,
         /// The bytes that are needed.
@@ -126,7 +126,7 @@ impl StoreError {
             e if e.is_damage() => StoreHint::CheckAndRepair,
             Self::Unpublished(_) => StoreHint::Publish,
             Self::Full(_) => StoreHint::SeveralBanks,
-            Self::NoRoom { .. } => StoreHint::MakeRoom,
+            Self::InsufficientSpace { .. } => StoreHint::FreeSpace,
             Self::Backup(e) => match e {
                 BackupError::NoBackups(_) => StoreHint::CheckPathOfBackups,
                 BackupError::Foreign(_)
@@ -146,9 +146,9 @@ impl StoreError {
                         | io::ErrorKind::FileTooLarge
                 ) =>
             {
-                StoreHint::MakeRoom
+                StoreHint::FreeSpace
             }
-            Self::Rocks { source, .. } if is_space(source) => StoreHint::MakeRoomInStore,
+            Self::Rocks { source, .. } if is_space(source) => StoreHint::FreeSpaceForStore,
             _ => return None,
         })
     }
@@ -227,7 +227,7 @@ mod tests {
         assert!(error.is_damage());
         assert_eq!(error.hint(), Some(StoreHint::CheckAndRepair));
         let full = StoreError::io("write", "f")(io::Error::from(io::ErrorKind::StorageFull));
-        assert_eq!(full.hint(), Some(StoreHint::MakeRoom));
+        assert_eq!(full.hint(), Some(StoreHint::FreeSpace));
         let error = StoreError::Unpublished(Box::new(full));
         assert!(!error.is_damage());
         assert_eq!(error.hint(), Some(StoreHint::Publish));

@@ -1,6 +1,6 @@
 //! Migration, shown on a format 0 that exists in these tests alone.
 //!
-//! Format 0 has neither `kept_steps` nor `seed_pages`, the way back from a page to the lists that it
+//! Format 0 has neither `step_cache` nor `seed_pages`, the way back from a page to the lists that it
 //! is on; the step to format 1 puts it.
 
 use std::fs;
@@ -84,7 +84,7 @@ fn is_migrated(bank: &Path, before: &Dump) {
     let reader = Reader::open(bank).unwrap();
     assert_eq!(reader.format().unwrap(), FORMAT);
     assert_eq!(reader.lists_with(PAGE).unwrap(), [(1, 3)]);
-    let added = [SEED_PAGES.name, "kept_steps", "meta"];
+    let added = [SEED_PAGES.name, "step_cache", "meta"];
     let old = |dump: &Dump| -> Dump {
         let entries = dump.iter().filter(|entry| !added.contains(&entry.0));
         entries.cloned().collect()

@@ -37,7 +37,7 @@ use seedbank_algorithms::watch::Watch;
 /// Something that a repair made anew.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Mended {
+pub enum RepairedPart {
     /// The marker file.
     Marker,
     /// The record of what the bank acknowledged.
@@ -68,7 +68,7 @@ pub struct RepairReport {
     /// What was wrong, as `check` reports it.
     pub found: BankCheck,
     /// What was made anew; empty where nothing needed it, or nothing could be mended.
-    pub mended: Vec<Mended>,
+    pub mended: Vec<RepairedPart>,
     /// The folder, inside the bank's, that now has what was replaced; `None` where nothing was.
     pub moved_to: Option<String>,
     /// What was acknowledged but is in no good state any longer; `None` where nothing is known to
@@ -149,7 +149,7 @@ pub fn repair(bank: &Path, wait: bool, watch: &dyn Watch) -> Result<RepairReport
     let said = Acknowledged::read(bank).ok().flatten();
     let mut mended = Vec::new();
     if !blocked.is_empty() {
-        mended.push(Mended::Locks);
+        mended.push(RepairedPart::Locks);
     }
     let mut now = found.clone();
     let database = bank.join("live");
@@ -160,7 +160,7 @@ pub fn repair(bank: &Path, wait: bool, watch: &dyn Watch) -> Result<RepairReport
     {
         aside.take("live/CURRENT")?;
         said.manifest.name_in(&database)?;
-        mended.push(Mended::LivePointer);
+        mended.push(RepairedPart::LivePointer);
         now = examined()?;
     }
     let mut live = now.live.verdict != Verdict::Damaged;
@@ -196,22 +196,22 @@ pub fn repair(bank: &Path, wait: bool, watch: &dyn Watch) -> Result<RepairReport
         report.abandoned_load = has_load(bank, known_epoch(bank, said.as_ref()));
         report.lost = said.and_then(|said| lost(&said, &now));
         restore_live(bank, &mut aside)?;
-        report.mended.push(Mended::Live);
+        report.mended.push(RepairedPart::Live);
     } else if !published {
         set_published_aside(bank, &mut aside)?;
         aside.take("published/CURRENT")?;
-        report.mended.push(Mended::Published);
+        report.mended.push(RepairedPart::Published);
     }
     if !report.found.files.is_empty() {
         aside.take(ACKNOWLEDGED)?;
-        report.mended.push(Mended::Acknowledgement);
+        report.mended.push(RepairedPart::Acknowledgement);
     }
     if !live || !report.found.files.is_empty() {
         acknowledge_live(bank)?;
     }
     if !is_marked {
         aside.take(MARKER)?;
-        report.mended.push(Mended::Marker);
+        report.mended.push(RepairedPart::Marker);
     }
     // As any writer does: finishes loads, publishes what is not published. Files of tables are not
     // merged: those that were there stay, in case the state is to be looked at by other means.

@@ -44,7 +44,7 @@ impl Writer {
     }
 
     /// Commits what cannot be taken back; what was kept for the last batch goes.
-    pub fn commit_for_good(&self, changes: Changes, counters: Counters) -> Result<(), StoreError> {
+    pub fn commit_irreversible(&self, changes: Changes, counters: Counters) -> Result<(), StoreError> {
         self.commit_next(changes, counters, Undoing::Gone)
     }
 

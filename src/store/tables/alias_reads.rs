@@ -1,7 +1,7 @@
 //! Reads of aliases.
 
-use super::records::aliases::{Alias, AliasIn, AliasRecord, led_to};
-use super::schema::{ALIAS_IN, ALIASES};
+use super::records::aliases::{Alias, AliasReference, AliasRecord, resolve_alias};
+use super::schema::{ALIAS_REFERENCES, ALIASES};
 use super::store::Store;
 use super::table::Key;
 use crate::error::StoreError;
@@ -19,13 +19,13 @@ impl Store {
     /// Where an alias leads in the end, after at most
     /// [`LONGEST_CHAIN`](super::records::aliases::LONGEST_CHAIN) aliases; the page itself where it is none.
     /// `None` where it leads nowhere.
-    pub fn led_to(&self, page: PageId) -> Result<Option<PageId>, StoreError> {
-        led_to(page, |page| Ok(self.alias(page)?.map(|alias| alias.to)))
+    pub fn resolve_alias(&self, page: PageId) -> Result<Option<PageId>, StoreError> {
+        resolve_alias(page, |page| Ok(self.alias(page)?.map(|alias| alias.to)))
     }
 
     /// The pages from which a page is found, ascending, with the reason.
-    pub fn alias_in(&self, page: PageId) -> Result<Vec<(PageId, AliasIn)>, StoreError> {
-        let found = self.scan_under(&ALIAS_IN, &page.bytes())?;
+    pub fn alias_in(&self, page: PageId) -> Result<Vec<(PageId, AliasReference)>, StoreError> {
+        let found = self.scan_under(&ALIAS_REFERENCES, &page.bytes())?;
         found
             .map(|entry| entry.map(|((_, other), why)| (other, why)))
             .collect()

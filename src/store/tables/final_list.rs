@@ -9,7 +9,7 @@
 //! All three are written and deleted here, so that the way back always is that of the list.
 
 use super::changes::Changes;
-use super::records::{ListedSeed, RefreshId, RefreshRecord, SeedEvidence, SeedRecord};
+use super::records::{FinalListEntry, RefreshId, RefreshRecord, SeedEvidence, SeedRecord};
 use super::schema as tables;
 use super::store::Store;
 use super::table::Key;
@@ -26,7 +26,7 @@ impl Store {
         let mut list = Vec::new();
         let record = self.get(&tables::REFRESHES, &refresh)?;
         let is_listed = record.is_some_and(|record| record.chosen.is_some());
-        for entry in self.scan_under(&tables::LISTED, &prefix)? {
+        for entry in self.scan_under(&tables::FINAL_LIST, &prefix)? {
             let ((_, rank), listed) = entry?;
             let seed = match listed.chosen {
                 Some(chosen) => self.need(&tables::SEEDS, &(refresh, chosen))?,
@@ -55,7 +55,7 @@ impl Store {
     ) -> Result<Vec<(u32, PageId)>, StoreError> {
         let prefix = refresh.to_be_bytes();
         if record.chosen.is_some() {
-            let listed = self.scan_under(&tables::LISTED, &prefix)?;
+            let listed = self.scan_under(&tables::FINAL_LIST, &prefix)?;
             return listed
                 .map(|entry| entry.map(|((_, rank), listed)| (rank, listed.page)))
                 .collect();
@@ -112,14 +112,14 @@ impl Changes {
         &mut self,
         refresh: RefreshId,
         chosen: impl IntoIterator<Item = PageId>,
-        list: impl IntoIterator<Item = ListedSeed>,
+        list: impl IntoIterator<Item = FinalListEntry>,
     ) -> Result<(), StoreError> {
         for page in chosen {
             self.delete(&tables::SEED_PAGES, &(page, refresh))?;
         }
         for (rank, listed) in (1_u32..).zip(list) {
             self.put(&tables::SEED_PAGES, &(listed.page, refresh), &rank)?;
-            self.put(&tables::LISTED, &(refresh, rank), &listed)?;
+            self.put(&tables::FINAL_LIST, &(refresh, rank), &listed)?;
         }
         Ok(())
     }
@@ -136,6 +136,6 @@ impl Changes {
         }
         let prefix = refresh.to_be_bytes();
         self.delete_under(store, &tables::SEEDS, &prefix)?;
-        self.delete_under(store, &tables::LISTED, &prefix)
+        self.delete_under(store, &tables::FINAL_LIST, &prefix)
     }
 }

@@ -6,13 +6,13 @@ use super::table::{Table, Value};
 use crate::error::StoreError;
 
 /// The block of links that was read last, for reads in the order of keys.
-pub struct LastBlock<'a, T: 'static> {
+pub struct LinkCursor<'a, T: 'static> {
     store: &'a Store,
     table: &'static Table<LinkKey, LinkBlock<T>>,
     at: Option<(LinkKey, LinkBlock<T>)>,
 }
 
-impl<'a, T: Link> LastBlock<'a, T>
+impl<'a, T: Link> LinkCursor<'a, T>
 where
     LinkBlock<T>: Value,
 {

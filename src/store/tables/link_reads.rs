@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use roaring::{RoaringBitmap, RoaringTreemap};
 
-use super::records::links::{CarriedRow, Link, LinkBlock, LinkKey};
+use super::records::links::{RowWithMembers, Link, LinkBlock, LinkKey};
 use super::schema as tables;
 use super::store::Store;
 use super::table::Table;
@@ -198,7 +198,7 @@ impl Store {
     pub fn carried_rows(
         &self,
         sites: Range<u32>,
-    ) -> Result<impl Iterator<Item = Result<CarriedRow, StoreError>>, StoreError> {
+    ) -> Result<impl Iterator<Item = Result<RowWithMembers, StoreError>>, StoreError> {
         let mut members = self.scan_sites(&tables::ROW_MEMBERS, sites.clone())?;
         Ok(self.rows_of(sites)?.map(move |row| {
             let (row, targets) = row?;

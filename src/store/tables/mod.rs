@@ -19,6 +19,6 @@ pub(crate) mod store;
 pub(crate) mod table;
 pub(crate) mod undo_capture;
 
-pub use link_cursor::LastBlock;
-pub use page_set_writer::PageSetBytes;
+pub use link_cursor::LinkCursor;
+pub use page_set_writer::PageSetWriter;
 pub use schema::*;

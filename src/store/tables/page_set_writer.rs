@@ -9,14 +9,14 @@ use seedbank_algorithms::page::{PageId, SiteId};
 /// The bytes of a [`PageSet`](seedbank_algorithms::page::PageSet) in the making. It holds a bitmap for one site at a time
 /// and bytes for the others: 22 for a site with a single page, where a set takes some 266.
 #[derive(Debug, Default)]
-pub struct PageSetBytes {
+pub struct PageSetWriter {
     /// What stands after the number of sites, which is known at the end alone.
     of_sites: Vec<u8>,
     sites: u64,
     open: Option<(SiteId, RoaringBitmap)>,
 }
 
-impl PageSetBytes {
+impl PageSetWriter {
     /// Whether there is no page.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
@@ -71,7 +71,7 @@ mod tests {
     use seedbank_algorithms::page::PageSet;
 
     fn bytes(pages: impl IntoIterator<Item = u64>) -> Vec<u8> {
-        let mut set = PageSetBytes::default();
+        let mut set = PageSetWriter::default();
         for page in pages {
             set.push(PageId(page)).unwrap();
         }
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn no_site_comes_twice() {
-        let mut set = PageSetBytes::default();
+        let mut set = PageSetWriter::default();
         set.push(PageId::new(SiteId(2), 0)).unwrap();
         assert!(set.push(PageId::new(SiteId(1), 9)).is_err());
         assert_eq!(bytes([]), 0_u64.to_le_bytes());

@@ -3,21 +3,21 @@
 
 use std::fmt::Write;
 
-use super::records::aliases::{AliasIn, AliasRecord};
-use super::records::component_cache::{ComponentRecord, NearRecords, OrderKey, OriginKey};
-use super::records::evidence::{CoreEvidence, Member, Reach, ReachKey, StandingKey, Standings};
+use super::records::aliases::{AliasReference, AliasRecord};
+use super::records::component_cache::{ComponentRecord, NearGroups, ComponentOrderKey, CoreOriginKey};
+use super::records::evidence::{CoreEvidence, Member, Reach, ReachKey, PageEvidenceKey, PageEvidenceBlock};
 use super::records::links::{LinkBlock, LinkKey};
 use super::records::page_blocks::PageBlock;
 use super::records::plan_lists::ListText;
-use super::records::step_cache::KeptRecord;
-use super::records::undo::{Barred, Overwritten, UndoKey};
+use super::records::step_cache::StepCacheRecord;
+use super::records::undo::{BlocklistEntry, Overwritten, UndoKey};
 use super::records::{
-    BatchRecord, CoreRecord, CoverRecord, FormerPage, FormerRow, Hash128, ListedSeed, Meta,
+    BatchRecord, CoreRecord, CoverRecord, PreviousPage, RemovedRow, Hash128, FinalListEntry, Meta,
     PageRecord, PlanRecord, RefreshRecord, RowMembers, SeedRecord, SiteRecord,
 };
 use super::table::{Key, Table};
 pub use crate::format::FORMAT;
-use crate::table_info::{Access, Holds, TableInfo};
+use crate::table_info::{Access, TableGroup, TableInfo};
 use seedbank_algorithms::page::{PageId, PageSet, RowId, SiteId};
 
 macro_rules! tables {
@@ -35,7 +35,7 @@ macro_rules! tables {
             value: $value_doc,
             purpose: concat!($($purpose),+),
             access: Access::$access,
-            holds: Holds::$holds,
+            holds: TableGroup::$holds,
         }),+];
     };
 }
@@ -78,10 +78,10 @@ tables! {
     BATCHES = "batches": u32 => BatchRecord, Scan, History,
         key "batch u32", value "record: name, kind, inputs, digest, time, counts";
     /// Previous state, spam mark and row of pages of which a batch changed one of them.
-    FORMER_PAGES = "former_pages": (u32, PageId) => FormerPage, Lookup, History,
+    PAGE_HISTORY = "page_history": (u32, PageId) => PreviousPage, Lookup, History,
         key "batch u32, site u32, index u32", value "record: state, spam mark, row";
     /// Rows that no page carries any more.
-    FORMER_ROWS = "former_rows": RowId => FormerRow, Lookup, History,
+    REMOVED_ROWS = "removed_rows": RowId => RemovedRow, Lookup, History,
         key "site u32, row u32", value "the batch that removed it from its last page, varint; page ids, gap-coded";
     /// Plans by name.
     PLANS = "plans": String => PlanRecord, Lookup, Bank,
@@ -93,37 +93,37 @@ tables! {
     CORES = "cores": (u32, u32) => CoreRecord, Scan, Refreshes,
         key "refresh u32, rank u32", value "record: sigma, links, hubs and authorities in order, seed";
     /// Scores of a core's pages, in the order of its record, and the upper bound of its sigma.
-    VECTORS = "vectors": VectorKey => Vec<f64>, Scan, Refreshes,
+    CORE_SCORES = "core_scores": CoreScoresKey => Vec<f64>, Scan, Refreshes,
         key "refresh u32, rank u32, side: 0 authorities, 1 hubs, 2 bound", value "scores, or the bound, little-endian doubles";
     /// Results of the last refresh of a plan by cores in each weakly connected component of its graph, cached for the next one.
-    COMPONENTS = "components": (u32, PageId) => ComponentRecord, Lookup, Refreshes,
+    COMPONENT_CACHE = "component_cache": (u32, PageId) => ComponentRecord, Lookup, Refreshes,
         key "series u32, smallest page: site u32, index u32", value "record: 128-bit hash of its pages and links, their number, its cores, an upper bound of the rest, the next step";
-    /// Index of `components` by bound, the densest first.
-    COMPONENT_ORDER = "component_order": OrderKey => (), Scan, Refreshes,
+    /// Index of `component_cache` by bound, the densest first.
+    COMPONENT_CACHE_ORDER = "component_cache_order": ComponentOrderKey => (), Scan, Refreshes,
         key "series u32, bound of sigma: bits of a double, inverted, smallest page: site u32, index u32", value "nothing";
     /// Pages near the cores of these components.
-    NEAR_CORES = "near_cores": OriginKey => NearRecords, Scan, Refreshes,
+    NEAR_CORE_CACHE = "near_core_cache": CoreOriginKey => NearGroups, Scan, Refreshes,
         key "series u32, refresh that computed the core u32, its rank there u32", value "record: groups of equal pages, each with links and score";
     /// The ranks of the cores of a refresh.
-    CORE_ORIGINS = "core_origins": OriginKey => u32, Lookup, Refreshes,
+    CORE_ORIGINS = "core_origins": CoreOriginKey => u32, Lookup, Refreshes,
         key "refresh u32, refresh that computed the core u32, its rank there u32", value "rank, varint";
     /// Sites of a refresh by a cover method.
     COVERS = "covers": (u32, SiteId) => CoverRecord, Scan, Refreshes,
         key "refresh u32, site u32", value "record: the refresh that picked, seats, ranks, stop, value, costs";
     /// Sets of pages.
-    BITMAPS = "bitmaps": BitmapKey => PageSet, Scan, Refreshes,
+    PAGE_SETS = "page_sets": PageSetKey => PageSet, Scan, Refreshes,
         key "kind: 0 changed by a batch, 1 removed by a refresh, 2 covered, 3 with a former page of a batch, 4 blocks of standings that a refresh wrote, 5 reached over the web; number u32; for kind 2 of the refresh that picked: site u32, pick u32, hop u32; for kind 5 of the refresh that picked: rank u32, hop u32", value "page ids, roaring";
     /// Seeds of a refresh in order.
     SEEDS = "seeds": (u32, u32) => SeedRecord, Scan, Refreshes,
         key "refresh u32, rank u32", value "record: page, evidence";
     /// Pages of the cores of a refresh.
-    MEMBERS = "members": (u32, PageId) => Member, Lookup, Refreshes,
+    CORE_MEMBERS = "core_members": (u32, PageId) => Member, Lookup, Refreshes,
         key "refresh u32, site u32, index u32", value "record: core, place and score in each role";
     /// Figures by which the cores of a refresh are compared.
     CORE_EVIDENCE = "core_evidence": (u32, u32) => CoreEvidence, Scan, Refreshes,
         key "refresh u32, rank u32", value "record: sigma, counts, seed, runner-up, weakest, what one more page needs";
     /// Evidence for pages on inter-site links in refreshes by cores. A block is written only if it changed; a refresh of the series uses the latest one that is not later than itself.
-    STANDINGS = "standings": StandingKey => Standings, Scan, Refreshes,
+    PAGE_EVIDENCE = "page_evidence": PageEvidenceKey => PageEvidenceBlock, Scan, Refreshes,
         key "series u32, site u32, block of 4096 page indexes u32, u32::MAX less the refresh u32", value "distinct facts, and pages with gaps: component, row sums and the first core that it was near; empty if no page is left";
     /// Evidence for crawled pages in a refresh by a cover method; over the web, for pages that a seed reaches, by its rank, and other candidates.
     REACH = "reach": ReachKey => PageBlock<Reach>, Lookup, Refreshes,
@@ -135,25 +135,25 @@ tables! {
     ALIASES = "aliases": PageId => AliasRecord, Lookup, Pages,
         key "site u32, index u32", value "record: the page that the alias leads to, and whether a redirect or canonical says so; or of a page's links those to aliases, and the pages that only these lead to";
     /// Transpose of `aliases`.
-    ALIAS_IN = "alias_in": (PageId, PageId) => AliasIn, Lookup, Pages,
+    ALIAS_REFERENCES = "alias_references": (PageId, PageId) => AliasReference, Lookup, Pages,
         key "page: site u32, index u32, other page: site u32, index u32", value "0: the other is an alias that leads to the page, 1: the other links to the page, an alias; varint";
     /// The list of a refresh, if policies made it differ from the seeds that the method selected.
-    LISTED = "listed": (u32, u32) => ListedSeed, Scan, Refreshes,
+    FINAL_LIST = "final_list": (u32, u32) => FinalListEntry, Scan, Refreshes,
         key "refresh u32, rank u32", value "record: page, rank in `seeds`, the last refresh that selected it";
     /// Lists of pages that plans name, by content.
-    LISTS = "lists": Hash128 => ListText, Lookup, Bank,
+    PLAN_LISTS = "plan_lists": Hash128 => ListText, Lookup, Bank,
         key "128-bit hash of the value", value "lines, UTF-8, each terminated by a line feed";
     /// Entries that the last batch overwrote, for `undo`.
     UNDO = "undo": UndoKey => Overwritten, Scan, History,
         key "batch u32, number of a table in this list, from 0, u8, key in that table", value "0: there was no entry; 1: the previous value follows";
     /// Forgotten pages and sites that later batches reject.
-    BARRED = "barred": Hash128 => Barred, Lookup, Bank,
+    BLOCKLIST = "blocklist": Hash128 => BlocklistEntry, Lookup, Bank,
         key "128-bit hash of the URL or the site's name, keyed by a secret of the bank", value "record: whether it is a site, the batch that forgot it";
     /// Index of seed lists by page.
     SEED_PAGES = "seed_pages": (PageId, u32) => u32, Scan, Refreshes,
         key "site u32, index u32, refresh u32", value "rank on the list, varint";
     /// What the last refresh of a plan by cores within a bound kept of its steps, for the next one.
-    KEPT_STEPS = "kept_steps": (u32, u32) => KeptRecord, Scan, Refreshes,
+    STEP_CACHE = "step_cache": (u32, u32) => StepCacheRecord, Scan, Refreshes,
         key "refresh u32, rank u32", value "record: at rank 0 the pages that the steps name, gap-coded, and the group of each; else groups with scores on a grid, codes u8, and with weights on a grid, codes u16";
 }
 
@@ -170,7 +170,7 @@ pub enum MetaKey {
     Intent,
     /// What it takes to take the last batch back; nothing where it cannot be.
     Undo,
-    /// The secret by which names in `barred` are hashed; nothing before the first one.
+    /// The secret by which names in `blocklist` are hashed; nothing before the first one.
     Secret,
     /// The identities of the bank and of its state.
     Lineage,
@@ -208,7 +208,7 @@ impl Key for MetaKey {
 
 /// One side of a core.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum VectorSide {
+pub enum CoreScoresPart {
     /// Authority scores.
     Authorities,
     /// Hub scores.
@@ -217,33 +217,33 @@ pub enum VectorSide {
     Bound,
 }
 
-/// Keys of `vectors`.
+/// Keys of `core_scores`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct VectorKey {
+pub struct CoreScoresKey {
     /// The refresh.
     pub refresh: u32,
     /// The core's rank.
     pub rank: u32,
     /// Whose scores they are.
-    pub side: VectorSide,
+    pub side: CoreScoresPart,
 }
 
-impl Key for VectorKey {
+impl Key for CoreScoresKey {
     fn put(&self, out: &mut Vec<u8>) {
         (self.refresh, self.rank).put(out);
         out.push(match self.side {
-            VectorSide::Authorities => 0,
-            VectorSide::Hubs => 1,
-            VectorSide::Bound => 2,
+            CoreScoresPart::Authorities => 0,
+            CoreScoresPart::Hubs => 1,
+            CoreScoresPart::Bound => 2,
         });
     }
     fn take(bytes: &[u8]) -> Option<Self> {
         let (&side, rest) = bytes.split_last()?;
         let (refresh, rank) = Key::take(rest)?;
         let side = match side {
-            0 => VectorSide::Authorities,
-            1 => VectorSide::Hubs,
-            2 => VectorSide::Bound,
+            0 => CoreScoresPart::Authorities,
+            1 => CoreScoresPart::Hubs,
+            2 => CoreScoresPart::Bound,
             _ => return None,
         };
         Some(Self {
@@ -254,9 +254,9 @@ impl Key for VectorKey {
     }
 }
 
-/// Keys of `bitmaps`.
+/// Keys of `page_sets`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum BitmapKey {
+pub enum PageSetKey {
     /// Pages whose links, state or attributes a batch changed.
     Changed(u32),
     /// Pages that the cores of a refresh removed.
@@ -298,7 +298,7 @@ pub struct ReachedKey {
     pub hop: u32,
 }
 
-impl BitmapKey {
+impl PageSetKey {
     /// The prefix of the keys of the sets that picks over the web reach, under the refresh that
     /// picked.
     #[must_use]
@@ -325,7 +325,7 @@ const FORMER: u8 = 3;
 const WRITTEN: u8 = 4;
 const REACHED: u8 = 5;
 
-impl Key for BitmapKey {
+impl Key for PageSetKey {
     fn put(&self, out: &mut Vec<u8>) {
         match self {
             Self::Changed(batch) => {

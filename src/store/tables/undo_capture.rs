@@ -2,19 +2,19 @@
 
 use super::records::Counters;
 use super::records::undo::{Overwritten, UndoKey, UndoRecord};
-use super::schema::{ALL, FORMER_ROWS, PAGE_IDS, SITE_IDS, UNDO};
+use super::schema::{ALL, REMOVED_ROWS, PAGE_IDS, SITE_IDS, UNDO};
 use super::store::Store;
 use super::table::Key;
 use crate::error::StoreError;
 use crate::rocks::database::Rocks;
-use crate::table_info::{Holds, TableInfo};
+use crate::table_info::{TableGroup, TableInfo};
 
 /// Whether entries of a table are put back when a batch is taken back: those of sites, pages and
 /// links. Names keep their ids for ever, and what batches keep of the past stays.
 pub(crate) fn is_kept(table: &TableInfo) -> bool {
-    let of_the_web = matches!(table.holds, Holds::Pages | Holds::Links);
+    let of_the_web = matches!(table.holds, TableGroup::Pages | TableGroup::Links);
     let is_name = [SITE_IDS.name, PAGE_IDS.name].contains(&table.name);
-    of_the_web && !is_name || table.name == FORMER_ROWS.name
+    of_the_web && !is_name || table.name == REMOVED_ROWS.name
 }
 
 /// The key and the value of an entry of `undo`.

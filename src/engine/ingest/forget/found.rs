@@ -10,8 +10,8 @@ use crate::engine::ingest::barred::{Bars, Secret};
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::{self, Location, Naming, Record, SiteMode};
-use seedbank_store::aliases::{AliasIn, AliasRecord};
-use seedbank_store::records::{Barred, PageState};
+use seedbank_store::aliases::{AliasReference, AliasRecord};
+use seedbank_store::records::{BlocklistEntry, PageState};
 use seedbank_store::{Changes, Hash128, Store, StoreError, tables};
 
 /// Names of pages and sites, normalised.
@@ -64,8 +64,8 @@ impl Names {
         watch: &dyn Watch,
     ) -> Result<Self, EngineError> {
         let mut hashes = Vec::new();
-        for entry in theirs.scan(&tables::BARRED)? {
-            let (hash, Barred { site, .. }) = entry?;
+        for entry in theirs.scan(&tables::BLOCKLIST)? {
+            let (hash, BlocklistEntry { site, .. }) = entry?;
             hashes.push((hash, site));
         }
         let mut names = Self {
@@ -218,8 +218,8 @@ impl Found {
             without.records.push(Record::new(url(page)?).gone());
             for (other, why) in store.alias_in(page)? {
                 match why {
-                    AliasIn::Leads => leading.insert(other.0),
-                    AliasIn::Links => linking.insert(other.0),
+                    AliasReference::Alias => leading.insert(other.0),
+                    AliasReference::Link => linking.insert(other.0),
                 };
             }
         }

@@ -32,7 +32,7 @@ use crate::engine::{Bank, EngineError};
 use found::{Found, Names};
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::{Format, Portions, Pushed};
-use seedbank_store::records::{Barred, BatchId, BatchKind};
+use seedbank_store::records::{BlocklistEntry, BatchId, BatchKind};
 use seedbank_store::{StoreError, Writer, tables};
 use traces::{Traces, are_in_rejects, of_lists, of_rejects};
 
@@ -219,8 +219,8 @@ impl Bank {
         };
         for (hash, site) in &barred {
             let site = *site;
-            let record = Barred { site, batch };
-            passes.changes.put(&tables::BARRED, hash, &record)?;
+            let record = BlocklistEntry { site, batch };
+            passes.changes.put(&tables::BLOCKLIST, hash, &record)?;
         }
         // Before the names go: if this ends here, the same command finds them again.
         let reject_lines = of_rejects(self.path(), &traces, watch)?;
@@ -230,7 +230,7 @@ impl Bank {
         let (changes, counters) = finished(passes, &report, ([0; 32], Vec::new()))?;
         watch.stage("commit", None);
         watch.proceed()?;
-        writer.commit_for_good(changes, counters)?;
+        writer.commit_irreversible(changes, counters)?;
         Ok(ForgetReport {
             batch,
             pages: found.pages.len(),

@@ -11,7 +11,7 @@ use super::found::Names;
 use crate::engine::EngineError;
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::{self, Naming};
-use seedbank_store::lists::ListText;
+use seedbank_store::plan_lists::ListText;
 use seedbank_store::{Changes, Hash128, Store, tables};
 
 /// What stands for a name in a text that is kept.
@@ -141,7 +141,7 @@ pub(super) fn of_lists(
 ) -> Result<u64, EngineError> {
     let mut left_out = 0;
     let mut instead: BTreeMap<Hash128, Shorter> = BTreeMap::new();
-    for entry in store.scan(&tables::LISTS)? {
+    for entry in store.scan(&tables::PLAN_LISTS)? {
         let (hash, ListText(text)) = entry?;
         let mut kept = String::with_capacity(text.len());
         for line in text.lines() {
@@ -161,8 +161,8 @@ pub(super) fn of_lists(
                 lines,
             };
             instead.insert(hash, shorter);
-            changes.delete(&tables::LISTS, &hash)?;
-            changes.put(&tables::LISTS, &list.hash(), &list)?;
+            changes.delete(&tables::PLAN_LISTS, &hash)?;
+            changes.put(&tables::PLAN_LISTS, &list.hash(), &list)?;
         }
     }
     for entry in store.scan(&tables::PLANS)? {

@@ -31,9 +31,9 @@ use seedbank_algorithms::graph::{Fingerprint, WeakComponents, number};
 use seedbank_algorithms::page::{PageId, PageSet, RowId, SiteId};
 use seedbank_algorithms::rank::Reads;
 use seedbank_algorithms::watch::Watch;
-use seedbank_store::blocks::{PageBlock, place};
-use seedbank_store::evidence::{Links, Standing, StandingKey, Standings};
-use seedbank_store::ledger::ComponentRecord;
+use seedbank_store::page_blocks::{PageBlock, place};
+use seedbank_store::evidence::{LinkStatus, PageEvidence, PageEvidenceKey, PageEvidenceBlock};
+use seedbank_store::component_cache::ComponentRecord;
 use seedbank_store::{Store, StoreError, tables};
 
 /// If more than one page in this many has to be loaded by key, one scan of all costs less.
@@ -74,15 +74,15 @@ pub(crate) enum Attempt {
 struct Before<'a> {
     store: &'a Store,
     earlier: Earlier,
-    blocks: BTreeMap<(SiteId, u32), Option<PageBlock<Standing>>>,
+    blocks: BTreeMap<(SiteId, u32), Option<PageBlock<PageEvidence>>>,
 }
 
 impl Before<'_> {
-    fn standing(&mut self, page: PageId) -> Result<Option<Standing>, StoreError> {
+    fn standing(&mut self, page: PageId) -> Result<Option<PageEvidence>, StoreError> {
         let (block, at) = place(page.index());
         let site = page.site();
         if !self.blocks.contains_key(&(site, block)) {
-            let key = StandingKey {
+            let key = PageEvidenceKey {
                 series: self.earlier.series,
                 site,
                 block,
@@ -90,8 +90,8 @@ impl Before<'_> {
             };
             let mut found = self
                 .store
-                .scan_from(&tables::STANDINGS, &key, &key.of_block())?;
-            let Standings(found) = found.next().transpose()?.map_or(Standings(None), |f| f.1);
+                .scan_from(&tables::PAGE_EVIDENCE, &key, &key.of_block())?;
+            let PageEvidenceBlock(found) = found.next().transpose()?.map_or(PageEvidenceBlock(None), |f| f.1);
             self.blocks.insert((site, block), found);
         }
         let block = self.blocks.get(&(site, block)).and_then(Option::as_ref);
@@ -101,7 +101,7 @@ impl Before<'_> {
     /// The component that a page was in.
     fn component(&mut self, page: PageId) -> Result<Option<PageId>, StoreError> {
         Ok(match self.standing(page)?.map(|standing| standing.links) {
-            Some(Links::Counted { component, .. }) => Some(component),
+            Some(LinkStatus::Counted { component, .. }) => Some(component),
             _ => None,
         })
     }
@@ -215,7 +215,7 @@ impl ChangedRun<'_> {
             && !self.old.contains_key(&component)
         {
             let key = (self.earlier.series, component);
-            let record = self.store.need(&tables::COMPONENTS, &key)?;
+            let record = self.store.need(&tables::COMPONENT_CACHE, &key)?;
             self.pages += u64::from(record.pages);
             self.old.insert(component, record);
         }
@@ -232,7 +232,7 @@ impl ChangedRun<'_> {
         let mut absent = Vec::new();
         let (mut below, mut tied) = (0, 0);
         let prefix = self.earlier.series.to_be_bytes();
-        for entry in self.store.scan_under(&tables::COMPONENT_ORDER, &prefix)? {
+        for entry in self.store.scan_under(&tables::COMPONENT_CACHE_ORDER, &prefix)? {
             let (key, ()) = entry?;
             if self.old.contains_key(&key.component) {
                 continue;
@@ -244,9 +244,9 @@ impl ChangedRun<'_> {
                 }
             }
             let of = (self.earlier.series, key.component);
-            let record = self.store.need(&tables::COMPONENTS, &of)?;
+            let record = self.store.need(&tables::COMPONENT_CACHE, &of)?;
             if record.bound().to_bits() != key.bound.to_bits() {
-                return Err(self.damaged(tables::COMPONENT_ORDER.name, "it is in another order"));
+                return Err(self.damaged(tables::COMPONENT_CACHE_ORDER.name, "it is in another order"));
             }
             if key.bound >= last && record.cores.is_empty() && record.ahead.is_none() {
                 tied += u64::from(record.pages);
@@ -301,7 +301,7 @@ impl ChangedRun<'_> {
             let (mut known, verified) = self.known(&hubs, &components, &mine)?;
             let loaded = components.fingerprints();
             if !wanted.iter().all(|wanted| loaded.contains(wanted)) {
-                return Err(self.damaged(tables::COMPONENTS.name, "its pages have other links"));
+                return Err(self.damaged(tables::COMPONENT_CACHE.name, "its pages have other links"));
             }
             let first = number(components.len());
             for ((_, record), component) in absent.iter().zip(first..) {
@@ -415,7 +415,7 @@ impl ChangedRun<'_> {
             let number = hubs.number(page);
             let component = number.and_then(|n| ledger.components().of_page(&hubs.graph, n));
             let links = match component {
-                Some(_) => Some(Links::Alone),
+                Some(_) => Some(LinkStatus::Isolated),
                 None => self.near.bare_standing(page)?,
             };
             standings.insert(page, links);

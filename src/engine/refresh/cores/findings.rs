@@ -10,8 +10,8 @@ use crate::engine::EngineError;
 use seedbank_algorithms::cores::{FoundComponent, NearPage, Selection};
 use seedbank_algorithms::graph::{Role, WeakComponents};
 use seedbank_algorithms::page::PageId;
-use seedbank_store::ledger::{
-    Ahead, ComponentCore, ComponentRecord, CoreOrigin, NearRecord, NearRecords, OrderKey, OriginKey,
+use seedbank_store::component_cache::{
+    NextStep, ComponentCore, ComponentRecord, CoreOrigin, NearGroup, NearGroups, ComponentOrderKey, CoreOriginKey,
 };
 use seedbank_store::records::RefreshId;
 use seedbank_store::{Changes, Key, Store, StoreError, Table, Value, tables};
@@ -21,9 +21,9 @@ struct Finding {
     pages: u32,
     fingerprint: [u8; 16],
     /// The ranks of its cores that may be taken over, each with the pages that were near the core.
-    cores: Vec<(u32, Vec<NearRecord>)>,
+    cores: Vec<(u32, Vec<NearGroup>)>,
     next: f64,
-    ahead: Option<Ahead>,
+    ahead: Option<NextStep>,
 }
 
 /// What later refreshes may take over, on its way to the store.
@@ -35,10 +35,10 @@ pub(crate) struct Findings {
 }
 
 /// The next step of a component.
-pub(crate) fn ahead(hubs: &Hubs, found: &FoundComponent) -> Option<Ahead> {
+pub(crate) fn ahead(hubs: &Hubs, found: &FoundComponent) -> Option<NextStep> {
     let (sigma, best) = found.ahead?;
     let best = *hubs.pages.get(best as usize)?;
-    Some(Ahead { sigma, best })
+    Some(NextStep { sigma, best })
 }
 
 /// What is replaced by a refresh that looked at only some components.
@@ -57,7 +57,7 @@ impl Findings {
         selection: &Selection,
         changed: Option<Changed>,
     ) -> Self {
-        let near = |near: &NearPage| NearRecord {
+        let near = |near: &NearPage| NearGroup {
             page: hubs.pages[near.page as usize],
             hub: near.role == Role::Hub,
             links: near.links,
@@ -116,7 +116,7 @@ impl Findings {
     ) -> Result<(), EngineError> {
         for ((origin, _), rank) in self.cores.iter().zip(1..) {
             let origin = origin.unwrap_or(CoreOrigin { refresh, rank });
-            let key = OriginKey {
+            let key = CoreOriginKey {
                 of: refresh,
                 origin,
             };
@@ -135,12 +135,12 @@ impl Findings {
                 let core = core(*rank);
                 let core = core.ok_or(EngineError::Internal("a component has no such core"))?;
                 if core.origin.refresh == refresh {
-                    let key = OriginKey {
+                    let key = CoreOriginKey {
                         of: series,
                         origin: core.origin,
                     };
-                    let near = NearRecords(near.clone());
-                    changes.put(&tables::NEAR_CORES, &key, &near)?;
+                    let near = NearGroups(near.clone());
+                    changes.put(&tables::NEAR_CORE_CACHE, &key, &near)?;
                 }
                 cores.push(core);
             }
@@ -196,33 +196,33 @@ fn put_all(
     new: &BTreeMap<PageId, ComponentRecord>,
 ) -> Result<(), EngineError> {
     let mut same = BTreeSet::new();
-    for key in keys_of(store, &tables::COMPONENTS, series)? {
-        match (new.get(&key.1), store.get(&tables::COMPONENTS, &key)) {
+    for key in keys_of(store, &tables::COMPONENT_CACHE, series)? {
+        match (new.get(&key.1), store.get(&tables::COMPONENT_CACHE, &key)) {
             (Some(new), Ok(Some(old))) if *new == old => {
                 same.insert(key.1);
             }
             (Some(_), _) => {}
-            (None, _) => changes.delete(&tables::COMPONENTS, &key)?,
+            (None, _) => changes.delete(&tables::COMPONENT_CACHE, &key)?,
         }
     }
     for (&name, record) in new.iter().filter(|(name, _)| !same.contains(*name)) {
-        changes.put(&tables::COMPONENTS, &(series, name), record)?;
+        changes.put(&tables::COMPONENT_CACHE, &(series, name), record)?;
     }
     let keys = new.iter().map(|(&name, record)| record.order(series, name));
-    let mut missing: BTreeMap<Vec<u8>, OrderKey> = keys.map(|key| (key.bytes(), key)).collect();
-    for key in keys_of(store, &tables::COMPONENT_ORDER, series)? {
+    let mut missing: BTreeMap<Vec<u8>, ComponentOrderKey> = keys.map(|key| (key.bytes(), key)).collect();
+    for key in keys_of(store, &tables::COMPONENT_CACHE_ORDER, series)? {
         if missing.remove(&key.bytes()).is_none() {
-            changes.delete(&tables::COMPONENT_ORDER, &key)?;
+            changes.delete(&tables::COMPONENT_CACHE_ORDER, &key)?;
         }
     }
     for key in missing.values() {
-        changes.put(&tables::COMPONENT_ORDER, key, &())?;
+        changes.put(&tables::COMPONENT_CACHE_ORDER, key, &())?;
     }
     let cores = new.values().flat_map(|record| &record.cores);
     let named: BTreeSet<CoreOrigin> = cores.map(|core| core.origin).collect();
-    for key in keys_of(store, &tables::NEAR_CORES, series)? {
+    for key in keys_of(store, &tables::NEAR_CORE_CACHE, series)? {
         if !named.contains(&key.origin) {
-            changes.delete(&tables::NEAR_CORES, &key)?;
+            changes.delete(&tables::NEAR_CORE_CACHE, &key)?;
         }
     }
     Ok(())
@@ -243,10 +243,10 @@ fn replace(
     let (before, after) = (old.map(order), new.map(order));
     if before != after {
         if let Some(key) = before {
-            changes.delete(&tables::COMPONENT_ORDER, &key)?;
+            changes.delete(&tables::COMPONENT_CACHE_ORDER, &key)?;
         }
         if let Some(key) = after {
-            changes.put(&tables::COMPONENT_ORDER, &key, &())?;
+            changes.put(&tables::COMPONENT_CACHE_ORDER, &key, &())?;
         }
     }
     let stays = |core: &ComponentCore| {
@@ -255,16 +255,16 @@ fn replace(
     };
     let gone = old.map_or(&[][..], |old| &old.cores).iter();
     for core in gone.filter(|core| !stays(core)) {
-        let key = OriginKey {
+        let key = CoreOriginKey {
             of: series,
             origin: core.origin,
         };
-        changes.delete(&tables::NEAR_CORES, &key)?;
+        changes.delete(&tables::NEAR_CORE_CACHE, &key)?;
     }
     let key = (series, component);
     match new {
-        Some(new) => changes.put(&tables::COMPONENTS, &key, new)?,
-        None => changes.delete(&tables::COMPONENTS, &key)?,
+        Some(new) => changes.put(&tables::COMPONENT_CACHE, &key, new)?,
+        None => changes.delete(&tables::COMPONENT_CACHE, &key)?,
     }
     Ok(())
 }

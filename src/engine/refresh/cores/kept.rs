@@ -8,10 +8,10 @@ use crate::engine::plan::{CorePlan, Plan, PlanOptions};
 use seedbank_algorithms::cores::{Core, Hits, KnownComponent, KnownCore, Ledger, NearPage};
 use seedbank_algorithms::graph::{Role, WeakComponents};
 use seedbank_algorithms::page::PageId;
-use seedbank_store::ledger::{ComponentCore, ComponentRecord, CoreOrigin, OriginKey};
+use seedbank_store::component_cache::{ComponentCore, ComponentRecord, CoreOrigin, CoreOriginKey};
 use seedbank_store::records::{BatchId, CoreRecord, RefreshId};
-use seedbank_store::tables::{self, VectorKey, VectorSide};
-use seedbank_store::{Changes, Store, StoreError, sides};
+use seedbank_store::tables::{self, CoreScoresKey, CoreScoresPart};
+use seedbank_store::{Changes, Store, StoreError, member_order};
 
 /// The earlier refresh that is taken over from.
 #[derive(Clone, Copy, Debug)]
@@ -91,7 +91,7 @@ pub(crate) fn load(
         let mut kept = KeptCores::open(store, earlier)?;
         let present: BTreeMap<_, u32> =
             components.fingerprints().iter().copied().zip(0..).collect();
-        for entry in store.scan_under(&tables::COMPONENTS, &earlier.series.to_be_bytes())? {
+        for entry in store.scan_under(&tables::COMPONENT_CACHE, &earlier.series.to_be_bytes())? {
             let (_, record) = entry?;
             if let Some(&component) = present.get(&record.fingerprint) {
                 let found = kept.component(hubs, &record, &|page| {
@@ -143,7 +143,7 @@ impl<'a> KeptCores<'a> {
 
     fn damaged(&self, origin: CoreOrigin) -> EngineError {
         EngineError::Ledger(StoreError::Damaged {
-            table: tables::COMPONENTS.name,
+            table: tables::COMPONENT_CACHE.name,
             key: format!("series {}, core {origin:?}", self.earlier.series),
             what: "it does not fit its core".to_owned(),
         })
@@ -157,12 +157,12 @@ impl<'a> KeptCores<'a> {
             let rank = rank.ok_or_else(|| self.damaged(origin))?;
             let record = self.store.need(&tables::CORES, &(refresh, rank))?;
             let scores = |side, pages: usize| {
-                let key = VectorKey {
+                let key = CoreScoresKey {
                     refresh,
                     rank,
                     side,
                 };
-                let scores = self.store.need(&tables::VECTORS, &key)?;
+                let scores = self.store.need(&tables::CORE_SCORES, &key)?;
                 if scores.len() == pages && pages > 0 {
                     Ok(scores)
                 } else {
@@ -170,8 +170,8 @@ impl<'a> KeptCores<'a> {
                 }
             };
             let core = KeptCore {
-                hub_scores: scores(VectorSide::Hubs, record.hubs.len())?,
-                authority_scores: scores(VectorSide::Authorities, record.authorities.len())?,
+                hub_scores: scores(CoreScoresPart::Hubs, record.hubs.len())?,
+                authority_scores: scores(CoreScoresPart::Authorities, record.authorities.len())?,
                 record,
             };
             self.read.insert(origin, core);
@@ -192,7 +192,7 @@ impl<'a> KeptCores<'a> {
             let of = self.earlier.series;
             let near = self
                 .store
-                .need(&tables::NEAR_CORES, &OriginKey { of, origin })?;
+                .need(&tables::NEAR_CORE_CACHE, &CoreOriginKey { of, origin })?;
             for near in near.0 {
                 let number = hubs.number(near.page).filter(|number| is_in_it(*number));
                 core.near.push(NearPage {
@@ -247,7 +247,7 @@ impl<'a> KeptCores<'a> {
                 authorities,
                 hub_scores: hub_scores.clone(),
                 authority_scores: authority_scores.clone(),
-                sides: sides::unpack(&record.sides, h + a),
+                sides: member_order::unpack(&record.sides, h + a),
                 seed,
                 gives_seed: record.gives_seed,
                 doubt: None,
@@ -302,9 +302,9 @@ pub(crate) fn delete_series(
     series: RefreshId,
 ) -> Result<(), StoreError> {
     let prefix = series.to_be_bytes();
-    changes.delete_under(store, &tables::COMPONENTS, &prefix)?;
-    changes.delete_under(store, &tables::COMPONENT_ORDER, &prefix)?;
-    changes.delete_under(store, &tables::NEAR_CORES, &prefix)?;
+    changes.delete_under(store, &tables::COMPONENT_CACHE, &prefix)?;
+    changes.delete_under(store, &tables::COMPONENT_CACHE_ORDER, &prefix)?;
+    changes.delete_under(store, &tables::NEAR_CORE_CACHE, &prefix)?;
     Ok(())
 }
 

@@ -6,7 +6,7 @@ use crate::engine::plan::{CorePlan, Plan, PlanOptions};
 use seedbank_algorithms::graph::{Csr, NONE};
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::rank::{KeptStep, KeptSteps, ProvenStep};
-use seedbank_store::kept_steps::KeptRecord;
+use seedbank_store::step_cache::StepCacheRecord;
 use seedbank_store::records::RefreshId;
 use seedbank_store::{Changes, Store, StoreError, tables};
 
@@ -30,7 +30,7 @@ pub(super) fn load(
     if then != *plan {
         return Ok(kept);
     }
-    for entry in store.scan_under(&tables::KEPT_STEPS, &refresh.to_be_bytes())? {
+    for entry in store.scan_under(&tables::STEP_CACHE, &refresh.to_be_bytes())? {
         let ((_, rank), record) = entry?;
         if rank == 0 {
             kept.groups = groups(&record, hubs);
@@ -41,7 +41,7 @@ pub(super) fn load(
         let last = record.weights.last().map(|last| last.0).max(scored);
         if last.is_some_and(|last| last as usize >= groups) {
             return Err(EngineError::Ledger(StoreError::Damaged {
-                table: tables::KEPT_STEPS.name,
+                table: tables::STEP_CACHE.name,
                 key: format!("refresh {refresh}, core {rank}"),
                 what: format!("it names group {}, of {groups}", last.unwrap_or(0)),
             }));
@@ -55,7 +55,7 @@ pub(super) fn load(
 }
 
 /// The pages of each group, by their numbers; those that are not in the graph any more are left out.
-fn groups(record: &KeptRecord, hubs: &Hubs) -> Csr {
+fn groups(record: &StepCacheRecord, hubs: &Hubs) -> Csr {
     let pages = record.groups.iter().zip(&record.pages);
     let numbers = pages.filter_map(|(group, page)| Some((*group, hubs.number(*page)?)));
     let mut numbers: Vec<(u32, u32)> = numbers.collect();
@@ -79,7 +79,7 @@ pub(super) fn put(
 ) -> Result<(), EngineError> {
     if let Some(plan) = store.get(&tables::PLANS, &plan.to_owned())? {
         let before = plan.last_refresh.to_be_bytes();
-        changes.delete_under(store, &tables::KEPT_STEPS, &before)?;
+        changes.delete_under(store, &tables::STEP_CACHE, &before)?;
     }
     if steps.is_empty() {
         return Ok(());
@@ -102,19 +102,19 @@ pub(super) fn put(
     }
     pages.sort_unstable();
     let (pages, of_pages) = pages.into_iter().unzip();
-    let record = KeptRecord {
+    let record = StepCacheRecord {
         pages,
         groups: of_pages,
-        ..KeptRecord::default()
+        ..StepCacheRecord::default()
     };
-    changes.put(&tables::KEPT_STEPS, &(refresh, 0), &record)?;
+    changes.put(&tables::STEP_CACHE, &(refresh, 0), &record)?;
     for (rank, ProvenStep { kept, .. }) in (1_u32..).zip(steps) {
-        let record = KeptRecord {
+        let record = StepCacheRecord {
             scores: by_group(&kept.scores, &groups),
             weights: by_group(&kept.weights, &groups),
-            ..KeptRecord::default()
+            ..StepCacheRecord::default()
         };
-        changes.put(&tables::KEPT_STEPS, &(refresh, rank), &record)?;
+        changes.put(&tables::STEP_CACHE, &(refresh, rank), &record)?;
     }
     Ok(())
 }

@@ -28,7 +28,7 @@ use seedbank_algorithms::graph::{HubGraph, Rows};
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::{self, Patterns, SiteMode};
-use seedbank_store::evidence::Links;
+use seedbank_store::evidence::LinkStatus;
 use seedbank_store::records::{PageRecord, PageState};
 use seedbank_store::{Store, StoreError, tables};
 
@@ -53,7 +53,7 @@ pub(crate) struct Hubs {
 }
 
 /// Pages that take no part, in the order of their ids, with the reason.
-type LeftOut = Vec<(PageId, Links)>;
+type LeftOut = Vec<(PageId, LinkStatus)>;
 
 /// From page ids to numbers.
 struct PageNumbers {
@@ -263,7 +263,7 @@ impl<'a> Rules<'a> {
         &self,
         site: SiteId,
         record: &PageRecord,
-    ) -> Result<Option<Links>, StoreError> {
+    ) -> Result<Option<LinkStatus>, StoreError> {
         let name = match self.left_out {
             Some(_) => self.store.need(&tables::SITES, &site)?.name,
             None => String::new(),
@@ -272,15 +272,15 @@ impl<'a> Rules<'a> {
     }
 
     /// The same where the name of the site is known; it matters only where the plan leaves pages out.
-    fn reason_on(&self, site: &str, record: &PageRecord) -> Option<Links> {
+    fn reason_on(&self, site: &str, record: &PageRecord) -> Option<LinkStatus> {
         let url = || ingest::url(site, &record.local, self.mode);
         match record.state {
-            PageState::Gone | PageState::Unlinked | PageState::Alias => Some(Links::Gone),
-            _ if record.spam && !self.keep_spam => Some(Links::Spam),
-            PageState::Known if self.pages == Pages::Crawled => Some(Links::NotCrawled),
+            PageState::Gone | PageState::Unlinked | PageState::Alias => Some(LinkStatus::Gone),
+            _ if record.spam && !self.keep_spam => Some(LinkStatus::Spam),
+            PageState::Known if self.pages == Pages::Crawled => Some(LinkStatus::NotCrawled),
             PageState::Known | PageState::Crawled => {
                 let is_out = self.left_out.is_some_and(|list| list.has(site, &url()));
-                is_out.then_some(Links::Excluded)
+                is_out.then_some(LinkStatus::Excluded)
             }
         }
     }

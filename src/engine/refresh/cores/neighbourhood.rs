@@ -15,14 +15,14 @@ use super::load::{Hubs, Rules};
 use crate::engine::EngineError;
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
 use seedbank_formats::ingest;
-use seedbank_store::evidence::Links;
+use seedbank_store::evidence::LinkStatus;
 use seedbank_store::links::{Link, LinkBlock, LinkKey};
 use seedbank_store::{Store, StoreError, Table, tables};
 
 /// What is known of a page that was looked at.
 struct Seen {
     /// Why it takes no part; `None` if it does.
-    reason: Option<Links>,
+    reason: Option<LinkStatus>,
     /// The index of its row; `None` without one.
     row: Option<u32>,
     url: String,
@@ -211,13 +211,13 @@ impl<'a> Neighbourhood<'a> {
         Ok(block.at(place).to_vec())
     }
 
-    /// Why a page on inter-site links takes no part, or `Alone` where it does; `None` where it is
+    /// Why a page on inter-site links takes no part, or `Isolated` where it does; `None` where it is
     /// on no inter-site link.
-    pub(crate) fn bare_standing(&mut self, page: PageId) -> Result<Option<Links>, EngineError> {
+    pub(crate) fn bare_standing(&mut self, page: PageId) -> Result<Option<LinkStatus>, EngineError> {
         if self.rows_at(page)?.is_empty() {
             return Ok(None);
         }
         let seen = self.look(page)?;
-        Ok(seen.map(|seen| seen.reason.unwrap_or(Links::Alone)))
+        Ok(seen.map(|seen| seen.reason.unwrap_or(LinkStatus::Isolated)))
     }
 }

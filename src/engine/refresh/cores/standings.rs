@@ -8,32 +8,32 @@ use crate::engine::EngineError;
 use seedbank_algorithms::cores::{Nearness, RowSums, Selection, row_sums};
 use seedbank_algorithms::graph::WeakComponents;
 use seedbank_algorithms::page::{PageId, PageSet, SiteId};
-use seedbank_store::blocks::{PageBlock, place};
-use seedbank_store::evidence::{Links, Near, Standing, StandingKey, Standings};
-use seedbank_store::ledger::CoreOrigin;
-use seedbank_store::records::{RefreshId, RefreshRecord, SeriesRecord};
-use seedbank_store::tables::{self, BitmapKey};
+use seedbank_store::page_blocks::{PageBlock, place};
+use seedbank_store::evidence::{LinkStatus, CoreProximity, PageEvidence, PageEvidenceKey, PageEvidenceBlock};
+use seedbank_store::component_cache::CoreOrigin;
+use seedbank_store::records::{RefreshId, RefreshRecord, EvidenceSeries};
+use seedbank_store::tables::{self, PageSetKey};
 use seedbank_store::{Changes, Store, StoreError};
 
 /// A site and a block of its page indexes.
 type BlockPlace = (SiteId, u32);
 
-/// Standings on their way to the store. For a core that the new refresh computed, the refresh in
+/// PageEvidenceBlock on their way to the store. For a core that the new refresh computed, the refresh in
 /// the origin is still 0.
 pub(crate) enum NewStandings {
     /// The standings of all pages.
-    All(BTreeMap<BlockPlace, PageBlock<Standing>>),
+    All(BTreeMap<BlockPlace, PageBlock<PageEvidence>>),
     /// Blocks with pages whose standing may have changed, as they are and as they were; and the
     /// number of pages that have a standing.
-    Changed(BTreeMap<BlockPlace, [Option<PageBlock<Standing>>; 2]>, u64),
+    Changed(BTreeMap<BlockPlace, [Option<PageBlock<PageEvidence>>; 2]>, u64),
 }
 
 /// What the standings of pages that may have changed are worked out from.
 pub(crate) struct ChangedStandings {
     /// What is known of the pages apart from their links; `None` for those on no inter-site link.
-    pub(crate) pages: BTreeMap<PageId, Option<Links>>,
+    pub(crate) pages: BTreeMap<PageId, Option<LinkStatus>>,
     /// The blocks that they are in, as the earlier refresh sees them.
-    pub(crate) blocks: BTreeMap<BlockPlace, Option<PageBlock<Standing>>>,
+    pub(crate) blocks: BTreeMap<BlockPlace, Option<PageBlock<PageEvidence>>>,
     /// How many pages have a standing in the earlier refresh.
     pub(crate) earlier: u64,
 }
@@ -62,14 +62,14 @@ impl<'a> Source<'a> {
     }
 
     /// The standing of a page that takes part.
-    fn standing(&self, number: u32) -> Standing {
+    fn standing(&self, number: u32) -> PageEvidence {
         let graph = &self.hubs.graph;
         let hub = graph.hub_class(number).map(|class| class as usize);
         let authority = graph.authority_class(number).map(|c| c as usize);
         let component = self.components.of_page(graph, number);
         let links = match component.and_then(|component| self.names.get(component as usize)) {
-            None => Links::Alone,
-            Some(&component) => Links::Counted {
+            None => LinkStatus::Isolated,
+            Some(&component) => LinkStatus::Counted {
                 component,
                 as_authority: authority.map_or(0, |class| self.sums.authorities[class]),
                 as_hub: hub.map_or(0, |class| self.sums.hubs[class]),
@@ -87,14 +87,14 @@ impl<'a> Source<'a> {
             .chain(as_authority.map(|near| (near, false)));
         let near = both.min_by_key(|(near, _)| near.core);
         let near = near.map(|(near, hub)| self.near(near, hub));
-        Standing { links, near }
+        PageEvidence { links, near }
     }
 
-    fn near(&self, near: Nearness, hub: bool) -> Near {
+    fn near(&self, near: Nearness, hub: bool) -> CoreProximity {
         let rank = near.core;
         let origin = self.selection.origins.get(rank as usize - 1);
         let origin = origin.copied().flatten().map(CoreOrigin::of_packed);
-        Near {
+        CoreProximity {
             core: origin.unwrap_or(CoreOrigin { refresh: 0, rank }),
             hub,
             links: near.links,
@@ -112,7 +112,7 @@ impl ChangedStandings {
         selection: &Selection,
     ) -> NewStandings {
         let source = Source::new(hubs, components, selection);
-        let mut blocks: BTreeMap<BlockPlace, BTreeMap<u32, Standing>> = BTreeMap::new();
+        let mut blocks: BTreeMap<BlockPlace, BTreeMap<u32, PageEvidence>> = BTreeMap::new();
         let mut count = self.earlier;
         for (page, links) in self.pages {
             let (block, at) = place(page.index());
@@ -122,8 +122,8 @@ impl ChangedStandings {
                 before.map_or_else(BTreeMap::new, |block| block.0.iter().copied().collect())
             });
             let new = links.map(|links| match (links, hubs.number(page)) {
-                (Links::Alone, Some(number)) => source.standing(number),
-                _ => Standing { links, near: None },
+                (LinkStatus::Isolated, Some(number)) => source.standing(number),
+                _ => PageEvidence { links, near: None },
             });
             let old = match new {
                 Some(new) => facts.insert(at, new),
@@ -142,7 +142,7 @@ impl ChangedStandings {
 }
 
 /// A block whose new cores get the number of the refresh, now that it has one.
-fn numbered(block: &PageBlock<Standing>, refresh: RefreshId) -> PageBlock<Standing> {
+fn numbered(block: &PageBlock<PageEvidence>, refresh: RefreshId) -> PageBlock<PageEvidence> {
     let mut block = block.clone();
     for near in block.0.iter_mut().filter_map(|fact| fact.1.near.as_mut()) {
         if near.core.refresh == 0 {
@@ -162,10 +162,10 @@ impl NewStandings {
             .peekable();
         let left_out = hubs.left_out.iter();
         let mut left_out = left_out
-            .map(|&(page, links)| (page, Standing { links, near: None }))
+            .map(|&(page, links)| (page, PageEvidence { links, near: None }))
             .peekable();
         // Block after block: a list of all would take as much memory again.
-        let mut blocks: BTreeMap<BlockPlace, PageBlock<Standing>> = BTreeMap::new();
+        let mut blocks: BTreeMap<BlockPlace, PageBlock<PageEvidence>> = BTreeMap::new();
         let (mut at, mut block) = ((SiteId(0), 0), Vec::new());
         loop {
             let next = match (taking_part.peek(), left_out.peek()) {
@@ -200,15 +200,15 @@ impl NewStandings {
         counted: u64,
     ) -> Result<Written, EngineError> {
         let mut written = BTreeSet::new();
-        let mut write = |(site, block): BlockPlace, new: Option<PageBlock<Standing>>| {
-            let key = StandingKey {
+        let mut write = |(site, block): BlockPlace, new: Option<PageBlock<PageEvidence>>| {
+            let key = PageEvidenceKey {
                 series,
                 site,
                 block,
                 refresh,
             };
             written.insert((site, block));
-            changes.put(&tables::STANDINGS, &key, &Standings(new))
+            changes.put(&tables::PAGE_EVIDENCE, &key, &PageEvidenceBlock(new))
         };
         let pages = match self {
             Self::Changed(blocks, count) => {
@@ -223,8 +223,8 @@ impl NewStandings {
             Self::All(blocks) => {
                 let mut left: BTreeSet<BlockPlace> = blocks.keys().copied().collect();
                 let mut last = None;
-                for entry in store.scan_under(&tables::STANDINGS, &series.to_be_bytes())? {
-                    let (key, Standings(kept)) = entry?;
+                for entry in store.scan_under(&tables::PAGE_EVIDENCE, &series.to_be_bytes())? {
+                    let (key, PageEvidenceBlock(kept)) = entry?;
                     let place = (key.site, key.block);
                     // The newest version of a block comes first.
                     if last.replace(place) == Some(place) {
@@ -245,10 +245,10 @@ impl NewStandings {
         };
         if !written.is_empty() {
             let blocks: PageSet = written.iter().copied().map(packed).collect();
-            changes.put(&tables::BITMAPS, &BitmapKey::Written(refresh), &blocks)?;
+            changes.put(&tables::PAGE_SETS, &PageSetKey::EvidenceBlocks(refresh), &blocks)?;
         }
         Ok(Written {
-            record: SeriesRecord {
+            record: EvidenceSeries {
                 series,
                 pages,
                 counted,
@@ -267,13 +267,13 @@ pub(crate) struct OfSeries {
 
 /// What a refresh wrote of standings.
 pub(crate) struct Written {
-    pub(crate) record: SeriesRecord,
+    pub(crate) record: EvidenceSeries,
     blocks: BTreeSet<BlockPlace>,
 }
 
 impl Written {
     /// Nothing: the standings are those that the last refresh of the series sees.
-    pub(crate) const fn nothing(record: SeriesRecord) -> Self {
+    pub(crate) const fn nothing(record: EvidenceSeries) -> Self {
         Self {
             record,
             blocks: BTreeSet::new(),
@@ -293,16 +293,16 @@ pub(crate) fn delete_unseen(
 ) -> Result<(), StoreError> {
     let mut oldest: BTreeMap<RefreshId, RefreshId> = BTreeMap::new();
     let mut touched: BTreeMap<RefreshId, PageSet> = BTreeMap::new();
-    let blocks_of = |refresh| store.get(&tables::BITMAPS, &BitmapKey::Written(refresh));
+    let blocks_of = |refresh| store.get(&tables::PAGE_SETS, &PageSetKey::EvidenceBlocks(refresh));
     for entry in store.scan(&tables::REFRESHES)? {
         let (number, record): (RefreshId, RefreshRecord) = entry?;
-        let Some(SeriesRecord { series, .. }) = record.standings else {
+        let Some(EvidenceSeries { series, .. }) = record.standings else {
             continue;
         };
         if pruned.contains(&number) {
             let blocks = touched.entry(series).or_default();
             *blocks |= blocks_of(number)?.unwrap_or_default();
-            changes.delete(&tables::BITMAPS, &BitmapKey::Written(number))?;
+            changes.delete(&tables::PAGE_SETS, &PageSetKey::EvidenceBlocks(number))?;
         } else {
             oldest.entry(series).or_insert(number);
         }
@@ -313,7 +313,7 @@ pub(crate) fn delete_unseen(
     for (series, mut blocks) in touched {
         let Some(&oldest) = oldest.get(&series) else {
             kept::delete_series(store, changes, series)?;
-            changes.delete_under(store, &tables::STANDINGS, &series.to_be_bytes())?;
+            changes.delete_under(store, &tables::PAGE_EVIDENCE, &series.to_be_bytes())?;
             continue;
         };
         let of_new = written.filter(|_| oldest == new).map(|w| &w.blocks);
@@ -323,7 +323,7 @@ pub(crate) fn delete_unseen(
         }
         for block in blocks.into_iter().map(PageId) {
             let place = (block.site(), block.index());
-            let key = StandingKey {
+            let key = PageEvidenceKey {
                 series,
                 site: place.0,
                 block: place.1,
@@ -332,10 +332,10 @@ pub(crate) fn delete_unseen(
             // The newest version that the oldest refresh sees comes first, unless that refresh is
             // the one being stored and has written the block anew.
             let mut first = of_new.is_none_or(|written| !written.contains(&place));
-            for entry in store.scan_from(&tables::STANDINGS, &key, &key.of_block())? {
-                let (key, Standings(block)) = entry?;
+            for entry in store.scan_from(&tables::PAGE_EVIDENCE, &key, &key.of_block())? {
+                let (key, PageEvidenceBlock(block)) = entry?;
                 if !first || block.is_none() {
-                    changes.delete(&tables::STANDINGS, &key)?;
+                    changes.delete(&tables::PAGE_EVIDENCE, &key)?;
                 }
                 first = false;
             }

@@ -10,9 +10,9 @@ use crate::engine::history::past::{self, Past};
 use crate::engine::plan::CorePlan;
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
-use seedbank_store::ledger::OriginKey;
-use seedbank_store::records::{RefreshId, RefreshRecord, SeriesRecord};
-use seedbank_store::tables::{self, BitmapKey, VectorKey};
+use seedbank_store::component_cache::CoreOriginKey;
+use seedbank_store::records::{RefreshId, RefreshRecord, EvidenceSeries};
+use seedbank_store::tables::{self, PageSetKey, CoreScoresKey};
 use seedbank_store::{Changes, Key, Store, StoreError, Table, Value};
 
 use super::standings::Written;
@@ -21,7 +21,7 @@ use super::standings::Written;
 pub(crate) struct Unchanged {
     pub(crate) refresh: RefreshId,
     pub(crate) record: RefreshRecord,
-    standings: SeriesRecord,
+    standings: EvidenceSeries,
     /// The seeds, best first.
     pub(crate) seeds: Vec<PageId>,
     /// How many hubs and authorities each core has.
@@ -93,8 +93,8 @@ impl Unchanged {
             let ((_, rank), seed) = entry?;
             changes.put_seed((refresh, rank), &seed)?;
         }
-        let removed = store.need(&tables::BITMAPS, &BitmapKey::Removed(self.refresh))?;
-        changes.put(&tables::BITMAPS, &BitmapKey::Removed(refresh), &removed)?;
+        let removed = store.need(&tables::PAGE_SETS, &PageSetKey::Removed(self.refresh))?;
+        changes.put(&tables::PAGE_SETS, &PageSetKey::Removed(refresh), &removed)?;
         let of = refresh;
         let mut again = Again {
             store,
@@ -102,13 +102,13 @@ impl Unchanged {
             prefix,
         };
         again.put(&tables::CORES, |(_, rank)| (refresh, rank))?;
-        again.put(&tables::VECTORS, |key| VectorKey { refresh, ..key })?;
-        again.put(&tables::CORE_ORIGINS, |key| OriginKey { of, ..key })?;
-        again.put(&tables::MEMBERS, |(_, page)| (refresh, page))?;
+        again.put(&tables::CORE_SCORES, |key| CoreScoresKey { refresh, ..key })?;
+        again.put(&tables::CORE_ORIGINS, |key| CoreOriginKey { of, ..key })?;
+        again.put(&tables::CORE_MEMBERS, |(_, page)| (refresh, page))?;
         again.put(&tables::CORE_EVIDENCE, |(_, rank)| (refresh, rank))?;
-        again.put(&tables::KEPT_STEPS, |(_, rank)| (refresh, rank))?;
+        again.put(&tables::STEP_CACHE, |(_, rank)| (refresh, rank))?;
         // Only the last refresh of a plan keeps its steps.
-        changes.delete_under(store, &tables::KEPT_STEPS, &prefix)?;
+        changes.delete_under(store, &tables::STEP_CACHE, &prefix)?;
         Ok(Written::nothing(self.standings))
     }
 }

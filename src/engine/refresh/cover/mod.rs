@@ -37,7 +37,7 @@ use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::{
     BatchId, CoverEvidence, CoverRecord, RefreshId, SeedEvidence, SeedRecord,
 };
-use seedbank_store::tables::{self, BitmapKey, CoveredKey};
+use seedbank_store::tables::{self, PageSetKey, CoveredKey};
 use seedbank_store::{Changes, Store};
 use select::{Kept, select};
 use sites::cover_sites;
@@ -342,7 +342,7 @@ fn put_pick(
                 hop,
             };
             let pages = on_site(site, pages);
-            changes.put(&tables::BITMAPS, &BitmapKey::Covered(key), &pages)?;
+            changes.put(&tables::PAGE_SETS, &PageSetKey::Covered(key), &pages)?;
         }
     }
     let seed = SeedRecord {

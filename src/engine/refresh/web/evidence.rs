@@ -7,12 +7,12 @@ use crate::engine::refresh::cover::evidence::gain;
 use seedbank_algorithms::cover::HopGain;
 use seedbank_algorithms::cover::web::{Selected, ValueBy, WebChoice, WebPick};
 use seedbank_algorithms::page::{PageId, PageSet};
-use seedbank_store::blocks::{PageBlock, place};
+use seedbank_store::page_blocks::{PageBlock, place};
 use seedbank_store::evidence::{Covered, Reach, ReachKey};
 use seedbank_store::records::{
     HopEvidence, RefreshId, SeedEvidence, SeedRecord, WebEvidence, WebHop,
 };
-use seedbank_store::tables::{self, BitmapKey, ReachedKey};
+use seedbank_store::tables::{self, PageSetKey, ReachedKey};
 use seedbank_store::{Changes, Store, StoreError};
 
 /// A pick, with the pages that it is the first to reach.
@@ -156,7 +156,7 @@ pub(super) fn put_pick(
     for (hop, pages) in (0..).zip(&picked.reached) {
         if !pages.is_empty() {
             let key = ReachedKey { refresh, rank, hop };
-            changes.put(&tables::BITMAPS, &BitmapKey::Reached(key), pages)?;
+            changes.put(&tables::PAGE_SETS, &PageSetKey::Reached(key), pages)?;
         }
     }
     let seed = SeedRecord {
@@ -197,7 +197,7 @@ pub(crate) fn delete_refresh(
     changes: &mut Changes,
     since: RefreshId,
 ) -> Result<(), StoreError> {
-    changes.delete_under(store, &tables::BITMAPS, &BitmapKey::reached_prefix(since))?;
+    changes.delete_under(store, &tables::PAGE_SETS, &PageSetKey::reached_prefix(since))?;
     changes.delete_under(store, &tables::REACH, &since.to_be_bytes())?;
     Ok(())
 }

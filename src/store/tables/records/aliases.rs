@@ -30,12 +30,12 @@ pub enum AliasRecord {
 
 impl AliasRecord {
     /// The pages that the page is to be found from, and why.
-    pub fn ways(&self) -> impl Iterator<Item = (PageId, AliasIn)> + '_ {
+    pub fn ways(&self) -> impl Iterator<Item = (PageId, AliasReference)> + '_ {
         let (one, several) = match self {
-            Self::Alias(alias) => (Some((alias.to, AliasIn::Leads)), [].as_slice()),
+            Self::Alias(alias) => (Some((alias.to, AliasReference::Alias)), [].as_slice()),
             Self::Links(links) => (None, links.aliases.as_slice()),
         };
-        let several = several.iter().map(|alias| (*alias, AliasIn::Links));
+        let several = several.iter().map(|alias| (*alias, AliasReference::Link));
         one.into_iter().chain(several)
     }
 }
@@ -60,14 +60,14 @@ pub struct AliasLinks {
 
 /// Why a page is found from another one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum AliasIn {
+pub enum AliasReference {
     /// The other one is an alias that leads to it, as its next one.
     Leads,
     /// The other one links to it, and it is an alias.
     Links,
 }
 
-impl Value for AliasIn {
+impl Value for AliasReference {
     fn encode(&self, out: &mut Vec<u8>) -> Result<(), Malformed> {
         u32::from(*self == Self::Links).encode(out)
     }
@@ -82,7 +82,7 @@ impl Value for AliasIn {
 
 /// Where a page leads in the end, by the next page of each alias (`None`: it is none); the page
 /// itself where it is no alias. `None` where it leads nowhere.
-pub fn led_to<E>(
+pub fn resolve_alias<E>(
     page: PageId,
     mut next: impl FnMut(PageId) -> Result<Option<PageId>, E>,
 ) -> Result<Option<PageId>, E> {

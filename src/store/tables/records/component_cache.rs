@@ -63,19 +63,19 @@ pub struct ComponentRecord {
     /// An upper bound on the largest sigma in what is left of the component after those cores.
     pub next: f64,
     /// The next step, where it is known but its core is not.
-    pub ahead: Option<Ahead>,
+    pub ahead: Option<NextStep>,
 }
 
 /// A step whose core is not kept.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Ahead {
+pub struct NextStep {
     /// The step's sigma.
     pub sigma: f64,
     /// The step's best authority.
     pub best: PageId,
 }
 
-impl Ahead {
+impl NextStep {
     /// Whether this can be the next step where `next` bounds what is left: the two agree to within
     /// the precision to which sigma is proved.
     #[must_use]
@@ -94,8 +94,8 @@ impl ComponentRecord {
 
     /// The component's place among those of a series.
     #[must_use]
-    pub fn order(&self, series: RefreshId, component: PageId) -> OrderKey {
-        OrderKey {
+    pub fn order(&self, series: RefreshId, component: PageId) -> ComponentOrderKey {
+        ComponentOrderKey {
             series,
             bound: self.bound(),
             component,
@@ -114,11 +114,11 @@ pub struct ComponentCore {
 
 /// Groups of alike pages that were near a core and near no earlier core of its component.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct NearRecords(pub Vec<NearRecord>);
+pub struct NearGroups(pub Vec<NearGroup>);
 
 /// Pages with the same links that were near a core.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-pub struct NearRecord {
+pub struct NearGroup {
     /// One of the pages.
     pub page: PageId,
     /// Whether they were near as hubs; if `false`, as authorities.
@@ -129,9 +129,9 @@ pub struct NearRecord {
     pub score: f64,
 }
 
-/// Keys of `component_order`.
+/// Keys of `component_cache_order`.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct OrderKey {
+pub struct ComponentOrderKey {
     /// The series.
     pub series: RefreshId,
     /// The upper bound on the component's sigmas; not negative.
@@ -140,7 +140,7 @@ pub struct OrderKey {
     pub component: PageId,
 }
 
-impl Key for OrderKey {
+impl Key for ComponentOrderKey {
     fn put(&self, out: &mut Vec<u8>) {
         self.series.put(out);
         // The largest comes first.
@@ -159,16 +159,16 @@ impl Key for OrderKey {
     }
 }
 
-/// Keys of `core_origins` and `near_cores`.
+/// Keys of `core_origins` and `near_core_cache`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct OriginKey {
-    /// The refresh for `core_origins`, the series for `near_cores`.
+pub struct CoreOriginKey {
+    /// The refresh for `core_origins`, the series for `near_core_cache`.
     pub of: RefreshId,
     /// The core's name: where it was computed.
     pub origin: CoreOrigin,
 }
 
-impl Key for OriginKey {
+impl Key for CoreOriginKey {
     fn put(&self, out: &mut Vec<u8>) {
         (self.of, self.origin.refresh).put(out);
         self.origin.rank.put(out);
@@ -184,7 +184,7 @@ impl Key for OriginKey {
     }
 }
 
-record_values!(ComponentRecord, NearRecords);
+record_values!(ComponentRecord, NearGroups);
 
 #[cfg(test)]
 mod tests {
@@ -195,19 +195,19 @@ mod tests {
     proptest! {
         #[test]
         fn the_densest_component_comes_first(a in 0.0_f64..1e9, b in 0.0_f64..1e9, id: u64) {
-            let key = |bound| OrderKey { series: 3, bound, component: PageId(id) };
+            let key = |bound| ComponentOrderKey { series: 3, bound, component: PageId(id) };
             let (first, second) = (key(a.max(b)), key(a.min(b)));
             prop_assert!(first.bytes() <= second.bytes());
-            prop_assert_eq!(OrderKey::take(&first.bytes()), Some(first));
-            prop_assert_eq!(OrderKey::take(&first.bytes()[1..]), None);
+            prop_assert_eq!(ComponentOrderKey::take(&first.bytes()), Some(first));
+            prop_assert_eq!(ComponentOrderKey::take(&first.bytes()[1..]), None);
         }
 
         #[test]
         fn origins_come_back(refresh: u32, rank: u32, of: u32) {
             let origin = CoreOrigin { refresh, rank };
             prop_assert_eq!(CoreOrigin::of_packed(origin.packed()), origin);
-            let key = OriginKey { of, origin };
-            prop_assert_eq!(OriginKey::take(&key.bytes()), Some(key));
+            let key = CoreOriginKey { of, origin };
+            prop_assert_eq!(CoreOriginKey::take(&key.bytes()), Some(key));
         }
     }
 }

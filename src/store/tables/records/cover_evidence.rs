@@ -6,7 +6,7 @@ use seedbank_algorithms::page::PageId;
 
 /// Why a page was picked on its site.
 ///
-/// The pages that it covers are in `bitmaps`, by hop, under the refresh that picked it.
+/// The pages that it covers are in `page_sets`, by hop, under the refresh that picked it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct CoverEvidence {
     /// The refresh that picked it. Later ones may have taken it over, the site being unchanged.
@@ -57,7 +57,7 @@ pub struct HopEvidence {
 
 /// Why a page was picked over the whole web.
 ///
-/// The pages that it is the first to reach are in `bitmaps`, by hop, under the refresh that picked
+/// The pages that it is the first to reach are in `page_sets`, by hop, under the refresh that picked
 /// it and its rank there.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct WebEvidence {

@@ -8,11 +8,11 @@
 //! reach          (refresh, site, block)          crawled pages: covered by which pick, or scores
 //! ```
 //!
-//! Standings change little from refresh to refresh, so a block is written only where it changed.
+//! PageEvidenceBlock change little from refresh to refresh, so a block is written only where it changed.
 //! The refreshes of a plan form a *series*, named by its first one: a refresh reads the last block
 //! of its series that is no later than itself. The newest keys come first, so that this is one
 //! read. A block that lost its last page is written as an empty value. `reach` is kept under the
-//! refresh that picked a site's seeds, as are the covered sets in `bitmaps`.
+//! refresh that picked a site's seeds, as are the covered sets in `page_sets`.
 
 use serde::{Deserialize, Serialize};
 
@@ -86,16 +86,16 @@ pub struct CoreEvidence {
 
 /// What became of a page with inter-site links in the graph that a refresh started from.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Standing {
+pub struct PageEvidence {
     /// Whether the page took part, and its row sums.
-    pub links: Links,
+    pub links: LinkStatus,
     /// The first core that pages with the same links were near; meaningless for a page of a core.
     pub near: Option<Near>,
 }
 
 /// How a page's inter-site links count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Links {
+pub enum LinkStatus {
     /// Left out as spam.
     Spam,
     /// Left out as gone.
@@ -105,7 +105,7 @@ pub enum Links {
     /// Left out by a list of the plan.
     Excluded,
     /// Every page at the other end was left out.
-    Alone,
+    Isolated,
     /// The page took part.
     Counted {
         /// The page's weakly connected component, named by the smallest id of the pages in it.
@@ -120,7 +120,7 @@ pub enum Links {
 
 /// How near a page was to a core that was found without it.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Near {
+pub struct CoreProximity {
     /// The first of the cores that the page was near, by its origin. Where the refresh in question
     /// has no core of that origin, the page was near none.
     pub core: CoreOrigin,
@@ -161,21 +161,21 @@ fn take_score(bytes: &mut &[u8]) -> Result<f64, Malformed> {
     }
 }
 
-impl Fact for Standing {
+impl Fact for PageEvidence {
     fn put(&self, out: &mut Vec<u8>) {
         let kind = match self.links {
-            Links::Spam => 0,
-            Links::Gone => 1,
-            Links::NotCrawled => 2,
-            Links::Alone => 3,
-            Links::Counted { .. } => 4,
-            Links::Excluded => 5,
+            LinkStatus::Spam => 0,
+            LinkStatus::Gone => 1,
+            LinkStatus::NotCrawled => 2,
+            LinkStatus::Isolated => 3,
+            LinkStatus::Counted { .. } => 4,
+            LinkStatus::Excluded => 5,
         };
         let near = self
             .near
             .map_or(0, |near| NEAR | if near.hub { NEAR_HUB } else { 0 });
         out.push(kind | near);
-        if let Links::Counted {
+        if let LinkStatus::Counted {
             component,
             as_authority,
             as_hub,
@@ -197,21 +197,21 @@ impl Fact for Standing {
     fn take(bytes: &mut &[u8]) -> Result<Self, Malformed> {
         let tag = take_tag(bytes)?;
         let links = match tag & 7 {
-            0 => Links::Spam,
-            1 => Links::Gone,
-            2 => Links::NotCrawled,
-            3 => Links::Alone,
-            4 => Links::Counted {
+            0 => LinkStatus::Spam,
+            1 => LinkStatus::Gone,
+            2 => LinkStatus::NotCrawled,
+            3 => LinkStatus::Isolated,
+            4 => LinkStatus::Counted {
                 component: PageId::new(SiteId(take_u32(bytes)?), take_u32(bytes)?),
                 as_authority: codec::take_varint(bytes)?,
                 as_hub: codec::take_varint(bytes)?,
             },
-            5 => Links::Excluded,
+            5 => LinkStatus::Excluded,
             _ => return Err(Malformed("unknown kind of standing".to_owned())),
         };
         let near = match tag & !7 {
             0 => None,
-            kind if kind == NEAR || kind == NEAR | NEAR_HUB => Some(Near {
+            kind if kind == NEAR || kind == NEAR | NEAR_HUB => Some(CoreProximity {
                 core: CoreOrigin {
                     refresh: take_u32(bytes)?,
                     rank: take_u32(bytes)?,
@@ -304,9 +304,9 @@ impl Fact for Reach {
     }
 }
 
-/// Keys of `standings`.
+/// Keys of `page_evidence`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct StandingKey {
+pub struct PageEvidenceKey {
     /// The series: the first refresh of the plan that kept standings.
     pub series: RefreshId,
     /// The site.
@@ -317,7 +317,7 @@ pub struct StandingKey {
     pub refresh: RefreshId,
 }
 
-impl StandingKey {
+impl PageEvidenceKey {
     /// The prefix that the keys of this block share over all refreshes.
     #[must_use]
     pub fn of_block(&self) -> Vec<u8> {
@@ -328,7 +328,7 @@ impl StandingKey {
     }
 }
 
-impl Key for StandingKey {
+impl Key for PageEvidenceKey {
     fn put(&self, out: &mut Vec<u8>) {
         (self.series, self.site).put(out);
         // The newest comes first.
@@ -376,9 +376,9 @@ impl Key for ReachKey {
 
 /// A block of standings; `None` notes that none of its pages has one any longer.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Standings(pub Option<PageBlock<Standing>>);
+pub struct PageEvidenceBlock(pub Option<PageBlock<PageEvidence>>);
 
-impl Value for Standings {
+impl Value for PageEvidenceBlock {
     fn encode(&self, out: &mut Vec<u8>) -> Result<(), Malformed> {
         match &self.0 {
             Some(block) => block.encode(out),

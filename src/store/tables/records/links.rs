@@ -175,7 +175,7 @@ impl<T: Link> LinkBlock<T> {
 }
 
 /// A row, the pages that carry it and its targets.
-pub type CarriedRow = (RowId, RowMembers, Vec<PageId>);
+pub type RowWithMembers = (RowId, RowMembers, Vec<PageId>);
 
 fn malformed(what: &str) -> Malformed {
     Malformed(what.to_owned())

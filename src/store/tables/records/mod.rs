@@ -25,10 +25,10 @@ use seedbank_algorithms::page::PageId;
 pub use self::cover_evidence::{CoverEvidence, HopEvidence, WebEvidence, WebHop};
 pub use self::lineage::Lineage;
 pub use self::load_intent::{Intent, LoadFile};
-pub use self::page_history::{FormerPage, FormerRow, Succession};
-pub use self::seeds::{ListedSeed, SeedEvidence, SeedRecord};
-pub use self::site_attributes::SiteGiven;
-pub use self::undo::{Barred, UndoRecord};
+pub use self::page_history::{PreviousPage, RemovedRow, Succession};
+pub use self::seeds::{FinalListEntry, SeedEvidence, SeedRecord};
+pub use self::site_attributes::SiteDefaults;
+pub use self::undo::{BlocklistEntry, UndoRecord};
 pub use crate::tables::table::Hash128;
 
 /// Numbers batches from 1.
@@ -88,7 +88,7 @@ pub enum Meta {
     Settings(Settings),
     /// What it takes to take the last batch back.
     Undo(UndoRecord),
-    /// The secret by which names in `barred` are hashed.
+    /// The secret by which names in `blocklist` are hashed.
     Secret([u8; 32]),
     /// An unfinished bulk load.
     Intent(Intent),
@@ -132,7 +132,7 @@ pub struct SiteRecord {
     /// carries it.
     pub inter_links: u64,
     /// What records of sites gave. A site that has only that has no page yet.
-    pub given: SiteGiven,
+    pub given: SiteDefaults,
     /// The sum of the qualities of known pages, in ten-thousandths.
     pub known_quality: u64,
     /// The sum of the qualities of crawled pages, in ten-thousandths.
@@ -248,7 +248,7 @@ impl PageRecord {
     }
 
     /// Works out again what the page's own records and those of its site come to.
-    pub fn inherit(&mut self, site: &SiteGiven) {
+    pub fn inherit(&mut self, site: &SiteDefaults) {
         (self.spam, self.quality) = site.over(self.spam_given, self.quality_given);
     }
 
@@ -369,7 +369,7 @@ pub struct RefreshRecord {
     /// Pages settled plus adjacency entries scanned, summed over all sites.
     pub page_visits: u64,
     /// Where its standings are; `None` for a refresh by a cover method.
-    pub standings: Option<SeriesRecord>,
+    pub standings: Option<EvidenceSeries>,
     /// For a refresh by cores: the number of weakly connected components of its graph.
     pub components: u32,
     /// The keys of the lists that the parameters name, ascending.
@@ -380,7 +380,7 @@ pub struct RefreshRecord {
     pub chosen: Option<u32>,
 }
 
-/// A core of a refresh; its scores are in `vectors`.
+/// A core of a refresh; its scores are in `core_scores`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct CoreRecord {
     /// The singular value of the region that the core came from.
@@ -441,7 +441,7 @@ pub enum CoverStop {
 
 /// Where the standings of a refresh are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct SeriesRecord {
+pub struct EvidenceSeries {
     /// The series that the refresh belongs to.
     pub series: RefreshId,
     /// How many pages have a standing in the series, as the refresh sees it; `check` compares it.

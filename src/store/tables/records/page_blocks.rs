@@ -128,19 +128,19 @@ mod tests {
     use proptest::prelude::*;
 
     use super::component_cache::CoreOrigin;
-    use super::evidence::{Covered, Links, Near, Reach, Standing};
+    use super::evidence::{Covered, LinkStatus, CoreProximity, Reach, PageEvidence};
     use super::*;
     use seedbank_algorithms::page::PageId;
 
-    fn standing() -> impl Strategy<Value = Standing> {
+    fn standing() -> impl Strategy<Value = PageEvidence> {
         let links = prop_oneof![
-            Just(Links::Spam),
-            Just(Links::Excluded),
-            Just(Links::Gone),
-            Just(Links::NotCrawled),
-            Just(Links::Alone),
+            Just(LinkStatus::Spam),
+            Just(LinkStatus::Excluded),
+            Just(LinkStatus::Gone),
+            Just(LinkStatus::NotCrawled),
+            Just(LinkStatus::Isolated),
             (any::<u64>(), 0_u64..3, any::<u64>()).prop_map(|(component, as_authority, as_hub)| {
-                Links::Counted {
+                LinkStatus::Counted {
                     component: PageId(component),
                     as_authority,
                     as_hub,
@@ -149,14 +149,14 @@ mod tests {
         ];
         let near =
             (1_u32..4, any::<bool>(), 1_u32..9, 0_u32..3).prop_map(|(rank, hub, links, score)| {
-                Near {
+                CoreProximity {
                     core: CoreOrigin { refresh: 7, rank },
                     hub,
                     links,
                     score: f64::from(score) / 7.0,
                 }
             });
-        (links, prop::option::of(near)).prop_map(|(links, near)| Standing { links, near })
+        (links, prop::option::of(near)).prop_map(|(links, near)| PageEvidence { links, near })
     }
 
     fn reach() -> impl Strategy<Value = Reach> {
@@ -193,7 +193,7 @@ mod tests {
 
         #[test]
         fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(0_u8..40, 0..80)) {
-            if let Ok(block) = PageBlock::<Standing>::decode(&bytes) {
+            if let Ok(block) = PageBlock::<PageEvidence>::decode(&bytes) {
                 prop_assert!(block.0.windows(2).all(|pair| pair[0].0 < pair[1].0));
             }
             let _ = PageBlock::<Reach>::decode(&bytes);

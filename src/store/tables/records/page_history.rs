@@ -2,9 +2,9 @@
 //! can be told.
 //!
 //! Here a page's standing is its state, its spam mark and its row. The record of a page holds the
-//! present one. Where a batch changes it, the previous one goes to `former_pages` under the batch,
-//! and the set of these pages to `bitmaps`; a row that no page carries any longer goes to
-//! `former_rows`, since row ids are never given out twice. So the standing after batch b is the one
+//! present one. Where a batch changes it, the previous one goes to `page_history` under the batch,
+//! and the set of these pages to `page_sets`; a row that no page carries any longer goes to
+//! `removed_rows`, since row ids are never given out twice. So the standing after batch b is the one
 //! saved by the first later batch that changed it, or else the present one.
 //!
 //! Size: some ten bytes for each page whose standing a batch changes, the targets of each row that
@@ -19,26 +19,26 @@ use seedbank_algorithms::page::PageId;
 
 /// The standing that a page had before a batch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct FormerPage {
+pub struct PreviousPage {
     /// What the page was to the crawler.
     pub state: PageState,
     /// The spam mark.
     pub spam: bool,
-    /// The index of the page's row on its site, in `rows` or `former_rows`; `None` where it had
+    /// The index of the page's row on its site, in `rows` or `removed_rows`; `None` where it had
     /// none.
     pub row: Option<u32>,
 }
 
 /// A row that no page carries any longer.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct FormerRow {
+pub struct RemovedRow {
     /// The batch that took it from its last page.
     pub until: BatchId,
     /// Its targets, ascending.
     pub targets: Vec<PageId>,
 }
 
-impl Value for FormerRow {
+impl Value for RemovedRow {
     fn encode(&self, out: &mut Vec<u8>) -> Result<(), Malformed> {
         codec::put_varint(u64::from(self.until), out);
         codec::put_ascending(self.targets.iter().map(|page| page.0), out);
@@ -64,7 +64,7 @@ pub struct Succession {
     pub similarity: f64,
 }
 
-record_values!(FormerPage);
+record_values!(PreviousPage);
 
 #[cfg(test)]
 mod tests {
@@ -72,15 +72,15 @@ mod tests {
 
     #[test]
     fn a_former_row_comes_back_and_damage_does_not() {
-        let row = FormerRow {
+        let row = RemovedRow {
             until: 300,
             targets: vec![PageId(3), PageId(1 << 40)],
         };
         let mut bytes = Vec::new();
         row.encode(&mut bytes).unwrap();
-        assert_eq!(FormerRow::decode(&bytes).unwrap(), row);
+        assert_eq!(RemovedRow::decode(&bytes).unwrap(), row);
         for cut in 0..bytes.len() {
-            assert!(FormerRow::decode(&bytes[..cut]).is_err(), "{cut}");
+            assert!(RemovedRow::decode(&bytes[..cut]).is_err(), "{cut}");
         }
     }
 }

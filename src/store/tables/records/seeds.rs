@@ -43,7 +43,7 @@ pub enum SeedEvidence {
 
 /// A place of a list that is not what the method came to, since no more of it may change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct ListedSeed {
+pub struct FinalListEntry {
     /// The page.
     pub page: PageId,
     /// Its rank among the seeds that the method came to; `None` where it stays on the list without
@@ -53,4 +53,4 @@ pub struct ListedSeed {
     pub last_chosen: RefreshId,
 }
 
-record_values!(SeedRecord, ListedSeed);
+record_values!(SeedRecord, FinalListEntry);

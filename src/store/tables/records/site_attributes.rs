@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// What records of sites gave of a site; `None` where none did, or where it was taken away.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct SiteGiven {
+pub struct SiteDefaults {
     /// The quality of pages that have none of their own, in ten-thousandths.
     pub quality: Option<u16>,
     /// The spam mark of pages whose records do not say.
@@ -13,7 +13,7 @@ pub struct SiteGiven {
     pub quota: Option<u32>,
 }
 
-impl SiteGiven {
+impl SiteDefaults {
     /// The spam mark and the quality that count for a page of the site, by what the page's own
     /// records gave.
     #[must_use]

@@ -10,7 +10,7 @@ use seedbank_algorithms::page::PageId;
 /// What is kept of a step: scores and weights of groups of authorities on their grids (`rank::coarse`).
 /// At rank 0, where there is no step, stand the groups, for all steps of the refresh.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct KeptRecord {
+pub struct StepCacheRecord {
     /// At rank 0 the pages that are in a group, ascending; else none.
     pub pages: Vec<PageId>,
     /// The group of each of these pages, from 0.
@@ -45,7 +45,7 @@ fn unpacked<T>((groups, codes): (Vec<u8>, Vec<T>)) -> Result<Vec<(u32, T)>, Malf
     Ok(groups.iter().zip(codes).collect())
 }
 
-impl Value for KeptRecord {
+impl Value for StepCacheRecord {
     fn encode(&self, out: &mut Vec<u8>) -> Result<(), Malformed> {
         let mut pages = Vec::new();
         self.pages.encode(&mut pages)?;
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn a_step_comes_back_as_it_was_and_a_damaged_one_does_not() {
-        let record = KeptRecord {
+        let record = StepCacheRecord {
             pages: vec![PageId(3), PageId(1 << 40)],
             groups: vec![1, 0],
             scores: vec![(0, 7), (1, 255)],
@@ -88,18 +88,18 @@ mod tests {
         };
         let mut bytes = Vec::new();
         record.encode(&mut bytes).unwrap();
-        assert_eq!(KeptRecord::decode(&bytes).unwrap(), record);
+        assert_eq!(StepCacheRecord::decode(&bytes).unwrap(), record);
         for cut in 0..bytes.len() {
-            assert!(KeptRecord::decode(&bytes[..cut]).is_err());
+            assert!(StepCacheRecord::decode(&bytes[..cut]).is_err());
         }
         let (groups, _) = packed(&record.scores).unwrap();
         assert!(unpacked((groups, vec![1_u8])).is_err());
-        let fewer = KeptRecord {
+        let fewer = StepCacheRecord {
             groups: vec![1],
             ..record
         };
         bytes.clear();
         fewer.encode(&mut bytes).unwrap();
-        assert!(KeptRecord::decode(&bytes).is_err());
+        assert!(StepCacheRecord::decode(&bytes).is_err());
     }
 }

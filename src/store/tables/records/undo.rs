@@ -120,14 +120,14 @@ impl UndoRecord {
 
 /// What is not to come back, once it was forgotten: a page or a site, by the keyed hash of its name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Barred {
+pub struct BlocklistEntry {
     /// Whether it is a whole site.
     pub site: bool,
     /// The batch by which it was forgotten.
     pub batch: BatchId,
 }
 
-crate::tables::table::record_values!(Barred);
+crate::tables::table::record_values!(BlocklistEntry);
 
 #[cfg(test)]
 mod tests {
