@@ -34,8 +34,8 @@ pub use check::{CheckReport, Finding};
 pub use disk::{create_staged, room};
 pub use error::{BackupError, StoreError, StoreHint};
 pub use maintenance::{
-    BankCheck, CompactReport, FileFinding, Lost, RepairedPart, MigrateReport, RepairReport, StateCheck,
-    Verdict, check as check_bank, migrate, migrate_to, repair,
+    BankCheck, CompactReport, FileFinding, Lost, MigrateReport, RepairReport, RepairedPart,
+    StateCheck, Verdict, check as check_bank, migrate, migrate_to, repair,
 };
 #[doc(hidden)]
 pub use publish::{RawEntry, RawState, raw_entries, raw_state, raw_write};

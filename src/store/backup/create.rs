@@ -214,7 +214,7 @@ fn copy_all(
     let tables: HashSet<&str> = new()
         .filter_map(|(source, _)| source.table_file())
         .collect();
-    reader.rocks.compare_checksums(&tables, watch)?;
+    reader.rocks.verify_checksums(&tables, watch)?;
     watch.stage("copy", Some(bytes));
     for (source, known) in sources.iter().zip(known) {
         match known {

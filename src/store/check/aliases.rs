@@ -8,7 +8,7 @@ use super::{Walk, mix};
 use crate::error::StoreError;
 use crate::tables;
 use crate::tables::records::PageState;
-use crate::tables::records::aliases::{AliasReference, AliasLinks, AliasRecord};
+use crate::tables::records::aliases::{AliasLinks, AliasRecord, AliasReference};
 use seedbank_algorithms::page::PageId;
 
 /// A hash of the way from a page to another one, which is an alias or links to one.

@@ -78,58 +78,61 @@ impl Walk<'_> {
                 &component.to_be_bytes(),
             ])
         };
-        self.walk(&tables::COMPONENT_CACHE, |walk, (series, component), record| {
-            *counts.entry(series).or_default() += 1;
-            sizes.insert((series, component), record.pages);
-            let name = format!("series {series}, {component}");
-            if !walk.pages.contains(component.0) {
-                let what = "its first page does not exist";
-                walk.report.find("component_cache", &name, what);
-            }
-            let is_number = |value: f64| value.is_sign_positive() && value.is_finite();
-            let ahead = record.ahead.iter().map(|ahead| ahead.sigma);
-            let mut sigmas = record.cores.iter().map(|core| core.sigma).chain(ahead);
-            if record.ahead.is_some_and(|ahead| !ahead.fits(record.next)) {
-                let what = "its next step does not fit the bound on the remaining links";
-                walk.report.find("component_cache", &name, what);
-            }
-            let best = record.ahead.map(|ahead| ahead.best.0);
-            if best.is_some_and(|best| !walk.pages.contains(best)) {
-                let what = "the best authority of its next step does not exist";
-                walk.report.find("component_cache", &name, what);
-            }
-            if !is_number(record.next) || !sigmas.all(is_number) {
-                let what = "its bound, or the sigma of a core, is not a number";
-                walk.report.find("component_cache", &name, what);
-                return Ok(());
-            }
-            order = order.wrapping_add(in_order(series, record.bound(), component.0));
-            let refresh = last.get(&series).map_or(0, |last| last.0);
-            let mut before = 0;
-            for core in &record.cores {
-                let origin = core.origin;
-                let of_refresh = CoreOriginKey {
-                    of: refresh,
-                    origin,
-                };
-                // Unreadable origins are reported where they are walked.
-                let rank = walk.store.get(&tables::CORE_ORIGINS, &of_refresh).ok();
-                let rank = rank.flatten().unwrap_or(0);
-                let kept = walk.store.get(&tables::CORES, &(refresh, rank)).ok();
-                let sigma = kept.flatten().map(|kept| kept.sigma.to_bits());
-                if rank <= before || sigma != Some(core.sigma.to_bits()) {
-                    let what = "it does not fit the cores of the last refresh";
+        self.walk(
+            &tables::COMPONENT_CACHE,
+            |walk, (series, component), record| {
+                *counts.entry(series).or_default() += 1;
+                sizes.insert((series, component), record.pages);
+                let name = format!("series {series}, {component}");
+                if !walk.pages.contains(component.0) {
+                    let what = "its first page does not exist";
                     walk.report.find("component_cache", &name, what);
                 }
-                before = rank;
-                let of_series = CoreOriginKey { of: series, origin };
-                if !named.insert(of_series) {
-                    let what = format!("{} is in two components", core_name(origin));
+                let is_number = |value: f64| value.is_sign_positive() && value.is_finite();
+                let ahead = record.ahead.iter().map(|ahead| ahead.sigma);
+                let mut sigmas = record.cores.iter().map(|core| core.sigma).chain(ahead);
+                if record.ahead.is_some_and(|ahead| !ahead.fits(record.next)) {
+                    let what = "its next step does not fit the bound on the remaining links";
                     walk.report.find("component_cache", &name, what);
                 }
-            }
-            Ok(())
-        })?;
+                let best = record.ahead.map(|ahead| ahead.best.0);
+                if best.is_some_and(|best| !walk.pages.contains(best)) {
+                    let what = "the best authority of its next step does not exist";
+                    walk.report.find("component_cache", &name, what);
+                }
+                if !is_number(record.next) || !sigmas.all(is_number) {
+                    let what = "its bound, or the sigma of a core, is not a number";
+                    walk.report.find("component_cache", &name, what);
+                    return Ok(());
+                }
+                order = order.wrapping_add(in_order(series, record.bound(), component.0));
+                let refresh = last.get(&series).map_or(0, |last| last.0);
+                let mut before = 0;
+                for core in &record.cores {
+                    let origin = core.origin;
+                    let of_refresh = CoreOriginKey {
+                        of: refresh,
+                        origin,
+                    };
+                    // Unreadable origins are reported where they are walked.
+                    let rank = walk.store.get(&tables::CORE_ORIGINS, &of_refresh).ok();
+                    let rank = rank.flatten().unwrap_or(0);
+                    let kept = walk.store.get(&tables::CORES, &(refresh, rank)).ok();
+                    let sigma = kept.flatten().map(|kept| kept.sigma.to_bits());
+                    if rank <= before || sigma != Some(core.sigma.to_bits()) {
+                        let what = "it does not fit the cores of the last refresh";
+                        walk.report.find("component_cache", &name, what);
+                    }
+                    before = rank;
+                    let of_series = CoreOriginKey { of: series, origin };
+                    if !named.insert(of_series) {
+                        let what = format!("{} is in two components", core_name(origin));
+                        walk.report.find("component_cache", &name, what);
+                    }
+                }
+                Ok(())
+            },
+        )?;
         let mut ordered = 0_u64;
         self.walk(&tables::COMPONENT_CACHE_ORDER, |_, key, ()| {
             let of_key = in_order(key.series, key.bound, key.component.0);

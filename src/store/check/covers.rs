@@ -7,7 +7,7 @@ use super::web_covers::OverWeb;
 use super::{Walk, bitmap_name};
 use crate::error::StoreError;
 use crate::tables::records::{RefreshRecord, SeedEvidence};
-use crate::tables::{self, PageSetKey, CoveredKey};
+use crate::tables::{self, CoveredKey, PageSetKey};
 use seedbank_algorithms::page::{PageSet, SiteId};
 
 /// What the walk remembers of seeds.

@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Walk, bitmap_name, hash, mix};
 use crate::error::StoreError;
-use crate::tables::records::evidence::{SidePlace, PageEvidenceBlock};
+use crate::tables::records::evidence::{PageEvidenceBlock, SidePlace};
 use crate::tables::records::page_blocks::BLOCK;
 use crate::tables::records::{RefreshId, RefreshRecord};
-use crate::tables::{self, PageSetKey, CoreScoresKey, CoreScoresPart};
+use crate::tables::{self, CoreScoresKey, CoreScoresPart, PageSetKey};
 use seedbank_algorithms::page::{PageId, PageSet, SiteId};
 
 /// A hash of a page's role in a core.
@@ -145,50 +145,54 @@ impl Walk<'_> {
         let mut written: BTreeMap<u32, PageSet> = BTreeMap::new();
         // The next later version of the block: its refresh and its pages.
         let mut later: Option<((u32, SiteId, u32), u32, i64)> = None;
-        self.walk(&tables::PAGE_EVIDENCE, |walk, key, PageEvidenceBlock(block)| {
-            let name = format!(
-                "series {}, {}, block {}, refresh {}",
-                key.series, key.site, key.block, key.refresh
-            );
-            if refreshes.contains_key(&key.refresh) {
-                let of_refresh = PageSetKey::EvidenceBlocks(key.refresh);
-                let blocks = match written.entry(key.refresh) {
-                    Entry::Occupied(blocks) => blocks.into_mut(),
-                    Entry::Vacant(place) => {
-                        // An unreadable set is reported where bitmaps are walked.
-                        let blocks = walk.store.get(&tables::PAGE_SETS, &of_refresh).ok();
-                        place.insert(blocks.flatten().unwrap_or_default())
+        self.walk(
+            &tables::PAGE_EVIDENCE,
+            |walk, key, PageEvidenceBlock(block)| {
+                let name = format!(
+                    "series {}, {}, block {}, refresh {}",
+                    key.series, key.site, key.block, key.refresh
+                );
+                if refreshes.contains_key(&key.refresh) {
+                    let of_refresh = PageSetKey::EvidenceBlocks(key.refresh);
+                    let blocks = match written.entry(key.refresh) {
+                        Entry::Occupied(blocks) => blocks.into_mut(),
+                        Entry::Vacant(place) => {
+                            // An unreadable set is reported where bitmaps are walked.
+                            let blocks = walk.store.get(&tables::PAGE_SETS, &of_refresh).ok();
+                            place.insert(blocks.flatten().unwrap_or_default())
+                        }
+                    };
+                    if !blocks.contains(PageId::new(key.site, key.block).0) {
+                        let what = format!("it does not name {}, block {}", key.site, key.block);
+                        walk.report.find("page_sets", bitmap_name(of_refresh), what);
                     }
-                };
-                if !blocks.contains(PageId::new(key.site, key.block).0) {
-                    let what = format!("it does not name {}, block {}", key.site, key.block);
-                    walk.report.find("page_sets", bitmap_name(of_refresh), what);
                 }
-            }
-            let entries = block.as_ref().map_or(&[][..], |block| block.0.as_slice());
-            for (place, _) in entries {
-                let index = u64::from(key.block) * u64::from(BLOCK) + u64::from(*place);
-                let index = u32::try_from(index).unwrap_or(u32::MAX);
-                walk.absent("page_evidence", &name, PageId::new(key.site, index));
-            }
-            let pages = i64::try_from(entries.len()).unwrap_or(i64::MAX);
-            let changes = found.entry(key.series).or_default();
-            *changes.entry(key.refresh).or_default() += pages;
-            let place = (key.series, key.site, key.block);
-            let until = later.filter(|later| later.0 == place);
-            if let Some((_, refresh, _)) = until {
-                *changes.entry(refresh).or_default() -= pages;
-            }
-            later = Some((place, key.refresh, pages));
-            let next = until.map_or(u32::MAX, |(_, refresh, _)| refresh);
-            let seen = seen_by.get(&key.series).is_some_and(|refreshes| {
-                key.refresh < next && refreshes.range(key.refresh..next).next().is_some()
-            });
-            if !seen {
-                walk.report.find("page_evidence", name, "no refresh sees it");
-            }
-            Ok(())
-        })?;
+                let entries = block.as_ref().map_or(&[][..], |block| block.0.as_slice());
+                for (place, _) in entries {
+                    let index = u64::from(key.block) * u64::from(BLOCK) + u64::from(*place);
+                    let index = u32::try_from(index).unwrap_or(u32::MAX);
+                    walk.absent("page_evidence", &name, PageId::new(key.site, index));
+                }
+                let pages = i64::try_from(entries.len()).unwrap_or(i64::MAX);
+                let changes = found.entry(key.series).or_default();
+                *changes.entry(key.refresh).or_default() += pages;
+                let place = (key.series, key.site, key.block);
+                let until = later.filter(|later| later.0 == place);
+                if let Some((_, refresh, _)) = until {
+                    *changes.entry(refresh).or_default() -= pages;
+                }
+                later = Some((place, key.refresh, pages));
+                let next = until.map_or(u32::MAX, |(_, refresh, _)| refresh);
+                let seen = seen_by.get(&key.series).is_some_and(|refreshes| {
+                    key.refresh < next && refreshes.range(key.refresh..next).next().is_some()
+                });
+                if !seen {
+                    walk.report
+                        .find("page_evidence", name, "no refresh sees it");
+                }
+                Ok(())
+            },
+        )?;
         for (number, record) in refreshes {
             let Some(of) = record.standings else { continue };
             let changes = found.get(&of.series);

@@ -19,7 +19,7 @@ use crate::tables::records::{PageState, SiteDefaults, SiteRecord, UndoRecord};
 use crate::tables::store::Store;
 use crate::tables::table::Hash128;
 use crate::tables::table::{Key, Table, Value};
-use crate::tables::{self, PageSetKey, CoreScoresKey};
+use crate::tables::{self, CoreScoresKey, PageSetKey};
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
 use seedbank_algorithms::watch::Watch;
 

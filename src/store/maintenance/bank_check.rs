@@ -272,7 +272,7 @@ fn walk(bank: &Path, store: &Store, watch: &dyn Watch) -> Result<StateCheck, Sto
         // What every writer reads, wherever it is stored.
         store.format()?;
         store.settings()?;
-        store.rocks.compare_all_checksums(watch)?;
+        store.rocks.verify_all_checksums(watch)?;
         CheckReport::default()
     } else {
         store.check(watch)?
@@ -322,7 +322,7 @@ fn are_same(bank: &Path, live: &Store, published: &Reader) -> Result<bool, Store
         let log = logs::fingerprint(database);
         log.map_err(StoreError::io("read the log of", database))
     };
-    if live.rocks.holds_in_memory()? && log(&bank.join("live"))? != log(&place)? {
+    if live.rocks.has_unflushed_entries()? && log(&bank.join("live"))? != log(&place)? {
         return Ok(false);
     }
     let node = |folder: &Path, name: &str| {

@@ -1,4 +1,4 @@
-//! Merging all files of a bank into few, which leaves no room to what was overwritten.
+//! AutoCompaction all files of a bank into few, which leaves no room to what was overwritten.
 //!
 //! The state is not touched before all files are merged: where that is stopped or fails, the bank has
 //! the state that it had, some of its tables merged.
@@ -18,14 +18,14 @@ use crate::disk::folder::names_in;
 use crate::disk::free_space::has_room;
 use crate::error::StoreError;
 use crate::publish::writer::Writer;
-use crate::rocks::database::Rocks;
+use crate::rocks::database::Database;
 use crate::tables::{ALL, META};
 use seedbank_algorithms::watch::Watch;
 
 /// How often it is looked whether the work should stop.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// What merging the files of a bank came to.
+/// What compaction the files of a bank came to.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct CompactReport {
@@ -51,7 +51,7 @@ struct Extent {
 }
 
 impl Extent {
-    fn of(rocks: &Rocks) -> Result<Self, StoreError> {
+    fn of(rocks: &Database) -> Result<Self, StoreError> {
         let files = rocks.table_files()?;
         Ok(Self {
             files: files.len() as u64,
@@ -74,7 +74,7 @@ impl Writer {
         watch.stage("merge files", Some(before.bytes));
         stoppable(rocks, watch, || merge_all(rocks, watch))?;
         let counters = self.begin_epoch()?;
-        rocks.compact(META.name)?;
+        rocks.compact_table(META.name)?;
         self.publish(&counters)?;
         let after = Extent::of(rocks)?;
         Ok(CompactReport {
@@ -88,11 +88,11 @@ impl Writer {
     }
 }
 
-fn merge_all(rocks: &Rocks, watch: &dyn Watch) -> Result<(), StoreError> {
+fn merge_all(rocks: &Database, watch: &dyn Watch) -> Result<(), StoreError> {
     let files = rocks.table_files()?;
     for table in ALL {
         watch.proceed()?;
-        let merged = rocks.compact(table.name);
+        let merged = rocks.compact_table(table.name);
         // RocksDB takes a stop for an error.
         watch.proceed()?;
         merged?;
@@ -105,7 +105,7 @@ fn merge_all(rocks: &Rocks, watch: &dyn Watch) -> Result<(), StoreError> {
 /// Does work that waits for RocksDB to merge files; when it should stop, RocksDB is told, which ends
 /// the merge that it is at.
 fn stoppable(
-    rocks: &Rocks,
+    rocks: &Database,
     watch: &dyn Watch,
     work: impl FnOnce() -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
@@ -113,7 +113,7 @@ fn stoppable(
     let look = || {
         while !is_done.load(Ordering::Acquire) {
             if watch.stopped() {
-                rocks.stop_merging();
+                rocks.cancel_background_work();
                 return;
             }
             thread::park_timeout(PAUSE);
@@ -121,7 +121,7 @@ fn stoppable(
     };
     let worked = thread::scope(|scope| {
         let looking = thread::Builder::new().spawn_scoped(scope, look);
-        let looking = looking.map_err(StoreError::io("watch over", "the merging of files"))?;
+        let looking = looking.map_err(StoreError::io("watch over", "the compaction"))?;
         let worked = work();
         is_done.store(true, Ordering::Release);
         looking.thread().unpark();

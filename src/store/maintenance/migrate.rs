@@ -18,7 +18,7 @@ use crate::publish::bank_from_state::{begin, surround};
 use crate::publish::create::make_at;
 use crate::publish::reader::Reader;
 use crate::publish::writer::{Writer, next};
-use crate::rocks::options::Merging;
+use crate::rocks::options::AutoCompaction;
 use crate::tables::FORMAT;
 use seedbank_algorithms::watch::Watch;
 
@@ -69,7 +69,7 @@ pub fn migrate_to(bank: &Path, new: &Path, watch: &dyn Watch) -> Result<MigrateR
     let reader = Reader::open_to_migrate(bank)?;
     are_apart(bank, new)?;
     // Files are copied as they are, so damage to one would be in both banks.
-    reader.rocks.compare_all_checksums(watch)?;
+    reader.rocks.verify_all_checksums(watch)?;
     let (epoch, from) = (reader.epoch(), reader.format()?);
     let sources = sources(bank, epoch, reader.counters()?.batch)?;
     let mode = mode(&fs::metadata(bank).map_err(StoreError::io("look at", bank))?);
@@ -107,7 +107,7 @@ pub fn migrate_to(bank: &Path, new: &Path, watch: &dyn Watch) -> Result<MigrateR
                 place,
                 held,
                 from,
-                Merging::Never,
+                AutoCompaction::Disabled,
                 watch,
             )?);
         }

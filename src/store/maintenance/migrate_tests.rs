@@ -11,7 +11,7 @@ use crate::format::{LAST_UNRELEASED, OlderFormat};
 use crate::publish::commit::tests::{Dump, TestBank, dump};
 use crate::publish::published::publish;
 use crate::publish::writer::{acknowledge, write_meta};
-use crate::rocks::database::Rocks;
+use crate::rocks::database::Database;
 use crate::tables::changes::Changes;
 use crate::tables::records::{Meta, SeedEvidence, SeedRecord};
 use crate::tables::store::Store;
@@ -65,7 +65,7 @@ fn bank_of_format_0() -> (TestBank, Dump) {
     }
     drop(database);
     let store = Store {
-        rocks: Rocks::open_writer(&live, TABLES, Merging::Never, false).unwrap(),
+        rocks: Database::open_writer(&live, TABLES, AutoCompaction::Disabled, false).unwrap(),
     };
     write_meta(&store, &[(MetaKey::Format, Meta::Format(0))], None).unwrap();
     let epoch = store.counters().unwrap().epoch;

@@ -8,4 +8,4 @@ mod repair;
 pub use bank_check::{BankCheck, FileFinding, StateCheck, Verdict, check};
 pub use compact::CompactReport;
 pub use migrate::{MigrateReport, migrate, migrate_to};
-pub use repair::{Lost, RepairedPart, RepairReport, repair};
+pub use repair::{Lost, RepairReport, RepairedPart, repair};

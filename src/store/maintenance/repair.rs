@@ -27,8 +27,8 @@ use crate::publish::live_state::known_epoch;
 use crate::publish::published::{Pointer, is_read};
 use crate::publish::reader::Reader;
 use crate::publish::writer::{Writer, acknowledge, writer_lock};
-use crate::rocks::manifest::structure_fault;
-use crate::rocks::options::Merging;
+use crate::rocks::manifest::structure_error;
+use crate::rocks::options::AutoCompaction;
 use crate::tables::records::{BatchId, RefreshId};
 use crate::tables::store::Store;
 use crate::tables::{FORMAT, META, MetaKey};
@@ -156,10 +156,10 @@ pub fn repair(bank: &Path, wait: bool, watch: &dyn Watch) -> Result<RepairReport
     if now.live.verdict == Verdict::Damaged
         && let Some(said) = said
             .as_ref()
-            .filter(|said| said.manifest.is_unnamed(&database))
+            .filter(|said| said.manifest.is_unreferenced(&database))
     {
         aside.take("live/CURRENT")?;
-        said.manifest.name_in(&database)?;
+        said.manifest.restore_current(&database)?;
         mended.push(RepairedPart::LivePointer);
         now = examined()?;
     }
@@ -219,7 +219,7 @@ pub fn repair(bank: &Path, wait: bool, watch: &dyn Watch) -> Result<RepairReport
         bank,
         lock,
         format,
-        Merging::Never,
+        AutoCompaction::Disabled,
         watch,
     )?);
     if !is_marked {
@@ -326,7 +326,7 @@ fn has_load(bank: &Path, known: u64) -> bool {
     let is_later = |name: &String| name.parse().is_ok_and(|number: u64| number > known);
     loads.iter().any(is_later)
         // RocksDB would wait for ever on a pipe in the place of a file.
-        || structure_fault(&bank.join("live")).is_ok() && has_intent().unwrap_or(false)
+        || structure_error(&bank.join("live")).is_ok() && has_intent().unwrap_or(false)
 }
 
 /// Whether a database with an unfinished bulk load can be opened for writing and the load be finished;
@@ -341,7 +341,7 @@ fn opens(
         return Ok(true);
     };
     let held = lock.try_clone().map_err(StoreError::io("lock", bank))?;
-    match Writer::open_locked(bank, held, *format, Merging::Never, watch) {
+    match Writer::open_locked(bank, held, *format, AutoCompaction::Disabled, watch) {
         Err(e) if e.is_damage() => Ok(false),
         opened => opened.map(|_| true),
     }

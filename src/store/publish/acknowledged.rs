@@ -28,7 +28,7 @@ use std::str::FromStr;
 use crate::disk::folder::{ACKNOWLEDGED, open_unlinked, read_small, replace_file};
 use crate::error::StoreError;
 use crate::rocks::manifest::Manifest;
-use crate::rocks::write_ahead_log::LogMark;
+use crate::rocks::write_ahead_log::LogFingerprint;
 use crate::tables::records::lineage::StateId;
 use crate::tables::records::{BatchId, RefreshId};
 
@@ -52,7 +52,7 @@ pub(crate) struct Acknowledged {
     /// The epoch of the state that was published then; 0 where none was known to be.
     pub(crate) published: u64,
     /// The log that holds what is in no file; `None` where nothing is in it.
-    pub(crate) log: Option<LogMark>,
+    pub(crate) log: Option<LogFingerprint>,
     /// The live database's MANIFEST at that time.
     pub(crate) manifest: Manifest,
 }
@@ -122,7 +122,7 @@ impl FromStr for Acknowledged {
         let published = number(named("published"))?;
         let mut log = None;
         if words.next_if_eq(&"log").is_some() {
-            log = Some(LogMark::parse(|| words.next()).ok_or(())?);
+            log = Some(LogFingerprint::parse(|| words.next()).ok_or(())?);
         }
         let manifest: Vec<&str> = words.collect();
         Ok(Self {
@@ -262,7 +262,7 @@ mod tests {
             in_files: epoch.is_multiple_of(2),
             id,
             published: u64::MAX,
-            log: LogMark::parse(|| words.next()).filter(|_| epoch != 3),
+            log: LogFingerprint::parse(|| words.next()).filter(|_| epoch != 3),
             manifest: format!("MANIFEST-{max} {max} {hash}").parse().unwrap(),
         }
     }

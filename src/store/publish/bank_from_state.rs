@@ -13,8 +13,8 @@ use super::writer::{acknowledge, write_meta};
 use crate::disk::folder::{FOLDERS, begin_copy, lock_file, names_in, sync_folder};
 use crate::error::StoreError;
 use crate::format::FORMAT;
-use crate::rocks::database::Rocks;
-use crate::rocks::options::Merging;
+use crate::rocks::database::Database;
+use crate::rocks::options::AutoCompaction;
 use crate::tables::records::{Lineage, Meta};
 use crate::tables::store::Store;
 use crate::tables::{ALL, MetaKey};
@@ -68,7 +68,7 @@ fn become_another_bank(place: &Path, epoch: u64, format: u32) -> Result<(), Stor
     let mode = fs::metadata(&current).map_err(StoreError::io("look at", &current))?;
     let mode = mode.permissions().mode() & 0o7777;
     let store = Store {
-        rocks: Rocks::open_writer(&live, ALL, Merging::Never, format != FORMAT)?,
+        rocks: Database::open_writer(&live, ALL, AutoCompaction::Disabled, format != FORMAT)?,
     };
     let lineage = Meta::Lineage(Lineage::new_bank()?);
     write_meta(&store, &[(MetaKey::Lineage, lineage)], None)?;

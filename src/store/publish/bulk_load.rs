@@ -26,7 +26,7 @@ use super::writer::{Writer, write_meta};
 use crate::disk::folder::{INGESTING, create_fresh, is_folder, sync_folder};
 use crate::disk::verified_copy::content_of;
 use crate::error::StoreError;
-use crate::rocks::options::Keys;
+use crate::rocks::options::KeyLength;
 use crate::tables::changes::Changes;
 use crate::tables::records::undo::UndoRecord;
 use crate::tables::records::{Counters, Intent, Lineage, LoadFile, Meta};
@@ -141,7 +141,7 @@ impl Writer {
 
     fn write_undo(&self, path: &Path, undo: Option<UndoRecord>) -> Result<(), StoreError> {
         let value = encoded(undo)?;
-        let mut file = self.store.rocks.sorted_file(path, Keys::Short)?;
+        let mut file = self.store.rocks.sorted_file(path, KeyLength::Short)?;
         file.push(
             &crate::tables::table::Key::bytes(&MetaKey::Undo),
             value.as_deref(),

@@ -44,7 +44,11 @@ impl Writer {
     }
 
     /// Commits what cannot be taken back; what was kept for the last batch goes.
-    pub fn commit_irreversible(&self, changes: Changes, counters: Counters) -> Result<(), StoreError> {
+    pub fn commit_irreversible(
+        &self,
+        changes: Changes,
+        counters: Counters,
+    ) -> Result<(), StoreError> {
         self.commit_next(changes, counters, Undoing::Gone)
     }
 
@@ -56,7 +60,7 @@ impl Writer {
     ) -> Result<(), StoreError> {
         let before = self.counters()?;
         self.is_acknowledged(before.epoch)?;
-        crate::rocks::compact_small_files::settle(&self.store.rocks)?;
+        compact_small_files(&self.store.rocks)?;
         counters.epoch = next(before.epoch)?;
         let lineage = self.next_lineage()?;
         let keeper = (undoing == Undoing::Kept)

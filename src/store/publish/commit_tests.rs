@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::disk::folder::{WRITER_LOCK, lock_file};
 use crate::disk::lock::LOCK_GRACE;
-use crate::rocks::database::Rocks;
+use crate::rocks::database::Database;
 use crate::tables::records::Settings;
 use crate::tables::{ALL, DIGESTS, PAGE_IDS, SITE_IDS};
 use crate::{Reader, Store, create};
@@ -183,7 +183,7 @@ fn what_publishing_left_is_overwritten() {
         // Another state is in its place.
         |published, bank, epoch| {
             let store = Store {
-                rocks: Rocks::open_reader(&bank.join("live"), ALL).unwrap(),
+                rocks: Database::open_reader(&bank.join("live"), ALL).unwrap(),
             };
             assert!(store.counters().unwrap().epoch == epoch);
             fs::create_dir(published.join(epoch.to_string())).unwrap();

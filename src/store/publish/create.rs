@@ -19,7 +19,7 @@ use crate::disk::folder::{
 };
 use crate::disk::lock::take_lock;
 use crate::error::StoreError;
-use crate::rocks::database::Rocks;
+use crate::rocks::database::Database;
 use crate::tables::records::{Counters, Lineage, Meta, Settings};
 use crate::tables::store::Store;
 use crate::tables::{ALL, FORMAT, MetaKey};
@@ -116,7 +116,7 @@ fn fill(place: &Path, settings: &Settings) -> Result<(), StoreError> {
         fs::create_dir(place.join(folder)).map_err(StoreError::io("make", place.join(folder)))?;
     }
     let store = Store {
-        rocks: Rocks::create(&place.join("live"), ALL)?,
+        rocks: Database::create(&place.join("live"), ALL)?,
     };
     let values = [
         (MetaKey::Format, Meta::Format(FORMAT)),

@@ -9,7 +9,7 @@ use std::path::Path;
 use super::acknowledged::Acknowledged;
 use super::published::Pointer;
 use crate::error::StoreError;
-use crate::rocks::manifest::{Begins, structure_fault};
+use crate::rocks::manifest::{ManifestMatch, structure_error};
 use crate::rocks::write_ahead_log::MissingLog;
 use crate::tables::records::Meta;
 use crate::tables::store::Store;
@@ -36,7 +36,7 @@ pub(crate) fn verify_live(
     let known = known_epoch(bank, said);
     let (begins, log) = live_fault(bank, said)?;
     let is_in_files = said.is_some_and(|said| said.in_files && said.epoch == known);
-    if begins == Begins::Later || !is_in_files {
+    if begins == ManifestMatch::Later || !is_in_files {
         read_live(bank, said).map(drop)?;
     }
     Ok(log)
@@ -60,11 +60,11 @@ pub(crate) enum LogEvidence {
 pub(crate) fn live_fault(
     bank: &Path,
     said: Option<&Acknowledged>,
-) -> Result<(Begins, LogEvidence), StoreError> {
+) -> Result<(ManifestMatch, LogEvidence), StoreError> {
     let live = bank.join("live");
     let begins = match said {
-        Some(said) => said.manifest.fault(&live, false),
-        None => structure_fault(&live).map(|()| Begins::Later),
+        Some(said) => said.manifest.compare(&live, false),
+        None => structure_error(&live).map(|()| ManifestMatch::Later),
     };
     let begins = begins.map_err(fault)?;
     let log = said.map_or(Ok(LogEvidence::Whole), |said| log_evidence(&live, said));
@@ -98,8 +98,8 @@ fn log_evidence(live: &Path, said: &Acknowledged) -> Result<LogEvidence, StoreEr
     {
         return Ok(LogEvidence::Whole);
     }
-    match log.missing(Store::read(live)?.rocks.first_log()?) {
-        MissingLog::InTables => Ok(LogEvidence::Whole),
+    match log.missing(Store::read(live)?.rocks.first_needed_log()?) {
+        MissingLog::Flushed => Ok(LogEvidence::Whole),
         MissingLog::Unknown => Ok(LogEvidence::Unknown),
         MissingLog::Lost => Err(fault("its log is not the acknowledged one".to_owned())),
     }

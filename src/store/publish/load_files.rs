@@ -6,8 +6,8 @@ use std::thread::{self, ScopedJoinHandle};
 
 use crate::disk::verified_copy::content_of;
 use crate::error::StoreError;
-use crate::rocks::database::Rocks;
-use crate::rocks::options::{Keys, LONG_KEY_BLOCK};
+use crate::rocks::database::Database;
+use crate::rocks::options::{KeyLength, LONG_KEY_BLOCK_BYTES};
 use crate::sorter::shared;
 use crate::tables::UNDO;
 use crate::tables::changes::{Ordered, TableChange};
@@ -28,7 +28,7 @@ const INDEX_COPIES: usize = 5;
 
 /// The fewest bytes of a block whose keys are long, without its first key: a block is closed before a key
 /// that it has no room for.
-const LEAST_LONG_KEY_BLOCK: usize = LONG_KEY_BLOCK - 2 * (64 << 10);
+const LEAST_LONG_KEY_BLOCK: usize = LONG_KEY_BLOCK_BYTES - 2 * (64 << 10);
 
 /// How many keys of a block are written without what they share with the key before: one of so many.
 const RESTART: usize = 16;
@@ -79,19 +79,19 @@ impl Index {
     }
 
     /// In blocks of which size the file is to be written.
-    const fn keys(&self) -> Keys {
+    const fn keys(&self) -> KeyLength {
         if self.of_small_blocks <= FILE_BYTES / 8 {
-            Keys::Short
+            KeyLength::Short
         } else {
-            Keys::Long
+            KeyLength::Long
         }
     }
 
     /// The most bytes of memory that the index takes while the file is written.
     const fn memory(&self) -> usize {
         let between = match self.keys() {
-            Keys::Short => self.of_small_blocks,
-            Keys::Long => {
+            KeyLength::Short => self.of_small_blocks,
+            KeyLength::Long => {
                 INDEX_COPIES * self.longest_between * (self.packed / LEAST_LONG_KEY_BLOCK)
             }
         };
@@ -118,7 +118,7 @@ impl Slice {
     }
 
     /// Writes the file, and reads it back to describe it.
-    fn write(&self, rocks: &Rocks) -> Result<LoadFile, StoreError> {
+    fn write(&self, rocks: &Database) -> Result<LoadFile, StoreError> {
         let mut file = rocks.sorted_file(&self.path, self.index.keys())?;
         let mut rest = self.bytes.as_slice();
         for &(key_length, value_length) in &self.lengths {
@@ -212,7 +212,7 @@ pub(crate) fn described(table: &str, path: &Path) -> Result<LoadFile, StoreError
 /// Where one file ends and the next begins depends on the changes alone; `memory` bounds the files that
 /// are written at the same time.
 pub(crate) fn write_files(
-    rocks: &Rocks,
+    rocks: &Database,
     place: &Path,
     mut changes: Ordered,
     mut keeper: Option<&mut Keeper<'_>>,
@@ -272,7 +272,7 @@ mod tests {
     use super::*;
 
     /// How many bytes of keys a file holds, and in which blocks it is written.
-    fn filled(key: impl Fn(usize) -> String) -> (usize, Keys) {
+    fn filled(key: impl Fn(usize) -> String) -> (usize, KeyLength) {
         let mut stream = Stream::default();
         for number in 0.. {
             let key = key(number);
@@ -289,16 +289,16 @@ mod tests {
     #[test]
     fn a_file_holds_less_where_its_index_takes_memory() {
         let (bytes, keys) = filled(|number| format!("{number:09}"));
-        assert!(bytes >= FILE_BYTES && keys == Keys::Short);
+        assert!(bytes >= FILE_BYTES && keys == KeyLength::Short);
         // Keys that differ early are short in the index.
         let rest = "x".repeat(60_000);
         let (bytes, keys) = filled(|number| format!("{number:09}{rest}"));
-        assert!(bytes > FILE_BYTES * 9 / 10 && keys == Keys::Short);
+        assert!(bytes > FILE_BYTES * 9 / 10 && keys == KeyLength::Short);
         // What keys share is in a block once in a while.
         let (bytes, keys) = filled(|number| format!("{rest}{number:09}"));
-        assert!(bytes > FILE_BYTES * 3 / 4 && keys == Keys::Long);
+        assert!(bytes > FILE_BYTES * 3 / 4 && keys == KeyLength::Long);
         // Pairs of keys share much, and have little in common with others.
         let (bytes, keys) = filled(|number| format!("{:09}{rest}{}", number / 2, number % 2));
-        assert!(bytes > FILE_BYTES / 4 && bytes < FILE_BYTES / 2 && keys == Keys::Long);
+        assert!(bytes > FILE_BYTES / 4 && bytes < FILE_BYTES / 2 && keys == KeyLength::Long);
     }
 }

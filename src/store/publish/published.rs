@@ -132,7 +132,7 @@ impl Pointer {
     /// Fails with what is wrong with the files of the state, as far as its MANIFEST tells.
     pub(crate) fn fault(&self, bank: &Path) -> Result<(), String> {
         let place = self.place(bank);
-        self.manifest.fault(&place, true)?;
+        self.manifest.compare(&place, true)?;
         let log = logs::fingerprint(&place).map_err(|e| format!("its log: {e}"))?;
         if log == self.log {
             Ok(())
@@ -151,7 +151,7 @@ impl Pointer {
     /// it.
     pub(crate) fn has_same_log(&self, bank: &Path) -> io::Result<bool> {
         let place = folder_of(bank).join(self.epoch.to_string());
-        logs::begins(&bank.join("live"), &place)
+        logs::is_prefix(&bank.join("live"), &place)
     }
 
     /// Opens the state, if it is the one that was published.
@@ -185,7 +185,7 @@ pub(crate) fn publish(bank: &Path, store: &Store, epoch: u64) -> Result<bool, St
     let keep_log = logs::is_small(&bank.join("live"));
     store.rocks.checkpoint(&place, keep_log)?;
     let former = Pointer::read(bank).map(|pointer| folder.join(pointer.epoch.to_string()));
-    logs::set_apart(&place, &bank.join("live"), former.ok().as_deref())
+    logs::separate_from_live(&place, &bank.join("live"), former.ok().as_deref())
         .map_err(StoreError::io("write", &place))?;
     let in_files = point_to(bank, epoch, store.state_id()?)?;
     remove_unread(bank, epoch);
@@ -200,7 +200,7 @@ fn point_to(bank: &Path, epoch: u64, id: StateId) -> Result<bool, StoreError> {
     let log = logs::fingerprint(&place).map_err(StoreError::io("read the log of", &place))?;
     let pointer = Pointer {
         epoch,
-        manifest: Manifest::of(&place)?,
+        manifest: Manifest::read(&place)?,
         log,
         id,
     };
@@ -316,7 +316,7 @@ pub(crate) fn published_in_files(bank: &Path, epoch: u64, id: StateId) -> Option
     let pointer = Pointer::read(bank).ok()?;
     let is_this = pointer.epoch == epoch && pointer.id == id;
     let is_there = is_this && lock.is_file() && pointer.fault(bank).is_ok();
-    // The live database may have written its log to files since, as when the merging of files was
+    // The live database may have written its log to files since, as when the compaction of files was
     // stopped: then its log is not to be compared with this one.
     is_there.then(|| pointer.log.is_none() || !pointer.has_same_log(bank).unwrap_or(false))
 }

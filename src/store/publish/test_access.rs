@@ -5,9 +5,9 @@ use std::path::Path;
 use super::acknowledged::Acknowledged;
 use super::published::Pointer;
 use crate::error::StoreError;
-use crate::rocks::database::Rocks;
-use crate::rocks::manifest::structure_fault;
-use crate::rocks::options::Merging;
+use crate::rocks::database::Database;
+use crate::rocks::manifest::structure_error;
+use crate::rocks::options::AutoCompaction;
 use crate::tables::ALL;
 
 /// What the small files of a bank say, and whether its live database looks sound.
@@ -27,18 +27,18 @@ pub fn raw_state(bank: &Path) -> RawState {
     RawState {
         acknowledged: Acknowledged::read(bank).map(|said| said.map(|said| said.to_string())),
         pointer: Pointer::read(bank).map(|pointer| pointer.line()),
-        live: structure_fault(&bank.join("live")),
+        live: structure_error(&bank.join("live")),
     }
 }
 
 /// A key and its value, as they are stored.
 pub type RawEntry = (Vec<u8>, Vec<u8>);
 
-fn open(bank: &Path, table: &str) -> Result<(Rocks, &'static str), StoreError> {
+fn open(bank: &Path, table: &str) -> Result<(Database, &'static str), StoreError> {
     let found = ALL.iter().find(|info| info.name == table);
     let table = found.ok_or(StoreError::NoBank(bank.join("live").join(table)))?;
     Ok((
-        Rocks::open_writer(&bank.join("live"), ALL, Merging::Automatic, false)?,
+        Database::open_writer(&bank.join("live"), ALL, AutoCompaction::Enabled, false)?,
         table.name,
     ))
 }

@@ -37,11 +37,11 @@ use crate::disk::folder::{
 use crate::disk::lock::take_lock;
 use crate::error::StoreError;
 use crate::format::{FORMAT, older_from};
-use crate::rocks::database::Rocks;
+use crate::rocks::database::Database;
 use crate::rocks::manifest::Manifest;
-use crate::rocks::options::Merging;
-use crate::rocks::options::{DEFAULT_CACHE, LEAST_CACHE};
-use crate::rocks::write_ahead_log::{self, LogMark};
+use crate::rocks::options::AutoCompaction;
+use crate::rocks::options::{DEFAULT_CACHE, MIN_CACHE};
+use crate::rocks::write_ahead_log::{self, LogFingerprint};
 use crate::tables::changes::Changes;
 use crate::tables::records::Meta;
 use crate::tables::store::Store;
@@ -64,7 +64,7 @@ pub(crate) fn acknowledge(bank: &Path, store: &Store, in_files: bool) -> Result<
     } else {
         // The number is read first: where tables are written meanwhile, the mark covers files that
         // are no longer needed, which the number of that time tells.
-        LogMark::new(&live, store.rocks.first_log()?)
+        LogFingerprint::new(&live, store.rocks.first_needed_log()?)
     };
     let said = Acknowledged {
         epoch: counters.epoch,
@@ -74,7 +74,7 @@ pub(crate) fn acknowledge(bank: &Path, store: &Store, in_files: bool) -> Result<
         id,
         published: pointer.map_or(0, |pointer| pointer.epoch),
         log: log.map_err(StoreError::io("read the log of", &live))?,
-        manifest: Manifest::of(&live)?,
+        manifest: Manifest::read(&live)?,
     };
     said.write(bank)
 }
@@ -148,7 +148,7 @@ impl Writer {
     pub fn open(path: &Path, wait: bool, watch: &dyn Watch) -> Result<Self, StoreError> {
         let format = marker_format(path)?;
         let lock = writer_lock(path, wait, watch)?;
-        Self::open_locked(path, lock, format, Merging::Automatic, watch)
+        Self::open_locked(path, lock, format, AutoCompaction::Enabled, watch)
     }
 
     /// Opens the bank for writing; the caller holds the writer's lock.
@@ -156,7 +156,7 @@ impl Writer {
         path: &Path,
         lock: File,
         format: u32,
-        merging: Merging,
+        compaction: AutoCompaction,
         watch: &dyn Watch,
     ) -> Result<Self, StoreError> {
         // Restoring a bank from a copy may lose empty folders.
@@ -178,7 +178,7 @@ impl Writer {
         let lacks = format != FORMAT;
         let writer = Self {
             store: Store {
-                rocks: Rocks::open_writer(&path.join("live"), ALL, merging, lacks)?,
+                rocks: Database::open_writer(&path.join("live"), ALL, compaction, lacks)?,
             },
             bank: path.to_path_buf(),
             load_memory: AtomicUsize::new(usize::MAX),
@@ -273,7 +273,7 @@ impl Writer {
     /// Cost: a scan of every table, unless the checksums of that file tell.
     fn is_whole_beside(&self, table: &str, watch: &dyn Watch) -> Result<(), StoreError> {
         let rocks = &self.store.rocks;
-        rocks.compare_checksums(&HashSet::from([table]), watch)?;
+        rocks.verify_checksums(&HashSet::from([table]), watch)?;
         self.is_whole(
             &format!("{table} differs from the file of this name in the published state"),
             watch,
@@ -302,7 +302,7 @@ impl Writer {
     fn verify_new_tables(&self, watch: &dyn Watch) -> Result<(), StoreError> {
         let new = tables_not_published(&self.bank);
         let new = new.iter().map(String::as_str);
-        self.store.rocks.compare_checksums(&new.collect(), watch)
+        self.store.rocks.verify_checksums(&new.collect(), watch)
     }
 
     /// Fails with [`StoreError::Busy`] where another process writes to the bank right now.
@@ -315,8 +315,8 @@ impl Writer {
     /// that outgrow it, and by indexes of long keys. The files of a bulk load that are written at the
     /// same time take as much.
     pub fn limit_memory(&self, memory: usize) {
-        let most = (memory / 2).clamp(LEAST_CACHE, DEFAULT_CACHE);
-        self.store.rocks.limit_cache(most);
+        let most = (memory / 2).clamp(MIN_CACHE, DEFAULT_CACHE);
+        self.store.rocks.set_cache_capacity(most);
         self.load_memory.store(memory / 2, Ordering::Relaxed);
     }
 

@@ -1,40 +1,40 @@
-//! Reading table files for the sake of their checksums.
+//! Verification of the checksums of table files.
 //!
-//! RocksDB compares the checksum of every block that it reads. Its own call for whole files is none
-//! of those that the crate makes safe, so the entries from a file's first to its last key are read;
-//! blocks of filters are not.
+//! RocksDB verifies the checksum of every block that it reads. The binding has no safe call that
+//! verifies whole files, so all entries from the first to the last key of a file are read. Filter
+//! blocks are not covered.
 
 use std::collections::HashSet;
 
-use super::database::{Rocks, TableFile};
+use super::database::{Database, TableFile};
 use crate::error::StoreError;
 use seedbank_algorithms::watch::Watch;
 
-/// How many entries are read between two looks at the watch.
-const LOOK: u64 = 4096;
+/// The number of entries between two checks for an interrupt.
+const WATCH_INTERVAL: u64 = 4096;
 
-/// Keys of a table, both ends included, and the bytes of the files that have them.
-struct Range<'a> {
+/// A range of keys, both ends inclusive, and the size of the files that have them.
+struct KeyRange<'a> {
     first: &'a [u8],
     last: &'a [u8],
     bytes: u64,
 }
 
-impl Rocks {
-    /// Reads all table files; an error where one is missing or a checksum is wrong.
+impl Database {
+    /// Verifies all table files; fails if one is missing or a checksum is wrong.
     ///
     /// Cost: reads the whole database.
-    pub(crate) fn compare_all_checksums(&self, watch: &dyn Watch) -> Result<(), StoreError> {
+    pub(crate) fn verify_all_checksums(&self, watch: &dyn Watch) -> Result<(), StoreError> {
         let files = self.table_files()?;
         let names = files.iter().map(|file| file.name.trim_start_matches('/'));
-        self.compare_checksums(&names.collect(), watch)
+        self.verify_checksums(&names.collect(), watch)
     }
 
-    /// Reads every entry between the first and the last key of these table files, given by their
-    /// names; an error where a checksum is wrong. The bytes of the files count as progress.
+    /// Verifies the table files with these names; fails if a checksum is wrong. Reports the bytes of
+    /// the files as progress.
     ///
-    /// Cost: also reads what other files have between these keys.
-    pub(crate) fn compare_checksums(
+    /// Cost: also reads entries of other files between the same keys.
+    pub(crate) fn verify_checksums(
         &self,
         names: &HashSet<&str>,
         watch: &dyn Watch,
@@ -44,14 +44,14 @@ impl Rocks {
         watch.stage("read tables", Some(files.iter().map(|f| f.bytes).sum()));
         for table in self.tables() {
             let of_table = files.iter().filter(|file| file.table == table.name);
-            for range in ranges(of_table.collect()) {
-                // The first key after the last one.
+            for range in key_ranges(of_table.collect()) {
+                // The smallest key after the last one, since the end of a scan is exclusive.
                 let until = [range.last, &[0]].concat();
-                let mut scan = self.scan_once(table.name, range.first, Some(until))?;
+                let mut scan = self.scan_once(table.name, range.first, until)?;
                 let mut entries = 0_u64;
                 while scan.next_with(|_, _| ())?.is_some() {
                     entries += 1;
-                    if entries.is_multiple_of(LOOK) {
+                    if entries.is_multiple_of(WATCH_INTERVAL) {
                         watch.proceed()?;
                     }
                 }
@@ -63,18 +63,18 @@ impl Rocks {
     }
 }
 
-/// The ranges of the files of a table, those that overlap as one.
-fn ranges(mut files: Vec<&TableFile>) -> Vec<Range<'_>> {
+/// Returns the key ranges of the files of a table; overlapping ones are merged.
+fn key_ranges(mut files: Vec<&TableFile>) -> Vec<KeyRange<'_>> {
     files.sort_unstable_by(|a, b| a.first.cmp(&b.first));
-    let mut ranges: Vec<Range<'_>> = Vec::new();
+    let mut ranges: Vec<KeyRange<'_>> = Vec::new();
     for file in files {
-        let overlaps = |range: &&mut Range<'_>| *range.last >= *file.first;
+        let overlaps = |range: &&mut KeyRange<'_>| *range.last >= *file.first;
         match ranges.last_mut().filter(overlaps) {
             Some(range) => {
                 range.last = range.last.max(&file.last);
                 range.bytes += file.bytes;
             }
-            None => ranges.push(Range {
+            None => ranges.push(KeyRange {
                 first: &file.first,
                 last: &file.last,
                 bytes: file.bytes,
@@ -99,7 +99,7 @@ mod tests {
             last: vec![last],
         };
         let files = [file(7, 9), file(1, 4), file(2, 3), file(4, 5)];
-        let found = ranges(files.iter().collect());
+        let found = key_ranges(files.iter().collect());
         let found = found.iter().map(|r| (r.first[0], r.last[0], r.bytes));
         assert_eq!(found.collect::<Vec<_>>(), [(1, 5, 30), (7, 9, 10)]);
     }

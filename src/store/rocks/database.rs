@@ -1,7 +1,7 @@
-//! The only module that talks to RocksDB, set up as `options` says: bytes in, bytes out.
+//! A thin, untyped wrapper around a RocksDB database: bytes in, bytes out.
 //!
-//! One writer opens the live database; readers open published checkpoints read-only. Merge
-//! operators are not used: one failure in a compaction would leave the database read-only.
+//! The writer opens the live database; readers open published checkpoints read-only. Merge
+//! operators are not used: one failure during a compaction would leave the database read-only.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,9 +14,11 @@ use rocksdb::{
     WriteBatch, WriteOptions,
 };
 
-use super::options::{DEFAULT_CACHE, FileOptions, Keys, Merging, database_options, descriptors};
+use super::options::{
+    AutoCompaction, DEFAULT_CACHE, FileOptions, KeyLength, database_options, descriptors,
+};
 use super::sorted_file::SortedFile;
-use super::write_ahead_log::logs_in;
+use super::write_ahead_log::log_files;
 use crate::error::StoreError;
 use crate::table_info::TableInfo;
 
@@ -24,7 +26,7 @@ use crate::table_info::TableInfo;
 pub(crate) type Change<'a> = (&'a [u8], Option<&'a [u8]>);
 
 /// An open database.
-pub(crate) struct Rocks {
+pub(crate) struct Database {
     db: DB,
     tables: &'static [TableInfo],
     file_options: FileOptions,
@@ -33,42 +35,43 @@ pub(crate) struct Rocks {
     reads: AtomicU64,
 }
 
-impl Rocks {
-    /// Makes a new, empty database with these tables.
+impl Database {
+    /// Creates an empty database with these tables.
     pub(crate) fn create(path: &Path, tables: &'static [TableInfo]) -> Result<Self, StoreError> {
         let mut options = database_options()?;
         options.create_if_missing(true);
         options.create_missing_column_families(true);
         options.set_error_if_exists(true);
-        Self::open_with(path, tables, &options, Merging::Automatic)
+        Self::open_with(path, tables, &options, AutoCompaction::Enabled)
     }
 
-    /// Opens the live database for writing. The caller holds the bank's writer lock. Where it
-    /// `may_lack` tables, being of an older format, those are made.
+    /// Opens the live database for writing. The caller holds the bank's writer lock.
+    ///
+    /// `create_missing` creates tables that a bank of an older format lacks.
     pub(crate) fn open_writer(
         path: &Path,
         tables: &'static [TableInfo],
-        merging: Merging,
-        may_lack: bool,
+        compaction: AutoCompaction,
+        create_missing: bool,
     ) -> Result<Self, StoreError> {
         let mut options = database_options()?;
-        options.create_missing_column_families(may_lack);
-        Self::open_with(path, tables, &options, merging)
+        options.create_missing_column_families(create_missing);
+        Self::open_with(path, tables, &options, compaction)
     }
 
     fn open_with(
         path: &Path,
         tables: &'static [TableInfo],
         options: &Options,
-        merging: Merging,
+        compaction: AutoCompaction,
     ) -> Result<Self, StoreError> {
         let cache = Cache::new_lru_cache(DEFAULT_CACHE);
-        let db = DB::open_cf_descriptors(options, path, descriptors(tables, &cache, merging)?)
-            .map_err(StoreError::rocks("opening the bank"))?;
-        Self::around(db, tables, &cache)
+        let db = DB::open_cf_descriptors(options, path, descriptors(tables, &cache, compaction)?)
+            .map_err(StoreError::rocks("opening the live database"))?;
+        Self::from_db(db, tables, &cache)
     }
 
-    /// Opens a checkpoint for reading only.
+    /// Opens a checkpoint read-only.
     pub(crate) fn open_reader(
         path: &Path,
         tables: &'static [TableInfo],
@@ -76,13 +79,13 @@ impl Rocks {
         let cache = Cache::new_lru_cache(DEFAULT_CACHE);
         let mut options = database_options()?;
         options.set_log_level(rocksdb::LogLevel::Fatal);
-        let families = descriptors(tables, &cache, Merging::Never)?;
+        let families = descriptors(tables, &cache, AutoCompaction::Disabled)?;
         let db = DB::open_cf_descriptors_read_only(&options, path, families, false)
             .map_err(StoreError::rocks("opening the published state"))?;
-        Self::around(db, tables, &cache)
+        Self::from_db(db, tables, &cache)
     }
 
-    fn around(db: DB, tables: &'static [TableInfo], cache: &Cache) -> Result<Self, StoreError> {
+    fn from_db(db: DB, tables: &'static [TableInfo], cache: &Cache) -> Result<Self, StoreError> {
         Ok(Self {
             db,
             tables,
@@ -98,12 +101,12 @@ impl Rocks {
         self.tables
     }
 
-    /// Lets the cache take at most so many bytes; what is in it beyond them goes.
-    pub(crate) fn limit_cache(&self, bytes: usize) {
+    /// Sets the capacity of the block cache in bytes and evicts what exceeds it.
+    pub(crate) fn set_cache_capacity(&self, bytes: usize) {
         self.cache.clone().set_capacity(bytes);
     }
 
-    /// A table to read from; `None` where it is none of the tables of an older format.
+    /// Returns a table to read from; `None` if the format of the database lacks it.
     fn readable(&self, name: &'static str) -> Result<Option<&ColumnFamily>, StoreError> {
         match self.table(name) {
             Err(_) if self.tables.iter().all(|table| table.name != name) => Ok(None),
@@ -119,7 +122,7 @@ impl Rocks {
         })
     }
 
-    /// Hands the value at `key` to `read`, without copying it.
+    /// Calls `read` with the value at `key`, without copying it; `None` if there is no value.
     pub(crate) fn get<T>(
         &self,
         table: &'static str,
@@ -147,92 +150,89 @@ impl Rocks {
         self.bytes_read.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
-    /// How many gets, and entries of scans, there were so far.
+    /// Returns the number of gets and of entries returned by scans so far.
     pub(crate) fn reads(&self) -> u64 {
         self.reads.load(Ordering::Relaxed)
     }
 
-    /// How many bytes of keys and values were read so far.
+    /// Returns the number of bytes of keys and values read so far.
     pub(crate) fn bytes_read(&self) -> u64 {
         self.bytes_read.load(Ordering::Relaxed)
     }
 
-    /// Reads keys from `from` (inclusive) up to `until` (exclusive; `None`: to the end).
+    /// Scans keys in ascending order from `from` (inclusive) to `until` (exclusive); `None` scans to
+    /// the end.
     pub(crate) fn scan(
         &self,
         table: &'static str,
         from: &[u8],
         until: Option<Vec<u8>>,
     ) -> Result<Scan<'_>, StoreError> {
-        self.scan_with(table, from, until, ReadOptions::default())
+        let mut options = ReadOptions::default();
+        if let Some(until) = until {
+            options.set_iterate_upper_bound(until);
+        }
+        self.scan_with(table, options, false, |iterator| iterator.seek(from))
     }
 
-    /// Scans backwards, from the last key at or before `from` to the first that is at least `until`.
+    /// Scans keys in descending order, from the last key at or before `from` down to `until`
+    /// (inclusive).
     pub(crate) fn scan_back(
         &self,
         table: &'static str,
         from: &[u8],
         until: &[u8],
     ) -> Result<Scan<'_>, StoreError> {
-        let mut reading = ReadOptions::default();
-        reading.set_iterate_lower_bound(until);
-        let iterator = self.readable(table)?.map(|table| {
-            let mut iterator = self.db.raw_iterator_cf_opt(table, reading);
-            iterator.seek_for_prev(from);
-            iterator
-        });
-        Ok(Scan {
-            rocks: self,
-            iterator,
-            is_backwards: true,
-            begun: false,
+        let mut options = ReadOptions::default();
+        options.set_iterate_lower_bound(until);
+        self.scan_with(table, options, true, |iterator| {
+            iterator.seek_for_prev(from)
         })
     }
 
-    /// Scans a large range that will not be read again soon, and so deserves no place in the cache.
+    /// Scans like [`Database::scan`] without filling the block cache, for large ranges that are not
+    /// read again soon.
     pub(crate) fn scan_once(
         &self,
         table: &'static str,
         from: &[u8],
-        until: Option<Vec<u8>>,
+        until: Vec<u8>,
     ) -> Result<Scan<'_>, StoreError> {
-        let mut reading = ReadOptions::default();
-        reading.fill_cache(false);
-        self.scan_with(table, from, until, reading)
+        let mut options = ReadOptions::default();
+        options.fill_cache(false);
+        options.set_iterate_upper_bound(until);
+        self.scan_with(table, options, false, |iterator| iterator.seek(from))
     }
 
     fn scan_with(
         &self,
         table: &'static str,
-        from: &[u8],
-        until: Option<Vec<u8>>,
-        mut reading: ReadOptions,
+        options: ReadOptions,
+        is_backwards: bool,
+        seek: impl FnOnce(&mut DBRawIterator<'_>),
     ) -> Result<Scan<'_>, StoreError> {
-        if let Some(until) = until {
-            reading.set_iterate_upper_bound(until);
-        }
         let iterator = self.readable(table)?.map(|table| {
-            let mut iterator = self.db.raw_iterator_cf_opt(table, reading);
-            iterator.seek(from);
+            let mut iterator = self.db.raw_iterator_cf_opt(table, options);
+            seek(&mut iterator);
             iterator
         });
         Ok(Scan {
-            rocks: self,
+            database: self,
             iterator,
-            is_backwards: false,
-            begun: false,
+            is_backwards,
+            started: false,
         })
     }
 
-    /// Writes all changes or none, and returns when they are on disk. First the keys of a table
-    /// before the one in `cleared` are deleted, whatever their number.
+    /// Writes all changes atomically and returns once they are on disk. `delete_before` is a table
+    /// and a key: all smaller keys of the table are deleted first, in the same write.
     pub(crate) fn write<'a>(
         &self,
         changes: impl Iterator<Item = (&'static str, Change<'a>)>,
-        cleared: Option<(&'static str, &[u8])>,
+        delete_before: Option<(&'static str, &[u8])>,
     ) -> Result<(), StoreError> {
         let mut batch = WriteBatch::default();
-        if let Some((table, until)) = cleared {
+        if let Some((table, until)) = delete_before {
             batch.delete_range_cf(self.table(table)?, &[][..], until);
         }
         for (table, (key, value)) in changes {
@@ -249,50 +249,50 @@ impl Rocks {
             .map_err(StoreError::rocks("writing a batch"))
     }
 
-    /// Makes a checkpoint of hard links at `path`, which must not exist. What is in the log alone is
-    /// written to files of tables first; with `keep_log` the log is part of the checkpoint.
+    /// Creates a checkpoint of hard links at `path`, which must not exist. Flushes the log to table
+    /// files first; with `keep_log` the log becomes part of the checkpoint instead.
     pub(crate) fn checkpoint(&self, path: &Path, keep_log: bool) -> Result<(), StoreError> {
-        // A log of so many bytes is written to files. RocksDB 11 does not count them (its list of logs is
-        // empty there), so that all or nothing can be asked for, and no number in between.
+        // The size of the log from which on it is flushed. RocksDB 11 counts no bytes here (its list of
+        // logs is empty), so only "always" and "never" work.
         let log_bytes = if keep_log { u64::MAX } else { 0 };
         Checkpoint::new(&self.db)
             .and_then(|checkpoint| checkpoint.create_checkpoint_with_log_size(path, log_bytes))
             .map_err(StoreError::rocks("making a checkpoint"))
     }
 
-    /// Begins a sorted file for [`Rocks::ingest`].
+    /// Creates a sorted file for [`Database::ingest`].
     pub(crate) fn sorted_file(
         &self,
         path: &Path,
-        keys: Keys,
+        keys: KeyLength,
     ) -> Result<SortedFile<'_>, StoreError> {
-        let writer = SstFileWriter::create(self.file_options.of(keys));
+        let writer = SstFileWriter::create(self.file_options.for_keys(keys));
         writer
             .open(path)
             .map_err(StoreError::rocks("making a sorted file"))?;
         Ok(SortedFile::new(writer))
     }
 
-    /// Adds sorted files to a table, all or none; they stay where they are. Doing it again with the
-    /// same files changes nothing.
+    /// Adds sorted files to a table atomically; the files stay where they are. Ingesting the same
+    /// files again changes nothing.
     pub(crate) fn ingest(
         &self,
         table: &'static str,
         files: Vec<PathBuf>,
     ) -> Result<(), StoreError> {
-        // RocksDB links a file that it may move, and then removes the name that it was given; so it
-        // gets a second one. Its option to keep the first is not in the binding.
+        // RocksDB hard-links a file that it may move and then unlinks the given name, so it gets a
+        // second name. The binding lacks the option that would keep the first.
         let mut links = Vec::new();
         for file in &files {
             let link = file.with_extension("link");
-            // Left by a process that died; what cannot be removed has the file copied.
+            // A killed process may have left the link. If it cannot be removed, the file is copied.
             let _ = fs::remove_file(&link);
             if fs::hard_link(file, &link).is_ok() {
                 links.push(link);
             }
         }
         let mut options = IngestExternalFileOptions::default();
-        // Where the file system has no links, the files are copied.
+        // Without hard links, RocksDB copies the files.
         let is_linked = links.len() == files.len();
         options.set_move_files(is_linked);
         let names = if is_linked { links } else { files };
@@ -301,8 +301,8 @@ impl Rocks {
             .map_err(StoreError::rocks("ingesting sorted files"))
     }
 
-    /// Whether the log has anything that is in no file yet.
-    pub(crate) fn holds_in_memory(&self) -> Result<bool, StoreError> {
+    /// Returns whether the log has entries that are in no table file.
+    pub(crate) fn has_unflushed_entries(&self) -> Result<bool, StoreError> {
         for table in self.tables {
             let handle = self.table(table.name)?;
             let entries = self
@@ -316,9 +316,9 @@ impl Rocks {
         Ok(false)
     }
 
-    /// The number of the first file of the log that is needed: RocksDB replays this one and those
-    /// after it, and removes those before it, whose changes are all in files of tables.
-    pub(crate) fn first_log(&self) -> Result<u64, StoreError> {
+    /// Returns the number of the first log file that is needed. RocksDB replays this one and later
+    /// ones, and removes earlier ones, whose changes are all in table files.
+    pub(crate) fn first_needed_log(&self) -> Result<u64, StoreError> {
         let number = self
             .db
             .property_int_value("rocksdb.min-log-number-to-keep")
@@ -326,7 +326,7 @@ impl Rocks {
         Ok(number.unwrap_or(0))
     }
 
-    /// What a table takes on disk.
+    /// Returns the size of a table on disk.
     pub(crate) fn size(&self, table: &'static str) -> Result<TableSize, StoreError> {
         let Some(handle) = self.readable(table)? else {
             return Ok(TableSize {
@@ -343,7 +343,7 @@ impl Rocks {
         let mut runs = u64::from(read("rocksdb.num-entries-active-mem-table")? > 0);
         for level in 0..7 {
             let files = self.files_at(table, level)?;
-            // Files of the first level overlap; those of any other level form one run.
+            // Files of level 0 overlap; those of any other level form one sorted run.
             runs += if level == 0 { files } else { files.min(1) };
         }
         Ok(TableSize {
@@ -353,18 +353,18 @@ impl Rocks {
         })
     }
 
-    /// The bytes of the log. Best effort: a file that cannot be looked at is not counted.
+    /// Returns the size of the log in bytes. Best effort: unreadable files are not counted.
     pub(crate) fn log_bytes(&self) -> u64 {
-        let place = self.db.path();
-        let logs = logs_in(place).into_iter();
-        let sizes = logs.filter_map(|name| fs::metadata(place.join(name)).ok());
-        sizes.map(|about| about.len()).sum()
+        let folder = self.db.path();
+        let logs = log_files(folder).into_iter();
+        let sizes = logs.filter_map(|name| fs::metadata(folder.join(name)).ok());
+        sizes.map(|metadata| metadata.len()).sum()
     }
 
-    /// The files of all tables, with their levels and key ranges.
+    /// Returns the files of all tables.
     pub(crate) fn table_files(&self) -> Result<Vec<TableFile>, StoreError> {
         let files = self.db.live_files();
-        let files = files.map_err(StoreError::rocks("listing files of tables"))?;
+        let files = files.map_err(StoreError::rocks("listing table files"))?;
         let files = files.into_iter().map(|file| TableFile {
             table: file.column_family_name,
             name: file.name,
@@ -376,9 +376,9 @@ impl Rocks {
         Ok(files.collect())
     }
 
-    /// Begins to merge those files of a table that have keys from `first` to `last`. If that fails,
-    /// [`Rocks::finish_merges`] returns the error.
-    pub(crate) fn merge(
+    /// Compacts the files of a table that overlap the keys from `first` to `last`. If that fails,
+    /// [`Database::wait_for_compactions`] returns the error.
+    pub(crate) fn compact_range(
         &self,
         table: &'static str,
         first: &[u8],
@@ -399,36 +399,36 @@ impl Rocks {
         Ok(files.and_then(|files| files.parse().ok()).unwrap_or(0))
     }
 
-    /// What tells the database, its checkpoints and copies from others; empty where it has nothing
-    /// that does.
+    /// Returns the identity that the database shares with its checkpoints and copies; empty if it has
+    /// none.
     pub(crate) fn identity(&self) -> String {
         let identity = self.db.get_db_identity().unwrap_or_default();
         String::from_utf8_lossy(&identity).into_owned()
     }
 
-    /// Waits until the merges that RocksDB has begun, or means to, are done.
-    pub(crate) fn finish_merges(&self) -> Result<(), StoreError> {
+    /// Waits for all running and scheduled compactions.
+    pub(crate) fn wait_for_compactions(&self) -> Result<(), StoreError> {
         self.db
             .wait_for_compact(&WaitForCompactOptions::default())
-            .map_err(StoreError::rocks("merging files of tables"))
+            .map_err(StoreError::rocks("compacting table files"))
     }
 
-    /// Merges the files of a table, so that overwritten entries no longer take room.
-    pub(crate) fn compact(&self, table: &'static str) -> Result<(), StoreError> {
+    /// Compacts a table into one sorted run, which frees the space of overwritten entries.
+    pub(crate) fn compact_table(&self, table: &'static str) -> Result<(), StoreError> {
         let mut options = CompactOptions::default();
         options.set_bottommost_level_compaction(BottommostLevelCompaction::Force);
         let handle = self.table(table)?;
         self.db
             .flush_cf(handle)
-            .map_err(StoreError::rocks("writing a table's files"))?;
+            .map_err(StoreError::rocks("flushing a table"))?;
         self.db
             .compact_range_cf_opt(handle, None::<&[u8]>, None::<&[u8]>, &options);
-        self.finish_merges()
+        self.wait_for_compactions()
     }
 
-    /// Ends the merge that RocksDB is at, whose files it removes. It merges nothing from then on, and
-    /// nothing more can be written.
-    pub(crate) fn stop_merging(&self) {
+    /// Cancels the running compaction and removes its output. Afterwards the database accepts no
+    /// writes and starts no compaction.
+    pub(crate) fn cancel_background_work(&self) {
         self.db.cancel_all_background_work(false);
     }
 }
@@ -436,38 +436,38 @@ impl Rocks {
 /// A file of a table.
 pub(crate) struct TableFile {
     pub(crate) table: String,
-    /// Its name within the database's folder.
+    /// The name within the folder of the database, after a slash.
     pub(crate) name: String,
-    /// Its level. Files of level 0 overlap; those of any other level do not.
+    /// The level. Files of level 0 overlap; those of any other level do not.
     pub(crate) level: i32,
     pub(crate) bytes: u64,
-    /// Its first and its last key.
+    /// The first and the last key, both inclusive.
     pub(crate) first: Vec<u8>,
     pub(crate) last: Vec<u8>,
 }
 
-/// What a table takes on disk.
+/// The size of a table on disk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TableSize {
-    /// The bytes of its files and of what is in no file yet.
+    /// The size of its files in bytes.
     pub bytes: u64,
-    /// An estimate of the number of keys.
+    /// The estimated number of keys.
     pub keys: u64,
-    /// Whether it is one sorted run, so that no overwritten entry takes room.
+    /// Whether the table is one sorted run, so that overwritten entries take no space.
     pub is_compacted: bool,
 }
 
-/// A range of a table, in key order or backwards.
+/// An iterator over a range of a table.
 pub(crate) struct Scan<'a> {
-    rocks: &'a Rocks,
-    /// `None` when the scan is over: an iterator that failed would repeat its error for ever.
+    database: &'a Database,
+    /// `None` once the scan has ended: a failed iterator would repeat its error for ever.
     iterator: Option<DBRawIterator<'a>>,
     is_backwards: bool,
-    begun: bool,
+    started: bool,
 }
 
 impl Scan<'_> {
-    /// Hands the next key and value to `read`; `None` at the end. An error ends the scan too.
+    /// Calls `read` with the next key and value; `None` at the end. An error also ends the scan.
     pub(crate) fn next_with<T>(
         &mut self,
         read: impl FnOnce(&[u8], &[u8]) -> T,
@@ -475,14 +475,14 @@ impl Scan<'_> {
         let Some(iterator) = &mut self.iterator else {
             return Ok(None);
         };
-        match (self.begun, self.is_backwards) {
+        match (self.started, self.is_backwards) {
             (false, _) => {}
             (true, false) => iterator.next(),
             (true, true) => iterator.prev(),
         }
-        self.begun = true;
+        self.started = true;
         if let Some((key, value)) = iterator.item() {
-            self.rocks.count(key.len() + value.len());
+            self.database.count(key.len() + value.len());
             return Ok(Some(read(key, value)));
         }
         let status = iterator.status();

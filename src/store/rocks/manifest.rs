@@ -1,9 +1,9 @@
-//! A fingerprint of a database's MANIFEST, taken from its bytes.
+//! Fingerprints of the MANIFEST of a database.
 //!
-//! RocksDB takes a damaged end of a MANIFEST for its regular end, and opens an older state without
-//! a warning. A MANIFEST only grows, and names every table file, none of which ever changes; so its
-//! length and hash at one moment identify everything that was in files then, and a database whose
-//! MANIFEST begins otherwise is not the one that was acknowledged.
+//! RocksDB takes a damaged end of a MANIFEST for its regular end and opens an older state without a
+//! warning. A MANIFEST is append-only and names every table file, and table files never change. So its
+//! length and hash at one moment identify the contents of all table files, and a database whose
+//! MANIFEST has another prefix is not the acknowledged one.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -14,17 +14,17 @@ use std::str::FromStr;
 use crate::disk::folder::{open_regular, read_text, replace_file};
 use crate::error::StoreError;
 
-/// How often a database whose MANIFEST is being replaced is looked at again.
-const TRIES: u32 = 100;
+/// The maximum number of retries while an open database replaces its MANIFEST.
+const MAX_RETRIES: u32 = 100;
 
-/// The first bytes of a MANIFEST.
+/// The fingerprint of a prefix of a MANIFEST.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Manifest {
-    /// The file's name.
+    /// The name of the file.
     name: String,
-    /// How many bytes there are.
+    /// The length of the prefix in bytes.
     bytes: u64,
-    /// Their hash.
+    /// The hash of the prefix.
     hash: blake3::Hash,
 }
 
@@ -48,141 +48,133 @@ impl FromStr for Manifest {
     }
 }
 
-/// The number in a MANIFEST's name; later ones have higher numbers.
+/// Parses the number in the name of a MANIFEST; later ones have higher numbers.
 fn number(name: &str) -> Option<u64> {
     name.strip_prefix("MANIFEST-")?.parse().ok()
 }
 
-/// The name of a database's MANIFEST.
+/// Returns the name of the MANIFEST that CURRENT names.
 fn current(database: &Path) -> io::Result<String> {
     let text = read_text(&database.join("CURRENT"))?;
     let name = text.strip_suffix('\n').unwrap_or_default();
     if number(name).is_none() {
-        let what = "it names no MANIFEST";
+        let what = format!("expected the name of a MANIFEST, found {name:?}");
         return Err(io::Error::new(io::ErrorKind::InvalidData, what));
     }
     Ok(name.to_owned())
 }
 
-/// The hash of the first bytes of a file, `most` at the most, and how many there were.
-fn hash_of(file: File, most: u64) -> io::Result<(blake3::Hash, u64)> {
+/// Returns the hash of the first bytes of a file, up to `limit`, and their number.
+fn hash_prefix(file: File, limit: u64) -> io::Result<(blake3::Hash, u64)> {
     let mut hasher = blake3::Hasher::new();
-    let mut rest = file.take(most);
-    let mut bytes = 0;
-    let mut buffer = vec![0; 64 << 10];
-    loop {
-        let read = rest.read(&mut buffer)?;
-        if read == 0 {
-            return Ok((hasher.finalize(), bytes));
-        }
-        hasher.update(&buffer[..read]);
-        bytes += read as u64;
-    }
+    hasher.update_reader(file.take(limit))?;
+    Ok((hasher.finalize(), hasher.count()))
 }
 
 impl Manifest {
-    /// The MANIFEST of a database as it is now. It is made durable first: what is acknowledged must
-    /// not be longer than what a power cut leaves.
+    /// Computes the fingerprint of the current MANIFEST of a database. Syncs the file first: a power
+    /// cut must not leave less than the acknowledged prefix.
     ///
     /// Cost: reads the MANIFEST, some 150 bytes for each table file.
-    pub(crate) fn of(database: &Path) -> Result<Self, StoreError> {
-        let read = || -> io::Result<Self> {
+    pub(crate) fn read(database: &Path) -> Result<Self, StoreError> {
+        let attempt = || -> io::Result<Self> {
             let name = current(database)?;
             let file = open_regular(&database.join(&name))?;
-            // It may grow meanwhile; any beginning of it that is on disk will do.
+            // The file may grow meanwhile; any synced prefix is a valid fingerprint.
             let length = file.metadata()?.len();
             file.sync_all()?;
-            let (hash, bytes) = hash_of(file, length)?;
+            let (hash, bytes) = hash_prefix(file, length)?;
             Ok(Self { name, bytes, hash })
         };
-        let mut tries = 0;
+        let mut retries = 0;
         loop {
-            match read() {
-                // An open database may switch to another MANIFEST.
-                Err(e) if e.kind() == io::ErrorKind::NotFound && tries < TRIES => tries += 1,
+            match attempt() {
+                // An open database may have switched to another MANIFEST.
+                Err(e) if e.kind() == io::ErrorKind::NotFound && retries < MAX_RETRIES => {
+                    retries += 1
+                }
                 Err(e) => return Err(StoreError::io("read the MANIFEST of", database)(e)),
                 Ok(manifest) => return Ok(manifest),
             }
         }
     }
 
-    /// Compares a database that nobody has open with this acknowledged MANIFEST of it; an error
-    /// says what is wrong. With `whole` its MANIFEST must have nothing beyond the acknowledged
-    /// bytes.
+    /// Compares the MANIFEST of a database that nobody has open with this fingerprint; the error is
+    /// what is wrong. With `exact` the MANIFEST must not be longer than the fingerprinted prefix.
     ///
-    /// A later MANIFEST begins with everything that was known when it was begun. Only its structure
-    /// can be checked here; the caller has to make sure that the state it names is not older.
-    pub(crate) fn fault(&self, database: &Path, whole: bool) -> Result<Begins, String> {
-        regular_files(database)?;
-        let said = |name: &str, e: io::Error| format!("{name}: {e}");
-        let name = current(database).map_err(|e| said("CURRENT", e))?;
+    /// A later MANIFEST starts with a snapshot of the whole state, so only its structure can be
+    /// checked; the caller must ensure that its state is not older.
+    pub(crate) fn compare(&self, database: &Path, exact: bool) -> Result<ManifestMatch, String> {
+        check_regular_files(database)?;
+        let failed = |name: &str, e: io::Error| format!("{name}: {e}");
+        let name = current(database).map_err(|e| failed("CURRENT", e))?;
         let path = database.join(&name);
         if name != self.name {
-            if whole || number(&name) < number(&self.name) {
+            if exact || number(&name) < number(&self.name) {
                 return Err(format!("CURRENT names {name}, expected {}", self.name));
             }
-            return match is_whole(&path) {
-                Ok(true) => Ok(Begins::Later),
+            return match is_complete(&path) {
+                Ok(true) => Ok(ManifestMatch::Later),
                 Ok(false) => Err(format!("{name} ends within a record")),
-                Err(e) => Err(said(&name, e)),
+                Err(e) => Err(failed(&name, e)),
             };
         }
-        self.begins(&path, whole).map(|()| Begins::Same)
+        self.compare_file(&path, exact)
+            .map(|()| ManifestMatch::Same)
     }
 
-    /// Whether a file begins with these bytes or, with `whole`, consists of them; an error says
-    /// what it has instead.
-    fn begins(&self, path: &Path, whole: bool) -> Result<(), String> {
+    /// Compares a MANIFEST file with this fingerprint, as [`Manifest::compare`] does.
+    fn compare_file(&self, path: &Path, exact: bool) -> Result<(), String> {
         let Self { name, bytes, hash } = self;
-        let said = |e: io::Error| format!("{name}: {e}");
-        let length = fs::metadata(path).map_err(said)?.len();
-        if length < *bytes || whole && length > *bytes {
+        let failed = |e: io::Error| format!("{name}: {e}");
+        let length = fs::metadata(path).map_err(failed)?.len();
+        if length < *bytes || exact && length > *bytes {
             return Err(format!("{name} has {length} bytes, expected {bytes}"));
         }
-        let file = open_regular(path).map_err(said)?;
-        let (found, _) = hash_of(file, *bytes).map_err(said)?;
+        let file = open_regular(path).map_err(failed)?;
+        let (found, _) = hash_prefix(file, *bytes).map_err(failed)?;
         if found == *hash {
             Ok(())
         } else {
-            Err(format!("{name} differs from what was acknowledged"))
+            Err(format!("{name} differs from the acknowledged MANIFEST"))
         }
     }
 
-    /// Whether a database has this MANIFEST, but its CURRENT names none or a missing one.
-    pub(crate) fn is_unnamed(&self, database: &Path) -> bool {
-        let names_one = current(database).is_ok_and(|name| database.join(name).is_file());
-        !names_one && self.begins(&database.join(&self.name), false).is_ok()
+    /// Returns whether a database has this MANIFEST, but its CURRENT names none or a missing one.
+    pub(crate) fn is_unreferenced(&self, database: &Path) -> bool {
+        let has_current = current(database).is_ok_and(|name| database.join(name).is_file());
+        !has_current && self.compare_file(&database.join(&self.name), false).is_ok()
     }
 
-    /// Makes CURRENT of a database, which nobody has open, name this MANIFEST.
-    pub(crate) fn name_in(&self, database: &Path) -> Result<(), StoreError> {
+    /// Rewrites CURRENT of a database that nobody has open, so that it names this MANIFEST.
+    pub(crate) fn restore_current(&self, database: &Path) -> Result<(), StoreError> {
         replace_file(&database.join("CURRENT"), format!("{}\n", self.name))
     }
 }
 
-/// How a sound database relates to what was acknowledged.
+/// How the MANIFEST of a database relates to the acknowledged one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Begins {
-    /// Its MANIFEST begins with the acknowledged one.
+pub(crate) enum ManifestMatch {
+    /// It is the acknowledged MANIFEST, perhaps with more records at its end.
     Same,
-    /// It has a later MANIFEST.
+    /// It is a later MANIFEST.
     Later,
 }
 
-/// Checks a database of which no MANIFEST was acknowledged; the error says what is wrong.
-pub(crate) fn structure_fault(database: &Path) -> Result<(), String> {
-    regular_files(database)?;
+/// Checks the structure of a database without an acknowledged MANIFEST; the error is what is wrong.
+pub(crate) fn structure_error(database: &Path) -> Result<(), String> {
+    check_regular_files(database)?;
     let name = current(database).map_err(|e| format!("CURRENT: {e}"))?;
-    match is_whole(&database.join(&name)) {
+    match is_complete(&database.join(&name)) {
         Ok(true) => Ok(()),
         Ok(false) => Err(format!("{name} ends within a record")),
         Err(e) => Err(format!("{name}: {e}")),
     }
 }
 
-/// Checks that all entries are regular files. RocksDB would wait for ever on a pipe in place of a file,
-/// write through a symbolic link, and fail on a folder as if it could not read it.
-fn regular_files(database: &Path) -> Result<(), String> {
+/// Checks that all entries are regular files. RocksDB would block for ever on a pipe, write through a
+/// symbolic link, and report a folder as unreadable.
+fn check_regular_files(database: &Path) -> Result<(), String> {
     let entries = fs::read_dir(database).map_err(|e| format!("the folder cannot be read: {e}"))?;
     for entry in entries {
         let entry = entry.map_err(|e| format!("the folder cannot be read: {e}"))?;
@@ -194,12 +186,11 @@ fn regular_files(database: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether the records of a MANIFEST end where the file ends; RocksDB's own checksums cover the
-/// rest.
+/// Returns whether a MANIFEST ends at the end of a record. The checksums of RocksDB cover the contents.
 ///
-/// Records lie in blocks of 32 KiB: a checksum of four bytes, a length of two, a kind of one, then
-/// the bytes; a rest of fewer than seven bytes at the end of a block is padding.
-fn is_whole(path: &Path) -> io::Result<bool> {
+/// Blocks of 32 KiB hold records: a checksum of four bytes, a length of two, a kind of one, then the
+/// bytes; fewer than seven bytes at the end of a block are padding.
+fn is_complete(path: &Path) -> io::Result<bool> {
     const BLOCK: usize = 32 << 10;
     const HEADER: usize = 7;
     let mut bytes = Vec::new();
@@ -209,7 +200,7 @@ fn is_whole(path: &Path) -> io::Result<bool> {
         let mut rest = block;
         while rest.len() >= HEADER {
             let length = usize::from(u16::from_le_bytes([rest[4], rest[5]]));
-            // The kinds are, from 1: whole, first, middle, last.
+            // The kinds are full (1), first (2), middle (3) and last (4) fragment of a record.
             complete = match rest[6] {
                 1 | 4 => true,
                 2 | 3 => false,

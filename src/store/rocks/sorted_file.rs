@@ -1,10 +1,10 @@
-//! Files of a table that a bulk load writes before RocksDB ingests them.
+//! Sorted files of a bulk load, written for RocksDB to ingest.
 
 use rocksdb::SstFileWriter;
 
 use crate::error::StoreError;
 
-/// A sorted file being written; keys must ascend.
+/// A sorted file that is being written; keys must ascend.
 pub(crate) struct SortedFile<'a> {
     writer: SstFileWriter<'a>,
 }
@@ -14,7 +14,7 @@ impl<'a> SortedFile<'a> {
         Self { writer }
     }
 
-    /// Appends an entry; `None` deletes the key.
+    /// Appends a value; `None` deletes the key.
     pub(crate) fn push(&mut self, key: &[u8], value: Option<&[u8]>) -> Result<(), StoreError> {
         match value {
             Some(value) => self.writer.put(key, value),

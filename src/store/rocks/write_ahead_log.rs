@@ -1,9 +1,9 @@
-//! The log of a database: what small commits wrote and no file of a table has yet.
+//! The write-ahead log of a database: the changes of small commits that are in no table file yet.
 //!
-//! Writing the log to files of tables takes a file and two syncs for each table that a commit changed,
-//! fifteen tables or so; for a batch of a few records that is nearly all of its time. So a small log is
-//! part of a published state, and readers read it into memory. It is written to files once it is
-//! [`MOST_BYTES`] large, or has come to [`MOST_LOGS`] files: each process that writes begins one.
+//! A flush takes a file and two syncs per changed table, some fifteen tables; for a batch of a few
+//! records that is nearly all of its time. So a small log is part of a published state, and readers
+//! replay it into memory. It is flushed once it has [`MAX_BYTES`] or [`MAX_FILES`] files: each writing
+//! process starts a file.
 
 use std::fmt;
 use std::fs;
@@ -13,49 +13,53 @@ use std::path::Path;
 
 use crate::disk::folder::{create_fresh, names_in, open_regular, sync_folder};
 
-/// A log that has as many bytes is written to files of tables. A reader takes some milliseconds to read
-/// it.
-const MOST_BYTES: u64 = 1 << 20;
+/// The size in bytes from which on a log is flushed. A reader replays a smaller one within some
+/// milliseconds.
+const MAX_BYTES: u64 = 1 << 20;
 
-/// So is a log of as many files.
-const MOST_LOGS: usize = 16;
+/// The number of files from which on a log is flushed.
+const MAX_FILES: usize = 16;
 
-/// The files of a database's log, by their names in order.
-pub(crate) fn logs_in(database: &Path) -> Vec<String> {
+/// Returns the names of the log files of a database, in the order of their numbers.
+pub(crate) fn log_files(database: &Path) -> Vec<String> {
     let mut names = names_in(database);
     names.retain(|name| number(name).is_some());
     names.sort_unstable_by_key(|name| number(name));
     names
 }
 
-/// Whether the log of a database is small enough to stay one. Everything that was written with a sync
-/// counts.
+/// Returns whether the log of a database is small enough not to be flushed. Counts all synced bytes.
 pub(crate) fn is_small(database: &Path) -> bool {
-    let logs = logs_in(database);
+    let logs = log_files(database);
     let sizes = logs.iter().map(|name| fs::metadata(database.join(name)));
-    let bytes = sizes.map(|about| about.map_or(MOST_BYTES, |about| about.len()));
-    logs.len() < MOST_LOGS && bytes.fold(0, u64::saturating_add) < MOST_BYTES
+    let bytes = sizes.map(|file| file.map_or(MAX_BYTES, |file| file.len()));
+    logs.len() < MAX_FILES && bytes.fold(0, u64::saturating_add) < MAX_BYTES
 }
 
-/// Gives a published state files of its own for the log, where the checkpoint has linked those of the
-/// live database: damage to one of them must not be damage to both. The former state has most of them
-/// already; these are linked, so that nothing has to be written.
+/// Replaces the log files of a published state that are hard links to those of the live database, so
+/// that damage to one state is not damage to both. Files that the previous published state has with
+/// the same bytes are linked from there; others are copied and synced.
 ///
-/// Cost: reads the log; a copy and a sync of what the former state has not.
-pub(crate) fn set_apart(place: &Path, live: &Path, former: Option<&Path>) -> io::Result<()> {
+/// Cost: reads the log.
+pub(crate) fn separate_from_live(
+    state: &Path,
+    live: &Path,
+    previous: Option<&Path>,
+) -> io::Result<()> {
     let mut changed = false;
-    for name in logs_in(place) {
-        let (own, lives) = (place.join(&name), live.join(&name));
-        let node = |path: &Path| fs::metadata(path).map(|found| (found.dev(), found.ino()));
-        if node(&lives).ok() != Some(node(&own)?) {
+    for name in log_files(state) {
+        let own = state.join(&name);
+        let node = |path: &Path| fs::metadata(path).map(|file| (file.dev(), file.ino()));
+        if node(&live.join(&name)).ok() != Some(node(&own)?) {
             continue;
         }
         let bytes = read(&own)?;
         let fresh = own.with_extension("new");
-        let kept = former.map(|former| former.join(&name));
-        let kept = kept.filter(|kept| read(kept).is_ok_and(|kept| kept == bytes));
-        match kept {
-            Some(kept) if fs::hard_link(&kept, &fresh).is_ok() => {}
+        let same = previous
+            .map(|previous| previous.join(&name))
+            .filter(|file| read(file).is_ok_and(|found| found == bytes));
+        match same {
+            Some(same) if fs::hard_link(&same, &fresh).is_ok() => {}
             _ => {
                 let mut file = create_fresh(&fresh)?;
                 file.write_all(&bytes)?;
@@ -66,32 +70,30 @@ pub(crate) fn set_apart(place: &Path, live: &Path, former: Option<&Path>) -> io:
         changed = true;
     }
     if changed {
-        sync_folder(place)?;
+        sync_folder(state)?;
     }
     Ok(())
 }
 
-/// Brings a database's log to the disk, as far as it is written.
+/// Syncs the log files of a database.
 pub(crate) fn sync(database: &Path) -> io::Result<()> {
-    for name in logs_in(database) {
+    for name in log_files(database) {
         open_regular(&database.join(name))?.sync_all()?;
     }
     sync_folder(database)
 }
 
-/// All bytes of a log.
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open_regular(path)?.read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// Whether every file of the log of `other` is one of the log of `database`, which may have more
-/// behind its bytes.
+/// Returns whether each log file of `other` is a prefix of the log file of `database` with its name.
 ///
 /// Cost: reads both logs.
-pub(crate) fn begins(database: &Path, other: &Path) -> io::Result<bool> {
-    for name in logs_in(other) {
+pub(crate) fn is_prefix(database: &Path, other: &Path) -> io::Result<bool> {
+    for name in log_files(other) {
         let theirs = read(&other.join(&name))?;
         let ours = match open_regular(&database.join(&name)) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => Vec::new(),
@@ -108,13 +110,14 @@ pub(crate) fn begins(database: &Path, other: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// The log of a database at one moment, by which a log that later lost something is recognised.
+/// A fingerprint of the log of a database at one moment. It reveals whether the log later lost
+/// anything.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct LogMark {
-    /// The number of the first file that the database still needed. RocksDB removes the files before
-    /// it in a thread of its own, so their presence says nothing.
+pub(crate) struct LogFingerprint {
+    /// The number of the first file that the database needed. RocksDB removes earlier files in a
+    /// background thread, so their presence means nothing.
     first: u64,
-    /// The number of the last file that had anything in it.
+    /// The number of the last file that was not empty.
     last: u64,
     /// The size of that file in bytes.
     bytes: u64,
@@ -122,7 +125,7 @@ pub(crate) struct LogMark {
     hash: u128,
 }
 
-impl fmt::Display for LogMark {
+impl fmt::Display for LogFingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             first,
@@ -134,16 +137,14 @@ impl fmt::Display for LogMark {
     }
 }
 
-/// The first 128 bits of a hash.
-fn half(hash: blake3::Hash) -> u128 {
-    let (first, _) = hash.as_bytes().split_at(16);
-    first
-        .iter()
-        .fold(0, |all, byte| all << 8 | u128::from(*byte))
+/// Returns the first 128 bits of a hash.
+fn first_half(hash: blake3::Hash) -> u128 {
+    let first = hash.as_bytes().first_chunk();
+    first.map_or(0, |bytes| u128::from_be_bytes(*bytes))
 }
 
-impl LogMark {
-    /// Parses what stands behind `log` in the text that `Display` writes.
+impl LogFingerprint {
+    /// Parses the words after `log` in the text that `Display` writes.
     pub(crate) fn parse<'a>(mut words: impl FnMut() -> Option<&'a str>) -> Option<Self> {
         Some(Self {
             first: words()?.parse().ok()?,
@@ -153,13 +154,13 @@ impl LogMark {
         })
     }
 
-    /// The log of a database as it is now, from the file with the number `first`, which is the first
-    /// that the database needs; `None` where nothing is in it.
+    /// Computes the fingerprint of the log of a database, from the file numbered `first`, the first
+    /// one that the database needs; `None` if the log is empty.
     ///
     /// Cost: reads the log.
     pub(crate) fn new(database: &Path, first: u64) -> io::Result<Option<Self>> {
         let mut last = None;
-        for name in logs_in(database) {
+        for name in log_files(database) {
             if let Some(number) = number(&name).filter(|number| *number >= first)
                 && let Some(bytes) = length_of(&database.join(&name))?
                 && bytes > 0
@@ -170,42 +171,42 @@ impl LogMark {
         let Some((last, bytes)) = last else {
             return Ok(None);
         };
-        let mut mark = Self {
+        let mut fingerprint = Self {
             first,
             last,
             bytes,
             hash: 0,
         };
-        mark.hash = mark.hash_in(database)?.map_or(0, half);
-        Ok(Some(mark))
+        fingerprint.hash = fingerprint.hash_in(database)?.map_or(0, first_half);
+        Ok(Some(fingerprint))
     }
 
-    /// Whether the log of a database has everything that this one had, perhaps with more behind it.
+    /// Returns whether the log of a database begins with the log of this fingerprint.
     ///
     /// Cost: reads the log.
-    pub(crate) fn is_in(&self, database: &Path) -> io::Result<bool> {
+    pub(crate) fn is_contained_in(&self, database: &Path) -> io::Result<bool> {
         let hash = self.hash_in(database)?;
-        Ok(hash.is_some_and(|hash| half(hash) == self.hash))
+        Ok(hash.is_some_and(|hash| first_half(hash) == self.hash))
     }
 
-    /// What a log in which something of this one is missing says about the database, which needs the
-    /// files of its log from the number `first` on.
+    /// Classifies a log that lacks a part of this one, in a database whose first needed log file has
+    /// the number `first`.
     pub(crate) fn missing(&self, first: u64) -> MissingLog {
         if first <= self.first {
             MissingLog::Lost
         } else if first > self.last {
-            MissingLog::InTables
+            MissingLog::Flushed
         } else {
             MissingLog::Unknown
         }
     }
 
-    /// The hash of the names, lengths and bytes of a database's log from the first file to the end of
-    /// the mark; `None` where the log is shorter.
+    /// Returns the hash of the names, lengths and bytes of the log files of a database up to the end of
+    /// this fingerprint; `None` if the log is shorter.
     fn hash_in(&self, database: &Path) -> io::Result<Option<blake3::Hash>> {
         let mut hasher = blake3::Hasher::new();
         let mut has_last = false;
-        for name in logs_in(database) {
+        for name in log_files(database) {
             let path = database.join(&name);
             let Some(number) = number(&name).filter(|at| (self.first..=self.last).contains(at))
             else {
@@ -228,24 +229,24 @@ impl LogMark {
     }
 }
 
-/// Where the part of a log is that is missing from its files.
+/// Where a missing part of a log went.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum MissingLog {
-    /// It is lost: the database needs all files that the mark covers.
+    /// It is lost: the database needs all files of the fingerprint.
     Lost,
-    /// It is in files of tables: the database needs none of the files that the mark covers.
-    InTables,
-    /// Some files were written to tables, and the mark cannot tell whether only those are missing.
+    /// It was flushed: the database needs none of the files of the fingerprint.
+    Flushed,
+    /// Some files were flushed, and it is unknown whether only those are missing.
     Unknown,
 }
 
-/// The number in the name of a file of a log.
+/// Parses the number in the name of a log file.
 fn number(name: &str) -> Option<u64> {
     name.strip_suffix(".log")?.parse().ok()
 }
 
-/// The size of a file; `None` where it is gone, since RocksDB removes files of a log in a thread of
-/// its own once they are written to tables.
+/// Returns the size of a file; `None` if RocksDB, which removes flushed log files in a background
+/// thread, has removed it.
 fn length_of(path: &Path) -> io::Result<Option<u64>> {
     match fs::metadata(path) {
         Ok(found) => Ok(Some(found.len())),
@@ -254,13 +255,14 @@ fn length_of(path: &Path) -> io::Result<Option<u64>> {
     }
 }
 
-/// The hash of the names, lengths and bytes of a database's log; `None` where nothing is in it.
+/// Returns the hash of the names, lengths and bytes of all log files of a database; `None` if the log
+/// is empty.
 ///
 /// Cost: reads the log.
 pub(crate) fn fingerprint(database: &Path) -> io::Result<Option<blake3::Hash>> {
     let mut hasher = blake3::Hasher::new();
     let mut is_empty = true;
-    for name in logs_in(database) {
+    for name in log_files(database) {
         let path = database.join(&name);
         let bytes = fs::metadata(&path)?.len();
         if bytes == 0 {

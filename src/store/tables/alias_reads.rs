@@ -1,6 +1,6 @@
 //! Reads of aliases.
 
-use super::records::aliases::{Alias, AliasReference, AliasRecord, resolve_alias};
+use super::records::aliases::{Alias, AliasRecord, AliasReference, resolve_alias};
 use super::schema::{ALIAS_REFERENCES, ALIASES};
 use super::store::Store;
 use super::table::Key;

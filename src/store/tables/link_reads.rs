@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use roaring::{RoaringBitmap, RoaringTreemap};
 
-use super::records::links::{RowWithMembers, Link, LinkBlock, LinkKey};
+use super::records::links::{Link, LinkBlock, LinkKey, RowWithMembers};
 use super::schema as tables;
 use super::store::Store;
 use super::table::Table;

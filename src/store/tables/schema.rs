@@ -3,17 +3,21 @@
 
 use std::fmt::Write;
 
-use super::records::aliases::{AliasReference, AliasRecord};
-use super::records::component_cache::{ComponentRecord, NearGroups, ComponentOrderKey, CoreOriginKey};
-use super::records::evidence::{CoreEvidence, Member, Reach, ReachKey, PageEvidenceKey, PageEvidenceBlock};
+use super::records::aliases::{AliasRecord, AliasReference};
+use super::records::component_cache::{
+    ComponentOrderKey, ComponentRecord, CoreOriginKey, NearGroups,
+};
+use super::records::evidence::{
+    CoreEvidence, Member, PageEvidenceBlock, PageEvidenceKey, Reach, ReachKey,
+};
 use super::records::links::{LinkBlock, LinkKey};
 use super::records::page_blocks::PageBlock;
 use super::records::plan_lists::ListText;
 use super::records::step_cache::StepCacheRecord;
 use super::records::undo::{BlocklistEntry, Overwritten, UndoKey};
 use super::records::{
-    BatchRecord, CoreRecord, CoverRecord, PreviousPage, RemovedRow, Hash128, FinalListEntry, Meta,
-    PageRecord, PlanRecord, RefreshRecord, RowMembers, SeedRecord, SiteRecord,
+    BatchRecord, CoreRecord, CoverRecord, FinalListEntry, Hash128, Meta, PageRecord, PlanRecord,
+    PreviousPage, RefreshRecord, RemovedRow, RowMembers, SeedRecord, SiteRecord,
 };
 use super::table::{Key, Table};
 pub use crate::format::FORMAT;

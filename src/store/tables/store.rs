@@ -11,13 +11,13 @@ use super::schema::{self as tables, MetaKey};
 use super::table::{Key, Table, Value};
 use crate::error::StoreError;
 use crate::format::OLDER;
-use crate::rocks::database::{Rocks, Scan, TableSize};
+use crate::rocks::database::{Database, Scan, TableSize};
 use crate::table_info::TableInfo;
 use seedbank_algorithms::page::SiteId;
 
 /// The tables of a bank, for reading.
 pub struct Store {
-    pub(crate) rocks: Rocks,
+    pub(crate) rocks: Database,
 }
 
 fn unreadable(table: &'static str, key: String, what: impl Display) -> StoreError {
@@ -39,12 +39,12 @@ fn hexadecimal(bytes: &[u8]) -> String {
 impl Store {
     /// Opens a database for reading; one of an older format may have fewer tables.
     pub(crate) fn read(place: &Path) -> Result<Self, StoreError> {
-        let whole = Rocks::open_reader(place, tables::ALL).map(|rocks| Self { rocks });
+        let whole = Database::open_reader(place, tables::ALL).map(|rocks| Self { rocks });
         if whole.is_ok() {
             return whole;
         }
         for older in OLDER {
-            if let Ok(rocks) = Rocks::open_reader(place, older.tables) {
+            if let Ok(rocks) = Database::open_reader(place, older.tables) {
                 let store = Self { rocks };
                 if store.format().is_ok_and(|format| format == older.number) {
                     return Ok(store);

@@ -2,11 +2,11 @@
 
 use super::records::Counters;
 use super::records::undo::{Overwritten, UndoKey, UndoRecord};
-use super::schema::{ALL, REMOVED_ROWS, PAGE_IDS, SITE_IDS, UNDO};
+use super::schema::{ALL, PAGE_IDS, REMOVED_ROWS, SITE_IDS, UNDO};
 use super::store::Store;
 use super::table::Key;
 use crate::error::StoreError;
-use crate::rocks::database::Rocks;
+use crate::rocks::database::Database;
 use crate::table_info::{TableGroup, TableInfo};
 
 /// Whether entries of a table are put back when a batch is taken back: those of sites, pages and
@@ -22,7 +22,7 @@ type KeptEntry<'a> = (&'a [u8], &'a [u8]);
 
 /// Reads what the changes of a batch overwrite, entry by entry.
 pub(crate) struct Keeper<'a> {
-    rocks: &'a Rocks,
+    rocks: &'a Database,
     record: UndoRecord,
     key: Vec<u8>,
     value: Vec<u8>,
@@ -30,7 +30,7 @@ pub(crate) struct Keeper<'a> {
 
 impl<'a> Keeper<'a> {
     /// Begins to keep what a batch overwrites of the live database, whose counters are `before`.
-    pub(crate) fn new(rocks: &'a Rocks, before: Counters, batch: u32) -> Self {
+    pub(crate) fn new(rocks: &'a Database, before: Counters, batch: u32) -> Self {
         let record = UndoRecord {
             batch,
             before,

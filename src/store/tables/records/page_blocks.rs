@@ -128,7 +128,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::component_cache::CoreOrigin;
-    use super::evidence::{Covered, LinkStatus, CoreProximity, Reach, PageEvidence};
+    use super::evidence::{CoreProximity, Covered, LinkStatus, PageEvidence, Reach};
     use super::*;
     use seedbank_algorithms::page::PageId;
 
