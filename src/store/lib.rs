@@ -31,7 +31,7 @@ pub use backup::{
     backup, backups, restore,
 };
 pub use check::{CheckReport, Finding};
-pub use disk::{create_staged, room};
+pub use disk::{create_staged, disk_usage};
 pub use error::{BackupError, StoreError, StoreHint};
 pub use maintenance::{
     BankCheck, CompactReport, FileFinding, Lost, MigrateReport, RepairReport, RepairedPart,
@@ -60,13 +60,13 @@ use serde::de::DeserializeOwned;
 /// The bytes of a record that is on its way through a [`Sorter`].
 pub fn pack<T: Serialize>(record: &T) -> Result<Vec<u8>, StoreError> {
     let mut bytes = Vec::new();
-    tables::codec::put_record(record, &mut bytes).map_err(|e| StoreError::passing(&e))?;
+    tables::codec::put_record(record, &mut bytes).map_err(|e| StoreError::spilled(&e))?;
     Ok(bytes)
 }
 
 /// Reads what [`pack`] wrote.
 pub fn unpack<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, StoreError> {
-    tables::codec::take_record(bytes).map_err(|e| StoreError::passing(&e))
+    tables::codec::take_record(bytes).map_err(|e| StoreError::spilled(&e))
 }
 
 /// The hash by which a row is found on its site: of its targets' ids, which never change.

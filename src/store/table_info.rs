@@ -1,20 +1,20 @@
-//! The entry of a table in the list of all tables: what the layer of RocksDB needs to know of it.
+//! Metadata of tables, which the RocksDB layer and the table layer share.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How a table is read, which decides its RocksDB options.
+/// The access pattern of a table, which determines its RocksDB options.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Access {
-    /// Mostly by key: it gets a filter that saves reads of absent keys.
+    /// Mostly point lookups: the table has a filter that saves reads of absent keys.
     Lookup,
-    /// The same, by keys that are as long as URLs.
+    /// Mostly point lookups, with keys as long as URLs.
     LookupByUrl,
-    /// Mostly by range.
+    /// Mostly range scans.
     Scan,
 }
 
-/// What a table is there for, as `status --sizes` sums it up.
+/// A group of tables, by which `status --sizes` sums sizes up.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
 )]
@@ -24,16 +24,16 @@ pub enum TableGroup {
     Pages,
     /// Links, in both directions.
     Links,
-    /// Batches and what they overwrote.
+    /// Batches and the values that they overwrote.
     History,
     /// Refreshes and their evidence.
     Refreshes,
-    /// Records of which a bank has a single one, and plans.
+    /// Plans, and records that a bank has once.
     Bank,
 }
 
 impl TableGroup {
-    /// All of them.
+    /// All groups.
     pub const ALL: [Self; 5] = [
         Self::Pages,
         Self::Links,
@@ -42,7 +42,7 @@ impl TableGroup {
         Self::Bank,
     ];
 
-    /// The name.
+    /// Returns the name of the group.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -55,19 +55,19 @@ impl TableGroup {
     }
 }
 
-/// A table's entry in the list of all tables.
+/// The declaration of a table.
 #[derive(Clone, Copy, Debug)]
 pub struct TableInfo {
     /// The name of its column family.
     pub name: &'static str,
-    /// What a key is, byte by byte.
+    /// The layout of a key.
     pub key: &'static str,
-    /// What a value is.
+    /// The layout of a value.
     pub value: &'static str,
-    /// What the table is for.
+    /// The contents of the table.
     pub purpose: &'static str,
-    /// How it is read.
+    /// The access pattern.
     pub access: Access,
-    /// What it holds.
-    pub holds: TableGroup,
+    /// The group.
+    pub group: TableGroup,
 }

@@ -242,7 +242,7 @@ impl Bank {
                 .iter()
                 .all(|table| table.compacted || table.holds == TableGroup::Bank),
             groups: groups.into(),
-            folder_bytes: seedbank_store::room(self.path())?,
+            folder_bytes: seedbank_store::disk_usage(self.path())?,
             tables,
         })
     }

@@ -15,8 +15,8 @@ use super::separate_folders::are_apart;
 use super::sources::{Source, mode, sources};
 use super::verify::{DamagedBackup, Faults, fault_of, faults};
 use crate::disk::folder::marker_format;
-use crate::disk::free_space::has_room;
-use crate::disk::verified_copy::{content_of, copy};
+use crate::disk::free_space::ensure_free_space;
+use crate::disk::verified_copy::{copy, hash_file};
 use crate::error::BackupError;
 use crate::error::StoreError;
 use crate::publish::reader::Reader;
@@ -210,7 +210,7 @@ fn copy_all(
             .filter(|(_, known)| known.is_none())
     };
     let bytes = new().map(|(source, _)| source.bytes).sum();
-    has_room(shelf.path(), new().count() as u64, bytes)?;
+    ensure_free_space(shelf.path(), new().count() as u64, bytes)?;
     let tables: HashSet<&str> = new()
         .filter_map(|(source, _)| source.table_file())
         .collect();
@@ -236,7 +236,7 @@ fn put(
     let put = || {
         let has_like = before.present.values().any(|bytes| *bytes == source.bytes);
         if has_like {
-            let content = content_of(&source.path, &Quiet(watch))?;
+            let content = hash_file(&source.path, &Quiet(watch))?;
             if before.has(&content.hash, content.bytes) {
                 watch.advance(content.bytes);
                 return Ok((content, false));

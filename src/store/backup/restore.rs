@@ -12,13 +12,13 @@ use super::repository::{Found, Shelf, set_mode};
 use super::separate_folders::are_apart;
 use super::verify::{fault_of, faults};
 use crate::disk::folder::{end_copy, sync_folder, write_marker};
-use crate::disk::free_space::has_room;
+use crate::disk::free_space::ensure_free_space;
 use crate::disk::verified_copy::{Content, copy};
 use crate::error::BackupError;
 use crate::error::StoreError;
-use crate::format::older_from;
+use crate::format::upgrade_path;
 use crate::publish::bank_from_state::{begin, surround};
-use crate::publish::create::make_at;
+use crate::publish::create::create_at;
 use seedbank_algorithms::watch::Watch;
 
 /// What was restored.
@@ -54,7 +54,7 @@ pub fn restore(
     let lists = shelf.lists()?;
     let restored = chosen(&shelf, &lists, number).and_then(|list| {
         is_complete(&shelf, list, watch)?;
-        make_at(bank, |place, _| fill(place, bank, &shelf, list, watch))?;
+        create_at(bank, |place, _| fill(place, bank, &shelf, list, watch))?;
         Ok(list)
     });
     match restored {
@@ -91,7 +91,7 @@ fn chosen<'a>(
         None => lists.last(),
     };
     match (found, number) {
-        (Some((_, Ok(list))), _) if older_from(list.made.format).is_none() => {
+        (Some((_, Ok(list))), _) if upgrade_path(list.made.format).is_none() => {
             Err(StoreError::other_format(path(), list.made.format))
         }
         (Some((_, Ok(list))), _) => Ok(list),
@@ -151,7 +151,7 @@ fn fill(
         bytes,
         ..
     } = list.made;
-    has_room(place, files, bytes)?;
+    ensure_free_space(place, files, bytes)?;
     let state = begin(place, epoch)?;
     // A folder that was there keeps the permissions that its owner gave it.
     let is_new = place != bank;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::inventory::{BackupSummary, List};
 use super::repository::{Found, Shelf};
-use crate::disk::verified_copy::{Content, content_of};
+use crate::disk::verified_copy::{Content, hash_file};
 use crate::error::StoreError;
 use seedbank_algorithms::watch::Watch;
 
@@ -84,7 +84,7 @@ pub(super) fn look_at(
                 Some(format!("has {bytes} bytes, expected {}", file.bytes))
             }
             Some(_) if !thorough => None,
-            Some(_) => match content_of(&shelf.file(&file.hash), watch) {
+            Some(_) => match hash_file(&shelf.file(&file.hash), watch) {
                 Ok(found) if found == wanted => None,
                 Ok(_) => Some("differs from what was backed up".to_owned()),
                 Err(StoreError::Io { source, .. }) => Some(format!("cannot be read: {source}")),

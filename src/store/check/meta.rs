@@ -2,7 +2,7 @@
 
 use super::Walk;
 use crate::error::StoreError;
-use crate::format::{FORMAT, older_from};
+use crate::format::{FORMAT, upgrade_path};
 use crate::tables::records::{Counters, Meta};
 use crate::tables::{META, MetaKey};
 
@@ -17,7 +17,7 @@ impl Walk<'_> {
             match (key, record) {
                 (MetaKey::Format, Meta::Format(found)) => {
                     format = true;
-                    if older_from(found).is_none() {
+                    if upgrade_path(found).is_none() {
                         let what = format!("expected {FORMAT}, found {found}");
                         walk.report.find("meta", "Format", what);
                     }

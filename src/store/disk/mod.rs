@@ -8,4 +8,4 @@ mod usage;
 pub(crate) mod verified_copy;
 
 pub use staged_create::create_staged;
-pub use usage::room;
+pub use usage::disk_usage;

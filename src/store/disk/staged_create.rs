@@ -1,22 +1,22 @@
-//! Making a bank in steps of which nobody sees any before the last is done.
+//! Creation of a bank in a staging folder that is renamed at the end.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-use super::folder::{make_folders, sync_folder};
+use super::folder::{make_folders, parent_of, sync_folder};
 use crate::error::StoreError;
 
-/// What stands before the name of a bank that is being made beside its place.
-const UNFINISHED: &str = ".seedbank-making-";
+/// The prefix of the name of a staging folder.
+const STAGING_PREFIX: &str = ".seedbank-making-";
 
-/// Makes a bank for a folder that does not exist or is empty: `make` makes it in a folder beside that
-/// one, which is moved there at the end. What a process that died had begun for the same place is removed
-/// first.
+/// Creates a bank in a folder that does not exist or is empty: `create` creates it in a staging folder
+/// next to `path`, which is renamed at the end. The staging folder of a killed process for the same path is
+/// removed first.
 pub fn create_staged<T, E: From<StoreError>>(
     path: &Path,
-    make: impl FnOnce(&Path) -> Result<T, E>,
+    create: impl FnOnce(&Path) -> Result<T, E>,
 ) -> Result<T, E> {
     match fs::read_dir(path) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => {}
@@ -30,46 +30,41 @@ pub fn create_staged<T, E: From<StoreError>>(
             }
         }
     }
-    let parent = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
+    let parent = parent_of(path);
     let Some(name) = path.file_name() else {
         let what = io::Error::new(io::ErrorKind::InvalidInput, "the path ends without a name");
         return Err(StoreError::io("make", path)(what).into());
     };
     make_folders(parent).map_err(StoreError::io("make", parent))?;
-    let mut begun = OsString::from(UNFINISHED);
-    begun.push(name);
-    let place = parent.join(begun);
-    // Whoever is at work holds the folder's own lock.
-    let lock = begin(&place)?;
-    let moved = make(&place).and_then(|report| {
-        fs::rename(&place, path).map_err(StoreError::io("make", path))?;
+    let mut staging = OsString::from(STAGING_PREFIX);
+    staging.push(name);
+    let staging = parent.join(staging);
+    // The process at work holds a lock on the staging folder itself.
+    let lock = create_locked(&staging)?;
+    let created = create(&staging).and_then(|report| {
+        fs::rename(&staging, path).map_err(StoreError::io("make", path))?;
         Ok(report)
     });
-    if moved.is_err() {
-        // Best effort: the user needs to see the first error.
-        let _ = fs::remove_dir_all(&place);
+    if created.is_err() {
+        // Best effort: the first error matters more.
+        let _ = fs::remove_dir_all(&staging);
     }
-    let report = moved?;
+    let report = created?;
     drop(lock);
     sync_folder(parent).map_err(StoreError::io("write to", parent))?;
     Ok(report)
 }
 
-/// Makes an empty folder, and takes its lock.
-fn begin(place: &Path) -> Result<File, StoreError> {
-    if let Ok(left) = File::open(place) {
-        left.try_lock()
-            .map_err(|_| StoreError::Busy(place.to_path_buf()))?;
-        fs::remove_dir_all(place).map_err(StoreError::io("remove", place))?;
+/// Creates an empty folder and locks it.
+fn create_locked(path: &Path) -> Result<File, StoreError> {
+    let busy = |_| StoreError::Busy(path.to_path_buf());
+    if let Ok(leftover) = File::open(path) {
+        leftover.try_lock().map_err(busy)?;
+        fs::remove_dir_all(path).map_err(StoreError::io("remove", path))?;
     }
-    fs::create_dir(place).map_err(StoreError::io("make", place))?;
-    let folder = File::open(place).map_err(StoreError::io("open", place))?;
-    folder
-        .try_lock()
-        .map_err(|_| StoreError::Busy(place.to_path_buf()))?;
+    fs::create_dir(path).map_err(StoreError::io("make", path))?;
+    let folder = File::open(path).map_err(StoreError::io("open", path))?;
+    folder.try_lock().map_err(busy)?;
     Ok(folder)
 }
 
@@ -85,7 +80,7 @@ mod tests {
             assert!(!place.join("left").exists());
             fs::write(place.join("file"), "x").map_err(StoreError::io("write", place))
         };
-        // What a process that died left.
+        // The leftovers of a killed process.
         let left = folder.path().join(".seedbank-making-bank");
         fs::create_dir(&left).unwrap();
         fs::write(left.join("left"), "").unwrap();

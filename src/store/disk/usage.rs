@@ -1,4 +1,4 @@
-//! How much room a bank's folder takes on disk.
+//! Disk usage of a folder.
 
 use std::collections::HashSet;
 use std::fs;
@@ -8,35 +8,34 @@ use std::path::Path;
 
 use crate::error::StoreError;
 
-/// The unit of a file's room on disk, whatever the size of the file system's own blocks.
-const BLOCK: u64 = 512;
+/// The unit of [`MetadataExt::blocks`] in bytes.
+const BLOCK_BYTES: u64 = 512;
 
-/// Bytes on disk of everything in a folder, as `du` counts them: a file with several names once, no
-/// link followed. What goes away meanwhile does not count.
+/// Returns the bytes on disk of everything in a folder, as `du` counts them: a file with several names
+/// once, symbolic links not followed. Ignores files that disappear meanwhile.
 ///
-/// Cost: a look at each file.
-pub fn room(folder: &Path) -> Result<u64, StoreError> {
+/// Cost: reads the metadata of each file.
+pub fn disk_usage(folder: &Path) -> Result<u64, StoreError> {
     let mut bytes = 0;
     let mut seen = HashSet::new();
-    let mut places = vec![folder.to_path_buf()];
-    while let Some(place) = places.pop() {
-        let about = match fs::symlink_metadata(&place) {
-            Ok(about) => about,
+    let mut paths = vec![folder.to_path_buf()];
+    while let Some(path) = paths.pop() {
+        let metadata = match fs::symlink_metadata(&path) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
-            Err(e) => return Err(StoreError::io("read", &place)(e)),
+            metadata => metadata.map_err(StoreError::io("read", &path))?,
         };
-        if about.nlink() < 2 || about.is_dir() || seen.insert((about.dev(), about.ino())) {
-            bytes += about.blocks() * BLOCK;
+        let file = (metadata.dev(), metadata.ino());
+        if metadata.nlink() < 2 || metadata.is_dir() || seen.insert(file) {
+            bytes += metadata.blocks() * BLOCK_BYTES;
         }
-        if !about.is_dir() {
+        if !metadata.is_dir() {
             continue;
         }
-        let entries = match fs::read_dir(&place) {
-            Ok(entries) => entries,
+        let entries = match fs::read_dir(&path) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
-            Err(e) => return Err(StoreError::io("read", &place)(e)),
+            entries => entries.map_err(StoreError::io("read", &path))?,
         };
-        places.extend(entries.flatten().map(|entry| entry.path()));
+        paths.extend(entries.flatten().map(|entry| entry.path()));
     }
     Ok(bytes)
 }
@@ -49,17 +48,17 @@ mod tests {
     fn a_file_counts_once() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
-        let empty = room(folder.path()).unwrap();
+        let empty = disk_usage(folder.path()).unwrap();
         fs::create_dir(path("inner")).unwrap();
-        let with_inner = room(folder.path()).unwrap();
+        let with_inner = disk_usage(folder.path()).unwrap();
         fs::write(path("a"), vec![7; 100_000]).unwrap();
-        let with_a = room(folder.path()).unwrap();
+        let with_a = disk_usage(folder.path()).unwrap();
         assert!(with_a >= with_inner + 100_000 && with_inner >= empty);
         fs::hard_link(path("a"), path("inner/b")).unwrap();
-        assert_eq!(room(folder.path()).unwrap(), with_a);
-        // What a link leads to is not in the folder.
+        assert_eq!(disk_usage(folder.path()).unwrap(), with_a);
+        // The target of a symbolic link is not in the folder.
         std::os::unix::fs::symlink("/", path("inner/c")).unwrap();
-        assert!(room(folder.path()).unwrap() < with_a + 10_000);
-        assert_eq!(room(&path("none")).unwrap(), 0);
+        assert!(disk_usage(folder.path()).unwrap() < with_a + 10_000);
+        assert_eq!(disk_usage(&path("none")).unwrap(), 0);
     }
 }

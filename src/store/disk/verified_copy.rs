@@ -1,4 +1,4 @@
-//! Copies of files, verified as written.
+//! Copies of files that are verified after writing.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
@@ -9,17 +9,17 @@ use super::folder::open_regular;
 use crate::error::StoreError;
 use seedbank_algorithms::watch::Watch;
 
-/// How many bytes are read at a time.
+/// The number of bytes read at a time.
 const PIECE: usize = 1 << 20;
 
-/// The bytes of a file, by their hash.
+/// The hash and the length of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Content {
     pub(crate) hash: blake3::Hash,
     pub(crate) bytes: u64,
 }
 
-/// Reads a file to its end; `each` gets its pieces.
+/// Reads a file to its end and calls `each` with each piece.
 fn each_piece(
     path: &Path,
     file: &mut File,
@@ -45,8 +45,8 @@ fn each_piece(
     Ok(Content { hash, bytes })
 }
 
-/// What a file holds. Each byte counts as progress.
-pub(crate) fn content_of(path: &Path, watch: &dyn Watch) -> Result<Content, StoreError> {
+/// Reads and hashes a file. Reports each byte as progress.
+pub(crate) fn hash_file(path: &Path, watch: &dyn Watch) -> Result<Content, StoreError> {
     let mut file = open_regular(path).map_err(StoreError::io("read", path))?;
     each_piece(path, &mut file, watch, |piece| {
         watch.advance(piece.len() as u64);
@@ -54,9 +54,9 @@ pub(crate) fn content_of(path: &Path, watch: &dyn Watch) -> Result<Content, Stor
     })
 }
 
-/// Copies a file to a place where none is, with these permissions, and returns what was read: it is
-/// hashed on its way, synced, read back from the disk, and compared. Each byte that is written
-/// counts as progress. What is half written when this fails is removed.
+/// Copies a file to a path that must not exist, with these permissions. The copy is hashed while it is
+/// written, synced, read back from the disk, and compared. Reports each written byte as progress. If
+/// this fails, it removes the incomplete copy.
 pub(crate) fn copy(
     from: &Path,
     to: &Path,
@@ -64,21 +64,23 @@ pub(crate) fn copy(
     watch: &dyn Watch,
 ) -> Result<Content, StoreError> {
     let mut source = open_regular(from).map_err(StoreError::io("read", from))?;
-    // Nobody else may read it before it has its permissions.
+    // Nobody else may read the file before it has its final permissions.
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true).mode(0o600);
     let mut file = options.open(to).map_err(StoreError::io("write", to))?;
-    let copied = copy_into((from, &mut source), (to, &mut file), mode, watch);
+    let copied = copy_into(from, &mut source, to, &mut file, mode, watch);
     if copied.is_err() {
-        // Best effort: the user needs to see the first error.
+        // Best effort: the first error matters more.
         let _ = fs::remove_file(to);
     }
     copied
 }
 
 fn copy_into(
-    (from, source): (&Path, &mut File),
-    (to, file): (&Path, &mut File),
+    from: &Path,
+    source: &mut File,
+    to: &Path,
+    file: &mut File,
     mode: u32,
     watch: &dyn Watch,
 ) -> Result<Content, StoreError> {
@@ -90,22 +92,22 @@ fn copy_into(
     file.set_permissions(fs::Permissions::from_mode(mode))
         .and_then(|()| file.sync_all())
         .map_err(StoreError::io("write", to))?;
-    forget(file);
+    drop_from_cache(file);
     file.rewind().map_err(StoreError::io("read back", to))?;
     let written = each_piece(to, file, watch, |_| Ok(()))?;
     if written == read {
         return Ok(read);
     }
-    let what = "the disk returns other bytes than were written";
-    Err(StoreError::io("read back", to)(io::Error::new(
+    let error = io::Error::new(
         io::ErrorKind::InvalidData,
-        what,
-    )))
+        "the disk returns other bytes than were written",
+    );
+    Err(StoreError::io("read back", to)(error))
 }
 
-/// Asks the system to forget what it holds of a synced file in memory, so that it is read back from
-/// the disk. Where it does not, the file is read back from memory.
-fn forget(file: &File) {
+/// Asks the operating system to drop a synced file from its cache, so that reading it back reads the
+/// disk. Without that support, reading back reads the cache.
+fn drop_from_cache(file: &File) {
     #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
     let _ = rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::DontNeed);
     #[cfg(not(any(target_os = "linux", target_os = "android", target_os = "freebsd")))]
@@ -129,7 +131,7 @@ mod tests {
         assert_eq!(fs::read(&to).unwrap(), bytes);
         let mode = fs::metadata(&to).unwrap().permissions().mode();
         assert_eq!(mode & 0o7777, 0o640);
-        assert_eq!(content_of(&to, &Unwatched).unwrap(), copied);
+        assert_eq!(hash_file(&to, &Unwatched).unwrap(), copied);
         // What is there is not replaced, and not removed either.
         copy(&from, &to, 0o640, &Unwatched).unwrap_err();
         assert_eq!(fs::read(&to).unwrap(), bytes);

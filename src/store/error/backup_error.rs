@@ -1,4 +1,4 @@
-//! What can go wrong with backups.
+//! The error of backups.
 
 use std::path::PathBuf;
 
@@ -6,10 +6,10 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BackupError {
-    /// The folder does not exist, is not a backup folder, or has no backup yet.
+    /// The folder does not exist, is not a backup folder, or has no backup.
     #[error("{} contains no backups", .0.display())]
     NoBackups(PathBuf),
-    /// The folder is not empty and is not a backup folder, so no backup is made in it.
+    /// The folder is not empty and is not a backup folder, so no backup is created in it.
     #[error("{} is not empty and contains no backups", .0.display())]
     Foreign(PathBuf),
     /// One of the two folders contains the other.
@@ -20,7 +20,7 @@ pub enum BackupError {
         /// The folder of backups.
         folder: PathBuf,
     },
-    /// Another process is making or reading a backup in the folder.
+    /// Another process creates or reads a backup in the folder.
     #[error("{} is in use by another backup or restore", .0.display())]
     Busy(PathBuf),
     /// The folder contains backups of another bank.
@@ -31,55 +31,54 @@ pub enum BackupError {
     OtherLayout {
         /// The folder.
         path: PathBuf,
-        /// The folder's layout.
+        /// The layout of the folder.
         found: u32,
-        /// The one layout that this build knows.
+        /// The layout that this build supports.
         known: u32,
     },
     /// There is no backup with this number.
-    #[error("{} has no backup {number}: it has {}", path.display(), numbers(there))]
+    #[error("{} has no backup {number}: it has {}", path.display(), format_numbers(existing))]
     NoSuch {
         /// The folder.
         path: PathBuf,
-        /// The number asked for.
+        /// The requested number.
         number: u32,
-        /// The backups that there are, in order; at least one.
-        there: Vec<u32>,
+        /// The numbers of the existing backups, ascending; at least one.
+        existing: Vec<u32>,
     },
     /// A file of the backup is missing or differs from what was backed up.
-    #[error("backup {number} is damaged: {what}; {}", match whole {
+    #[error("backup {number} is damaged: {what}; {}", match intact {
         Some(other) => format!("backup {other} is intact"),
         None => "no other backup there is intact".to_owned(),
     })]
     Damaged {
         /// The backup.
         number: u32,
-        /// What is wrong with it.
+        /// What is wrong.
         what: String,
-        /// The latest other backup of which every file was read and is whole; `None` where there is
-        /// none.
-        whole: Option<u32>,
+        /// The latest other backup whose files were all read and verified; `None` if there is none.
+        intact: Option<u32>,
     },
 }
 
-/// Numbers of backups, in order, in the middle of a sentence: `2, 5 to 9`.
-fn numbers(there: &[u32]) -> String {
-    let runs = there.chunk_by(|a, b| a.checked_add(1) == Some(*b));
-    let told = runs.filter_map(|run| match run {
+/// Formats ascending numbers of backups: `2, 5 to 9`.
+fn format_numbers(numbers: &[u32]) -> String {
+    let runs = numbers.chunk_by(|a, b| a.checked_add(1) == Some(*b));
+    let texts = runs.filter_map(|run| match run {
         [] => None,
         [one] => Some(one.to_string()),
         [first, .., last] => Some(format!("{first} to {last}")),
     });
-    told.collect::<Vec<_>>().join(", ")
+    texts.collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::numbers;
+    use super::format_numbers;
 
     #[test]
     fn numbers_are_told_in_runs() {
-        assert_eq!(numbers(&[2, 5, 6, 7, 9]), "2, 5 to 7, 9");
-        assert_eq!(numbers(&[1]), "1");
+        assert_eq!(format_numbers(&[2, 5, 6, 7, 9]), "2, 5 to 7, 9");
+        assert_eq!(format_numbers(&[1]), "1");
     }
 }

@@ -1,4 +1,4 @@
-//! What can go wrong in the store.
+//! The error of the store.
 
 use std::fmt::Display;
 use std::io;
@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use super::backup_error::BackupError;
 use super::hint::StoreHint;
-use crate::format::{FORMAT, LAST_UNRELEASED, older_from};
+use crate::format::{FORMAT, LAST_UNRELEASED, upgrade_path};
 use seedbank_algorithms::watch::Interrupted;
 
-/// An error of the store; its text says what is wrong, [`StoreError::hint`] what to do about it.
+/// An error of the store. The text says what is wrong, [`StoreError::hint`] what to do about it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
@@ -22,12 +22,12 @@ pub enum StoreError {
     /// The folder contains a database, but the marker file of a bank is missing or damaged.
     #[error("{} contains a bank whose marker file SEEDBANK is missing or damaged", .0.display())]
     NoMarker(PathBuf),
-    /// A state of the bank, or a record of its states, differs from what was acknowledged.
+    /// A state of the bank differs from the acknowledged one, or the record of it is damaged.
     #[error("damaged bank: {state}: {what}")]
     State {
-        /// `live`, `published`, or the file's name.
+        /// `live`, `published`, or the name of a file.
         state: &'static str,
-        /// What is wrong with it.
+        /// What is wrong.
         what: String,
     },
     /// The bank has another format than this build reads and writes.
@@ -46,29 +46,29 @@ pub enum StoreError {
     /// A record is missing, cannot be read, or contradicts another.
     #[error("damaged bank: table {table}, key {key}: {what}")]
     Damaged {
-        /// The table that holds the record.
+        /// The table of the record.
         table: &'static str,
-        /// The record's key, in words where it can be read, else in hexadecimal.
+        /// The key of the record in readable form; in hexadecimal if it cannot be decoded.
         key: String,
-        /// What is wrong with it.
+        /// What is wrong.
         what: String,
     },
     /// RocksDB failed.
     #[error("the store failed while {doing}")]
     Rocks {
-        /// What RocksDB was asked to do.
+        /// The operation that failed.
         doing: &'static str,
-        /// RocksDB's own error.
+        /// The error of RocksDB.
         source: rocksdb::Error,
     },
     /// A file of the bank could not be read or written.
     #[error("cannot {doing} {}", path.display())]
     Io {
-        /// What was to be done with the file.
+        /// The operation that failed.
         doing: &'static str,
         /// The file or folder.
         path: PathBuf,
-        /// The system's error.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The disk has less free space than the command needs.
@@ -76,18 +76,18 @@ pub enum StoreError {
     InsufficientSpace {
         /// A folder on that disk.
         path: PathBuf,
-        /// The bytes that are needed.
+        /// The required bytes.
         needed: u64,
-        /// The bytes that are free.
+        /// The free bytes.
         free: u64,
     },
     /// A backup could not be made, found or restored.
     #[error(transparent)]
     Backup(#[from] BackupError),
-    /// Items with 32-bit numbers ran out of numbers; the field says which items.
+    /// A counter reached its maximum; the field names the counted items.
     #[error("cannot add another {0}: all numbers are in use")]
     Full(&'static str),
-    /// The change is stored in the bank, but readers do not see it yet.
+    /// The change is stored in the bank, but is not published, so readers do not see it.
     #[error("the change is stored, but could not be published for readers")]
     Unpublished(#[source] Box<StoreError>),
     /// The caller asked for the work to stop.
@@ -95,15 +95,16 @@ pub enum StoreError {
     Interrupted(#[from] Interrupted),
 }
 
-/// Whether RocksDB ran out of room. Its crate passes on no error number, only the system's words.
-fn is_space(error: &rocksdb::Error) -> bool {
+/// Returns whether RocksDB ran out of disk space. The binding passes on the text of the operating
+/// system only, no error number.
+fn is_disk_full(error: &rocksdb::Error) -> bool {
     let text: &str = error.as_ref();
     ["No space left", "File too large", "Disk quota exceeded"]
         .iter()
         .any(|words| text.contains(words))
 }
 
-/// Whether a file of the database is missing, which RocksDB says in several ways.
+/// Returns whether a file of the database is missing. RocksDB has several texts for that.
 fn is_missing(error: &rocksdb::Error) -> bool {
     let text: &str = error.as_ref();
     ["No such file", "does not exist"]
@@ -112,13 +113,13 @@ fn is_missing(error: &rocksdb::Error) -> bool {
 }
 
 impl StoreError {
-    /// What the caller can do about it; `None` where there is nothing to do but read the error.
+    /// Returns what the caller can do about the error; `None` if no hint applies.
     #[must_use]
     pub fn hint(&self) -> Option<StoreHint> {
         Some(match self {
             Self::Occupied(_) => StoreHint::OtherFolder,
             Self::NoBank(_) => StoreHint::CheckPathOrCreate,
-            Self::OtherFormat { found, .. } if older_from(*found).is_some() => StoreHint::Migrate,
+            Self::OtherFormat { found, .. } if upgrade_path(*found).is_some() => StoreHint::Migrate,
             Self::OtherFormat { found, .. } if *found > LAST_UNRELEASED => StoreHint::NewerBuild,
             Self::OtherFormat { .. } => StoreHint::NewBank,
             Self::Busy(_) => StoreHint::Wait,
@@ -135,7 +136,9 @@ impl StoreError {
                 BackupError::Busy(_) => StoreHint::Wait,
                 BackupError::OtherLayout { .. } => StoreHint::NewerBuild,
                 BackupError::NoSuch { .. } => StoreHint::ListBackups,
-                BackupError::Damaged { whole: Some(_), .. } => StoreHint::OtherBackup,
+                BackupError::Damaged {
+                    intact: Some(_), ..
+                } => StoreHint::OtherBackup,
                 BackupError::Damaged { .. } => StoreHint::BackUpAgain,
             },
             Self::Io { source, .. }
@@ -148,12 +151,12 @@ impl StoreError {
             {
                 StoreHint::FreeSpace
             }
-            Self::Rocks { source, .. } if is_space(source) => StoreHint::FreeSpaceForStore,
+            Self::Rocks { source, .. } if is_disk_full(source) => StoreHint::FreeSpaceForStore,
             _ => return None,
         })
     }
 
-    /// The bank has this format, which is not that of this build.
+    /// Creates the error of a bank with another format than this build's.
     pub(crate) fn other_format(path: impl AsRef<Path>, found: u32) -> Self {
         Self::OtherFormat {
             path: path.as_ref().to_path_buf(),
@@ -162,12 +165,12 @@ impl StoreError {
         }
     }
 
-    /// A thread that the bank started ended before its work was done.
-    pub fn ended_early(doing: &'static str, path: impl AsRef<Path>) -> Self {
-        Self::io(doing, path)(io::Error::other("a thread of this process ended early"))
+    /// Creates the error of a thread that panicked.
+    pub fn thread_panicked(doing: &'static str, path: impl AsRef<Path>) -> Self {
+        Self::io(doing, path)(io::Error::other("a thread of this process panicked"))
     }
 
-    /// Makes an error of the system one that says what was done, and with which file.
+    /// Wraps an error of the operating system; adds the operation and the path.
     pub fn io(doing: &'static str, path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Self {
         let path = path.as_ref().to_path_buf();
         move |source| Self::Io {
@@ -177,13 +180,13 @@ impl StoreError {
         }
     }
 
-    /// Whether the error means that the bank itself is damaged.
+    /// Returns whether the error means that the bank is damaged.
     #[must_use]
     pub fn is_damage(&self) -> bool {
         match self {
             Self::Damaged { .. } | Self::State { .. } | Self::NoMarker(_) => true,
             Self::Unpublished(cause) => cause.is_damage(),
-            // A folder is in the place of a file of the bank.
+            // A folder is in place of a file of the bank.
             Self::Io { source, .. } => source.kind() == io::ErrorKind::IsADirectory,
             Self::Rocks { source, .. } => {
                 matches!(
@@ -198,12 +201,23 @@ impl StoreError {
         }
     }
 
-    /// A record that was broken between two passes over the data.
-    pub(crate) fn passing(e: &impl Display) -> Self {
+    /// Creates the error of a malformed record in a sort run.
+    pub(crate) fn spilled(e: &impl Display) -> Self {
+        Self::damaged("spill", "(record)", e)
+    }
+
+    /// Creates the error of a damaged live or published state, or of a file that records states.
+    pub(crate) fn state(state: &'static str, what: impl Into<String>) -> Self {
+        let what = what.into();
+        Self::State { state, what }
+    }
+
+    /// Creates the error of a damaged record.
+    pub(crate) fn damaged(table: &'static str, key: impl Into<String>, what: impl Display) -> Self {
         Self::Damaged {
-            table: "spill",
-            key: "(passing)".to_owned(),
-            what: e.to_string(),
+            table,
+            key: key.into(),
+            what: what.to_string(),
         }
     }
 

@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::disk::folder::names_in;
-use crate::disk::free_space::has_room;
+use crate::disk::free_space::ensure_free_space;
 use crate::error::StoreError;
 use crate::publish::writer::Writer;
 use crate::rocks::database::Database;
@@ -70,7 +70,7 @@ impl Writer {
         let begun = Instant::now();
         let rocks = &self.store.rocks;
         let before = Extent::of(rocks)?;
-        has_room(&self.bank, before.files, before.bytes)?;
+        ensure_free_space(&self.bank, before.files, before.bytes)?;
         watch.stage("merge files", Some(before.bytes));
         stoppable(rocks, watch, || merge_all(rocks, watch))?;
         let counters = self.begin_epoch()?;

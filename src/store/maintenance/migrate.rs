@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::backup::{are_apart, mode, set_mode, sources};
 use crate::disk::folder::{begin_copy, end_copy, marker_format, write_marker};
-use crate::disk::free_space::has_room;
+use crate::disk::free_space::ensure_free_space;
 use crate::disk::verified_copy::copy;
 use crate::error::StoreError;
-use crate::format::older_from;
+use crate::format::upgrade_path;
 use crate::publish::bank_from_state::{begin, surround};
-use crate::publish::create::make_at;
+use crate::publish::create::create_at;
 use crate::publish::reader::Reader;
 use crate::publish::writer::{Writer, next};
 use crate::rocks::options::AutoCompaction;
@@ -73,7 +73,7 @@ pub fn migrate_to(bank: &Path, new: &Path, watch: &dyn Watch) -> Result<MigrateR
     let (epoch, from) = (reader.epoch(), reader.format()?);
     let sources = sources(bank, epoch, reader.counters()?.batch)?;
     let mode = mode(&fs::metadata(bank).map_err(StoreError::io("look at", bank))?);
-    make_at(new, |place, lock| {
+    create_at(new, |place, lock| {
         let state = begin(place, epoch)?;
         // A folder that was there keeps the permissions that its owner gave it.
         let is_new = place != new;
@@ -83,11 +83,11 @@ pub fn migrate_to(bank: &Path, new: &Path, watch: &dyn Watch) -> Result<MigrateR
         }
         if from != FORMAT {
             // It is brought to this build's format by one commit for each step.
-            let mut older = older_from(from).unwrap_or_default().iter();
+            let mut older = upgrade_path(from).unwrap_or_default().iter();
             begin_copy(place, older.try_fold(epoch, |epoch, _| next(epoch))?)?;
         }
         let bytes = sources.iter().map(|source| source.bytes).sum();
-        has_room(place, sources.len() as u64, bytes)?;
+        ensure_free_space(place, sources.len() as u64, bytes)?;
         watch.stage("copy", Some(bytes));
         for source in &sources {
             watch.proceed()?;

@@ -20,7 +20,7 @@ use crate::disk::folder::{
     write_marker,
 };
 use crate::error::StoreError;
-use crate::format::older_from;
+use crate::format::upgrade_path;
 use crate::publish::acknowledged::Acknowledged;
 use crate::publish::bank_from_state::link_or_copy;
 use crate::publish::live_state::known_epoch;
@@ -174,7 +174,7 @@ pub fn repair(bank: &Path, wait: bool, watch: &dyn Watch) -> Result<RepairReport
     // Without a marker, the database tells the format.
     let format = match (marker, format_of(bank, live, published)?) {
         (Ok(format), _) => format,
-        (Err(_), Some(format)) if older_from(format).is_some() => format,
+        (Err(_), Some(format)) if upgrade_path(format).is_some() => format,
         (Err(e), _) => return Err(e),
     };
     let mut report = RepairReport {

@@ -25,7 +25,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use std::str::FromStr;
 
-use crate::disk::folder::{ACKNOWLEDGED, open_unlinked, read_small, replace_file};
+use crate::disk::folder::{ACKNOWLEDGED, open_no_follow, read_small, replace_file};
 use crate::error::StoreError;
 use crate::rocks::manifest::Manifest;
 use crate::rocks::write_ahead_log::LogFingerprint;
@@ -221,7 +221,7 @@ impl Acknowledged {
         let [one, _] = slots(bytes);
         let place = if is_last(one) { SLOT as u64 } else { 0 };
         let write = || {
-            let file = open_unlinked(&path, &mut OpenOptions::new())?;
+            let file = open_no_follow(&path, &mut OpenOptions::new())?;
             file.write_all_at(&self.slot(serial).map_err(io::Error::other)?, place)?;
             file.sync_all()
         };

@@ -24,7 +24,7 @@ use super::commit::{Undoing, encoded, outdated};
 use super::load_files::{described, write_files};
 use super::writer::{Writer, write_meta};
 use crate::disk::folder::{INGESTING, create_fresh, is_folder, sync_folder};
-use crate::disk::verified_copy::content_of;
+use crate::disk::verified_copy::hash_file;
 use crate::error::StoreError;
 use crate::rocks::options::KeyLength;
 use crate::tables::changes::Changes;
@@ -94,7 +94,7 @@ fn file_fault(
         let (expected, found) = (file.bytes, found.len());
         return Ok(Some(format!("has {found} bytes, expected {expected}")));
     }
-    let content = content_of(&path, watch)?;
+    let content = hash_file(&path, watch)?;
     Ok((*content.hash.as_bytes() != file.hash)
         .then(|| "is damaged: its checksum is not the expected one".to_owned()))
 }

@@ -14,7 +14,7 @@ use super::acknowledged::Acknowledged;
 use super::published::{Pointer, publish};
 use super::writer::{acknowledge, write_meta};
 use crate::disk::folder::{
-    FOLDERS, WRITER_LOCK, begin_marker, copied_epoch, has_begun_marker, is_folder, is_own,
+    FOLDERS, WRITER_LOCK, begin_marker, copied_epoch, has_begun_marker, is_bank_entry, is_folder,
     lock_file, make_folders, marker_format, names_in, sync_folder, write_marker,
 };
 use crate::disk::lock::take_lock;
@@ -30,13 +30,13 @@ const UNFINISHED: &str = ".seedbank-init-";
 
 /// Makes an empty bank in a folder that does not exist or is empty.
 pub fn create(path: &Path, settings: &Settings) -> Result<(), StoreError> {
-    make_at(path, |place, _| fill(place, settings))
+    create_at(path, |place, _| fill(place, settings))
 }
 
 /// Makes a bank in a folder that does not exist or is empty. `fill` makes it, the marker last, in a
 /// folder that holds nothing but the writer's lock; it is given the lock as well, which is held all
 /// the time and tells others that somebody is at work. Where it fails, nothing is left.
-pub(crate) fn make_at(
+pub(crate) fn create_at(
     path: &Path,
     fill: impl FnOnce(&Path, &File) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
@@ -211,7 +211,7 @@ fn is_unfinished_copy(path: &Path) -> bool {
 /// Whether every entry has a name that a bank gives; the folder may be named by a link to it.
 fn has_only_own(path: &Path) -> bool {
     let names = path.canonicalize().map(|path| names_in(&path));
-    names.is_ok_and(|names| names.iter().all(|name| is_own(name)))
+    names.is_ok_and(|names| names.iter().all(|name| is_bank_entry(name)))
 }
 
 /// Whether a bank without a marker never had a batch, as far as its contents can tell.

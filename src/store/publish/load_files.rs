@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::thread::{self, ScopedJoinHandle};
 
-use crate::disk::verified_copy::content_of;
+use crate::disk::verified_copy::hash_file;
 use crate::error::StoreError;
 use crate::rocks::database::Database;
 use crate::rocks::options::{KeyLength, LONG_KEY_BLOCK_BYTES};
@@ -163,7 +163,7 @@ impl Writers<'_> {
         let Some((_, first)) = self.running.pop_front() else {
             return Ok(false);
         };
-        let ended = |_| StoreError::ended_early("write to", &self.place);
+        let ended = |_| StoreError::thread_panicked("write to", &self.place);
         self.written.push(first.join().map_err(ended)??);
         Ok(true)
     }
@@ -198,7 +198,7 @@ impl Stream {
 ///
 /// Cost: reads the file.
 pub(crate) fn described(table: &str, path: &Path) -> Result<LoadFile, StoreError> {
-    let content = content_of(path, &Unwatched)?;
+    let content = hash_file(path, &Unwatched)?;
     let name = path.file_name().unwrap_or_default();
     Ok(LoadFile {
         table: table.to_owned(),

@@ -36,7 +36,7 @@ use crate::disk::folder::{
 };
 use crate::disk::lock::take_lock;
 use crate::error::StoreError;
-use crate::format::{FORMAT, older_from};
+use crate::format::{FORMAT, upgrade_path};
 use crate::rocks::database::Database;
 use crate::rocks::manifest::Manifest;
 use crate::rocks::options::AutoCompaction;
@@ -201,7 +201,7 @@ impl Writer {
     fn finish(&self, log: LogEvidence, watch: &dyn Watch) -> Result<(), StoreError> {
         let path = &self.bank;
         let format = self.format()?;
-        if older_from(format).is_none() {
+        if upgrade_path(format).is_none() {
             return Err(StoreError::other_format(path, format));
         }
         if let Some(intent) = self.unfinished_load()? {
@@ -253,7 +253,7 @@ impl Writer {
     /// Brings a bank of an older format to that of this build, in one commit for each step.
     fn migrate(&self, watch: &dyn Watch) -> Result<(), StoreError> {
         // The load that was just finished may have been a step.
-        for older in older_from(self.format()?).unwrap_or_default() {
+        for older in upgrade_path(self.format()?).unwrap_or_default() {
             let (from, to) = (older.number, older.next);
             tracing::info!("upgrading the bank from format {from} to {to}");
             self.may_be_published(watch)?;

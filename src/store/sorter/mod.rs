@@ -210,7 +210,7 @@ impl Sorter {
         };
         let (run, other) = writing
             .join()
-            .map_err(|_| StoreError::ended_early("sort in", &self.folder))?;
+            .map_err(|_| StoreError::thread_panicked("sort in", &self.folder))?;
         self.add_run(run?)?;
         Ok(other)
     }
@@ -306,7 +306,7 @@ impl Ahead {
             // A thread that is gone before it announced the end has lost entries.
             let block = self.blocks.recv();
             self.block =
-                block.map_err(|_| StoreError::ended_early("read from", &self.folder))??;
+                block.map_err(|_| StoreError::thread_panicked("read from", &self.folder))??;
             self.next = 0;
             if self.block.places.is_empty() {
                 self.ended = true;

@@ -127,7 +127,7 @@ impl Changes {
                 continue;
             };
             let entry = K::take(key).zip(V::decode(value).ok());
-            let unread = || StoreError::passing(&Malformed("an entry cannot be read".to_owned()));
+            let unread = || StoreError::spilled(&Malformed("an entry cannot be read".to_owned()));
             found.push(entry.ok_or_else(unread)?);
         }
         Ok(found)

@@ -32,7 +32,7 @@ impl PageSetWriter {
             }
             Some((open, _)) if *open > site => {
                 let what = Malformed(format!("{page} comes after pages of {open}"));
-                return Err(StoreError::passing(&what));
+                return Err(StoreError::spilled(&what));
             }
             _ => {
                 self.close()?;
@@ -54,7 +54,7 @@ impl PageSetWriter {
         if let Some((site, pages)) = self.open.take() {
             self.of_sites.extend(site.0.to_le_bytes());
             let written = codec::put_bitmap(&pages, &mut self.of_sites);
-            written.map_err(|e| StoreError::passing(&e))?;
+            written.map_err(|e| StoreError::spilled(&e))?;
             self.sites += 1;
         }
         Ok(())

@@ -39,7 +39,7 @@ macro_rules! tables {
             value: $value_doc,
             purpose: concat!($($purpose),+),
             access: Access::$access,
-            holds: TableGroup::$holds,
+            group: TableGroup::$holds,
         }),+];
     };
 }

@@ -12,7 +12,7 @@ use crate::table_info::{TableGroup, TableInfo};
 /// Whether entries of a table are put back when a batch is taken back: those of sites, pages and
 /// links. Names keep their ids for ever, and what batches keep of the past stays.
 pub(crate) fn is_kept(table: &TableInfo) -> bool {
-    let of_the_web = matches!(table.holds, TableGroup::Pages | TableGroup::Links);
+    let of_the_web = matches!(table.group, TableGroup::Pages | TableGroup::Links);
     let is_name = [SITE_IDS.name, PAGE_IDS.name].contains(&table.name);
     of_the_web && !is_name || table.name == REMOVED_ROWS.name
 }
