@@ -50,7 +50,7 @@ pub use tables::records::{
     undo,
 };
 pub use tables::store::{Entries, Store};
-pub use tables::table::{Key, Table, Value};
+pub use tables::table::{FixedKey, Key, Table, Value};
 pub use tables::{LinkCursor, PageSetWriter, member_order};
 
 use seedbank_algorithms::page::PageId;

@@ -203,7 +203,7 @@ impl Bank {
         }
         let size = |(table, size): (&TableInfo, seedbank_store::TableSize)| TableSize {
             table: table.name.to_owned(),
-            holds: table.holds,
+            holds: table.group,
             bytes: size.bytes,
             entries: size.keys,
             compacted: size.is_compacted,

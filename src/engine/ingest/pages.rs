@@ -8,7 +8,7 @@ use crate::engine::EngineError;
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::{Attribute, UncrawledOutlinks};
-use seedbank_store::links::{LinkKey, NEIGHBOURS};
+use seedbank_store::links::{LinkKey, BLOCK_LEN};
 use seedbank_store::records::{PreviousPage, PageRecord, PageState, SiteDefaults, SiteRecord};
 use seedbank_store::{self, Hash128, Sorted, Store, StoreError, tables};
 
@@ -32,7 +32,7 @@ pub(super) fn pages_pass(
             site = Some(of_block.site);
         }
         changes.clear();
-        changes.resize_with(NEIGHBOURS as usize, || None);
+        changes.resize_with(BLOCK_LEN as usize, || None);
         while let Some(key) = events.peek()? {
             let (block, place) = LinkKey::of_page(Fields(key).page()?);
             if block != of_block {

@@ -40,7 +40,7 @@ use super::portions::Gather;
 use super::sites::{SiteRecords, SitesCounts};
 use crate::engine::EngineError;
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
-use seedbank_store::links::{LinkKey, NEIGHBOURS};
+use seedbank_store::links::{LinkKey, BLOCK_LEN};
 use seedbank_store::records::{BatchCounts, BatchId, Counters, PageState, SiteDefaults};
 use seedbank_store::{self, Changes, PageSetWriter, Sorted, Sorter};
 
@@ -273,7 +273,7 @@ pub(super) fn read_page<'a>(key: &[u8], value: &'a [u8]) -> Result<PagesEvent<'a
     }))
 }
 
-const _: () = assert!(NEIGHBOURS <= u64::BITS, "a place of a block is a bit");
+const _: () = assert!(BLOCK_LEN <= u64::BITS, "a place of a block is a bit");
 
 const STATES: [PageState; 5] = [
     PageState::Known,

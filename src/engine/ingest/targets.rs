@@ -10,7 +10,7 @@ use crate::engine::EngineError;
 use seedbank_algorithms::page::{PageId, RowId};
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::aliases::AliasReference;
-use seedbank_store::links::{Link, LinkBlock, LinkKey, NEIGHBOURS};
+use seedbank_store::links::{Link, LinkBlock, LinkKey, BLOCK_LEN};
 use seedbank_store::records::PageState;
 use seedbank_store::{Sorted, Store, Table, tables};
 
@@ -262,7 +262,7 @@ fn lost<T: Ord + Copy>(blocks: &[(T, Places)], block: T) -> u64 {
 
 /// The places of a block that are marked.
 fn marked(places: u64) -> impl Iterator<Item = u32> {
-    (0..NEIGHBOURS).filter(move |place| places & (1 << place) != 0)
+    (0..BLOCK_LEN).filter(move |place| places & (1 << place) != 0)
 }
 
 /// Adjusts the uncrawled counts of the rows that gained or kept a link to the page.

@@ -1,27 +1,26 @@
-//! Bit codes for lists that take less than a byte per number.
+//! Bit codes for lists, with less than a byte per number.
 //!
-//! * *Truncated binary* for a number below a bound that the reader knows: log2 of the bound, plus
+//! * *Truncated binary* for a number below a bound that the decoder knows: log2 of the bound, plus
 //!   less than one bit.
-//! * *Zeta* codes (Boldi and Vigna, "Codes for the World-Wide Web", 2005) for a number without a
-//!   bound; the shrinking parameter is chosen for each list and kept with it.
+//! * *Zeta* codes (Boldi and Vigna, "Codes for the World-Wide Web", 2005) for an unbounded number; the
+//!   shrinking parameter is chosen for each list and stored with it.
 //! * *Interpolative* coding (Moffat and Stuiver, "Binary interpolative coding for effective index
-//!   compression", 2000) for an ascending list: the middle number first, in truncated binary
-//!   between the bounds that its neighbours leave, then both halves. Its size is about the
-//!   information in the list, nothing where the list holds every number that fits, and it has no
-//!   parameter.
+//!   compression", 2000) for an ascending list: the middle number first, in truncated binary between
+//!   the bounds that its neighbours leave, then both halves. The size is close to the information
+//!   content of the list, zero if the list has every number in its bounds, and there is no parameter.
 //!
-//! Bits are written from the highest of each byte down. Reading is checked: bytes that end early
-//! or go on are [`Malformed`].
+//! Bits are written from the most significant bit of each byte. Decoding is checked: truncated or
+//! trailing bytes are [`Malformed`].
 
 use super::codec::Malformed;
 
-/// The most bits that one number takes.
-const WIDEST: u32 = 64;
+/// The maximum width of a number in bits.
+const MAX_WIDTH: u32 = 64;
 
-/// Appends bits to bytes.
+/// Writes bits to a byte vector.
 pub(crate) struct BitWriter<'a> {
     out: &'a mut Vec<u8>,
-    /// Bits that are not appended yet, at the low end.
+    /// Bits that are not written yet, at the low end.
     pending: u128,
     count: u32,
 }
@@ -36,12 +35,9 @@ impl<'a> BitWriter<'a> {
     }
 
     /// Appends the low `width` bits of a number; its other bits must be zero.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "a byte is cut out of the bits"
-    )]
+    #[expect(clippy::cast_possible_truncation, reason = "extracts one byte")]
     pub(crate) fn bits(&mut self, value: u64, width: u32) {
-        debug_assert!(width <= WIDEST && (width == WIDEST || value >> width == 0));
+        debug_assert!(width <= MAX_WIDTH && (width == MAX_WIDTH || value >> width == 0));
         self.pending = (self.pending << width) | u128::from(value);
         self.count += width;
         while self.count >= 8 {
@@ -73,7 +69,7 @@ impl<'a> BitWriter<'a> {
         self.below(number - low, group_size(group, k));
     }
 
-    /// Appends numbers, preceded by the parameter of the zeta code that suits them best.
+    /// Appends the parameter of the shortest zeta code for these numbers, and the numbers.
     pub(crate) fn numbers(&mut self, values: &[u64]) {
         let cost = |k: u32| values.iter().map(|&value| zeta_cost(value, k)).sum::<u64>();
         let k = (1..=8).min_by_key(|&k| cost(k)).unwrap_or(1);
@@ -83,7 +79,7 @@ impl<'a> BitWriter<'a> {
         }
     }
 
-    /// Appends an ascending list of numbers from `low` to `high`; the reader knows its length.
+    /// Appends an ascending list of numbers from `low` to `high`; the decoder must know its length.
     pub(crate) fn ascending(&mut self, list: &[u64], low: u64, high: u64) {
         let left = list.len() / 2;
         let Some(&middle) = list.get(left) else {
@@ -95,7 +91,7 @@ impl<'a> BitWriter<'a> {
         if let Some(bound) = (to - from).checked_add(1) {
             self.below(middle - from, bound);
         } else {
-            self.bits(middle, WIDEST);
+            self.bits(middle, MAX_WIDTH);
         }
         if left > 0 {
             self.ascending(&list[..left], low, middle - 1);
@@ -112,13 +108,13 @@ impl<'a> BitWriter<'a> {
     }
 }
 
-/// The width in bits of numbers below a bound, and how many of them take one bit less.
+/// Returns the width in bits of numbers below a bound, and how many numbers take one bit less.
 const fn truncated(bound: u64) -> (u32, u64) {
     if bound <= 1 {
         return (0, 0);
     }
     let width = (bound - 1).ilog2() + 1;
-    let short = if width == WIDEST {
+    let short = if width == MAX_WIDTH {
         bound.wrapping_neg()
     } else {
         (1 << width) - bound
@@ -126,7 +122,7 @@ const fn truncated(bound: u64) -> (u32, u64) {
     (width, short)
 }
 
-/// How many numbers are in a group of a zeta code.
+/// Returns the number of values in a group of a zeta code.
 fn group_size(group: u32, k: u32) -> u64 {
     let low = 1_u64 << (group * k);
     1_u64
@@ -139,15 +135,15 @@ fn zeta_cost(value: u64, k: u32) -> u64 {
     u64::from(group + 1) + u64::from((group + 1) * k)
 }
 
-/// Reads bits from bytes.
+/// Reads bits from a byte slice.
 pub(crate) struct BitReader<'a> {
     bytes: &'a [u8],
-    /// Bits read so far.
+    /// The number of bits read.
     at: usize,
 }
 
-fn cut_off() -> Malformed {
-    Malformed("list is cut off".to_owned())
+fn truncated_list() -> Malformed {
+    Malformed("list is truncated".to_owned())
 }
 
 impl<'a> BitReader<'a> {
@@ -155,8 +151,8 @@ impl<'a> BitReader<'a> {
         Self { bytes, at: 0 }
     }
 
-    /// How many bits are left.
-    pub(crate) const fn left(&self) -> u64 {
+    /// Returns the number of remaining bits.
+    pub(crate) const fn remaining(&self) -> u64 {
         (8 * self.bytes.len() - self.at) as u64
     }
 
@@ -169,7 +165,7 @@ impl<'a> BitReader<'a> {
             return Ok((high << 32) | self.bits(32)?);
         }
         if self.at + width as usize > 8 * self.bytes.len() {
-            return Err(cut_off());
+            return Err(truncated_list());
         }
         let rest = &self.bytes[self.at / 8..];
         let window = match rest.first_chunk::<8>() {
@@ -200,7 +196,7 @@ impl<'a> BitReader<'a> {
         let mut group = 0;
         while self.bits(1)? == 0 {
             group += 1;
-            if group * k >= WIDEST {
+            if group * k >= MAX_WIDTH {
                 return Err(Malformed("number is too long".to_owned()));
             }
         }
@@ -211,7 +207,7 @@ impl<'a> BitReader<'a> {
             .ok_or_else(|| Malformed("number is too large".to_owned()))
     }
 
-    /// Reads what [`BitWriter::numbers`] wrote; each number is at most `largest`.
+    /// Reads numbers that [`BitWriter::numbers`] wrote; each must be at most `largest`.
     pub(crate) fn numbers(&mut self, count: usize, largest: u64) -> Result<Vec<u64>, Malformed> {
         let k = u32::try_from(self.bits(3)?).unwrap_or(0) + 1;
         let mut values = Vec::new();
@@ -238,14 +234,13 @@ impl<'a> BitReader<'a> {
         }
         let span = high.checked_sub(low);
         if span.is_none_or(|span| span < count as u64 - 1) {
-            return Err(Malformed("list has no room".to_owned()));
+            return Err(Malformed("list does not fit its bounds".to_owned()));
         }
-        self.between(count, low, high, list)
+        self.ascending_within(count, low, high, list)
     }
 
-    /// Reads `count` ascending numbers between two bounds that leave room for them; if the whole
-    /// has room, so has each half.
-    fn between(
+    /// Reads `count` ascending numbers between bounds that fit them. Then each half fits its bounds too.
+    fn ascending_within(
         &mut self,
         count: usize,
         low: u64,
@@ -257,19 +252,19 @@ impl<'a> BitReader<'a> {
         let (from, to) = (low + left as u64, high - right as u64);
         let middle = match (to - from).checked_add(1) {
             Some(bound) => from + self.below(bound)?,
-            None => self.bits(WIDEST)?,
+            None => self.bits(MAX_WIDTH)?,
         };
         if left > 0 {
-            self.between(left, low, middle - 1, list)?;
+            self.ascending_within(left, low, middle - 1, list)?;
         }
         list.push(middle);
         if right > 0 {
-            self.between(right, middle + 1, high, list)?;
+            self.ascending_within(right, middle + 1, high, list)?;
         }
         Ok(())
     }
 
-    /// Ends the reading: nothing but zeros up to the end of the byte may be left.
+    /// Fails unless only zero bits up to the end of the current byte remain.
     pub(crate) fn finish(mut self) -> Result<(), Malformed> {
         let left = 8 * self.bytes.len() - self.at;
         if left >= 8 || self.bits(u32::try_from(left).unwrap_or(0))? != 0 {

@@ -1,14 +1,14 @@
-//! The one place that turns values into bytes and back.
+//! Encoding and decoding of values.
 //!
-//! * *Records* (structs with many fields, read one at a time) are bincode 1.3.3 behind a version
-//!   byte, with variable-length integers, a size limit and no trailing bytes. Nothing outside
-//!   this module names bincode, so another codec would mean another version byte and no more.
-//! * *Hot arrays* (links, scores, bitmaps) have compact encodings of their own. Ascending lists
-//!   are a count, the first number and then gaps minus one, each as a LEB128 varint: on real
-//!   crawls about a byte per intra-site link.
+//! * *Records* (structs with many fields, read one at a time) are a version byte and bincode 1.3.3,
+//!   with variable-length integers, a size limit and no trailing bytes. No other module uses bincode,
+//!   so another codec would only need another version byte.
+//! * *Hot arrays* (links, scores, bitmaps) have compact encodings of their own. An ascending list is
+//!   a count, the first number and then gaps minus one, each as a LEB128 varint: on real crawls about
+//!   one byte per intra-site link.
 //!
-//! Everything is checked on reading: a byte string that this module did not write gives a
-//! [`Malformed`], never a panic and never a large allocation.
+//! Decoding validates everything: bytes that this module did not write result in [`Malformed`], never
+//! in a panic or a large allocation.
 
 use bincode::Options;
 use roaring::RoaringBitmap;
@@ -20,10 +20,10 @@ use seedbank_algorithms::page::PageSet;
 /// The version byte of a record.
 const RECORD_VERSION: u8 = 1;
 
-/// The largest record that is read back, in bytes.
+/// The maximum size of a record in bytes.
 const RECORD_LIMIT: u64 = 1 << 30;
 
-/// Bytes that are not a valid value of their table.
+/// The error of bytes that are not a valid value.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Malformed(pub(crate) String);
@@ -39,43 +39,31 @@ fn options() -> impl Options {
         .reject_trailing_bytes()
 }
 
-/// Appends a record: the version byte and its bincode.
+/// Appends a record: the version byte and the bincode.
 pub(crate) fn put_record<T: Serialize>(record: &T, out: &mut Vec<u8>) -> Result<(), Malformed> {
     out.push(RECORD_VERSION);
     options()
         .serialize_into(out, record)
-        .map_err(|e| Malformed(format!("record cannot be written: {e}")))
+        .map_err(|e| Malformed(format!("record cannot be encoded: {e}")))
 }
 
-/// Reads a record that [`put_record`] wrote.
+/// Decodes a record that [`put_record`] wrote.
 pub(crate) fn take_record<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Malformed> {
     match bytes.split_first() {
-        Some((&RECORD_VERSION, rest)) => take_fields(rest),
-        other => Err(unknown(other)),
+        Some((&RECORD_VERSION, rest)) => options()
+            .deserialize(rest)
+            .map_err(|e| Malformed(format!("record cannot be decoded: {e}"))),
+        Some((version, _)) => Err(Malformed(format!(
+            "expected record version {RECORD_VERSION}, found version {version}"
+        ))),
+        None => Err(malformed("record is empty")),
     }
-}
-
-fn take_fields<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Malformed> {
-    options()
-        .deserialize(bytes)
-        .map_err(|e| Malformed(format!("record cannot be read: {e}")))
-}
-
-fn unknown(record: Option<(&u8, &[u8])>) -> Malformed {
-    record.map_or_else(
-        || malformed("record is empty"),
-        |(version, _)| {
-            Malformed(format!(
-                "record has version {version}, which this build does not read"
-            ))
-        },
-    )
 }
 
 /// Appends a LEB128 varint.
 #[expect(
     clippy::cast_possible_truncation,
-    reason = "the low seven bits are what is asked for"
+    reason = "only the low seven bits are used"
 )]
 pub(crate) fn put_varint(mut value: u64, out: &mut Vec<u8>) {
     while value >= 0x80 {
@@ -100,7 +88,7 @@ pub(crate) fn take_varint(bytes: &mut &[u8]) -> Result<u64, Malformed> {
             return Ok(value);
         }
     }
-    Err(malformed("varint is cut off"))
+    Err(malformed("varint is truncated"))
 }
 
 /// Appends a strictly ascending list.
@@ -114,10 +102,10 @@ pub(crate) fn put_ascending(values: impl ExactSizeIterator<Item = u64>, out: &mu
     }
 }
 
-/// Reads a strictly ascending list of numbers up to `largest`.
+/// Decodes a strictly ascending list of numbers up to `largest`.
 pub(crate) fn take_ascending(mut bytes: &[u8], largest: u64) -> Result<Vec<u64>, Malformed> {
     let count = take_varint(&mut bytes)?;
-    // Every entry takes at least one byte, so a count beyond that is no list.
+    // Every entry takes at least one byte, which bounds the allocation.
     if count > bytes.len() as u64 {
         return Err(malformed("list is shorter than its count"));
     }
@@ -128,7 +116,7 @@ pub(crate) fn take_ascending(mut bytes: &[u8], largest: u64) -> Result<Vec<u64>,
         let value = next
             .checked_add(gap)
             .filter(|value| *value <= largest)
-            .ok_or_else(|| malformed("list runs past the largest number"))?;
+            .ok_or_else(|| malformed("list exceeds the largest number"))?;
         if value == u64::MAX && place + 1 < count {
             return Err(malformed("list does not ascend"));
         }
@@ -149,17 +137,17 @@ pub(crate) fn put_scores(scores: &[f64], out: &mut Vec<u8>) {
     }
 }
 
-/// Reads scores that [`put_scores`] wrote.
+/// Decodes scores that [`put_scores`] wrote.
 pub(crate) fn take_scores(bytes: &[u8]) -> Result<Vec<f64>, Malformed> {
     let (chunks, rest) = bytes.as_chunks::<8>();
     if !rest.is_empty() {
-        return Err(malformed("scores are cut off"));
+        return Err(malformed("scores are truncated"));
     }
     let scores: Vec<f64> = chunks.iter().map(|c| f64::from_le_bytes(*c)).collect();
     if scores.iter().all(|score| score.is_finite()) {
         Ok(scores)
     } else {
-        Err(malformed("a score is not a number"))
+        Err(malformed("a score is not finite"))
     }
 }
 
@@ -167,13 +155,13 @@ pub(crate) fn take_scores(bytes: &[u8]) -> Result<Vec<f64>, Malformed> {
 pub(crate) fn put_bitmap(bitmap: &RoaringBitmap, out: &mut Vec<u8>) -> Result<(), Malformed> {
     bitmap
         .serialize_into(out)
-        .map_err(|e| Malformed(format!("bitmap cannot be written: {e}")))
+        .map_err(|e| Malformed(format!("bitmap cannot be encoded: {e}")))
 }
 
-/// Reads a bitmap, with all its structure checked.
+/// Decodes a bitmap and validates its structure.
 pub(crate) fn take_bitmap(mut bytes: &[u8]) -> Result<RoaringBitmap, Malformed> {
     let bitmap = RoaringBitmap::deserialize_from(&mut bytes)
-        .map_err(|e| Malformed(format!("bitmap cannot be read: {e}")))?;
+        .map_err(|e| Malformed(format!("bitmap cannot be decoded: {e}")))?;
     if bytes.is_empty() {
         Ok(bitmap)
     } else {
@@ -185,18 +173,20 @@ pub(crate) fn take_bitmap(mut bytes: &[u8]) -> Result<RoaringBitmap, Malformed> 
 pub(crate) fn put_pages(pages: &PageSet, out: &mut Vec<u8>) -> Result<(), Malformed> {
     pages
         .serialize_into(out)
-        .map_err(|e| Malformed(format!("set of pages cannot be written: {e}")))
+        .map_err(|e| Malformed(format!("set of pages cannot be encoded: {e}")))
 }
 
-/// Reads a set of pages, with all its structure checked.
+/// Decodes a set of pages and validates its structure.
 pub(crate) fn take_pages(bytes: &[u8]) -> Result<PageSet, Malformed> {
     let pages = PageSet::deserialize_from(bytes)
-        .map_err(|e| Malformed(format!("set of pages cannot be read: {e}")))?;
-    // A site that is there twice loses the pages of its first entry, which shows in the length.
+        .map_err(|e| Malformed(format!("set of pages cannot be decoded: {e}")))?;
+    // Of a duplicate site, roaring keeps only the last entry, so the length differs.
     if pages.serialized_size() == bytes.len() {
         Ok(pages)
     } else {
-        Err(malformed("set of pages has a site twice, or other bytes"))
+        Err(malformed(
+            "set of pages has a duplicate site or trailing bytes",
+        ))
     }
 }
 

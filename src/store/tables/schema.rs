@@ -1,5 +1,4 @@
-//! Every table of the store, declared once: opening, `check`, `status` and `schema/tables.md` all
-//! follow this list.
+//! The declarations of all tables. Opening, `check`, `status` and `schema/tables.md` use this list.
 
 use std::fmt::Write;
 
@@ -32,7 +31,7 @@ macro_rules! tables {
             pub const $constant: Table<$key, $value> = Table::new($name);
         )+
 
-        /// All tables, in the order in which a bulk load fills them.
+        /// All tables, in the order in which a bulk load ingests them.
         pub const ALL: &[TableInfo] = &[$(TableInfo {
             name: $name,
             key: $key_doc,
@@ -47,16 +46,16 @@ macro_rules! tables {
 tables! {
     /// Sites by id.
     SITES = "sites": SiteId => SiteRecord, Lookup, Pages,
-        key "site u32", value "record: name, next page and row index, counts (also for P_uniq), given attributes of the site";
+        key "site u32", value "record: name, next page and row index, counts (also for P_uniq), values that pages inherit";
     /// Site ids by name.
     SITE_IDS = "site_ids": String => SiteId, Lookup, Pages,
         key "name, UTF-8", value "site id, varint";
     /// Pages by id.
     PAGES = "pages": PageId => PageRecord, Lookup, Pages,
-        key "site u32, index u32", value "record: rest of the URL, state, attributes, row, first and last batch";
+        key "site u32, index u32", value "record: URL after the name of the site, state, attributes, row, first and last batch";
     /// Page indexes by URL; key order is the URL order of a site.
     PAGE_IDS = "page_ids": (SiteId, String) => u32, LookupByUrl, Pages,
-        key "site u32, rest of the URL, UTF-8", value "page index, varint";
+        key "site u32, URL after the name of the site, UTF-8", value "page index, varint";
     /// Intra-site targets of a page.
     INTRA = "intra": LinkKey => LinkBlock<u32>, Lookup, Links,
         key "site u32, block of 64 page indexes u32", value "lists by page: page indexes on the same site";
@@ -69,7 +68,7 @@ tables! {
     /// Rows of a site by the hash of their targets.
     ROW_HASHES = "row_hashes": (SiteId, Hash128) => Vec<u32>, Lookup, Links,
         key "site u32, 128-bit hash of the targets", value "row indexes, gap-coded; more than one only if hashes collide";
-    /// Pages that carry a row.
+    /// Pages of a row.
     ROW_MEMBERS = "row_members": RowId => RowMembers, Lookup, Links,
         key "site u32, row u32", value "count of known targets, varint; page indexes, roaring, never empty";
     /// Transpose of `rows`: the blocks that contain links to a page.
@@ -81,144 +80,138 @@ tables! {
     /// Batches by number.
     BATCHES = "batches": u32 => BatchRecord, Scan, History,
         key "batch u32", value "record: name, kind, inputs, digest, time, counts";
-    /// Previous state, spam mark and row of pages of which a batch changed one of them.
+    /// Previous state, spam mark and row of pages, stored by the batch that changed one of them.
     PAGE_HISTORY = "page_history": (u32, PageId) => PreviousPage, Lookup, History,
         key "batch u32, site u32, index u32", value "record: state, spam mark, row";
-    /// Rows that no page carries any more.
+    /// Rows that no page has any more.
     REMOVED_ROWS = "removed_rows": RowId => RemovedRow, Lookup, History,
         key "site u32, row u32", value "the batch that removed it from its last page, varint; page ids, gap-coded";
     /// Plans by name.
     PLANS = "plans": String => PlanRecord, Lookup, Bank,
-        key "name, UTF-8", value "record: method and parameters as JSON, last refresh";
+        key "name, UTF-8", value "record: method and parameters as JSON, last refresh, keys of its lists";
     /// Refreshes by number.
     REFRESHES = "refreshes": u32 => RefreshRecord, Scan, Refreshes,
         key "refresh u32", value "record: plan, parameters, state, costs, counts";
     /// Cores of a refresh in order.
     CORES = "cores": (u32, u32) => CoreRecord, Scan, Refreshes,
         key "refresh u32, rank u32", value "record: sigma, links, hubs and authorities in order, seed";
-    /// Scores of a core's pages, in the order of its record, and the upper bound of its sigma.
+    /// Scores of the pages of a core, in the order of its record, and the upper bound of its sigma.
     CORE_SCORES = "core_scores": CoreScoresKey => Vec<f64>, Scan, Refreshes,
         key "refresh u32, rank u32, side: 0 authorities, 1 hubs, 2 bound", value "scores, or the bound, little-endian doubles";
     /// Results of the last refresh of a plan by cores in each weakly connected component of its graph, cached for the next one.
     COMPONENT_CACHE = "component_cache": (u32, PageId) => ComponentRecord, Lookup, Refreshes,
-        key "series u32, smallest page: site u32, index u32", value "record: 128-bit hash of its pages and links, their number, its cores, an upper bound of the rest, the next step";
-    /// Index of `component_cache` by bound, the densest first.
+        key "series u32, smallest page: site u32, index u32", value "record: 128-bit hash of its pages and links, number of pages, its cores, an upper bound for the remaining links, the next step";
+    /// Index of `component_cache` by bound, in descending order.
     COMPONENT_CACHE_ORDER = "component_cache_order": ComponentOrderKey => (), Scan, Refreshes,
         key "series u32, bound of sigma: bits of a double, inverted, smallest page: site u32, index u32", value "nothing";
-    /// Pages near the cores of these components.
+    /// Pages near the cores of `component_cache`.
     NEAR_CORE_CACHE = "near_core_cache": CoreOriginKey => NearGroups, Scan, Refreshes,
-        key "series u32, refresh that computed the core u32, its rank there u32", value "record: groups of equal pages, each with links and score";
+        key "series u32, refresh that computed the core u32, its rank there u32", value "record: groups of pages with the same links, each with number of links and score";
     /// The ranks of the cores of a refresh.
     CORE_ORIGINS = "core_origins": CoreOriginKey => u32, Lookup, Refreshes,
         key "refresh u32, refresh that computed the core u32, its rank there u32", value "rank, varint";
     /// Sites of a refresh by a cover method.
     COVERS = "covers": (u32, SiteId) => CoverRecord, Scan, Refreshes,
-        key "refresh u32, site u32", value "record: the refresh that picked, seats, ranks, stop, value, costs";
+        key "refresh u32, site u32", value "record: the refresh that selected the seeds, seed quota, ranks, stop reason, value, work";
     /// Sets of pages.
     PAGE_SETS = "page_sets": PageSetKey => PageSet, Scan, Refreshes,
-        key "kind: 0 changed by a batch, 1 removed by a refresh, 2 covered, 3 with a former page of a batch, 4 blocks of standings that a refresh wrote, 5 reached over the web; number u32; for kind 2 of the refresh that picked: site u32, pick u32, hop u32; for kind 5 of the refresh that picked: rank u32, hop u32", value "page ids, roaring";
+        key "kind u8: 0 changed by a batch, 1 removed by a refresh, 2 covered, 3 in `page_history` of a batch, 4 blocks of `page_evidence` written by a refresh, 5 reached over the web; number of the batch, the refresh or, for kinds 2 and 5, the refresh that selected the seed u32; kind 2: site u32, pick u32, hop u32; kind 5: rank u32, hop u32", value "page ids, roaring";
     /// Seeds of a refresh in order.
     SEEDS = "seeds": (u32, u32) => SeedRecord, Scan, Refreshes,
         key "refresh u32, rank u32", value "record: page, evidence";
     /// Pages of the cores of a refresh.
     CORE_MEMBERS = "core_members": (u32, PageId) => Member, Lookup, Refreshes,
-        key "refresh u32, site u32, index u32", value "record: core, place and score in each role";
-    /// Figures by which the cores of a refresh are compared.
+        key "refresh u32, site u32, index u32", value "record: core, position and score in each role";
+    /// Summaries of the cores of a refresh, for comparisons.
     CORE_EVIDENCE = "core_evidence": (u32, u32) => CoreEvidence, Scan, Refreshes,
-        key "refresh u32, rank u32", value "record: sigma, counts, seed, runner-up, weakest, what one more page needs";
-    /// Evidence for pages on inter-site links in refreshes by cores. A block is written only if it changed; a refresh of the series uses the latest one that is not later than itself.
+        key "refresh u32, rank u32", value "record: sigma, counts, seed, runner-up, weakest pages, links that one more page needs";
+    /// Evidence for pages with inter-site links in refreshes by cores. A block is written only if it changed; a refresh of the series uses the latest block that is not later than itself.
     PAGE_EVIDENCE = "page_evidence": PageEvidenceKey => PageEvidenceBlock, Scan, Refreshes,
-        key "series u32, site u32, block of 4096 page indexes u32, u32::MAX less the refresh u32", value "distinct facts, and pages with gaps: component, row sums and the first core that it was near; empty if no page is left";
-    /// Evidence for crawled pages in a refresh by a cover method; over the web, for pages that a seed reaches, by its rank, and other candidates.
+        key "series u32, site u32, block of 4096 page indexes u32, u32::MAX less the refresh u32", value "distinct facts, and pages with gaps: component, row sums and the first core that the page was near; empty if no page is left";
+    /// Evidence for crawled pages in a refresh by a cover method; over the web, for reached pages and for candidates.
     REACH = "reach": ReachKey => PageBlock<Reach>, Lookup, Refreshes,
-        key "refresh that picked u32, site u32, block of 4096 page indexes u32", value "distinct facts, and pages with gaps: pick, covering pick and hop, score, distance from the best";
-    /// Single records: format version, settings, counters, the intent of a bulk load, the record for `undo`, a secret, the identities of the bank and its state.
+        key "refresh that selected the seeds u32, site u32, block of 4096 page indexes u32", value "distinct facts, and pages with gaps: pick (over the web: rank), covering pick and hop, score, whether the score is exact";
+    /// Single records: format version, settings, counters, the intent of a bulk load, the record for `undo`, the secret of `blocklist`, the identities of the bank and its state.
     META = "meta": MetaKey => Meta, Lookup, Bank,
         key "0 format, 1 settings, 2 counters, 3 intent, 4 undo, 5 secret, 6 lineage", value "record";
     /// Aliases, and pages that link to aliases.
     ALIASES = "aliases": PageId => AliasRecord, Lookup, Pages,
-        key "site u32, index u32", value "record: the page that the alias leads to, and whether a redirect or canonical says so; or of a page's links those to aliases, and the pages that only these lead to";
+        key "site u32, index u32", value "record: of an alias, its target and whether it is a redirect or a canonical link; of another page, its links to aliases, and the targets that it reaches only through them";
     /// Transpose of `aliases`.
     ALIAS_REFERENCES = "alias_references": (PageId, PageId) => AliasReference, Lookup, Pages,
-        key "page: site u32, index u32, other page: site u32, index u32", value "0: the other is an alias that leads to the page, 1: the other links to the page, an alias; varint";
-    /// The list of a refresh, if policies made it differ from the seeds that the method selected.
+        key "page: site u32, index u32, other page: site u32, index u32", value "varint: 0 if the other page is an alias with this target, 1 if it links to the page, which is an alias";
+    /// The final list of a refresh, if policies changed the seeds that the method selected.
     FINAL_LIST = "final_list": (u32, u32) => FinalListEntry, Scan, Refreshes,
-        key "refresh u32, rank u32", value "record: page, rank in `seeds`, the last refresh that selected it";
-    /// Lists of pages that plans name, by content.
+        key "refresh u32, rank u32", value "record: page, its rank in `seeds`, the last refresh that selected it";
+    /// Lists of URLs and hosts that plans name, by content.
     PLAN_LISTS = "plan_lists": Hash128 => ListText, Lookup, Bank,
         key "128-bit hash of the value", value "lines, UTF-8, each terminated by a line feed";
-    /// Entries that the last batch overwrote, for `undo`.
+    /// Previous values of the entries that the last batch wrote.
     UNDO = "undo": UndoKey => Overwritten, Scan, History,
-        key "batch u32, number of a table in this list, from 0, u8, key in that table", value "0: there was no entry; 1: the previous value follows";
-    /// Forgotten pages and sites that later batches reject.
+        key "batch u32, number of the table in this list, from 0, u8, key in that table", value "0: there was no entry; 1: the previous value follows";
+    /// Pages and sites that later batches reject.
     BLOCKLIST = "blocklist": Hash128 => BlocklistEntry, Lookup, Bank,
-        key "128-bit hash of the URL or the site's name, keyed by a secret of the bank", value "record: whether it is a site, the batch that forgot it";
+        key "128-bit hash of the URL or the site's name, keyed by a secret of the bank", value "record: whether it is a site, the batch that removed it";
     /// Index of seed lists by page.
     SEED_PAGES = "seed_pages": (PageId, u32) => u32, Scan, Refreshes,
         key "site u32, index u32, refresh u32", value "rank on the list, varint";
-    /// What the last refresh of a plan by cores within a bound kept of its steps, for the next one.
+    /// Steps of the last refresh of a plan by cores within a bound, cached for the next one.
     STEP_CACHE = "step_cache": (u32, u32) => StepCacheRecord, Scan, Refreshes,
-        key "refresh u32, rank u32", value "record: at rank 0 the pages that the steps name, gap-coded, and the group of each; else groups with scores on a grid, codes u8, and with weights on a grid, codes u16";
+        key "refresh u32, rank u32", value "record: at rank 0 the grouped pages, gap-coded, and the group of each; else the quantized scores (u8) and weights (u16) of groups";
 }
 
-/// Keys of `meta`.
+/// Keys of `meta`. The discriminants are stored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MetaKey {
     /// The format version.
-    Format,
-    /// What was chosen when the bank was created.
-    Settings,
-    /// Totals, and the last numbers given out.
-    Counters,
-    /// An unfinished bulk load.
-    Intent,
-    /// What it takes to take the last batch back; nothing where it cannot be.
-    Undo,
-    /// The secret by which names in `blocklist` are hashed; nothing before the first one.
-    Secret,
+    Format = 0,
+    /// The settings of the bank.
+    Settings = 1,
+    /// Totals, and the last assigned numbers.
+    Counters = 2,
+    /// The unfinished bulk load; absent if there is none.
+    Intent = 3,
+    /// The record for undoing the last batch; absent if that is impossible.
+    Undo = 4,
+    /// The secret that keys the hashes of `blocklist`; absent before the first entry.
+    Secret = 5,
     /// The identities of the bank and of its state.
-    Lineage,
+    Lineage = 6,
 }
 
-const META_KEYS: [MetaKey; 7] = [
-    MetaKey::Format,
-    MetaKey::Settings,
-    MetaKey::Counters,
-    MetaKey::Intent,
-    MetaKey::Undo,
-    MetaKey::Secret,
-    MetaKey::Lineage,
-];
+impl MetaKey {
+    const ALL: [Self; 7] = [
+        Self::Format,
+        Self::Settings,
+        Self::Counters,
+        Self::Intent,
+        Self::Undo,
+        Self::Secret,
+        Self::Lineage,
+    ];
+}
 
 impl Key for MetaKey {
     fn put(&self, out: &mut Vec<u8>) {
-        out.push(match self {
-            Self::Format => 0,
-            Self::Settings => 1,
-            Self::Counters => 2,
-            Self::Intent => 3,
-            Self::Undo => 4,
-            Self::Secret => 5,
-            Self::Lineage => 6,
-        });
+        out.push(*self as u8);
     }
     fn take(bytes: &[u8]) -> Option<Self> {
         match bytes {
-            [number] => META_KEYS.get(usize::from(*number)).copied(),
+            [number] => Self::ALL.get(usize::from(*number)).copied(),
             _ => None,
         }
     }
 }
 
-/// One side of a core.
+/// A part of the scores of a core. The discriminants are stored.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum CoreScoresPart {
     /// Authority scores.
-    Authorities,
+    Authorities = 0,
     /// Hub scores.
-    Hubs,
-    /// The upper bound on the largest sigma of what was left, where that is not sigma itself.
-    Bound,
+    Hubs = 1,
+    /// The upper bound on the largest sigma of the remaining links, if it is not sigma itself.
+    Bound = 2,
 }
 
 /// Keys of `core_scores`.
@@ -226,20 +219,16 @@ pub enum CoreScoresPart {
 pub struct CoreScoresKey {
     /// The refresh.
     pub refresh: u32,
-    /// The core's rank.
+    /// The rank of the core.
     pub rank: u32,
-    /// Whose scores they are.
+    /// The part.
     pub side: CoreScoresPart,
 }
 
 impl Key for CoreScoresKey {
     fn put(&self, out: &mut Vec<u8>) {
         (self.refresh, self.rank).put(out);
-        out.push(match self.side {
-            CoreScoresPart::Authorities => 0,
-            CoreScoresPart::Hubs => 1,
-            CoreScoresPart::Bound => 2,
-        });
+        out.push(self.side as u8);
     }
     fn take(bytes: &[u8]) -> Option<Self> {
         let (&side, rest) = bytes.split_last()?;
@@ -263,123 +252,96 @@ impl Key for CoreScoresKey {
 pub enum PageSetKey {
     /// Pages whose links, state or attributes a batch changed.
     Changed(u32),
-    /// Pages that the cores of a refresh removed.
+    /// Pages that the cores of a refresh removed from the graph.
     Removed(u32),
-    /// Pages that a seed is the first to cover.
+    /// Pages that a seed is the first of its site to cover.
     Covered(CoveredKey),
     /// Pages whose state, spam mark or row a batch changed; never empty.
-    Former(u32),
+    History(u32),
     /// Pages that a seed of a plan over the web is the first to reach.
     Reached(ReachedKey),
-    /// Blocks of standings that a refresh wrote, each written as a page with the block's number for
-    /// its index; never empty.
-    Written(u32),
+    /// Blocks of page evidence that a refresh wrote. Each is a page with the number of the block as its
+    /// index; never empty.
+    EvidenceBlocks(u32),
 }
 
-/// The key of the pages that a seed is the first to cover, at one distance from it; the set is
+/// The key of the pages at one distance from a seed that the seed is the first to cover; the set is
 /// never empty.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct CoveredKey {
-    /// The refresh that picked the seed.
+    /// The refresh that selected the seed.
     pub refresh: u32,
     /// The site.
     pub site: SiteId,
-    /// The seed's place among the picks of the site, from 1.
+    /// The position of the seed among the seeds of the site, from 1.
     pub pick: u32,
     /// The distance from the seed, in links.
     pub hop: u32,
 }
 
-/// The key of the pages that a seed of a plan over the web is the first to reach, at one distance
-/// from it; the set is never empty.
+/// The key of the pages at one distance from a seed over the web that the seed is the first to reach;
+/// the set is never empty.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct ReachedKey {
-    /// The refresh that picked the seed.
+    /// The refresh that selected the seed.
     pub refresh: u32,
-    /// The seed's rank.
+    /// The rank of the seed.
     pub rank: u32,
     /// The distance from the seed, in links.
     pub hop: u32,
 }
 
 impl PageSetKey {
-    /// The prefix of the keys of the sets that picks over the web reach, under the refresh that
-    /// picked.
+    /// Returns the prefix of the sets that the seeds of a refresh over the web reach.
     #[must_use]
     pub fn reached_prefix(refresh: u32) -> Vec<u8> {
-        let mut prefix = vec![REACHED];
-        refresh.put(&mut prefix);
-        prefix
+        [&[REACHED][..], &refresh.bytes()].concat()
     }
 
-    /// The prefix of the keys of a site's covered sets, under the refresh that picked its seeds.
+    /// Returns the prefix of the sets that the seeds of a site cover, by the refresh that selected them.
     #[must_use]
     pub fn covered_prefix(refresh: u32, site: SiteId) -> Vec<u8> {
-        let mut prefix = vec![COVERED];
-        (refresh, site).put(&mut prefix);
-        prefix
+        [&[COVERED][..], &(refresh, site).bytes()].concat()
     }
 }
 
-/// The kinds of bitmaps: the first byte of their keys.
+/// The first byte of the keys of `page_sets`.
 const CHANGED: u8 = 0;
 const REMOVED: u8 = 1;
 const COVERED: u8 = 2;
-const FORMER: u8 = 3;
-const WRITTEN: u8 = 4;
+const HISTORY: u8 = 3;
+const EVIDENCE_BLOCKS: u8 = 4;
 const REACHED: u8 = 5;
 
 impl Key for PageSetKey {
     fn put(&self, out: &mut Vec<u8>) {
-        match self {
-            Self::Changed(batch) => {
-                out.push(CHANGED);
-                batch.put(out);
-            }
-            Self::Removed(refresh) => {
-                out.push(REMOVED);
-                refresh.put(out);
-            }
-            Self::Covered(key) => {
-                out.push(COVERED);
-                (key.refresh, key.site).put(out);
-                (key.pick, key.hop).put(out);
-            }
-            Self::Former(batch) => {
-                out.push(FORMER);
-                batch.put(out);
-            }
-            Self::Written(refresh) => {
-                out.push(WRITTEN);
-                refresh.put(out);
-            }
-            Self::Reached(key) => {
-                out.push(REACHED);
-                key.refresh.put(out);
-                (key.rank, key.hop).put(out);
-            }
-        }
+        let (kind, rest) = match self {
+            Self::Changed(batch) => (CHANGED, batch.bytes()),
+            Self::Removed(refresh) => (REMOVED, refresh.bytes()),
+            Self::Covered(key) => (
+                COVERED,
+                ((key.refresh, key.site), (key.pick, key.hop)).bytes(),
+            ),
+            Self::History(batch) => (HISTORY, batch.bytes()),
+            Self::EvidenceBlocks(refresh) => (EVIDENCE_BLOCKS, refresh.bytes()),
+            Self::Reached(key) => (REACHED, ((key.refresh, key.rank), key.hop).bytes()),
+        };
+        out.push(kind);
+        out.extend_from_slice(&rest);
     }
     fn take(bytes: &[u8]) -> Option<Self> {
         let (kind, rest) = bytes.split_first()?;
         match *kind {
             CHANGED => u32::take(rest).map(Self::Changed),
             REMOVED => u32::take(rest).map(Self::Removed),
-            FORMER => u32::take(rest).map(Self::Former),
-            WRITTEN => u32::take(rest).map(Self::Written),
+            HISTORY => u32::take(rest).map(Self::History),
+            EVIDENCE_BLOCKS => u32::take(rest).map(Self::EvidenceBlocks),
             REACHED => {
-                let (refresh, of_seed) = rest.split_at_checked(4)?;
-                let (rank, hop) = Key::take(of_seed)?;
-                Some(Self::Reached(ReachedKey {
-                    refresh: u32::take(refresh)?,
-                    rank,
-                    hop,
-                }))
+                let ((refresh, rank), hop) = Key::take(rest)?;
+                Some(Self::Reached(ReachedKey { refresh, rank, hop }))
             }
             COVERED => {
-                let (of_site, of_pick) = rest.split_at_checked(8)?;
-                let (refresh, site) = Key::take(of_site)?;
-                let (pick, hop) = Key::take(of_pick)?;
+                let ((refresh, site), (pick, hop)) = Key::take(rest)?;
                 Some(Self::Covered(CoveredKey {
                     refresh,
                     site,
@@ -392,7 +354,7 @@ impl Key for PageSetKey {
     }
 }
 
-/// The list of tables as the text of `schema/tables.md`.
+/// Returns the text of `schema/tables.md`.
 #[must_use]
 pub fn describe() -> String {
     let mut text = format!(

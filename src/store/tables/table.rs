@@ -1,4 +1,4 @@
-//! Typed tables: a name, a key type and a value type, declared once.
+//! Typed tables, and the types that are keys and values.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -8,12 +8,12 @@ use roaring::RoaringBitmap;
 use super::codec::{self, Malformed};
 use seedbank_algorithms::page::{PageId, PageSet, RowId, SiteId};
 
-/// A 128-bit hash of a content digest, or of a row's targets.
+/// A 128-bit hash.
 pub type Hash128 = [u8; 16];
 
-/// A table of the store: keys of `K` in byte order, each with a value of `V`.
+/// A table of the store: keys `K` in byte order, each with a value `V`.
 pub struct Table<K, V> {
-    /// The name of its column family.
+    /// The name of the column family.
     pub name: &'static str,
     _types: PhantomData<fn(K) -> V>,
 }
@@ -27,14 +27,14 @@ impl<K, V> Table<K, V> {
     }
 }
 
-/// A key: its bytes sort in the order in which the table is to be read (numbers are big-endian).
+/// A key of a table. The order of its bytes is the order of the table, so numbers are big-endian.
 pub trait Key: Sized + fmt::Debug {
-    /// Appends the key's bytes.
+    /// Appends the bytes of the key.
     fn put(&self, out: &mut Vec<u8>);
-    /// Reads a key; `None` where the bytes are not a key of this table.
+    /// Decodes a key; `None` if the bytes are not a valid key.
     fn take(bytes: &[u8]) -> Option<Self>;
 
-    /// The key's bytes.
+    /// Returns the bytes of the key.
     fn bytes(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(24);
         self.put(&mut out);
@@ -44,14 +44,13 @@ pub trait Key: Sized + fmt::Debug {
 
 /// A value of a table.
 pub trait Value: Sized {
-    /// Appends the value's bytes.
+    /// Appends the bytes of the value.
     fn encode(&self, out: &mut Vec<u8>) -> Result<(), Malformed>;
-    /// Reads a value, checking all of it.
+    /// Decodes a value and validates all of it.
     fn decode(bytes: &[u8]) -> Result<Self, Malformed>;
 }
 
-/// Makes records the values of tables, encoded by the record codec; each module lists its own
-/// types.
+/// Implements [`Value`] by the record codec for the types of a module.
 macro_rules! record_values {
     ($($type:ty),+ $(,)?) => {$(
         impl $crate::tables::table::Value for $type {
@@ -67,49 +66,45 @@ macro_rules! record_values {
 
 pub(crate) use record_values;
 
-fn array<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
-    bytes.try_into().ok()
+/// A key of a fixed length, which can be the first part of a compound key.
+pub trait FixedKey: Key {
+    /// The length in bytes.
+    const LENGTH: usize;
 }
 
-fn split_u32(bytes: &[u8]) -> Option<(u32, &[u8])> {
-    let (head, rest) = bytes.split_first_chunk::<4>()?;
-    Some((u32::from_be_bytes(*head), rest))
+/// Declares keys that are one big-endian number.
+macro_rules! number_keys {
+    ($($number:ty: $($id:ident),+;)+) => {$(
+        impl Key for $number {
+            fn put(&self, out: &mut Vec<u8>) {
+                out.extend_from_slice(&self.to_be_bytes());
+            }
+            fn take(bytes: &[u8]) -> Option<Self> {
+                bytes.try_into().ok().map(Self::from_be_bytes)
+            }
+        }
+        impl FixedKey for $number {
+            const LENGTH: usize = size_of::<Self>();
+        }
+        $(
+            impl Key for $id {
+                fn put(&self, out: &mut Vec<u8>) {
+                    self.0.put(out);
+                }
+                fn take(bytes: &[u8]) -> Option<Self> {
+                    <$number>::take(bytes).map(Self)
+                }
+            }
+            impl FixedKey for $id {
+                const LENGTH: usize = <$number>::LENGTH;
+            }
+        )+
+    )+};
 }
 
-impl Key for u32 {
-    fn put(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.to_be_bytes());
-    }
-    fn take(bytes: &[u8]) -> Option<Self> {
-        array(bytes).map(Self::from_be_bytes)
-    }
-}
-
-impl Key for SiteId {
-    fn put(&self, out: &mut Vec<u8>) {
-        self.0.put(out);
-    }
-    fn take(bytes: &[u8]) -> Option<Self> {
-        u32::take(bytes).map(Self)
-    }
-}
-
-impl Key for PageId {
-    fn put(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.0.to_be_bytes());
-    }
-    fn take(bytes: &[u8]) -> Option<Self> {
-        array(bytes).map(|b| Self(u64::from_be_bytes(b)))
-    }
-}
-
-impl Key for RowId {
-    fn put(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.0.to_be_bytes());
-    }
-    fn take(bytes: &[u8]) -> Option<Self> {
-        array(bytes).map(|b| Self(u64::from_be_bytes(b)))
-    }
+number_keys! {
+    u32: SiteId;
+    u64: PageId, RowId;
 }
 
 impl Key for String {
@@ -121,92 +116,31 @@ impl Key for String {
     }
 }
 
-impl Key for (SiteId, String) {
-    fn put(&self, out: &mut Vec<u8>) {
-        self.0.put(out);
-        self.1.put(out);
-    }
-    fn take(bytes: &[u8]) -> Option<Self> {
-        let (site, rest) = split_u32(bytes)?;
-        Some((SiteId(site), String::take(rest)?))
-    }
-}
-
 impl Key for Hash128 {
     fn put(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(self);
     }
     fn take(bytes: &[u8]) -> Option<Self> {
-        array(bytes)
+        bytes.try_into().ok()
     }
 }
 
-impl Key for (SiteId, Hash128) {
-    fn put(&self, out: &mut Vec<u8>) {
-        self.0.put(out);
-        out.extend_from_slice(&self.1);
-    }
-    fn take(bytes: &[u8]) -> Option<Self> {
-        let (site, rest) = split_u32(bytes)?;
-        Some((SiteId(site), array(rest)?))
-    }
-}
-
-impl Key for (u32, u32) {
+impl<A: FixedKey, B: Key> Key for (A, B) {
     fn put(&self, out: &mut Vec<u8>) {
         self.0.put(out);
         self.1.put(out);
     }
     fn take(bytes: &[u8]) -> Option<Self> {
-        let (first, rest) = split_u32(bytes)?;
-        Some((first, u32::take(rest)?))
+        let (first, second) = bytes.split_at_checked(A::LENGTH)?;
+        Some((A::take(first)?, B::take(second)?))
     }
 }
 
-impl Key for (u32, PageId) {
-    fn put(&self, out: &mut Vec<u8>) {
-        self.0.put(out);
-        self.1.put(out);
-    }
-    fn take(bytes: &[u8]) -> Option<Self> {
-        let (first, rest) = split_u32(bytes)?;
-        Some((first, PageId::take(rest)?))
-    }
+impl<A: FixedKey, B: FixedKey> FixedKey for (A, B) {
+    const LENGTH: usize = A::LENGTH + B::LENGTH;
 }
 
-impl Key for (PageId, PageId) {
-    fn put(&self, out: &mut Vec<u8>) {
-        self.0.put(out);
-        self.1.put(out);
-    }
-    fn take(bytes: &[u8]) -> Option<Self> {
-        let (first, second) = bytes.split_first_chunk::<8>()?;
-        Some((PageId(u64::from_be_bytes(*first)), PageId::take(second)?))
-    }
-}
-
-impl Key for (PageId, u32) {
-    fn put(&self, out: &mut Vec<u8>) {
-        self.0.put(out);
-        self.1.put(out);
-    }
-    fn take(bytes: &[u8]) -> Option<Self> {
-        let (page, rest) = bytes.split_first_chunk::<8>()?;
-        Some((PageId(u64::from_be_bytes(*page)), u32::take(rest)?))
-    }
-}
-
-impl Key for (u32, SiteId) {
-    fn put(&self, out: &mut Vec<u8>) {
-        (self.0, self.1.0).put(out);
-    }
-    fn take(bytes: &[u8]) -> Option<Self> {
-        let (first, site) = Key::take(bytes)?;
-        Some((first, SiteId(site)))
-    }
-}
-
-/// Everything is in the key.
+/// All information is in the key.
 impl Value for () {
     fn encode(&self, _out: &mut Vec<u8>) -> Result<(), Malformed> {
         Ok(())
@@ -215,7 +149,7 @@ impl Value for () {
         if bytes.is_empty() {
             Ok(())
         } else {
-            Err(Malformed("there is a value where none belongs".to_owned()))
+            Err(Malformed("expected no value".to_owned()))
         }
     }
 }
@@ -229,7 +163,7 @@ impl Value for u32 {
         let value = codec::take_varint(&mut bytes)?;
         match u32::try_from(value) {
             Ok(value) if bytes.is_empty() => Ok(value),
-            _ => Err(Malformed("number is not one of 32 bits".to_owned())),
+            _ => Err(Malformed("number exceeds 32 bits".to_owned())),
         }
     }
 }
@@ -243,7 +177,7 @@ impl Value for SiteId {
     }
 }
 
-/// Ascending indexes within one site.
+/// Ascending page or row indexes of one site.
 impl Value for Vec<u32> {
     fn encode(&self, out: &mut Vec<u8>) -> Result<(), Malformed> {
         codec::put_ascending(self.iter().map(|&index| u64::from(index)), out);

@@ -142,19 +142,16 @@ pub struct ComponentOrderKey {
 
 impl Key for ComponentOrderKey {
     fn put(&self, out: &mut Vec<u8>) {
-        self.series.put(out);
-        // The largest comes first.
-        out.extend_from_slice(&(!self.bound.to_bits()).to_be_bytes());
-        self.component.put(out);
+        // The bits of positive doubles sort as the doubles do; inverted, the largest comes first.
+        ((self.series, !self.bound.to_bits()), self.component).put(out);
     }
     fn take(bytes: &[u8]) -> Option<Self> {
-        let (of_bound, component) = bytes.split_at_checked(12)?;
-        let (series, bound) = of_bound.split_at_checked(4)?;
-        let bound = f64::from_bits(!u64::from_be_bytes(bound.try_into().ok()?));
-        Some(Self {
-            series: Key::take(series)?,
-            bound: (bound >= 0.0).then_some(bound)?,
-            component: Key::take(component)?,
+        let ((series, inverted), component): ((_, u64), _) = Key::take(bytes)?;
+        let bound = f64::from_bits(!inverted);
+        (bound >= 0.0).then_some(Self {
+            series,
+            bound,
+            component,
         })
     }
 }
@@ -170,13 +167,10 @@ pub struct CoreOriginKey {
 
 impl Key for CoreOriginKey {
     fn put(&self, out: &mut Vec<u8>) {
-        (self.of, self.origin.refresh).put(out);
-        self.origin.rank.put(out);
+        ((self.of, self.origin.refresh), self.origin.rank).put(out);
     }
     fn take(bytes: &[u8]) -> Option<Self> {
-        let (of_refresh, rank) = bytes.split_at_checked(8)?;
-        let (of, refresh) = Key::take(of_refresh)?;
-        let rank = Key::take(rank)?;
+        let ((of, refresh), rank) = Key::take(bytes)?;
         Some(Self {
             of,
             origin: CoreOrigin { refresh, rank },

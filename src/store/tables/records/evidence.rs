@@ -318,31 +318,29 @@ pub struct PageEvidenceKey {
 }
 
 impl PageEvidenceKey {
-    /// The prefix that the keys of this block share over all refreshes.
+    /// Returns the prefix that the keys of this block share over all refreshes.
     #[must_use]
-    pub fn of_block(&self) -> Vec<u8> {
-        let mut prefix = Vec::with_capacity(12);
-        (self.series, self.site).put(&mut prefix);
-        self.block.put(&mut prefix);
-        prefix
+    pub fn block_prefix(&self) -> Vec<u8> {
+        ((self.series, self.site), self.block).bytes()
     }
 }
 
 impl Key for PageEvidenceKey {
     fn put(&self, out: &mut Vec<u8>) {
-        (self.series, self.site).put(out);
-        // The newest comes first.
-        (self.block, u32::MAX - self.refresh).put(out);
+        // The latest refresh comes first.
+        (
+            (self.series, self.site),
+            (self.block, u32::MAX - self.refresh),
+        )
+            .put(out);
     }
     fn take(bytes: &[u8]) -> Option<Self> {
-        let (of_site, of_block) = bytes.split_at_checked(8)?;
-        let (series, site) = Key::take(of_site)?;
-        let (block, before): (u32, u32) = Key::take(of_block)?;
+        let ((series, site), (block, inverted)): (_, (_, u32)) = Key::take(bytes)?;
         Some(Self {
             series,
             site,
             block,
-            refresh: u32::MAX - before,
+            refresh: u32::MAX - inverted,
         })
     }
 }
@@ -360,16 +358,14 @@ pub struct ReachKey {
 
 impl Key for ReachKey {
     fn put(&self, out: &mut Vec<u8>) {
-        (self.refresh, self.site).put(out);
-        self.block.put(out);
+        ((self.refresh, self.site), self.block).put(out);
     }
     fn take(bytes: &[u8]) -> Option<Self> {
-        let (of_site, block) = bytes.split_at_checked(8)?;
-        let (refresh, site) = Key::take(of_site)?;
+        let ((refresh, site), block) = Key::take(bytes)?;
         Some(Self {
             refresh,
             site,
-            block: u32::take(block)?,
+            block,
         })
     }
 }

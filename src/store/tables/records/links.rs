@@ -1,4 +1,4 @@
-//! Links of neighbouring pages or rows under one key.
+//! Blocks of links: the links of neighbouring pages or rows under one key.
 //!
 //! ```text
 //! intra:    (site, block of pages) -> for each page its targets on the site
@@ -7,19 +7,19 @@
 //! citers:   (site, block of pages) -> for each page the blocks of `rows` with a link to it
 //! ```
 //!
-//! A block is [`NEIGHBOURS`] page or row indexes. Pages next to each other link to the same pages:
-//! so a block lists its distinct targets once, and each page has places in that list, both in
-//! interpolative coding (see `bits`).
+//! A block covers [`BLOCK_LEN`] page or row indexes. Neighbouring pages have similar targets, so a
+//! block stores its distinct targets once, and for each page their positions in that list, both in
+//! interpolative coding (see `bit_codes`).
 //!
-//! The way back names blocks, not pages: to find who links to a page, the named blocks are read,
-//! some hundred bytes each. Naming each source again would cost as much as the links themselves,
-//! which hold too much information to be compressed away.
+//! The transposed tables name blocks, not pages: to find the sources of links to a page, the named
+//! blocks are read, some hundred bytes each. Naming each source would take as much space as the links
+//! themselves.
 //!
-//! Measured on generated crawls in the proportions of UK-2002, all tables of links with their keys,
-//! indexes and filters, both directions, over the distinct links between pages: 10.5 bits per link
-//! at 300,000 pages (4.65 million links), 10.8 at 2 million pages (33.0 million links); of the
-//! latter 7.0 in `intra`, 2.1 in `intra_in`, 0.5 in `rows`, 0.6 in `citers`, 0.6 in `row_hashes`
-//! and `row_members`. One key per page and lists of bytes took 23.1 at 300,000 pages.
+//! Measured on generated crawls with the proportions of UK-2002, for all link tables with their keys,
+//! indexes and filters, in both directions, per distinct link between pages: 10.5 bits at 300,000 pages
+//! (4.65 million links), 10.8 at 2 million pages (33.0 million links), of which 7.0 in `intra`, 2.1 in
+//! `intra_in`, 0.5 in `rows`, 0.6 in `citers`, 0.6 in `row_hashes` and `row_members`. One key per page
+//! with varint lists took 23.1 at 300,000 pages.
 
 use super::RowMembers;
 use crate::tables::bit_codes::{BitReader, BitWriter};
@@ -27,13 +27,14 @@ use crate::tables::codec::Malformed;
 use crate::tables::table::{Key, Value};
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
 
-/// How many page or row indexes a block covers. A changed page rewrites its block, so a large block
-/// makes deltas expensive; a small one makes the way back long. Ingest keeps a bit for each index.
-pub const NEIGHBOURS: u32 = 64;
+/// The number of page or row indexes that a block covers. A changed page rewrites its block, so large
+/// blocks make deltas expensive; small ones make the transposed tables large. Ingest uses a 64-bit mask
+/// for the indexes of a block.
+pub const BLOCK_LEN: u32 = 64;
 
-/// The most links of a block, and the most distinct targets. It guards reading, since a list that
-/// holds every number that fits takes no bits.
-const MOST_LINKS: u64 = 1 << 26;
+/// The maximum number of links of a block, and of distinct targets. It bounds decoding, since a list
+/// with every number in its bounds takes no bits.
+const MAX_LINKS: u64 = 1 << 26;
 
 /// A block of neighbouring pages or rows of a site.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -45,47 +46,46 @@ pub struct LinkKey {
 }
 
 impl LinkKey {
-    /// The block of a page, and the page's place in it.
+    /// Returns the block of a page, and the position of the page in it.
     #[must_use]
     pub const fn of_page(page: PageId) -> (Self, u32) {
-        Self::of(page.site(), page.index())
+        Self::at_index(page.site(), page.index())
     }
 
-    /// The block of a row, and the row's place in it.
+    /// Returns the block of a row, and the position of the row in it.
     #[must_use]
     pub const fn of_row(row: RowId) -> (Self, u32) {
-        Self::of(row.site(), row.index())
+        Self::at_index(row.site(), row.index())
     }
 
-    const fn of(site: SiteId, index: u32) -> (Self, u32) {
-        let block = index / NEIGHBOURS;
-        (Self { site, block }, index % NEIGHBOURS)
+    const fn at_index(site: SiteId, index: u32) -> (Self, u32) {
+        let block = index / BLOCK_LEN;
+        (Self { site, block }, index % BLOCK_LEN)
     }
 
-    /// The page or row index at a place.
+    /// Returns the page or row index at a position.
     #[must_use]
     pub const fn index(self, place: u32) -> u32 {
-        // A place is below NEIGHBOURS, and the block of a key is checked when it is read.
-        self.block * NEIGHBOURS + place
+        // Cannot overflow: positions are below BLOCK_LEN, and decoding a key checks the block.
+        self.block * BLOCK_LEN + place
     }
 }
 
 impl Key for LinkKey {
     fn put(&self, out: &mut Vec<u8>) {
-        (self.site.0, self.block).put(out);
+        (self.site, self.block).put(out);
     }
     fn take(bytes: &[u8]) -> Option<Self> {
-        let (site, block) = Key::take(bytes)?;
-        let site = SiteId(site);
-        (block <= u32::MAX / NEIGHBOURS).then_some(Self { site, block })
+        let (site, block): (SiteId, u32) = Key::take(bytes)?;
+        (block <= u32::MAX / BLOCK_LEN).then_some(Self { site, block })
     }
 }
 
-/// What the lists of a block hold: two halves, of which the high one is a site or unused.
+/// An entry of a list of a block: two halves, of which the high one is a site or unused.
 pub trait Link: Copy + Ord {
-    /// Both halves.
+    /// Returns the high and the low half.
     fn halves(self) -> (u32, u32);
-    /// The entry made of these halves; `None` if they make none.
+    /// Joins two halves; `None` if they are no valid entry.
     fn join(high: u32, low: u32) -> Option<Self>;
 }
 
@@ -113,11 +113,11 @@ impl Link for LinkKey {
     }
     fn join(high: u32, low: u32) -> Option<Self> {
         let site = SiteId(high);
-        (low <= u32::MAX / NEIGHBOURS).then_some(Self { site, block: low })
+        (low <= u32::MAX / BLOCK_LEN).then_some(Self { site, block: low })
     }
 }
 
-/// The lists of a block by place, both ascending; no list is empty.
+/// The lists of a block with their positions, both ascending; no list is empty.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LinkBlock<T>(pub(crate) Vec<(u32, Vec<T>)>);
 
@@ -128,14 +128,14 @@ impl<T> Default for LinkBlock<T> {
 }
 
 impl<T: Link> LinkBlock<T> {
-    /// The list at a place.
+    /// Returns the list at a position; empty if there is none.
     #[must_use]
     pub fn at(&self, place: u32) -> &[T] {
         let found = self.0.binary_search_by_key(&place, |list| list.0);
         found.map_or(&[], |at| &self.0[at].1)
     }
 
-    /// Replaces the list at a place.
+    /// Replaces the list at a position; an empty list removes it.
     pub fn set(&mut self, place: u32, list: Vec<T>) {
         match self.0.binary_search_by_key(&place, |list| list.0) {
             Ok(at) if list.is_empty() => {
@@ -147,18 +147,18 @@ impl<T: Link> LinkBlock<T> {
         }
     }
 
-    /// Whether there is no list left.
+    /// Returns whether there is no list.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The lists with their places, ascending.
+    /// Iterates over the lists and their positions, ascending.
     pub fn lists(&self) -> impl Iterator<Item = (u32, &[T])> {
         self.0.iter().map(|(place, list)| (*place, list.as_slice()))
     }
 
-    /// All entries of the lists, each once, ascending.
+    /// Returns the distinct entries of all lists, ascending.
     #[must_use]
     pub fn distinct(&self) -> Vec<T> {
         let mut all: Vec<T> = self.0.iter().flat_map(|list| &list.1).copied().collect();
@@ -167,22 +167,22 @@ impl<T: Link> LinkBlock<T> {
         all
     }
 
-    /// The places whose lists have this entry.
+    /// Iterates over the positions of the lists with this entry.
     pub fn places_of(&self, entry: T) -> impl Iterator<Item = u32> {
         let has = move |list: &&(u32, Vec<T>)| list.1.binary_search(&entry).is_ok();
         self.0.iter().filter(has).map(|list| list.0)
     }
 }
 
-/// A row, the pages that carry it and its targets.
+/// A row, the pages that have it, and its targets.
 pub type RowWithMembers = (RowId, RowMembers, Vec<PageId>);
 
 fn malformed(what: &str) -> Malformed {
     Malformed(what.to_owned())
 }
 
-/// Appends distinct ascending entries: the high halves, the number of entries with each, and their
-/// low halves.
+/// Appends distinct ascending entries: the high halves, the number of entries with each, and their low
+/// halves.
 fn put_distinct<T: Link>(all: &[T], out: &mut BitWriter<'_>) {
     let halves: Vec<(u32, u32)> = all.iter().map(|entry| entry.halves()).collect();
     let groups: Vec<&[(u32, u32)]> = halves.chunk_by(|a, b| a.0 == b.0).collect();
@@ -210,18 +210,18 @@ fn take_distinct<T: Link>(from: &mut BitReader<'_>) -> Result<Vec<T>, Malformed>
     let half = u64::from(u32::MAX);
     let groups = from.zeta(3)?;
     let last_high = from.zeta(5)?;
-    // High halves that fill their range take no bits, but two numbers follow for each: a few bytes
-    // must not make a long list.
-    if groups > last_high || last_high > half || groups >= MOST_LINKS.min(from.left() / 2) {
-        return Err(malformed("block has too many targets"));
+    // High halves that fill their range take no bits, but at least two bits follow for each of them, so
+    // the remaining bits bound the allocation.
+    if groups > last_high || last_high > half || groups >= MAX_LINKS.min(from.remaining() / 2) {
+        return Err(malformed("block exceeds the maximum number of targets"));
     }
     let groups = usize::try_from(groups).unwrap_or(usize::MAX);
     let mut highs = Vec::new();
     from.ascending(groups, 0, last_high.saturating_sub(1), &mut highs)?;
     highs.push(last_high);
-    let counts = from.numbers(highs.len(), MOST_LINKS)?;
-    if counts.iter().sum::<u64>() + highs.len() as u64 > MOST_LINKS {
-        return Err(malformed("block has too many targets"));
+    let counts = from.numbers(highs.len(), MAX_LINKS)?;
+    if counts.iter().sum::<u64>() + highs.len() as u64 > MAX_LINKS {
+        return Err(malformed("block exceeds the maximum number of targets"));
     }
     let largest = from.numbers(highs.len(), half)?;
     let mut all = Vec::new();
@@ -248,19 +248,19 @@ impl<T: Link> Value for LinkBlock<T> {
         let links: u64 = self.0.iter().map(|list| list.1.len() as u64).sum();
         let lists = &self.0;
         let ordered = lists.windows(2).all(|pair| pair[0].0 < pair[1].0)
-            && lists.last().is_some_and(|last| last.0 < NEIGHBOURS)
+            && lists.last().is_some_and(|last| last.0 < BLOCK_LEN)
             && lists
                 .iter()
                 .all(|list| !list.1.is_empty() && list.1.is_sorted_by(|a, b| a < b));
-        if !ordered || links > MOST_LINKS {
-            return Err(malformed("lists of a block do not ascend, or are too long"));
+        if !ordered || links > MAX_LINKS {
+            return Err(malformed("lists of a block do not ascend or are too long"));
         }
         let all = self.distinct();
         let mut out = BitWriter::new(out);
         put_distinct(&all, &mut out);
         let places: Vec<u64> = lists.iter().map(|list| u64::from(list.0)).collect();
-        out.below(places.len() as u64 - 1, u64::from(NEIGHBOURS));
-        out.ascending(&places, 0, u64::from(NEIGHBOURS) - 1);
+        out.below(places.len() as u64 - 1, u64::from(BLOCK_LEN));
+        out.ascending(&places, 0, u64::from(BLOCK_LEN) - 1);
         let lengths: Vec<u64> = lists.iter().map(|list| list.1.len() as u64 - 1).collect();
         out.numbers(&lengths);
         let mut numbers = Vec::new();
@@ -280,12 +280,12 @@ impl<T: Link> Value for LinkBlock<T> {
     fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
         let mut from = BitReader::new(bytes);
         let all: Vec<T> = take_distinct(&mut from)?;
-        let count = usize::try_from(from.below(u64::from(NEIGHBOURS))?).unwrap_or(0) + 1;
+        let count = usize::try_from(from.below(u64::from(BLOCK_LEN))?).unwrap_or(0) + 1;
         let mut places = Vec::new();
-        from.ascending(count, 0, u64::from(NEIGHBOURS) - 1, &mut places)?;
+        from.ascending(count, 0, u64::from(BLOCK_LEN) - 1, &mut places)?;
         let lengths = from.numbers(count, all.len() as u64 - 1)?;
-        if lengths.iter().sum::<u64>() > MOST_LINKS {
-            return Err(malformed("block has too many links"));
+        if lengths.iter().sum::<u64>() > MAX_LINKS {
+            return Err(malformed("block exceeds the maximum number of links"));
         }
         let mut lists = Vec::with_capacity(count);
         let mut numbers = Vec::new();

@@ -13,7 +13,7 @@ fn lists<T: Ord + std::fmt::Debug>(
     entry: impl Strategy<Value = T>,
 ) -> impl Strategy<Value = Lists<T>> {
     let list = prop::collection::btree_set(entry, 1..40);
-    prop::collection::btree_map(0..NEIGHBOURS, list, 1..20)
+    prop::collection::btree_map(0..BLOCK_LEN, list, 1..20)
 }
 
 fn block<T: Link>(lists: &Lists<T>) -> LinkBlock<T> {
@@ -111,7 +111,7 @@ fn a_list_that_does_not_ascend_is_refused() {
     block.set(0, vec![2_u32, 2]);
     assert!(block.encode(&mut Vec::new()).is_err());
     block.set(0, vec![2]);
-    block.set(NEIGHBOURS, vec![2]);
+    block.set(BLOCK_LEN, vec![2]);
     assert!(block.encode(&mut Vec::new()).is_err());
 }
 

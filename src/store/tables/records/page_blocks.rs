@@ -1,44 +1,44 @@
-//! Facts of many pages under few keys: blocks of neighbouring pages.
+//! Blocks of facts about neighbouring pages under one key.
 //!
 //! ```text
-//! block:  items, each distinct fact once     entries: (gap of the offset, number of the item)
+//! block: the distinct facts, then for each page: (gap of its index, number of its fact)
 //! ```
 //!
-//! Pages of one template mostly share one fact, so a page costs two bytes where it shares its fact
-//! and a few more where it does not. A block covers [`BLOCK`] page indexes, so that one point read
-//! is bounded whatever the size of the site.
+//! Pages of one template mostly share one fact. A page with a shared fact takes two bytes, others a few
+//! more. A block covers [`BLOCK`] page indexes, so that a point read is bounded whatever the size of the
+//! site.
 
 use std::collections::BTreeMap;
 
 use crate::tables::codec::{self, Malformed};
 use crate::tables::table::Value;
 
-/// How many page indexes a block covers.
+/// The number of page indexes that a block covers.
 pub const BLOCK: u32 = 1 << 12;
 
-/// The most bytes that a fact may take; a longer one is rejected on reading.
-const LONGEST_FACT: u64 = 256;
+/// The maximum size of a fact in bytes; decoding rejects larger ones.
+const MAX_FACT_BYTES: u64 = 256;
 
-/// What a block keeps of each page.
+/// A value that a block stores for a page.
 pub trait Fact: Sized {
-    /// Appends the fact's bytes.
+    /// Appends the bytes of the fact.
     fn put(&self, out: &mut Vec<u8>);
-    /// Takes a fact from the front of `bytes`.
+    /// Decodes a fact from the front of `bytes` and advances it.
     fn take(bytes: &mut &[u8]) -> Result<Self, Malformed>;
 }
 
-/// The block that a page index falls into, and its place there.
+/// Returns the block of a page index, and the position in the block.
 #[must_use]
 pub const fn place(index: u32) -> (u32, u32) {
     (index / BLOCK, index % BLOCK)
 }
 
-/// The facts of the pages of a block, by their place in it, ascending; never empty.
+/// The facts of the pages of a block with their positions, ascending; never empty.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PageBlock<T>(pub Vec<(u32, T)>);
 
 impl<T> PageBlock<T> {
-    /// The fact of the page at a place; `None` where the block has none.
+    /// Returns the fact at a position; `None` if there is none.
     #[must_use]
     pub fn at(&self, place: u32) -> Option<&T> {
         let found = self.0.binary_search_by_key(&place, |entry| entry.0).ok()?;
@@ -55,7 +55,7 @@ impl<T: Fact + Clone> Value for PageBlock<T> {
         let mut next = 0;
         for (place, fact) in &self.0 {
             if *place < next || *place >= BLOCK {
-                return Err(Malformed("places of a block do not ascend".to_owned()));
+                return Err(Malformed("positions of a block do not ascend".to_owned()));
             }
             let mut item = Vec::new();
             fact.put(&mut item);
@@ -87,10 +87,10 @@ impl<T: Fact + Clone> Value for PageBlock<T> {
         let mut items = Vec::new();
         for _ in 0..count {
             let length = codec::take_varint(bytes)?;
-            let length = usize::try_from(length.min(LONGEST_FACT + 1)).unwrap_or(usize::MAX);
+            let length = usize::try_from(length.min(MAX_FACT_BYTES + 1)).unwrap_or(usize::MAX);
             let (mut item, rest) = bytes
                 .split_at_checked(length)
-                .ok_or_else(|| bad("block is cut off"))?;
+                .ok_or_else(|| bad("block is truncated"))?;
             *bytes = rest;
             items.push(T::take(&mut item)?);
             if !item.is_empty() {
@@ -99,7 +99,7 @@ impl<T: Fact + Clone> Value for PageBlock<T> {
         }
         let length = codec::take_varint(bytes)?;
         if length == 0 || length > u64::from(BLOCK) {
-            return Err(bad("block has no pages, or too many"));
+            return Err(bad("block is empty or has too many pages"));
         }
         let mut entries = Vec::new();
         let mut next = 0_u64;
@@ -110,7 +110,7 @@ impl<T: Fact + Clone> Value for PageBlock<T> {
             let number = codec::take_varint(bytes)?;
             let item = usize::try_from(number).ok().and_then(|n| items.get(n));
             let (Some(item), true) = (item, place < BLOCK) else {
-                return Err(bad("entry of a block names no fact or no page of it"));
+                return Err(bad("entry of a block has an invalid fact or position"));
             };
             entries.push((place, item.clone()));
             next = u64::from(place) + 1;
