@@ -18,7 +18,7 @@ use super::portions::Said;
 use crate::engine::EngineError;
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
-use seedbank_store::aliases::{Alias, AliasReference, AliasLinks, AliasRecord, LONGEST_CHAIN, resolve_alias};
+use seedbank_store::aliases::{Alias, AliasReference, AliasLinks, AliasRecord, MAX_CHAIN, resolve_alias};
 use seedbank_store::links::LinkKey;
 use seedbank_store::{Changes, Store, StoreError, tables};
 
@@ -205,7 +205,7 @@ impl Aliases {
             // Those that linked to it when it was a page; where it was an alias there are none.
             self.add_linking(store, page)?;
             if self.any {
-                for (other, why) in store.alias_in(page)? {
+                for (other, why) in store.alias_references(page)? {
                     if why == AliasReference::Link {
                         self.affected.insert(other.0);
                     }
@@ -229,13 +229,13 @@ impl Aliases {
         }
         let mut found: BTreeSet<PageId> = self.changes.keys().copied().collect();
         let mut last: Vec<PageId> = found.iter().copied().collect();
-        for _ in 0..=LONGEST_CHAIN {
+        for _ in 0..=MAX_CHAIN {
             let mut next = Vec::new();
             for page in last {
                 watch.proceed()?;
                 next.extend(new_in.get(&page).into_iter().flatten());
                 if self.any {
-                    let before = store.alias_in(page)?.into_iter();
+                    let before = store.alias_references(page)?.into_iter();
                     let leads = before.filter(|(_, why)| *why == AliasReference::Alias);
                     next.extend(leads.map(|(other, _)| other));
                 }

@@ -215,7 +215,7 @@ fn is_led_to(
 ) -> Result<bool, EngineError> {
     let mut leads = target.leads.unwrap_or(0);
     if passes.aliases.any {
-        let before = store.alias_in(page)?.into_iter();
+        let before = store.alias_references(page)?.into_iter();
         leads += before.fold(0, |sum, (_, why)| sum + i64::from(why == AliasReference::Alias));
     }
     Ok(leads > 0)

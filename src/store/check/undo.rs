@@ -4,7 +4,7 @@ use super::Walk;
 use crate::error::StoreError;
 use crate::tables::records::undo::Overwritten;
 use crate::tables::records::{Counters, UndoRecord};
-use crate::tables::undo_capture::is_kept;
+use crate::tables::undo_capture::is_undoable;
 use crate::tables::{self, ALL, MetaKey};
 
 impl Walk<'_> {
@@ -22,7 +22,7 @@ impl Walk<'_> {
         });
         let mut unfit = 0_u64;
         self.walk(&tables::UNDO, |_, key, Overwritten(former)| {
-            let of_table = ALL.get(usize::from(key.table)).is_some_and(is_kept);
+            let of_table = ALL.get(usize::from(key.table)).is_some_and(is_undoable);
             match &mut found {
                 Some(found) if of_table && key.batch == found.batch => {
                     found.add(&key, former.as_deref());

@@ -83,7 +83,7 @@ fn is_migrated(bank: &Path, before: &Dump) {
     assert_eq!(marker_format(bank).unwrap(), FORMAT);
     let reader = Reader::open(bank).unwrap();
     assert_eq!(reader.format().unwrap(), FORMAT);
-    assert_eq!(reader.lists_with(PAGE).unwrap(), [(1, 3)]);
+    assert_eq!(reader.lists_with_page(PAGE).unwrap(), [(1, 3)]);
     let added = [SEED_PAGES.name, "step_cache", "meta"];
     let old = |dump: &Dump| -> Dump {
         let entries = dump.iter().filter(|entry| !added.contains(&entry.0));

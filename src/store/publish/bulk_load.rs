@@ -31,7 +31,7 @@ use crate::tables::changes::Changes;
 use crate::tables::records::undo::UndoRecord;
 use crate::tables::records::{Counters, Intent, Lineage, LoadFile, Meta};
 use crate::tables::store::Store;
-use crate::tables::undo_capture::Keeper;
+use crate::tables::undo_capture::UndoCapture;
 use crate::tables::{ALL, META, MetaKey};
 use seedbank_algorithms::watch::Watch;
 
@@ -113,7 +113,7 @@ impl Writer {
         &self,
         changes: Changes,
         (counters, lineage): (Counters, Lineage),
-        (undoing, mut keeper): (Undoing, Option<Keeper<'_>>),
+        (undoing, mut capture): (Undoing, Option<UndoCapture<'_>>),
     ) -> Result<Intent, StoreError> {
         let folder = counters.epoch.to_string();
         let loads = self.bank.join("loads");
@@ -122,10 +122,10 @@ impl Writer {
         let changes = changes.finish()?;
         let memory = self.load_memory.load(Ordering::Relaxed);
         let rocks = &self.store.rocks;
-        let mut files = write_files(rocks, &place, changes, keeper.as_mut(), memory)?;
+        let mut files = write_files(rocks, &place, changes, capture.as_mut(), memory)?;
         if undoing != Undoing::Stays {
             let path = place.join(UNDO_FILE);
-            self.write_undo(&path, keeper.map(Keeper::finish))?;
+            self.write_undo(&path, capture.map(UndoCapture::finish))?;
             files.push(described(META.name, &path)?);
         }
         sync_folder(&place).map_err(StoreError::io("write to", &place))?;

@@ -12,7 +12,7 @@ use crate::tables::changes::Changes;
 use crate::tables::records::undo::UndoRecord;
 use crate::tables::records::{BatchId, Counters, Lineage, Meta};
 use crate::tables::table::Key;
-use crate::tables::undo_capture::Keeper;
+use crate::tables::undo_capture::UndoCapture;
 use crate::tables::{META, MetaKey, UNDO};
 
 /// What a commit does with what takes the last batch back.
@@ -63,10 +63,10 @@ impl Writer {
         compact_small_files(&self.store.rocks)?;
         counters.epoch = next(before.epoch)?;
         let lineage = self.next_lineage()?;
-        let keeper = (undoing == Undoing::Kept)
-            .then(|| Keeper::new(&self.store.rocks, before, counters.batch));
+        let capture = (undoing == Undoing::Kept)
+            .then(|| UndoCapture::new(&self.store.rocks, before, counters.batch));
         if changes.is_large() {
-            let intent = self.write_load(changes, (counters, lineage), (undoing, keeper));
+            let intent = self.write_load(changes, (counters, lineage), (undoing, capture));
             if intent.is_err() {
                 // Best effort: on a full disk the half-written files are what is in the way.
                 let _ = clear_loads(&self.bank);
@@ -79,7 +79,7 @@ impl Writer {
             let _ = clear_load(&self.bank.join("loads").join(&intent.folder));
             Ok(())
         } else {
-            self.write_at_once(changes, (counters, lineage), (undoing, keeper))?;
+            self.write_at_once(changes, (counters, lineage), (undoing, capture))?;
             self.publish(&counters)
         }
     }
@@ -107,7 +107,7 @@ impl Writer {
         &self,
         mut changes: Changes,
         (counters, lineage): (Counters, Lineage),
-        (undoing, mut keeper): (Undoing, Option<Keeper<'_>>),
+        (undoing, mut capture): (Undoing, Option<UndoCapture<'_>>),
     ) -> Result<(), StoreError> {
         changes.put(&META, &MetaKey::Counters, &Meta::Counters(counters))?;
         changes.put(&META, &MetaKey::Lineage, &Meta::Lineage(lineage))?;
@@ -115,15 +115,15 @@ impl Writer {
         let mut all = Vec::new();
         let mut kept = Vec::new();
         while let Some((table, key, value)) = ordered.next_change()? {
-            if let Some(keeper) = &mut keeper
-                && let Some((key, value)) = keeper.former(table, key)?
+            if let Some(capture) = &mut capture
+                && let Some((key, value)) = capture.capture(table, key)?
             {
                 kept.push((UNDO.name, key.to_vec(), Some(value.to_vec())));
             }
             all.push((table, key.to_vec(), value.map(<[u8]>::to_vec)));
         }
         all.append(&mut kept);
-        let undo = keeper.map(Keeper::finish);
+        let undo = capture.map(UndoCapture::finish);
         if undoing != Undoing::Stays {
             all.push((META.name, MetaKey::Undo.bytes(), encoded(undo)?));
         }

@@ -109,7 +109,7 @@ fn log_evidence(live: &Path, said: &Acknowledged) -> Result<LogEvidence, StoreEr
 /// a later one.
 pub(crate) fn read_live(bank: &Path, said: Option<&Acknowledged>) -> Result<Store, StoreError> {
     let store = Store::read(&bank.join("live"))?;
-    store.is_not_older(known_epoch(bank, said))?;
+    store.ensure_not_older(known_epoch(bank, said))?;
     if let Some(said) = said {
         follows(&store, said)?;
     }

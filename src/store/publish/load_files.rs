@@ -10,9 +10,9 @@ use crate::rocks::database::Database;
 use crate::rocks::options::{KeyLength, LONG_KEY_BLOCK_BYTES};
 use crate::sorter::shared;
 use crate::tables::UNDO;
-use crate::tables::changes::{Ordered, TableChange};
+use crate::tables::changes::{SortedChanges, TableChange};
 use crate::tables::records::LoadFile;
-use crate::tables::undo_capture::Keeper;
+use crate::tables::undo_capture::UndoCapture;
 use seedbank_algorithms::watch::Unwatched;
 
 /// About how many bytes of keys and values a sorted file holds, before compression. As many are
@@ -208,14 +208,14 @@ pub(crate) fn described(table: &str, path: &Path) -> Result<LoadFile, StoreError
     })
 }
 
-/// Writes the changes as sorted files into `place`, and what `keeper` keeps of what they overwrite.
+/// Writes the changes as sorted files into `place`, and what `capture` keeps of what they overwrite.
 /// Where one file ends and the next begins depends on the changes alone; `memory` bounds the files that
 /// are written at the same time.
 pub(crate) fn write_files(
     rocks: &Database,
     place: &Path,
-    mut changes: Ordered,
-    mut keeper: Option<&mut Keeper<'_>>,
+    mut changes: SortedChanges,
+    mut capture: Option<&mut UndoCapture<'_>>,
     memory: usize,
 ) -> Result<Vec<LoadFile>, StoreError> {
     let (mut written, mut kept) = (Stream::default(), Stream::default());
@@ -240,8 +240,8 @@ pub(crate) fn write_files(
             Ok::<_, StoreError>(())
         };
         while let Some((table, key, value)) = changes.next_change()? {
-            if let Some(keeper) = &mut keeper
-                && let Some((key, former)) = keeper.former(table, key)?
+            if let Some(capture) = &mut capture
+                && let Some((key, former)) = capture.capture(table, key)?
             {
                 begin(kept.push(place, (UNDO.name, key, Some(former))))?;
             }

@@ -184,7 +184,7 @@ impl Writer {
             load_memory: AtomicUsize::new(usize::MAX),
             _lock: lock,
         };
-        writer.is_not_older(known_epoch(path, Some(&said)))?;
+        writer.ensure_not_older(known_epoch(path, Some(&said)))?;
         follows(&writer, &said)?;
         writer.finish(log, watch)?;
         if format != FORMAT {

@@ -8,7 +8,7 @@ use crate::error::StoreError;
 use seedbank_algorithms::page::PageId;
 
 impl Store {
-    /// What makes a page an alias; `None` where it is none.
+    /// Returns the alias record of a page; `None` if the page is no alias.
     pub fn alias(&self, page: PageId) -> Result<Option<Alias>, StoreError> {
         Ok(match self.get(&ALIASES, &page)? {
             Some(AliasRecord::Alias(alias)) => Some(alias),
@@ -16,15 +16,17 @@ impl Store {
         })
     }
 
-    /// Where an alias leads in the end, after at most
-    /// [`LONGEST_CHAIN`](super::records::aliases::LONGEST_CHAIN) aliases; the page itself where it is none.
-    /// `None` where it leads nowhere.
+    /// Follows a chain of at most [`MAX_CHAIN`](super::records::aliases::MAX_CHAIN) aliases and returns
+    /// its end; the page itself if it is no alias. `None` if the chain is longer or a loop.
     pub fn resolve_alias(&self, page: PageId) -> Result<Option<PageId>, StoreError> {
         resolve_alias(page, |page| Ok(self.alias(page)?.map(|alias| alias.to)))
     }
 
-    /// The pages from which a page is found, ascending, with the reason.
-    pub fn alias_in(&self, page: PageId) -> Result<Vec<(PageId, AliasReference)>, StoreError> {
+    /// Returns the pages whose alias records refer to a page, ascending, with the kind of reference.
+    pub fn alias_references(
+        &self,
+        page: PageId,
+    ) -> Result<Vec<(PageId, AliasReference)>, StoreError> {
         let found = self.scan_under(&ALIAS_REFERENCES, &page.bytes())?;
         found
             .map(|entry| entry.map(|((_, other), why)| (other, why)))

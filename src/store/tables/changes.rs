@@ -1,8 +1,7 @@
-//! The changes of one batch or refresh, collected before any is applied.
+//! The changes of a batch or refresh, collected before they are committed together.
 //!
-//! Changes are sorted by table and key as they are collected, in memory or, past the budget, on
-//! disk. Small sets become one atomic write; large ones become sorted files that a bulk load takes
-//! in.
+//! Changes are sorted by table and key, in memory or, beyond the budget, on disk. A small set becomes one
+//! atomic write, a large one the sorted files of a bulk load.
 
 use std::path::Path;
 
@@ -13,7 +12,7 @@ use super::table::{Key, Table, Value};
 use crate::error::StoreError;
 use crate::sorter::{Sorted, Sorter};
 
-/// Changes to be applied together; where a key is changed twice, the last change counts.
+/// Changes to commit together. The last change of a key wins.
 pub struct Changes {
     sorter: Sorter,
     key: Vec<u8>,
@@ -24,8 +23,7 @@ const DELETE: u8 = 0;
 const PUT: u8 = 1;
 
 impl Changes {
-    /// An empty set that holds about `budget` bytes in memory and writes the rest to files in
-    /// `folder`.
+    /// Creates an empty set that uses about `budget` bytes of memory and spills to files in `folder`.
     #[must_use]
     pub fn new(folder: &Path, budget: usize) -> Self {
         Self {
@@ -35,42 +33,38 @@ impl Changes {
         }
     }
 
-    /// Sets the value at a key.
+    /// Sets the value of a key.
     pub fn put<K: Key, V: Value>(
         &mut self,
         table: &Table<K, V>,
         key: &K,
         value: &V,
     ) -> Result<(), StoreError> {
-        self.address(table.name, key)?;
+        self.set_key(table.name, key)?;
         self.value.clear();
         self.value.push(PUT);
         encode(table, key, value, &mut self.value)?;
         self.sorter.push(&self.key, &self.value)
     }
 
-    /// Sets an already encoded value at a key.
+    /// Sets the value of a key to already encoded bytes.
     pub fn put_encoded<K: Key, V>(
         &mut self,
         table: &Table<K, V>,
         key: &K,
         value: &[u8],
     ) -> Result<(), StoreError> {
-        self.address(table.name, key)?;
-        self.value.clear();
-        self.value.push(PUT);
-        self.value.extend_from_slice(value);
-        self.sorter.push(&self.key, &self.value)
+        self.put_raw(table.name, &key.bytes(), Some(value))
     }
 
-    /// Sets the bytes at a key of a table, or deletes it; both as they were read from there.
+    /// Sets a key to a value, both as raw bytes; `None` deletes the key.
     pub fn put_raw(
         &mut self,
         table: &'static str,
         key: &[u8],
         value: Option<&[u8]>,
     ) -> Result<(), StoreError> {
-        self.begin(table)?;
+        self.start_key(table)?;
         self.key.extend_from_slice(key);
         self.value.clear();
         self.value.push(if value.is_some() { PUT } else { DELETE });
@@ -80,11 +74,11 @@ impl Changes {
 
     /// Deletes a key.
     pub fn delete<K: Key, V>(&mut self, table: &Table<K, V>, key: &K) -> Result<(), StoreError> {
-        self.address(table.name, key)?;
+        self.set_key(table.name, key)?;
         self.sorter.push(&self.key, &[DELETE])
     }
 
-    /// Deletes every entry of a table in `store` whose key begins with `prefix`.
+    /// Deletes every key of a table in `store` that starts with `prefix`.
     pub fn delete_under<K: Key, V: Value>(
         &mut self,
         store: &Store,
@@ -97,14 +91,14 @@ impl Changes {
         Ok(())
     }
 
-    fn address<K: Key>(&mut self, table: &'static str, key: &K) -> Result<(), StoreError> {
-        self.begin(table)?;
+    fn set_key<K: Key>(&mut self, table: &'static str, key: &K) -> Result<(), StoreError> {
+        self.start_key(table)?;
         key.put(&mut self.key);
         Ok(())
     }
 
-    /// Begins a key with its table's number.
-    fn begin(&mut self, table: &'static str) -> Result<(), StoreError> {
+    /// Starts a key with the number of its table.
+    fn start_key(&mut self, table: &'static str) -> Result<(), StoreError> {
         let number = ALL
             .iter()
             .position(|info| info.name == table)
@@ -115,7 +109,7 @@ impl Changes {
         Ok(())
     }
 
-    /// The entries that a table would get, in key order; nothing is applied.
+    /// Returns the entries set in a table, in key order, without committing anything.
     pub fn new_entries<K: Key, V: Value>(
         self,
         table: &Table<K, V>,
@@ -127,21 +121,22 @@ impl Changes {
                 continue;
             };
             let entry = K::take(key).zip(V::decode(value).ok());
-            let unread = || StoreError::spilled(&Malformed("an entry cannot be read".to_owned()));
-            found.push(entry.ok_or_else(unread)?);
+            let malformed =
+                || StoreError::spilled(&Malformed("an entry cannot be decoded".to_owned()));
+            found.push(entry.ok_or_else(malformed)?);
         }
         Ok(found)
     }
 
-    /// Whether the changes outgrew memory, so that they need a bulk load.
+    /// Returns whether the changes exceeded the budget, so that they need a bulk load.
     #[must_use]
     pub(crate) fn is_large(&self) -> bool {
         self.sorter.spilled()
     }
 
-    /// The changes by table and key, each key once.
-    pub(crate) fn finish(self) -> Result<Ordered, StoreError> {
-        Ok(Ordered {
+    /// Sorts the changes by table and key, each key once.
+    pub(crate) fn finish(self) -> Result<SortedChanges, StoreError> {
+        Ok(SortedChanges {
             sorted: self.sorter.finish()?,
             key: Vec::new(),
             value: Vec::new(),
@@ -149,32 +144,29 @@ impl Changes {
     }
 }
 
-/// Appends the bytes of a table's value.
+/// Appends the encoded value of a table.
 pub fn encode<K: Key, V: Value>(
     table: &Table<K, V>,
     key: &K,
     value: &V,
     out: &mut Vec<u8>,
 ) -> Result<(), StoreError> {
-    value.encode(out).map_err(|e| StoreError::Damaged {
-        table: table.name,
-        key: format!("{key:?}"),
-        what: e.to_string(),
-    })
+    let failed = |e| StoreError::damaged(table.name, format!("{key:?}"), e);
+    value.encode(out).map_err(failed)
 }
 
-/// Changes by table and key.
-pub(crate) struct Ordered {
+/// Changes in the order of tables and keys.
+pub(crate) struct SortedChanges {
     sorted: Sorted,
     key: Vec<u8>,
     value: Vec<u8>,
 }
 
-/// One change: the table, the key, and the new value or `None` to delete.
+/// A change: the table, the key, and the new value or `None` to delete the key.
 pub(crate) type TableChange<'a> = (&'static str, &'a [u8], Option<&'a [u8]>);
 
-impl Ordered {
-    /// The next change, or `None` after the last.
+impl SortedChanges {
+    /// Returns the next change; `None` after the last.
     pub(crate) fn next_change(&mut self) -> Result<Option<TableChange<'_>>, StoreError> {
         let Some((key, value)) = self.sorted.next_entry()? else {
             return Ok(None);
@@ -183,6 +175,7 @@ impl Ordered {
         self.key.extend_from_slice(key);
         self.value.clear();
         self.value.extend_from_slice(value);
+        // Equal keys come in the order of their changes; the last one wins.
         while self.sorted.peek()? == Some(self.key.as_slice()) {
             if let Some((_, value)) = self.sorted.next_entry()? {
                 self.value.clear();

@@ -1,12 +1,12 @@
-//! The list of a refresh: its seeds, or what the plan's limit on changes made of them.
+//! The final list of a refresh: the selected seeds, or the list that policies made of them.
 //!
 //! ```text
-//! seeds      (refresh, rank)   what the method came to, with its evidence
-//! listed     (refresh, rank)   the list, where it is another: pages with their rank in `seeds`
-//! seed_pages (page, refresh)   the rank of the page on the list: the way back from both
+//! seeds      (refresh, rank)   the seeds that the method selected, with evidence
+//! final_list (refresh, rank)   the final list, if it differs: pages with their rank in `seeds`
+//! seed_pages (page, refresh)   index of the final list by page
 //! ```
 //!
-//! All three are written and deleted here, so that the way back always is that of the list.
+//! Only this module writes and deletes these tables, so that the index always matches the list.
 
 use super::changes::Changes;
 use super::records::{FinalListEntry, RefreshId, RefreshRecord, SeedEvidence, SeedRecord};
@@ -17,15 +17,15 @@ use crate::error::StoreError;
 use seedbank_algorithms::page::PageId;
 
 impl Store {
-    /// The list of a refresh, with ranks from 1, best first. A page that stays on the list although
-    /// the method did not come to it has [`SeedEvidence::ByPolicy`].
+    /// Returns the final list of a refresh with ranks from 1. Pages that the method did not select have
+    /// [`SeedEvidence::ByPolicy`].
     ///
-    /// Cost: one scan, and a look by key for each seed of a list that is not what the method came to.
+    /// Cost: one scan; for a list that policies changed, also a lookup for each seed.
     pub fn list(&self, refresh: RefreshId) -> Result<Vec<(u32, SeedRecord)>, StoreError> {
         let prefix = refresh.to_be_bytes();
         let mut list = Vec::new();
         let record = self.get(&tables::REFRESHES, &refresh)?;
-        let is_listed = record.is_some_and(|record| record.chosen.is_some());
+        let has_final_list = record.is_some_and(|record| record.chosen.is_some());
         for entry in self.scan_under(&tables::FINAL_LIST, &prefix)? {
             let ((_, rank), listed) = entry?;
             let seed = match listed.chosen {
@@ -38,7 +38,7 @@ impl Store {
             };
             list.push((rank, seed));
         }
-        if !is_listed {
+        if !has_final_list {
             for entry in self.scan_under(&tables::SEEDS, &prefix)? {
                 let ((_, rank), seed) = entry?;
                 list.push((rank, seed));
@@ -47,8 +47,8 @@ impl Store {
         Ok(list)
     }
 
-    /// The pages on the list of a refresh, with ranks from 1, best first. Cost: one scan.
-    fn pages_of_list(
+    /// Returns the pages of the final list of a refresh with ranks from 1. Cost: one scan.
+    fn pages_on_list(
         &self,
         refresh: RefreshId,
         record: &RefreshRecord,
@@ -66,17 +66,18 @@ impl Store {
             .collect()
     }
 
-    /// The kept refreshes that have a page on their list, in order, each with the page's rank.
+    /// Returns the stored refreshes with a page on their final list, in order, each with the rank of the
+    /// page.
     ///
-    /// Cost: one entry for each.
-    pub fn lists_with(&self, page: PageId) -> Result<Vec<(RefreshId, u32)>, StoreError> {
+    /// Cost: reads one entry per refresh.
+    pub fn lists_with_page(&self, page: PageId) -> Result<Vec<(RefreshId, u32)>, StoreError> {
         let entries = self.scan_under(&tables::SEED_PAGES, &page.bytes())?;
         entries
             .map(|entry| entry.map(|((_, refresh), rank)| (refresh, rank)))
             .collect()
     }
 
-    /// Which of some refreshes have each of some pages on their list, in the order of `refreshes`.
+    /// For each page, returns the refreshes among `refreshes` with the page on their final list.
     ///
     /// Cost: a lookup for each page and refresh.
     pub fn on_lists(
@@ -97,24 +98,26 @@ impl Store {
 }
 
 impl Changes {
-    /// Puts a seed that a method came to, and has it on the list.
+    /// Adds a seed that the method selected, also to the final list.
     pub fn put_seed(
         &mut self,
-        (refresh, rank): (RefreshId, u32),
+        refresh: RefreshId,
+        rank: u32,
         seed: &SeedRecord,
     ) -> Result<(), StoreError> {
         self.put(&tables::SEEDS, &(refresh, rank), seed)?;
         self.put(&tables::SEED_PAGES, &(seed.page, refresh), &rank)
     }
 
-    /// Puts a list that is another than `chosen`, what the method came to, whose seeds were put before.
+    /// Replaces the final list of a refresh whose method selected the pages `selected`; their seeds must
+    /// have been added by [`Changes::put_seed`].
     pub fn put_list(
         &mut self,
         refresh: RefreshId,
-        chosen: impl IntoIterator<Item = PageId>,
+        selected: impl IntoIterator<Item = PageId>,
         list: impl IntoIterator<Item = FinalListEntry>,
     ) -> Result<(), StoreError> {
-        for page in chosen {
+        for page in selected {
             self.delete(&tables::SEED_PAGES, &(page, refresh))?;
         }
         for (rank, listed) in (1_u32..).zip(list) {
@@ -124,14 +127,14 @@ impl Changes {
         Ok(())
     }
 
-    /// Deletes the seeds and the list of a refresh. Cost: one scan of each.
+    /// Deletes the seeds and the final list of a refresh. Cost: one scan of each.
     pub fn delete_list(
         &mut self,
         store: &Store,
         refresh: RefreshId,
         record: &RefreshRecord,
     ) -> Result<(), StoreError> {
-        for (_, page) in store.pages_of_list(refresh, record)? {
+        for (_, page) in store.pages_on_list(refresh, record)? {
             self.delete(&tables::SEED_PAGES, &(page, refresh))?;
         }
         let prefix = refresh.to_be_bytes();

@@ -1,36 +1,36 @@
-//! Reads of links of neighbouring pages or rows, each block once.
+//! Sequential reads of links.
 
 use super::records::links::{Link, LinkBlock, LinkKey};
 use super::store::Store;
 use super::table::{Table, Value};
 use crate::error::StoreError;
 
-/// The block of links that was read last, for reads in the order of keys.
+/// Reads the links of pages or rows in ascending order, each block once.
 pub struct LinkCursor<'a, T: 'static> {
     store: &'a Store,
     table: &'static Table<LinkKey, LinkBlock<T>>,
-    at: Option<(LinkKey, LinkBlock<T>)>,
+    block: Option<(LinkKey, LinkBlock<T>)>,
 }
 
 impl<'a, T: Link> LinkCursor<'a, T>
 where
     LinkBlock<T>: Value,
 {
-    /// Nothing is read yet.
+    /// Creates a cursor over a table of links.
     pub const fn new(store: &'a Store, table: &'static Table<LinkKey, LinkBlock<T>>) -> Self {
         Self {
             store,
             table,
-            at: None,
+            block: None,
         }
     }
 
-    /// A list of a block.
+    /// Returns the list at a position of a block.
     pub fn list(&mut self, key: LinkKey, place: u32) -> Result<&[T], StoreError> {
-        let block = match self.at.take() {
+        let block = match self.block.take() {
             Some((at, block)) if at == key => block,
             _ => self.store.links(self.table, key)?,
         };
-        Ok(self.at.insert((key, block)).1.at(place))
+        Ok(self.block.insert((key, block)).1.at(place))
     }
 }

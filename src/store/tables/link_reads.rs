@@ -1,4 +1,4 @@
-//! Reads of links: what a page or a row links to, and who links to it.
+//! Reads of links, in both directions.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -14,7 +14,7 @@ use seedbank_algorithms::page::{PageId, RowId, SiteId};
 use seedbank_algorithms::watch::Watch;
 
 impl Store {
-    /// The lists of a block; empty where none are kept.
+    /// Returns a block of links; empty if it does not exist.
     pub fn links<T: Link>(
         &self,
         table: &Table<LinkKey, LinkBlock<T>>,
@@ -23,13 +23,13 @@ impl Store {
         Ok(self.get(table, &key)?.unwrap_or_default())
     }
 
-    /// The intra-site targets of a page, ascending.
+    /// Returns the intra-site targets of a page, ascending.
     pub fn intra(&self, page: PageId) -> Result<Vec<u32>, StoreError> {
         let (key, place) = LinkKey::of_page(page);
         Ok(self.links(&tables::INTRA, key)?.at(place).to_vec())
     }
 
-    /// All links of a page that count, ascending; `row` is the index of its row.
+    /// Returns all targets of a page, ascending; `row` is the index of its row.
     pub fn links_of(&self, page: PageId, row: Option<u32>) -> Result<Vec<PageId>, StoreError> {
         let intra = self.intra(page)?.into_iter();
         let mut links: Vec<PageId> = intra.map(|index| PageId::new(page.site(), index)).collect();
@@ -40,7 +40,7 @@ impl Store {
         Ok(links)
     }
 
-    /// All pages of a site with intra-site links and their targets, both ascending.
+    /// Iterates over the pages of a site with intra-site links and their targets, both ascending.
     pub fn intra_of(
         &self,
         site: SiteId,
@@ -52,30 +52,29 @@ impl Store {
         }))
     }
 
-    /// The targets of a row, ascending; `None` where there is no such row.
+    /// Returns the targets of a row, ascending; `None` if the row does not exist.
     pub fn row(&self, row: RowId) -> Result<Option<Vec<PageId>>, StoreError> {
         let (key, place) = LinkKey::of_row(row);
         let targets = self.links(&tables::ROWS, key)?.at(place).to_vec();
         Ok((!targets.is_empty()).then_some(targets))
     }
 
-    /// The targets of a row that another record says is there.
+    /// Returns the targets of a row that must exist, since another record refers to it.
     pub fn need_row(&self, row: RowId) -> Result<Vec<PageId>, StoreError> {
-        self.row(row)?.ok_or_else(|| StoreError::Damaged {
-            table: tables::ROWS.name,
-            key: row.to_string(),
-            what: "the row is missing".to_owned(),
-        })
+        let missing =
+            || StoreError::damaged(tables::ROWS.name, row.to_string(), "the row is missing");
+        self.row(row)?.ok_or_else(missing)
     }
 
-    /// The pages that link to any of these, whatever they are now.
+    /// Returns the pages that link to any of these pages, in any state.
     ///
-    /// Cost: each block of links that has a link to one of them is read once, however many it has.
+    /// Cost: reads each block with such a link once.
     pub fn linking_any(
         &self,
         pages: &RoaringTreemap,
         watch: &dyn Watch,
     ) -> Result<RoaringTreemap, StoreError> {
+        // The blocks with links to the pages are collected first, so that each is read once.
         let mut inside = BTreeSet::new();
         let mut blocks = BTreeSet::new();
         for page in pages.iter().map(PageId) {
@@ -113,9 +112,9 @@ impl Store {
         Ok(linking)
     }
 
-    /// How many pages of each site link to a page, in the order of the sites.
+    /// Counts the pages of each site that link to a page, in the order of the sites.
     ///
-    /// Memory: a few bytes for each site. Cost: the rows that link to it, and who carries them.
+    /// Memory: a few bytes for each site. Cost: reads the rows that link to the page, and their members.
     pub fn linking_sites(&self, page: PageId) -> Result<Vec<(SiteId, u64)>, StoreError> {
         let (key, place) = LinkKey::of_page(page);
         let citers = self.links(&tables::CITERS, key)?;
@@ -137,7 +136,7 @@ impl Store {
         Ok(sites)
     }
 
-    /// The pages of a site that link to a page, by their indexes.
+    /// Returns the indexes of the pages of a site that link to a page.
     pub fn linking_from(&self, page: PageId, site: SiteId) -> Result<RoaringBitmap, StoreError> {
         if site == page.site() {
             return self.linking_inside(page);
@@ -154,7 +153,7 @@ impl Store {
         Ok(linking)
     }
 
-    /// The pages that link to a page of the same site, by their indexes.
+    /// Returns the indexes of the pages of the same site that link to a page.
     fn linking_inside(&self, page: PageId) -> Result<RoaringBitmap, StoreError> {
         let (key, place) = LinkKey::of_page(page);
         let mut linking = RoaringBitmap::new();
@@ -170,7 +169,7 @@ impl Store {
         Ok(linking)
     }
 
-    /// The rows that link to a page, in order; `blocks` are the blocks with such rows.
+    /// Returns the rows that link to a page, ascending; `blocks` are the blocks with such rows.
     pub fn citing_rows(&self, page: PageId, blocks: &[LinkKey]) -> Result<Vec<RowId>, StoreError> {
         let mut rows = Vec::new();
         for &key in blocks {
@@ -181,7 +180,7 @@ impl Store {
         Ok(rows)
     }
 
-    /// The rows of sites with their targets, ascending.
+    /// Iterates over the rows of sites and their targets, ascending.
     pub fn rows_of(
         &self,
         sites: Range<u32>,
@@ -194,7 +193,7 @@ impl Store {
         )
     }
 
-    /// The rows of sites with their targets, ascending, and the pages that carry each row.
+    /// Iterates over the rows of sites with their members and targets, ascending.
     pub fn carried_rows(
         &self,
         sites: Range<u32>,
@@ -204,17 +203,17 @@ impl Store {
             let (row, targets) = row?;
             match members.next().transpose()? {
                 Some((other, members)) if other == row => Ok((row, members, targets)),
-                _ => Err(StoreError::Damaged {
-                    table: tables::ROW_MEMBERS.name,
-                    key: row.to_string(),
-                    what: "the row has no pages".to_owned(),
-                }),
+                _ => Err(StoreError::damaged(
+                    tables::ROW_MEMBERS.name,
+                    row.to_string(),
+                    "the row has no pages",
+                )),
             }
         }))
     }
 }
 
-/// A list in a block: the site, the index of the page or row, and its entries.
+/// A list of a block: the site, the index of the page or row, and the entries.
 type SiteList<T> = (SiteId, u32, Vec<T>);
 
 fn lists_of<T: Link>(

@@ -1,7 +1,6 @@
-//! The order in which the members of a core were added: authority or hub, one bit each.
+//! The order in which hubs and authorities were added to a core, one bit each.
 
-/// Packs additions, written as `a` and `h`, eight to a byte, the first in the lowest bit; a hub is
-/// a 1.
+/// Packs a sequence of `a` and `h` into bits, the first in the lowest bit of the first byte; `h` is 1.
 #[must_use]
 pub fn pack(sides: &str) -> Vec<u8> {
     sides
@@ -16,7 +15,7 @@ pub fn pack(sides: &str) -> Vec<u8> {
         .collect()
 }
 
-/// The order of `length` additions as `a` and `h`; missing bytes count as `a`.
+/// Unpacks `length` bits into a sequence of `a` and `h`; missing bytes count as `a`.
 #[must_use]
 pub fn unpack(packed: &[u8], length: usize) -> String {
     (0..length)

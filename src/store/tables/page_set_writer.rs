@@ -1,4 +1,4 @@
-//! The bytes of a set of pages that come in ascending order.
+//! Streaming encoder of sets of pages.
 
 use roaring::RoaringBitmap;
 
@@ -6,24 +6,25 @@ use super::codec::{self, Malformed};
 use crate::error::StoreError;
 use seedbank_algorithms::page::{PageId, SiteId};
 
-/// The bytes of a [`PageSet`](seedbank_algorithms::page::PageSet) in the making. It holds a bitmap for one site at a time
-/// and bytes for the others: 22 for a site with a single page, where a set takes some 266.
+/// Encodes a [`PageSet`](seedbank_algorithms::page::PageSet) from pages in the order of their sites.
+/// Memory: the bitmap of one site, and the bytes of the others: 22 for a site with a single page, for
+/// which a set in memory takes some 266.
 #[derive(Debug, Default)]
 pub struct PageSetWriter {
-    /// What stands after the number of sites, which is known at the end alone.
+    /// The bytes after the number of sites.
     of_sites: Vec<u8>,
     sites: u64,
     open: Option<(SiteId, RoaringBitmap)>,
 }
 
 impl PageSetWriter {
-    /// Whether there is no page.
+    /// Returns whether no page was added.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.open.is_none()
     }
 
-    /// Adds a page, whose site has to be that of the page before it or a later one.
+    /// Adds a page; fails if its site is before that of the last page.
     pub fn push(&mut self, page: PageId) -> Result<(), StoreError> {
         let site = page.site();
         match &mut self.open {
@@ -42,7 +43,7 @@ impl PageSetWriter {
         Ok(())
     }
 
-    /// The bytes of the set: roaring's portable format, as for every other one.
+    /// Returns the bytes of the set, in the portable format of roaring.
     pub fn finish(mut self) -> Result<Vec<u8>, StoreError> {
         self.close()?;
         let count = self.sites.to_le_bytes();

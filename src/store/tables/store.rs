@@ -1,12 +1,12 @@
-//! Typed reading of a bank's tables, from the live database or from a published state.
+//! Typed reads of the tables of a bank, in the live database or in a published state.
 
-use std::fmt::{Display, Write};
+use std::fmt::Write;
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::path::Path;
 
 use super::records::lineage::StateId;
-use super::records::{Counters, Lineage, Meta, Settings, UndoRecord};
+use super::records::{Counters, Intent, Lineage, Meta, Settings, UndoRecord};
 use super::schema::{self as tables, MetaKey};
 use super::table::{Key, Table, Value};
 use crate::error::StoreError;
@@ -15,17 +15,15 @@ use crate::rocks::database::{Database, Scan, TableSize};
 use crate::table_info::TableInfo;
 use seedbank_algorithms::page::SiteId;
 
-/// The tables of a bank, for reading.
+/// The tables of a bank, open for reading.
 pub struct Store {
     pub(crate) rocks: Database,
 }
 
-fn unreadable(table: &'static str, key: String, what: impl Display) -> StoreError {
-    StoreError::Damaged {
-        table,
-        key,
-        what: what.to_string(),
-    }
+/// Returns the error of a key of `meta` with a record of another key.
+fn other_record(key: MetaKey) -> StoreError {
+    let what = "the record belongs to another key";
+    StoreError::damaged(tables::META.name, format!("{key:?}"), what)
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {
@@ -37,24 +35,25 @@ fn hexadecimal(bytes: &[u8]) -> String {
 }
 
 impl Store {
-    /// Opens a database for reading; one of an older format may have fewer tables.
-    pub(crate) fn read(place: &Path) -> Result<Self, StoreError> {
-        let whole = Database::open_reader(place, tables::ALL).map(|rocks| Self { rocks });
-        if whole.is_ok() {
-            return whole;
+    /// Opens a database read-only. A database of an older format may lack tables.
+    pub(crate) fn read(path: &Path) -> Result<Self, StoreError> {
+        let current = Database::open_reader(path, tables::ALL).map(|rocks| Self { rocks });
+        if current.is_ok() {
+            return current;
         }
+        // RocksDB fails if a table is missing, so the tables of each older format are tried.
         for older in OLDER {
-            if let Ok(rocks) = Database::open_reader(place, older.tables) {
+            if let Ok(rocks) = Database::open_reader(path, older.tables) {
                 let store = Self { rocks };
                 if store.format().is_ok_and(|format| format == older.number) {
                     return Ok(store);
                 }
             }
         }
-        whole
+        current
     }
 
-    /// The value at a key.
+    /// Returns the value at a key.
     pub fn get<K: Key, V: Value>(
         &self,
         table: &Table<K, V>,
@@ -63,22 +62,23 @@ impl Store {
         match self.rocks.get(table.name, &key.bytes(), V::decode)? {
             None => Ok(None),
             Some(Ok(value)) => Ok(Some(value)),
-            Some(Err(e)) => Err(unreadable(table.name, format!("{key:?}"), e)),
+            Some(Err(e)) => Err(StoreError::damaged(table.name, format!("{key:?}"), e)),
         }
     }
 
-    /// The value at a key that another record says is there.
+    /// Returns the value at a key that must exist, since another record refers to it.
     pub fn need<K: Key, V: Value>(&self, table: &Table<K, V>, key: &K) -> Result<V, StoreError> {
-        self.get(table, key)?
-            .ok_or_else(|| unreadable(table.name, format!("{key:?}"), "the record is missing"))
+        self.get(table, key)?.ok_or_else(|| {
+            StoreError::damaged(table.name, format!("{key:?}"), "the record is missing")
+        })
     }
 
-    /// Whether there is a value at a key.
+    /// Returns whether a key exists.
     pub fn has<K: Key, V: Value>(&self, table: &Table<K, V>, key: &K) -> Result<bool, StoreError> {
         Ok(self.rocks.get(table.name, &key.bytes(), |_| ())?.is_some())
     }
 
-    /// All entries of a table in key order.
+    /// Iterates over all entries of a table, in key order.
     pub fn scan<K: Key, V: Value>(
         &self,
         table: &Table<K, V>,
@@ -86,20 +86,17 @@ impl Store {
         self.scan_under(table, &[])
     }
 
-    /// The entries whose key begins with `prefix`, in key order.
+    /// Iterates over the entries whose keys start with `prefix`, in key order.
     pub fn scan_under<K: Key, V: Value>(
         &self,
         table: &Table<K, V>,
         prefix: &[u8],
     ) -> Result<Entries<'_, K, V>, StoreError> {
-        Ok(Entries {
-            table: table.name,
-            scan: self.rocks.scan(table.name, prefix, after(prefix))?,
-            _types: PhantomData,
-        })
+        let scan = self.rocks.scan(table.name, prefix, prefix_end(prefix))?;
+        Ok(Entries::new(table, scan))
     }
 
-    /// The entries of a range of sites, in key order, of a table whose keys begin with the site.
+    /// Iterates over the entries of a range of sites, in key order. The keys must start with the site.
     pub fn scan_sites<K: Key, V: Value>(
         &self,
         table: &Table<K, V>,
@@ -107,119 +104,96 @@ impl Store {
     ) -> Result<Entries<'_, K, V>, StoreError> {
         let until = sites.end.to_be_bytes().to_vec();
         let from = sites.start.to_be_bytes();
-        // The last block of one site also holds the next sites, which are likely to be asked for.
+        // The last block of a single site also has the next sites, which are likely to be read next.
         let scan = if sites.len() > 1 {
-            self.rocks.scan_once(table.name, &from, Some(until))?
+            self.rocks.scan_once(table.name, &from, until)?
         } else {
             self.rocks.scan(table.name, &from, Some(until))?
         };
-        Ok(Entries {
-            table: table.name,
-            scan,
-            _types: PhantomData,
-        })
+        Ok(Entries::new(table, scan))
     }
 
-    /// The entries at or after `from` whose key begins with `prefix`, in key order.
+    /// Iterates over the entries at or after `from` whose keys start with `prefix`, in key order.
     pub fn scan_from<K: Key, V: Value>(
         &self,
         table: &Table<K, V>,
         from: &K,
         prefix: &[u8],
     ) -> Result<Entries<'_, K, V>, StoreError> {
-        Ok(Entries {
-            table: table.name,
-            scan: self.rocks.scan(table.name, &from.bytes(), after(prefix))?,
-            _types: PhantomData,
-        })
+        let (from, until) = (from.bytes(), prefix_end(prefix));
+        Ok(Entries::new(
+            table,
+            self.rocks.scan(table.name, &from, until)?,
+        ))
     }
 
-    /// The entries at or before `from` whose key begins with `prefix`, from the last to the first.
+    /// Iterates backwards over the entries at or before `from` whose keys start with `prefix`.
     pub fn scan_back<K: Key, V: Value>(
         &self,
         table: &Table<K, V>,
         from: &K,
         prefix: &[u8],
     ) -> Result<Entries<'_, K, V>, StoreError> {
-        Ok(Entries {
-            table: table.name,
-            scan: self.rocks.scan_back(table.name, &from.bytes(), prefix)?,
-            _types: PhantomData,
-        })
+        let scan = self.rocks.scan_back(table.name, &from.bytes(), prefix)?;
+        Ok(Entries::new(table, scan))
     }
 
-    /// A record of the one table that holds the bank's format version, settings and counters.
-    fn meta(&self, key: MetaKey) -> Result<Meta, StoreError> {
-        self.need(&tables::META, &key)
-    }
-
-    /// What was chosen when the bank was created.
+    /// Returns the settings of the bank.
     pub fn settings(&self) -> Result<Settings, StoreError> {
-        match self.meta(MetaKey::Settings)? {
+        match self.need(&tables::META, &MetaKey::Settings)? {
             Meta::Settings(settings) => Ok(settings),
-            _ => Err(unreadable(
-                "meta",
-                "Settings".to_owned(),
-                "it is another record",
-            )),
+            _ => Err(other_record(MetaKey::Settings)),
         }
     }
 
-    /// Totals, and the last numbers given out.
+    /// Returns the totals and the last assigned numbers.
     pub fn counters(&self) -> Result<Counters, StoreError> {
-        match self.meta(MetaKey::Counters)? {
+        match self.need(&tables::META, &MetaKey::Counters)? {
             Meta::Counters(counters) => Ok(counters),
-            _ => Err(unreadable(
-                "meta",
-                "Counters".to_owned(),
-                "it is another record",
-            )),
+            _ => Err(other_record(MetaKey::Counters)),
         }
     }
 
-    /// What it takes to take the last batch back; `None` where it cannot be.
+    /// Returns the record for undoing the last batch; `None` if it cannot be undone.
     pub fn undo_record(&self) -> Result<Option<UndoRecord>, StoreError> {
         match self.get(&tables::META, &MetaKey::Undo)? {
             None => Ok(None),
             Some(Meta::Undo(undo)) => Ok(Some(undo)),
-            Some(_) => Err(unreadable(
-                "meta",
-                "Undo".to_owned(),
-                "it is another record",
-            )),
+            Some(_) => Err(other_record(MetaKey::Undo)),
         }
     }
 
-    /// The format version.
+    /// Returns the intent of the unfinished bulk load; `None` if there is none.
+    pub(crate) fn unfinished_load(&self) -> Result<Option<Intent>, StoreError> {
+        match self.get(&tables::META, &MetaKey::Intent)? {
+            None => Ok(None),
+            Some(Meta::Intent(intent)) => Ok(Some(intent)),
+            Some(_) => Err(other_record(MetaKey::Intent)),
+        }
+    }
+
+    /// Returns the format version.
     pub fn format(&self) -> Result<u32, StoreError> {
-        match self.meta(MetaKey::Format)? {
+        match self.need(&tables::META, &MetaKey::Format)? {
             Meta::Format(format) => Ok(format),
-            _ => Err(unreadable(
-                "meta",
-                "Format".to_owned(),
-                "it is another record",
-            )),
+            _ => Err(other_record(MetaKey::Format)),
         }
     }
 
-    /// The identities of the bank and its state.
+    /// Returns the identities of the bank and its state.
     pub(crate) fn lineage(&self) -> Result<Lineage, StoreError> {
         match self.need(&tables::META, &MetaKey::Lineage)? {
             Meta::Lineage(lineage) => Ok(lineage),
-            _ => Err(StoreError::Damaged {
-                table: tables::META.name,
-                key: "Lineage".to_owned(),
-                what: "it is another record".to_owned(),
-            }),
+            _ => Err(other_record(MetaKey::Lineage)),
         }
     }
 
-    /// The identity of the state.
+    /// Returns the identity of the state.
     pub(crate) fn state_id(&self) -> Result<StateId, StoreError> {
         Ok(self.lineage()?.id())
     }
 
-    /// Whether nothing was ever stored: no state beyond the first, and no bulk load begun.
+    /// Returns whether the bank never had a commit: it has its first state and no unfinished bulk load.
     pub(crate) fn is_new(&self) -> bool {
         let counters = self
             .rocks
@@ -232,19 +206,17 @@ impl Store {
         is_first && matches!(self.get(&tables::META, &MetaKey::Intent), Ok(None))
     }
 
-    /// Fails where the state is older than what the bank is known to have stored.
-    pub(crate) fn is_not_older(&self, known: u64) -> Result<(), StoreError> {
+    /// Fails if the state is older than the state with this epoch, which was acknowledged.
+    pub(crate) fn ensure_not_older(&self, acknowledged: u64) -> Result<(), StoreError> {
         let found = self.counters()?.epoch;
-        if found >= known {
+        if found >= acknowledged {
             return Ok(());
         }
-        Err(StoreError::State {
-            state: "live",
-            what: format!("it is state {found}, and state {known} was acknowledged"),
-        })
+        let what = format!("expected the acknowledged state {acknowledged}, found state {found}");
+        Err(StoreError::state("live", what))
     }
 
-    /// How much disk space every table takes.
+    /// Returns the size of every table on disk.
     pub fn sizes(&self) -> Result<Vec<(&'static TableInfo, TableSize)>, StoreError> {
         let sizes = tables::ALL.iter();
         sizes
@@ -252,42 +224,51 @@ impl Store {
             .collect()
     }
 
-    /// The bytes of the log, which no table has in its files.
+    /// Returns the size of the log in bytes.
     #[must_use]
     pub fn log_bytes(&self) -> u64 {
         self.rocks.log_bytes()
     }
 
-    /// How many reads there were since the store was opened: gets, and entries that scans returned.
+    /// Returns the number of reads since the store was opened: gets, and entries that scans returned.
     #[must_use]
     pub fn reads(&self) -> u64 {
         self.rocks.reads()
     }
 
-    /// How many bytes of keys and values were read since the store was opened.
+    /// Returns the number of bytes of keys and values read since the store was opened.
     #[must_use]
     pub fn bytes_read(&self) -> u64 {
         self.rocks.bytes_read()
     }
 }
 
-/// The first key after all that begin with `prefix`; `None` where there is none.
-fn after(prefix: &[u8]) -> Option<Vec<u8>> {
+/// Returns the first key after all keys that start with `prefix`; `None` if there is none.
+fn prefix_end(prefix: &[u8]) -> Option<Vec<u8>> {
     let end = prefix.iter().rposition(|byte| *byte != u8::MAX)?;
     let mut until = prefix[..=end].to_vec();
     until[end] += 1;
     Some(until)
 }
 
-/// Entries of a table in key order, or backwards; an unreadable one is an error and does not end the iteration.
+/// An iterator over entries of a table. An entry that cannot be decoded is an error and does not end
+/// the iteration.
 pub struct Entries<'a, K, V> {
     table: &'static str,
     scan: Scan<'a>,
     _types: PhantomData<fn() -> (K, V)>,
 }
 
-impl<K: Key, V: Value> Entries<'_, K, V> {
-    /// The next entry whose key is wanted; the values of the others are not read.
+impl<'a, K: Key, V: Value> Entries<'a, K, V> {
+    const fn new(table: &Table<K, V>, scan: Scan<'a>) -> Self {
+        Self {
+            table: table.name,
+            scan,
+            _types: PhantomData,
+        }
+    }
+
+    /// Returns the next entry whose key is wanted, without decoding the values of other entries.
     pub fn next_where(
         &mut self,
         is_wanted: impl Fn(&K) -> bool,
@@ -296,11 +277,15 @@ impl<K: Key, V: Value> Entries<'_, K, V> {
         let read = |key: &[u8], value: &[u8]| {
             let Some(decoded) = K::take(key) else {
                 let key = hexadecimal(key);
-                return Some(Err(unreadable(table, key, "the key cannot be read")));
+                return Some(Err(StoreError::damaged(
+                    table,
+                    key,
+                    "the key cannot be decoded",
+                )));
             };
             is_wanted(&decoded).then(|| match V::decode(value) {
                 Ok(value) => Ok((decoded, value)),
-                Err(e) => Err(unreadable(table, format!("{decoded:?}"), e)),
+                Err(e) => Err(StoreError::damaged(table, format!("{decoded:?}"), e)),
             })
         };
         loop {
@@ -314,7 +299,7 @@ impl<K: Key, V: Value> Entries<'_, K, V> {
 }
 
 impl Entries<'_, (SiteId, String), u32> {
-    /// Hands the next entry to `read`, the text of its key as it lies in the table; `None` at the end.
+    /// Calls `read` with the next entry, without copying its key; `None` at the end.
     pub fn next_with<T>(
         &mut self,
         read: impl FnOnce(SiteId, &str, u32) -> T,
@@ -328,11 +313,11 @@ impl Entries<'_, (SiteId, String), u32> {
             });
             let Some((site, text)) = parts else {
                 let key = hexadecimal(key);
-                return Err(unreadable(table, key, "the key cannot be read"));
+                return Err(StoreError::damaged(table, key, "the key cannot be decoded"));
             };
             match u32::decode(value) {
                 Ok(value) => Ok(read(site, text, value)),
-                Err(e) => Err(unreadable(table, format!("{:?}", (site, text)), e)),
+                Err(e) => Err(StoreError::damaged(table, format!("{:?}", (site, text)), e)),
             }
         };
         self.scan.next_with(read)?.transpose()

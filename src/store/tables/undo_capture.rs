@@ -1,4 +1,4 @@
-//! Keeps what a batch overwrites while its changes are written.
+//! Capture of the values that a batch overwrites, for `undo`.
 
 use super::records::Counters;
 use super::records::undo::{Overwritten, UndoKey, UndoRecord};
@@ -9,27 +9,27 @@ use crate::error::StoreError;
 use crate::rocks::database::Database;
 use crate::table_info::{TableGroup, TableInfo};
 
-/// Whether entries of a table are put back when a batch is taken back: those of sites, pages and
-/// links. Names keep their ids for ever, and what batches keep of the past stays.
-pub(crate) fn is_kept(table: &TableInfo) -> bool {
+/// Returns whether undoing a batch restores a table: those of sites, pages and links. Names keep their
+/// ids for ever, and the history of pages stays.
+pub(crate) fn is_undoable(table: &TableInfo) -> bool {
     let of_the_web = matches!(table.group, TableGroup::Pages | TableGroup::Links);
     let is_name = [SITE_IDS.name, PAGE_IDS.name].contains(&table.name);
     of_the_web && !is_name || table.name == REMOVED_ROWS.name
 }
 
 /// The key and the value of an entry of `undo`.
-type KeptEntry<'a> = (&'a [u8], &'a [u8]);
+type UndoEntry<'a> = (&'a [u8], &'a [u8]);
 
-/// Reads what the changes of a batch overwrite, entry by entry.
-pub(crate) struct Keeper<'a> {
+/// Reads the previous values of the entries that a batch changes.
+pub(crate) struct UndoCapture<'a> {
     rocks: &'a Database,
     record: UndoRecord,
     key: Vec<u8>,
     value: Vec<u8>,
 }
 
-impl<'a> Keeper<'a> {
-    /// Begins to keep what a batch overwrites of the live database, whose counters are `before`.
+impl<'a> UndoCapture<'a> {
+    /// Creates a capture for a batch on the live database, whose counters are `before`.
     pub(crate) fn new(rocks: &'a Database, before: Counters, batch: u32) -> Self {
         let record = UndoRecord {
             batch,
@@ -46,18 +46,19 @@ impl<'a> Keeper<'a> {
         }
     }
 
-    /// The entry of `undo` for a key that the batch writes; `None` where it needs none.
+    /// Returns the entry of `undo` for a key that the batch changes; `None` if it needs none.
     ///
     /// Cost: one get.
-    pub(crate) fn former(
+    pub(crate) fn capture(
         &mut self,
         table: &'static str,
         key: &[u8],
-    ) -> Result<Option<KeptEntry<'_>>, StoreError> {
+    ) -> Result<Option<UndoEntry<'_>>, StoreError> {
         let found = ALL.iter().position(|info| info.name == table);
-        let Some(number) = found.filter(|number| is_kept(&ALL[*number])) else {
+        let Some(number) = found.filter(|number| is_undoable(&ALL[*number])) else {
             return Ok(None);
         };
+        // The first batch overwrites nothing.
         if self.record.is_first() {
             return Ok(None);
         }
@@ -82,23 +83,22 @@ impl<'a> Keeper<'a> {
         Ok(Some((&self.key, &self.value)))
     }
 
-    /// What was kept in all.
+    /// Returns the summary of the captured entries.
     pub(crate) fn finish(self) -> UndoRecord {
         self.record
     }
 }
 
 impl Store {
-    /// Hands every entry of sites, pages and links that the last batch wrote to `each`, table by
-    /// table in their order: the table, the key and the value before the batch, `None` where there
-    /// was none.
-    pub fn overwritten<E: From<StoreError>>(
+    /// Calls `each` for every entry of sites, pages and links that the last batch wrote, table by table,
+    /// with the table, the key and the previous value, `None` if there was none.
+    pub fn overwritten_entries<E: From<StoreError>>(
         &self,
         undo: &UndoRecord,
         mut each: impl FnMut(&'static str, &[u8], Option<&[u8]>) -> Result<(), E>,
     ) -> Result<(), E> {
         if undo.is_first() {
-            for table in ALL.iter().filter(|table| is_kept(table)) {
+            for table in ALL.iter().filter(|table| is_undoable(table)) {
                 let mut entries = self.rocks.scan(table.name, &[], None)?;
                 while let Some(taken) = entries.next_with(|key, _| each(table.name, key, None))? {
                     taken?;
@@ -106,6 +106,7 @@ impl Store {
             }
             return Ok(());
         }
+        // Counts and sums are recomputed and compared, so that damage is noticed.
         let mut found = UndoRecord {
             entries: 0,
             bytes: 0,
@@ -117,26 +118,18 @@ impl Store {
             let former = former.as_deref();
             found.add(&key, former);
             let table = ALL.get(usize::from(key.table));
-            let table = table.filter(|table| is_kept(table));
-            let table = table.ok_or_else(|| unlike(&key))?;
+            let table = table.filter(|table| is_undoable(table));
+            let table = table.ok_or_else(|| {
+                let what = "undo does not restore this table";
+                StoreError::damaged(UNDO.name, format!("{key:?}"), what)
+            })?;
             each(table.name, &key.key, former)?;
         }
         if found == *undo {
             Ok(())
         } else {
-            Err(E::from(StoreError::Damaged {
-                table: UNDO.name,
-                key: "(all)".to_owned(),
-                what: "they differ from what was recorded of the last batch".to_owned(),
-            }))
+            let what = "the entries differ from the record of the last batch";
+            Err(StoreError::damaged(UNDO.name, "(all)", what).into())
         }
-    }
-}
-
-fn unlike(key: &UndoKey) -> StoreError {
-    StoreError::Damaged {
-        table: UNDO.name,
-        key: format!("{key:?}"),
-        what: "it belongs to no table with undo entries".to_owned(),
     }
 }

@@ -216,7 +216,7 @@ impl Found {
         for page in self.pages.iter().map(PageId) {
             watch.proceed()?;
             without.records.push(Record::new(url(page)?).gone());
-            for (other, why) in store.alias_in(page)? {
+            for (other, why) in store.alias_references(page)? {
                 match why {
                     AliasReference::Alias => leading.insert(other.0),
                     AliasReference::Link => linking.insert(other.0),

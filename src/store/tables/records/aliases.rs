@@ -17,7 +17,7 @@ use seedbank_algorithms::page::{AliasBy, PageId};
 
 /// The most aliases that lead from one to the next. The page after them is where they all lead;
 /// where there is none, as in a loop, they lead nowhere and links to them count for nothing.
-pub const LONGEST_CHAIN: usize = 5;
+pub const MAX_CHAIN: usize = 5;
 
 /// What aliases make of a page; absent for most pages.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -87,7 +87,7 @@ pub fn resolve_alias<E>(
     mut next: impl FnMut(PageId) -> Result<Option<PageId>, E>,
 ) -> Result<Option<PageId>, E> {
     let mut at = page;
-    for _ in 0..=LONGEST_CHAIN {
+    for _ in 0..=MAX_CHAIN {
         match next(at)? {
             None => return Ok(Some(at)),
             Some(to) => at = to,
