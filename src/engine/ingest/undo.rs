@@ -80,7 +80,7 @@ impl Bank {
         watch.stage("undo", (!undo.is_first()).then_some(undo.entries));
         let changes = Changes::new(&writer.spill_folder(), memory);
         let mut back = TakingBack::new(&writer, changes, batch, undo.batch);
-        writer.overwritten(&undo, |table, key, former| {
+        writer.overwritten_entries(&undo, |table, key, former| {
             watch.proceed()?;
             watch.advance(1);
             back.put(table, key, former)

@@ -25,7 +25,7 @@ impl Walk<'_> {
         let mut found = RoaringTreemap::new();
         let mut sum = 0_u64;
         self.walk(&tables::ALIASES, |walk, page, record| {
-            for (to, why) in record.ways() {
+            for (to, why) in record.references() {
                 sum = sum.wrapping_add(way_mix(to, page, why));
             }
             match record {
@@ -122,7 +122,7 @@ impl Walk<'_> {
     fn ways_back(&mut self) -> Result<(), StoreError> {
         for entry in self.store.scan(&tables::ALIASES)? {
             let Ok((page, record)) = entry else { continue };
-            for (to, why) in record.ways() {
+            for (to, why) in record.references() {
                 let back = self.store.get(&tables::ALIAS_REFERENCES, &(to, page));
                 if back.is_ok_and(|back| back != Some(why)) {
                     let what = format!("the reverse entry of {page} is missing or different");
@@ -135,7 +135,7 @@ impl Walk<'_> {
                 continue;
             };
             let there = self.store.get(&tables::ALIASES, &other);
-            let leads = |record: AliasRecord| record.ways().any(|way| way == (page, why));
+            let leads = |record: AliasRecord| record.references().any(|way| way == (page, why));
             if there.is_ok_and(|there| !there.is_some_and(leads)) {
                 let what = format!("{other} does not lead or link here");
                 self.report.find("alias_references", page, what);

@@ -93,7 +93,7 @@ fn log_evidence(live: &Path, said: &Acknowledged) -> Result<LogEvidence, StoreEr
         return Ok(LogEvidence::Whole);
     };
     if log
-        .is_in(live)
+        .is_contained_in(live)
         .map_err(|e| fault(format!("its log: {e}")))?
     {
         return Ok(LogEvidence::Whole);

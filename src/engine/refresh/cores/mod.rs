@@ -257,7 +257,7 @@ impl CoresRun {
         let steps = (&self.hubs, self.selection.steps.as_slice());
         kept_steps::put(store, changes, (plan, refresh), steps)?;
         for (rank, seed) in (1_u32..).zip(self.seeds()) {
-            changes.put_seed((refresh, rank), &seed)?;
+            changes.put_seed(refresh, rank, &seed)?;
         }
         let counted = self.findings.counted(self.earlier);
         let written = self

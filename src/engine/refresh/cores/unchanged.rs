@@ -91,7 +91,7 @@ impl Unchanged {
         let prefix = self.refresh.to_be_bytes();
         for entry in store.scan_under(&tables::SEEDS, &prefix)? {
             let ((_, rank), seed) = entry?;
-            changes.put_seed((refresh, rank), &seed)?;
+            changes.put_seed(refresh, rank, &seed)?;
         }
         let removed = store.need(&tables::PAGE_SETS, &PageSetKey::Removed(self.refresh))?;
         changes.put(&tables::PAGE_SETS, &PageSetKey::Removed(refresh), &removed)?;

@@ -227,7 +227,7 @@ impl CoverRun {
                     picked.page
                 }
                 Ranked::Taken(seed) => {
-                    changes.put_seed((refresh, rank), &seed)?;
+                    changes.put_seed(refresh, rank, &seed)?;
                     seed.page
                 }
                 Ranked::Pin(page) => {
@@ -236,7 +236,7 @@ impl CoverRun {
                         evidence: SeedEvidence::ByPolicy,
                         succeeds: None,
                     };
-                    return Ok(changes.put_seed((refresh, rank), &seed)?);
+                    return Ok(changes.put_seed(refresh, rank, &seed)?);
                 }
             };
             ranks.entry(page.site()).or_default().push(rank);
@@ -350,7 +350,7 @@ fn put_pick(
         evidence: SeedEvidence::Cover(evidence),
         succeeds: None,
     };
-    Ok(changes.put_seed((refresh, rank), &seed)?)
+    Ok(changes.put_seed(refresh, rank, &seed)?)
 }
 
 fn on_site(site: SiteId, indexes: &RoaringBitmap) -> PageSet {

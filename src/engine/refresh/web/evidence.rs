@@ -164,7 +164,7 @@ pub(super) fn put_pick(
         evidence: SeedEvidence::Web(evidence),
         succeeds: None,
     };
-    Ok(changes.put_seed((refresh, rank), &seed)?)
+    Ok(changes.put_seed(refresh, rank, &seed)?)
 }
 
 /// Hands what becomes of pages to `changes`, under the refresh that picked.

@@ -164,7 +164,7 @@ impl WebRun {
         match &self.seeds {
             Seeds::Taken(_, seeds) => {
                 for (rank, seed) in (1..).zip(seeds) {
-                    changes.put_seed((refresh, rank), seed)?;
+                    changes.put_seed(refresh, rank, seed)?;
                 }
                 Ok(())
             }

@@ -1,12 +1,12 @@
-//! Aliases: pages that redirect to another page, or name another one as canonical.
+//! Aliases: pages that redirect to another page or name another page as canonical.
 //!
-//! Everywhere else the links of a bank are those that count: a link to an alias stands for one to
-//! where it leads, and no link goes to or from an alias. What a page's record gave is kept here, as
-//! far as it differs, so that the links can be made anew when an alias changes:
+//! All other tables contain resolved links: a link to an alias is stored as a link to the end of its
+//! chain, and no link starts or ends at an alias. This module stores the difference to the reported links,
+//! so that links can be resolved again when an alias changes:
 //!
 //! ```text
-//! given = (links - reached) + aliases
-//! links = (given - aliases) + where the aliases lead - the page itself
+//! reported = (links - reached) + aliases
+//! links    = (reported - aliases) + ends of the chains of aliases - the page itself
 //! ```
 
 use serde::{Deserialize, Serialize};
@@ -15,22 +15,22 @@ use crate::tables::codec::Malformed;
 use crate::tables::table::{Value, record_values};
 use seedbank_algorithms::page::{AliasBy, PageId};
 
-/// The most aliases that lead from one to the next. The page after them is where they all lead;
-/// where there is none, as in a loop, they lead nowhere and links to them count for nothing.
+/// The maximum length of a chain of aliases. A longer chain or a loop has no end, and links to it are
+/// ignored.
 pub const MAX_CHAIN: usize = 5;
 
-/// What aliases make of a page; absent for most pages.
+/// The alias record of a page; most pages have none.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum AliasRecord {
-    /// It is one. It has no links, and none go to it.
+    /// The page is an alias. It has no links, and no links lead to it.
     Alias(Alias),
-    /// It links to some.
+    /// The page links to aliases.
     Links(AliasLinks),
 }
 
 impl AliasRecord {
-    /// The pages that the page is to be found from, and why.
-    pub fn ways(&self) -> impl Iterator<Item = (PageId, AliasReference)> + '_ {
+    /// Iterates over the pages that the record refers to, with the kind of reference.
+    pub fn references(&self) -> impl Iterator<Item = (PageId, AliasReference)> + '_ {
         let (one, several) = match self {
             Self::Alias(alias) => (Some((alias.to, AliasReference::Alias)), [].as_slice()),
             Self::Links(links) => (None, links.aliases.as_slice()),
@@ -40,48 +40,48 @@ impl AliasRecord {
     }
 }
 
-/// What makes a page an alias.
+/// The target of an alias.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct Alias {
-    /// The page that it redirects to or names; perhaps an alias itself, never the page itself.
+    /// The page that it redirects to or names: perhaps another alias, never itself.
     pub to: PageId,
-    /// What said so.
+    /// Whether a redirect or a canonical link makes it an alias.
     pub by: AliasBy,
 }
 
-/// What a page's record gave for links, as far as it differs from the links that count.
+/// The difference between the reported and the resolved links of a page.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct AliasLinks {
-    /// The aliases among the links given, ascending; at least one.
+    /// The aliases among the reported links, ascending; at least one.
     pub aliases: Vec<PageId>,
-    /// The links that count and were not given, ascending: the aliases lead there.
+    /// The resolved links that were not reported, ascending: ends of chains of aliases.
     pub reached: Vec<PageId>,
 }
 
-/// Why a page is found from another one.
+/// The kind of reference from another page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AliasReference {
-    /// The other one is an alias that leads to it, as its next one.
-    Leads,
-    /// The other one links to it, and it is an alias.
-    Links,
+    /// The other page is an alias with this target.
+    Alias,
+    /// The other page links to this one, which is an alias.
+    Link,
 }
 
 impl Value for AliasReference {
     fn encode(&self, out: &mut Vec<u8>) -> Result<(), Malformed> {
-        u32::from(*self == Self::Links).encode(out)
+        u32::from(*self == Self::Link).encode(out)
     }
     fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
         match u32::decode(bytes)? {
-            0 => Ok(Self::Leads),
-            1 => Ok(Self::Links),
+            0 => Ok(Self::Alias),
+            1 => Ok(Self::Link),
             other => Err(Malformed(format!("unknown kind of alias {other}"))),
         }
     }
 }
 
-/// Where a page leads in the end, by the next page of each alias (`None`: it is none); the page
-/// itself where it is no alias. `None` where it leads nowhere.
+/// Follows a chain of aliases and returns its end, the page itself if it is no alias; `None` if the chain
+/// is too long or a loop. `next` returns the target of an alias, `None` for other pages.
 pub fn resolve_alias<E>(
     page: PageId,
     mut next: impl FnMut(PageId) -> Result<Option<PageId>, E>,

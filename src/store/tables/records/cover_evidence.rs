@@ -1,104 +1,103 @@
-//! Why pages were picked by what they cover: on a site, and over the whole web.
+//! Evidence for seeds of cover methods, on a site and over the whole web.
 
 use serde::{Deserialize, Serialize};
 
 use seedbank_algorithms::page::PageId;
 
-/// Why a page was picked on its site.
+/// Why a cover method selected a page on its site.
 ///
-/// The pages that it covers are in `page_sets`, by hop, under the refresh that picked it.
+/// The covered pages are in `page_sets`, by hop, under the refresh that selected the page.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct CoverEvidence {
-    /// The refresh that picked it. Later ones may have taken it over, the site being unchanged.
+    /// The refresh that selected it. Later ones may have reused the result of the unchanged site.
     pub since: u32,
-    /// Its place among the picks of the site, from 1.
+    /// The position among the seeds of the site, from 1.
     pub pick: u32,
-    /// The score that it was picked by, in units where the score is a value; `None` where the page
-    /// was drawn at random.
+    /// The score at its selection, in units if the score is a value; `None` if the page was drawn at
+    /// random.
     pub gain: Option<f64>,
-    /// What it covers that no earlier pick of the site does, by hop from 0.
+    /// The pages that no earlier seed of the site covers, by hop from 0.
     pub hops: Vec<HopEvidence>,
-    /// The second best page at that moment, with its score; `None` where it is not known.
+    /// The second best page at that moment, with its score; `None` if unknown.
     pub runner_up: Option<(PageId, f64)>,
-    /// The number of seats the site was given; `None` where seeds are not shared out among sites.
+    /// The seed quota of the site; `None` if seeds are not distributed among sites.
     pub seats: Option<u32>,
 }
 
 impl CoverEvidence {
-    /// The number of pages within its hops that no earlier pick of the site covers.
+    /// Returns the number of pages that no earlier seed of the site covers.
     #[must_use]
     pub fn covered_pages(&self) -> u64 {
         self.hops.iter().map(|hop| u64::from(hop.pages)).sum()
     }
 
-    /// The value of those pages, in millionths.
+    /// Returns the value of these pages in millionths.
     #[must_use]
     pub fn covered_value(&self) -> i64 {
         self.hops.iter().map(|hop| hop.value).sum()
     }
 }
 
-/// What a seed is the first to cover at one distance from it, and what makes up the value.
+/// The pages at one distance from a seed that it is the first to cover, and the parts of their value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct HopEvidence {
     /// The number of pages.
     pub pages: u32,
-    /// How many of the pages are clicked and not spam.
+    /// The number of pages with clicks that are not spam.
     pub clicked: u32,
-    /// How many of the pages are spam.
+    /// The number of spam pages.
     pub spam: u32,
-    /// The uncrawled outlinks of all the pages, summed.
+    /// The sum of the uncrawled outlinks of the pages.
     pub uncrawled_outlinks: u64,
-    /// The value of the pages, in millionths.
+    /// The value of the pages in millionths.
     pub value: i64,
-    /// The part of the value that comes from uncrawled outlinks, in millionths.
+    /// The part of the value from uncrawled outlinks, in millionths.
     pub uncrawled_value: i64,
 }
 
-/// Why a page was picked over the whole web.
+/// Why a cover method over the whole web selected a page.
 ///
-/// The pages that it is the first to reach are in `page_sets`, by hop, under the refresh that picked
-/// it and its rank there.
+/// The pages that it is the first to reach are in `page_sets`, by hop, under the refresh that selected it
+/// and its rank there.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct WebEvidence {
-    /// The refresh that picked it. Later ones may have taken it over, nothing having changed.
+    /// The refresh that selected it. Later ones may have reused the result of the unchanged graph.
     pub since: u32,
-    /// Its place in the order of picks, from 1; the order of the list may be another.
+    /// The position in the order of selection, from 1, which may differ from the rank.
     pub pick: u32,
-    /// The rank of the seed that was picked last.
+    /// The rank of the seed that was selected last.
     pub last_rank: u32,
-    /// The score that it was picked by, in units where the score is a value; `None` where the page
-    /// was drawn at random.
+    /// The score at its selection, in units if the score is a value; `None` if the page was drawn at
+    /// random.
     pub gain: Option<f64>,
-    /// What it reaches that no earlier pick does, by hop from 0.
+    /// The pages that no earlier seed reaches, by hop from 0.
     pub hops: Vec<WebHop>,
-    /// The second best page at that moment, with its score; `None` where there was none, and for a
-    /// pin.
+    /// The second best page at that moment, with its score; `None` if there was none, and for a pinned
+    /// seed.
     pub runner_up: Option<(PageId, f64)>,
 }
 
 impl WebEvidence {
-    /// The number of pages within its hops that no earlier pick reaches.
+    /// Returns the number of pages that no earlier seed reaches.
     #[must_use]
     pub fn reached_pages(&self) -> u64 {
         self.hops.iter().map(|hop| u64::from(hop.all.pages)).sum()
     }
 
-    /// The value of those pages, in millionths; nothing is taken off for their price.
+    /// Returns the value of these pages in millionths, without subtracting their cost.
     #[must_use]
     pub fn reached_value(&self) -> i64 {
         self.hops.iter().map(|hop| hop.all.value).sum()
     }
 }
 
-/// What a seed is the first to reach at one distance from it, what makes up the value, and what it
-/// costs.
+/// The pages at one distance from a seed that it is the first to reach, with their value and cost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct WebHop {
     /// All the pages.
     pub all: HopEvidence,
-    /// How many of them are known and not crawled.
+    /// The number of known, not crawled pages.
     pub known: u32,
-    /// What the pages cost, in millionths: their number times the price of a page.
+    /// The cost of the pages in millionths: their number times the price of a page.
     pub cost: i64,
 }

@@ -1,7 +1,7 @@
 //! Identities of banks and of their states.
 //!
-//! An epoch numbers the states of one bank. It does not tell a state from that of another bank, or of
-//! a copy of the same bank that took other batches; random identities do.
+//! An epoch numbers the states of one bank. Random identities also distinguish states of different banks,
+//! and of copies of a bank that have diverged.
 
 use std::fmt;
 use std::fs::File;
@@ -13,19 +13,19 @@ use crate::error::StoreError;
 
 /// The identities of a bank and of one of its states, each 128 random bits.
 ///
-/// Every commit writes a new one, so that a state of a copy that went its own way is told from a
-/// state of the bank with the same number.
+/// Every commit writes a new identity of the state, so that a state of a diverged copy differs from the
+/// state of the bank with the same epoch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Lineage {
-    /// The bank: chosen when it is made, restored, or made from another by `migrate --to`.
+    /// The identity of the bank, chosen when it is created, restored, or created by `migrate --to`.
     pub bank: u128,
-    /// The state.
+    /// The identity of the state.
     pub state: u128,
-    /// The state before it; 0 for the first one.
+    /// The identity of the previous state; 0 for the first one.
     pub previous: u128,
 }
 
-/// Identifies one state of one bank, outside its database.
+/// The identity of a state of a bank, as recorded outside its database.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct StateId {
     /// The bank.
@@ -41,7 +41,7 @@ impl fmt::Display for StateId {
 }
 
 impl StateId {
-    /// Parses the two numbers of the text that `Display` writes.
+    /// Parses the two numbers in the text that `Display` writes.
     pub(crate) fn parse(bank: &str, state: &str) -> Option<Self> {
         let number = |text: &str| {
             let number = u128::from_str_radix(text, 16).ok()?;
@@ -54,7 +54,7 @@ impl StateId {
     }
 }
 
-/// Returns a number that nobody else has.
+/// Returns 128 random bits.
 fn random() -> Result<u128, StoreError> {
     let source = "/dev/urandom";
     let mut bytes = [0; 16];
@@ -65,7 +65,7 @@ fn random() -> Result<u128, StoreError> {
 }
 
 impl Lineage {
-    /// The first state of a new bank.
+    /// Creates the identities of the first state of a new bank.
     pub(crate) fn new_bank() -> Result<Self, StoreError> {
         Ok(Self {
             bank: random()?,
@@ -74,7 +74,7 @@ impl Lineage {
         })
     }
 
-    /// A state that follows this one.
+    /// Creates the identities of the next state.
     pub(crate) fn next(self) -> Result<Self, StoreError> {
         Ok(Self {
             bank: self.bank,
@@ -83,7 +83,7 @@ impl Lineage {
         })
     }
 
-    /// The identity of the state.
+    /// Returns the identity of the state.
     pub(crate) fn id(self) -> StateId {
         StateId {
             bank: self.bank,

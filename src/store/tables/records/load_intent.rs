@@ -1,4 +1,4 @@
-//! The records of bulk loads that were begun.
+//! The record of an unfinished bulk load.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,26 +8,26 @@ use super::lineage::Lineage;
 /// A sorted file of a bulk load.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct LoadFile {
-    /// The name of the table that it belongs to.
+    /// The name of its table.
     pub table: String,
-    /// Its name inside the load's folder.
+    /// The name in the folder of the load.
     pub name: String,
-    /// Its size in bytes.
+    /// The size in bytes.
     pub bytes: u64,
-    /// The blake3 hash of its bytes.
+    /// The blake3 hash of the contents.
     pub hash: [u8; 32],
 }
 
-/// A bulk load whose files are complete and synced. It is finished now or at the next open, unless
-/// one of its files is not what it was.
+/// A bulk load whose files are complete and synced. It is finished now or at the next open, unless one of
+/// its files is damaged.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Intent {
-    /// The folder of the files, inside the bank's folder for loads.
+    /// The folder of the files, in the `loads` folder of the bank.
     pub folder: String,
-    /// All files, those of a table one after another.
+    /// All files, grouped by table.
     pub files: Vec<LoadFile>,
-    /// The counters that are written when all files are in.
+    /// The counters to write after all files are ingested.
     pub counters: Counters,
-    /// The identities that are written with them.
+    /// The identities to write with them.
     pub lineage: Lineage,
 }

@@ -1,4 +1,4 @@
-//! The records of the store: what one key of a table stands for.
+//! Records: the values of tables.
 
 pub mod aliases;
 pub mod component_cache;
@@ -31,33 +31,33 @@ pub use self::site_attributes::SiteDefaults;
 pub use self::undo::{BlocklistEntry, UndoRecord};
 pub use crate::tables::table::Hash128;
 
-/// Numbers batches from 1.
+/// The number of a batch, from 1.
 pub type BatchId = u32;
 
-/// Numbers refreshes from 1.
+/// The number of a refresh, from 1.
 pub type RefreshId = u32;
 
-/// What all pages of a bank share, chosen when it is created.
+/// The settings of a bank, chosen when it is created.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Settings {
-    /// What counts as a site: `bare-host`, `host` or `domain`.
+    /// The definition of a site: `bare-host`, `host` or `domain`.
     pub site_mode: String,
-    /// How URLs are normalised: `rfc3986` or `whatwg`.
+    /// The rules of URL normalisation: `rfc3986` or `whatwg`.
     pub url_rules: String,
-    /// The version of the public suffix list by which sites were told apart.
+    /// The version of the public suffix list that determines sites.
     pub suffix_list: String,
 }
 
-/// Totals over the bank, and the last number of each kind that was given out.
+/// Totals over the bank, and the last assigned numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Counters {
-    /// Rises by one with every batch and refresh; names the published checkpoint.
+    /// The number of the state; increases with every commit and names the published checkpoint.
     pub epoch: u64,
-    /// The last batch, 0 before the first.
+    /// The last batch; 0 if there is none.
     pub batch: BatchId,
-    /// The last refresh, 0 before the first.
+    /// The last refresh; 0 if there is none.
     pub refresh: RefreshId,
-    /// The id that the next new site gets.
+    /// The id of the next new site.
     pub next_site: u32,
     /// Known pages.
     pub known: u64,
@@ -69,7 +69,7 @@ pub struct Counters {
     pub spam: u64,
     /// Intra-site links.
     pub intra_links: u64,
-    /// Inter-site links; those of a row count once for every page that carries it.
+    /// Inter-site links; those of a row count once for every page of the row.
     pub inter_links: u64,
     /// Rows.
     pub rows: u64,
@@ -82,13 +82,13 @@ pub struct Counters {
 pub enum Meta {
     /// The format version of the bank.
     Format(u32),
-    /// Totals and last numbers.
+    /// Totals, and the last assigned numbers.
     Counters(Counters),
-    /// What was chosen when the bank was created.
+    /// The settings of the bank.
     Settings(Settings),
-    /// What it takes to take the last batch back.
+    /// The record for undoing the last batch.
     Undo(UndoRecord),
-    /// The secret by which names in `blocklist` are hashed.
+    /// The secret that keys the hashes of `blocklist`.
     Secret([u8; 32]),
     /// An unfinished bulk load.
     Intent(Intent),
@@ -101,14 +101,14 @@ pub enum Meta {
 pub struct SiteRecord {
     /// Host or registrable domain, in lower case and punycode.
     pub name: String,
-    /// The index that the next new page gets.
+    /// The index of the next new page.
     pub next_page: u32,
-    /// The index that the next new row gets.
+    /// The index of the next new row.
     pub next_row: u32,
-    /// The last batch that changed the site's value, a page of it or a link.
+    /// The last batch that changed the site, a page of it or a link.
     pub changed: BatchId,
-    /// The last batch that changed what cover methods see of the site: its crawled pages, the links
-    /// between them, their values, `P_uniq`.
+    /// The last batch that changed an input of cover methods: the crawled pages of the site, the links
+    /// between them, their values, or `P_uniq`.
     pub cover_changed: BatchId,
     /// Known pages.
     pub known: u32,
@@ -128,10 +128,9 @@ pub struct SiteRecord {
     pub row_links: u64,
     /// Intra-site links.
     pub intra_links: u64,
-    /// Inter-site links from the site's pages; those of a row count once for every page that
-    /// carries it.
+    /// Inter-site links from pages of the site; those of a row count once for every page of the row.
     pub inter_links: u64,
-    /// What records of sites gave. A site that has only that has no page yet.
+    /// Values that pages of the site inherit. A site may have these before it has a page.
     pub given: SiteDefaults,
     /// The sum of the qualities of known pages, in ten-thousandths.
     pub known_quality: u64,
@@ -139,35 +138,35 @@ pub struct SiteRecord {
     pub crawled_quality: u64,
 }
 
-/// What a page is to the crawler.
+/// The state of a page.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum PageState {
-    /// Only linked to, or named by a record that has nothing but attributes.
+    /// Not fetched: linked to, or named by a record with attributes only.
     Known,
-    /// Fetched: it had a record with outlinks, a digest or a fetch time.
+    /// Fetched: it has had a record with outlinks, a digest or a fetch time.
     Crawled,
     /// Reported as gone.
     Gone,
-    /// No longer linked to, and never had a record: outside the store this is no page at all. The
-    /// record stays, so that the page gets the same id when a link comes back, and so that the
-    /// evidence of older refreshes keeps its URL.
+    /// Not linked to any more, and never had a record: outside the store this is no page. The store
+    /// keeps the record, so that the page gets the same id when a link returns, and so that the evidence
+    /// of earlier refreshes keeps its URL.
     Unlinked,
-    /// An alias: it redirects to another page, or names another one as canonical, and counts as
-    /// none itself.
+    /// An alias: it redirects to another page or names another page as canonical. It does not count as a
+    /// page.
     Alias,
 }
 
 impl PageState {
-    /// Whether the page counts: known or crawled.
+    /// Returns whether the page is known or crawled.
     #[must_use]
     pub const fn is_live(self) -> bool {
         matches!(self, Self::Known | Self::Crawled)
     }
 
-    /// Its name, as in JSON.
+    /// Returns the name of the state, as in JSON.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -183,51 +182,49 @@ impl PageState {
 /// A page.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PageRecord {
-    /// The part of the URL after the site's name; sorts in the order of the site's URLs.
+    /// The part of the URL after the name of the site; sorts in the order of the URLs of the site.
     pub local: String,
-    /// What the page is to the crawler.
+    /// The state of the page.
     pub state: PageState,
-    /// The spam mark that counts: `spam_given`, or else the site's, or else none.
+    /// The effective spam mark: `spam_given`, else the default of the site, else `false`.
     pub spam: bool,
     /// Clicks.
     pub clicks: u64,
-    /// `uncrawled_outlinks` as a record gave it; `None` where none did and it is counted.
+    /// `uncrawled_outlinks` as reported by a record; `None` if no record did and links are counted.
     pub uncrawled_given: Option<u32>,
-    /// The number of the page's intra-site targets that are known and not crawled. Targets of its
-    /// row are counted with the row.
+    /// The number of known, not crawled intra-site targets. Those of its row are counted in the row.
     pub uncrawled_intra: u32,
     /// Hash of the content digest; `None` without one.
     pub digest: Option<Hash128>,
-    /// The index of the page's row on its site; `None` without inter-site links.
+    /// The index of the row of the page on its site; `None` without inter-site links.
     pub row: Option<u32>,
     /// The batch that first named the page.
     pub first_seen: BatchId,
-    /// The last batch with a record for the page; `None` for a page that is only linked to.
+    /// The last batch with a record of the page; `None` if the page is only linked to.
     pub last_seen: Option<BatchId>,
-    /// The spam mark as the page's own records gave it; `None` where none did. (Formats before 7
-    /// did not tell that from a mark that was given as `false`.)
+    /// The spam mark that a record of the page reported; `None` if none did.
     pub spam_given: Option<bool>,
-    /// The quality as the page's own records gave it, in ten-thousandths; `None` where none did.
+    /// The quality that a record of the page reported, in ten-thousandths; `None` if none did.
     pub quality_given: Option<u16>,
-    /// The quality that counts, in ten-thousandths: `quality_given`, or else the site's; `None`
-    /// where neither is there, which counts as 0.
+    /// The effective quality in ten-thousandths: `quality_given`, else the default of the site; `None`,
+    /// which counts as 0, if there is neither.
     pub quality: Option<u16>,
 }
 
 impl PageRecord {
-    /// What is left of a page that was forgotten: its id, for evidence that names it.
+    /// Creates the record of a forgotten page, which only keeps its id for evidence that refers to it.
     #[must_use]
     pub const fn nameless(first_seen: BatchId) -> Self {
         Self::unlinked(String::new(), first_seen)
     }
 
-    /// Whether the page was forgotten, so that it has no URL any more.
+    /// Returns whether the page was forgotten, so that it has no URL.
     #[must_use]
     pub const fn is_nameless(&self) -> bool {
         self.local.is_empty()
     }
 
-    /// A page that nobody links to and that never had a record.
+    /// Creates a page without links to it that never had a record.
     #[must_use]
     pub const fn unlinked(local: String, first_seen: BatchId) -> Self {
         Self {
@@ -247,51 +244,51 @@ impl PageRecord {
         }
     }
 
-    /// Works out again what the page's own records and those of its site come to.
+    /// Updates the effective spam mark and quality.
     pub fn inherit(&mut self, site: &SiteDefaults) {
-        (self.spam, self.quality) = site.over(self.spam_given, self.quality_given);
+        (self.spam, self.quality) = site.effective(self.spam_given, self.quality_given);
     }
 
-    /// The quality in ten-thousandths; 0 where there is none.
+    /// Returns the effective quality in ten-thousandths; 0 if there is none.
     #[must_use]
     pub fn quality(&self) -> u16 {
         self.quality.unwrap_or(0)
     }
 }
 
-/// The pages that carry a row.
+/// The members of a row: the pages with exactly these inter-site targets.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RowMembers {
-    /// The number of the row's targets that are known and not crawled.
+    /// The number of known, not crawled targets of the row.
     pub uncrawled: u32,
-    /// Indexes of the pages on the row's site; never empty.
+    /// The indexes of the pages on the site of the row; never empty.
     pub pages: roaring::RoaringBitmap,
 }
 
-/// How a batch is meant.
+/// The kind of a batch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum BatchKind {
-    /// The whole state: crawled pages without a record become gone.
+    /// A complete crawl: crawled pages without a record become gone.
     Snapshot,
     /// Changes.
     Delta,
-    /// The batch before it, taken back.
+    /// Undoes the previous batch.
     Undo,
-    /// Pages or sites that were forgotten on demand.
+    /// Forgets pages or sites.
     Forget,
 }
 
-/// What a batch did, in counts that do not depend on the order of its records.
+/// Counts of the effects of a batch; they do not depend on the order of its records.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct BatchCounts {
-    /// Records read, good and bad.
+    /// Records read, accepted or rejected.
     pub records: u64,
-    /// Records refused.
+    /// Records rejected.
     pub rejected: u64,
-    /// Records that another record of the batch for the same URL overruled.
+    /// Records superseded by another record of the batch for the same URL.
     pub overruled: u64,
-    /// Outlinks dropped because they were not http or https URLs.
+    /// Outlinks dropped because they are not http or https URLs.
     pub dropped_outlinks: u64,
     /// Pages that are new to the bank.
     pub born: u64,
@@ -299,7 +296,7 @@ pub struct BatchCounts {
     pub became_crawled: u64,
     /// Pages that became gone.
     pub became_gone: u64,
-    /// Pages whose links, state or attributes differ from before, new pages included.
+    /// Pages whose links, state or attributes changed, including new pages.
     pub changed: u64,
     /// Links added.
     pub links_added: u64,
@@ -307,146 +304,143 @@ pub struct BatchCounts {
     pub links_removed: u64,
 }
 
-/// A batch that was ingested.
+/// An ingested batch.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct BatchRecord {
-    /// The user's name for it.
+    /// The name that the user chose.
     pub name: String,
-    /// Snapshot or delta.
+    /// The kind of the batch.
     pub kind: BatchKind,
-    /// The inputs, as the user named them.
+    /// The inputs, as named by the user.
     pub inputs: Vec<String>,
-    /// Digest of the canonical records.
+    /// The digest of the canonical records.
     pub digest: [u8; 32],
-    /// When it was ingested, in seconds since 1970 (UTC).
+    /// The time of the ingest, in seconds since 1970 (UTC).
     pub at: u64,
-    /// How long the ingest took, in seconds.
+    /// The duration of the ingest in seconds.
     pub seconds: f64,
-    /// What the batch did.
+    /// Counts of the effects.
     pub counts: BatchCounts,
 }
 
 /// A plan: a named seed selection.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PlanRecord {
-    /// Method and parameters as JSON, which only the engine interprets.
+    /// The method and its parameters as JSON, which only the engine interprets.
     pub settings: String,
-    /// The number of the plan's last refresh.
+    /// The last refresh of the plan.
     pub last_refresh: RefreshId,
     /// The keys of the lists that the parameters name, ascending.
     pub lists: Vec<Hash128>,
 }
 
-/// One run of a plan.
+/// A run of a plan.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RefreshRecord {
-    /// The plan's name.
+    /// The name of the plan.
     pub plan: String,
-    /// The plan's method and parameters at that time, as JSON.
+    /// The method and parameters of the plan at that time, as JSON.
     pub settings: String,
     /// The last batch of the state that the refresh ran on.
     pub batch: BatchId,
-    /// When the refresh ran, in seconds since 1970 (UTC).
+    /// The time of the refresh, in seconds since 1970 (UTC).
     pub at: u64,
-    /// How long it took, in seconds.
+    /// The duration of the refresh in seconds.
     pub seconds: f64,
-    /// Whether nothing of an earlier refresh was reused.
+    /// Whether the refresh reused nothing of a previous one.
     pub cold: bool,
-    /// Whether every result is proven.
+    /// Whether every result is certified.
     pub certified: bool,
-    /// Why a result is not proven; `None` where all are.
+    /// Why a result is not certified; `None` if all are.
     pub doubt: Option<String>,
     /// Seeds selected.
     pub seeds: u32,
     /// Cores found.
     pub cores: u32,
-    /// Steps taken over from the previous refresh.
+    /// Steps reused from the previous refresh.
     pub steps_reused: u64,
     /// Steps computed.
     pub steps_recomputed: u64,
     /// Entries of rows or citers read while ranking.
     pub link_visits: u64,
-    /// Pages settled plus adjacency entries scanned, summed over all sites.
+    /// Settled pages plus scanned adjacency entries, summed over all sites.
     pub page_visits: u64,
-    /// Where its standings are; `None` for a refresh by a cover method.
+    /// The series of its page evidence; `None` for a refresh by a cover method.
     pub standings: Option<EvidenceSeries>,
-    /// For a refresh by cores: the number of weakly connected components of its graph.
+    /// The number of weakly connected components of the graph of a refresh by cores.
     pub components: u32,
     /// The keys of the lists that the parameters name, ascending.
     pub lists: Vec<Hash128>,
-    /// What policies came to, as JSON, which only the engine interprets; `None` without policies.
+    /// The result of policies as JSON, which only the engine interprets; `None` without policies.
     pub policy: Option<String>,
-    /// How many seeds the method came to, where the list is another; `None` where they are the list.
+    /// The number of seeds that the method selected; `None` if they are the final list.
     pub chosen: Option<u32>,
 }
 
-/// A core of a refresh; its scores are in `core_scores`.
+/// A core of a refresh. Its scores are in `core_scores`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct CoreRecord {
-    /// The singular value of the region that the core came from.
+    /// The largest singular value of the region that the core was extracted from.
     pub sigma: f64,
-    /// The number of links from its hubs to its authorities.
+    /// The number of links from hubs to authorities.
     pub edges: u64,
-    /// Hubs in the order in which they were taken.
+    /// The hubs in the order in which they were added.
     pub hubs: Vec<PageId>,
-    /// Authorities in the order in which they were taken.
+    /// The authorities in the order in which they were added.
     pub authorities: Vec<PageId>,
-    /// The order of additions across both sides: one bit for each, 1 for a hub, eight to a byte,
-    /// the first in the lowest bit.
+    /// The order of additions to both sides, as bits (see `member_order`).
     pub sides: Vec<u8>,
-    /// The hub that became the seed; where the core gives none, its best hub.
+    /// The hub that is the seed; if the core has no seed, its best hub.
     pub seed: PageId,
-    /// Whether the core gives a seed.
+    /// Whether the core has a seed.
     pub gives_seed: bool,
 }
 
-/// What a refresh of a cover method keeps of a site with crawled pages.
+/// The result of a refresh by a cover method for a site with crawled pages.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct CoverRecord {
-    /// The refresh that picked the site's seeds: this one, or the earlier one whose result it
-    /// took over.
+    /// The refresh that selected the seeds: this one, or the earlier one whose result it reused.
     pub since: RefreshId,
-    /// The number of seeds that the site was to have.
+    /// The seed quota of the site.
     pub seats: u32,
-    /// The ranks of its seeds, in the order in which they were picked, which is also their rank
-    /// order.
+    /// The ranks of its seeds in the order of selection, ascending.
     pub ranks: Vec<u32>,
-    /// Why the site has no more seeds.
+    /// The reason why the site has no more seeds.
     pub stop: CoverStop,
     /// The number of crawled pages of the site.
     pub crawled: u32,
-    /// The value of those pages, in millionths; `None` where it was not read.
+    /// The value of these pages in millionths; `None` if it was not computed.
     pub value: Option<i64>,
-    /// Page visits of the run that picked the seeds.
+    /// The page visits of the run that selected the seeds.
     pub page_visits: u64,
-    /// How many of the crawled pages may be seeds; `None` where that was not asked.
+    /// The number of crawled pages that may be seeds; `None` if it was not computed.
     pub allowed: Option<u32>,
-    /// How many of the seeds are pinned: the first ones.
+    /// The number of pinned seeds, which come first.
     pub pinned: u32,
 }
 
-/// Why a site got no further seed: the first reason that holds, in this order.
+/// The reason why a site has no further seed: the first one that applies, in this order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CoverStop {
-    /// No page has any value left.
+    /// No page has any remaining value.
     NoValueLeft,
-    /// No page that could be picked is left.
+    /// No candidate is left.
     NoPageLeft,
-    /// The site has all the seeds it was to have.
+    /// The quota is used up.
     Complete,
-    /// The next pick's score would not be positive.
+    /// The score of the next candidate is not positive.
     NotPositive,
 }
 
-/// Where the standings of a refresh are.
+/// The series of page evidence of a refresh.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct EvidenceSeries {
     /// The series that the refresh belongs to.
     pub series: RefreshId,
-    /// How many pages have a standing in the series, as the refresh sees it; `check` compares it.
+    /// The number of pages with evidence that the refresh sees; verified by `check`.
     pub pages: u64,
-    /// How many of these pages are in components.
+    /// The number of these pages in components.
     pub counted: u64,
 }
 
@@ -457,7 +451,7 @@ impl Value for RowMembers {
     }
     fn decode(mut bytes: &[u8]) -> Result<Self, Malformed> {
         let uncrawled = u32::try_from(codec::take_varint(&mut bytes)?)
-            .map_err(|_| Malformed("count of uncrawled targets is too large".to_owned()))?;
+            .map_err(|_| Malformed("count of uncrawled targets exceeds 32 bits".to_owned()))?;
         let pages = codec::take_bitmap(bytes)?;
         Ok(Self { uncrawled, pages })
     }

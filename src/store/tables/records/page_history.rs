@@ -1,14 +1,12 @@
-//! What a batch overwrites of a page's standing, kept so that the standing after any earlier batch
-//! can be told.
+//! History of the state, the spam mark and the row of pages, and of rows.
 //!
-//! Here a page's standing is its state, its spam mark and its row. The record of a page holds the
-//! present one. Where a batch changes it, the previous one goes to `page_history` under the batch,
-//! and the set of these pages to `page_sets`; a row that no page carries any longer goes to
-//! `removed_rows`, since row ids are never given out twice. So the standing after batch b is the one
-//! saved by the first later batch that changed it, or else the present one.
+//! The record of a page has the current values. A batch that changes one of them stores the previous ones
+//! in `page_history`, and the set of these pages in `page_sets`. A row that no page has any more moves to
+//! `removed_rows`; row ids are never reused. So the values after batch b are those stored by the first
+//! later batch that changed them, else the current ones.
 //!
-//! Size: some ten bytes for each page whose standing a batch changes, the targets of each row that
-//! it deletes, and the set. New pages take nothing: their `first_seen` is enough.
+//! Size: some ten bytes for each page that a batch changes, the targets of each removed row, and the set.
+//! New pages take nothing: their `first_seen` is enough.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,24 +15,23 @@ use crate::tables::codec::{self, Malformed};
 use crate::tables::table::{Value, record_values};
 use seedbank_algorithms::page::PageId;
 
-/// The standing that a page had before a batch.
+/// The values of a page before a batch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PreviousPage {
-    /// What the page was to the crawler.
+    /// The state.
     pub state: PageState,
     /// The spam mark.
     pub spam: bool,
-    /// The index of the page's row on its site, in `rows` or `removed_rows`; `None` where it had
-    /// none.
+    /// The index of its row on its site, in `rows` or `removed_rows`; `None` if it had none.
     pub row: Option<u32>,
 }
 
-/// A row that no page carries any longer.
+/// A row that no page has any more.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RemovedRow {
-    /// The batch that took it from its last page.
+    /// The batch that removed it from its last page.
     pub until: BatchId,
-    /// Its targets, ascending.
+    /// The targets, ascending.
     pub targets: Vec<PageId>,
 }
 
@@ -46,21 +43,22 @@ impl Value for RemovedRow {
     }
     fn decode(mut bytes: &[u8]) -> Result<Self, Malformed> {
         let until = u32::try_from(codec::take_varint(&mut bytes)?)
-            .map_err(|_| Malformed("batch is not a number of 32 bits".to_owned()))?;
+            .map_err(|_| Malformed("number of a batch exceeds 32 bits".to_owned()))?;
         let targets = Vec::<PageId>::decode(bytes)?;
         Ok(Self { until, targets })
     }
 }
 
-/// The old seed that a seed replaced.
+/// The previous seed that a seed replaced.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Succession {
-    /// The old seed.
+    /// The previous seed.
     pub page: PageId,
-    /// Whether the successor was another hub of the old seed's core; if `false`, it was the page
-    /// with the most similar row.
+    /// Whether the successor was another hub of the same core; if `false`, the page with the most similar
+    /// row.
     pub same_core: bool,
-    /// Jaccard similarity, from 0 to 1, of the successor's row and the old seed's last one.
+    /// The Jaccard similarity, from 0 to 1, of the row of the successor and the last row of the previous
+    /// seed.
     pub similarity: f64,
 }
 

@@ -1,4 +1,4 @@
-//! Seeds of a refresh, each with why it was selected, and the list where it is another.
+//! Seeds of a refresh with their evidence, and entries of final lists.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,42 +14,40 @@ use super::RefreshId;
 pub struct SeedRecord {
     /// The page.
     pub page: PageId,
-    /// Why it was selected.
+    /// The reason for its selection.
     pub evidence: SeedEvidence,
-    /// The old seed that this one replaced, where the plan keeps the list stable; else `None`.
+    /// The previous seed that this one replaced, if the plan keeps the list stable; else `None`.
     pub succeeds: Option<Succession>,
 }
 
-/// Why a seed was selected.
+/// The reason for the selection of a seed.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum SeedEvidence {
-    /// It is the chosen hub of a core.
+    /// It is the selected hub of a core.
     Core {
-        /// The core's rank.
+        /// The rank of the core.
         core: u32,
-        /// The core's sigma.
+        /// The sigma of the core.
         sigma: f64,
-        /// The seed's hub score, L2-normalised over pages.
+        /// The hub score, L2-normalised over pages.
         hub_score: f64,
     },
-    /// It covers value on its site.
+    /// It covers pages of its site.
     Cover(CoverEvidence),
-    /// It reaches value on the whole web.
+    /// It reaches pages of the whole web.
     Web(WebEvidence),
-    /// A policy has it on the list, and the method has nothing to say of it: it is pinned, or stays
-    /// since no more of the list may change.
+    /// A policy put it on the list, not the method: it is pinned, or stays because of the limit on changes.
     ByPolicy,
 }
 
-/// A place of a list that is not what the method came to, since no more of it may change.
+/// An entry of a final list that differs from the selected seeds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FinalListEntry {
     /// The page.
     pub page: PageId,
-    /// Its rank among the seeds that the method came to; `None` where it stays on the list without
-    /// being one of them.
+    /// Its rank among the seeds that the method selected; `None` if it was not selected.
     pub chosen: Option<u32>,
-    /// The last refresh of the plan in which the method came to it.
+    /// The last refresh of the plan in which the method selected it.
     pub last_chosen: RefreshId,
 }
 

@@ -1,23 +1,22 @@
-//! What records of sites give, and what it comes to on pages.
+//! Attributes of sites that pages inherit.
 
 use serde::{Deserialize, Serialize};
 
-/// What records of sites gave of a site; `None` where none did, or where it was taken away.
+/// Attributes of a site as reported by records of sites; `None` if not reported or withdrawn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct SiteDefaults {
-    /// The quality of pages that have none of their own, in ten-thousandths.
+    /// The quality of pages without one of their own, in ten-thousandths.
     pub quality: Option<u16>,
-    /// The spam mark of pages whose records do not say.
+    /// The spam mark of pages without one of their own.
     pub spam: Option<bool>,
-    /// The most pages of the site that a crawl should take.
+    /// The maximum number of pages of the site that a crawl should fetch.
     pub quota: Option<u32>,
 }
 
 impl SiteDefaults {
-    /// The spam mark and the quality that count for a page of the site, by what the page's own
-    /// records gave.
+    /// Returns the effective spam mark and quality of a page with these own values.
     #[must_use]
-    pub const fn over(&self, spam: Option<bool>, quality: Option<u16>) -> (bool, Option<u16>) {
+    pub const fn effective(&self, spam: Option<bool>, quality: Option<u16>) -> (bool, Option<u16>) {
         let spam = match (spam, self.spam) {
             (Some(spam), _) | (None, Some(spam)) => spam,
             (None, None) => false,

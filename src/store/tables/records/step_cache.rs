@@ -1,4 +1,4 @@
-//! What the last refresh of a plan kept of its steps within a bound, for the next one.
+//! Cached steps of the last refresh of a plan within a bound.
 
 use roaring::RoaringBitmap;
 use serde::{Deserialize, Serialize};
@@ -7,21 +7,21 @@ use crate::tables::codec::{self, Malformed};
 use crate::tables::table::Value;
 use seedbank_algorithms::page::PageId;
 
-/// What is kept of a step: scores and weights of groups of authorities on their grids (`rank::coarse`).
-/// At rank 0, where there is no step, stand the groups, for all steps of the refresh.
+/// A cached step: the quantized scores and weights of groups of authorities. The record at rank 0 has the
+/// groups of all steps of the refresh instead.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct StepCacheRecord {
-    /// At rank 0 the pages that are in a group, ascending; else none.
+    /// At rank 0 the grouped pages, ascending; else empty.
     pub pages: Vec<PageId>,
     /// The group of each of these pages, from 0.
     pub groups: Vec<u32>,
-    /// Scores that are not 0, by group, ascending.
+    /// Scores other than 0, by group, ascending.
     pub scores: Vec<(u32, u8)>,
     /// Weights above 1, by group, ascending.
     pub weights: Vec<(u32, u16)>,
 }
 
-/// The bytes of it: the pages and their groups; sets of groups, and their codes.
+/// The encoded form: pages and their groups; sets of groups, and their codes.
 #[derive(Serialize, Deserialize)]
 struct Packed {
     pages: Vec<u8>,
@@ -30,17 +30,19 @@ struct Packed {
     weights: (Vec<u8>, Vec<u16>),
 }
 
-fn packed<T: Copy>(of: &[(u32, T)]) -> Result<(Vec<u8>, Vec<T>), Malformed> {
-    let groups: RoaringBitmap = of.iter().map(|(group, _)| *group).collect();
+fn packed<T: Copy>(entries: &[(u32, T)]) -> Result<(Vec<u8>, Vec<T>), Malformed> {
+    let groups: RoaringBitmap = entries.iter().map(|(group, _)| *group).collect();
     let mut bytes = Vec::new();
     codec::put_bitmap(&groups, &mut bytes)?;
-    Ok((bytes, of.iter().map(|(_, code)| *code).collect()))
+    Ok((bytes, entries.iter().map(|(_, code)| *code).collect()))
 }
 
-fn unpacked<T>((groups, codes): (Vec<u8>, Vec<T>)) -> Result<Vec<(u32, T)>, Malformed> {
-    let groups = codec::take_bitmap(&groups)?;
+fn unpacked<T>(groups: &[u8], codes: Vec<T>) -> Result<Vec<(u32, T)>, Malformed> {
+    let groups = codec::take_bitmap(groups)?;
     if groups.len() != codes.len() as u64 {
-        return Err(Malformed("it has other groups than codes".to_owned()));
+        return Err(Malformed(
+            "the number of groups differs from the number of codes".to_owned(),
+        ));
     }
     Ok(groups.iter().zip(codes).collect())
 }
@@ -63,13 +65,13 @@ impl Value for StepCacheRecord {
         let pages: Vec<PageId> = Value::decode(&packed.pages)?;
         let is_group = |group: &u32| (*group as usize) < pages.len();
         if pages.len() != packed.groups.len() || !packed.groups.iter().all(is_group) {
-            return Err(Malformed("it has other pages than groups".to_owned()));
+            return Err(Malformed("pages and groups do not match".to_owned()));
         }
         Ok(Self {
             pages,
             groups: packed.groups,
-            scores: unpacked(packed.scores)?,
-            weights: unpacked(packed.weights)?,
+            scores: unpacked(&packed.scores.0, packed.scores.1)?,
+            weights: unpacked(&packed.weights.0, packed.weights.1)?,
         })
     }
 }
@@ -93,7 +95,7 @@ mod tests {
             assert!(StepCacheRecord::decode(&bytes[..cut]).is_err());
         }
         let (groups, _) = packed(&record.scores).unwrap();
-        assert!(unpacked((groups, vec![1_u8])).is_err());
+        assert!(unpacked(&groups, vec![1_u8]).is_err());
         let fewer = StepCacheRecord {
             groups: vec![1],
             ..record

@@ -1,11 +1,11 @@
-//! What the last batch overwrote, whole, so that it can be taken back.
+//! Records for undoing the last batch, and of the blocklist.
 //!
-//! `undo` has an entry for each entry of sites, pages and links that the batch wrote: what was there
-//! before, or that nothing was. Entries of earlier batches are deleted with the commit of the next
-//! one. The first batch of a bank overwrites nothing: it is taken back by what is there.
+//! `undo` has an entry for each entry of sites, pages and links that the batch wrote: the previous value,
+//! or that there was none. The commit of the next batch deletes them. The first batch of a bank has no
+//! entries: undoing it deletes everything.
 //!
-//! Size: the former values of what the batch wrote. A batch that replaces most of a bank takes as
-//! much again as the bank, until the next one; one that brings new pages takes their keys.
+//! Size: the previous values. A batch that replaces most of a bank doubles its size until the next batch;
+//! one with new pages takes their keys.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,14 +13,14 @@ use super::{BatchId, Counters};
 use crate::tables::codec::Malformed;
 use crate::tables::table::{Key, Value};
 
-/// The key of what a batch overwrote: an entry of another table.
+/// The key of a previous value: a key of another table.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UndoKey {
     /// The batch.
     pub batch: BatchId,
-    /// The table, by its number in the list of all.
+    /// The number of the table in the list of all tables.
     pub table: u8,
-    /// The key there.
+    /// The key in that table.
     pub key: Vec<u8>,
 }
 
@@ -41,7 +41,7 @@ impl Key for UndoKey {
     }
 }
 
-/// The bytes that an entry had before a batch; `None` where there was none.
+/// The previous value of an entry; `None` if there was none.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Overwritten(pub Option<Vec<u8>>);
 
@@ -49,9 +49,9 @@ const NOTHING: u8 = 0;
 const VALUE: u8 = 1;
 
 impl Overwritten {
-    /// Appends the value of `undo` for these former bytes.
-    pub(crate) fn put(former: Option<&[u8]>, out: &mut Vec<u8>) {
-        match former {
+    /// Appends the encoded form of a previous value.
+    pub(crate) fn put(previous: Option<&[u8]>, out: &mut Vec<u8>) {
+        match previous {
             None => out.push(NOTHING),
             Some(value) => {
                 out.push(VALUE);
@@ -70,41 +70,41 @@ impl Value for Overwritten {
         match bytes.split_first() {
             Some((&NOTHING, [])) => Ok(Self(None)),
             Some((&VALUE, value)) => Ok(Self(Some(value.to_vec()))),
-            _ => Err(Malformed("it is not a previous value".to_owned())),
+            _ => Err(Malformed("expected a previous value".to_owned())),
         }
     }
 }
 
-/// What it takes to take the last batch back, besides the entries of `undo`.
+/// The summary of the entries of `undo`, and the counters before the batch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct UndoRecord {
     /// The batch.
     pub batch: BatchId,
-    /// The counters before it.
+    /// The counters before the batch.
     pub before: Counters,
-    /// Entries of `undo`; none where the batch was the bank's first.
+    /// The number of entries; 0 if the batch was the first one of the bank.
     pub entries: u64,
-    /// The bytes of their keys and values.
+    /// The size of their keys and values in bytes.
     pub bytes: u64,
     /// The wrapping sum of their hashes.
     pub sum: u64,
 }
 
 impl UndoRecord {
-    /// Whether there was nothing before the batch, so that all there is came with it.
+    /// Returns whether the batch was the first one of the bank.
     #[must_use]
     pub fn is_first(&self) -> bool {
         self.before.batch == 0
     }
 
-    /// Counts an entry that was read.
-    pub(crate) fn add(&mut self, key: &UndoKey, former: Option<&[u8]>) {
+    /// Counts a decoded entry.
+    pub(crate) fn add(&mut self, key: &UndoKey, previous: Option<&[u8]>) {
         let mut value = Vec::new();
-        Overwritten::put(former, &mut value);
+        Overwritten::put(previous, &mut value);
         self.count(&key.bytes(), &value);
     }
 
-    /// Counts an entry.
+    /// Counts an encoded entry.
     pub(crate) fn count(&mut self, key: &[u8], value: &[u8]) {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&(key.len() as u64).to_be_bytes());
@@ -118,12 +118,12 @@ impl UndoRecord {
     }
 }
 
-/// What is not to come back, once it was forgotten: a page or a site, by the keyed hash of its name.
+/// A forgotten page or site that later batches reject, by the keyed hash of its name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct BlocklistEntry {
-    /// Whether it is a whole site.
+    /// Whether it is a site.
     pub site: bool,
-    /// The batch by which it was forgotten.
+    /// The batch that forgot it.
     pub batch: BatchId,
 }
 
