@@ -13,7 +13,7 @@ pub(super) struct Held {
     pub(super) turnovers: Turnovers,
 }
 
-/// TableGroup the published state open between requests, as long as no later one is published.
+/// Holds the published state open between requests, as long as no later one is published.
 pub(super) struct Shelf {
     bank: Bank,
     held: Mutex<Option<Arc<Held>>>,

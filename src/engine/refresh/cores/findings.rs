@@ -80,7 +80,7 @@ impl Findings {
             (name, finding)
         });
         let origins = selection.origins.iter();
-        let origins = origins.map(|origin| origin.map(CoreOrigin::of_packed));
+        let origins = origins.map(|origin| origin.map(CoreOrigin::from_packed));
         Self {
             of_graph: of_graph.collect(),
             cores: origins
@@ -208,7 +208,7 @@ fn put_all(
     for (&name, record) in new.iter().filter(|(name, _)| !same.contains(*name)) {
         changes.put(&tables::COMPONENT_CACHE, &(series, name), record)?;
     }
-    let keys = new.iter().map(|(&name, record)| record.order(series, name));
+    let keys = new.iter().map(|(&name, record)| record.order_key(series, name));
     let mut missing: BTreeMap<Vec<u8>, ComponentOrderKey> = keys.map(|key| (key.bytes(), key)).collect();
     for key in keys_of(store, &tables::COMPONENT_CACHE_ORDER, series)? {
         if missing.remove(&key.bytes()).is_none() {
@@ -239,7 +239,7 @@ fn replace(
     if old == new {
         return Ok(());
     }
-    let order = |record: &ComponentRecord| record.order(series, component);
+    let order = |record: &ComponentRecord| record.order_key(series, component);
     let (before, after) = (old.map(order), new.map(order));
     if before != after {
         if let Some(key) = before {

@@ -188,7 +188,7 @@ impl<'a> KeptCores<'a> {
     ) -> Result<KnownComponent, EngineError> {
         let mut known = self.absent(hubs, record, is_in_it)?;
         for core in &mut known.cores {
-            let origin = CoreOrigin::of_packed(core.origin.unwrap_or_default());
+            let origin = CoreOrigin::from_packed(core.origin.unwrap_or_default());
             let of = self.earlier.series;
             let near = self
                 .store
@@ -216,7 +216,7 @@ impl<'a> KeptCores<'a> {
     ) -> Result<KnownComponent, EngineError> {
         let mut cores = Vec::new();
         if !is_bound(record.next) {
-            return Err(self.damaged(CoreOrigin::of_packed(0)));
+            return Err(self.damaged(CoreOrigin::from_packed(0)));
         }
         for ComponentCore { origin, sigma } in &record.cores {
             let damaged = self.damaged(*origin);
@@ -263,7 +263,7 @@ impl<'a> KeptCores<'a> {
             Some(ahead) => {
                 let best = hubs.number(ahead.best).filter(|best| is_in_it(*best));
                 let known = best.filter(|_| ahead.fits(record.next));
-                let best = known.ok_or_else(|| self.damaged(CoreOrigin::of_packed(0)))?;
+                let best = known.ok_or_else(|| self.damaged(CoreOrigin::from_packed(0)))?;
                 Some((ahead.sigma, best))
             }
         };

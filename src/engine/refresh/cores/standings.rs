@@ -18,7 +18,7 @@ use seedbank_store::{Changes, Store, StoreError};
 /// A site and a block of its page indexes.
 type BlockPlace = (SiteId, u32);
 
-/// PageEvidenceBlock on their way to the store. For a core that the new refresh computed, the refresh in
+/// Page evidence on its way to the store. For a core that the new refresh computed, the refresh in
 /// the origin is still 0.
 pub(crate) enum NewStandings {
     /// The standings of all pages.
@@ -93,7 +93,7 @@ impl<'a> Source<'a> {
     fn near(&self, near: Nearness, hub: bool) -> CoreProximity {
         let rank = near.core;
         let origin = self.selection.origins.get(rank as usize - 1);
-        let origin = origin.copied().flatten().map(CoreOrigin::of_packed);
+        let origin = origin.copied().flatten().map(CoreOrigin::from_packed);
         CoreProximity {
             core: origin.unwrap_or(CoreOrigin { refresh: 0, rank }),
             hub,

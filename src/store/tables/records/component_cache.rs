@@ -1,19 +1,17 @@
-//! The ledger: what a refresh by cores leaves to the next one of its plan, besides its cores and
-//! their scores, by weakly connected component of the graph that it ran on (see
-//! `cores::Ledger` of the algorithms).
+//! Results of a refresh by cores that are cached for the next refresh of the plan, by weakly connected
+//! component of the graph.
 //!
 //! ```text
-//! components       (series, component)         what was found in it
-//! component_order  (series, bound, component)  the same components, the densest first
-//! near_cores       (series, origin of a core)  what was near the core
-//! core_origins     (refresh, origin of a core) its rank in that refresh
+//! component_cache        (series, component)         the cores of the component
+//! component_cache_order  (series, bound, component)  index of the components, the largest bound first
+//! near_core_cache        (series, origin of a core)  the pages near the core
+//! core_origins           (refresh, origin of a core) the rank of the core in that refresh
 //! ```
 //!
-//! A component is named by the smallest id of its pages, which stays the same while other pages
-//! come and go; the component of a page is in its standing. All of it is as the last refresh of a
-//! plan left it, and only what changed is written. That is why a core is named by its *origin*, the
-//! refresh that computed it and its rank there: later refreshes that take the core over keep the
-//! origin, while its rank changes with what is found elsewhere.
+//! A component is named by the smallest id of its pages, which stays the same while other pages come and
+//! go; `page_evidence` has the component of a page. The cache has the results of the last refresh of a plan,
+//! and a refresh writes only what changed. So a core is named by its *origin*, the refresh that computed it
+//! and its rank there: refreshes that reuse the core keep the origin, while its rank may change.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,29 +19,29 @@ use super::{Hash128, RefreshId};
 use crate::tables::table::{Key, record_values};
 use seedbank_algorithms::page::PageId;
 
-/// Which refresh computed a core, and its rank there, from 1.
+/// The origin of a core: the refresh that computed it, and its rank there.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct CoreOrigin {
-    /// The refresh; 0 while it has no number yet.
+    /// The refresh; 0 while the refresh has no number.
     pub refresh: RefreshId,
-    /// The core's rank in that refresh, from 1.
+    /// The rank of the core in that refresh, from 1.
     pub rank: u32,
 }
 
 impl CoreOrigin {
-    /// The refresh and the rank in one number.
+    /// Packs the refresh and the rank into one number.
     #[must_use]
     pub fn packed(self) -> u64 {
         u64::from(self.refresh) << 32 | u64::from(self.rank)
     }
 
-    /// The origin that [`packed`](Self::packed) made this number of.
+    /// Unpacks a number that [`packed`](Self::packed) returned.
     #[must_use]
     #[expect(
         clippy::cast_possible_truncation,
-        reason = "the halves are what is asked for"
+        reason = "splits the number into its halves"
     )]
-    pub const fn of_packed(packed: u64) -> Self {
+    pub const fn from_packed(packed: u64) -> Self {
         Self {
             refresh: (packed >> 32) as u32,
             rank: packed as u32,
@@ -51,33 +49,33 @@ impl CoreOrigin {
     }
 }
 
-/// What a refresh found in a component.
+/// The cached results of a component.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ComponentRecord {
-    /// A hash of the component's pages and links.
+    /// The hash of the pages and links of the component.
     pub fingerprint: Hash128,
-    /// The number of pages in the component.
+    /// The number of pages.
     pub pages: u32,
-    /// The component's cores that may be taken over, in order.
+    /// The reusable cores in order.
     pub cores: Vec<ComponentCore>,
-    /// An upper bound on the largest sigma in what is left of the component after those cores.
+    /// An upper bound on the largest sigma of the component without these cores.
     pub next: f64,
-    /// The next step, where it is known but its core is not.
+    /// The next step, if it is known but its core is not stored.
     pub ahead: Option<NextStep>,
 }
 
-/// A step whose core is not kept.
+/// A step whose core is not stored.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct NextStep {
-    /// The step's sigma.
+    /// The sigma of the step.
     pub sigma: f64,
-    /// The step's best authority.
+    /// The best authority of the step.
     pub best: PageId,
 }
 
 impl NextStep {
-    /// Whether this can be the next step where `next` bounds what is left: the two agree to within
-    /// the precision to which sigma is proved.
+    /// Returns whether the sigma of the step equals the bound `next` within the precision of certified
+    /// sigmas.
     #[must_use]
     pub fn fits(&self, next: f64) -> bool {
         self.sigma > 0.0 && (next / self.sigma - 1.0).abs() <= 2e-6
@@ -85,16 +83,16 @@ impl NextStep {
 }
 
 impl ComponentRecord {
-    /// An upper bound on the largest sigma in the component.
+    /// Returns an upper bound on the largest sigma in the component.
     #[must_use]
     pub fn bound(&self) -> f64 {
         let first = self.cores.first();
         first.map_or(self.next, |core| core.sigma.max(self.next))
     }
 
-    /// The component's place among those of a series.
+    /// Returns the key of the component in `component_cache_order`.
     #[must_use]
-    pub fn order(&self, series: RefreshId, component: PageId) -> ComponentOrderKey {
+    pub fn order_key(&self, series: RefreshId, component: PageId) -> ComponentOrderKey {
         ComponentOrderKey {
             series,
             bound: self.bound(),
@@ -106,26 +104,26 @@ impl ComponentRecord {
 /// A core of a component.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ComponentCore {
-    /// The core's name: where it was computed.
+    /// The origin of the core.
     pub origin: CoreOrigin,
-    /// The core's sigma.
+    /// The sigma of the core.
     pub sigma: f64,
 }
 
-/// Groups of alike pages that were near a core and near no earlier core of its component.
+/// Groups of pages that were near a core, and near no earlier core of its component.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct NearGroups(pub Vec<NearGroup>);
 
-/// Pages with the same links that were near a core.
+/// A group of pages with the same links that were near a core.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct NearGroup {
-    /// One of the pages.
+    /// A page of the group.
     pub page: PageId,
-    /// Whether they were near as hubs; if `false`, as authorities.
+    /// Whether the pages were near as hubs; if `false`, as authorities.
     pub hub: bool,
-    /// How many pages of the core, on the other side, each of them is linked with.
+    /// The number of pages on the other side of the core that each page is linked with.
     pub links: u32,
-    /// The score of each of them in the region that the core came from.
+    /// The score of each page in the region that the core was extracted from.
     pub score: f64,
 }
 
@@ -134,7 +132,7 @@ pub struct NearGroup {
 pub struct ComponentOrderKey {
     /// The series.
     pub series: RefreshId,
-    /// The upper bound on the component's sigmas; not negative.
+    /// The upper bound on the sigmas of the component; not negative.
     pub bound: f64,
     /// The component.
     pub component: PageId,
@@ -161,7 +159,7 @@ impl Key for ComponentOrderKey {
 pub struct CoreOriginKey {
     /// The refresh for `core_origins`, the series for `near_core_cache`.
     pub of: RefreshId,
-    /// The core's name: where it was computed.
+    /// The origin of the core.
     pub origin: CoreOrigin,
 }
 
@@ -199,7 +197,7 @@ mod tests {
         #[test]
         fn origins_come_back(refresh: u32, rank: u32, of: u32) {
             let origin = CoreOrigin { refresh, rank };
-            prop_assert_eq!(CoreOrigin::of_packed(origin.packed()), origin);
+            prop_assert_eq!(CoreOrigin::from_packed(origin.packed()), origin);
             let key = CoreOriginKey { of, origin };
             prop_assert_eq!(CoreOriginKey::take(&key.bytes()), Some(key));
         }

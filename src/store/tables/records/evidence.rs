@@ -1,18 +1,17 @@
-//! Evidence: what a refresh keeps so that it can be told of any page why it is a seed, or why not,
-//! without reading links.
+//! Evidence of refreshes: it explains for any page why it is a seed, or why not, without reading links.
 //!
 //! ```text
-//! members        (refresh, page)                 pages of cores: role, place, score
-//! core_evidence  (refresh, core)                 what a core is compared by, in one small record
-//! standings      (series, site, block, refresh)  pages on inter-site links: component, row sums, nearness
-//! reach          (refresh, site, block)          crawled pages: covered by which pick, or scores
+//! core_members   (refresh, page)                 pages of cores: role, position, score
+//! core_evidence  (refresh, core)                 a summary of a core for comparisons
+//! page_evidence  (series, site, block, refresh)  pages with inter-site links: component, row sums, proximity
+//! reach          (refresh, site, block)          crawled pages: the covering seed, or a score
 //! ```
 //!
-//! PageEvidenceBlock change little from refresh to refresh, so a block is written only where it changed.
-//! The refreshes of a plan form a *series*, named by its first one: a refresh reads the last block
-//! of its series that is no later than itself. The newest keys come first, so that this is one
-//! read. A block that lost its last page is written as an empty value. `reach` is kept under the
-//! refresh that picked a site's seeds, as are the covered sets in `page_sets`.
+//! Page evidence changes little between refreshes, so a block is written only if it changed. The refreshes
+//! of a plan form a *series*, named by its first one: a refresh reads the latest block of its series that is
+//! not later than itself. The latest keys come first, so this is one read. A block that lost its last page
+//! is written as an empty value. `reach` and the covered sets in `page_sets` are stored under the refresh
+//! that selected the seeds.
 
 use serde::{Deserialize, Serialize};
 
@@ -26,29 +25,29 @@ use seedbank_algorithms::page::{PageId, SiteId};
 /// A page of a core.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Member {
-    /// The core's rank.
+    /// The rank of the core.
     pub core: u32,
-    /// The page's place among the hubs; `None` if it is no hub.
+    /// The position among the hubs; `None` if the page is no hub.
     pub hub: Option<SidePlace>,
-    /// The page's place among the authorities; `None` if it is no authority.
+    /// The position among the authorities; `None` if the page is no authority.
     pub authority: Option<SidePlace>,
 }
 
-/// A page's place on one side of a core.
+/// The position of a page on one side of a core.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct SidePlace {
-    /// The place in the order in which the side was taken, from 1.
+    /// The position in the order of extraction, from 1.
     pub taken: u32,
-    /// The place by score, from 1; ties are broken by URL.
+    /// The position by score, from 1; ties are broken by URL.
     pub rank: u32,
     /// The score, L2-normalised over pages.
     pub score: f64,
 }
 
-/// The figures by which one core is compared with others.
+/// A summary of a core, for comparisons with others.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct CoreEvidence {
-    /// The core's sigma.
+    /// The sigma of the core.
     pub sigma: f64,
     /// Links from its hubs to its authorities.
     pub edges: u64,
@@ -56,79 +55,78 @@ pub struct CoreEvidence {
     pub hubs: u32,
     /// The number of authorities.
     pub authorities: u32,
-    /// The number of sites that its authorities are on.
+    /// The number of sites of its authorities.
     pub authority_sites: u32,
-    /// The hub that became the seed; where the core gives none, its best hub.
+    /// The hub that is the seed; if the core has no seed, its best hub.
     pub seed: PageId,
-    /// Whether the core gives a seed.
+    /// Whether the core has a seed.
     pub gives_seed: bool,
-    /// The seed's place among the hubs.
+    /// The position of the seed among the hubs.
     pub seed_place: SidePlace,
-    /// The first refresh of the unbroken run in which the seed has been one.
+    /// The first of the consecutive refreshes in which this page is a seed.
     pub since: RefreshId,
-    /// The number of the core's authorities that the seed links to.
+    /// The number of authorities of the core that the seed links to.
     pub leads_to: u32,
-    /// The number of sites that those authorities are on.
+    /// The number of sites of these authorities.
     pub leads_to_sites: u32,
-    /// Those of them that were taken first, at most three.
+    /// The first of these authorities in the order of extraction, at most three.
     pub first: Vec<PageId>,
-    /// The best hub other than the seed, with its score; `None` where the seed is the only hub.
+    /// The best hub other than the seed, with its score; `None` if the seed is the only hub.
     pub runner_up: Option<(PageId, f64)>,
-    /// The hub with the lowest score (ties: the last by URL), with its score.
+    /// The hub with the lowest score (of equal ones, the last by URL), with its score.
     pub weakest_hub: (PageId, f64),
-    /// The authority with the lowest score (ties: the last by URL), with its score.
+    /// The authority with the lowest score (of equal ones, the last by URL), with its score.
     pub weakest_authority: (PageId, f64),
-    /// How many links with the core's authorities one more hub would need.
+    /// The number of links to authorities of the core that another hub would need.
     pub hub_needs: u64,
-    /// How many links with the core's hubs one more authority would need.
+    /// The number of links from hubs of the core that another authority would need.
     pub authority_needs: u64,
 }
 
-/// What became of a page with inter-site links in the graph that a refresh started from.
+/// Evidence for a page with inter-site links in a refresh by cores.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct PageEvidence {
-    /// Whether the page took part, and its row sums.
+    /// Whether the page is in the graph, and its row sums.
     pub links: LinkStatus,
-    /// The first core that pages with the same links were near; meaningless for a page of a core.
+    /// The first core that the pages with the same links were near; meaningless for a page of a core.
     pub near: Option<Near>,
 }
 
-/// How a page's inter-site links count.
+/// Whether a page is in the graph of a refresh.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LinkStatus {
-    /// Left out as spam.
+    /// Excluded as spam.
     Spam,
-    /// Left out as gone.
+    /// Excluded as gone.
     Gone,
-    /// Left out as not crawled.
+    /// Excluded as not crawled.
     NotCrawled,
-    /// Left out by a list of the plan.
+    /// Excluded by a list of the plan.
     Excluded,
-    /// Every page at the other end was left out.
+    /// All pages at the other ends of its links are excluded.
     Isolated,
-    /// The page took part.
+    /// In the graph.
     Counted {
-        /// The page's weakly connected component, named by the smallest id of the pages in it.
+        /// The weakly connected component of the page, named by the smallest id of its pages.
         component: PageId,
-        /// The sum of the outdegrees of the hubs that link to the page; 0 where none does.
+        /// The sum of the outdegrees of the hubs that link to the page; 0 if there are none.
         as_authority: u64,
-        /// The sum of the indegrees of the authorities that the page links to; 0 where there are
-        /// none.
+        /// The sum of the indegrees of the authorities that the page links to; 0 if there are none.
         as_hub: u64,
     },
 }
 
-/// How near a page was to a core that was found without it.
+/// The proximity of a page to a core that it is not a member of.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct CoreProximity {
-    /// The first of the cores that the page was near, by its origin. Where the refresh in question
-    /// has no core of that origin, the page was near none.
+    /// The origin of the first core that the page was near. If the refresh has no core with this origin,
+    /// the page was near none.
     pub core: CoreOrigin,
     /// Whether the page was near as a hub; if `false`, as an authority.
     pub hub: bool,
-    /// The number of links with pages of the core on the other side.
+    /// The number of links with pages on the other side of the core.
     pub links: u32,
-    /// The page's score, in that role, in the region that the core came from.
+    /// The score of the page in that role, in the region that the core was extracted from.
     pub score: f64,
 }
 
@@ -137,7 +135,7 @@ const NEAR_HUB: u8 = 16;
 
 fn take_u32(bytes: &mut &[u8]) -> Result<u32, Malformed> {
     u32::try_from(codec::take_varint(bytes)?)
-        .map_err(|_| Malformed("number is not one of 32 bits".to_owned()))
+        .map_err(|_| Malformed("number exceeds 32 bits".to_owned()))
 }
 
 fn take_tag(bytes: &mut &[u8]) -> Result<u8, Malformed> {
@@ -151,13 +149,13 @@ fn take_tag(bytes: &mut &[u8]) -> Result<u8, Malformed> {
 fn take_score(bytes: &mut &[u8]) -> Result<f64, Malformed> {
     let (score, rest) = bytes
         .split_first_chunk::<8>()
-        .ok_or_else(|| Malformed("score is cut off".to_owned()))?;
+        .ok_or_else(|| Malformed("score is truncated".to_owned()))?;
     *bytes = rest;
     let score = f64::from_le_bytes(*score);
     if score.is_finite() {
         Ok(score)
     } else {
-        Err(Malformed("a score is not a number".to_owned()))
+        Err(Malformed("a score is not finite".to_owned()))
     }
 }
 
@@ -207,7 +205,7 @@ impl Fact for PageEvidence {
                 as_hub: codec::take_varint(bytes)?,
             },
             5 => LinkStatus::Excluded,
-            _ => return Err(Malformed("unknown kind of standing".to_owned())),
+            _ => return Err(Malformed("unknown kind of page evidence".to_owned())),
         };
         let near = match tag & !7 {
             0 => None,
@@ -220,34 +218,33 @@ impl Fact for PageEvidence {
                 links: take_u32(bytes)?,
                 score: take_score(bytes)?,
             }),
-            _ => return Err(Malformed("unknown kind of standing".to_owned())),
+            _ => return Err(Malformed("unknown kind of page evidence".to_owned())),
         };
         Ok(Self { links, near })
     }
 }
 
-/// What became of a page when the seeds of its site, or of the whole web, had been picked: of a
-/// crawled page of the site, or over the web of a page that a seed reaches and of a candidate.
+/// Evidence for a page in a refresh by a cover method: for crawled pages of a site, or over the web for
+/// reached pages and candidates.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Reach {
-    /// The page's place among the picks of the site, or over the web its rank; `None` if it was not
-    /// picked.
+    /// The position among the seeds of the site, or over the web the rank; `None` if it is no seed.
     pub pick: Option<u32>,
-    /// The first pick that covers the page; `None` if none does.
+    /// The first seed that covers the page; `None` if none does.
     pub covered: Option<Covered>,
-    /// For a page that is neither picked nor covered: its score after the last pick, where the
-    /// method has scores.
+    /// The score after the last selection, if the page is neither a seed nor covered and the method has
+    /// scores.
     pub score: Option<f64>,
     /// Whether the score is exact; if `false`, it is an upper bound.
     pub exact: bool,
 }
 
-/// Which pick covers a page first.
+/// The first seed that covers a page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Covered {
-    /// The seed's place among the picks of the site, or over the web its rank.
+    /// The position of the seed among the seeds of the site, or over the web its rank.
     pub pick: u32,
-    /// The page's distance from the seed, in links.
+    /// The distance from the seed, in links.
     pub hop: u32,
 }
 
@@ -307,13 +304,13 @@ impl Fact for Reach {
 /// Keys of `page_evidence`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct PageEvidenceKey {
-    /// The series: the first refresh of the plan that kept standings.
+    /// The series: the first refresh of the plan with page evidence.
     pub series: RefreshId,
     /// The site.
     pub site: SiteId,
     /// The block of page indexes.
     pub block: u32,
-    /// The refresh that wrote it.
+    /// The refresh that wrote the block.
     pub refresh: RefreshId,
 }
 
@@ -348,7 +345,7 @@ impl Key for PageEvidenceKey {
 /// Keys of `reach`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct ReachKey {
-    /// The refresh that picked the site's seeds.
+    /// The refresh that selected the seeds of the site.
     pub refresh: RefreshId,
     /// The site.
     pub site: SiteId,
@@ -370,7 +367,7 @@ impl Key for ReachKey {
     }
 }
 
-/// A block of standings; `None` notes that none of its pages has one any longer.
+/// A block of page evidence; `None` if none of its pages has evidence any more.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PageEvidenceBlock(pub Option<PageBlock<PageEvidence>>);
 
