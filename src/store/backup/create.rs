@@ -117,7 +117,7 @@ pub fn backup(
     let begun = Instant::now();
     // What is no bank, or cannot be read, is told before a folder is made.
     marker_format(bank)?;
-    drop(Reader::of_published(bank)?);
+    drop(Reader::open_published(bank)?);
     are_apart(bank, folder)?;
     let about = fs::metadata(bank).map_err(StoreError::io("look at", bank))?;
     let shelf = Shelf::open_or_make(folder, mode(&about))?;

@@ -17,7 +17,7 @@ use crate::disk::verified_copy::{Content, copy};
 use crate::error::BackupError;
 use crate::error::StoreError;
 use crate::format::upgrade_path;
-use crate::publish::bank_from_state::{begin, surround};
+use crate::publish::bank_from_state::{begin, finish_bank};
 use crate::publish::create::create_at;
 use seedbank_algorithms::watch::Watch;
 
@@ -170,7 +170,7 @@ fn fill(
     }
     let rejects = place.join(super::inventory::REJECTS);
     sync_folder(&rejects).map_err(StoreError::io("write to", &rejects))?;
-    let counters = surround(place, epoch, format)?.counters()?;
+    let counters = finish_bank(place, epoch, format)?.counters()?;
     let said = (list.made.batch, list.made.refresh);
     if (counters.batch, counters.refresh) != said {
         let (batch, refresh) = said;

@@ -251,7 +251,7 @@ pub(crate) fn names_in(folder: &Path) -> Vec<String> {
 
 /// Returns whether the folder of a bulk load of a state later than `epoch` has the mark
 /// [`INGESTING`], so that some of its files may be ingested.
-pub(crate) fn may_be_ingested(bank: &Path, epoch: u64) -> bool {
+pub(crate) fn may_be_partly_ingested(bank: &Path, epoch: u64) -> bool {
     let loads = bank.join("loads");
     let later = names_in(&loads).into_iter();
     let mut later = later.filter(|name| name.parse().is_ok_and(|number: u64| number > epoch));

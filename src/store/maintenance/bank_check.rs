@@ -17,7 +17,7 @@ use crate::check::CheckReport;
 use crate::disk::folder::{ACKNOWLEDGED, WRITER_LOCK, marker_format, names_in, open_regular};
 use crate::error::StoreError;
 use crate::publish::acknowledged::Acknowledged;
-use crate::publish::live_state::{live_fault, read_live};
+use crate::publish::live_state::{compare_live, read_live};
 use crate::publish::reader::Reader;
 use crate::rocks::write_ahead_log as logs;
 use crate::tables::records::{BatchId, RefreshId};
@@ -148,16 +148,16 @@ pub(crate) fn examine(
     lock: &Lock,
     watch: &dyn Watch,
 ) -> Result<BankCheck, StoreError> {
-    let published = Reader::of_published(bank);
+    let published = Reader::open_published(bank);
     let epoch = published.as_ref().ok().map(Reader::epoch);
     let (said, files) = acknowledgement(bank, epoch)?;
     let published = published.and_then(|reader| match &said {
-        Some(said) => reader.is_expected(said).map(|()| reader),
+        Some(said) => reader.ensure_expected(said).map(|()| reader),
         None => Ok(reader),
     });
     let live = match lock {
         Lock::Held => {
-            Some(live_fault(bank, said.as_ref()).and_then(|_| read_live(bank, said.as_ref())))
+            Some(compare_live(bank, said.as_ref()).and_then(|_| read_live(bank, said.as_ref())))
         }
         Lock::Missed(_) => None,
     };

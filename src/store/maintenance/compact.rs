@@ -73,7 +73,7 @@ impl Writer {
         ensure_free_space(&self.bank, before.files, before.bytes)?;
         watch.stage("merge files", Some(before.bytes));
         stoppable(rocks, watch, || merge_all(rocks, watch))?;
-        let counters = self.begin_epoch()?;
+        let counters = self.advance_epoch()?;
         rocks.compact_table(META.name)?;
         self.publish(&counters)?;
         let after = Extent::of(rocks)?;

@@ -14,10 +14,10 @@ use crate::disk::free_space::ensure_free_space;
 use crate::disk::verified_copy::copy;
 use crate::error::StoreError;
 use crate::format::upgrade_path;
-use crate::publish::bank_from_state::{begin, surround};
+use crate::publish::bank_from_state::{begin, finish_bank};
 use crate::publish::create::create_at;
 use crate::publish::reader::Reader;
-use crate::publish::writer::{Writer, next};
+use crate::publish::writer::{Writer, next_epoch};
 use crate::rocks::options::AutoCompaction;
 use crate::tables::FORMAT;
 use seedbank_algorithms::watch::Watch;
@@ -84,7 +84,7 @@ pub fn migrate_to(bank: &Path, new: &Path, watch: &dyn Watch) -> Result<MigrateR
         if from != FORMAT {
             // It is brought to this build's format by one commit for each step.
             let mut older = upgrade_path(from).unwrap_or_default().iter();
-            begin_copy(place, older.try_fold(epoch, |epoch, _| next(epoch))?)?;
+            begin_copy(place, older.try_fold(epoch, |epoch, _| next_epoch(epoch))?)?;
         }
         let bytes = sources.iter().map(|source| source.bytes).sum();
         ensure_free_space(place, sources.len() as u64, bytes)?;
@@ -97,7 +97,7 @@ pub fn migrate_to(bank: &Path, new: &Path, watch: &dyn Watch) -> Result<MigrateR
                 _ => {}
             }
         }
-        drop(surround(place, epoch, from)?);
+        drop(finish_bank(place, epoch, from)?);
         if from == FORMAT {
             write_marker(place, FORMAT)?;
             end_copy(place);

@@ -70,8 +70,8 @@ fn bank_of_format_0() -> (TestBank, Dump) {
     write_meta(&store, &[(MetaKey::Format, Meta::Format(0))], None).unwrap();
     let epoch = store.counters().unwrap().epoch;
     acknowledge(&bank, &store, false).unwrap();
-    let in_files = publish(&bank, &store, epoch).unwrap();
-    acknowledge(&bank, &store, in_files).unwrap();
+    let is_flushed = publish(&bank, &store, epoch).unwrap();
+    acknowledge(&bank, &store, is_flushed).unwrap();
     drop(store);
     write_marker(&bank, 0).unwrap();
     let held = dump(&Reader::open_to_migrate(&bank).unwrap());

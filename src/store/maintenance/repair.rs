@@ -23,8 +23,8 @@ use crate::error::StoreError;
 use crate::format::upgrade_path;
 use crate::publish::acknowledged::Acknowledged;
 use crate::publish::bank_from_state::link_or_copy;
-use crate::publish::live_state::known_epoch;
-use crate::publish::published::{Pointer, is_read};
+use crate::publish::live_state::last_known_epoch;
+use crate::publish::published::{Pointer, has_readers};
 use crate::publish::reader::Reader;
 use crate::publish::writer::{Writer, acknowledge, writer_lock};
 use crate::rocks::manifest::structure_error;
@@ -193,7 +193,7 @@ pub fn repair(bank: &Path, wait: bool, watch: &dyn Watch) -> Result<RepairReport
         return Ok(report);
     }
     if !live {
-        report.abandoned_load = has_load(bank, known_epoch(bank, said.as_ref()));
+        report.abandoned_load = has_load(bank, last_known_epoch(bank, said.as_ref()));
         report.lost = said.and_then(|said| lost(&said, &now));
         restore_live(bank, &mut aside)?;
         report.mended.push(RepairedPart::Live);
@@ -235,7 +235,7 @@ fn format_of(bank: &Path, live: bool, published: bool) -> Result<Option<u32>, St
         return Ok(Some(open_live(bank)?.format()?));
     }
     if published {
-        return Ok(Some(Reader::of_published(bank)?.format()?));
+        return Ok(Some(Reader::open_published(bank)?.format()?));
     }
     Ok(None)
 }
@@ -276,7 +276,7 @@ fn set_published_aside(bank: &Path, aside: &mut Aside<'_>) -> Result<(), StoreEr
         };
         let entry = format!("published/{name}");
         let is_in_the_way = Some(epoch) == pointed || epoch == live;
-        if (is_in_the_way || !is_read(bank, epoch)) && !bank.join(&entry).is_file() {
+        if (is_in_the_way || !has_readers(bank, epoch)) && !bank.join(&entry).is_file() {
             aside.take(&entry)?;
         }
     }
@@ -285,7 +285,7 @@ fn set_published_aside(bank: &Path, aside: &mut Aside<'_>) -> Result<(), StoreEr
 
 /// Makes the live database anew from the published state.
 fn restore_live(bank: &Path, aside: &mut Aside<'_>) -> Result<(), StoreError> {
-    let reader = Reader::of_published(bank)?;
+    let reader = Reader::open_published(bank)?;
     let place = bank.join("published").join(reader.epoch().to_string());
     let fresh = bank.join("live.new");
     if is_folder(&fresh) {

@@ -1,22 +1,21 @@
-//! What a bank acknowledged, known outside its database.
+//! The last acknowledged state of a bank, recorded outside its database.
 //!
 //! ```text
-//! BANK/ACKNOWLEDGED   two slots of 512 bytes, each one line of text filled up with spaces:
+//! BANK/ACKNOWLEDGED   two slots of 512 bytes, each one line of text padded with spaces:
 //!   serial 17 epoch 12 batch 9 refresh 3 in log bank ID state ID published 11
 //!     log 120 122 2048 HASH MANIFEST-000123 48211 HASH SUM
 //! ```
 //!
-//! It names the state by its number and its identity, the published state of that moment, and what a
-//! database that holds the state has to have: its log, and the beginning of its MANIFEST.
+//! A slot has the epoch and the identity of the state, the epoch of the published state, and fingerprints of
+//! the log and the MANIFEST that a database with the state must have.
 //!
-//! A commit is acknowledged twice: as soon as the log holds it (`in log`), so that it is known even
-//! where the disk is too full to publish it, and again when it is published. The older slot is
-//! overwritten in place and synced. That takes no room on the disk, except on file systems that copy
-//! on write, and a write that is cut off halfway leaves the other slot intact. Where the file has
-//! another name in a copy of the bank (`cp -al`), it is replaced instead, so that the copy keeps its
-//! own.
+//! A commit is acknowledged twice: as soon as the log has it (`in log`), so that it is recorded even if the
+//! disk is too full to publish it, and again once it is published. Each time the older slot is overwritten in
+//! place and synced. That takes no disk space, except on copy-on-write file systems, and an interrupted write
+//! leaves the other slot intact. If the file has another hard link, as in a copy of the bank by `cp -al`, it
+//! is replaced instead, so that the copy keeps its own.
 //!
-//! Cost: 512 bytes written and two syncs for each commit, and its MANIFEST and its log read twice.
+//! Cost: 512 bytes and two syncs per commit; the MANIFEST and the log are read twice.
 
 use std::fmt;
 use std::fs::{self, OpenOptions};
@@ -32,42 +31,41 @@ use crate::rocks::write_ahead_log::LogFingerprint;
 use crate::tables::records::lineage::StateId;
 use crate::tables::records::{BatchId, RefreshId};
 
-/// The size of a slot in bytes: what a disk writes as a whole.
+/// The size of a slot in bytes: a disk sector.
 const SLOT: usize = 512;
 
-/// The last state that a command reported as stored.
+/// An acknowledged state: the last one that a command reported as stored.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Acknowledged {
     /// The epoch of the state.
     pub(crate) epoch: u64,
-    /// The last batch in it; 0 before the first.
+    /// The last batch in the state; 0 if there is none.
     pub(crate) batch: BatchId,
-    /// The last refresh in it; 0 before the first.
+    /// The last refresh in the state; 0 if there is none.
     pub(crate) refresh: RefreshId,
-    /// Whether all of it is in files that the MANIFEST names; if `false`, some of it may be in the
-    /// log alone.
-    pub(crate) in_files: bool,
+    /// Whether the state is flushed to table files; if `false`, parts may be in the log only.
+    pub(crate) is_flushed: bool,
     /// The identity of the state.
     pub(crate) id: StateId,
-    /// The epoch of the state that was published then; 0 where none was known to be.
+    /// The epoch of the state that was published then; 0 if unknown.
     pub(crate) published: u64,
-    /// The log that holds what is in no file; `None` where nothing is in it.
+    /// The fingerprint of the log; `None` if the log was empty.
     pub(crate) log: Option<LogFingerprint>,
-    /// The live database's MANIFEST at that time.
+    /// The fingerprint of the MANIFEST of the live database.
     pub(crate) manifest: Manifest,
 }
 
-/// The checksum, in hexadecimal, that ends a line of a file kept outside the database.
-pub(crate) fn sum(text: &str) -> String {
-    let mut sum = blake3::hash(text.as_bytes()).to_hex();
-    sum.truncate(16);
-    sum.to_string()
+/// Returns the checksum at the end of a line of a file outside the database, in hexadecimal.
+pub(crate) fn checksum(text: &str) -> String {
+    let mut hash = blake3::hash(text.as_bytes()).to_hex();
+    hash.truncate(16);
+    hash.to_string()
 }
 
-/// A line without the checksum at its end; `None` where the checksum is missing or wrong.
-pub(crate) fn summed(line: &str) -> Option<&str> {
+/// Returns a line without its checksum; `None` if the checksum is missing or wrong.
+pub(crate) fn strip_checksum(line: &str) -> Option<&str> {
     let (text, end) = line.rsplit_once(' ')?;
-    (sum(text) == end).then_some(text)
+    (checksum(text) == end).then_some(text)
 }
 
 impl fmt::Display for Acknowledged {
@@ -76,22 +74,26 @@ impl fmt::Display for Acknowledged {
             epoch,
             batch,
             refresh,
-            in_files,
+            is_flushed,
             id,
             published,
             log,
             manifest,
         } = self;
-        let place = if *in_files { "files" } else { "log" };
+        let location = if *is_flushed { "files" } else { "log" };
         write!(
             f,
-            "epoch {epoch} batch {batch} refresh {refresh} in {place} {id} published {published} "
+            "epoch {epoch} batch {batch} refresh {refresh} in {location} {id} published {published} "
         )?;
         if let Some(log) = log {
             write!(f, "{log} ")?;
         }
         write!(f, "{manifest}")
     }
+}
+
+fn number<T: FromStr>(text: Option<&str>) -> Result<T, ()> {
+    text.and_then(|text| text.parse().ok()).ok_or(())
 }
 
 impl FromStr for Acknowledged {
@@ -103,15 +105,10 @@ impl FromStr for Acknowledged {
             let found = words.next_if_eq(&name).is_some();
             found.then(|| words.next()).flatten()
         };
-        let number = |text: Option<&str>| text.and_then(|text| text.parse().ok()).ok_or(());
         let epoch = number(named("epoch"))?;
-        let batch = named("batch")
-            .and_then(|text| text.parse().ok())
-            .ok_or(())?;
-        let refresh = named("refresh")
-            .and_then(|text| text.parse().ok())
-            .ok_or(())?;
-        let in_files = match named("in") {
+        let batch = number(named("batch"))?;
+        let refresh = number(named("refresh"))?;
+        let is_flushed = match named("in") {
             Some("files") => true,
             Some("log") => false,
             _ => return Err(()),
@@ -129,7 +126,7 @@ impl FromStr for Acknowledged {
             epoch,
             batch,
             refresh,
-            in_files,
+            is_flushed,
             id,
             published,
             log,
@@ -138,22 +135,22 @@ impl FromStr for Acknowledged {
     }
 }
 
-/// The serial number and the acknowledged state in a slot; `None` where the slot is not intact.
-fn slot(bytes: &[u8]) -> Option<(u64, Acknowledged)> {
+/// Parses the serial number and the state in a slot; `None` if the slot is damaged.
+fn parse_slot(bytes: &[u8]) -> Option<(u64, Acknowledged)> {
     let line = std::str::from_utf8(bytes).ok()?.strip_suffix('\n')?;
-    let text = summed(line.trim_end_matches(' '))?;
+    let text = strip_checksum(line.trim_end_matches(' '))?;
     let (serial, rest) = text.strip_prefix("serial ")?.split_once(' ')?;
     Some((serial.parse().ok()?, rest.parse().ok()?))
 }
 
-fn slots(bytes: &[u8]) -> [Option<(u64, Acknowledged)>; 2] {
+fn parse_slots(bytes: &[u8]) -> [Option<(u64, Acknowledged)>; 2] {
     let (one, other) = bytes.split_at(SLOT.min(bytes.len()));
-    [slot(one), slot(other)]
+    [parse_slot(one), parse_slot(other)]
 }
 
-/// What a whole file says: the contents of the slot with the higher serial number.
+/// Returns the contents of the intact slot with the higher serial number.
 fn latest(bytes: &[u8]) -> Option<(u64, Acknowledged)> {
-    let [one, other] = slots(bytes);
+    let [one, other] = parse_slots(bytes);
     let serial = |slot: &Option<(u64, Acknowledged)>| slot.as_ref().map(|(serial, _)| *serial);
     if serial(&one) > serial(&other) {
         one
@@ -163,14 +160,11 @@ fn latest(bytes: &[u8]) -> Option<(u64, Acknowledged)> {
 }
 
 fn damaged(what: &str) -> StoreError {
-    StoreError::State {
-        state: ACKNOWLEDGED,
-        what: what.to_owned(),
-    }
+    StoreError::state(ACKNOWLEDGED, what)
 }
 
 impl Acknowledged {
-    /// The last state that the bank acknowledged; `None` where the file is missing.
+    /// Reads the last acknowledged state of a bank; `None` if the file is missing.
     pub(crate) fn read(bank: &Path) -> Result<Option<Self>, StoreError> {
         let path = bank.join(ACKNOWLEDGED);
         let bytes = match read_small(&path) {
@@ -181,57 +175,58 @@ impl Acknowledged {
             read => read.map_err(StoreError::io("read", &path))?,
         };
         match latest(&bytes) {
-            Some((_, said)) => Ok(Some(said)),
+            Some((_, state)) => Ok(Some(state)),
             None => Err(damaged("it cannot be read")),
         }
     }
 
-    /// What is wrong with the file; `None` where nothing is.
+    /// Returns what is wrong with the file; `None` if it is intact.
     ///
-    /// One unreadable slot loses no information, only the spare copy.
+    /// One damaged slot loses no information, only redundancy.
     pub(crate) fn fault(bank: &Path) -> Option<String> {
         match read_small(&bank.join(ACKNOWLEDGED)) {
             Err(e) => Some(e.to_string()),
             Ok(bytes) if bytes.len() != 2 * SLOT => Some(format!("it has {} bytes", bytes.len())),
-            Ok(bytes) => match slots(&bytes) {
+            Ok(bytes) => match parse_slots(&bytes) {
                 [Some(_), Some(_)] => None,
-                _ => Some("a slot of it cannot be read".to_owned()),
+                _ => Some("a slot cannot be read".to_owned()),
             },
         }
     }
 
-    /// Acknowledges this state, durably.
+    /// Writes this state to the file, durably.
     pub(crate) fn write(&self, bank: &Path) -> Result<(), StoreError> {
         let path = bank.join(ACKNOWLEDGED);
         let found = match fs::symlink_metadata(&path) {
-            // A file with two names also belongs to a copy of the bank.
+            // A file with two hard links also belongs to a copy of the bank.
             Ok(found) if found.is_file() && found.nlink() == 1 => read_small(&path).ok(),
             _ => None,
         };
         let found = found.filter(|bytes| bytes.len() == 2 * SLOT);
         let last = found.as_deref().and_then(latest).map(|(serial, _)| serial);
         let (Some(bytes), Some(last)) = (&found, last) else {
-            // Both slots are written, so that the file has its full size from the start.
+            // Both slots are written, so that the file has its final size.
             let mut text = self.slot(1)?;
             text.extend(self.slot(2)?);
             return replace_file(&path, text);
         };
         let serial = last.saturating_add(1);
         let is_last = |slot: Option<(u64, Self)>| slot.is_some_and(|(serial, _)| serial == last);
-        let [one, _] = slots(bytes);
-        let place = if is_last(one) { SLOT as u64 } else { 0 };
+        let [one, _] = parse_slots(bytes);
+        // The slot of the last state stays intact if this write is interrupted.
+        let offset = if is_last(one) { SLOT as u64 } else { 0 };
         let write = || {
             let file = open_no_follow(&path, &mut OpenOptions::new())?;
-            file.write_all_at(&self.slot(serial).map_err(io::Error::other)?, place)?;
+            file.write_all_at(&self.slot(serial).map_err(io::Error::other)?, offset)?;
             file.sync_all()
         };
         write().map_err(StoreError::io("write", &path))
     }
 
-    /// A slot's bytes.
+    /// Returns the bytes of a slot.
     fn slot(&self, serial: u64) -> Result<Vec<u8>, StoreError> {
         let text = format!("serial {serial} {self}");
-        let mut bytes = format!("{text} {}", sum(&text)).into_bytes();
+        let mut bytes = format!("{text} {}", checksum(&text)).into_bytes();
         if bytes.len() >= SLOT {
             return Err(damaged("the acknowledged state does not fit"));
         }
@@ -245,8 +240,8 @@ impl Acknowledged {
 mod tests {
     use super::*;
 
-    /// The longest text that there can be; in epoch 3 without a log.
-    fn said(epoch: u64) -> Acknowledged {
+    /// A state with the longest possible text; in epoch 3 without a log.
+    fn state(epoch: u64) -> Acknowledged {
         let hash = blake3::hash(b"x").to_hex();
         let id = StateId {
             bank: u128::MAX - 1,
@@ -259,7 +254,7 @@ mod tests {
             epoch,
             batch: u32::MAX,
             refresh: u32::MAX,
-            in_files: epoch.is_multiple_of(2),
+            is_flushed: epoch.is_multiple_of(2),
             id,
             published: u64::MAX,
             log: LogFingerprint::parse(|| words.next()).filter(|_| epoch != 3),
@@ -272,9 +267,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(Acknowledged::read(folder.path()).unwrap(), None);
         for epoch in [1, 2, 3, u64::MAX] {
-            said(epoch).write(folder.path()).unwrap();
+            state(epoch).write(folder.path()).unwrap();
             let read = Acknowledged::read(folder.path()).unwrap();
-            assert_eq!(read, Some(said(epoch)));
+            assert_eq!(read, Some(state(epoch)));
             assert_eq!(Acknowledged::fault(folder.path()), None);
         }
     }
@@ -284,10 +279,10 @@ mod tests {
     fn half_a_write_leaves_the_one_before() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(ACKNOWLEDGED);
-        said(1).write(folder.path()).unwrap();
-        said(2).write(folder.path()).unwrap();
+        state(1).write(folder.path()).unwrap();
+        state(2).write(folder.path()).unwrap();
         let before = fs::read(&path).unwrap();
-        said(3).write(folder.path()).unwrap();
+        state(3).write(folder.path()).unwrap();
         let after = fs::read(&path).unwrap();
         let mut differ = (0..before.len()).filter(|&at| before[at] != after[at]);
         let (first, last) = (differ.next().unwrap(), differ.next_back().unwrap());
@@ -297,22 +292,22 @@ mod tests {
             torn[first..cut].copy_from_slice(&after[first..cut]);
             fs::write(&path, &torn).unwrap();
             let read = Acknowledged::read(folder.path()).unwrap();
-            assert_eq!(read, Some(said(2)), "cut at {cut}");
+            assert_eq!(read, Some(state(2)), "cut at {cut}");
         }
         // And a torn slot is written anew.
-        said(4).write(folder.path()).unwrap();
-        said(5).write(folder.path()).unwrap();
+        state(4).write(folder.path()).unwrap();
+        state(5).write(folder.path()).unwrap();
         assert_eq!(Acknowledged::fault(folder.path()), None);
         let read = Acknowledged::read(folder.path()).unwrap();
-        assert_eq!(read, Some(said(5)));
+        assert_eq!(read, Some(state(5)));
     }
 
     #[test]
     fn a_flipped_bit_is_seen() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(ACKNOWLEDGED);
-        said(1).write(folder.path()).unwrap();
-        said(2).write(folder.path()).unwrap();
+        state(1).write(folder.path()).unwrap();
+        state(2).write(folder.path()).unwrap();
         let sound = fs::read(&path).unwrap();
         for at in 0..sound.len() {
             let mut bytes = sound.clone();
@@ -320,7 +315,7 @@ mod tests {
             fs::write(&path, &bytes).unwrap();
             assert!(Acknowledged::fault(folder.path()).is_some(), "byte {at}");
             let read = Acknowledged::read(folder.path()).unwrap().unwrap();
-            assert!([said(1), said(2)].contains(&read));
+            assert!([state(1), state(2)].contains(&read));
         }
         fs::write(&path, "").unwrap();
         assert!(Acknowledged::read(folder.path()).unwrap_err().is_damage());

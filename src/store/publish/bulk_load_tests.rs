@@ -15,7 +15,7 @@ fn interrupted(ingested: usize) -> (TestBank, Intent) {
     let (changes, counters) = TestBank::changes(&writer, 0);
     let lineage = writer.next_lineage().unwrap();
     let intent = writer
-        .write_load(changes, (counters, lineage), (Undoing::Stays, None))
+        .write_load(changes, (counters, lineage), (UndoPolicy::Preserve, None))
         .unwrap();
     writer.write_intent(&intent).unwrap();
     let folder = writer.bank.join("loads").join(&intent.folder);
@@ -39,7 +39,7 @@ fn sorted_files_without_an_intent_are_undone() {
     let (changes, counters) = TestBank::changes(&writer, 0);
     let lineage = writer.next_lineage().unwrap();
     writer
-        .write_load(changes, (counters, lineage), (Undoing::Stays, None))
+        .write_load(changes, (counters, lineage), (UndoPolicy::Preserve, None))
         .unwrap();
     drop(writer);
     place.reads(&place.before);

@@ -207,11 +207,13 @@ fn old_states_and_half_removed_ones_go() {
     let writer = place.writer();
     let (changes, mut counters) = TestBank::changes(&writer, 64 << 20);
     counters.epoch += 8;
-    let undoing = (Undoing::Stays, None);
-    let lineage = writer.next_lineage().unwrap();
-    writer
-        .write_at_once(changes, (counters, lineage), undoing)
-        .unwrap();
+    let meta = CommitMeta {
+        counters,
+        lineage: writer.next_lineage().unwrap(),
+        undo_policy: UndoPolicy::Preserve,
+        capture: None,
+    };
+    writer.write_batch(changes, meta).unwrap();
     writer.publish(&counters).unwrap();
     let after = dump(&writer);
     drop(writer);

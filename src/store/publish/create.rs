@@ -1,9 +1,8 @@
-//! Making a bank's folder: whole, or not at all.
+//! Atomic creation of a bank.
 //!
-//! A folder that does not exist is made beside its place and moved there, so that there is never
-//! half a bank. One that exists may be the current folder, a symbolic link or a mount, which
-//! nothing can be moved onto: it is filled in place, the marker last. What a process that died had
-//! begun is removed by the next one, which holds the lock of the folder while it looks and removes.
+//! A folder that does not exist is created under a temporary name and renamed. An existing empty folder may
+//! be the current folder, a symbolic link or a mount, which cannot be replaced: it is filled in place, the
+//! marker last. The next process removes what a killed one left; it holds the lock of the folder meanwhile.
 
 use std::fs::{self, File};
 use std::io;
@@ -15,7 +14,7 @@ use super::published::{Pointer, publish};
 use super::writer::{acknowledge, write_meta};
 use crate::disk::folder::{
     FOLDERS, WRITER_LOCK, begin_marker, copied_epoch, has_begun_marker, is_bank_entry, is_folder,
-    lock_file, make_folders, marker_format, names_in, sync_folder, write_marker,
+    lock_file, make_folders, marker_format, names_in, parent_of, sync_folder, write_marker,
 };
 use crate::disk::lock::take_lock;
 use crate::error::StoreError;
@@ -25,49 +24,47 @@ use crate::tables::store::Store;
 use crate::tables::{ALL, FORMAT, MetaKey};
 use seedbank_algorithms::watch::Unwatched;
 
-/// A bank is made under a name that begins so, beside the place that it is moved to.
-const UNFINISHED: &str = ".seedbank-init-";
+/// The prefix of the temporary name of a bank that is being created.
+const TEMPORARY_PREFIX: &str = ".seedbank-init-";
 
-/// Makes an empty bank in a folder that does not exist or is empty.
+/// Creates an empty bank in a folder that does not exist or is empty.
 pub fn create(path: &Path, settings: &Settings) -> Result<(), StoreError> {
     create_at(path, |place, _| fill(place, settings))
 }
 
-/// Makes a bank in a folder that does not exist or is empty. `fill` makes it, the marker last, in a
-/// folder that holds nothing but the writer's lock; it is given the lock as well, which is held all
-/// the time and tells others that somebody is at work. Where it fails, nothing is left.
+/// Creates a bank in a folder that does not exist or is empty. `fill` creates it, the marker last, in a
+/// folder that contains only the lock of the writer, which this function holds meanwhile. If it fails, nothing
+/// is left.
 pub(crate) fn create_at(
     path: &Path,
     fill: impl FnOnce(&Path, &File) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
     match fs::read_dir(path) {
-        Ok(mut entries) => return make_in_place(path, entries.next().is_none(), fill),
+        Ok(mut entries) => return create_in_place(path, entries.next().is_none(), fill),
         Err(e) if e.kind() == io::ErrorKind::NotFound => {}
         Err(e) if e.kind() == io::ErrorKind::NotADirectory => {
             return Err(StoreError::Occupied(path.to_path_buf()));
         }
         Err(e) => return Err(StoreError::io("read", path)(e)),
     }
-    let parent = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
+    let parent = parent_of(path);
     make_folders(parent).map_err(StoreError::io("make", parent))?;
     remove_unfinished(parent);
     let mut fresh = tempfile::Builder::new();
-    // The usual permissions of a folder; a temporary one is open to its owner alone.
+    // The usual permissions of a folder; by default only the owner can read a temporary one.
     #[cfg(unix)]
     fresh.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777));
     let fresh = fresh
-        .prefix(UNFINISHED)
+        .prefix(TEMPORARY_PREFIX)
         .tempdir_in(parent)
         .map_err(StoreError::io("write to", parent))?;
-    let lock = first_lock(fresh.path())?.ok_or_else(|| StoreError::Busy(path.to_path_buf()))?;
+    let lock =
+        take_first_lock(fresh.path())?.ok_or_else(|| StoreError::Busy(path.to_path_buf()))?;
     fill(fresh.path(), &lock)?;
     let place = fresh.keep();
     let moved = fs::rename(&place, path);
     if moved.is_err() {
-        // Best effort: the user needs to see the error below.
+        // Best effort: the error below matters more.
         let _ = fs::remove_dir_all(&place);
     }
     moved.map_err(StoreError::io("make", path))?;
@@ -75,41 +72,38 @@ pub(crate) fn create_at(
     sync_folder(parent).map_err(StoreError::io("write to", parent))
 }
 
-/// Makes a bank in a folder that exists, and that was empty when it was looked at or else may hold
-/// what a process that died had begun. Nothing is removed unless this process holds the folder's
-/// lock, and nobody else has made anything there.
-fn make_in_place(
+/// Creates a bank in an existing folder that was empty, or may have the leftovers of a killed process.
+/// Leftovers are removed only while this process holds the lock of the folder.
+fn create_in_place(
     path: &Path,
     is_empty: bool,
     fill: impl FnOnce(&Path, &File) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
     let occupied = || StoreError::Occupied(path.to_path_buf());
-    let may_begin = is_empty || is_left(path) && is_unfinished(path);
-    if !may_begin {
+    if !is_empty && !(is_abandoned(path) && is_unfinished(path)) {
         return Err(match marker_format(path) {
             Err(e @ StoreError::NoMarker(_)) => e,
             _ => occupied(),
         });
     }
-    let lock = first_lock(path)?.ok_or_else(occupied)?;
-    // Another process may have made a bank since.
-    if holds_more(path)? {
+    let lock = take_first_lock(path)?.ok_or_else(occupied)?;
+    // Another process may have created a bank since the first check.
+    if has_entries(path)? {
         if is_empty || !is_unfinished(path) {
             return Err(occupied());
         }
         clear_folder(path)?;
     }
     let filled = fill(path, &lock);
-    // Best effort: the user needs to see the first error. The folder was empty before. The lock's
-    // name goes last, so that nobody else begins while something is removed.
+    // Best effort: the first error matters more. The folder had no other files. The lock goes last, so that
+    // no other process starts meanwhile.
     if filled.is_err() && clear_folder(path).is_ok() {
         let _ = fs::remove_file(path.join(WRITER_LOCK));
     }
     filled
 }
 
-/// Makes an empty bank in a folder that holds nothing but the lock; the marker that makes it one
-/// comes last.
+/// Creates an empty bank in a folder that contains only the lock; the marker comes last.
 fn fill(place: &Path, settings: &Settings) -> Result<(), StoreError> {
     begin_marker(place)?;
     for folder in FOLDERS {
@@ -126,29 +120,29 @@ fn fill(place: &Path, settings: &Settings) -> Result<(), StoreError> {
     ];
     write_meta(&store, &values, None)?;
     acknowledge(place, &store, false)?;
-    let in_files = publish(place, &store, 0)?;
-    acknowledge(place, &store, in_files)?;
+    let is_flushed = publish(place, &store, 0)?;
+    acknowledge(place, &store, is_flushed)?;
     drop(store);
     write_marker(place, FORMAT)
 }
 
-/// Makes and takes the writer's lock of a bank that is to be made. `None` where another holds it, or
-/// held it and removed it, so that what is locked is not what is there.
-fn first_lock(place: &Path) -> Result<Option<File>, StoreError> {
+/// Creates and takes the lock of the writer for a new bank. `None` if another process holds it, or held and
+/// removed it, so that the locked file is no longer the one with this name.
+fn take_first_lock(place: &Path) -> Result<Option<File>, StoreError> {
     let path = place.join(WRITER_LOCK);
     let lock = lock_file(&path)?;
     if !take_lock(&lock, &path, false, &Unwatched)? {
         return Ok(None);
     }
-    let is_there = match (lock.metadata(), fs::symlink_metadata(&path)) {
-        (Ok(held), Ok(there)) => (held.dev(), held.ino()) == (there.dev(), there.ino()),
+    let is_same = match (lock.metadata(), fs::symlink_metadata(&path)) {
+        (Ok(locked), Ok(named)) => (locked.dev(), locked.ino()) == (named.dev(), named.ino()),
         _ => false,
     };
-    Ok(is_there.then_some(lock))
+    Ok(is_same.then_some(lock))
 }
 
-/// Whether a folder holds anything but the writer's lock.
-fn holds_more(folder: &Path) -> Result<bool, StoreError> {
+/// Returns whether a folder has entries other than the lock of the writer.
+fn has_entries(folder: &Path) -> Result<bool, StoreError> {
     let entries = fs::read_dir(folder).map_err(StoreError::io("read", folder))?;
     for entry in entries {
         let entry = entry.map_err(StoreError::io("read", folder))?;
@@ -159,7 +153,7 @@ fn holds_more(folder: &Path) -> Result<bool, StoreError> {
     Ok(false)
 }
 
-/// Removes everything in a folder but the writer's lock, which the caller holds.
+/// Removes everything in a folder except the lock of the writer, which the caller holds.
 fn clear_folder(folder: &Path) -> Result<(), StoreError> {
     let entries = fs::read_dir(folder).map_err(StoreError::io("read", folder))?;
     for entry in entries.flatten() {
@@ -177,72 +171,69 @@ fn clear_folder(folder: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Whether somebody was at work in a folder, and nobody is now.
-fn is_left(path: &Path) -> bool {
+/// Returns whether a process was creating a bank in a folder and no process is now.
+fn is_abandoned(path: &Path) -> bool {
     match File::open(path.join(WRITER_LOCK)) {
         Ok(lock) => lock.try_lock().is_ok(),
-        // A power cut may lose the lock's name and keep the marker's.
+        // A power cut may lose the name of the lock and keep that of the marker.
         Err(_) => has_begun_marker(path),
     }
 }
 
-/// Whether a folder in which nobody else is at work holds a bank that was being made in place by a
-/// process that died: nothing but a bank's own entries, no marker, and nothing that was ever stored,
-/// unless it was a copy.
+/// Returns whether an abandoned folder has an unfinished bank: only entries of a bank, no marker, and no commit
+/// unless it is a copy.
 fn is_unfinished(path: &Path) -> bool {
-    let is_new = marker_format(path).is_err() && has_only_own(path) && never_stored(path);
+    let is_new = marker_format(path).is_err() && has_only_bank_entries(path) && has_no_commit(path);
     is_new || is_unfinished_copy(path)
 }
 
-/// Whether a folder holds a bank that was being copied there by a process that died: as above, and
-/// nothing in it is later than what the copy was to be, of which all is still where it came from.
+/// Returns whether a folder has an unfinished copy of a bank, and nothing later than the copied state, which
+/// still exists in its source.
 fn is_unfinished_copy(path: &Path) -> bool {
     let Some(copied) = copied_epoch(path) else {
         return false;
     };
-    let said = Acknowledged::read(path).map_or(true, |said| match said {
-        Some(said) => said.epoch <= copied,
-        None => true,
-    });
-    let pointed = Pointer::read(path).map_or(true, |pointer| pointer.epoch <= copied);
-    has_only_own(path) && said && pointed
+    let acknowledged = Acknowledged::read(path).ok().flatten();
+    let pointer = Pointer::read(path).ok();
+    has_only_bank_entries(path)
+        && acknowledged.is_none_or(|state| state.epoch <= copied)
+        && pointer.is_none_or(|pointer| pointer.epoch <= copied)
 }
 
-/// Whether every entry has a name that a bank gives; the folder may be named by a link to it.
-fn has_only_own(path: &Path) -> bool {
+/// Returns whether a bank uses the names of all entries; the path may be a symbolic link.
+fn has_only_bank_entries(path: &Path) -> bool {
     let names = path.canonicalize().map(|path| names_in(&path));
     names.is_ok_and(|names| names.iter().all(|name| is_bank_entry(name)))
 }
 
-/// Whether a bank without a marker never had a batch, as far as its contents can tell.
-fn never_stored(bank: &Path) -> bool {
-    let said = match Acknowledged::read(bank) {
-        Ok(said) => said.is_none_or(|said| said.epoch == 0),
-        Err(_) => false,
-    };
-    // Only the first state may have been published.
+/// Returns whether a bank without a marker has only its first state, as far as its files show.
+fn has_no_commit(bank: &Path) -> bool {
+    let acknowledged = Acknowledged::read(bank);
+    let is_first = acknowledged.is_ok_and(|state| state.is_none_or(|state| state.epoch == 0));
+    // No state but the first is published.
     let published = names_in(&bank.join("published"));
     let first = ["0", "0.lock", "0.tmp", "CURRENT", "CURRENT.new"];
     let pointer = Pointer::read(bank).map_or(true, |pointer| pointer.epoch == 0);
     let live = bank.join("live");
-    // A database without this file was never completed.
+    // A database without CURRENT was never complete.
     let is_empty = || Store::read(&live).is_ok_and(|store| store.is_new());
-    said && pointer
+    is_first
+        && pointer
         && published.iter().all(|name| first.contains(&name.as_str()))
         && (has_begun_marker(bank) || !live.join("CURRENT").exists() || is_empty())
 }
 
-/// Removes banks that were being made by processes that died. Best effort: they harm nobody.
+/// Removes unfinished banks of killed processes. Best effort: they do no harm.
 fn remove_unfinished(parent: &Path) {
     let Ok(entries) = fs::read_dir(parent) else {
         return;
     };
     for entry in entries.flatten() {
         let name = entry.file_name();
-        if !name.to_string_lossy().starts_with(UNFINISHED) {
+        if !name.to_string_lossy().starts_with(TEMPORARY_PREFIX) {
             continue;
         }
-        // Whoever is still making a bank holds its lock, which is the first thing made in it.
+        // A process that creates a bank holds its lock, which is the first file in the folder.
         if let Ok(lock) = File::open(entry.path().join(WRITER_LOCK))
             && lock.try_lock().is_ok()
         {

@@ -1,8 +1,7 @@
-//! The live database beside what the bank acknowledged, looked at from outside.
+//! Comparison of the live database with the acknowledged state.
 //!
-//! RocksDB takes a damaged end of its own files for their regular end. So before the database is
-//! opened for writing, its MANIFEST, its log and its identity are compared with those that were
-//! acknowledged.
+//! RocksDB takes a damaged end of its own files for their regular end. So before the database is opened for
+//! writing, its MANIFEST, its log and its identity are compared with the acknowledged ones.
 
 use std::path::Path;
 
@@ -11,143 +10,138 @@ use super::published::Pointer;
 use crate::error::StoreError;
 use crate::rocks::manifest::{ManifestMatch, structure_error};
 use crate::rocks::write_ahead_log::MissingLog;
-use crate::tables::records::Meta;
 use crate::tables::store::Store;
-use crate::tables::{META, MetaKey};
 
-/// The epoch of the last state that the bank is known, from outside the live database, to have
-/// stored.
-pub(crate) fn known_epoch(bank: &Path, said: Option<&Acknowledged>) -> u64 {
+/// Returns the epoch of the last stored state that is known from outside the live database.
+pub(crate) fn last_known_epoch(bank: &Path, acknowledged: Option<&Acknowledged>) -> u64 {
     let published = Pointer::read(bank).map_or(0, |pointer| pointer.epoch);
-    said.map_or(0, |said| said.epoch).max(published)
+    acknowledged
+        .map_or(0, |acknowledged| acknowledged.epoch)
+        .max(published)
 }
 
-/// Fails where the live database, which nobody has open, is visibly damaged from outside or older
-/// than what was acknowledged.
+/// Fails if the live database, which nobody has open, is visibly damaged or older than the acknowledged
+/// state. Returns whether it is known to have the whole acknowledged log.
 ///
-/// Cost: its MANIFEST is read; where the last state was not published, or the last writer was
-/// killed while it opened the bank, the database is opened for reading as well.
-///
-/// Returns whether the database is known to have all of the acknowledged log.
-pub(crate) fn verify_live(
+/// Cost: reads its MANIFEST and its log; if the last state was not published, or the last writer was killed
+/// while opening the bank, also opens the database read-only.
+pub(crate) fn check_live(
     bank: &Path,
-    said: Option<&Acknowledged>,
-) -> Result<LogEvidence, StoreError> {
-    let known = known_epoch(bank, said);
-    let (begins, log) = live_fault(bank, said)?;
-    let is_in_files = said.is_some_and(|said| said.in_files && said.epoch == known);
-    if begins == ManifestMatch::Later || !is_in_files {
-        read_live(bank, said).map(drop)?;
+    acknowledged: Option<&Acknowledged>,
+) -> Result<LogStatus, StoreError> {
+    let known = last_known_epoch(bank, acknowledged);
+    let (manifest, log) = compare_live(bank, acknowledged)?;
+    let is_in_files = acknowledged
+        .is_some_and(|acknowledged| acknowledged.is_flushed && acknowledged.epoch == known);
+    if manifest == ManifestMatch::Later || !is_in_files {
+        read_live(bank, acknowledged).map(drop)?;
     }
     Ok(log)
 }
 
-/// Whether a database has all of the log that was acknowledged with its state.
+/// Whether a database has the whole acknowledged log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum LogEvidence {
-    /// It has, or the state does not need it.
-    Whole,
-    /// Some of the log was written to files of tables, and it is not known whether all that is missing
-    /// is there. A walk over the tables has to decide.
+pub(crate) enum LogStatus {
+    /// It has the log, or the state does not need the log.
+    Complete,
+    /// Parts of the log were flushed, and it is unknown whether only those are missing. A check of the
+    /// tables has to decide.
     Unknown,
 }
 
-/// How the live database's MANIFEST begins, and what is known of its log; an error where it is not
-/// the acknowledged database or a later state of it, or is damaged.
+/// Compares the MANIFEST and the log of the live database with the acknowledged ones; an error if it is
+/// damaged, or is neither the acknowledged state nor a later one.
 ///
-/// Cost: its MANIFEST and its log are read; where some of the acknowledged log is missing, the
-/// database is opened for reading as well.
-pub(crate) fn live_fault(
+/// Cost: reads its MANIFEST and its log; if a part of the acknowledged log is missing, also opens the database
+/// read-only.
+pub(crate) fn compare_live(
     bank: &Path,
-    said: Option<&Acknowledged>,
-) -> Result<(ManifestMatch, LogEvidence), StoreError> {
+    acknowledged: Option<&Acknowledged>,
+) -> Result<(ManifestMatch, LogStatus), StoreError> {
     let live = bank.join("live");
-    let begins = match said {
-        Some(said) => said.manifest.compare(&live, false),
+    let manifest = match acknowledged {
+        Some(acknowledged) => acknowledged.manifest.compare(&live, false),
         None => structure_error(&live).map(|()| ManifestMatch::Later),
     };
-    let begins = begins.map_err(fault)?;
-    let log = said.map_or(Ok(LogEvidence::Whole), |said| log_evidence(&live, said));
-    Ok((begins, log?))
+    let manifest = manifest.map_err(damaged)?;
+    let log = acknowledged.map_or(Ok(LogStatus::Complete), |acknowledged| {
+        log_status(&live, acknowledged)
+    });
+    Ok((manifest, log?))
 }
 
-/// The error of a live state with this fault.
-fn fault(what: String) -> StoreError {
-    StoreError::State {
-        state: "live",
-        what,
-    }
+/// Creates the error of a damaged live state.
+fn damaged(what: impl Into<String>) -> StoreError {
+    StoreError::state("live", what)
 }
 
-/// Looks for the acknowledged log in the live database; an error says that it lost some of it.
+/// Compares the log of the live database with the acknowledged one; an error if a part of it is lost.
 ///
-/// RocksDB takes a log that is missing between others for one that was written to files of tables.
-/// What was written to them, the MANIFEST records: the number of the first file of the log that the
-/// database needs. Nothing but that number tells a removed log from a lost one.
-fn log_evidence(live: &Path, said: &Acknowledged) -> Result<LogEvidence, StoreError> {
-    if said.in_files {
-        return Ok(LogEvidence::Whole);
+/// RocksDB takes a missing log file for a flushed one. The MANIFEST records the first log file that the
+/// database needs, and only that number distinguishes a flushed file from a lost one.
+fn log_status(live: &Path, acknowledged: &Acknowledged) -> Result<LogStatus, StoreError> {
+    if acknowledged.is_flushed {
+        return Ok(LogStatus::Complete);
     }
-    // Without a mark, nothing was in the log.
-    let Some(log) = &said.log else {
-        return Ok(LogEvidence::Whole);
+    // Without a fingerprint, the log was empty.
+    let Some(log) = &acknowledged.log else {
+        return Ok(LogStatus::Complete);
     };
     if log
         .is_contained_in(live)
-        .map_err(|e| fault(format!("its log: {e}")))?
+        .map_err(|e| damaged(format!("its log: {e}")))?
     {
-        return Ok(LogEvidence::Whole);
+        return Ok(LogStatus::Complete);
     }
     match log.missing(Store::read(live)?.rocks.first_needed_log()?) {
-        MissingLog::Flushed => Ok(LogEvidence::Whole),
-        MissingLog::Unknown => Ok(LogEvidence::Unknown),
-        MissingLog::Lost => Err(fault("its log is not the acknowledged one".to_owned())),
+        MissingLog::Flushed => Ok(LogStatus::Complete),
+        MissingLog::Unknown => Ok(LogStatus::Unknown),
+        MissingLog::Lost => Err(damaged("its log differs from the acknowledged one")),
     }
 }
 
-/// Opens for reading the live database, which nobody writes to; it must be the acknowledged state or
+/// Opens the live database, which nobody writes to, read-only; fails unless it has the acknowledged state or
 /// a later one.
-pub(crate) fn read_live(bank: &Path, said: Option<&Acknowledged>) -> Result<Store, StoreError> {
+pub(crate) fn read_live(
+    bank: &Path,
+    acknowledged: Option<&Acknowledged>,
+) -> Result<Store, StoreError> {
     let store = Store::read(&bank.join("live"))?;
-    store.ensure_not_older(known_epoch(bank, said))?;
-    if let Some(said) = said {
-        follows(&store, said)?;
+    store.ensure_not_older(last_known_epoch(bank, acknowledged))?;
+    if let Some(acknowledged) = acknowledged {
+        ensure_follows(&store, acknowledged)?;
     }
     Ok(store)
 }
 
-/// Whether the live database, which nobody writes to, is visibly damaged.
+/// Returns whether the live database, which nobody writes to, is visibly damaged.
 ///
-/// Cost: its MANIFEST and its log are read, and it is opened for reading.
-pub(crate) fn live_is_damaged(bank: &Path, said: &Acknowledged) -> bool {
-    let read = live_fault(bank, Some(said)).and_then(|_| read_live(bank, Some(said)));
+/// Cost: reads its MANIFEST and its log, and opens it read-only.
+pub(crate) fn live_is_damaged(bank: &Path, acknowledged: &Acknowledged) -> bool {
+    let read =
+        compare_live(bank, Some(acknowledged)).and_then(|_| read_live(bank, Some(acknowledged)));
     read.is_err_and(|e| e.is_damage())
 }
 
-/// Fails where this is not the acknowledged state of the bank or the one after it, which a
-/// process that died may have stored without acknowledging it.
-pub(crate) fn follows(live: &Store, said: &Acknowledged) -> Result<(), StoreError> {
-    let expected = said.id;
+/// Fails unless this is the acknowledged state or its successor, which a killed process may have stored
+/// without acknowledging it.
+pub(crate) fn ensure_follows(live: &Store, acknowledged: &Acknowledged) -> Result<(), StoreError> {
+    let expected = acknowledged.id;
     let epoch = live.counters()?.epoch;
-    let found = live.need(&META, &MetaKey::Lineage)?;
-    let Meta::Lineage(found) = found else {
-        return Err(fault(
-            "its record of identities is another record".to_owned(),
-        ));
-    };
+    let found = live.lineage()?;
     if found.bank != expected.bank {
-        return Err(fault("it belongs to another bank".to_owned()));
+        return Err(damaged("it belongs to another bank"));
     }
-    let ancestor = if epoch == said.epoch {
+    let ancestor = if epoch == acknowledged.epoch {
         found.state
     } else {
         found.previous
     };
-    if ancestor == expected.state && epoch.saturating_sub(said.epoch) <= 1 {
+    if ancestor == expected.state && epoch.saturating_sub(acknowledged.epoch) <= 1 {
         return Ok(());
     }
-    Err(fault(format!(
-        "it is a state {epoch} that does not follow the acknowledged state {}; it comes from another copy of the bank",
-        said.epoch
+    Err(damaged(format!(
+        "state {epoch} does not follow the acknowledged state {}; it comes from another copy of the bank",
+        acknowledged.epoch
     )))
 }

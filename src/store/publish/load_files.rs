@@ -1,4 +1,4 @@
-//! The sorted files of a bulk load: cut from the changes in order, written side by side.
+//! The sorted files of a bulk load: the changes in order, split into files that are written in parallel.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -8,94 +8,95 @@ use crate::disk::verified_copy::hash_file;
 use crate::error::StoreError;
 use crate::rocks::database::Database;
 use crate::rocks::options::{KeyLength, LONG_KEY_BLOCK_BYTES};
-use crate::sorter::shared;
+use crate::sorter::shared_prefix_len;
 use crate::tables::UNDO;
 use crate::tables::changes::{SortedChanges, TableChange};
 use crate::tables::records::LoadFile;
 use crate::tables::undo_capture::UndoCapture;
 use seedbank_algorithms::watch::Unwatched;
 
-/// About how many bytes of keys and values a sorted file holds, before compression. As many are
-/// held in memory for each file that is being written.
+/// The target size of a sorted file in bytes, before compression. Each file that is being written takes as
+/// much memory.
 const FILE_BYTES: usize = 32 << 20;
 
-/// Of a shorter key it does not count what the file's index takes.
+/// The length in bytes up to which the index entry of a key is not counted.
 const SHORT_KEY: usize = 1 << 10;
 
-/// How often a key of an index stands in memory until the file is finished: with and without its version,
-/// each with a copy to compare the next one with, and by the piece of the index that it ends.
+/// The number of copies of an index key in memory until the file is finished: with and without its version,
+/// each with a copy for comparing the next key, and as the last key of its index partition.
 const INDEX_COPIES: usize = 5;
 
-/// The fewest bytes of a block whose keys are long, without its first key: a block is closed before a key
-/// that it has no room for.
-const LEAST_LONG_KEY_BLOCK: usize = LONG_KEY_BLOCK_BYTES - 2 * (64 << 10);
+/// The minimum size in bytes of a block of long keys, without its first key: a block is closed before a key
+/// that does not fit.
+const MIN_LONG_KEY_BLOCK: usize = LONG_KEY_BLOCK_BYTES - 2 * (64 << 10);
 
-/// How many keys of a block are written without what they share with the key before: one of so many.
-const RESTART: usize = 16;
+/// The restart interval of a block: every such key is stored in full, others without their shared prefix.
+const RESTART_INTERVAL: usize = 16;
 
-/// The most files that are written at the same time.
-const MOST_WRITERS: usize = 3;
+/// The maximum number of files that are written in parallel.
+const MAX_WRITERS: usize = 3;
 
-/// Changes of one table that go into one file.
+/// The changes of one file, all of one table.
 struct Slice {
     table: &'static str,
     path: PathBuf,
-    /// Keys and values, one after another.
+    /// The concatenated keys and values.
     bytes: Vec<u8>,
     /// The length of each key, and of its value unless the key is deleted, in bytes.
     lengths: Vec<(usize, Option<usize>)>,
-    index: Index,
+    index: IndexEstimate,
 }
 
-/// What is known of the index of a file before the file is written.
+/// An estimate of the index of a file that is not written yet.
 ///
-/// The index has a key for each block: the shortest one between the last of the block and the first of the
-/// next, which is hardly longer than what these two share.
+/// The index has a separator for each block: the shortest key between the last key of the block and the
+/// first key of the next block, which is little longer than their shared prefix.
 #[derive(Default)]
-struct Index {
-    /// The most bytes in memory of an index of small blocks: each key has one to itself.
-    of_small_blocks: usize,
-    /// The bytes of all blocks, uncompressed.
-    packed: usize,
-    /// The length of the longest key between two keys, and that of the longest key, which may be the last.
-    longest_between: usize,
-    longest: usize,
+struct IndexEstimate {
+    /// The maximum memory in bytes with small blocks, of one key each.
+    with_small_blocks: usize,
+    /// The uncompressed size of all blocks in bytes.
+    block_bytes: usize,
+    /// The length of the longest separator.
+    longest_separator: usize,
+    /// The length of the longest key.
+    longest_key: usize,
 }
 
-impl Index {
-    /// Counts a key that follows another one, with its value.
-    fn count(&mut self, number: usize, previous: &[u8], key: &[u8], value: usize) {
-        let mut alone = key.len();
+impl IndexEstimate {
+    /// Adds a key that follows `previous`, and the length of its value.
+    fn add(&mut self, number: usize, previous: &[u8], key: &[u8], value: usize) {
+        let mut stored = key.len();
         if key.len() > SHORT_KEY {
-            let shared = shared(previous, key);
-            if !number.is_multiple_of(RESTART) {
-                alone -= shared;
+            let shared = shared_prefix_len(previous, key);
+            if !number.is_multiple_of(RESTART_INTERVAL) {
+                stored -= shared;
             }
-            self.of_small_blocks += INDEX_COPIES * shared.saturating_sub(SHORT_KEY);
-            self.longest_between = self.longest_between.max(shared + 2);
-            self.longest = self.longest.max(key.len());
+            self.with_small_blocks += INDEX_COPIES * shared.saturating_sub(SHORT_KEY);
+            self.longest_separator = self.longest_separator.max(shared + 2);
+            self.longest_key = self.longest_key.max(key.len());
         }
-        self.packed += alone + value;
+        self.block_bytes += stored + value;
     }
 
-    /// In blocks of which size the file is to be written.
-    const fn keys(&self) -> KeyLength {
-        if self.of_small_blocks <= FILE_BYTES / 8 {
+    /// Chooses the block size for the file.
+    const fn key_length(&self) -> KeyLength {
+        if self.with_small_blocks <= FILE_BYTES / 8 {
             KeyLength::Short
         } else {
             KeyLength::Long
         }
     }
 
-    /// The most bytes of memory that the index takes while the file is written.
+    /// Returns the maximum memory in bytes of the index while the file is written.
     const fn memory(&self) -> usize {
-        let between = match self.keys() {
-            KeyLength::Short => self.of_small_blocks,
+        let between = match self.key_length() {
+            KeyLength::Short => self.with_small_blocks,
             KeyLength::Long => {
-                INDEX_COPIES * self.longest_between * (self.packed / LEAST_LONG_KEY_BLOCK)
+                INDEX_COPIES * self.longest_separator * (self.block_bytes / MIN_LONG_KEY_BLOCK)
             }
         };
-        between + INDEX_COPIES * self.longest
+        between + INDEX_COPIES * self.longest_key
     }
 }
 
@@ -106,20 +107,20 @@ impl Slice {
         let previous = &self.bytes[last..last + last_key];
         let lengths = (key.len(), value.map(<[u8]>::len));
         self.index
-            .count(self.lengths.len(), previous, key, lengths.1.unwrap_or(0));
+            .add(self.lengths.len(), previous, key, lengths.1.unwrap_or(0));
         self.lengths.push(lengths);
         self.bytes.extend_from_slice(key);
         self.bytes.extend_from_slice(value.unwrap_or_default());
     }
 
-    /// About how many bytes of memory it takes until it is written.
+    /// Returns the approximate memory in bytes until the file is written.
     const fn memory(&self) -> usize {
         self.bytes.len() + self.index.memory()
     }
 
-    /// Writes the file, and reads it back to describe it.
+    /// Writes the file, reads it back, and describes it.
     fn write(&self, rocks: &Database) -> Result<LoadFile, StoreError> {
-        let mut file = rocks.sorted_file(&self.path, self.index.keys())?;
+        let mut file = rocks.sorted_file(&self.path, self.index.key_length())?;
         let mut rest = self.bytes.as_slice();
         for &(key_length, value_length) in &self.lengths {
             let (key, after) = rest.split_at(key_length);
@@ -128,57 +129,58 @@ impl Slice {
             rest = after;
         }
         file.finish()?;
-        described(self.table, &self.path)
+        describe(self.table, &self.path)
     }
 }
 
-/// Files that are being written.
+/// The threads that write files.
 struct Writers<'scope> {
-    /// The bytes of memory that each takes, and the thread that writes it.
+    /// The memory of each file in bytes, and the thread that writes it.
     running: VecDeque<(
         usize,
         ScopedJoinHandle<'scope, Result<LoadFile, StoreError>>,
     )>,
     written: Vec<LoadFile>,
-    /// The most files that are written at the same time, and the most bytes that they take together.
-    most: usize,
+    /// The maximum number of running threads.
+    max_running: usize,
+    /// The maximum memory in bytes of all running threads.
     memory: usize,
     place: PathBuf,
 }
 
 impl Writers<'_> {
-    /// Waits until there is room for a file that takes so many bytes; one file is always written.
-    fn make_room(&mut self, bytes: usize) -> Result<(), StoreError> {
+    /// Waits until a file with this memory may start. With no running thread it always may.
+    fn wait_for_memory(&mut self, bytes: usize) -> Result<(), StoreError> {
         loop {
             let taken: usize = self.running.iter().map(|(bytes, _)| *bytes).sum();
-            let is_full = self.running.len() >= self.most || taken + bytes > self.memory;
+            let is_full = self.running.len() >= self.max_running || taken + bytes > self.memory;
             if !is_full || !self.join_first()? {
                 return Ok(());
             }
         }
     }
 
-    /// Waits until the file that was begun first is written; `false` where there is none.
+    /// Waits for the thread that started first; returns `false` if none is running.
     fn join_first(&mut self) -> Result<bool, StoreError> {
         let Some((_, first)) = self.running.pop_front() else {
             return Ok(false);
         };
-        let ended = |_| StoreError::thread_panicked("write to", &self.place);
-        self.written.push(first.join().map_err(ended)??);
+        let panicked = |_| StoreError::thread_panicked("write to", &self.place);
+        self.written.push(first.join().map_err(panicked)??);
         Ok(true)
     }
 }
 
-/// Changes on their way into files: one after another, cut where a table or a file ends.
+/// Splits a sequence of changes into files, at the ends of tables and of full files.
 #[derive(Default)]
 struct Stream {
     open: Option<Slice>,
-    /// The table of the last file, and how many files it has.
+    /// The table of the last file, and the number of that file.
     last: Option<(&'static str, u32)>,
 }
 
 impl Stream {
-    /// Adds a change; returns a slice that is complete.
+    /// Adds a change; returns the previous file if it is complete.
     fn push(&mut self, place: &Path, (table, key, value): TableChange<'_>) -> Option<Slice> {
         let is_full = |slice: &mut Slice| slice.table != table || slice.memory() >= FILE_BYTES;
         let full = self.open.take_if(is_full);
@@ -187,17 +189,17 @@ impl Stream {
             path: place.join(next_name(table, &mut self.last)),
             bytes: Vec::new(),
             lengths: Vec::new(),
-            index: Index::default(),
+            index: IndexEstimate::default(),
         });
         slice.push(key, value);
         full
     }
 }
 
-/// Describes a sorted file that is written and synced.
+/// Describes a sorted file that was written and synced.
 ///
 /// Cost: reads the file.
-pub(crate) fn described(table: &str, path: &Path) -> Result<LoadFile, StoreError> {
+pub(crate) fn describe(table: &str, path: &Path) -> Result<LoadFile, StoreError> {
     let content = hash_file(path, &Unwatched)?;
     let name = path.file_name().unwrap_or_default();
     Ok(LoadFile {
@@ -208,9 +210,8 @@ pub(crate) fn described(table: &str, path: &Path) -> Result<LoadFile, StoreError
     })
 }
 
-/// Writes the changes as sorted files into `place`, and what `capture` keeps of what they overwrite.
-/// Where one file ends and the next begins depends on the changes alone; `memory` bounds the files that
-/// are written at the same time.
+/// Writes the changes to sorted files in `place`, and the previous values that `capture` collects. The
+/// changes alone determine the files; `memory` in bytes limits how many are written in parallel.
 pub(crate) fn write_files(
     rocks: &Database,
     place: &Path,
@@ -218,46 +219,47 @@ pub(crate) fn write_files(
     mut capture: Option<&mut UndoCapture<'_>>,
     memory: usize,
 ) -> Result<Vec<LoadFile>, StoreError> {
-    let (mut written, mut kept) = (Stream::default(), Stream::default());
+    let (mut changed, mut captured) = (Stream::default(), Stream::default());
     let mut files = thread::scope(|scope| {
         let mut writers = Writers {
             running: VecDeque::new(),
             written: Vec::new(),
-            most: rayon::current_num_threads().min(MOST_WRITERS),
+            max_running: rayon::current_num_threads().min(MAX_WRITERS),
             memory,
             place: place.to_owned(),
         };
-        let mut begin = |slice: Option<Slice>| {
+        let mut start = |slice: Option<Slice>| {
             let Some(slice) = slice else {
                 return Ok(());
             };
             let bytes = slice.memory();
-            writers.make_room(bytes)?;
+            writers.wait_for_memory(bytes)?;
             let work = move || slice.write(rocks);
-            let begun = thread::Builder::new().spawn_scoped(scope, work);
-            let begun = begun.map_err(StoreError::io("write to", place))?;
-            writers.running.push_back((bytes, begun));
+            let thread = thread::Builder::new().spawn_scoped(scope, work);
+            let thread = thread.map_err(StoreError::io("write to", place))?;
+            writers.running.push_back((bytes, thread));
             Ok::<_, StoreError>(())
         };
+        // Undo entries come in the order of the changes, so they form a second sorted stream.
         while let Some((table, key, value)) = changes.next_change()? {
             if let Some(capture) = &mut capture
-                && let Some((key, former)) = capture.capture(table, key)?
+                && let Some((key, previous)) = capture.capture(table, key)?
             {
-                begin(kept.push(place, (UNDO.name, key, Some(former))))?;
+                start(captured.push(place, (UNDO.name, key, Some(previous))))?;
             }
-            begin(written.push(place, (table, key, value)))?;
+            start(changed.push(place, (table, key, value)))?;
         }
-        begin(written.open.take())?;
-        begin(kept.open.take())?;
+        start(changed.open.take())?;
+        start(captured.open.take())?;
         while writers.join_first()? {}
         Ok::<_, StoreError>(writers.written)
     })?;
-    // Files of both streams end in turn; those of a table are ingested together.
+    // Threads end in any order; the intent groups files by table.
     files.sort_unstable();
     Ok(files)
 }
 
-/// The name of the table's next file.
+/// Returns the name of the next file of a table.
 fn next_name(table: &'static str, last: &mut Option<(&'static str, u32)>) -> String {
     let number = match *last {
         Some((name, number)) if name == table => number.saturating_add(1),
@@ -271,7 +273,7 @@ fn next_name(table: &'static str, last: &mut Option<(&'static str, u32)>) -> Str
 mod tests {
     use super::*;
 
-    /// How many bytes of keys a file holds, and in which blocks it is written.
+    /// Fills a file with keys; returns its size in bytes and its block size.
     fn filled(key: impl Fn(usize) -> String) -> (usize, KeyLength) {
         let mut stream = Stream::default();
         for number in 0.. {
@@ -280,10 +282,10 @@ mod tests {
             if let Some(full) = stream.push(Path::new(""), change) {
                 let longest = 64 << 10;
                 assert!(full.memory() < FILE_BYTES + (1 + INDEX_COPIES) * 2 * longest);
-                return (full.bytes.len(), full.index.keys());
+                return (full.bytes.len(), full.index.key_length());
             }
         }
-        unreachable!("a file is full some time")
+        unreachable!("a file fills up")
     }
 
     #[test]

@@ -1,17 +1,16 @@
-//! Published states: checkpoints of hard links that readers open, beside any writer.
+//! Published states: checkpoints of hard links that readers open while a writer is at work.
 //!
 //! ```text
 //! BANK/published/N/       the checkpoint of epoch N
 //! BANK/published/N.lock   shared by its readers
-//! BANK/published/CURRENT  which one readers open, replaced in one step:
+//! BANK/published/CURRENT  the pointer to the current state, replaced atomically:
 //!                         12 MANIFEST-000123 4821 HASH log HASH bank ID state ID SUM
-//!                         (no `log HASH` where all of the state is in files of tables)
+//!                         (without `log HASH` if the state is flushed to table files)
 //! ```
 //!
-//! A state is removed when a later one is current and nobody holds its lock. The pointer holds a
-//! fingerprint of the state's MANIFEST, and another of its log where it has one, so that a reader
-//! knows whether what it opened is what was published. It also holds the identities of the bank and of
-//! the state, so that a folder put back from a copy, or from another bank, is recognised.
+//! A state is removed once a later one is current and nobody holds its lock. The pointer has fingerprints of
+//! the MANIFEST and of the log, if any, so that readers can verify what they open. It also has the identities
+//! of the bank and of the state, which reveal a folder that was restored from a copy or from another bank.
 
 use std::fmt::Write;
 use std::fs;
@@ -19,7 +18,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::acknowledged::{Acknowledged, sum, summed};
+use super::acknowledged::{Acknowledged, checksum, strip_checksum};
 use crate::disk::folder::{
     is_folder, lock_file, names_in, open_regular, read_text, replace_file, sync_folder,
 };
@@ -29,40 +28,47 @@ use crate::rocks::write_ahead_log as logs;
 use crate::tables::records::lineage::StateId;
 use crate::tables::store::Store;
 
-/// What readers are pointed to.
+/// The pointer to the current published state.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Pointer {
     /// The epoch of the state.
     pub(crate) epoch: u64,
-    /// The state's MANIFEST.
+    /// The fingerprint of the MANIFEST of the state.
     manifest: Manifest,
-    /// The hash of the state's log; `None` where it has none.
+    /// The hash of the log of the state; `None` if the log is empty.
     log: Option<blake3::Hash>,
     /// The identity of the state.
     id: StateId,
 }
 
-/// The error of a published state that is not what it should be.
+/// Creates the error of a damaged published state.
 pub(crate) fn damaged(what: impl Into<String>) -> StoreError {
-    StoreError::State {
-        state: "published",
-        what: what.into(),
-    }
+    StoreError::state("published", what)
 }
 
-/// What stands before the hash of a log.
+/// The text before the hash of the log.
 const LOG: &str = " log ";
 
-/// What stands before the identity of a state.
+/// The text before the identity of the state.
 const BANK: &str = " bank ";
 
-/// The folder of the published states.
-pub(crate) fn folder_of(bank: &Path) -> PathBuf {
+/// Returns the folder of the published states.
+pub(crate) fn published_folder(bank: &Path) -> PathBuf {
     bank.join("published")
 }
 
+/// Returns the folder of the published state with this epoch.
+pub(crate) fn state_folder(bank: &Path, epoch: u64) -> PathBuf {
+    published_folder(bank).join(epoch.to_string())
+}
+
+/// Returns the lock file of the published state with this epoch.
+pub(crate) fn state_lock(bank: &Path, epoch: u64) -> PathBuf {
+    published_folder(bank).join(format!("{epoch}.lock"))
+}
+
 impl Pointer {
-    /// The pointer as a line of text.
+    /// Returns the pointer as a line of text.
     pub(crate) fn line(&self) -> String {
         let mut text = format!("{} {}", self.epoch, self.manifest);
         if let Some(log) = &self.log {
@@ -71,12 +77,12 @@ impl Pointer {
         }
         // Writing to a string cannot fail.
         let _ = write!(text, " {}", self.id);
-        format!("{text} {}\n", sum(&text))
+        format!("{text} {}\n", checksum(&text))
     }
 
     fn parse(text: &str) -> Option<Self> {
         let line = text.strip_suffix('\n')?;
-        let (epoch, state) = summed(line)?.split_once(' ')?;
+        let (epoch, state) = strip_checksum(line)?.split_once(' ')?;
         let (state, id) = state.split_once(BANK)?;
         let (bank, id) = id.split_once(" state ")?;
         let id = StateId::parse(bank, id)?;
@@ -92,10 +98,9 @@ impl Pointer {
         })
     }
 
-    /// The state that the bank's readers are pointed to; damage where the pointer is missing or
-    /// cannot be read.
+    /// Reads the pointer of a bank; an error of damage if it is missing or malformed.
     pub(crate) fn read(bank: &Path) -> Result<Self, StoreError> {
-        let path = folder_of(bank).join("CURRENT");
+        let path = published_folder(bank).join("CURRENT");
         match read_text(&path) {
             Ok(text) => Self::parse(&text).ok_or_else(|| damaged("CURRENT cannot be read")),
             Err(e) if e.kind() == io::ErrorKind::PermissionDenied => {
@@ -105,98 +110,95 @@ impl Pointer {
         }
     }
 
-    /// The folder of the state.
-    pub(crate) fn place(&self, bank: &Path) -> PathBuf {
-        folder_of(bank).join(self.epoch.to_string())
+    /// Returns the folder of the state.
+    pub(crate) fn folder(&self, bank: &Path) -> PathBuf {
+        state_folder(bank, self.epoch)
     }
 
-    /// Fails where this is not the state that the bank published last, as far as it has acknowledged
-    /// that: the folder was put back from a copy, or belongs to another bank.
-    pub(crate) fn is_expected(&self, said: &Acknowledged) -> Result<(), StoreError> {
-        if self.id.bank != said.id.bank {
+    /// Fails unless this can be the last published state according to the acknowledgement. Otherwise the
+    /// folder was restored from a copy, or belongs to another bank.
+    pub(crate) fn ensure_expected(&self, acknowledged: &Acknowledged) -> Result<(), StoreError> {
+        if self.id.bank != acknowledged.id.bank {
             return Err(damaged("it belongs to another bank"));
         }
-        if self.epoch == said.epoch && self.id.state != said.id.state {
+        if self.epoch == acknowledged.epoch && self.id.state != acknowledged.id.state {
             let what = format!("it is a state {} from another copy of the bank", self.epoch);
             return Err(damaged(what));
         }
-        if self.epoch < said.published {
-            let (found, expected) = (self.epoch, said.published);
+        if self.epoch < acknowledged.published {
             return Err(damaged(format!(
-                "it is the older state {found}, and state {expected} was published"
+                "expected the published state {}, found the older state {}",
+                acknowledged.published, self.epoch
             )));
         }
         Ok(())
     }
 
-    /// Fails with what is wrong with the files of the state, as far as its MANIFEST tells.
-    pub(crate) fn fault(&self, bank: &Path) -> Result<(), String> {
-        let place = self.place(bank);
+    /// Compares the MANIFEST and the log of the state with the pointer; the error is what is wrong.
+    pub(crate) fn verify_files(&self, bank: &Path) -> Result<(), String> {
+        let place = self.folder(bank);
         self.manifest.compare(&place, true)?;
         let log = logs::fingerprint(&place).map_err(|e| format!("its log: {e}"))?;
         if log == self.log {
             Ok(())
         } else {
-            Err("its log differs from what was published".to_owned())
+            Err("its log differs from the published one".to_owned())
         }
     }
 
-    /// Whether the log of the live database, in `bank/live`, is the one that this state was published
-    /// with, so that all of it was synced.
+    /// Returns whether the log of the live database equals the log of this state, which was synced.
     pub(crate) fn is_synced(&self, bank: &Path) -> bool {
         logs::fingerprint(&bank.join("live")).is_ok_and(|log| log == self.log)
     }
 
-    /// Whether the live database, in `bank/live`, has all of this state's log, perhaps with more behind
-    /// it.
-    pub(crate) fn has_same_log(&self, bank: &Path) -> io::Result<bool> {
-        let place = folder_of(bank).join(self.epoch.to_string());
-        logs::is_prefix(&bank.join("live"), &place)
+    /// Returns whether the log of the live database begins with the log of this state.
+    fn is_log_prefix(&self, bank: &Path) -> io::Result<bool> {
+        logs::is_prefix(&bank.join("live"), &self.folder(bank))
     }
 
-    /// Opens the state, if it is the one that was published.
+    /// Verifies and opens the state.
     pub(crate) fn open(&self, bank: &Path) -> Result<Store, StoreError> {
-        self.fault(bank).map_err(damaged)?;
-        let place = folder_of(bank).join(self.epoch.to_string());
-        let store = Store::read(&place)?;
+        self.verify_files(bank).map_err(damaged)?;
+        let store = Store::read(&self.folder(bank))?;
         let found = store.counters()?.epoch;
         if found == self.epoch {
             Ok(store)
         } else {
-            let said = self.epoch;
-            Err(damaged(format!("expected state {said}, found {found}")))
+            let expected = self.epoch;
+            Err(damaged(format!("expected state {expected}, found {found}")))
         }
     }
 }
 
-/// Makes this state the one that readers open from now on. Returns whether all of it is in files of
-/// tables; otherwise some of it is in its log.
+/// Publishes the state of the live database, so that readers open it from now on. Returns whether it is
+/// flushed to table files; if `false`, parts are in its log only.
 pub(crate) fn publish(bank: &Path, store: &Store, epoch: u64) -> Result<bool, StoreError> {
-    let folder = folder_of(bank);
-    let place = folder.join(epoch.to_string());
-    lock_file(&folder.join(format!("{epoch}.lock")))?;
+    let place = state_folder(bank, epoch);
+    lock_file(&state_lock(bank, epoch))?;
     if is_folder(&place) {
-        // It is damaged, or left by a process that died between the checkpoint and the pointer.
+        // It is damaged, or the leftover of a crash between the checkpoint and the pointer.
         fs::remove_dir_all(&place).map_err(StoreError::io("remove", &place))?;
     } else if fs::symlink_metadata(&place).is_ok() {
         let what = io::Error::new(io::ErrorKind::AlreadyExists, "something else is there");
         return Err(StoreError::io("make", &place)(what));
     }
+    // RocksDB creates the checkpoint under a temporary name; a crash leaves no incomplete state.
     let keep_log = logs::is_small(&bank.join("live"));
     store.rocks.checkpoint(&place, keep_log)?;
-    let former = Pointer::read(bank).map(|pointer| folder.join(pointer.epoch.to_string()));
-    logs::separate_from_live(&place, &bank.join("live"), former.ok().as_deref())
+    // The live log keeps growing, so the state needs files of its own.
+    let previous = Pointer::read(bank).map(|pointer| pointer.folder(bank));
+    logs::separate_from_live(&place, &bank.join("live"), previous.ok().as_deref())
         .map_err(StoreError::io("write", &place))?;
-    let in_files = point_to(bank, epoch, store.state_id()?)?;
-    remove_unread(bank, epoch);
-    Ok(in_files)
+    // A crash before the pointer is replaced: readers see the previous state, the next writer publishes.
+    let is_flushed = write_pointer(bank, epoch, store.state_id()?)?;
+    remove_old_states(bank, epoch);
+    Ok(is_flushed)
 }
 
-/// Points readers to a state whose files and lock are there. Returns whether all of it is in files of
-/// tables; otherwise some of it is in its log.
-fn point_to(bank: &Path, epoch: u64, id: StateId) -> Result<bool, StoreError> {
-    let folder = folder_of(bank);
-    let place = folder.join(epoch.to_string());
+/// Points readers to a state whose files and lock exist. Returns whether the state is flushed.
+fn write_pointer(bank: &Path, epoch: u64, id: StateId) -> Result<bool, StoreError> {
+    let folder = published_folder(bank);
+    let place = state_folder(bank, epoch);
     let log = logs::fingerprint(&place).map_err(StoreError::io("read the log of", &place))?;
     let pointer = Pointer {
         epoch,
@@ -204,16 +206,15 @@ fn point_to(bank: &Path, epoch: u64, id: StateId) -> Result<bool, StoreError> {
         log,
         id,
     };
-    // The state must be there before anything points to it.
+    // The names of the state must be durable before the pointer.
     sync_folder(&folder).map_err(StoreError::io("write to", &folder))?;
     replace_file(&folder.join("CURRENT"), pointer.line())?;
     Ok(log.is_none())
 }
 
-/// Removes published states before `current` that nobody reads, and never a later one. Best effort:
-/// what could not be removed is tried again next time.
-pub(crate) fn remove_unread(bank: &Path, current: u64) {
-    let folder = folder_of(bank);
+/// Removes published states before `current` without readers. Best effort: the next call tries again.
+pub(crate) fn remove_old_states(bank: &Path, current: u64) {
+    let folder = published_folder(bank);
     for name in names_in(&folder) {
         let epoch = name.strip_suffix(".lock").map(str::parse::<u64>);
         let Some(Ok(epoch)) = epoch else {
@@ -227,98 +228,98 @@ pub(crate) fn remove_unread(bank: &Path, current: u64) {
             continue;
         };
         if lock.try_lock().is_ok() {
-            let place = folder.join(epoch.to_string());
+            let place = state_folder(bank, epoch);
             let is_gone = fs::symlink_metadata(&place).is_err();
             if is_gone || is_folder(&place) && fs::remove_dir_all(&place).is_ok() {
+                // The lock goes last, so that a partly removed state is tried again.
                 let _ = fs::remove_file(path);
             }
         }
     }
 }
 
-/// How two files of the same name are compared.
+/// How files of the same name are compared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Compared {
-    /// By their bytes, unless they are one file.
+pub(crate) enum Comparison {
+    /// By contents, unless they are the same inode.
     Bytes,
-    /// By their bytes, unless they are one file or have the same size and time.
+    /// By contents, unless they are the same inode or have the same size and modification time.
     Stat,
 }
 
-/// The names of the table files that the live database has and the published state has not.
-pub(crate) fn tables_not_published(bank: &Path) -> Vec<String> {
+/// Returns the names of the table files of the live database that the published state lacks.
+pub(crate) fn unpublished_table_files(bank: &Path) -> Vec<String> {
     let Ok(pointer) = Pointer::read(bank) else {
         return Vec::new();
     };
-    let place = pointer.place(bank);
+    let place = pointer.folder(bank);
     let mut names = names_in(&bank.join("live"));
     names.retain(|name| Path::new(name).extension().is_some_and(|end| end == "sst"));
     names.retain(|name| !place.join(name).exists());
     names
 }
 
-/// A table of the live database that is not, byte for byte, what the published state has under its
-/// name: one of the two is damaged. Only in a copy of a bank can it be one alone, since tables have
-/// no two names there.
+/// Returns a table file of the live database that differs from the file with its name in the published
+/// state, so that one of the two is damaged. That is only possible in a copy of a bank, where the two are
+/// not hard links.
 ///
-/// Cost: a look at each file; the bytes of files that are to be compared by them.
-pub(crate) fn table_unlike_published(
+/// Cost: reads the metadata of each file, and the files that are compared by contents.
+pub(crate) fn table_differing_from_published(
     bank: &Path,
-    compared: Compared,
+    comparison: Comparison,
 ) -> Result<Option<String>, StoreError> {
     let Ok(pointer) = Pointer::read(bank) else {
         return Ok(None);
     };
     let live = bank.join("live");
-    let place = folder_of(bank).join(pointer.epoch.to_string());
+    let place = pointer.folder(bank);
     for name in names_in(&place) {
         let (ours, theirs) = (live.join(&name), place.join(&name));
         let is_table = theirs.extension().is_some_and(|end| end == "sst");
-        // A table that was merged since is not live any more.
-        if is_table && ours.is_file() && !is_same(&ours, &theirs, compared)? {
+        // A table file that was compacted since is not live any more.
+        if is_table && ours.is_file() && !is_same(&ours, &theirs, comparison)? {
             return Ok(Some(name));
         }
     }
     Ok(None)
 }
 
-/// Whether two files are one, or have the same bytes.
-fn is_same(one: &Path, other: &Path, compared: Compared) -> Result<bool, StoreError> {
+/// Returns whether two files are equal.
+fn is_same(one: &Path, other: &Path, comparison: Comparison) -> Result<bool, StoreError> {
     let hash = |path| {
         let mut hasher = blake3::Hasher::new();
         let read = open_regular(path).and_then(|file| hasher.update_reader(file).map(drop));
         read.map_err(StoreError::io("read", path))?;
         Ok::<_, StoreError>(hasher.finalize())
     };
-    let about = |path| fs::metadata(path).map_err(StoreError::io("look at", path));
-    let (here, there) = (about(one)?, about(other)?);
+    let metadata = |path| fs::metadata(path).map_err(StoreError::io("look at", path));
+    let (here, there) = (metadata(one)?, metadata(other)?);
     if (here.dev(), here.ino()) == (there.dev(), there.ino()) {
         return Ok(true);
     }
-    let time = |about: &fs::Metadata| (about.len(), about.mtime(), about.mtime_nsec());
-    if compared == Compared::Stat && time(&here) == time(&there) {
+    let time = |file: &fs::Metadata| (file.len(), file.mtime(), file.mtime_nsec());
+    if comparison == Comparison::Stat && time(&here) == time(&there) {
         return Ok(true);
     }
     Ok(here.len() == there.len() && hash(one)? == hash(other)?)
 }
 
-/// Whether somebody reads the state of this epoch right now.
-pub(crate) fn is_read(bank: &Path, epoch: u64) -> bool {
-    let lock = open_regular(&folder_of(bank).join(format!("{epoch}.lock")));
+/// Returns whether the state with this epoch has readers.
+pub(crate) fn has_readers(bank: &Path, epoch: u64) -> bool {
+    let lock = open_regular(&state_lock(bank, epoch));
     lock.is_ok_and(|lock| lock.try_lock().is_err())
 }
 
-/// Whether all of the state of this epoch and identity is in files of tables, and not in its log;
-/// `None` where readers do not find it: the pointer, the lock and the state's files, any of which a
-/// copy of a bank may lack.
-pub(crate) fn published_in_files(bank: &Path, epoch: u64, id: StateId) -> Option<bool> {
-    let lock = folder_of(bank).join(format!("{epoch}.lock"));
+/// Returns whether the published state with this epoch and identity is flushed to table files; `None` if it
+/// is not published completely: a copy of a bank may lack the pointer, the lock or files.
+pub(crate) fn published_is_flushed(bank: &Path, epoch: u64, id: StateId) -> Option<bool> {
+    let lock = state_lock(bank, epoch);
     let pointer = Pointer::read(bank).ok()?;
-    let is_this = pointer.epoch == epoch && pointer.id == id;
-    let is_there = is_this && lock.is_file() && pointer.fault(bank).is_ok();
-    // The live database may have written its log to files since, as when the compaction of files was
-    // stopped: then its log is not to be compared with this one.
-    is_there.then(|| pointer.log.is_none() || !pointer.has_same_log(bank).unwrap_or(false))
+    let is_same = pointer.epoch == epoch && pointer.id == id;
+    let is_complete = is_same && lock.is_file() && pointer.verify_files(bank).is_ok();
+    // The live database may have flushed its log since, as when a compaction was cancelled. Then the
+    // published log is no longer a prefix of the live one.
+    is_complete.then(|| pointer.log.is_none() || !pointer.is_log_prefix(bank).unwrap_or(false))
 }
 
 #[cfg(test)]

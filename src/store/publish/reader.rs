@@ -1,4 +1,4 @@
-//! Readers of a bank: each holds the published state that it opened.
+//! Readers of published states.
 
 use std::fs::File;
 use std::ops::Deref;
@@ -7,33 +7,34 @@ use std::time::Duration;
 
 use super::acknowledged::Acknowledged;
 use super::live_state::live_is_damaged;
-use super::published::{Pointer, damaged, folder_of};
+use super::published::{Pointer, damaged, state_lock};
 use crate::disk::folder::{ACKNOWLEDGED, WRITER_LOCK, is_folder, marker_format, open_regular};
 use crate::error::StoreError;
 use crate::format::FORMAT;
 use crate::tables::store::Store;
 
-/// How often a reader tries again when it meets a state that is being removed.
-const TRIES: u32 = 1000;
+/// The maximum number of retries if the state is removed while it is opened.
+const MAX_RETRIES: u32 = 1000;
 
-/// How long a reader waits between tries.
-const PAUSE: Duration = Duration::from_millis(2);
+/// The time between retries.
+const RETRY_INTERVAL: Duration = Duration::from_millis(2);
 
-/// The published state of a bank, as it was at one moment.
+/// A published state of a bank, open for reading.
 pub struct Reader {
     store: Store,
     pointer: Pointer,
-    /// Keeps the state from being removed.
+    /// Prevents the removal of the state.
     _lock: File,
 }
 
 impl Reader {
-    /// Opens the state that was published last. Any number of readers may do so, beside any writer.
+    /// Opens the last published state. Any number of readers can be open at the same time, also while a
+    /// writer is at work.
     ///
-    /// Where a stored state is not published, and no writer is at work on it, a warning is logged. A
-    /// state that is older than the one that was published last, or not the bank's, is an error.
+    /// Logs a warning if a later state is stored but not published, and no writer is at work. A state of
+    /// another bank, or older than the last published one, is an error.
     ///
-    /// Cost: besides opening the state, its MANIFEST is read once more.
+    /// Cost: in addition to opening the state, reads its MANIFEST once more.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let format = marker_format(path)?;
         if format != FORMAT {
@@ -42,33 +43,31 @@ impl Reader {
         Self::open_to_migrate(path)
     }
 
-    /// [`Reader::open`] for a bank that may have an older format, whose records only a
-    /// [step](super::migration_steps) may read.
+    /// Opens a bank like [`Reader::open`], also in an older format, whose records only a
+    /// [migration step](super::migration_steps) can read.
     pub(crate) fn open_to_migrate(path: &Path) -> Result<Self, StoreError> {
         marker_format(path)?;
-        let reader = Self::of_published(path)?;
+        let reader = Self::open_published(path)?;
         reader.compare_with_acknowledged(path)?;
         Ok(reader)
     }
 
-    /// Opens the published state of a folder whose marker may be lost.
-    pub(crate) fn of_published(path: &Path) -> Result<Self, StoreError> {
-        let folder = folder_of(path);
+    /// Opens the published state without checking the marker of the bank and the acknowledgement.
+    pub(crate) fn open_published(path: &Path) -> Result<Self, StoreError> {
         let mut why = "it is missing";
-        // A writer may publish and remove the state between reading the pointer and locking it.
-        for _ in 0..TRIES {
+        // A writer may publish another state and remove this one before it is locked.
+        for _ in 0..MAX_RETRIES {
             let pointer = Pointer::read(path)?;
             let epoch = pointer.epoch;
-            let place = folder.join(epoch.to_string());
-            let Ok(lock) = open_regular(&folder.join(format!("{epoch}.lock"))) else {
+            let Ok(lock) = open_regular(&state_lock(path, epoch)) else {
                 why = "its lock file is missing";
-                std::thread::sleep(PAUSE);
+                std::thread::sleep(RETRY_INTERVAL);
                 continue;
             };
-            // Only of the current state is it certain that nobody has begun to remove it.
+            // A writer removes only states before the current one, so after this check the lock protects it.
             if lock.lock_shared().is_ok()
                 && Pointer::read(path)?.epoch == epoch
-                && is_folder(&place)
+                && is_folder(&pointer.folder(path))
             {
                 return Ok(Self {
                     store: pointer.open(path)?,
@@ -76,33 +75,32 @@ impl Reader {
                     _lock: lock,
                 });
             }
-            std::thread::sleep(PAUSE);
+            std::thread::sleep(RETRY_INTERVAL);
         }
         Err(damaged(why))
     }
 
-    /// Fails where this is not the state that was published last, and warns where it is older than
-    /// the acknowledged one, so that no answer from it passes for the latest.
+    /// Fails unless this is the last published state, and warns if it is older than the acknowledged one, so
+    /// that no answer from it passes for the latest.
     ///
-    /// Each event has a field that names its subject, so that a listener can add what to do: the next
-    /// writer or `repair` publishes what is `unpublished`, and `repair` replaces a live state that is
-    /// `live_damaged` and an acknowledgement that is `unacknowledged`.
+    /// Each event has a field for the case, so that a listener can add a hint: the next writer or `repair`
+    /// publishes an `unpublished` state, and `repair` replaces a live state that is `live_damaged` and an
+    /// acknowledgement that is `unacknowledged`.
     fn compare_with_acknowledged(&self, path: &Path) -> Result<(), StoreError> {
         let is_latest = || {
-            let said = Acknowledged::read(path).ok().flatten();
-            said.is_some_and(|said| {
-                said.epoch == self.epoch() && self.pointer.is_expected(&said).is_ok()
+            let acknowledged = Acknowledged::read(path).ok().flatten();
+            acknowledged.is_some_and(|state| {
+                state.epoch == self.epoch() && self.pointer.ensure_expected(&state).is_ok()
             }) && Acknowledged::fault(path).is_none()
         };
         if is_latest() {
             return Ok(());
         }
-        let said = Acknowledged::read(path);
         // A writer may have published a later state since this one was opened.
-        let is_pointed = || Pointer::read(path).is_ok_and(|pointer| pointer == self.pointer);
-        if let Ok(Some(said)) = &said
-            && let Err(e) = self.pointer.is_expected(said)
-            && is_pointed()
+        let is_current = || Pointer::read(path).is_ok_and(|pointer| pointer == self.pointer);
+        if let Ok(Some(acknowledged)) = Acknowledged::read(path)
+            && let Err(e) = self.pointer.ensure_expected(&acknowledged)
+            && is_current()
         {
             return Err(e);
         }
@@ -111,24 +109,24 @@ impl Reader {
         if lock.is_ok_and(|lock| lock.try_lock_shared().is_err()) {
             return Ok(());
         }
-        // Or it has just published it.
-        if is_latest() || !is_pointed() {
+        // Or it has published the state in between.
+        if is_latest() || !is_current() {
             return Ok(());
         }
         match Acknowledged::read(path) {
-            Ok(Some(said)) if said.epoch > self.epoch() && live_is_damaged(path, &said) => {
+            Ok(Some(state)) if state.epoch > self.epoch() && live_is_damaged(path, &state) => {
                 tracing::warn!(
                     live_damaged = true,
                     "this is an older state: batch {} and refresh {} are stored in the live state, which is damaged",
-                    said.batch,
-                    said.refresh
+                    state.batch,
+                    state.refresh
                 );
             }
-            Ok(Some(said)) if said.epoch > self.epoch() => tracing::warn!(
+            Ok(Some(state)) if state.epoch > self.epoch() => tracing::warn!(
                 unpublished = true,
                 "this is an older state: batch {} and refresh {} are stored but not published yet",
-                said.batch,
-                said.refresh
+                state.batch,
+                state.refresh
             ),
             _ => tracing::warn!(
                 unacknowledged = true,
@@ -138,21 +136,20 @@ impl Reader {
         Ok(())
     }
 
-    /// Fails where this is not the state that the bank published last.
-    pub(crate) fn is_expected(&self, said: &Acknowledged) -> Result<(), StoreError> {
-        self.pointer.is_expected(said)
+    /// Fails unless this can be the last published state according to the acknowledgement.
+    pub(crate) fn ensure_expected(&self, acknowledged: &Acknowledged) -> Result<(), StoreError> {
+        self.pointer.ensure_expected(acknowledged)
     }
 
-    /// The epoch of the state.
+    /// Returns the epoch of the state.
     #[must_use]
     pub fn epoch(&self) -> u64 {
         self.pointer.epoch
     }
 
-    /// Whether a reader that opened the bank in this folder now would read this very state; an error
-    /// where it would find no bank, or none that can be read.
+    /// Returns whether this is still the current state of the bank; an error if the bank cannot be read.
     ///
-    /// Cost: two small files are read.
+    /// Cost: reads two small files.
     pub fn is_current(&self, path: &Path) -> Result<bool, StoreError> {
         marker_format(path)?;
         Ok(Pointer::read(path)? == self.pointer)

@@ -1,4 +1,4 @@
-//! Raw bytes of a bank that nobody has open: for tests that damage banks, and for repair tools.
+//! Access to raw bytes of a bank that nobody has open, for tests.
 
 use std::path::Path;
 
@@ -10,28 +10,28 @@ use crate::rocks::manifest::structure_error;
 use crate::rocks::options::AutoCompaction;
 use crate::tables::ALL;
 
-/// What the small files of a bank say, and whether its live database looks sound.
+/// The contents of the small files of a bank, and the structure of its live database.
 #[derive(Debug)]
 pub struct RawState {
-    /// What was acknowledged last; `None` where nothing was.
+    /// The last acknowledged state as text; `None` if there is none.
     pub acknowledged: Result<Option<String>, StoreError>,
-    /// Where readers are pointed to: the pointer's line of text.
+    /// The pointer to the published state as text.
     pub pointer: Result<String, StoreError>,
-    /// What is wrong with the live database, as far as its structure tells.
+    /// What is wrong with the structure of the live database.
     pub live: Result<(), String>,
 }
 
-/// Reads the small files of a bank, whatever else of it is there.
+/// Reads the small files of a bank.
 #[must_use]
 pub fn raw_state(bank: &Path) -> RawState {
     RawState {
-        acknowledged: Acknowledged::read(bank).map(|said| said.map(|said| said.to_string())),
+        acknowledged: Acknowledged::read(bank).map(|state| state.map(|state| state.to_string())),
         pointer: Pointer::read(bank).map(|pointer| pointer.line()),
         live: structure_error(&bank.join("live")),
     }
 }
 
-/// A key and its value, as they are stored.
+/// A stored key and its value.
 pub type RawEntry = (Vec<u8>, Vec<u8>);
 
 fn open(bank: &Path, table: &str) -> Result<(Database, &'static str), StoreError> {
@@ -43,7 +43,7 @@ fn open(bank: &Path, table: &str) -> Result<(Database, &'static str), StoreError
     ))
 }
 
-/// All entries of a table in key order, held in memory.
+/// Returns all entries of a table in key order.
 pub fn raw_entries(bank: &Path, table: &str) -> Result<Vec<RawEntry>, StoreError> {
     let (rocks, table) = open(bank, table)?;
     let mut entries = Vec::new();
@@ -54,7 +54,7 @@ pub fn raw_entries(bank: &Path, table: &str) -> Result<Vec<RawEntry>, StoreError
     Ok(entries)
 }
 
-/// Sets or deletes keys of a table, whatever damage that does to the bank. Nothing is published.
+/// Sets or deletes keys of a table without any checks, and publishes nothing.
 pub fn raw_write(
     bank: &Path,
     table: &str,

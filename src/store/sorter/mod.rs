@@ -25,7 +25,7 @@ use rayon::slice::ParallelSliceMut;
 use crate::error::StoreError;
 pub use entry::Entry;
 use entry::{Head, head_of};
-pub(crate) use runs::shared;
+pub(crate) use runs::shared_prefix_len;
 use runs::{Merge, RunWriter, merge_runs};
 
 /// The most runs that are read at the same time.

@@ -47,7 +47,7 @@ impl RunWriter {
     }
 
     pub(super) fn push(&mut self, key: &[u8], value: &[u8]) -> Result<(), StoreError> {
-        let shared = shared(&self.last, key);
+        let shared = shared_prefix_len(&self.last, key);
         for number in [shared, key.len() - shared, value.len()] {
             put_number(number, &mut self.buffer);
         }
@@ -81,7 +81,7 @@ impl RunWriter {
 }
 
 /// How many bytes two keys begin with alike.
-pub(crate) fn shared(one: &[u8], other: &[u8]) -> usize {
+pub(crate) fn shared_prefix_len(one: &[u8], other: &[u8]) -> usize {
     let (ones, _) = one.as_chunks::<8>();
     let (others, _) = other.as_chunks::<8>();
     let words = ones.iter().zip(others).take_while(|(a, b)| a == b).count();
