@@ -1,4 +1,4 @@
-//! The list of a backup: what it is of, and its files.
+//! The inventory of a backup: a summary, and the list of its files.
 //!
 //! ```text
 //! {"backup":3,"at":1795406806,"format":7,...,"bank":"6e3f...","mode":493}
@@ -7,61 +7,61 @@
 //! {"sum":"5d0b..."}
 //! ```
 //!
-//! The sum is the blake3 hash of all lines before it. `state/` is the published state, `rejects/`
-//! the bank's lists of bad records.
+//! The sum is the blake3 hash of all lines before it. `state/` is the published state, `rejects/` has the
+//! rejected records of the bank.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::tables::records::{BatchId, RefreshId};
 
-/// The files of the published state are listed under this name.
+/// The folder of the files of the published state.
 pub(super) const STATE: &str = "state";
 
-/// The lists of bad records are listed under this name, which is also that of the bank's folder.
+/// The folder of the rejected records, also in the bank.
 pub(super) const REJECTS: &str = "rejects";
 
-/// What a backup is of.
+/// The summary of a backup.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct BackupSummary {
-    /// Its number; later ones have higher numbers.
+    /// The number of the backup; later ones have higher numbers.
     #[schemars(range(min = 1))]
     pub backup: u32,
-    /// When it was made, in seconds since 1970 (UTC).
+    /// The time of the backup, in seconds since 1970 (UTC).
     pub at: u64,
     /// The format version of the bank.
     #[schemars(range(min = 1))]
     pub format: u32,
-    /// The state of the bank, as its folder numbers them.
+    /// The epoch of the state of the bank.
     pub epoch: u64,
-    /// The last batch in it; 0 before the first.
+    /// The last batch in the state; 0 if there is none.
     pub batch: BatchId,
-    /// The last refresh in it; 0 before the first.
+    /// The last refresh in the state; 0 if there is none.
     pub refresh: RefreshId,
-    /// How many files it needs.
+    /// The number of files.
     pub files: u64,
-    /// Their bytes together; other backups may need the same files.
+    /// The size of the files in bytes; other backups may share them.
     pub bytes: u64,
 }
 
 /// A file of a backup.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(super) struct Listed {
-    /// Its folder and name: `state/000012.sst`.
+pub(super) struct InventoryFile {
+    /// The folder and the name: `state/000012.sst`.
     pub(super) name: String,
     pub(super) bytes: u64,
     #[serde(with = "hexadecimal")]
     pub(super) hash: blake3::Hash,
-    /// When the bank's file was last modified, in nanoseconds since 1970.
+    /// The modification time of the file in the bank, in nanoseconds since 1970.
     pub(super) modified: i64,
-    /// Its permissions.
+    /// The permissions.
     pub(super) mode: u32,
 }
 
-impl Listed {
-    /// Its folder and its name in it; `None` where it names something that no backup holds.
-    pub(super) fn place(&self) -> Option<(&str, &str)> {
+impl InventoryFile {
+    /// Returns the folder and the name; `None` if no backup can contain the file.
+    pub(super) fn folder_and_name(&self) -> Option<(&str, &str)> {
         let (folder, name) = self.name.split_once('/')?;
         let is_name =
             !name.is_empty() && !name.contains(['/', '\0']) && name != "." && name != "..";
@@ -84,7 +84,7 @@ mod hexadecimal {
     }
 }
 
-/// What is told of a backup beside its files.
+/// The first line of an inventory.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct Head {
     #[serde(flatten)]
@@ -99,20 +99,20 @@ struct Sum {
     sum: blake3::Hash,
 }
 
-/// A backup: what it is of, and its files.
+/// The inventory of a backup.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct List {
+pub(super) struct Inventory {
     pub(super) made: BackupSummary,
-    /// What tells the bank from others; empty where it has nothing that does.
+    /// The identity of the database of the bank; empty if it has none.
     pub(super) bank: String,
-    /// The permissions of the bank's folder.
+    /// The permissions of the folder of the bank.
     pub(super) mode: u32,
-    /// By name.
-    pub(super) files: Vec<Listed>,
+    /// The files in the order of their names.
+    pub(super) files: Vec<InventoryFile>,
 }
 
-impl List {
-    /// The list's text.
+impl Inventory {
+    /// Returns the text of the inventory.
     pub(super) fn text(&self) -> Result<String, serde_json::Error> {
         let head = Head {
             made: self.made.clone(),
@@ -131,24 +131,24 @@ impl List {
         Ok(text)
     }
 
-    /// Reads a list; an error says what is wrong with it.
+    /// Parses an inventory; the error is what is wrong with it.
     pub(super) fn parse(text: &str) -> Result<Self, &'static str> {
-        let cut = || "it is cut off or changed";
-        let body = text.strip_suffix('\n').ok_or_else(cut)?;
-        let at = body.rfind('\n').ok_or_else(cut)? + 1;
+        let damaged = || "it is truncated or changed";
+        let body = text.strip_suffix('\n').ok_or_else(damaged)?;
+        let at = body.rfind('\n').ok_or_else(damaged)? + 1;
         let (before, last) = body.split_at(at);
-        let Sum { sum } = serde_json::from_str(last).map_err(|_| cut())?;
+        let Sum { sum } = serde_json::from_str(last).map_err(|_| damaged())?;
         if blake3::hash(before.as_bytes()) != sum {
-            return Err(cut());
+            return Err(damaged());
         }
-        let other = "it is in a format that this build cannot read";
+        let unknown = "this build cannot read its format";
         let mut lines = before.lines();
-        let head = lines.next().ok_or_else(cut)?;
-        let head: Head = serde_json::from_str(head).map_err(|_| other)?;
-        let files = lines.map(|line| serde_json::from_str(line).map_err(|_| other));
-        let files: Vec<Listed> = files.collect::<Result<_, _>>()?;
-        if files.iter().any(|file| file.place().is_none()) {
-            return Err(other);
+        let head = lines.next().ok_or_else(damaged)?;
+        let head: Head = serde_json::from_str(head).map_err(|_| unknown)?;
+        let files = lines.map(|line| serde_json::from_str(line).map_err(|_| unknown));
+        let files: Vec<InventoryFile> = files.collect::<Result<_, _>>()?;
+        if files.iter().any(|file| file.folder_and_name().is_none()) {
+            return Err(unknown);
         }
         Ok(Self {
             made: head.made,
@@ -163,8 +163,8 @@ impl List {
 mod tests {
     use super::*;
 
-    fn list(name: &str) -> List {
-        List {
+    fn list(name: &str) -> Inventory {
+        Inventory {
             made: BackupSummary {
                 backup: 3,
                 at: 1_795_406_806,
@@ -177,7 +177,7 @@ mod tests {
             },
             bank: "one".to_owned(),
             mode: 0o755,
-            files: vec![Listed {
+            files: vec![InventoryFile {
                 name: name.to_owned(),
                 bytes: 5,
                 hash: blake3::hash(b"bytes"),
@@ -191,16 +191,16 @@ mod tests {
     fn a_list_is_read_back_and_every_flipped_bit_and_cut_is_seen() {
         let list = list("state/000012.sst");
         let text = list.text().unwrap();
-        assert_eq!(List::parse(&text), Ok(list));
+        assert_eq!(Inventory::parse(&text), Ok(list));
         for at in 0..text.len() {
-            assert!(List::parse(&text[..at]).is_err(), "cut at {at}");
+            assert!(Inventory::parse(&text[..at]).is_err(), "cut at {at}");
             for bit in 0..7 {
                 let mut bytes = text.clone().into_bytes();
                 bytes[at] ^= 1 << bit;
                 let flipped = String::from_utf8(bytes).unwrap();
                 // The hash may be written in either case.
                 let is_same = flipped.eq_ignore_ascii_case(&text);
-                assert!(is_same || List::parse(&flipped).is_err(), "{flipped}");
+                assert!(is_same || Inventory::parse(&flipped).is_err(), "{flipped}");
             }
         }
     }
@@ -216,7 +216,10 @@ mod tests {
             "state/",
             "state/a/b",
         ] {
-            assert!(List::parse(&list(name).text().unwrap()).is_err(), "{name}");
+            assert!(
+                Inventory::parse(&list(name).text().unwrap()).is_err(),
+                "{name}"
+            );
         }
     }
 }

@@ -1,13 +1,13 @@
-//! The folder that backups are kept in: its marker, its lock, its files and lists.
+//! The folder of backups: its marker, its lock, its files and inventories.
 //!
-//! Only entries with names that are given here are ever removed.
+//! Only entries with names that this module assigns are ever removed.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::inventory::List;
+use super::inventory::Inventory;
 use crate::disk::folder::{
     lock_file, make_folders, names_in, open_regular, read_text, replace_file, sync_folder,
 };
@@ -16,34 +16,34 @@ use crate::error::BackupError;
 use crate::error::StoreError;
 use seedbank_algorithms::watch::Watch;
 
-/// The file that makes a folder one for backups; it holds the number of the layout.
+/// The file that marks a folder as one with backups; contains the layout version.
 const MARKER: &str = "SEEDBANK-BACKUPS";
 
-/// What the marker says before the number.
+/// The text of the marker before the layout version.
 const MARKER_TEXT: &str = "seedbank backups, layout ";
 
-/// The number of the layout.
+/// The layout version.
 const LAYOUT: u32 = 1;
 
-/// Held by whoever uses the folder.
+/// The lock file of the folder.
 const LOCK: &str = "lock";
 
-/// The file, among the others, that is being written.
+/// The name of the file that is being written.
 const UNFINISHED: &str = "unfinished";
 
-/// The most bytes of a list: a bank of a million files has 150 MB.
-const LONGEST: u64 = 1 << 30;
+/// The maximum size of an inventory in bytes. A million files take 150 MB.
+const MAX_INVENTORY: u64 = 1 << 30;
 
-/// A list that was found: its number, and the list or what is wrong with it.
-pub(super) type Found = (u32, Result<List, String>);
+/// The number of a backup, and its inventory or what is wrong with it.
+pub(super) type FoundInventory = (u32, Result<Inventory, String>);
 
-/// A folder that backups are kept in.
-pub(super) struct Shelf {
+/// A folder of backups.
+pub(super) struct Repository {
     path: PathBuf,
 }
 
-impl Shelf {
-    /// A folder that has been used for backups.
+impl Repository {
+    /// Opens an existing folder of backups.
     pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
         let marker = path.join(MARKER);
         let text = match read_text(&marker) {
@@ -68,9 +68,9 @@ impl Shelf {
         }
     }
 
-    /// A folder for backups, which is made where it is missing, with these permissions, and used
-    /// where it is empty.
-    pub(super) fn open_or_make(path: &Path, mode: u32) -> Result<Self, StoreError> {
+    /// Opens a folder of backups. Creates it with these permissions if it is missing; initialises it if it is
+    /// empty.
+    pub(super) fn open_or_create(path: &Path, mode: u32) -> Result<Self, StoreError> {
         let is_new = !path.exists();
         make_folders(path).map_err(StoreError::io("make", path))?;
         if is_new {
@@ -80,12 +80,12 @@ impl Shelf {
             Err(StoreError::Backup(BackupError::NoBackups(_))) => {}
             opened => return opened,
         }
-        // A process that died may have begun the marker.
-        let begun = format!("{MARKER}.new");
+        // A killed process may have left the temporary file of the marker.
+        let temporary = format!("{MARKER}.new");
         let entries = fs::read_dir(path).map_err(StoreError::io("read", path))?;
         for entry in entries {
             let entry = entry.map_err(StoreError::io("read", path))?;
-            if entry.file_name() != *begun {
+            if entry.file_name() != *temporary {
                 return Err(BackupError::Foreign(path.to_path_buf()).into());
             }
         }
@@ -97,8 +97,8 @@ impl Shelf {
         &self.path
     }
 
-    /// Takes the folder for a backup; with `wait` when others have done with it.
-    pub(super) fn take(&self, wait: bool, watch: &dyn Watch) -> Result<File, StoreError> {
+    /// Locks the folder for a backup; with `wait` it waits for other processes.
+    pub(super) fn lock_exclusive(&self, wait: bool, watch: &dyn Watch) -> Result<File, StoreError> {
         let path = self.path.join(LOCK);
         let lock = lock_file(&path)?;
         if take_lock(&lock, &path, wait, watch)? {
@@ -108,9 +108,9 @@ impl Shelf {
         }
     }
 
-    /// Keeps backups from being made and deleted meanwhile; needs no permission to write. A copy of
-    /// the folder may lack the lock, and then nobody makes backups there.
-    pub(super) fn share(&self) -> Result<Option<File>, StoreError> {
+    /// Locks the folder against backups; needs no write permission. `None` if the lock file is missing, as in
+    /// a copy of the folder.
+    pub(super) fn lock_shared(&self) -> Result<Option<File>, StoreError> {
         let path = self.path.join(LOCK);
         match open_regular(&path) {
             Ok(lock) => match lock.try_lock_shared() {
@@ -124,50 +124,50 @@ impl Shelf {
         }
     }
 
-    /// Where the bytes with this hash are.
+    /// Returns the path of the file with this hash.
     pub(super) fn file(&self, hash: &blake3::Hash) -> PathBuf {
         self.path.join("files").join(hash.to_hex().as_str())
     }
 
-    /// Where a file is written before it has a hash.
+    /// Returns the temporary path of a file before its hash is known.
     pub(super) fn unfinished(&self) -> PathBuf {
         self.path.join("files").join(UNFINISHED)
     }
 
-    fn list(&self, number: u32) -> PathBuf {
+    fn inventory(&self, number: u32) -> PathBuf {
         self.path.join("backups").join(number.to_string())
     }
 
-    /// Makes the folders where they are missing, and removes what was not written to its end.
-    pub(super) fn tidy(&self) -> Result<(), StoreError> {
+    /// Creates missing folders and removes incomplete files.
+    pub(super) fn prepare(&self) -> Result<(), StoreError> {
         for folder in ["files", "backups"] {
             let folder = self.path.join(folder);
             make_folders(&folder).map_err(StoreError::io("make", &folder))?;
         }
-        remove_if_there(&self.unfinished())?;
+        remove_if_exists(&self.unfinished())?;
         for name in names_in(&self.path.join("backups")) {
             let number = name.strip_suffix(".new").map(str::parse::<u32>);
             if matches!(number, Some(Ok(_))) {
-                remove_if_there(&self.path.join("backups").join(&name))?;
+                remove_if_exists(&self.path.join("backups").join(&name))?;
             }
         }
         Ok(())
     }
 
-    /// All lists, by number.
-    pub(super) fn lists(&self) -> Result<Vec<Found>, StoreError> {
+    /// Returns all inventories, by number.
+    pub(super) fn inventories(&self) -> Result<Vec<FoundInventory>, StoreError> {
         let names = names_in(&self.path.join("backups"));
         let mut numbers: Vec<u32> = names.iter().filter_map(|name| number(name)).collect();
         numbers.sort_unstable();
-        let read = |number| Ok((number, self.read_list(number)?));
+        let read = |number| Ok((number, self.read_inventory(number)?));
         numbers.into_iter().map(read).collect()
     }
 
-    fn read_list(&self, number: u32) -> Result<Result<List, String>, StoreError> {
-        let path = self.list(number);
+    fn read_inventory(&self, number: u32) -> Result<Result<Inventory, String>, StoreError> {
+        let path = self.inventory(number);
         let mut text = String::new();
         let read =
-            open_regular(&path).and_then(|file| file.take(LONGEST).read_to_string(&mut text));
+            open_regular(&path).and_then(|file| file.take(MAX_INVENTORY).read_to_string(&mut text));
         match read {
             Ok(_) => {}
             Err(e) if e.kind() == io::ErrorKind::PermissionDenied => {
@@ -175,33 +175,33 @@ impl Shelf {
             }
             Err(e) => return Ok(Err(format!("its list cannot be read: {e}"))),
         }
-        Ok(match List::parse(&text) {
+        Ok(match Inventory::parse(&text) {
             Ok(list) if list.made.backup == number => Ok(list),
             Ok(list) => Err(format!("its list is that of backup {}", list.made.backup)),
             Err(what) => Err(format!("its list cannot be read: {what}")),
         })
     }
 
-    /// Writes a list, durably; its files are there and synced.
-    pub(super) fn write_list(&self, list: &List) -> Result<(), StoreError> {
+    /// Writes an inventory durably, after its files.
+    pub(super) fn write_inventory(&self, list: &Inventory) -> Result<(), StoreError> {
         let files = self.path.join("files");
         sync_folder(&files).map_err(StoreError::io("write to", &files))?;
-        let path = self.list(list.made.backup);
+        let path = self.inventory(list.made.backup);
         let text = list.text().map_err(io::Error::other);
         replace_file(&path, text.map_err(StoreError::io("write", &path))?)
     }
 
-    /// Deletes lists, durably, the oldest first.
-    pub(super) fn delete_lists(&self, numbers: &[u32]) -> Result<(), StoreError> {
+    /// Deletes inventories durably, the oldest first.
+    pub(super) fn delete_inventories(&self, numbers: &[u32]) -> Result<(), StoreError> {
         for number in numbers {
-            remove_if_there(&self.list(*number))?;
+            remove_if_exists(&self.inventory(*number))?;
         }
         let folder = self.path.join("backups");
         sync_folder(&folder).map_err(StoreError::io("write to", &folder))
     }
 
-    /// The files that are there and their sizes in bytes.
-    pub(super) fn present(&self) -> Result<HashMap<blake3::Hash, u64>, StoreError> {
+    /// Returns the hashes and sizes of the existing files.
+    pub(super) fn files(&self) -> Result<HashMap<blake3::Hash, u64>, StoreError> {
         let folder = self.path.join("files");
         let mut present = HashMap::new();
         for name in names_in(&folder) {
@@ -219,26 +219,26 @@ impl Shelf {
         Ok(present)
     }
 
-    /// Removes a file, which no list names.
+    /// Removes a file that no inventory names.
     pub(super) fn remove(&self, hash: &blake3::Hash) -> Result<(), StoreError> {
-        remove_if_there(&self.file(hash))
+        remove_if_exists(&self.file(hash))
     }
 }
 
-/// The number of a list, by its name.
+/// Parses the name of an inventory.
 fn number(name: &str) -> Option<u32> {
     let number: u32 = name.parse().ok()?;
     (number > 0 && number.to_string() == name).then_some(number)
 }
 
-fn remove_if_there(path: &Path) -> Result<(), StoreError> {
+fn remove_if_exists(path: &Path) -> Result<(), StoreError> {
     match fs::remove_file(path) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => Err(StoreError::io("remove", path)(e)),
         _ => Ok(()),
     }
 }
 
-/// Gives a folder these permissions.
+/// Sets the permissions of a folder.
 pub(crate) fn set_mode(folder: &Path, mode: u32) -> Result<(), StoreError> {
     let mode = std::os::unix::fs::PermissionsExt::from_mode(mode);
     fs::set_permissions(folder, mode).map_err(StoreError::io("set the permissions of", folder))

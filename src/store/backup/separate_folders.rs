@@ -1,36 +1,37 @@
-//! Where folders really are, links followed: a bank and its backups must not lie one in the other.
+//! Check that a bank and its backups are in separate folders.
 
 use std::path::{Component, Path, PathBuf};
 
 use crate::error::BackupError;
 use crate::error::StoreError;
 
-/// Fails with [`BackupError::Nested`] unless neither folder lies in the other. Either may be missing.
-pub(crate) fn are_apart(bank: &Path, folder: &Path) -> Result<(), StoreError> {
-    let (of_bank, of_folder) = (resolved(bank)?, resolved(folder)?);
-    if of_bank.starts_with(&of_folder) || of_folder.starts_with(&of_bank) {
+/// Fails with [`BackupError::Nested`] if one folder contains the other, also through links. Either may be
+/// missing.
+pub(crate) fn ensure_separate(bank: &Path, folder: &Path) -> Result<(), StoreError> {
+    let (real_bank, real_folder) = (resolved(bank)?, resolved(folder)?);
+    if real_bank.starts_with(&real_folder) || real_folder.starts_with(&real_bank) {
         let (bank, folder) = (bank.to_path_buf(), folder.to_path_buf());
         return Err(BackupError::Nested { bank, folder }.into());
     }
     Ok(())
 }
 
-/// A path without links and dots; what does not exist of it is as it is written.
+/// Resolves symbolic links and dots in a path; parts that do not exist stay as written.
 fn resolved(path: &Path) -> Result<PathBuf, StoreError> {
-    let whole = std::path::absolute(path).map_err(StoreError::io("look at", path))?;
-    let mut known = PathBuf::new();
-    for part in whole.components() {
+    let absolute = std::path::absolute(path).map_err(StoreError::io("look at", path))?;
+    let mut resolved = PathBuf::new();
+    for part in absolute.components() {
         match part {
             Component::ParentDir => {
-                known.pop();
+                resolved.pop();
             }
-            part => known.push(part),
+            part => resolved.push(part),
         }
-        if let Ok(real) = known.canonicalize() {
-            known = real;
+        if let Ok(real) = resolved.canonicalize() {
+            resolved = real;
         }
     }
-    Ok(known)
+    Ok(resolved)
 }
 
 #[cfg(test)]
@@ -56,11 +57,11 @@ mod tests {
             ("new/bank", "new"),
             ("a/bank", "new/../a"),
         ] {
-            let nested = are_apart(&at(bank), &at(backups));
+            let nested = ensure_separate(&at(bank), &at(backups));
             assert!(nested.is_err(), "{bank} {backups}");
         }
         for (bank, backups) in [("a/bank", "b"), ("a/bank", "a/ba"), ("new/bank", "new/b")] {
-            are_apart(&at(bank), &at(backups)).unwrap();
+            ensure_separate(&at(bank), &at(backups)).unwrap();
         }
     }
 }

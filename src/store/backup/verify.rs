@@ -1,4 +1,4 @@
-//! Which backups of a folder are whole.
+//! Verification of backups.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -6,8 +6,8 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::inventory::{BackupSummary, List};
-use super::repository::{Found, Shelf};
+use super::inventory::{BackupSummary, Inventory};
+use super::repository::{FoundInventory, Repository};
 use crate::disk::verified_copy::{Content, hash_file};
 use crate::error::StoreError;
 use seedbank_algorithms::watch::Watch;
@@ -16,10 +16,10 @@ use seedbank_algorithms::watch::Watch;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct BackupView {
-    /// What it is of.
+    /// The summary.
     #[serde(flatten)]
     pub made: BackupSummary,
-    /// What is wrong with it, so that it cannot be restored; `None` where nothing is known to be.
+    /// What is wrong with it, so that it cannot be restored; `None` if no fault is known.
     pub fault: Option<String>,
 }
 
@@ -27,54 +27,53 @@ pub struct BackupView {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct DamagedBackup {
-    /// Its number.
+    /// The number of the backup.
     #[schemars(range(min = 1))]
     pub backup: u32,
-    /// What is wrong with it.
+    /// What is wrong.
     pub what: String,
 }
 
-/// What a folder of backups holds.
+/// The backups in a folder.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Backups {
-    /// The backups whose lists can be read, from the oldest to the latest.
+    /// The backups with readable inventories, from the oldest to the latest.
     pub backups: Vec<BackupView>,
-    /// Those whose lists cannot.
+    /// The backups with unreadable inventories.
     pub unreadable: Vec<DamagedBackup>,
-    /// The bytes that all of them take together.
+    /// The size of all files in bytes.
     pub bytes: u64,
-    /// Whether every byte was read and compared with what was backed up; if not, only names and
-    /// sizes of files were.
+    /// Whether the contents of all files were verified; if `false`, only names and sizes were.
     pub verified: bool,
 }
 
 impl Backups {
-    /// Whether nothing is known to be wrong with any of them.
+    /// Returns whether no fault is known.
     #[must_use]
     pub fn is_clean(&self) -> bool {
         self.unreadable.is_empty() && self.backups.iter().all(|backup| backup.fault.is_none())
     }
 }
 
-/// What is wrong with files that lists name, by their hashes.
+/// What is wrong with files, by their hashes.
 pub(super) type Faults = HashMap<blake3::Hash, String>;
 
-/// Looks at the files of a list that nobody has looked at yet, by their sizes or, where `thorough`,
-/// by all their bytes.
-pub(super) fn look_at(
-    shelf: &Shelf,
-    list: &List,
+/// Verifies the files of an inventory that are not in `verified` yet: their sizes, or with `thorough` their
+/// contents.
+pub(super) fn verify_inventory(
+    repository: &Repository,
+    list: &Inventory,
     present: &HashMap<blake3::Hash, u64>,
     thorough: bool,
-    looked_at: &mut HashMap<blake3::Hash, Option<String>>,
+    verified: &mut HashMap<blake3::Hash, Option<String>>,
     watch: &dyn Watch,
 ) -> Result<(), StoreError> {
     for file in &list.files {
-        if looked_at.contains_key(&file.hash) {
+        if verified.contains_key(&file.hash) {
             continue;
         }
-        let wanted = Content {
+        let expected = Content {
             hash: file.hash,
             bytes: file.bytes,
         };
@@ -84,22 +83,22 @@ pub(super) fn look_at(
                 Some(format!("has {bytes} bytes, expected {}", file.bytes))
             }
             Some(_) if !thorough => None,
-            Some(_) => match hash_file(&shelf.file(&file.hash), watch) {
-                Ok(found) if found == wanted => None,
+            Some(_) => match hash_file(&repository.file(&file.hash), watch) {
+                Ok(found) if found == expected => None,
                 Ok(_) => Some("differs from what was backed up".to_owned()),
                 Err(StoreError::Io { source, .. }) => Some(format!("cannot be read: {source}")),
                 Err(e) => return Err(e),
             },
         };
-        looked_at.insert(file.hash, what);
+        verified.insert(file.hash, what);
     }
     Ok(())
 }
 
-/// What is wrong with the files of all lists that can be read.
+/// Returns what is wrong with the files of all readable inventories.
 pub(super) fn faults(
-    shelf: &Shelf,
-    lists: &[Found],
+    repository: &Repository,
+    lists: &[FoundInventory],
     present: &HashMap<blake3::Hash, u64>,
     thorough: bool,
     watch: &dyn Watch,
@@ -107,18 +106,18 @@ pub(super) fn faults(
     if thorough {
         watch.stage("read backups", Some(present.values().sum()));
     }
-    let mut looked_at = HashMap::new();
+    let mut verified = HashMap::new();
     for (_, list) in lists {
         if let Ok(list) = list {
-            look_at(shelf, list, present, thorough, &mut looked_at, watch)?;
+            verify_inventory(repository, list, present, thorough, &mut verified, watch)?;
         }
     }
-    let bad = looked_at.into_iter();
+    let bad = verified.into_iter();
     Ok(bad.filter_map(|(hash, what)| Some((hash, what?))).collect())
 }
 
-/// What is wrong with a backup; `None` where nothing is known to be.
-pub(super) fn fault_of(list: &List, faults: &Faults) -> Option<String> {
+/// Returns what is wrong with a backup; `None` if no fault is known.
+pub(super) fn backup_fault(list: &Inventory, faults: &Faults) -> Option<String> {
     let mut bad = list
         .files
         .iter()
@@ -135,19 +134,19 @@ pub(super) fn fault_of(list: &List, faults: &Faults) -> Option<String> {
     ))
 }
 
-/// What a folder of backups holds, found without changing anything: with `verify` every byte is
-/// read and compared with what was backed up, otherwise only names and sizes of files are.
+/// Lists the backups in a folder, without changing anything. With `verify`, the contents of all files are
+/// verified, otherwise only names and sizes.
 pub fn backups(folder: &Path, verify: bool, watch: &dyn Watch) -> Result<Backups, StoreError> {
-    let shelf = Shelf::open(folder)?;
-    let _lock = shelf.share()?;
-    let lists = shelf.lists()?;
-    let present = shelf.present()?;
-    let faults = faults(&shelf, &lists, &present, verify, watch)?;
+    let repository = Repository::open(folder)?;
+    let _lock = repository.lock_shared()?;
+    let lists = repository.lists()?;
+    let present = repository.files()?;
+    let faults = faults(&repository, &lists, &present, verify, watch)?;
     let (mut backups, mut unreadable) = (Vec::new(), Vec::new());
     for (backup, list) in lists {
         match list {
             Ok(list) => backups.push(BackupView {
-                fault: fault_of(&list, &faults),
+                fault: backup_fault(&list, &faults),
                 made: list.made,
             }),
             Err(what) => unreadable.push(DamagedBackup { backup, what }),

@@ -1,5 +1,4 @@
-//! The ledger: what refreshes by cores keep of components, compared with their cores and their
-//! order.
+//! Check of the cached results of components against the cores of refreshes and against their index.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,10 +12,9 @@ use crate::tables::records::page_blocks::BLOCK;
 use seedbank_algorithms::page::PageId;
 
 impl Walk<'_> {
-    /// Every core of a refresh has one origin. What is kept for the next refresh of a plan names
-    /// pages and cores of the plan's last refresh, each core at most once; `component_cache_order` lists
-    /// the same components.
-    pub(super) fn ledger(
+    /// Every core of a refresh has one origin. The cache refers to pages and cores of the last refresh of the
+    /// plan, to each core at most once; `component_cache_order` has the same components.
+    pub(super) fn component_cache(
         &mut self,
         refreshes: &BTreeMap<u32, RefreshRecord>,
     ) -> Result<(), StoreError> {
@@ -30,32 +28,31 @@ impl Walk<'_> {
         self.walk(&tables::CORE_ORIGINS, |walk, key, rank| {
             let own = key.origin.refresh == key.of;
             if key.origin.refresh > key.of || (own && key.origin.rank != rank) {
-                let what = "the core is not older than the refresh, and has another rank";
-                walk.report.find("core_origins", origin_name(key), what);
+                let what = "the core is later than the refresh, or its rank differs";
+                walk.find("core_origins", origin_name(key), what);
             }
             if !ranks.entry(key.of).or_default().insert(rank) {
                 let what = format!("another core has the rank {rank}");
-                walk.report.find("core_origins", origin_name(key), what);
+                walk.find("core_origins", origin_name(key), what);
             }
             Ok(())
         })?;
         for (refresh, record) in refreshes {
-            let there = ranks.remove(refresh).unwrap_or_default();
-            if !there.into_iter().eq(1..=record.cores) {
+            let found = ranks.remove(refresh).unwrap_or_default();
+            if !found.into_iter().eq(1..=record.cores) {
                 let what = format!("they are not the ranks from 1 to {}", record.cores);
                 let name = format!("refresh {refresh}");
-                self.report.find("core_origins", name, what);
+                self.find("core_origins", name, what);
             }
         }
         for refresh in ranks.into_keys() {
             let name = format!("refresh {refresh}");
-            self.report
-                .find("core_origins", name, "the refresh does not exist");
+            self.find("core_origins", name, "the refresh does not exist");
         }
         Ok(())
     }
 
-    /// Returns the cores that components name, under the series.
+    /// Returns the cores of the cached components, by series.
     fn components(
         &mut self,
         refreshes: &BTreeMap<u32, RefreshRecord>,
@@ -71,7 +68,7 @@ impl Walk<'_> {
         let mut named = BTreeSet::new();
         let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
         let mut order = 0_u64;
-        let in_order = |series: u32, bound: f64, component: u64| {
+        let entry_hash = |series: u32, bound: f64, component: u64| {
             hash(&[
                 &series.to_be_bytes(),
                 &bound.to_bits().to_be_bytes(),
@@ -86,48 +83,48 @@ impl Walk<'_> {
                 let name = format!("series {series}, {component}");
                 if !walk.pages.contains(component.0) {
                     let what = "its first page does not exist";
-                    walk.report.find("component_cache", &name, what);
+                    walk.find("component_cache", &name, what);
                 }
                 let is_number = |value: f64| value.is_sign_positive() && value.is_finite();
-                let ahead = record.ahead.iter().map(|ahead| ahead.sigma);
+                let ahead = record.ahead.iter().map(|step| step.sigma);
                 let mut sigmas = record.cores.iter().map(|core| core.sigma).chain(ahead);
                 if record.ahead.is_some_and(|ahead| !ahead.fits(record.next)) {
-                    let what = "its next step does not fit the bound on the remaining links";
-                    walk.report.find("component_cache", &name, what);
+                    let what = "its next step does not match the bound on the remaining links";
+                    walk.find("component_cache", &name, what);
                 }
                 let best = record.ahead.map(|ahead| ahead.best.0);
                 if best.is_some_and(|best| !walk.pages.contains(best)) {
                     let what = "the best authority of its next step does not exist";
-                    walk.report.find("component_cache", &name, what);
+                    walk.find("component_cache", &name, what);
                 }
                 if !is_number(record.next) || !sigmas.all(is_number) {
-                    let what = "its bound, or the sigma of a core, is not a number";
-                    walk.report.find("component_cache", &name, what);
+                    let what = "its bound or the sigma of a core is not a finite number";
+                    walk.find("component_cache", &name, what);
                     return Ok(());
                 }
-                order = order.wrapping_add(in_order(series, record.bound(), component.0));
+                order = order.wrapping_add(entry_hash(series, record.bound(), component.0));
                 let refresh = last.get(&series).map_or(0, |last| last.0);
-                let mut before = 0;
+                let mut last_rank = 0;
                 for core in &record.cores {
                     let origin = core.origin;
                     let of_refresh = CoreOriginKey {
                         of: refresh,
                         origin,
                     };
-                    // Unreadable origins are reported where they are walked.
+                    // Unreadable origins are reported by the check of `core_origins`.
                     let rank = walk.store.get(&tables::CORE_ORIGINS, &of_refresh).ok();
                     let rank = rank.flatten().unwrap_or(0);
-                    let kept = walk.store.get(&tables::CORES, &(refresh, rank)).ok();
-                    let sigma = kept.flatten().map(|kept| kept.sigma.to_bits());
-                    if rank <= before || sigma != Some(core.sigma.to_bits()) {
-                        let what = "it does not fit the cores of the last refresh";
-                        walk.report.find("component_cache", &name, what);
+                    let stored = walk.store.get(&tables::CORES, &(refresh, rank)).ok();
+                    let sigma = stored.flatten().map(|core| core.sigma.to_bits());
+                    if rank <= last_rank || sigma != Some(core.sigma.to_bits()) {
+                        let what = "it does not match the cores of the last refresh";
+                        walk.find("component_cache", &name, what);
                     }
-                    before = rank;
+                    last_rank = rank;
                     let of_series = CoreOriginKey { of: series, origin };
                     if !named.insert(of_series) {
                         let what = format!("{} is in two components", core_name(origin));
-                        walk.report.find("component_cache", &name, what);
+                        walk.find("component_cache", &name, what);
                     }
                 }
                 Ok(())
@@ -135,58 +132,56 @@ impl Walk<'_> {
         )?;
         let mut ordered = 0_u64;
         self.walk(&tables::COMPONENT_CACHE_ORDER, |_, key, ()| {
-            let of_key = in_order(key.series, key.bound, key.component.0);
+            let of_key = entry_hash(key.series, key.bound, key.component.0);
             ordered = ordered.wrapping_add(of_key);
             Ok(())
         })?;
         if order != ordered {
             let what = "they differ from the entries of `component_cache` in order of their bounds";
-            self.report.find("component_cache_order", "(all)", what);
+            self.find("component_cache_order", "(all)", what);
         }
-        self.of_series(last, counts, sizes)?;
+        self.series_components(last, counts, sizes)?;
         Ok(named)
     }
 
-    /// Each series has as many components as its last refresh says, with the pages that stand in
-    /// them.
-    fn of_series(
+    /// Each series has the recorded number of components, with the right pages.
+    fn series_components(
         &mut self,
         last: BTreeMap<u32, (u32, &RefreshRecord)>,
         mut counts: BTreeMap<u32, u32>,
         mut sizes: BTreeMap<(u32, PageId), u32>,
     ) -> Result<(), StoreError> {
         for (series, (refresh, record)) in last {
-            let (there, kept) = (counts.remove(&series).unwrap_or(0), record.components);
+            let (found, expected) = (counts.remove(&series).unwrap_or(0), record.components);
             let name = format!("series {series}");
-            if there != kept {
-                let what = format!("{there} found, but the last refresh records {kept}");
-                self.report.find("component_cache", &name, what);
+            if found != expected {
+                let what = format!("{found} found, but the last refresh records {expected}");
+                self.find("component_cache", &name, what);
             }
-            let pages = self.standing_in_components(series, refresh, &mut sizes)?;
-            let kept = record.standings.map_or(0, |of| of.counted);
-            if pages != kept {
-                let what =
-                    format!("{pages} pages found in components, but the refresh records {kept}");
-                self.report
-                    .find("page_evidence", format!("refresh {refresh}"), what);
+            let pages = self.pages_in_components(series, refresh, &mut sizes)?;
+            let expected = record.standings.map_or(0, |of| of.counted);
+            if pages != expected {
+                let what = format!(
+                    "{pages} pages found in components, but the refresh records {expected}"
+                );
+                self.find("page_evidence", format!("refresh {refresh}"), what);
             }
         }
         for ((series, component), _) in sizes {
             let name = format!("series {series}, {component}");
             let what = "its pages are in another component, or their number differs";
-            self.report.find("component_cache", name, what);
+            self.find("component_cache", name, what);
         }
         for series in counts.into_keys() {
             let name = format!("series {series}");
-            self.report
-                .find("component_cache", name, "no refresh belongs to it");
+            self.find("component_cache", name, "no refresh belongs to it");
         }
         Ok(())
     }
 
-    /// How many pages stand in components, as a refresh sees it. Removes from `sizes` the
-    /// components that have the right number of pages and the right name.
-    fn standing_in_components(
+    /// Counts the pages in components that a refresh sees. Removes the components with the right number of
+    /// pages and the right name from `sizes`.
+    fn pages_in_components(
         &mut self,
         series: u32,
         refresh: u32,
@@ -196,19 +191,19 @@ impl Walk<'_> {
         let mut pages = 0;
         let mut seen = None;
         let prefix = series.to_be_bytes();
-        // Unreadable standings are reported where they are walked.
+        // Unreadable blocks are reported by the check of `page_evidence`.
         let all = self.store.scan_under(&tables::PAGE_EVIDENCE, &prefix)?;
         for (key, PageEvidenceBlock(block)) in all.flatten() {
             let place = (key.site, key.block);
             if key.refresh > refresh || seen.replace(place) == Some(place) {
                 continue;
             }
-            for (place, standing) in block.map(|block| block.0).unwrap_or_default() {
-                let LinkStatus::Counted { component, .. } = standing.links else {
+            for (place, evidence) in block.map(|block| block.0).unwrap_or_default() {
+                let LinkStatus::Counted { component, .. } = evidence.links else {
                     continue;
                 };
                 let index = key.block.saturating_mul(BLOCK).saturating_add(place);
-                // Pages come in the order of their ids, so the first one names the component.
+                // Pages are in the order of their ids, and the smallest id names the component.
                 let first = PageId::new(key.site, index);
                 found.entry(component).or_insert((0, first)).0 += 1;
                 pages += 1;
@@ -221,7 +216,7 @@ impl Walk<'_> {
             } else if !sizes.contains_key(&key) {
                 let what = format!("{first} and others are in {component}, which does not exist");
                 let name = format!("series {series}");
-                self.report.find("component_cache", name, what);
+                self.find("component_cache", name, what);
             }
         }
         Ok(pages)
@@ -231,22 +226,21 @@ impl Walk<'_> {
         self.walk(&tables::NEAR_CORE_CACHE, |walk, key, near| {
             let name = origin_name(key);
             if !named.remove(&key) {
-                let what = "no component has the core";
-                walk.report.find("near_core_cache", &name, what);
+                let what = "no cached component has the core";
+                walk.find("near_core_cache", &name, what);
             }
             if near.0.iter().any(|near| !near.score.is_finite()) {
-                walk.report
-                    .find("near_core_cache", &name, "a score is no number");
+                walk.find("near_core_cache", &name, "a score is not finite");
             }
             for near in near.0.iter().filter(|n| !walk.pages.contains(n.page.0)) {
                 let what = format!("{} does not exist", near.page);
-                walk.report.find("near_core_cache", &name, what);
+                walk.find("near_core_cache", &name, what);
             }
             Ok(())
         })?;
         for key in named {
             let name = origin_name(key);
-            self.report.find("near_core_cache", name, "it is missing");
+            self.find("near_core_cache", name, "it is missing");
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! What pages have of their own and of their sites against what it comes to.
+//! Check of the effective spam mark and quality of pages.
 
 use super::Walk;
 use crate::error::StoreError;
@@ -7,42 +7,40 @@ use crate::tables::records::{PageRecord, SiteDefaults};
 use seedbank_algorithms::page::{MAX_QUALITY, PageId};
 
 impl Walk<'_> {
-    pub(super) fn inherited(
+    pub(super) fn inherited_attributes(
         &mut self,
         page: PageId,
         record: &PageRecord,
     ) -> Result<(), StoreError> {
         let own = record.quality_given;
         if own.is_some_and(|quality| quality > MAX_QUALITY) {
-            self.report.find("pages", page, "its quality is above 1");
+            self.find("pages", page, "its quality is above 1");
         }
-        let mut due = record.clone();
-        due.inherit(&self.given_of(page)?);
-        if (due.spam, due.quality) != (record.spam, record.quality) {
-            self.report.find(
-                "pages",
-                page,
-                "its spam mark or quality differs from what was given for the page, or otherwise for its site",
-            );
+        let mut expected = record.clone();
+        expected.inherit(&self.site_defaults(page)?);
+        if (expected.spam, expected.quality) != (record.spam, record.quality) {
+            let what =
+                "its effective spam mark or quality differs from that of the page, or of its site";
+            self.find("pages", page, what);
         }
         Ok(())
     }
 
-    /// What is given of a page's site; nothing where its record cannot be read, which is found with
-    /// the sites.
-    fn given_of(&mut self, page: PageId) -> Result<SiteDefaults, StoreError> {
+    /// Returns the attributes of the site of a page; none if its record cannot be read, which the check of
+    /// `sites` reports.
+    fn site_defaults(&mut self, page: PageId) -> Result<SiteDefaults, StoreError> {
         let site = page.site();
-        if let Some((of, given)) = self.given
-            && of == site
+        if let Some((last, defaults)) = self.defaults
+            && last == site
         {
-            return Ok(given);
+            return Ok(defaults);
         }
-        let given = match self.store.get(&tables::SITES, &site) {
-            Ok(record) => record.unwrap_or_default().given,
+        let defaults = match self.store.get(&tables::SITES, &site) {
+            Ok(record) => record.unwrap_or_default().defaults,
             Err(e) if e.is_damage() => SiteDefaults::default(),
             Err(e) => return Err(e),
         };
-        self.given = Some((site, given));
-        Ok(given)
+        self.defaults = Some((site, defaults));
+        Ok(defaults)
     }
 }

@@ -1,11 +1,10 @@
-//! `check`: every table walked against its mirrors.
+//! Check of all tables for consistency with each other.
 //!
-//! Sets of pages and rows are held as bitmaps. Links are compared with their transposes by sums:
-//! each link adds a 64-bit hash on one side and subtracts it on the other, site by site, and a site
-//! whose sum is not zero is looked at link by link. That two errors cancel out in 64 bits is as
-//! good as impossible.
+//! Sets of pages and rows are bitmaps. Links are compared with their transposes by sums: each link adds a
+//! 64-bit hash on one side and subtracts it on the other, per site, and only a site with a non-zero sum is
+//! compared link by link. The probability that errors cancel out is negligible.
 //!
-//! Cost: one scan of every table. Memory: bitmaps of pages, and a few counters for each site.
+//! Cost: scans every table once. Memory: bitmaps of pages, and a few counters for each site.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -39,34 +38,34 @@ mod step_cache;
 mod undo;
 mod web_covers;
 
-/// Something that is wrong with a bank.
+/// An inconsistency in a bank.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
     /// The table.
     pub table: String,
-    /// The key, in words.
+    /// The key in readable form.
     pub key: String,
     /// What is wrong.
     pub what: String,
 }
 
-/// How many findings are kept at most; all are counted.
-const KEPT: usize = 1000;
+/// The maximum number of reported findings; all are counted.
+const MAX_FINDINGS: usize = 1000;
 
-/// What a check found.
+/// The result of a check of the tables.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct CheckReport {
-    /// What is wrong in the tables, in the order of the walk: the first 1,000 findings.
+    /// The first 1,000 findings, in the order of the check.
     pub findings: Vec<Finding>,
-    /// How many findings there are in the tables, those beyond the first 1,000 included.
+    /// The number of all findings.
     pub count: u64,
-    /// Entries read, by table.
+    /// The number of entries read, by table.
     pub entries: BTreeMap<String, u64>,
 }
 
 impl CheckReport {
-    /// Whether nothing is wrong.
+    /// Returns whether there are no findings.
     #[must_use]
     pub fn is_clean(&self) -> bool {
         self.count == 0
@@ -74,7 +73,7 @@ impl CheckReport {
 
     fn find(&mut self, table: &'static str, key: impl Display, what: impl Into<String>) {
         self.count += 1;
-        if self.findings.len() < KEPT {
+        if self.findings.len() < MAX_FINDINGS {
             self.findings.push(Finding {
                 table: table.to_owned(),
                 key: key.to_string(),
@@ -84,11 +83,11 @@ impl CheckReport {
     }
 }
 
-/// What the walk remembers of a site.
+/// Counts and sums of a site, computed by the check.
 #[derive(Default)]
 struct SiteCounts {
     seen: SiteRecord,
-    /// Sum of the hashes of its pages' digests, minus those of its digest counts.
+    /// Sum of the hashes of the digests of its pages, minus those of its digest counts.
     digests: u64,
     /// Sum of the hashes of intra-site links by block, minus those of their transpose.
     intra: u64,
@@ -96,16 +95,15 @@ struct SiteCounts {
     rows: u64,
     /// Sum of the hashes of rows, minus those of rows by hash.
     row_hashes: u64,
-    /// Sum of the hashes of pages' rows, minus those of rows' pages.
+    /// Sum of the hashes of the rows of its pages, minus those of the members of its rows.
     members: u64,
     /// Sum of the hashes of page ids, minus those of pages.
     names: u64,
-    distinct: u32,
     highest_page: Option<u32>,
     highest_row: Option<u32>,
 }
 
-/// The state of the walk.
+/// The state of a check.
 struct Walk<'a> {
     store: &'a Store,
     watch: &'a dyn Watch,
@@ -114,21 +112,21 @@ struct Walk<'a> {
     known: RoaringTreemap,
     live: RoaringTreemap,
     pages: RoaringTreemap,
-    /// Pages that count only while they are linked to.
+    /// Known pages that never had a record, so they must be linked to.
     need_link: RoaringTreemap,
-    /// Pages that nobody may link to.
+    /// Pages that must not be linked to.
     unlinked: RoaringTreemap,
     linked: RoaringTreemap,
     /// Pages that are marked as aliases.
     aliases: RoaringTreemap,
-    /// Pages that an alias leads to.
-    led: RoaringTreemap,
+    /// Targets of aliases.
+    alias_targets: RoaringTreemap,
     rows: RoaringTreemap,
-    /// What is given of the site of the page looked at last.
-    given: Option<(SiteId, SiteDefaults)>,
-    /// Pages that have a former record, by batch.
-    former: BTreeMap<u32, RoaringTreemap>,
-    /// What it takes to take the last batch back; `None` where it cannot be.
+    /// The site of the last page, and its attributes.
+    defaults: Option<(SiteId, SiteDefaults)>,
+    /// Pages with an entry in `page_history`, by batch.
+    history: BTreeMap<u32, RoaringTreemap>,
+    /// The record for undoing the last batch; `None` if it cannot be undone.
     undo: Option<UndoRecord>,
 }
 
@@ -144,7 +142,7 @@ fn hash(parts: &[&[u8]]) -> u64 {
         .map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
-/// A mixing hash of two ids: there are too many links for a cryptographic one.
+/// Hashes two ids. There are too many links for a cryptographic hash.
 fn mix(a: u64, b: u64) -> u64 {
     let mut x = a.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ b.rotate_left(32);
     for _ in 0..2 {
@@ -154,8 +152,7 @@ fn mix(a: u64, b: u64) -> u64 {
 }
 
 impl Store {
-    /// Walks every table against its mirrors. An `Err` means that reading could not go on; what is
-    /// wrong with the bank is in the report.
+    /// Checks every table. Damage is in the report; an `Err` means that reading failed.
     pub fn check(&self, watch: &dyn Watch) -> Result<CheckReport, StoreError> {
         let mut walk = Walk {
             store: self,
@@ -169,10 +166,10 @@ impl Store {
             unlinked: RoaringTreemap::new(),
             linked: RoaringTreemap::new(),
             aliases: RoaringTreemap::new(),
-            led: RoaringTreemap::new(),
+            alias_targets: RoaringTreemap::new(),
             rows: RoaringTreemap::new(),
-            given: None,
-            former: BTreeMap::new(),
+            defaults: None,
+            history: BTreeMap::new(),
             undo: None,
         };
         let counters = walk.meta()?;
@@ -188,16 +185,20 @@ impl Store {
         walk.digests()?;
         walk.sites(&counters)?;
         walk.linked();
-        walk.former(&counters)?;
+        walk.page_history(&counters)?;
         walk.undo(&counters)?;
-        walk.barred(&counters)?;
-        walk.history(&counters)?;
+        walk.blocklist(&counters)?;
+        walk.refresh_tables(&counters)?;
         Ok(walk.report)
     }
 }
 
 impl Walk<'_> {
-    /// Hands every readable entry of a table to `each`; what cannot be read is a finding.
+    fn find(&mut self, table: &'static str, key: impl Display, what: impl Into<String>) {
+        self.report.find(table, key, what);
+    }
+
+    /// Calls `each` for every readable entry of a table; an unreadable one is a finding.
     fn walk<K: Key, V: Value>(
         &mut self,
         table: &Table<K, V>,
@@ -210,13 +211,10 @@ impl Walk<'_> {
             self.watch.proceed()?;
             match entry {
                 Ok((key, value)) => each(self, key, value)?,
-                Err(StoreError::Damaged { table, key, what }) => self.report.find(table, key, what),
+                Err(StoreError::Damaged { table, key, what }) => self.find(table, key, what),
                 Err(e) if e.is_damage() => {
-                    self.report.find(
-                        table.name,
-                        "(the rest)",
-                        format!("cannot be read: {e}: {}", source(&e)),
-                    );
+                    let what = format!("cannot be read: {e}: {}", cause(&e));
+                    self.find(table.name, "(remaining keys)", what);
                     break;
                 }
                 Err(e) => return Err(e),
@@ -235,12 +233,12 @@ impl Walk<'_> {
             walk.pages.insert(page.0);
             let name = hash(&[record.local.as_bytes(), &page.index().to_be_bytes()]);
             let site = walk.site(page.site());
-            // What was forgotten has no name, and nothing leads to it.
+            // A forgotten page has no URL and no entry in `page_ids`.
             if !record.is_nameless() {
                 site.names = site.names.wrapping_add(name);
             } else if record.state != PageState::Unlinked {
-                walk.report
-                    .find("pages", page, "it has no URL and is a page");
+                let what = "it has no URL, but its state is not unlinked";
+                walk.find("pages", page, what);
             }
             let site = walk.site(page.site());
             site.highest_page = site.highest_page.max(Some(page.index()));
@@ -274,11 +272,8 @@ impl Walk<'_> {
             if record.state.is_live() {
                 walk.live.insert(page.0);
             } else if record.row.is_some() {
-                walk.report.find(
-                    "pages",
-                    page,
-                    "a page that is gone, unlinked or an alias has a row",
-                );
+                let what = "a page that is gone, unlinked or an alias has a row";
+                walk.find("pages", page, what);
             }
             if record.last_seen.is_none() {
                 match record.state {
@@ -289,23 +284,18 @@ impl Walk<'_> {
                         walk.unlinked.insert(page.0);
                     }
                     PageState::Crawled | PageState::Gone | PageState::Alias => {
-                        walk.report.find(
-                            "pages",
-                            page,
-                            "its state needs a record that it never had",
-                        );
+                        let what = "its state requires a record, but it never had one";
+                        walk.find("pages", page, what);
                     }
                 }
             } else if record.state == PageState::Unlinked {
-                walk.report
-                    .find("pages", page, "it had a record and is marked as unlinked");
+                walk.find("pages", page, "it had a record and is marked as unlinked");
             }
             if !record.is_nameless() {
-                walk.inherited(page, &record)?;
+                walk.inherited_attributes(page, &record)?;
             }
             if record.first_seen.max(record.last_seen.unwrap_or(0)) > last_batch {
-                walk.report
-                    .find("pages", page, "it names a batch that does not exist");
+                walk.find("pages", page, "it refers to a batch that does not exist");
             }
             Ok(())
         })
@@ -317,14 +307,11 @@ impl Walk<'_> {
             let counts = walk.site(site);
             counts.names = counts.names.wrapping_sub(name);
             if !walk.pages.contains(PageId::new(site, index).0) {
-                walk.report.find(
-                    "page_ids",
-                    format!("{site}, {local:?}"),
-                    format!(
-                        "it names {}, which does not exist",
-                        PageId::new(site, index)
-                    ),
+                let what = format!(
+                    "it refers to {}, which does not exist",
+                    PageId::new(site, index)
                 );
+                walk.find("page_ids", format!("{site}, {local:?}"), what);
             }
             Ok(())
         })
@@ -337,10 +324,9 @@ impl Walk<'_> {
                 let sum = hash(&[&digest]).wrapping_mul(u64::from(count));
                 let counts = walk.site(site);
                 counts.digests = counts.digests.wrapping_sub(sum);
-                counts.distinct += 1;
+                counts.seen.distinct_digests += 1;
                 if count == 0 {
-                    walk.report
-                        .find("digests", site, "a digest that no page has is listed");
+                    walk.find("digests", site, "its count is 0");
                 }
                 Ok(())
             },
@@ -348,41 +334,36 @@ impl Walk<'_> {
     }
 
     fn linked(&mut self) {
-        let alone = &(&self.need_link - &self.linked) - &self.led;
-        for page in &alone {
-            self.report.find(
-                "pages",
-                PageId(page),
-                "it is known from links only, but no page links to it and no alias leads to it",
-            );
+        let unreferenced = &(&self.need_link - &self.linked) - &self.alias_targets;
+        for page in &unreferenced {
+            let what = "it never had a record, but no page links to it and no alias leads to it";
+            self.find("pages", PageId(page), what);
         }
-        let forgotten = &self.unlinked & &(&self.linked | &self.led);
-        for page in &forgotten {
-            self.report.find(
-                "pages",
-                PageId(page),
-                "it is marked as unlinked, but a page links to it or an alias leads to it",
-            );
+        let referenced = &self.unlinked & &(&self.linked | &self.alias_targets);
+        for page in &referenced {
+            let what = "it is marked as unlinked, but a page links to it or an alias leads to it";
+            self.find("pages", PageId(page), what);
         }
         let missing = &self.linked - &self.pages;
         for page in &missing {
-            self.report
-                .find("pages", PageId(page), "it is linked to and has no record");
+            self.find("pages", PageId(page), "it is linked to and has no record");
         }
     }
 }
 
-fn source(e: &StoreError) -> String {
+fn cause(e: &StoreError) -> String {
     std::error::Error::source(e).map_or_else(|| e.to_string(), ToString::to_string)
 }
 
-/// Names of bitmaps and vectors, for findings.
-fn bitmap_name(key: PageSetKey) -> String {
+/// Names a set of pages in a finding.
+fn page_set_name(key: PageSetKey) -> String {
     match key {
         PageSetKey::Changed(batch) => format!("changed by batch {batch}"),
         PageSetKey::Removed(refresh) => format!("removed by refresh {refresh}"),
-        PageSetKey::History(batch) => format!("with a previous page of batch {batch}"),
-        PageSetKey::EvidenceBlocks(refresh) => format!("standings written by refresh {refresh}"),
+        PageSetKey::History(batch) => format!("in the history of batch {batch}"),
+        PageSetKey::EvidenceBlocks(refresh) => {
+            format!("blocks of page evidence written by refresh {refresh}")
+        }
         PageSetKey::Covered(key) => format!(
             "refresh {}, {}, pick {}, hop {}",
             key.refresh, key.site, key.pick, key.hop
@@ -394,6 +375,6 @@ fn bitmap_name(key: PageSetKey) -> String {
     }
 }
 
-fn vector_name(key: CoreScoresKey) -> String {
+fn core_scores_name(key: CoreScoresKey) -> String {
     format!("refresh {}, core {}, {:?}", key.refresh, key.rank, key.side)
 }

@@ -1,13 +1,14 @@
-//! Refreshes within a bound: every core has its bound, and those of a plan's last refresh what proves it.
+//! Check of refreshes within a bound: every core has a bound, and those of the last refresh of a plan have
+//! cached steps.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Walk, vector_name};
+use super::{Walk, core_scores_name};
 use crate::error::StoreError;
 use crate::tables::records::RefreshRecord;
 use crate::tables::{self, CoreScoresKey, CoreScoresPart};
 
-/// Whether a refresh is within a bound, by what is kept of its parameters.
+/// Returns whether a refresh is within a bound, according to its parameters.
 fn is_within(refresh: &RefreshRecord) -> bool {
     let settings: Option<serde_json::Value> = serde_json::from_str(&refresh.settings).ok();
     let within = settings.and_then(|settings| settings.get("within")?.as_f64());
@@ -15,7 +16,7 @@ fn is_within(refresh: &RefreshRecord) -> bool {
 }
 
 impl Walk<'_> {
-    pub(super) fn kept_steps(
+    pub(super) fn step_cache(
         &mut self,
         refreshes: &BTreeMap<u32, RefreshRecord>,
     ) -> Result<(), StoreError> {
@@ -23,53 +24,52 @@ impl Walk<'_> {
             .iter()
             .map(|(number, record)| (&record.plan, number));
         let last: BTreeMap<&String, &u32> = plans.collect();
-        let mut kept = BTreeSet::new();
+        let mut expected = BTreeSet::new();
         let mut bounded = BTreeSet::new();
         for (&refresh, record) in refreshes.iter().filter(|(_, record)| is_within(record)) {
             let cores = (1..=record.cores).map(|rank| (refresh, rank));
             bounded.extend(cores.clone());
             if record.cores > 0 && last.get(&record.plan) == Some(&&refresh) {
-                // At rank 0 stand the groups that the steps name.
-                kept.extend([(refresh, 0)]);
-                kept.extend(cores);
+                // The entry at rank 0 has the groups of all steps.
+                expected.extend([(refresh, 0)]);
+                expected.extend(cores);
             }
         }
         self.walk(&tables::STEP_CACHE, |walk, key, _| {
-            if !kept.remove(&key) {
-                let what = "it belongs to no core of a plan's last refresh within a bound";
-                walk.report.find("step_cache", step_name(key), what);
+            if !expected.remove(&key) {
+                let what = "it belongs to no core of the last refresh of a plan within a bound";
+                walk.find("step_cache", step_name(key), what);
             }
             Ok(())
         })?;
-        for key in kept {
+        for key in expected {
             let what =
-                "it is missing, but the core belongs to a plan's last refresh within a bound";
-            self.report.find("step_cache", step_name(key), what);
+                "it is missing, but the core belongs to the last refresh of a plan within a bound";
+            self.find("step_cache", step_name(key), what);
         }
-        let mut there = BTreeSet::new();
+        let mut found = BTreeSet::new();
         self.walk(&tables::CORE_SCORES, |walk, key, scores| {
             if key.side != CoreScoresPart::Bound {
                 return Ok(());
             }
             let core = (key.refresh, key.rank);
-            there.insert(core);
+            found.insert(core);
             let sigma = walk.store.get(&tables::CORES, &core).ok().flatten();
             let sigma = sigma.map_or(0.0, |core| core.sigma);
             let is_bound = scores.len() == 1 && scores[0] >= sigma;
             if !is_bound || !bounded.contains(&core) {
                 let what = "it does not bound its core";
-                walk.report.find("core_scores", vector_name(key), what);
+                walk.find("core_scores", core_scores_name(key), what);
             }
             Ok(())
         })?;
-        for &(refresh, rank) in bounded.difference(&there) {
+        for &(refresh, rank) in bounded.difference(&found) {
             let key = CoreScoresKey {
                 refresh,
                 rank,
                 side: CoreScoresPart::Bound,
             };
-            self.report
-                .find("core_scores", vector_name(key), "it is not there");
+            self.find("core_scores", core_scores_name(key), "it is missing");
         }
         Ok(())
     }

@@ -8,13 +8,13 @@ use std::time::Instant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::backup::{are_apart, mode, set_mode, sources};
+use crate::backup::{ensure_separate, mode, set_mode, sources};
 use crate::disk::folder::{begin_copy, end_copy, marker_format, write_marker};
 use crate::disk::free_space::ensure_free_space;
 use crate::disk::verified_copy::copy;
 use crate::error::StoreError;
 use crate::format::upgrade_path;
-use crate::publish::bank_from_state::{begin, finish_bank};
+use crate::publish::bank_from_state::{create_folders, finish_bank};
 use crate::publish::create::create_at;
 use crate::publish::reader::Reader;
 use crate::publish::writer::{Writer, next_epoch};
@@ -67,14 +67,14 @@ fn report(from: u32, begun: Instant) -> MigrateReport {
 pub fn migrate_to(bank: &Path, new: &Path, watch: &dyn Watch) -> Result<MigrateReport, StoreError> {
     let begun = Instant::now();
     let reader = Reader::open_to_migrate(bank)?;
-    are_apart(bank, new)?;
+    ensure_separate(bank, new)?;
     // Files are copied as they are, so damage to one would be in both banks.
     reader.rocks.verify_all_checksums(watch)?;
     let (epoch, from) = (reader.epoch(), reader.format()?);
     let sources = sources(bank, epoch, reader.counters()?.batch)?;
     let mode = mode(&fs::metadata(bank).map_err(StoreError::io("look at", bank))?);
     create_at(new, |place, lock| {
-        let state = begin(place, epoch)?;
+        let state = create_folders(place, epoch)?;
         // A folder that was there keeps the permissions that its owner gave it.
         let is_new = place != new;
         if is_new {
@@ -91,9 +91,9 @@ pub fn migrate_to(bank: &Path, new: &Path, watch: &dyn Watch) -> Result<MigrateR
         watch.stage("copy", Some(bytes));
         for source in &sources {
             watch.proceed()?;
-            let to = source.place_in(place, &state);
+            let to = source.destination(place, &state);
             match copy(&source.path, &to, source.mode, watch) {
-                Err(e) if !source.has_gone(&e) => return Err(e),
+                Err(e) if !source.has_disappeared(&e) => return Err(e),
                 _ => {}
             }
         }

@@ -217,6 +217,7 @@ impl Writer {
             self.ensure_intact("its log differs from the acknowledged one", watch)?;
         }
         self.migrate(watch)?;
+        // A crash between the write and the publication leaves a stored state that is published here.
         let epoch = self.counters()?.epoch;
         let is_flushed =
             if let Some(is_flushed) = published_is_flushed(path, epoch, self.state_id()?) {

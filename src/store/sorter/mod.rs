@@ -1,15 +1,14 @@
-//! Sorting of byte strings that need not fit into memory.
+//! External merge sort of byte strings.
 //!
-//! Entries are a key and a value. They are held in one arena until half of the budget is spent;
-//! then a separate thread sorts them and writes them as a compressed run to an unnamed temporary
-//! file, while the other half fills. Reading merges the runs. Entries with equal keys come out in
-//! the order in which they went in, whatever the budget, so results do not depend on it. A small
-//! input never touches the disk.
+//! Entries, a key and a value, are collected in an arena until half of the budget is used. Then a background
+//! thread sorts them and writes them as a compressed run to an unnamed temporary file, while the other half
+//! fills. Reading merges the runs. The sort is stable whatever the budget, so results do not depend on it. A
+//! small input never touches the disk.
 //!
 //! Memory: the budget, plus one read buffer for each run while merging (runs are merged down to
-//! [`FAN_IN`] first). Disk: each entry is written once, and once more for each such merge. Open
-//! files: fewer than [`GROUP`] for each power of it in the number of runs, since that many runs are
-//! merged into one as they come; so a small budget costs time but never runs out of files.
+//! [`FAN_IN`] first). Disk: each entry is written once, and once more for each such merge. Open files: fewer
+//! than [`GROUP`] for each power of it in the number of runs, since that many runs are merged into one as they
+//! are written; so a small budget takes time, but never too many file descriptors.
 
 mod entry;
 mod runs;
@@ -28,47 +27,46 @@ use entry::{Head, head_of};
 pub(crate) use runs::shared_prefix_len;
 use runs::{Merge, RunWriter, merge_runs};
 
-/// The most runs that are read at the same time.
+/// The maximum number of runs that are read at the same time.
 const FAN_IN: usize = 32;
 
-/// How many runs of one size are merged into one of the next.
+/// The number of runs of one size that are merged into a run of the next size.
 const GROUP: usize = 16;
 
-/// How many bytes are merged at a time ahead of the reader.
+/// The number of bytes that are merged at a time ahead of the reader.
 const BLOCK: usize = 256 << 10;
 
-/// The fewest bytes that are held in memory.
-const LEAST_BUDGET: usize = 1 << 10;
+/// The minimum budget in bytes.
+const MIN_BUDGET: usize = 1 << 10;
 
-/// The most bytes that are held in memory: positions in an arena have 32 bits, and one entry may
-/// exceed the budget.
-const MOST_BUDGET: usize = 2 << 30;
+/// The maximum budget in bytes: positions in an arena have 32 bits, and one entry may exceed the budget.
+const MAX_BUDGET: usize = 2 << 30;
 
-/// The longest key and the longest value, in bytes.
-const MOST_BYTES: usize = 1 << 30;
+/// The maximum length of a key and of a value in bytes.
+const MAX_LENGTH: usize = 1 << 30;
 
-/// How many bytes an entry takes besides its key and value: its place, and the length of its value.
+/// The overhead of an entry in bytes: its position, and the length of its value.
 const ENTRY_OVERHEAD: usize = size_of::<EntryPlace>() + size_of::<u32>();
 
-/// Where in the arena an entry is: its key, the length of its value, and its value.
+/// The position of an entry in the arena: its key, the length of its value, and its value.
 #[derive(Clone, Copy)]
 struct EntryPlace {
-    /// Decides most comparisons, which then do not touch the arena.
+    /// Decides most comparisons without reading the arena.
     head: Head,
     at: u32,
     key: u32,
 }
 
-/// Entries in memory, in the order in which they came until they are sorted.
+/// Entries in memory, in insertion order until they are sorted.
 #[derive(Default)]
-struct Held {
+struct Buffer {
     arena: Vec<u8>,
     places: Vec<EntryPlace>,
-    /// Whether any entry came with a key below the previous one; most passes push in order.
+    /// Whether an entry has a smaller key than the previous one; most callers push in order.
     unordered: bool,
 }
 
-impl Held {
+impl Buffer {
     fn bytes(&self) -> usize {
         self.arena.len() + self.places.len() * size_of::<EntryPlace>()
     }
@@ -106,7 +104,7 @@ impl Held {
         (key, &rest[..u32::from_le_bytes(*length) as usize])
     }
 
-    /// Sorts the entries. Positions ascend with time and break ties, so the sort is stable.
+    /// Sorts the entries. Positions break ties, so the sort is stable.
     fn sort(&mut self, parallel: bool) {
         if !std::mem::take(&mut self.unordered) {
             return;
@@ -126,7 +124,7 @@ impl Held {
         self.places = places;
     }
 
-    /// Sorts the entries and writes them as a run, leaving none behind.
+    /// Sorts the entries, writes them as a run, and clears the buffer.
     fn write_run(&mut self, folder: &Path) -> Result<File, StoreError> {
         self.sort(false);
         let mut run = RunWriter::new(folder)?;
@@ -140,29 +138,29 @@ impl Held {
     }
 }
 
-/// What the thread that writes a run gives back: the run, and the emptied memory.
-type Written = (Result<File, StoreError>, Held);
+/// The result of the thread that writes a run: the run, and the cleared buffer.
+type Written = (Result<File, StoreError>, Buffer);
 
-/// A collection that gives its entries back in key order.
+/// Collects entries and returns them in key order.
 pub struct Sorter {
     folder: PathBuf,
     budget: usize,
-    held: Held,
-    /// The other half of the budget, on its way to disk.
+    buffer: Buffer,
+    /// The thread that writes the other half of the budget.
     writing: Option<JoinHandle<Written>>,
-    /// Runs by how many times their entries were merged: each list holds earlier runs than the list
-    /// before it, and its own in the order in which they came.
+    /// Runs by the number of merges of their entries, each list in insertion order. Runs of a list are earlier
+    /// than those of the previous list.
     runs: Vec<Vec<File>>,
 }
 
 impl Sorter {
-    /// A sorter that holds about `budget` bytes in memory and writes the rest to files in `folder`.
+    /// Creates a sorter that uses about `budget` bytes of memory and spills to files in `folder`.
     #[must_use]
     pub fn new(folder: &Path, budget: usize) -> Self {
         Self {
             folder: folder.to_path_buf(),
-            budget: budget.clamp(LEAST_BUDGET, MOST_BUDGET),
-            held: Held::default(),
+            budget: budget.clamp(MIN_BUDGET, MAX_BUDGET),
+            buffer: Buffer::default(),
             writing: None,
             runs: Vec::new(),
         }
@@ -170,43 +168,42 @@ impl Sorter {
 
     /// Adds an entry.
     pub fn push(&mut self, key: &[u8], value: &[u8]) -> Result<(), StoreError> {
-        if key.len() > MOST_BYTES || value.len() > MOST_BYTES {
+        if key.len() > MAX_LENGTH || value.len() > MAX_LENGTH {
             return Err(StoreError::Full("byte of a record"));
         }
         let more = key.len() + value.len() + ENTRY_OVERHEAD;
-        if !self.held.places.is_empty() && self.held.bytes() + more > self.budget / 2 {
+        if !self.buffer.places.is_empty() && self.buffer.bytes() + more > self.budget / 2 {
             self.spill()?;
         }
-        self.held.push(key, value)
+        self.buffer.push(key, value)
     }
 
-    /// Whether anything was written to disk.
+    /// Returns whether anything was written to disk.
     #[must_use]
     pub fn spilled(&self) -> bool {
         self.writing.is_some() || !self.runs.is_empty()
     }
 
-    /// Hands the held entries to a thread that writes them; with a single thread writes them at
-    /// once.
+    /// Writes the buffered entries as a run, in a background thread unless there is a single thread.
     fn spill(&mut self) -> Result<(), StoreError> {
         let other = self.wait()?;
-        let mut full = std::mem::replace(&mut self.held, other);
+        let mut full = std::mem::replace(&mut self.buffer, other);
         if rayon::current_num_threads() > 1 {
             let folder = self.folder.clone();
             let work = move || (full.write_run(&folder), full);
-            let begun = thread::Builder::new().name("sort".to_owned()).spawn(work);
-            self.writing = Some(begun.map_err(StoreError::io("sort in", &self.folder))?);
+            let thread = thread::Builder::new().name("sort".to_owned()).spawn(work);
+            self.writing = Some(thread.map_err(StoreError::io("sort in", &self.folder))?);
             return Ok(());
         }
         let run = full.write_run(&self.folder)?;
-        self.held = full;
+        self.buffer = full;
         self.add_run(run)
     }
 
-    /// Waits for the half that is being written; returns its memory, emptied.
-    fn wait(&mut self) -> Result<Held, StoreError> {
+    /// Waits for the background thread; returns its cleared buffer.
+    fn wait(&mut self) -> Result<Buffer, StoreError> {
         let Some(writing) = self.writing.take() else {
-            return Ok(Held::default());
+            return Ok(Buffer::default());
         };
         let (run, other) = writing
             .join()
@@ -230,19 +227,19 @@ impl Sorter {
         Ok(())
     }
 
-    /// Ends the collection and returns the entries in key order.
+    /// Returns the entries in key order.
     pub fn finish(mut self) -> Result<Sorted, StoreError> {
         if !self.spilled() {
-            self.held.sort(true);
-            let held = self.held;
-            return Ok(Sorted::new(Source::Memory { held, next: 0 }));
+            self.buffer.sort(true);
+            let buffer = self.buffer;
+            return Ok(Sorted::new(Source::Memory { buffer, next: 0 }));
         }
-        if !self.held.places.is_empty() {
+        if !self.buffer.places.is_empty() {
             self.spill()?;
         }
         drop(self.wait()?);
-        self.held = Held::default();
-        // Oldest first, and only neighbours are merged, so that equal keys stay in their order.
+        self.buffer = Buffer::default();
+        // In insertion order, and only neighbours are merged, so that the sort is stable.
         let mut runs: Vec<File> = self.runs.into_iter().rev().flatten().collect();
         while runs.len() > FAN_IN {
             let mut merged = Vec::new();
@@ -255,31 +252,34 @@ impl Sorter {
         }
         let merge = Merge::new(runs, &self.folder)?;
         if rayon::current_num_threads() > 1 {
-            return Ok(Sorted::new(Source::Ahead(Ahead::new(merge, &self.folder)?)));
+            return Ok(Sorted::new(Source::Ahead(MergeAhead::new(
+                merge,
+                &self.folder,
+            )?)));
         }
         Ok(Sorted::new(Source::Disk(merge)))
     }
 }
 
-/// A merge that a separate thread does ahead of the reader.
-struct Ahead {
-    blocks: Receiver<Result<Held, StoreError>>,
-    block: Held,
+/// A merge in a background thread, ahead of the reader.
+struct MergeAhead {
+    blocks: Receiver<Result<Buffer, StoreError>>,
+    block: Buffer,
     next: usize,
-    /// Whether the empty block that ends the merge has come.
+    /// Whether the empty block at the end was received.
     ended: bool,
     folder: PathBuf,
 }
 
-impl Ahead {
+impl MergeAhead {
     fn new(mut merge: Merge, folder: &Path) -> Result<Self, StoreError> {
-        // One block is being read, one waits, one is being filled.
+        // One block is being read, one is queued, one is being filled.
         let (sender, blocks) = sync_channel(1);
         let work = move || {
             loop {
                 let block = next_block(&mut merge);
                 let last = block.as_ref().map_or(true, |block| block.places.is_empty());
-                // Nobody is listening if the reader stopped before the end.
+                // Sending fails if the reader stopped before the end.
                 if sender.send(block).is_err() || last {
                     return;
                 }
@@ -291,7 +291,7 @@ impl Ahead {
             .map_err(StoreError::io("read from", folder))?;
         Ok(Self {
             blocks,
-            block: Held::default(),
+            block: Buffer::default(),
             next: 0,
             ended: false,
             folder: folder.to_owned(),
@@ -303,7 +303,7 @@ impl Ahead {
             if self.ended {
                 return Ok(false);
             }
-            // A thread that is gone before it announced the end has lost entries.
+            // A thread that ended without sending the last block has lost entries.
             let block = self.blocks.recv();
             self.block =
                 block.map_err(|_| StoreError::thread_panicked("read from", &self.folder))??;
@@ -318,9 +318,9 @@ impl Ahead {
     }
 }
 
-/// The next entries of a merge; empty at the end.
-fn next_block(merge: &mut Merge) -> Result<Held, StoreError> {
-    let mut block = Held::default();
+/// Returns the next entries of a merge; empty at the end.
+fn next_block(merge: &mut Merge) -> Result<Buffer, StoreError> {
+    let mut block = Buffer::default();
     while block.bytes() < BLOCK && merge.advance()? {
         let (key, value) = merge.entry();
         block.push(key, value)?;
@@ -337,11 +337,11 @@ pub struct Sorted {
 enum Source {
     /// The current entry is the one before `next`.
     Memory {
-        held: Held,
+        buffer: Buffer,
         next: usize,
     },
     Disk(Merge),
-    Ahead(Ahead),
+    Ahead(MergeAhead),
 }
 
 impl Sorted {
@@ -354,10 +354,10 @@ impl Sorted {
 
     fn advance(&mut self) -> Result<bool, StoreError> {
         match &mut self.from {
-            Source::Memory { held, next } => {
-                let there = *next < held.places.len();
-                *next += usize::from(there);
-                Ok(there)
+            Source::Memory { buffer, next } => {
+                let has_next = *next < buffer.places.len();
+                *next += usize::from(has_next);
+                Ok(has_next)
             }
             Source::Disk(merge) => merge.advance(),
             Source::Ahead(ahead) => ahead.advance(),
@@ -366,13 +366,13 @@ impl Sorted {
 
     fn entry(&self) -> Entry<'_> {
         match &self.from {
-            Source::Memory { held, next } => held.entry(&held.places[*next - 1]),
+            Source::Memory { buffer, next } => buffer.entry(&buffer.places[*next - 1]),
             Source::Disk(merge) => merge.entry(),
             Source::Ahead(ahead) => ahead.block.entry(&ahead.block.places[ahead.next - 1]),
         }
     }
 
-    /// The next entry, or `None` after the last.
+    /// Returns the next entry; `None` after the last.
     pub fn next_entry(&mut self) -> Result<Option<Entry<'_>>, StoreError> {
         if self.peek()?.is_none() {
             return Ok(None);
@@ -381,7 +381,7 @@ impl Sorted {
         Ok(Some(self.entry()))
     }
 
-    /// The key of the next entry, without moving on; `None` after the last.
+    /// Returns the key of the next entry without advancing; `None` after the last.
     pub fn peek(&mut self) -> Result<Option<&[u8]>, StoreError> {
         if !self.peeked {
             self.peeked = self.advance()?;
@@ -389,7 +389,7 @@ impl Sorted {
         Ok(self.peeked.then(|| self.entry().0))
     }
 
-    /// The next entry, if its key begins with `prefix`.
+    /// Returns the next entry if its key starts with `prefix`.
     pub fn next_under(&mut self, prefix: &[u8]) -> Result<Option<Entry<'_>>, StoreError> {
         match self.peek()? {
             Some(key) if key.starts_with(prefix) => self.next_entry(),

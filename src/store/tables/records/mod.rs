@@ -131,7 +131,7 @@ pub struct SiteRecord {
     /// Inter-site links from pages of the site; those of a row count once for every page of the row.
     pub inter_links: u64,
     /// Values that pages of the site inherit. A site may have these before it has a page.
-    pub given: SiteDefaults,
+    pub defaults: SiteDefaults,
     /// The sum of the qualities of known pages, in ten-thousandths.
     pub known_quality: u64,
     /// The sum of the qualities of crawled pages, in ten-thousandths.
