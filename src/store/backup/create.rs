@@ -68,7 +68,7 @@ impl Existing {
     fn readable(&self) -> impl DoubleEndedIterator<Item = &Inventory> {
         self.inventories
             .iter()
-            .filter_map(|(_, list)| list.as_ref().ok())
+            .filter_map(|(_, inventory)| inventory.as_ref().ok())
     }
 
     /// Returns whether an intact file with this hash and size exists.
@@ -125,7 +125,7 @@ pub fn backup(
     // Waiting for the lock may have taken long, so the latest state is opened only now.
     let reader = Reader::open(bank)?;
     repository.prepare()?;
-    let (lists, present) = (repository.lists()?, repository.files()?);
+    let (inventories, files) = (repository.inventories()?, repository.files()?);
     let mut faults = faults(&repository, &inventories, &files, request.verify, watch)?;
     if request.verify {
         distrust_unreferenced(&inventories, &files, &mut faults);
@@ -136,7 +136,7 @@ pub fn backup(
         faults,
     };
     let identity = reader.rocks.identity();
-    let is_other = |list: &Inventory| !list.bank.is_empty() && list.bank != identity;
+    let is_other = |inventory: &Inventory| !inventory.bank.is_empty() && inventory.bank != identity;
     if !identity.is_empty() && existing.readable().next_back().is_some_and(is_other) {
         return Err(BackupError::OtherBank(folder.to_path_buf()).into());
     }
@@ -191,7 +191,7 @@ fn distrust_unreferenced(
 ) {
     let readable = inventories
         .iter()
-        .filter_map(|(_, list)| list.as_ref().ok());
+        .filter_map(|(_, inventory)| inventory.as_ref().ok());
     let named: HashSet<blake3::Hash> = readable.flat_map(hashes).collect();
     for hash in files.keys().filter(|hash| !named.contains(hash)) {
         faults.insert(*hash, "was not verified".to_owned());
@@ -279,7 +279,11 @@ fn store_file(
 
 /// Removes the files of a failed backup that no other backup needs. Best effort: the next backup tries again.
 fn discard(repository: &Repository, existing: &Existing, written: &Written) {
-    if existing.inventories.iter().any(|(_, list)| list.is_err()) {
+    if existing
+        .inventories
+        .iter()
+        .any(|(_, inventory)| inventory.is_err())
+    {
         return;
     }
     let needed: HashSet<blake3::Hash> = existing.readable().flat_map(hashes).collect();
@@ -290,8 +294,8 @@ fn discard(repository: &Repository, existing: &Existing, written: &Written) {
     }
 }
 
-fn hashes(list: &Inventory) -> impl Iterator<Item = blake3::Hash> {
-    list.files.iter().map(|file| file.hash)
+fn hashes(inventory: &Inventory) -> impl Iterator<Item = blake3::Hash> {
+    inventory.files.iter().map(|file| file.hash)
 }
 
 /// The effects of deleting old backups.
@@ -306,15 +310,17 @@ struct Retention {
 fn delete_old(
     repository: &Repository,
     mut existing: Existing,
-    list: Inventory,
+    inventory: Inventory,
     fresh: &HashMap<blake3::Hash, u64>,
     keep: Option<NonZeroU32>,
 ) -> Result<Retention, StoreError> {
     existing.faults.retain(|hash, _| !fresh.contains_key(hash));
     existing.files.extend(fresh);
-    existing.inventories.push((list.made.backup, Ok(list)));
-    let fault = |(_, list): &FoundInventory| match list {
-        Ok(list) => backup_fault(list, &existing.faults),
+    existing
+        .inventories
+        .push((inventory.made.backup, Ok(inventory)));
+    let fault = |(_, inventory): &FoundInventory| match inventory {
+        Ok(inventory) => backup_fault(inventory, &existing.faults),
         Err(what) => Some(what.clone()),
     };
     let mut whole = existing
@@ -332,10 +338,10 @@ fn delete_old(
         repository.delete_inventories(&deleted)?;
     }
     let mut freed_bytes = 0;
-    if stay.iter().all(|(_, list)| list.is_ok()) {
+    if stay.iter().all(|(_, inventory)| inventory.is_ok()) {
         let needed: HashSet<blake3::Hash> = stay
             .iter()
-            .filter_map(|(_, list)| list.as_ref().ok())
+            .filter_map(|(_, inventory)| inventory.as_ref().ok())
             .flat_map(hashes)
             .collect();
         for (hash, bytes) in &existing.files {

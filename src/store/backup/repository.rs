@@ -173,21 +173,24 @@ impl Repository {
             Err(e) if e.kind() == io::ErrorKind::PermissionDenied => {
                 return Err(StoreError::io("read", path)(e));
             }
-            Err(e) => return Ok(Err(format!("its list cannot be read: {e}"))),
+            Err(e) => return Ok(Err(format!("its inventory cannot be read: {e}"))),
         }
         Ok(match Inventory::parse(&text) {
-            Ok(list) if list.made.backup == number => Ok(list),
-            Ok(list) => Err(format!("its list is that of backup {}", list.made.backup)),
-            Err(what) => Err(format!("its list cannot be read: {what}")),
+            Ok(inventory) if inventory.made.backup == number => Ok(inventory),
+            Ok(inventory) => Err(format!(
+                "its inventory is that of backup {}",
+                inventory.made.backup
+            )),
+            Err(what) => Err(format!("its inventory cannot be read: {what}")),
         })
     }
 
     /// Writes an inventory durably, after its files.
-    pub(super) fn write_inventory(&self, list: &Inventory) -> Result<(), StoreError> {
+    pub(super) fn write_inventory(&self, inventory: &Inventory) -> Result<(), StoreError> {
         let files = self.path.join("files");
         sync_folder(&files).map_err(StoreError::io("write to", &files))?;
-        let path = self.inventory(list.made.backup);
-        let text = list.text().map_err(io::Error::other);
+        let path = self.inventory(inventory.made.backup);
+        let text = inventory.text().map_err(io::Error::other);
         replace_file(&path, text.map_err(StoreError::io("write", &path))?)
     }
 
@@ -203,20 +206,20 @@ impl Repository {
     /// Returns the hashes and sizes of the existing files.
     pub(super) fn files(&self) -> Result<HashMap<blake3::Hash, u64>, StoreError> {
         let folder = self.path.join("files");
-        let mut present = HashMap::new();
+        let mut files = HashMap::new();
         for name in names_in(&folder) {
             let Ok(hash) = blake3::Hash::from_hex(&name) else {
                 continue;
             };
             let path = folder.join(&name);
             match fs::symlink_metadata(&path) {
-                Ok(found) if found.is_file() => drop(present.insert(hash, found.len())),
+                Ok(found) if found.is_file() => drop(files.insert(hash, found.len())),
                 Ok(_) => {}
                 Err(e) if e.kind() == io::ErrorKind::NotFound => {}
                 Err(e) => return Err(StoreError::io("look at", path)(e)),
             }
         }
-        Ok(present)
+        Ok(files)
     }
 
     /// Removes a file that no inventory names.

@@ -54,12 +54,14 @@ pub fn restore(
     let inventories = repository.inventories()?;
     let restored = select_backup(&repository, &inventories, number).and_then(|inventory| {
         ensure_complete(&repository, inventory, watch)?;
-        create_at(bank, |place, _| fill(place, bank, &repository, list, watch))?;
-        Ok(list)
+        create_at(bank, |place, _| {
+            fill(place, bank, &repository, inventory, watch)
+        })?;
+        Ok(inventory)
     });
     match restored {
-        Ok(list) => Ok(RestoreReport {
-            made: list.made.clone(),
+        Ok(inventory) => Ok(RestoreReport {
+            made: inventory.made.clone(),
             seconds: start.elapsed().as_secs_f64(),
         }),
         Err(StoreError::Backup(BackupError::Damaged { number, what, .. })) => {
@@ -82,21 +84,21 @@ fn damaged(number: u32, what: String, intact: Option<u32>) -> StoreError {
 /// Returns the inventory of the backup with this number, or of the latest one.
 fn select_backup<'a>(
     repository: &Repository,
-    lists: &'a [FoundInventory],
+    inventories: &'a [FoundInventory],
     number: Option<u32>,
 ) -> Result<&'a Inventory, StoreError> {
     let path = || repository.path().to_path_buf();
     let found = match number {
-        Some(number) => lists.iter().find(|found| found.0 == number),
-        None => lists.last(),
+        Some(number) => inventories.iter().find(|found| found.0 == number),
+        None => inventories.last(),
     };
     match (found, number) {
-        (Some((_, Ok(list))), _) if upgrade_path(list.made.format).is_none() => {
-            Err(StoreError::other_format(path(), list.made.format))
+        (Some((_, Ok(inventory))), _) if upgrade_path(inventory.made.format).is_none() => {
+            Err(StoreError::other_format(path(), inventory.made.format))
         }
-        (Some((_, Ok(list))), _) => Ok(list),
+        (Some((_, Ok(inventory))), _) => Ok(inventory),
         (Some((number, Err(what))), _) => Err(damaged(*number, what.clone(), None)),
-        (None, Some(number)) if !lists.is_empty() => Err(BackupError::NoSuch {
+        (None, Some(number)) if !inventories.is_empty() => Err(BackupError::NoSuch {
             path: path(),
             number,
             existing: inventories.iter().map(|found| found.0).collect(),
@@ -109,13 +111,13 @@ fn select_backup<'a>(
 /// Fails if a file is missing or has another size, before anything is written.
 fn ensure_complete(
     repository: &Repository,
-    list: &Inventory,
+    inventory: &Inventory,
     watch: &dyn Watch,
 ) -> Result<(), StoreError> {
-    let number = list.made.backup;
-    let this = [(number, Ok(list.clone()))];
+    let number = inventory.made.backup;
+    let this = [(number, Ok(inventory.clone()))];
     let faults = faults(repository, &this, &repository.files()?, false, watch)?;
-    match backup_fault(list, &faults) {
+    match backup_fault(inventory, &faults) {
         Some(what) => Err(damaged(number, what, None)),
         None => Ok(()),
     }
@@ -124,21 +126,15 @@ fn ensure_complete(
 /// Returns the latest backup other than `excluded` whose files are all intact.
 fn find_intact_backup(
     repository: &Repository,
-    lists: &[FoundInventory],
+    inventories: &[FoundInventory],
     excluded: u32,
     watch: &dyn Watch,
 ) -> Result<Option<u32>, StoreError> {
-    let present = repository.files()?;
-    for found in lists.iter().rev().filter(|found| found.0 != excluded) {
-        if let (number, Ok(list)) = found {
-            let faults = faults(
-                repository,
-                std::slice::from_ref(found),
-                &present,
-                true,
-                watch,
-            )?;
-            if backup_fault(list, &faults).is_none() {
+    let files = repository.files()?;
+    for found in inventories.iter().rev().filter(|found| found.0 != excluded) {
+        if let (number, Ok(inventory)) = found {
+            let faults = faults(repository, std::slice::from_ref(found), &files, true, watch)?;
+            if backup_fault(inventory, &faults).is_none() {
                 return Ok(Some(*number));
             }
         }
@@ -151,7 +147,7 @@ fn fill(
     place: &Path,
     bank: &Path,
     repository: &Repository,
-    list: &Inventory,
+    inventory: &Inventory,
     watch: &dyn Watch,
 ) -> Result<(), StoreError> {
     let BackupSummary {
@@ -160,24 +156,24 @@ fn fill(
         files,
         bytes,
         ..
-    } = list.made;
+    } = inventory.made;
     ensure_free_space(place, files, bytes)?;
     let state = create_folders(place, epoch)?;
     // An existing folder keeps its permissions.
     let is_new = place != bank;
     if is_new {
         // The folder must be writable until it is complete.
-        set_mode(place, list.mode | 0o700)?;
+        set_mode(place, inventory.mode | 0o700)?;
     }
     watch.stage("copy", Some(bytes));
-    for file in &list.files {
+    for file in &inventory.files {
         let (folder, name) = file.place().unwrap_or((STATE, &file.name));
         let folder = match folder {
             STATE => state.clone(),
             folder => place.join(folder),
         };
         restore_file(
-            list.made.backup,
+            inventory.made.backup,
             repository,
             file,
             &folder.join(name),
@@ -188,15 +184,15 @@ fn fill(
     sync_folder(&rejects).map_err(StoreError::io("write to", &rejects))?;
     let counters = finish_bank(place, epoch, format)?.counters()?;
     // The files may be intact and still belong to another state, if the inventory was forged.
-    let (batch, refresh) = (list.made.batch, list.made.refresh);
+    let (batch, refresh) = (inventory.made.batch, inventory.made.refresh);
     if (counters.batch, counters.refresh) != (batch, refresh) {
         let what = format!("expected the state after batch {batch} and refresh {refresh}");
-        return Err(damaged(list.made.backup, what, None));
+        return Err(damaged(inventory.made.backup, what, None));
     }
     write_marker(place, format)?;
     end_copy(place);
     if is_new {
-        set_mode(place, list.mode)?;
+        set_mode(place, inventory.mode)?;
     }
     Ok(())
 }

@@ -63,13 +63,13 @@ pub(super) type Faults = HashMap<blake3::Hash, String>;
 /// contents.
 pub(super) fn verify_inventory(
     repository: &Repository,
-    list: &Inventory,
-    present: &HashMap<blake3::Hash, u64>,
+    inventory: &Inventory,
+    files: &HashMap<blake3::Hash, u64>,
     thorough: bool,
     verified: &mut HashMap<blake3::Hash, Option<String>>,
     watch: &dyn Watch,
 ) -> Result<(), StoreError> {
-    for file in &list.files {
+    for file in &inventory.files {
         if verified.contains_key(&file.hash) {
             continue;
         }
@@ -77,7 +77,7 @@ pub(super) fn verify_inventory(
             hash: file.hash,
             bytes: file.bytes,
         };
-        let what = match present.get(&file.hash) {
+        let what = match files.get(&file.hash) {
             None => Some("is missing".to_owned()),
             Some(bytes) if *bytes != file.bytes => {
                 Some(format!("has {bytes} bytes, expected {}", file.bytes))
@@ -98,18 +98,18 @@ pub(super) fn verify_inventory(
 /// Returns what is wrong with the files of all readable inventories.
 pub(super) fn faults(
     repository: &Repository,
-    lists: &[FoundInventory],
-    present: &HashMap<blake3::Hash, u64>,
+    inventories: &[FoundInventory],
+    files: &HashMap<blake3::Hash, u64>,
     thorough: bool,
     watch: &dyn Watch,
 ) -> Result<Faults, StoreError> {
     if thorough {
-        watch.stage("read backups", Some(present.values().sum()));
+        watch.stage("read backups", Some(files.values().sum()));
     }
     let mut verified = HashMap::new();
-    for (_, list) in lists {
-        if let Ok(list) = list {
-            verify_inventory(repository, list, present, thorough, &mut verified, watch)?;
+    for (_, inventory) in lists {
+        if let Ok(inventory) = list {
+            verify_inventory(repository, inventory, files, thorough, &mut verified, watch)?;
         }
     }
     let bad = verified.into_iter();
@@ -117,7 +117,7 @@ pub(super) fn faults(
 }
 
 /// Returns what is wrong with a backup; `None` if no fault is known.
-pub(super) fn backup_fault(list: &Inventory, faults: &Faults) -> Option<String> {
+pub(super) fn backup_fault(inventory: &Inventory, faults: &Faults) -> Option<String> {
     let mut bad = list
         .files
         .iter()
@@ -140,14 +140,14 @@ pub fn backups(folder: &Path, verify: bool, watch: &dyn Watch) -> Result<Backups
     let repository = Repository::open(folder)?;
     let _lock = repository.lock_shared()?;
     let lists = repository.lists()?;
-    let present = repository.files()?;
-    let faults = faults(&repository, &lists, &present, verify, watch)?;
+    let files = repository.files()?;
+    let faults = faults(&repository, &inventories, &files, verify, watch)?;
     let (mut backups, mut unreadable) = (Vec::new(), Vec::new());
-    for (backup, list) in lists {
-        match list {
-            Ok(list) => backups.push(BackupView {
-                fault: backup_fault(&list, &faults),
-                made: list.made,
+    for (backup, inventory) in lists {
+        match inventory {
+            Ok(inventory) => backups.push(BackupView {
+                fault: backup_fault(&inventory, &faults),
+                made: inventory.made,
             }),
             Err(what) => unreadable.push(DamagedBackup { backup, what }),
         }
@@ -155,7 +155,7 @@ pub fn backups(folder: &Path, verify: bool, watch: &dyn Watch) -> Result<Backups
     Ok(Backups {
         backups,
         unreadable,
-        bytes: present.values().sum(),
+        bytes: files.values().sum(),
         verified: verify,
     })
 }

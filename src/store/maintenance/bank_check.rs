@@ -1,9 +1,9 @@
-//! Whether the states of a bank are what was acknowledged, found without changing anything.
+//! Check of a bank, which changes nothing.
 //!
-//! A bank has two states: the live database and the published one. Each is looked at from outside
-//! first (the MANIFEST that was acknowledged, the epoch), then every table is walked against its
-//! mirrors. A live state later than the published one is legal: it is stored and not published yet.
-//! A live state older than what was acknowledged is damage, whatever RocksDB says of it.
+//! A bank has two states: the live database and the published one. Each is compared with the acknowledgement
+//! first (MANIFEST, log, epoch), then all its tables are checked. A live state may be later than the published
+//! one: it is stored and not published yet. A live state older than the acknowledged one is damage, even if
+//! RocksDB opens it without an error.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
@@ -25,64 +25,62 @@ use crate::tables::store::Store;
 use crate::tables::{META, MetaKey};
 use seedbank_algorithms::watch::Watch;
 
-/// The result of looking at one state of a bank.
+/// The verdict on a state of a bank.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// The state is what was acknowledged, and nothing in it is wrong.
+    /// The state is the acknowledged one and undamaged.
     Good,
-    /// Something is wrong with the state.
+    /// The state is damaged.
     Damaged,
     /// A bulk load was interrupted; the next command that writes finishes it.
     Unfinished,
-    /// The state was not looked at.
+    /// The state was not checked.
     Unseen,
 }
 
-/// One state of a bank.
+/// The check of a state of a bank.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct StateCheck {
-    /// The result of looking at it.
+    /// The verdict.
     pub verdict: Verdict,
-    /// The last batch in it; `None` where that cannot be told.
+    /// The last batch in the state; `None` if unknown.
     pub batch: Option<BatchId>,
-    /// The last refresh in it; `None` where that cannot be told.
+    /// The last refresh in the state; `None` if unknown.
     pub refresh: Option<RefreshId>,
-    /// What is wrong with the state as a whole, or why it was not checked; `None` where neither
-    /// applies.
+    /// What is wrong with the state as a whole, or why it was not checked; else `None`.
     pub why: Option<String>,
-    /// What the walk over its tables found.
+    /// The result of the check of its tables.
     #[serde(flatten)]
     pub walk: CheckReport,
 }
 
-/// What is wrong with a file of the bank's folder.
+/// A damaged file of the folder of a bank.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct FileFinding {
-    /// The file, inside the bank's folder.
+    /// The path within the bank.
     pub file: String,
-    /// What is wrong with it.
+    /// What is wrong.
     pub what: String,
 }
 
-/// What checking a bank found.
+/// The report of `check`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct BankCheck {
-    /// The live database, which the next batch goes into.
+    /// The live state, which the next batch changes.
     pub live: StateCheck,
-    /// What readers see.
+    /// The published state, which readers see.
     pub published: StateCheck,
-    /// Whether both states consist of the same files, so that those were walked once, as the
-    /// published state.
+    /// Whether both states consist of the same files, which were then checked once, as the published state.
     pub same_files: bool,
-    /// What is wrong with the bank's own files.
+    /// Damaged files outside the states.
     pub files: Vec<FileFinding>,
 }
 
 impl BankCheck {
-    /// Whether nothing is wrong.
+    /// Returns whether nothing is wrong.
     #[must_use]
     pub fn is_clean(&self) -> bool {
         self.live.verdict != Verdict::Damaged
@@ -90,7 +88,7 @@ impl BankCheck {
             && self.files.is_empty()
     }
 
-    /// How many things are wrong: findings in tables, states that are damaged as a whole, files.
+    /// Returns the number of problems: findings in tables, states damaged as a whole, files.
     #[must_use]
     pub fn count(&self) -> u64 {
         let walked = if self.same_files {
@@ -105,78 +103,80 @@ impl BankCheck {
     }
 }
 
-/// Whether the caller may look at the live database.
-pub(crate) enum Lock {
-    /// The caller holds the writer's lock.
+/// Whether the caller holds the lock of the writer.
+pub(crate) enum WriterLock {
+    /// The caller holds it.
     Held,
-    /// The caller does not hold it; the text says why.
-    Missed(String),
+    /// The caller could not take it; the text is the reason.
+    Unavailable(String),
 }
 
-/// Takes the writer's lock if it can be had at once; needs no permission to write.
-fn try_lock(bank: &Path) -> (Option<File>, Lock) {
+/// Tries to take the lock of the writer; needs no write permission.
+fn try_lock(bank: &Path) -> (Option<File>, WriterLock) {
     match open_regular(&bank.join(WRITER_LOCK)) {
-        Err(e) => (None, Lock::Missed(format!("{WRITER_LOCK}: {e}"))),
+        Err(e) => (None, WriterLock::Unavailable(format!("{WRITER_LOCK}: {e}"))),
         Ok(file) => match file.try_lock() {
-            Ok(()) => (Some(file), Lock::Held),
-            Err(TryLockError::WouldBlock) => {
-                (None, Lock::Missed("another process writes".to_owned()))
-            }
+            Ok(()) => (Some(file), WriterLock::Held),
+            Err(TryLockError::WouldBlock) => (
+                None,
+                WriterLock::Unavailable("another process writes".to_owned()),
+            ),
             Err(TryLockError::Error(e)) => (
                 None,
-                Lock::Missed(format!("{WRITER_LOCK} cannot be locked: {e}")),
+                WriterLock::Unavailable(format!("{WRITER_LOCK} cannot be locked: {e}")),
             ),
         },
     }
 }
 
-/// Walks both states of a bank; changes nothing.
+/// Checks both states of a bank; changes nothing.
 ///
-/// While another process writes, or where the writer's lock cannot be had, the live state is
-/// [`Verdict::Unseen`]. An `Err` means that reading could not go on; damage is in the result.
+/// If the lock of the writer is not available, the live state is [`Verdict::Unseen`]. Damage is in the report; an
+/// `Err` means that reading failed.
 ///
-/// Cost: one scan of every table, two where the states do not consist of the same files.
+/// Cost: scans every table once, or twice if the states do not consist of the same files.
 pub fn check(bank: &Path, watch: &dyn Watch) -> Result<BankCheck, StoreError> {
     marker_format(bank)?;
     let (_lock, lock) = try_lock(bank);
     examine(bank, &lock, watch)
 }
 
-/// Examines a bank whose marker may be lost, whether or not the caller holds the writer's lock.
+/// Checks a bank without checking its marker.
 pub(crate) fn examine(
     bank: &Path,
-    lock: &Lock,
+    lock: &WriterLock,
     watch: &dyn Watch,
 ) -> Result<BankCheck, StoreError> {
     let published = Reader::open_published(bank);
     let epoch = published.as_ref().ok().map(Reader::epoch);
-    let (said, files) = acknowledgement(bank, epoch)?;
-    let published = published.and_then(|reader| match &said {
-        Some(said) => reader.ensure_expected(said).map(|()| reader),
+    let (acknowledged, files) = read_acknowledgement(bank, epoch)?;
+    let published = published.and_then(|reader| match &acknowledged {
+        Some(acknowledged) => reader.ensure_expected(acknowledged).map(|()| reader),
         None => Ok(reader),
     });
     let live = match lock {
-        Lock::Held => {
-            Some(compare_live(bank, said.as_ref()).and_then(|_| read_live(bank, said.as_ref())))
-        }
-        Lock::Missed(_) => None,
+        WriterLock::Held => Some(
+            compare_live(bank, acknowledged.as_ref())
+                .and_then(|_| read_live(bank, acknowledged.as_ref())),
+        ),
+        WriterLock::Unavailable(_) => None,
     };
     let same_files = match (&live, &published) {
-        (Some(Ok(live)), Ok(published)) => match are_same(bank, live, published) {
+        (Some(Ok(live)), Ok(published)) => match have_same_files(bank, live, published) {
             Err(e) if e.is_damage() => false,
-            are_same => are_same?,
+            have_same_files => have_same_files?,
         },
         _ => false,
     };
-    let published = settled(published.and_then(|reader| walk(bank, &reader, watch)))?;
+    let published = as_verdict(published.and_then(|reader| check_tables(bank, &reader, watch)))?;
     let live = match (live, lock) {
         (Some(Ok(_)), _) if same_files => published.clone(),
-        (Some(live), _) => settled(live.and_then(|store| walk(bank, &store, watch)))?,
-        (None, Lock::Missed(why)) => StateCheck {
+        (Some(live), _) => as_verdict(live.and_then(|store| check_tables(bank, &store, watch)))?,
+        (None, WriterLock::Unavailable(why)) => StateCheck {
             verdict: Verdict::Unseen,
-            ..StateCheck::of_whole(why.clone())
+            ..StateCheck::damaged(why.clone())
         },
-        (None, Lock::Held) => StateCheck::of_whole("it was not checked".to_owned()),
+        (None, WriterLock::Held) => StateCheck::damaged("it was not checked".to_owned()),
     };
     Ok(BankCheck {
         live,
@@ -186,9 +186,8 @@ pub(crate) fn examine(
     })
 }
 
-/// The bank's locks, by their paths in it, in whose place is something else than a regular file, so that
-/// no writer can take them.
-pub(crate) fn obstacles(bank: &Path) -> Vec<String> {
+/// Returns the paths of lock files of a bank that are not regular files, so that no process can take them.
+pub(crate) fn invalid_locks(bank: &Path) -> Vec<String> {
     let published = names_in(&bank.join("published")).into_iter();
     let locks = published.filter(|name| {
         let epoch = name.strip_suffix(".lock");
@@ -201,22 +200,21 @@ pub(crate) fn obstacles(bank: &Path) -> Vec<String> {
     files
 }
 
-/// The acknowledged state (`None` where there is none or it cannot be read), and what is wrong with
-/// the file that says so.
-fn acknowledgement(
+/// Returns the acknowledged state, `None` if it is missing or unreadable, and damaged files.
+fn read_acknowledgement(
     bank: &Path,
     published: Option<u64>,
 ) -> Result<(Option<Acknowledged>, Vec<FileFinding>), StoreError> {
-    let said = match Acknowledged::read(bank) {
+    let acknowledged = match Acknowledged::read(bank) {
         Err(e) if e.is_damage() => None,
-        said => said?,
+        acknowledged => acknowledged?,
     };
     let older = || {
-        let said = said.as_ref()?;
-        let published = published.filter(|published| *published > said.epoch)?;
-        let epoch = said.epoch;
+        let acknowledged = acknowledged.as_ref()?;
+        let published = published.filter(|published| *published > acknowledged.epoch)?;
+        let epoch = acknowledged.epoch;
         Some(format!(
-            "it acknowledges state {epoch}, and state {published} is published"
+            "it has state {epoch}, but state {published} is published"
         ))
     };
     let what = Acknowledged::fault(bank).or_else(older);
@@ -224,16 +222,16 @@ fn acknowledgement(
         file: ACKNOWLEDGED.to_owned(),
         what,
     });
-    let locks = obstacles(bank).into_iter().map(|file| FileFinding {
+    let locks = invalid_locks(bank).into_iter().map(|file| FileFinding {
         file,
         what: "it is not a regular file".to_owned(),
     });
-    Ok((said, files.into_iter().chain(locks).collect()))
+    Ok((acknowledged, files.into_iter().chain(locks).collect()))
 }
 
 impl StateCheck {
-    /// A state that is damaged as a whole.
-    fn of_whole(why: String) -> Self {
+    /// Creates the check of a state that is damaged as a whole.
+    fn damaged(why: String) -> Self {
         Self {
             verdict: Verdict::Damaged,
             batch: None,
@@ -244,8 +242,8 @@ impl StateCheck {
     }
 }
 
-/// An error and its causes in one line.
-fn told(error: &StoreError) -> String {
+/// Formats an error and its causes in one line.
+fn message_with_causes(error: &StoreError) -> String {
     let mut text = match error {
         StoreError::State { what, .. } => what.clone(),
         error => error.to_string(),
@@ -259,17 +257,16 @@ fn told(error: &StoreError) -> String {
     text
 }
 
-/// Walks the tables of a state. Where a bulk load is unfinished, some tables have their part of it and
-/// some have not, so they are no mirrors of each other: the files of the load are compared with its
-/// intent, and those of all tables with their checksums.
-fn walk(bank: &Path, store: &Store, watch: &dyn Watch) -> Result<StateCheck, StoreError> {
+/// Checks the tables of a state. During an unfinished bulk load, tables are inconsistent with each other, so only
+/// the files of the load and the checksums of all table files are verified.
+fn check_tables(bank: &Path, store: &Store, watch: &dyn Watch) -> Result<StateCheck, StoreError> {
     let counters = store.counters()?;
-    // An intent that is another record is for the walk to find.
+    // A record of another key in place of the intent is a finding of the check.
     let unfinished = store.unfinished_load().ok().flatten();
     let is_unfinished = unfinished.is_some();
     let walk = if let Some(intent) = unfinished {
         intent.verify(bank, watch)?;
-        // What every writer reads, wherever it is stored.
+        // Every writer reads these records.
         store.format()?;
         store.settings()?;
         store.rocks.verify_all_checksums(watch)?;
@@ -292,16 +289,16 @@ fn walk(bank: &Path, store: &Store, watch: &dyn Watch) -> Result<StateCheck, Sto
     })
 }
 
-/// Turns the error of a damaged state into its verdict: finding damage is no failure to look.
-fn settled(state: Result<StateCheck, StoreError>) -> Result<StateCheck, StoreError> {
+/// Turns an error of damage into a verdict.
+fn as_verdict(state: Result<StateCheck, StoreError>) -> Result<StateCheck, StoreError> {
     match state {
-        Err(e) if e.is_damage() => Ok(StateCheck::of_whole(told(&e))),
+        Err(e) if e.is_damage() => Ok(StateCheck::damaged(message_with_causes(&e))),
         state => state,
     }
 }
 
-/// Whether two states of the same epoch consist of the same files on disk.
-fn are_same(bank: &Path, live: &Store, published: &Reader) -> Result<bool, StoreError> {
+/// Returns whether two states consist of the same files on disk.
+fn have_same_files(bank: &Path, live: &Store, published: &Reader) -> Result<bool, StoreError> {
     if live.counters()?.epoch != published.epoch() || live.has(&META, &MetaKey::Intent)? {
         return Ok(false);
     }

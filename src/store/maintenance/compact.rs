@@ -22,36 +22,36 @@ use crate::rocks::database::Database;
 use crate::tables::{ALL, META};
 use seedbank_algorithms::watch::Watch;
 
-/// How often it is looked whether the work should stop.
-const PAUSE: Duration = Duration::from_millis(50);
+/// The time between two checks for an interrupt.
+const WATCH_INTERVAL: Duration = Duration::from_millis(50);
 
-/// What compaction the files of a bank came to.
+/// The report of `compact`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct CompactReport {
-    /// How many files of tables there were.
+    /// The number of table files before.
     pub files_before: u64,
-    /// Their bytes.
+    /// The size of the table files before, in bytes.
     pub bytes_before: u64,
-    /// How many files of tables there are now.
+    /// The number of table files now.
     pub files: u64,
-    /// Their bytes.
+    /// The size of the table files now, in bytes.
     pub bytes: u64,
-    /// Bytes of former files that others still read; the first writer after they end removes them.
+    /// The size in bytes of previous files that readers still use; the first writer after them removes the files.
     pub held_bytes: u64,
-    /// How long it took, in seconds.
+    /// The elapsed time in seconds.
     #[schemars(range(min = 0))]
     pub seconds: f64,
 }
 
-/// The files of all tables together.
-struct Extent {
+/// The number and the size of all table files.
+struct TableFiles {
     files: u64,
     bytes: u64,
 }
 
-impl Extent {
-    fn of(rocks: &Database) -> Result<Self, StoreError> {
+impl TableFiles {
+    fn read(rocks: &Database) -> Result<Self, StoreError> {
         let files = rocks.table_files()?;
         Ok(Self {
             files: files.len() as u64,
@@ -61,81 +61,79 @@ impl Extent {
 }
 
 impl Writer {
-    /// Merges the files of all tables, and publishes the result; readers of earlier states keep the
-    /// former files as long as they read. Where there is not as much room as the files take, nothing
-    /// is begun.
+    /// Compacts all tables and publishes the result. Readers of earlier states keep the previous files open.
+    /// Fails without changes if there is not as much free space as the files take.
     ///
-    /// Cost: reads and writes the whole bank once; until it is published it takes its room twice.
+    /// Cost: reads and writes the whole bank once; takes its space twice until it is published.
     pub fn compact(&self, watch: &dyn Watch) -> Result<CompactReport, StoreError> {
-        let begun = Instant::now();
+        let start = Instant::now();
         let rocks = &self.store.rocks;
-        let before = Extent::of(rocks)?;
+        let before = TableFiles::read(rocks)?;
         ensure_free_space(&self.bank, before.files, before.bytes)?;
         watch.stage("merge files", Some(before.bytes));
-        stoppable(rocks, watch, || merge_all(rocks, watch))?;
+        interruptible(rocks, watch, || compact_all(rocks, watch))?;
         let counters = self.advance_epoch()?;
         rocks.compact_table(META.name)?;
         self.publish(&counters)?;
-        let after = Extent::of(rocks)?;
+        let after = TableFiles::read(rocks)?;
         Ok(CompactReport {
             files_before: before.files,
             bytes_before: before.bytes,
             files: after.files,
             bytes: after.bytes,
-            held_bytes: held(&self.bank, counters.epoch),
-            seconds: begun.elapsed().as_secs_f64(),
+            held_bytes: held_bytes(&self.bank, counters.epoch),
+            seconds: start.elapsed().as_secs_f64(),
         })
     }
 }
 
-fn merge_all(rocks: &Database, watch: &dyn Watch) -> Result<(), StoreError> {
+fn compact_all(rocks: &Database, watch: &dyn Watch) -> Result<(), StoreError> {
     let files = rocks.table_files()?;
     for table in ALL {
         watch.proceed()?;
-        let merged = rocks.compact_table(table.name);
-        // RocksDB takes a stop for an error.
+        let compacted = rocks.compact_table(table.name);
+        // After a cancellation, RocksDB reports an error; the interrupt is the cause.
         watch.proceed()?;
-        merged?;
+        compacted?;
         let of_table = files.iter().filter(|file| file.table == table.name);
         watch.advance(of_table.map(|file| file.bytes).sum());
     }
     Ok(())
 }
 
-/// Does work that waits for RocksDB to merge files; when it should stop, RocksDB is told, which ends
-/// the merge that it is at.
-fn stoppable(
+/// Runs work that waits for compactions. On an interrupt, another thread cancels the running compaction.
+fn interruptible(
     rocks: &Database,
     watch: &dyn Watch,
     work: impl FnOnce() -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
     let is_done = AtomicBool::new(false);
-    let look = || {
+    let monitor = || {
         while !is_done.load(Ordering::Acquire) {
             if watch.stopped() {
                 rocks.cancel_background_work();
                 return;
             }
-            thread::park_timeout(PAUSE);
+            thread::park_timeout(WATCH_INTERVAL);
         }
     };
-    let worked = thread::scope(|scope| {
-        let looking = thread::Builder::new().spawn_scoped(scope, look);
-        let looking = looking.map_err(StoreError::io("watch over", "the compaction"))?;
-        let worked = work();
+    let result = thread::scope(|scope| {
+        let thread = thread::Builder::new().spawn_scoped(scope, monitor);
+        let thread = thread.map_err(StoreError::io("watch over", "the compaction"))?;
+        let result = work();
         is_done.store(true, Ordering::Release);
-        looking.thread().unpark();
-        worked
+        thread.thread().unpark();
+        result
     });
-    // RocksDB may have been told after the work had looked for the last time, and then writes no
-    // more.
-    worked?;
+    // The compaction may have been cancelled after the last check of the work. Then RocksDB accepts no more
+    // writes, so the caller must not go on.
+    result?;
     Ok(watch.proceed()?)
 }
 
-/// The bytes of table files that only published states before `current` have. Best effort: what
-/// cannot be looked at is not counted.
-fn held(bank: &Path, current: u64) -> u64 {
+/// Returns the size in bytes of the table files that only published states before `current` have. Best effort:
+/// unreadable files are not counted.
+fn held_bytes(bank: &Path, current: u64) -> u64 {
     let published = bank.join("published");
     let tables = |folder: &Path| {
         let names = names_in(folder).into_iter();

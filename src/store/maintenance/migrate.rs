@@ -1,5 +1,4 @@
-//! Bringing a bank of an older format to that of this build, which every writer does when it opens
-//! one: in place, or as a new bank beside it.
+//! Migration of a bank to the format of this build: in place, as every writer does, or to a new bank.
 
 use std::fs;
 use std::path::Path;
@@ -22,67 +21,66 @@ use crate::rocks::options::AutoCompaction;
 use crate::tables::FORMAT;
 use seedbank_algorithms::watch::Watch;
 
-/// What became of a bank's format.
+/// The report of `migrate`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct MigrateReport {
-    /// The format version that the bank had.
+    /// The previous format version.
     #[schemars(range(min = 1))]
     pub from: u32,
-    /// The format version that it has, or that the new bank has.
+    /// The new format version.
     #[schemars(range(min = 1))]
     pub to: u32,
-    /// How long it took, in seconds.
+    /// The elapsed time in seconds.
     #[schemars(range(min = 0))]
     pub seconds: f64,
 }
 
-/// Brings a bank to this build's format; one that has it is not touched.
+/// Migrates a bank to the format of this build; a bank with this format is not changed.
 ///
-/// With `wait` it waits for another writer to finish; otherwise that is [`StoreError::Busy`].
+/// If another writer is at work, this fails with [`StoreError::Busy`], or with `wait` it waits.
 pub fn migrate(bank: &Path, wait: bool, watch: &dyn Watch) -> Result<MigrateReport, StoreError> {
-    let begun = Instant::now();
+    let start = Instant::now();
     let from = marker_format(bank)?;
     if from != FORMAT {
         drop(Writer::open(bank, wait, watch)?);
     }
-    Ok(report(from, begun))
+    Ok(report(from, start))
 }
 
-fn report(from: u32, begun: Instant) -> MigrateReport {
+fn report(from: u32, start: Instant) -> MigrateReport {
     MigrateReport {
         from,
         to: FORMAT,
-        seconds: begun.elapsed().as_secs_f64(),
+        seconds: start.elapsed().as_secs_f64(),
     }
 }
 
-/// Makes a bank of this build's format of the published state of another, which stays as it is, in a
-/// folder that does not exist or is empty: whole or not at all.
+/// Creates a bank in the format of this build from the published state of another bank, which does not change, in
+/// a folder that does not exist or is empty, atomically.
 ///
-/// The two banks share no file, so damage to a file of one is not damage to the other.
+/// The banks share no files, so damage to one is not damage to the other.
 ///
-/// Cost: reads all tables of the state once to compare their checksums, and copies its files. Damage is
-/// an error, and nothing is made.
+/// Cost: reads all tables once to verify their checksums, and copies the files. Fails on damage.
 pub fn migrate_to(bank: &Path, new: &Path, watch: &dyn Watch) -> Result<MigrateReport, StoreError> {
-    let begun = Instant::now();
+    let start = Instant::now();
     let reader = Reader::open_to_migrate(bank)?;
     ensure_separate(bank, new)?;
-    // Files are copied as they are, so damage to one would be in both banks.
+    // Files are copied unchanged, so damage would be in both banks.
     reader.rocks.verify_all_checksums(watch)?;
     let (epoch, from) = (reader.epoch(), reader.format()?);
     let sources = sources(bank, epoch, reader.counters()?.batch)?;
     let mode = mode(&fs::metadata(bank).map_err(StoreError::io("look at", bank))?);
     create_at(new, |place, lock| {
         let state = create_folders(place, epoch)?;
-        // A folder that was there keeps the permissions that its owner gave it.
+        // An existing folder keeps its permissions.
         let is_new = place != new;
         if is_new {
-            // Whatever the bank's are, its files are still to be written.
+            // The folder must be writable until it is complete.
             set_mode(place, mode | 0o700)?;
         }
         if from != FORMAT {
-            // It is brought to this build's format by one commit for each step.
+            // Each migration step is a commit, so the copy ends at a later epoch.
             let mut older = upgrade_path(from).unwrap_or_default().iter();
             begin_copy(place, older.try_fold(epoch, |epoch, _| next_epoch(epoch))?)?;
         }
@@ -116,7 +114,7 @@ pub fn migrate_to(bank: &Path, new: &Path, watch: &dyn Watch) -> Result<MigrateR
         }
         Ok(())
     })?;
-    Ok(report(from, begun))
+    Ok(report(from, start))
 }
 
 #[cfg(test)]

@@ -1,12 +1,10 @@
-//! Mending a bank from what is still good in it.
+//! Repair of a bank from its undamaged parts.
 //!
-//! A bank has its last state twice: live and published. Where one of them is damaged, the other
-//! takes its place; what is replaced is moved into `BANK/damaged/N/`, and nothing is deleted. Where
-//! both are damaged, nothing is touched.
+//! A bank has its last state twice: live and published. If one is damaged, the other replaces it. Replaced files
+//! move to `BANK/damaged/N/`, and nothing is deleted. If both are damaged, nothing changes.
 //!
-//! A repair that is killed at any moment leaves a bank that the same command mends: the live
-//! database is built beside its place from links to the published files and moved there whole, and
-//! the acknowledgement is lowered last.
+//! After a kill at any moment, the same command completes the repair: the new live database is built as
+//! `live.new` from links to the published files and renamed, and the acknowledgement is lowered last.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -14,7 +12,7 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::bank_check::{BankCheck, Lock, Verdict, examine, obstacles};
+use super::bank_check::{BankCheck, Verdict, WriterLock, examine, invalid_locks};
 use crate::disk::folder::{
     ACKNOWLEDGED, DAMAGED, FOLDERS, MARKER, is_folder, marker_format, names_in, sync_folder,
     write_marker,
@@ -34,15 +32,15 @@ use crate::tables::store::Store;
 use crate::tables::{FORMAT, META, MetaKey};
 use seedbank_algorithms::watch::Watch;
 
-/// Something that a repair made anew.
+/// A part of a bank that a repair replaced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RepairedPart {
     /// The marker file.
     Marker,
-    /// The record of what the bank acknowledged.
+    /// The record of the acknowledged state.
     Acknowledgement,
-    /// Locks in whose place was something else than a file.
+    /// Lock files that were not regular files.
     Locks,
     /// The file of the live database that names its MANIFEST.
     LivePointer,
@@ -52,55 +50,53 @@ pub enum RepairedPart {
     Published,
 }
 
-/// What was acknowledged and is in no good state any more.
+/// Acknowledged changes that are in no undamaged state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Lost {
-    /// The first and the last batch; `None` where none is lost.
+    /// The first and the last lost batch; `None` if none is lost.
     pub batches: Option<(BatchId, BatchId)>,
-    /// The first and the last refresh; `None` where none is lost.
+    /// The first and the last lost refresh; `None` if none is lost.
     pub refreshes: Option<(RefreshId, RefreshId)>,
 }
 
-/// What a repair did.
+/// The report of `repair`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct RepairReport {
-    /// What was wrong, as `check` reports it.
+    /// The damage, as `check` reports it.
     pub found: BankCheck,
-    /// What was made anew; empty where nothing needed it, or nothing could be mended.
+    /// The replaced parts; empty if nothing was damaged or nothing could be repaired.
     pub mended: Vec<RepairedPart>,
-    /// The folder, inside the bank's, that now has what was replaced; `None` where nothing was.
+    /// The folder in the bank with the replaced files; `None` if there are none.
     pub moved_to: Option<String>,
-    /// What was acknowledged but is in no good state any longer; `None` where nothing is known to
-    /// be lost.
+    /// Acknowledged changes that are lost; `None` if none are known to be.
     pub lost: Option<Lost>,
-    /// Whether a bulk load that was interrupted was given up. Its batch or refresh was never
-    /// acknowledged: the command has to be run again.
+    /// Whether an interrupted bulk load was abandoned. Its batch or refresh was never acknowledged: the command
+    /// has to be run again.
     pub abandoned_load: bool,
-    /// Whether the record of what was acknowledged could be read; if not, more than `lost` may be
-    /// gone.
+    /// Whether the record of the acknowledged state was readable; if `false`, more than `lost` may be lost.
     pub certain: bool,
-    /// Whether the bank can be used; `false` where both states are damaged.
+    /// Whether the bank is usable; `false` if both states are damaged.
     pub usable: bool,
 }
 
-/// The place that replaced things are moved to.
-struct Aside<'a> {
+/// The folder that replaced files are moved to.
+struct Quarantine<'a> {
     bank: &'a Path,
-    /// The folder, inside the bank's; `None` until something is moved there.
+    /// The path within the bank; `None` until a file is moved.
     folder: Option<String>,
 }
 
-impl Aside<'_> {
-    /// Moves an entry of the bank's folder out of the way, if it is there.
-    fn take(&mut self, entry: &str) -> Result<(), StoreError> {
+impl Quarantine<'_> {
+    /// Moves an entry of the bank to the folder, if the entry exists.
+    fn move_in(&mut self, entry: &str) -> Result<(), StoreError> {
         let path = self.bank.join(entry);
         if fs::symlink_metadata(&path).is_err() {
             return Ok(());
         }
         let folder = match &self.folder {
             Some(folder) => self.bank.join(folder),
-            None => self.make()?,
+            None => self.create()?,
         };
         let to = folder.join(entry.replace('/', "-"));
         let moved = fs::rename(&path, &to)
@@ -109,7 +105,7 @@ impl Aside<'_> {
         moved.map_err(StoreError::io("move away", &path))
     }
 
-    fn make(&mut self) -> Result<PathBuf, StoreError> {
+    fn create(&mut self) -> Result<PathBuf, StoreError> {
         let all = self.bank.join(DAMAGED);
         let last = names_in(&all)
             .iter()
@@ -126,40 +122,41 @@ impl Aside<'_> {
     }
 }
 
-/// Mends a bank, provided that one of its two states is good.
+/// Repairs a bank if one of its two states is undamaged.
 ///
-/// With `wait` it waits for another writer to finish; otherwise that is [`StoreError::Busy`].
+/// If another writer is at work, this fails with [`StoreError::Busy`], or with `wait` it waits.
 ///
-/// Cost: that of [`check`](super::check), then links to the files of a state.
+/// Cost: that of [`check`](super::check), plus a link for each file of a state.
 pub fn repair(bank: &Path, wait: bool, watch: &dyn Watch) -> Result<RepairReport, StoreError> {
     let marker = match marker_format(bank) {
         Err(e @ (StoreError::NoMarker(_) | StoreError::OtherFormat { .. })) => Err(e),
         format => Ok(format?),
     };
-    let mut aside = Aside { bank, folder: None };
-    // Nobody can hold a lock that is not a file.
-    let blocked = obstacles(bank);
+    let mut quarantine = Quarantine { bank, folder: None };
+    // Nobody can hold a lock that is not a regular file, so it is replaced before the lock is taken.
+    let blocked = invalid_locks(bank);
     for entry in &blocked {
-        aside.take(entry)?;
+        quarantine.move_in(entry)?;
     }
     let lock = writer_lock(bank, wait, watch)?;
-    let examined = || examine(bank, &Lock::Held, watch);
+    let examined = || examine(bank, &WriterLock::Held, watch);
     let found = examined()?;
     watch.proceed()?;
-    let said = Acknowledged::read(bank).ok().flatten();
+    let acknowledged = Acknowledged::read(bank).ok().flatten();
     let mut mended = Vec::new();
     if !blocked.is_empty() {
         mended.push(RepairedPart::Locks);
     }
     let mut now = found.clone();
+    // If only CURRENT is damaged, the acknowledged MANIFEST proves which one it has to name.
     let database = bank.join("live");
     if now.live.verdict == Verdict::Damaged
-        && let Some(said) = said
+        && let Some(acknowledged) = acknowledged
             .as_ref()
-            .filter(|said| said.manifest.is_unreferenced(&database))
+            .filter(|acknowledged| acknowledged.manifest.is_unreferenced(&database))
     {
-        aside.take("live/CURRENT")?;
-        said.manifest.restore_current(&database)?;
+        quarantine.move_in("live/CURRENT")?;
+        acknowledged.manifest.restore_current(&database)?;
         mended.push(RepairedPart::LivePointer);
         now = examined()?;
     }
@@ -167,11 +164,11 @@ pub fn repair(bank: &Path, wait: bool, watch: &dyn Watch) -> Result<RepairReport
     let published = now.published.verdict == Verdict::Good;
     if now.live.verdict == Verdict::Unfinished && published && !opens(bank, &lock, &marker, watch)?
     {
-        // RocksDB refuses a database that reads well.
+        // RocksDB refuses to open a database for writing whose tables are readable.
         live = false;
     }
     let is_marked = marker.is_ok();
-    // Without a marker, the database tells the format.
+    // Without a marker, the database records the format.
     let format = match (marker, format_of(bank, live, published)?) {
         (Ok(format), _) => format,
         (Err(_), Some(format)) if upgrade_path(format).is_some() => format,
@@ -180,41 +177,45 @@ pub fn repair(bank: &Path, wait: bool, watch: &dyn Watch) -> Result<RepairReport
     let mut report = RepairReport {
         found,
         mended,
-        moved_to: aside.folder.clone(),
+        moved_to: quarantine.folder.clone(),
         lost: None,
         abandoned_load: false,
-        certain: live || said.is_some(),
+        certain: live || acknowledged.is_some(),
         usable: live || published,
     };
+    // With two damaged states there is nothing to repair from; all files stay for other tools.
     if !report.usable {
         return Ok(report);
     }
     if report.found.is_clean() && is_marked && format == FORMAT && is_settled(bank)? {
         return Ok(report);
     }
+    // The undamaged state replaces the other one. A kill in between leaves a missing state, which the next
+    // repair takes for a damaged one.
     if !live {
-        report.abandoned_load = has_load(bank, last_known_epoch(bank, said.as_ref()));
-        report.lost = said.and_then(|said| lost(&said, &now));
-        restore_live(bank, &mut aside)?;
+        report.abandoned_load = has_load(bank, last_known_epoch(bank, acknowledged.as_ref()));
+        report.lost = acknowledged.and_then(|acknowledged| lost(&acknowledged, &now));
+        restore_live(bank, &mut quarantine)?;
         report.mended.push(RepairedPart::Live);
     } else if !published {
-        set_published_aside(bank, &mut aside)?;
-        aside.take("published/CURRENT")?;
+        quarantine_published(bank, &mut quarantine)?;
+        quarantine.move_in("published/CURRENT")?;
         report.mended.push(RepairedPart::Published);
     }
     if !report.found.files.is_empty() {
-        aside.take(ACKNOWLEDGED)?;
+        quarantine.move_in(ACKNOWLEDGED)?;
         report.mended.push(RepairedPart::Acknowledgement);
     }
+    // Only now, so that after a kill the lost changes are still known.
     if !live || !report.found.files.is_empty() {
         acknowledge_live(bank)?;
     }
     if !is_marked {
-        aside.take(MARKER)?;
+        quarantine.move_in(MARKER)?;
         report.mended.push(RepairedPart::Marker);
     }
-    // As any writer does: finishes loads, publishes what is not published. Files of tables are not
-    // merged: those that were there stay, in case the state is to be looked at by other means.
+    // Completes loads and publishes the state, like any writer, but without compactions, which would delete
+    // table files that other tools may need.
     drop(Writer::open_locked(
         bank,
         lock,
@@ -225,11 +226,11 @@ pub fn repair(bank: &Path, wait: bool, watch: &dyn Watch) -> Result<RepairReport
     if !is_marked {
         write_marker(bank, FORMAT)?;
     }
-    report.moved_to = aside.folder;
+    report.moved_to = quarantine.folder;
     Ok(report)
 }
 
-/// The format that the database of a good state records; `None` where neither state is good.
+/// Returns the format that an undamaged state records; `None` if both are damaged.
 fn format_of(bank: &Path, live: bool, published: bool) -> Result<Option<u32>, StoreError> {
     if live {
         return Ok(Some(open_live(bank)?.format()?));
@@ -240,7 +241,7 @@ fn format_of(bank: &Path, live: bool, published: bool) -> Result<Option<u32>, St
     Ok(None)
 }
 
-/// Whether a good bank leaves nothing for a writer to finish or to publish.
+/// Returns whether an undamaged bank has no unfinished load and no unpublished state.
 fn is_settled(bank: &Path) -> Result<bool, StoreError> {
     let live = open_live(bank)?;
     let is_published = Pointer::read(bank)?.epoch == live.counters()?.epoch;
@@ -251,45 +252,45 @@ fn open_live(bank: &Path) -> Result<Store, StoreError> {
     Store::read(&bank.join("live"))
 }
 
-/// What was acknowledged but is not in the published state.
-fn lost(said: &Acknowledged, found: &BankCheck) -> Option<Lost> {
-    let after = |kept: Option<u32>, last: u32| {
-        let first = kept?.checked_add(1)?;
+/// Returns the acknowledged changes that the published state lacks.
+fn lost(acknowledged: &Acknowledged, found: &BankCheck) -> Option<Lost> {
+    let after = |published: Option<u32>, last: u32| {
+        let first = published?.checked_add(1)?;
         (first <= last).then_some((first, last))
     };
     let lost = Lost {
-        batches: after(found.published.batch, said.batch),
-        refreshes: after(found.published.refresh, said.refresh),
+        batches: after(found.published.batch, acknowledged.batch),
+        refreshes: after(found.published.refresh, acknowledged.refresh),
     };
     (lost.batches.is_some() || lost.refreshes.is_some()).then_some(lost)
 }
 
-/// Moves aside every published state that publishing the live one would replace or remove: not only
-/// the one that readers are pointed to, since the pointer may be what is damaged. A state that
-/// somebody still reads stays, unless it is in the way.
-fn set_published_aside(bank: &Path, aside: &mut Aside<'_>) -> Result<(), StoreError> {
-    let pointed = Pointer::read(bank).map(|pointer| pointer.epoch).ok();
+/// Moves every published state away that publishing the live state would replace or remove: not only the current
+/// one, since the pointer may be damaged. A state with readers stays, unless it is the current one or has the
+/// epoch of the live state.
+fn quarantine_published(bank: &Path, quarantine: &mut Quarantine<'_>) -> Result<(), StoreError> {
+    let current = Pointer::read(bank).map(|pointer| pointer.epoch).ok();
     let live = open_live(bank)?.counters()?.epoch;
     for name in names_in(&bank.join("published")) {
         let Ok(epoch) = name.trim_end_matches(".lock").parse::<u64>() else {
             continue;
         };
         let entry = format!("published/{name}");
-        let is_in_the_way = Some(epoch) == pointed || epoch == live;
-        if (is_in_the_way || !has_readers(bank, epoch)) && !bank.join(&entry).is_file() {
-            aside.take(&entry)?;
+        let is_replaced = Some(epoch) == current || epoch == live;
+        if (is_replaced || !has_readers(bank, epoch)) && !bank.join(&entry).is_file() {
+            quarantine.move_in(&entry)?;
         }
     }
     Ok(())
 }
 
-/// Makes the live database anew from the published state.
-fn restore_live(bank: &Path, aside: &mut Aside<'_>) -> Result<(), StoreError> {
+/// Rebuilds the live database from the published state.
+fn restore_live(bank: &Path, quarantine: &mut Quarantine<'_>) -> Result<(), StoreError> {
     let reader = Reader::open_published(bank)?;
     let place = bank.join("published").join(reader.epoch().to_string());
     let fresh = bank.join("live.new");
     if is_folder(&fresh) {
-        // Left by a repair that was killed: nothing but links and copies.
+        // The leftover of a killed repair has only links and copies.
         fs::remove_dir_all(&fresh).map_err(StoreError::io("write", &fresh))?;
     }
     fs::create_dir(&fresh).map_err(StoreError::io("write", &fresh))?;
@@ -298,39 +299,40 @@ fn restore_live(bank: &Path, aside: &mut Aside<'_>) -> Result<(), StoreError> {
         link_or_copy(&from, &to).map_err(StoreError::io("write", &to))?;
     }
     sync_folder(&fresh).map_err(StoreError::io("write", &fresh))?;
-    aside.take("live")?;
-    // Loads that were begun belong to the database that is replaced.
+    quarantine.move_in("live")?;
+    // Unfinished loads belong to the replaced database.
     if !names_in(&bank.join("loads")).is_empty() {
-        aside.take("loads")?;
+        quarantine.move_in("loads")?;
     }
     for folder in FOLDERS {
         let path = bank.join(folder);
         fs::create_dir_all(&path).map_err(StoreError::io("write", &path))?;
     }
+    // A kill before the rename leaves no live database; the next repair rebuilds it.
     let live = bank.join("live");
     fs::rename(&fresh, &live)
         .and_then(|()| sync_folder(bank))
         .map_err(StoreError::io("write", &live))
 }
 
-/// Acknowledges the live state as it stands.
+/// Acknowledges the current live state.
 fn acknowledge_live(bank: &Path) -> Result<(), StoreError> {
     acknowledge(bank, &open_live(bank)?, false)
 }
 
-/// Whether the live database was in a bulk load: its intent says so, or there is the folder of a load of
-/// a state later than the last `known` one.
+/// Returns whether the live database was in a bulk load: it has an intent, or a folder of a load is later than
+/// the last `known` state.
 fn has_load(bank: &Path, known: u64) -> bool {
     let loads = names_in(&bank.join("loads"));
     let has_intent = || open_live(bank)?.has(&META, &MetaKey::Intent);
     let is_later = |name: &String| name.parse().is_ok_and(|number: u64| number > known);
     loads.iter().any(is_later)
-        // RocksDB would wait for ever on a pipe in the place of a file.
+        // RocksDB would block for ever on a pipe in place of a file.
         || structure_error(&bank.join("live")).is_ok() && has_intent().unwrap_or(false)
 }
 
-/// Whether a database with an unfinished bulk load can be opened for writing and the load be finished;
-/// `false` where damage keeps it from that.
+/// Returns whether a database with an unfinished bulk load can be opened for writing and the load be finished;
+/// `false` on damage.
 fn opens(
     bank: &Path,
     lock: &File,
