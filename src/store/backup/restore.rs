@@ -167,7 +167,7 @@ fn fill(
     }
     watch.stage("copy", Some(bytes));
     for file in &inventory.files {
-        let (folder, name) = file.place().unwrap_or((STATE, &file.name));
+        let (folder, name) = file.folder_and_name().unwrap_or((STATE, &file.name));
         let folder = match folder {
             STATE => state.clone(),
             folder => place.join(folder),

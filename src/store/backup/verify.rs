@@ -107,8 +107,8 @@ pub(super) fn faults(
         watch.stage("read backups", Some(files.values().sum()));
     }
     let mut verified = HashMap::new();
-    for (_, inventory) in lists {
-        if let Ok(inventory) = list {
+    for (_, inventory) in inventories {
+        if let Ok(inventory) = inventory {
             verify_inventory(repository, inventory, files, thorough, &mut verified, watch)?;
         }
     }
@@ -118,7 +118,7 @@ pub(super) fn faults(
 
 /// Returns what is wrong with a backup; `None` if no fault is known.
 pub(super) fn backup_fault(inventory: &Inventory, faults: &Faults) -> Option<String> {
-    let mut bad = list
+    let mut bad = inventory
         .files
         .iter()
         .filter_map(|file| Some((file, faults.get(&file.hash)?)));
@@ -139,11 +139,11 @@ pub(super) fn backup_fault(inventory: &Inventory, faults: &Faults) -> Option<Str
 pub fn backups(folder: &Path, verify: bool, watch: &dyn Watch) -> Result<Backups, StoreError> {
     let repository = Repository::open(folder)?;
     let _lock = repository.lock_shared()?;
-    let lists = repository.lists()?;
+    let inventories = repository.inventories()?;
     let files = repository.files()?;
     let faults = faults(&repository, &inventories, &files, verify, watch)?;
     let (mut backups, mut unreadable) = (Vec::new(), Vec::new());
-    for (backup, inventory) in lists {
+    for (backup, inventory) in inventories {
         match inventory {
             Ok(inventory) => backups.push(BackupView {
                 fault: backup_fault(&inventory, &faults),

@@ -232,9 +232,8 @@ impl Walk<'_> {
             if near.0.iter().any(|near| !near.score.is_finite()) {
                 walk.find("near_core_cache", &name, "a score is not finite");
             }
-            for near in near.0.iter().filter(|n| !walk.pages.contains(n.page.0)) {
-                let what = format!("{} does not exist", near.page);
-                walk.find("near_core_cache", &name, what);
+            for near in &near.0 {
+                walk.require_page("near_core_cache", &name, near.page);
             }
             Ok(())
         })?;

@@ -47,13 +47,6 @@ impl Walk<'_> {
         self.reach(refreshes, over_web)
     }
 
-    /// Reports a page that does not exist.
-    fn require_page(&mut self, table: &'static str, key: &str, page: PageId) {
-        if !self.pages.contains(page.0) {
-            self.find(table, key, format!("{page} does not exist"));
-        }
-    }
-
     fn member_roles(&mut self) -> Result<(), StoreError> {
         let mut sums: BTreeMap<u32, u64> = BTreeMap::new();
         self.walk(&tables::CORES, |walk, (refresh, rank), core| {

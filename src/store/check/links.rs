@@ -54,7 +54,7 @@ impl Walk<'_> {
     pub(super) fn unequal_sites(&self, sum: impl Fn(&SiteCounts) -> u64) -> Vec<SiteId> {
         self.sites
             .iter()
-            .filter(|(_, counts)| checksum(counts) != 0)
+            .filter(|(_, counts)| sum(counts) != 0)
             .map(|(site, _)| *site)
             .collect()
     }

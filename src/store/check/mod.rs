@@ -198,6 +198,13 @@ impl Walk<'_> {
         self.report.find(table, key, what);
     }
 
+    /// Reports a page that does not exist.
+    fn require_page(&mut self, table: &'static str, key: impl Display, page: PageId) {
+        if !self.pages.contains(page.0) {
+            self.find(table, key, format!("{page} does not exist"));
+        }
+    }
+
     /// Calls `each` for every readable entry of a table; an unreadable one is a finding.
     fn walk<K: Key, V: Value>(
         &mut self,

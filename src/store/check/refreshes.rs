@@ -190,8 +190,8 @@ impl Walk<'_> {
                 .iter()
                 .chain(&core.authorities)
                 .chain([&core.seed]);
-            for page in pages.filter(|page| !walk.pages.contains(page.0)) {
-                walk.find("cores", &name, format!("{page} does not exist"));
+            for page in pages {
+                walk.require_page("cores", &name, *page);
             }
             let members = core.hubs.len() + core.authorities.len();
             if core.sides.len() != members.div_ceil(8) || !core.hubs.contains(&core.seed) {

@@ -15,7 +15,7 @@ use crate::rocks::database::Database;
 use crate::tables::changes::Changes;
 use crate::tables::records::{Meta, SeedEvidence, SeedRecord};
 use crate::tables::store::Store;
-use crate::tables::table::TableInfo;
+use crate::table_info::TableInfo;
 use crate::tables::{ALL, MetaKey, SEED_PAGES, SEEDS};
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Unwatched;

@@ -4,8 +4,8 @@
 //! file is never published: readers keep the state before it, byte for byte, and every writer refuses
 //! the bank. What `check` and `repair` make of it is in `tests/storage/faults/loads.rs`.
 
-use super::commit::tests::{TestBank, names};
 use super::*;
+use crate::publish::commit::tests::{TestBank, names};
 use seedbank_algorithms::watch::Unwatched;
 
 /// A bank with a bulk load whose intent is written, of which the first `ingested` tables are in.

@@ -41,7 +41,7 @@ use crate::rocks::database::Database;
 use crate::rocks::manifest::Manifest;
 use crate::rocks::options::AutoCompaction;
 use crate::rocks::options::{DEFAULT_CACHE, MIN_CACHE};
-use crate::rocks::write_ahead_log::{self, LogFingerprint};
+use crate::rocks::write_ahead_log::{self as logs, LogFingerprint};
 use crate::tables::changes::{Changes, encode};
 use crate::tables::records::Meta;
 use crate::tables::store::Store;
@@ -288,7 +288,7 @@ impl Writer {
     /// table files that the published state lacks or has with other contents.
     fn ensure_publishable(&self, watch: &dyn Watch) -> Result<(), StoreError> {
         let published = Pointer::read(&self.bank);
-        match published.map(|pointer| pointer.fault(&self.bank)) {
+        match published.map(|pointer| pointer.verify_files(&self.bank)) {
             Ok(Ok(())) => {}
             _ => {
                 return self.ensure_intact("the published state cannot be read", watch);

@@ -89,7 +89,7 @@ pub struct PageEvidence {
     /// Whether the page is in the graph, and its row sums.
     pub links: LinkStatus,
     /// The first core that the pages with the same links were near; meaningless for a page of a core.
-    pub near: Option<Near>,
+    pub near: Option<CoreProximity>,
 }
 
 /// Whether a page is in the graph of a refresh.

@@ -131,8 +131,8 @@ fn keys_cover_all_indexes() {
 fn a_few_bytes_do_not_make_a_long_list() {
     let mut bytes = Vec::new();
     let mut out = BitWriter::new(&mut bytes);
-    out.zeta(MOST_LINKS - 1, 3);
-    out.zeta(MOST_LINKS - 1, 5);
+    out.zeta(MAX_LINKS - 1, 3);
+    out.zeta(MAX_LINKS - 1, 5);
     out.bits(0, 40);
     out.finish();
     let refused = LinkBlock::<PageId>::decode(&bytes).unwrap_err();

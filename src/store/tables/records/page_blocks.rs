@@ -127,8 +127,8 @@ impl<T: Fact + Clone> Value for PageBlock<T> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::component_cache::CoreOrigin;
-    use super::evidence::{CoreProximity, Covered, LinkStatus, PageEvidence, Reach};
+    use crate::tables::records::component_cache::CoreOrigin;
+    use crate::tables::records::evidence::{CoreProximity, Covered, LinkStatus, PageEvidence, Reach};
     use super::*;
     use seedbank_algorithms::page::PageId;
 
