@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use seedbank::engine::{Bank, Lost, RepairedPart, RepairReport};
+use seedbank::engine::{Bank, Lost, RepairReport, RepairedPart};
 
 use super::check;
 use super::failure::CliError;

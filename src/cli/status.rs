@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use seedbank::engine::{Bank, TableGroup, LastBatch, ListToday, PlanView, Status, TableSize};
+use seedbank::engine::{Bank, LastBatch, ListToday, PlanView, Status, TableGroup, TableSize};
 use seedbank::ingest::{SiteMode, UrlRules};
 use seedbank::shown::{counted, plain};
 
@@ -195,7 +195,9 @@ fn sizes(status: &Status, total: u64) -> String {
     let mut text = aligned(&["table", "of", "keys", "on disk", "share"], &rows);
     for group in &status.groups {
         let note = match (group.holds, status.link_bits) {
-            (TableGroup::Links, Some(bits)) => format!("; {bits:.2} bits per link, both directions"),
+            (TableGroup::Links, Some(bits)) => {
+                format!("; {bits:.2} bits per link, both directions")
+            }
             (TableGroup::History | TableGroup::Refreshes, _) => {
                 "; `refresh --keep N` deletes what only older refreshes need".to_owned()
             }

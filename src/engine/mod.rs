@@ -95,6 +95,6 @@ pub use seedbank_store::records::{BatchId, BatchKind, CoverStop, PageState, Refr
 pub use seedbank_store::tables::FORMAT;
 pub use seedbank_store::{
     BackupError, BackupReport, BackupRequest, BackupSummary, BackupView, Backups, BankCheck,
-    CompactReport, DamagedBackup, TableGroup, Lost, RepairedPart, MigrateReport, RepairReport, RestoreReport,
-    StateCheck, StoreError, StoreHint, Verdict,
+    CompactReport, DamagedBackup, Lost, MigrateReport, RepairReport, RepairedPart, RestoreReport,
+    StateCheck, StoreError, StoreHint, TableGroup, Verdict,
 };

@@ -151,7 +151,9 @@ fn nothing_is_left_of_a_deleted_plan_and_all_of_the_others() {
     let reader = Reader::open(bank.bank.path()).unwrap();
     assert!(is_empty(&reader, &tables::REFRESHES) && is_empty(&reader, &tables::SEEDS));
     assert!(is_empty(&reader, &tables::CORES) && is_empty(&reader, &tables::CORE_SCORES));
-    assert!(is_empty(&reader, &tables::COMPONENT_CACHE) && is_empty(&reader, &tables::PAGE_EVIDENCE));
+    assert!(
+        is_empty(&reader, &tables::COMPONENT_CACHE) && is_empty(&reader, &tables::PAGE_EVIDENCE)
+    );
     assert!(is_empty(&reader, &tables::COVERS) && is_empty(&reader, &tables::REACH));
     assert!(is_empty(&reader, &tables::PAGE_HISTORY) && is_empty(&reader, &tables::REMOVED_ROWS));
     drop(reader);

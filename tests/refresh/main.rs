@@ -16,7 +16,7 @@ mod cores;
 mod cover;
 mod deleted;
 mod held_back;
-mod lists_with_page;
+mod lists_with;
 mod long;
 mod plans;
 mod policies;

@@ -440,7 +440,7 @@ pub fn given_of(bank: &Bank) -> BTreeMap<String, SiteDefaults> {
     let sites = reader.scan(&tables::SITES).unwrap();
     let sites = sites.map(|entry| entry.unwrap().1);
     sites
-        .map(|site| (site.name, site.given))
+        .map(|site| (site.name, site.defaults))
         .filter(|(_, given)| *given != SiteDefaults::default())
         .collect()
 }

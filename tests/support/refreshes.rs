@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 
 use seedbank::engine::{Bank, CoreView, EngineError, Evidence, Which};
 use seedbank_algorithms::page::{PageId, SiteId};
-use seedbank_store::evidence::{CoreEvidence, Member, CoreProximity, SidePlace, PageEvidence, PageEvidenceBlock};
 use seedbank_store::component_cache::CoreOrigin;
+use seedbank_store::evidence::{
+    CoreEvidence, CoreProximity, Member, PageEvidence, PageEvidenceBlock, SidePlace,
+};
 use seedbank_store::records::RefreshId;
 use seedbank_store::{Reader, Store, tables};
 

@@ -161,7 +161,7 @@ impl Bank {
             Ok(Seen { batch, at })
         };
         let (aliases, links_to_alias) = aliases(&views, page, limits.examples)?;
-        let of_site = views.reader.need(&tables::SITES, &page.site())?.given;
+        let of_site = views.reader.need(&tables::SITES, &page.site())?.defaults;
         Ok(PageFacts {
             url: location.url(views.naming.sites),
             site: location.site,
@@ -227,7 +227,10 @@ pub(super) fn targets_by_site(
 fn aliases(views: &Views, page: PageId, limit: usize) -> Result<(Aliases, u64), StoreError> {
     let mut found = Aliases::default();
     let mut links = 0;
-    for entry in views.reader.scan_under(&tables::ALIAS_REFERENCES, &page.bytes())? {
+    for entry in views
+        .reader
+        .scan_under(&tables::ALIAS_REFERENCES, &page.bytes())?
+    {
         match entry? {
             ((_, _), AliasReference::Link) => links += 1,
             ((_, alias), AliasReference::Alias) => {

@@ -14,7 +14,7 @@ use crate::engine::{Bank, EngineError};
 use seedbank_formats::ingest::{Naming, SiteMode, UrlRules};
 use seedbank_store::records::{BatchId, BatchKind, PageState, PlanRecord, RefreshId};
 use seedbank_store::tables;
-use seedbank_store::{self, TableGroup, Store, TableInfo};
+use seedbank_store::{self, Store, TableGroup, TableInfo};
 
 /// What a bank holds.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]

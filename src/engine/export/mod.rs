@@ -117,10 +117,10 @@ fn export(
         watch.proceed()?;
         let (name, id) = entry?;
         let site = reader.need(&tables::SITES, &id)?;
-        if site.given != SiteDefaults::default() {
+        if site.defaults != SiteDefaults::default() {
             wave.counts.sites += 1;
             if let Some(sites) = &mut sites {
-                let written = sites.write_all(&report::site_line(&name, site.given)?);
+                let written = sites.write_all(&report::site_line(&name, site.defaults)?);
                 written.map_err(failed(Exported::Sites))?;
             }
         }

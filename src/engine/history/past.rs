@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use crate::engine::plan::Pages;
 use crate::engine::{EngineError, Plan};
 use seedbank_algorithms::page::{PageId, PageSet, RowId};
-use seedbank_store::records::{BatchId, PreviousPage, PageState, RefreshId};
+use seedbank_store::records::{BatchId, PageState, PreviousPage, RefreshId};
 use seedbank_store::tables::{self, PageSetKey};
 use seedbank_store::{Changes, Store, StoreError};
 

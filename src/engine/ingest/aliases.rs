@@ -18,7 +18,9 @@ use super::portions::Said;
 use crate::engine::EngineError;
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
-use seedbank_store::aliases::{Alias, AliasReference, AliasLinks, AliasRecord, MAX_CHAIN, resolve_alias};
+use seedbank_store::aliases::{
+    Alias, AliasLinks, AliasRecord, AliasReference, MAX_CHAIN, resolve_alias,
+};
 use seedbank_store::links::LinkKey;
 use seedbank_store::{Changes, Store, StoreError, tables};
 

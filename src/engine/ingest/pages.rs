@@ -8,8 +8,8 @@ use crate::engine::EngineError;
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::{Attribute, UncrawledOutlinks};
-use seedbank_store::links::{LinkKey, BLOCK_LEN};
-use seedbank_store::records::{PreviousPage, PageRecord, PageState, SiteDefaults, SiteRecord};
+use seedbank_store::links::{BLOCK_LEN, LinkKey};
+use seedbank_store::records::{PageRecord, PageState, PreviousPage, SiteDefaults, SiteRecord};
 use seedbank_store::{self, Hash128, Sorted, Store, StoreError, tables};
 
 /// Writes the pages' records, and hands on what changes for their sites.
@@ -120,7 +120,7 @@ impl PageChange {
         // A page that is born inherits what its site has after the batch, if anything.
         if self.site.is_none() && old.is_some() && self.needs_site() {
             let site = store.get(&tables::SITES, &page.site())?;
-            self.site = Some(site.unwrap_or_default().given);
+            self.site = Some(site.unwrap_or_default().defaults);
         }
         let mut new = self.apply(page, old.as_ref(), local, passes.batch)?;
         if passes.forgotten.pages.contains(page.0) {
@@ -378,7 +378,7 @@ pub(super) fn sites_pass(
         }
         if passes.forgotten.sites.contains(&site) {
             new.name = String::new();
-            new.given = SiteDefaults::default();
+            new.defaults = SiteDefaults::default();
         }
         if old.as_ref() != Some(&new) {
             passes.changes.put(&tables::SITES, &site, &new)?;
@@ -410,7 +410,7 @@ fn add(
         record.name = name;
     }
     if let Some(given) = delta.given {
-        record.given = given;
+        record.defaults = given;
     }
     record.next_page = record.next_page.max(delta.next_page);
     record.next_row = record.next_row.max(delta.next_row);

@@ -40,7 +40,7 @@ use super::portions::Gather;
 use super::sites::{SiteRecords, SitesCounts};
 use crate::engine::EngineError;
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
-use seedbank_store::links::{LinkKey, BLOCK_LEN};
+use seedbank_store::links::{BLOCK_LEN, LinkKey};
 use seedbank_store::records::{BatchCounts, BatchId, Counters, PageState, SiteDefaults};
 use seedbank_store::{self, Changes, PageSetWriter, Sorted, Sorter};
 

@@ -191,7 +191,7 @@ fn work_in(
     passes: &mut Passes<'_>,
     watch: &dyn Watch,
 ) -> Result<(), EngineError> {
-    let before = site.record.given;
+    let before = site.record.defaults;
     let given = SiteDefaults {
         quality: claim.quality.after(before.quality),
         spam: claim.spam.after(before.spam),
@@ -202,7 +202,7 @@ fn work_in(
         return Ok(());
     }
     passes.of_sites.changed += 1;
-    site.record.given = given;
+    site.record.defaults = given;
     site.is_given = true;
     if (given.quality, given.spam) == (before.quality, before.spam) {
         return Ok(());
@@ -242,7 +242,7 @@ fn leave(site: Current, passes: &mut Passes<'_>) -> Result<(), EngineError> {
     let delta = super::passes::SiteDelta {
         name: site.is_new.then_some(site.name),
         next_page: site.record.next_page,
-        given: site.is_given.then_some(site.record.given),
+        given: site.is_given.then_some(site.record.defaults),
         ..Default::default()
     };
     passes.site(site.id, &delta)
@@ -267,11 +267,11 @@ fn page_of(
     let page = PageId::new(site.id, index);
     passes.changes.put(&tables::PAGE_IDS, &key, &index)?;
     page_event(&mut passes.pages, page, &PageEvent::Born(local))?;
-    if site.record.given != SiteDefaults::default() {
+    if site.record.defaults != SiteDefaults::default() {
         page_event(
             &mut passes.pages,
             page,
-            &PageEvent::Inherit(site.record.given),
+            &PageEvent::Inherit(site.record.defaults),
         )?;
     }
     Ok((page, true))

@@ -10,7 +10,7 @@ use crate::engine::EngineError;
 use seedbank_algorithms::page::{PageId, RowId};
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::aliases::AliasReference;
-use seedbank_store::links::{Link, LinkBlock, LinkKey, BLOCK_LEN};
+use seedbank_store::links::{BLOCK_LEN, Link, LinkBlock, LinkKey};
 use seedbank_store::records::PageState;
 use seedbank_store::{Sorted, Store, Table, tables};
 
@@ -216,7 +216,9 @@ fn is_led_to(
     let mut leads = target.leads.unwrap_or(0);
     if passes.aliases.any {
         let before = store.alias_references(page)?.into_iter();
-        leads += before.fold(0, |sum, (_, why)| sum + i64::from(why == AliasReference::Alias));
+        leads += before.fold(0, |sum, (_, why)| {
+            sum + i64::from(why == AliasReference::Alias)
+        });
     }
     Ok(leads > 0)
 }

@@ -22,8 +22,8 @@ use crate::engine::{Bank, EngineError, NoUndo};
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::{
-    BatchCounts, BatchId, BatchKind, BatchRecord, Counters, PreviousPage, RemovedRow, PageRecord,
-    PageState, SiteDefaults, SiteRecord, UndoRecord,
+    BatchCounts, BatchId, BatchKind, BatchRecord, Counters, PageRecord, PageState, PreviousPage,
+    RemovedRow, SiteDefaults, SiteRecord, UndoRecord,
 };
 use seedbank_store::tables::{self, PageSetKey};
 use seedbank_store::{Changes, Key, StoreError, Value, Writer};
@@ -248,7 +248,7 @@ impl<'a> TakingBack<'a> {
         let site = page.site();
         let given = match self.given.get(&site) {
             Some(given) => *given,
-            None => self.writer.need(&tables::SITES, &site)?.given,
+            None => self.writer.need(&tables::SITES, &site)?.defaults,
         };
         let mut record = PageRecord::unlinked(now.local.clone(), now.first_seen);
         record.inherit(&given);

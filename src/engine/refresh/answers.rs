@@ -13,7 +13,7 @@ use crate::engine::{EngineError, PlanError};
 use seedbank_algorithms::cover::Value;
 use seedbank_algorithms::cover::global::{Setting, Trial, Tuning, WebChoice};
 use seedbank_algorithms::rank::{Origin, ProvenStep};
-use seedbank_store::records::{BatchId, RefreshId, RefreshRecord, EvidenceSeries};
+use seedbank_store::records::{BatchId, EvidenceSeries, RefreshId, RefreshRecord};
 
 /// What a refresh did.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]

@@ -6,8 +6,8 @@ use super::answers::PageScore;
 use crate::engine::ask::views::Views;
 use crate::engine::{EngineError, Plan, PlanOptions};
 use seedbank_algorithms::page::{PageId, SiteId};
-use seedbank_store::page_blocks::BLOCK;
 use seedbank_store::evidence::{Member, Reach};
+use seedbank_store::page_blocks::BLOCK;
 use seedbank_store::records::{RefreshId, RefreshRecord, SeedEvidence};
 use seedbank_store::{Key, StoreError, tables};
 

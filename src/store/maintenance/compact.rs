@@ -1,7 +1,7 @@
-//! AutoCompaction all files of a bank into few, which leaves no room to what was overwritten.
+//! Compaction of all tables of a bank, which frees the space of overwritten entries.
 //!
-//! The state is not touched before all files are merged: where that is stopped or fails, the bank has
-//! the state that it had, some of its tables merged.
+//! The state changes only after all tables are compacted. If that is interrupted or fails, the bank keeps its
+//! state, with some tables compacted.
 
 use std::collections::HashSet;
 use std::fs;

@@ -3,7 +3,7 @@
 
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_store::Value;
-use seedbank_store::links::{Link, LinkBlock, LinkKey, BLOCK_LEN};
+use seedbank_store::links::{BLOCK_LEN, Link, LinkBlock, LinkKey};
 
 use super::cursor::Cursor;
 use super::kind;

@@ -8,9 +8,11 @@ use seedbank::engine::{Bank, CoverMethod, IngestRequest, Method, PlanOptions, Re
 use seedbank::ingest::{Input, SiteMode, UrlRules};
 use seedbank::watch::Unwatched;
 use seedbank_algorithms::page::{PageId, SiteId};
-use seedbank_store::step_cache::StepCacheRecord;
 use seedbank_store::plan_lists::ListText;
-use seedbank_store::records::{BlocklistEntry, Counters, Intent, Lineage, FinalListEntry, LoadFile, Meta};
+use seedbank_store::records::{
+    BlocklistEntry, Counters, FinalListEntry, Intent, Lineage, LoadFile, Meta,
+};
+use seedbank_store::step_cache::StepCacheRecord;
 use seedbank_store::tables::{self, ALL, MetaKey};
 use seedbank_store::{Key, Table, Value, raw_entries};
 

@@ -6,9 +6,11 @@ use std::fmt::Debug;
 
 use seedbank_algorithms::page::{PageId, PageSet, SiteId};
 use seedbank_store::Value;
-use seedbank_store::page_blocks::{BLOCK, PageBlock};
-use seedbank_store::evidence::{Covered, LinkStatus, CoreProximity, Reach, PageEvidence, PageEvidenceBlock};
 use seedbank_store::component_cache::CoreOrigin;
+use seedbank_store::evidence::{
+    CoreProximity, Covered, LinkStatus, PageEvidence, PageEvidenceBlock, Reach,
+};
+use seedbank_store::page_blocks::{BLOCK, PageBlock};
 use seedbank_store::records::RemovedRow;
 
 use super::cursor::Cursor;

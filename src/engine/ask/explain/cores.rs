@@ -10,9 +10,11 @@ use crate::engine::ask::views::bound;
 use crate::engine::plan::{CorePlan, Plan};
 use seedbank_algorithms::cores::{Growth, Rule};
 use seedbank_algorithms::page::PageId;
-use seedbank_store::page_blocks::place;
-use seedbank_store::evidence::{CoreEvidence, LinkStatus, CoreProximity, SidePlace, PageEvidence, PageEvidenceKey};
 use seedbank_store::component_cache::{CoreOrigin, CoreOriginKey};
+use seedbank_store::evidence::{
+    CoreEvidence, CoreProximity, LinkStatus, PageEvidence, PageEvidenceKey, SidePlace,
+};
+use seedbank_store::page_blocks::place;
 use seedbank_store::records::PageRecord;
 use seedbank_store::{StoreError, tables};
 

@@ -17,8 +17,8 @@ use crate::engine::plan::{Plan, by_cores, by_cover};
 use crate::engine::{Bank, EngineError, Which};
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_formats::ingest::URL_PATTERN;
-use seedbank_store::page_blocks::BLOCK;
 use seedbank_store::evidence::{LinkStatus, PageEvidenceBlock};
+use seedbank_store::page_blocks::BLOCK;
 use seedbank_store::records::{CoverRecord, CoverStop, RefreshId, SiteRecord};
 use seedbank_store::{Key, tables};
 

@@ -10,7 +10,7 @@ use crate::engine::ingest::barred::{Bars, Secret};
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::{self, Location, Naming, Record, SiteMode};
-use seedbank_store::aliases::{AliasReference, AliasRecord};
+use seedbank_store::aliases::{AliasRecord, AliasReference};
 use seedbank_store::records::{BlocklistEntry, PageState};
 use seedbank_store::{Changes, Hash128, Store, StoreError, tables};
 

@@ -32,7 +32,7 @@ use crate::engine::{Bank, EngineError};
 use found::{Found, Names};
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::{Format, Portions, Pushed};
-use seedbank_store::records::{BlocklistEntry, BatchId, BatchKind};
+use seedbank_store::records::{BatchId, BatchKind, BlocklistEntry};
 use seedbank_store::{StoreError, Writer, tables};
 use traces::{Traces, are_in_rejects, of_lists, of_rejects};
 

@@ -31,9 +31,9 @@ use seedbank_algorithms::graph::{Fingerprint, WeakComponents, number};
 use seedbank_algorithms::page::{PageId, PageSet, RowId, SiteId};
 use seedbank_algorithms::rank::Reads;
 use seedbank_algorithms::watch::Watch;
-use seedbank_store::page_blocks::{PageBlock, place};
-use seedbank_store::evidence::{LinkStatus, PageEvidence, PageEvidenceKey, PageEvidenceBlock};
 use seedbank_store::component_cache::ComponentRecord;
+use seedbank_store::evidence::{LinkStatus, PageEvidence, PageEvidenceBlock, PageEvidenceKey};
+use seedbank_store::page_blocks::{PageBlock, place};
 use seedbank_store::{Store, StoreError, tables};
 
 /// If more than one page in this many has to be loaded by key, one scan of all costs less.
@@ -91,7 +91,10 @@ impl Before<'_> {
             let mut found = self
                 .store
                 .scan_from(&tables::PAGE_EVIDENCE, &key, &key.of_block())?;
-            let PageEvidenceBlock(found) = found.next().transpose()?.map_or(PageEvidenceBlock(None), |f| f.1);
+            let PageEvidenceBlock(found) = found
+                .next()
+                .transpose()?
+                .map_or(PageEvidenceBlock(None), |f| f.1);
             self.blocks.insert((site, block), found);
         }
         let block = self.blocks.get(&(site, block)).and_then(Option::as_ref);
@@ -232,7 +235,10 @@ impl ChangedRun<'_> {
         let mut absent = Vec::new();
         let (mut below, mut tied) = (0, 0);
         let prefix = self.earlier.series.to_be_bytes();
-        for entry in self.store.scan_under(&tables::COMPONENT_CACHE_ORDER, &prefix)? {
+        for entry in self
+            .store
+            .scan_under(&tables::COMPONENT_CACHE_ORDER, &prefix)?
+        {
             let (key, ()) = entry?;
             if self.old.contains_key(&key.component) {
                 continue;
@@ -246,7 +252,9 @@ impl ChangedRun<'_> {
             let of = (self.earlier.series, key.component);
             let record = self.store.need(&tables::COMPONENT_CACHE, &of)?;
             if record.bound().to_bits() != key.bound.to_bits() {
-                return Err(self.damaged(tables::COMPONENT_CACHE_ORDER.name, "it is in another order"));
+                return Err(
+                    self.damaged(tables::COMPONENT_CACHE_ORDER.name, "it is in another order")
+                );
             }
             if key.bound >= last && record.cores.is_empty() && record.ahead.is_none() {
                 tied += u64::from(record.pages);
@@ -301,7 +309,9 @@ impl ChangedRun<'_> {
             let (mut known, verified) = self.known(&hubs, &components, &mine)?;
             let loaded = components.fingerprints();
             if !wanted.iter().all(|wanted| loaded.contains(wanted)) {
-                return Err(self.damaged(tables::COMPONENT_CACHE.name, "its pages have other links"));
+                return Err(
+                    self.damaged(tables::COMPONENT_CACHE.name, "its pages have other links")
+                );
             }
             let first = number(components.len());
             for ((_, record), component) in absent.iter().zip(first..) {

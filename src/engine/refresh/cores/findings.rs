@@ -11,7 +11,8 @@ use seedbank_algorithms::cores::{ComponentResult, NearPage, Selection};
 use seedbank_algorithms::graph::{Role, WeakComponents};
 use seedbank_algorithms::page::PageId;
 use seedbank_store::component_cache::{
-    NextStep, ComponentCore, ComponentRecord, CoreOrigin, NearGroup, NearGroups, ComponentOrderKey, CoreOriginKey,
+    ComponentCore, ComponentOrderKey, ComponentRecord, CoreOrigin, CoreOriginKey, NearGroup,
+    NearGroups, NextStep,
 };
 use seedbank_store::records::RefreshId;
 use seedbank_store::{Changes, Key, Store, StoreError, Table, Value, tables};
@@ -208,8 +209,11 @@ fn put_all(
     for (&name, record) in new.iter().filter(|(name, _)| !same.contains(*name)) {
         changes.put(&tables::COMPONENT_CACHE, &(series, name), record)?;
     }
-    let keys = new.iter().map(|(&name, record)| record.order_key(series, name));
-    let mut missing: BTreeMap<Vec<u8>, ComponentOrderKey> = keys.map(|key| (key.bytes(), key)).collect();
+    let keys = new
+        .iter()
+        .map(|(&name, record)| record.order_key(series, name));
+    let mut missing: BTreeMap<Vec<u8>, ComponentOrderKey> =
+        keys.map(|key| (key.bytes(), key)).collect();
     for key in keys_of(store, &tables::COMPONENT_CACHE_ORDER, series)? {
         if missing.remove(&key.bytes()).is_none() {
             changes.delete(&tables::COMPONENT_CACHE_ORDER, &key)?;

@@ -6,8 +6,8 @@ use crate::engine::plan::{CorePlan, Plan, PlanOptions};
 use seedbank_algorithms::graph::{Csr, NONE};
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::rank::{KeptStep, KeptSteps, ProvenStep};
-use seedbank_store::step_cache::StepCacheRecord;
 use seedbank_store::records::RefreshId;
+use seedbank_store::step_cache::StepCacheRecord;
 use seedbank_store::{Changes, Store, StoreError, tables};
 
 /// The steps that a refresh kept, with groups in numbers of the present graph; none where the plan is exact,

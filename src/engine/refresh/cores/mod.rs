@@ -34,7 +34,7 @@ use seedbank_algorithms::page::{PageId, PageSet};
 use seedbank_algorithms::rank::Reads;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::{CoreRecord, RefreshId, SeedEvidence, SeedRecord, Succession};
-use seedbank_store::tables::{self, PageSetKey, CoreScoresKey, CoreScoresPart};
+use seedbank_store::tables::{self, CoreScoresKey, CoreScoresPart, PageSetKey};
 use seedbank_store::{Changes, Store, member_order};
 use seeds::Held;
 use select::select;

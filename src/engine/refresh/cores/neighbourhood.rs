@@ -213,7 +213,10 @@ impl<'a> Neighbourhood<'a> {
 
     /// Why a page on inter-site links takes no part, or `Isolated` where it does; `None` where it is
     /// on no inter-site link.
-    pub(crate) fn bare_standing(&mut self, page: PageId) -> Result<Option<LinkStatus>, EngineError> {
+    pub(crate) fn bare_standing(
+        &mut self,
+        page: PageId,
+    ) -> Result<Option<LinkStatus>, EngineError> {
         if self.rows_at(page)?.is_empty() {
             return Ok(None);
         }

@@ -8,10 +8,12 @@ use crate::engine::EngineError;
 use seedbank_algorithms::cores::{Nearness, RowSums, Selection, row_sums};
 use seedbank_algorithms::graph::WeakComponents;
 use seedbank_algorithms::page::{PageId, PageSet, SiteId};
-use seedbank_store::page_blocks::{PageBlock, place};
-use seedbank_store::evidence::{LinkStatus, CoreProximity, PageEvidence, PageEvidenceKey, PageEvidenceBlock};
 use seedbank_store::component_cache::CoreOrigin;
-use seedbank_store::records::{RefreshId, RefreshRecord, EvidenceSeries};
+use seedbank_store::evidence::{
+    CoreProximity, LinkStatus, PageEvidence, PageEvidenceBlock, PageEvidenceKey,
+};
+use seedbank_store::page_blocks::{PageBlock, place};
+use seedbank_store::records::{EvidenceSeries, RefreshId, RefreshRecord};
 use seedbank_store::tables::{self, PageSetKey};
 use seedbank_store::{Changes, Store, StoreError};
 
@@ -25,7 +27,10 @@ pub(crate) enum NewStandings {
     All(BTreeMap<BlockPlace, PageBlock<PageEvidence>>),
     /// Blocks with pages whose standing may have changed, as they are and as they were; and the
     /// number of pages that have a standing.
-    Changed(BTreeMap<BlockPlace, [Option<PageBlock<PageEvidence>>; 2]>, u64),
+    Changed(
+        BTreeMap<BlockPlace, [Option<PageBlock<PageEvidence>>; 2]>,
+        u64,
+    ),
 }
 
 /// What the standings of pages that may have changed are worked out from.
@@ -245,7 +250,11 @@ impl NewStandings {
         };
         if !written.is_empty() {
             let blocks: PageSet = written.iter().copied().map(packed).collect();
-            changes.put(&tables::PAGE_SETS, &PageSetKey::EvidenceBlocks(refresh), &blocks)?;
+            changes.put(
+                &tables::PAGE_SETS,
+                &PageSetKey::EvidenceBlocks(refresh),
+                &blocks,
+            )?;
         }
         Ok(Written {
             record: EvidenceSeries {

@@ -11,8 +11,8 @@ use crate::engine::plan::CorePlan;
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::component_cache::CoreOriginKey;
-use seedbank_store::records::{RefreshId, RefreshRecord, EvidenceSeries};
-use seedbank_store::tables::{self, PageSetKey, CoreScoresKey};
+use seedbank_store::records::{EvidenceSeries, RefreshId, RefreshRecord};
+use seedbank_store::tables::{self, CoreScoresKey, PageSetKey};
 use seedbank_store::{Changes, Key, Store, StoreError, Table, Value};
 
 use super::standings::Written;

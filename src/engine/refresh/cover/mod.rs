@@ -37,7 +37,7 @@ use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::{
     BatchId, CoverEvidence, CoverRecord, RefreshId, SeedEvidence, SeedRecord,
 };
-use seedbank_store::tables::{self, PageSetKey, CoveredKey};
+use seedbank_store::tables::{self, CoveredKey, PageSetKey};
 use seedbank_store::{Changes, Store};
 use select::{Kept, select};
 use sites::cover_sites;

@@ -7,8 +7,8 @@ use crate::engine::refresh::cover::evidence::gain;
 use seedbank_algorithms::cover::global::{ValueBy, WebChoice, WebSelection};
 use seedbank_algorithms::cover::{HopGain, Pick};
 use seedbank_algorithms::page::{PageId, PageSet};
-use seedbank_store::page_blocks::{PageBlock, place};
 use seedbank_store::evidence::{Covered, Reach, ReachKey};
+use seedbank_store::page_blocks::{PageBlock, place};
 use seedbank_store::records::{
     HopEvidence, RefreshId, SeedEvidence, SeedRecord, WebEvidence, WebHop,
 };
@@ -192,7 +192,11 @@ pub(crate) fn delete_refresh(
     changes: &mut Changes,
     since: RefreshId,
 ) -> Result<(), StoreError> {
-    changes.delete_under(store, &tables::PAGE_SETS, &PageSetKey::reached_prefix(since))?;
+    changes.delete_under(
+        store,
+        &tables::PAGE_SETS,
+        &PageSetKey::reached_prefix(since),
+    )?;
     changes.delete_under(store, &tables::REACH, &since.to_be_bytes())?;
     Ok(())
 }

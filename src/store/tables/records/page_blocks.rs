@@ -127,9 +127,11 @@ impl<T: Fact + Clone> Value for PageBlock<T> {
 mod tests {
     use proptest::prelude::*;
 
-    use crate::tables::records::component_cache::CoreOrigin;
-    use crate::tables::records::evidence::{CoreProximity, Covered, LinkStatus, PageEvidence, Reach};
     use super::*;
+    use crate::tables::records::component_cache::CoreOrigin;
+    use crate::tables::records::evidence::{
+        CoreProximity, Covered, LinkStatus, PageEvidence, Reach,
+    };
     use seedbank_algorithms::page::PageId;
 
     fn standing() -> impl Strategy<Value = PageEvidence> {
