@@ -185,7 +185,7 @@ fn same_standings(store: &Store, ours: RefreshId, theirs: RefreshId) {
     for (ours, theirs) in ours.values().zip(theirs.values()) {
         assert_eq!(ours.len(), theirs.len());
         for ((page, ours), (other, theirs)) in ours.iter().zip(theirs) {
-            let exact = |near: &Near| (near.core, near.hub, near.links);
+            let exact = |near: &CoreProximity| (near.core, near.hub, near.links);
             assert_eq!((page, ours.links), (other, theirs.links));
             assert_eq!(
                 ours.near.as_ref().map(exact),

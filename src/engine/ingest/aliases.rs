@@ -418,7 +418,10 @@ pub(super) fn write(
         None => changes.delete(&tables::ALIASES, &page)?,
     }
     let ways = |record: Option<&AliasRecord>| -> BTreeMap<PageId, AliasReference> {
-        record.into_iter().flat_map(AliasRecord::ways).collect()
+        record
+            .into_iter()
+            .flat_map(AliasRecord::references)
+            .collect()
     };
     let (before, after) = (ways(old), ways(new));
     for (other, why) in &before {

@@ -204,7 +204,7 @@ impl<'a> TakingBack<'a> {
             }
         };
         let before = former.unwrap_or_default();
-        self.given.insert(site, before.given);
+        self.given.insert(site, before.defaults);
         let record = SiteRecord {
             name: now.name,
             next_page: now.next_page,

@@ -101,7 +101,7 @@ pub(super) fn standing(case: &Case, page: PageId) -> Result<Option<PageEvidence>
         refresh: case.refresh,
     };
     let store = &case.views.reader;
-    let mut found = store.scan_from(&tables::PAGE_EVIDENCE, &key, &key.of_block())?;
+    let mut found = store.scan_from(&tables::PAGE_EVIDENCE, &key, &key.block_prefix())?;
     let found = found.next().transpose()?;
     let block = found.and_then(|(_, standings)| standings.0);
     Ok(block.and_then(|block| block.at(place).copied()))

@@ -88,9 +88,9 @@ impl Before<'_> {
                 block,
                 refresh: self.earlier.refresh,
             };
-            let mut found = self
-                .store
-                .scan_from(&tables::PAGE_EVIDENCE, &key, &key.of_block())?;
+            let mut found =
+                self.store
+                    .scan_from(&tables::PAGE_EVIDENCE, &key, &key.block_prefix())?;
             let PageEvidenceBlock(found) = found
                 .next()
                 .transpose()?

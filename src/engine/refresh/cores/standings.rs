@@ -341,7 +341,7 @@ pub(crate) fn delete_unseen(
             // The newest version that the oldest refresh sees comes first, unless that refresh is
             // the one being stored and has written the block anew.
             let mut first = of_new.is_none_or(|written| !written.contains(&place));
-            for entry in store.scan_from(&tables::PAGE_EVIDENCE, &key, &key.of_block())? {
+            for entry in store.scan_from(&tables::PAGE_EVIDENCE, &key, &key.block_prefix())? {
                 let (key, PageEvidenceBlock(block)) = entry?;
                 if !first || block.is_none() {
                     changes.delete(&tables::PAGE_EVIDENCE, &key)?;
