@@ -13,10 +13,8 @@ fn interrupted(ingested: usize) -> (TestBank, Intent) {
     let place = TestBank::new();
     let writer = place.writer();
     let (changes, counters) = TestBank::changes(&writer, 0);
-    let lineage = writer.next_lineage().unwrap();
-    let intent = writer
-        .write_load(changes, (counters, lineage), (UndoPolicy::Preserve, None))
-        .unwrap();
+    let meta = CommitMeta::preserving(&writer, counters);
+    let intent = writer.write_load(changes, meta).unwrap();
     writer.write_intent(&intent).unwrap();
     let folder = writer.bank.join("loads").join(&intent.folder);
     let tables = intent.files.chunk_by(|a, b| a.table == b.table);
@@ -37,10 +35,8 @@ fn sorted_files_without_an_intent_are_undone() {
     let place = TestBank::new();
     let writer = place.writer();
     let (changes, counters) = TestBank::changes(&writer, 0);
-    let lineage = writer.next_lineage().unwrap();
-    writer
-        .write_load(changes, (counters, lineage), (UndoPolicy::Preserve, None))
-        .unwrap();
+    let meta = CommitMeta::preserving(&writer, counters);
+    writer.write_load(changes, meta).unwrap();
     drop(writer);
     place.reads(&place.before);
     place.opens_as(&place.before);

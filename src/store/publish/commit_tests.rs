@@ -19,6 +19,18 @@ use crate::{Reader, Store, create};
 use seedbank_algorithms::page::SiteId;
 use seedbank_algorithms::watch::Unwatched;
 
+impl CommitMeta<'static> {
+    /// A commit that keeps the record for undoing the last batch.
+    pub(crate) fn preserving(writer: &Writer, counters: Counters) -> Self {
+        Self {
+            counters,
+            lineage: writer.next_lineage().unwrap(),
+            undo_policy: UndoPolicy::Preserve,
+            capture: None,
+        }
+    }
+}
+
 /// Every entry of every table, but for the identities, which are random.
 pub(crate) type Dump = Vec<(&'static str, Vec<u8>, Vec<u8>)>;
 
@@ -207,12 +219,7 @@ fn old_states_and_half_removed_ones_go() {
     let writer = place.writer();
     let (changes, mut counters) = TestBank::changes(&writer, 64 << 20);
     counters.epoch += 8;
-    let meta = CommitMeta {
-        counters,
-        lineage: writer.next_lineage().unwrap(),
-        undo_policy: UndoPolicy::Preserve,
-        capture: None,
-    };
+    let meta = CommitMeta::preserving(&writer, counters);
     writer.write_batch(changes, meta).unwrap();
     writer.publish(&counters).unwrap();
     let after = dump(&writer);

@@ -28,7 +28,7 @@ use seedbank_algorithms::graph::{HubGraph, Rows};
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::{self, Patterns, SiteMode};
-use seedbank_store::evidence::Links;
+use seedbank_store::evidence::LinkStatus;
 use seedbank_store::records::{PageRecord, PageState};
 use seedbank_store::{Store, StoreError, tables};
 

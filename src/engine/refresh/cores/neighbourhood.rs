@@ -14,7 +14,7 @@ use super::load::{LoadedHubGraph, PageFilter};
 use crate::engine::Result;
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
 use seedbank_formats::ingest;
-use seedbank_store::evidence::Links;
+use seedbank_store::evidence::LinkStatus;
 use seedbank_store::links::{Link, LinkBlock, LinkKey};
 use seedbank_store::{Store, StoreError, Table, tables};
 
