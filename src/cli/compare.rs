@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use seedbank::engine::{
-    Bank, CompareRequest, CrawlFound, ListComparison, ListWorth, ListedAs, ListedLine, Standing,
+use seedbank::engine::Bank;
+use seedbank::engine::ask::{
+    CompareRequest, CrawlFound, ListComparison, ListWorth, ListedAs, ListedLine, Standing,
 };
 use seedbank::shown::{counted, plain, readable};
 

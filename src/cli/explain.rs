@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use schemars::JsonSchema;
-use seedbank::engine::{Bank, EngineError, Explainer};
+use seedbank::engine::ask::Explainer;
+use seedbank::engine::{Bank, EngineError};
 use seedbank::shown::{plain, readable};
 use seedbank::told::{Lines, of_page, of_site};
 use seedbank::watch::Unwatched;

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use seedbank::engine::{Bank, BatchView, Event, History, RefreshView};
+use seedbank::engine::Bank;
+use seedbank::engine::ask::{BatchView, Event, History};
+use seedbank::engine::refresh::RefreshView;
 use seedbank::shown::{counted, plain, readable};
 use seedbank::told;
 

@@ -4,7 +4,8 @@ use std::io;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use seedbank::engine::{Bank, QuotaBy, QuotaRequest, Quotas, SiteQuota};
+use seedbank::engine::Bank;
+use seedbank::engine::ask::{QuotaBy, QuotaRequest, Quotas, SiteQuota};
 use seedbank::shown::{are, counted};
 use seedbank::told::{without_limit, write_domain_limits, write_queue_limits};
 

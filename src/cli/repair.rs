@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use seedbank::engine::{Bank, Lost, RepairReport, RepairedPart};
+use seedbank::engine::Bank;
+use seedbank::engine::maintenance::{Lost, RepairReport, RepairedPart};
 
 use super::check;
 use super::failure::CliError;

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use seedbank::engine::{Bank, Found, FoundPage, SearchLimits};
+use seedbank::engine::Bank;
+use seedbank::engine::ask::{Found, FoundPage, SearchLimits};
 use seedbank::shown::{counted, plain, readable};
 use seedbank::told::Lines;
 

@@ -4,7 +4,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use seedbank::engine::{Bank, Seed};
+use seedbank::engine::Bank;
+use seedbank::engine::ask::Seed;
 use seedbank::shown::{are, counted};
 use seedbank::told::{SeedFormat, split_seeds, write_seeds};
 

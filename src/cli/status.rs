@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use seedbank::engine::{Bank, LastBatch, ListToday, PlanView, Status, TableGroup, TableSize};
+use seedbank::engine::Bank;
+use seedbank::engine::ask::{LastBatch, ListToday, PlanView, Status, TableSize};
+use seedbank::engine::maintenance::TableGroup;
 use seedbank::ingest::{SiteMode, UrlRules};
 use seedbank::shown::{counted, plain};
 
