@@ -4,8 +4,8 @@
 pub use seedbank_store::tables::FORMAT;
 pub use seedbank_store::{
     BackupReport, BackupRequest, BackupSummary, BackupView, Backups, BankCheck, CompactReport,
-    DamagedBackup, Holds, Lost, Mended, MigrateReport, RepairReport, RestoreReport, StateCheck,
-    Verdict,
+    DamagedBackup, Lost, MigrateReport, RepairReport, RepairedPart, RestoreReport, StateCheck,
+    TableGroup, Verdict,
 };
 
 use std::path::Path;
