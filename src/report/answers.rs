@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::ask::{CounterView, ScoredUrl, Seed, SeedDiff, Turnover};
 use crate::engine::evaluate::{
-    AbsentWhy, BudgetEvaluation, CoverageEvaluation, CrawlEvaluation, DistancesEvaluation,
+    AbsentReason, BudgetEvaluation, CoverageEvaluation, CrawlEvaluation, DistancesEvaluation,
 };
 use crate::engine::plan::Method;
 use crate::engine::refresh::RefreshView;
@@ -62,7 +62,7 @@ pub struct ReportSeed {
     /// Whether the plan's previous refresh has it; `None` if none is stored.
     pub kept: Option<bool>,
     /// The reason why it can no longer start a crawl; `None` if it can.
-    pub dead: Option<AbsentWhy>,
+    pub dead: Option<AbsentReason>,
 }
 
 /// The summary of a core.
