@@ -75,7 +75,7 @@ mod html;
 #[doc(inline)]
 pub use seedbank_algorithms::watch;
 #[doc(inline)]
-pub use seedbank_formats::{clock, ingest, shown, synth};
+pub use seedbank_formats::{clock, display, ingest, synth};
 
 /// Compiles the README's Rust block.
 #[cfg(doctest)]

@@ -5,8 +5,8 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::Args;
+use seedbank::display::counted;
 use seedbank::engine::{BackupReport, BackupRequest, Bank};
-use seedbank::shown::counted;
 
 use super::failure::CliError;
 use super::output::{print, print_json};

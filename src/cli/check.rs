@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use schemars::JsonSchema;
+use seedbank::display::{counted, escape_controls};
 use seedbank::engine::{Bank, BankCheck, StateCheck, Verdict};
-use seedbank::shown::{counted, plain};
 use serde::Serialize;
 
 use super::failure::CliError;
@@ -91,7 +91,12 @@ pub(super) fn text(check: &BankCheck) -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
     for finding in &check.files {
-        let _ = writeln!(text, "file {}: {}", finding.file, plain(&finding.what));
+        let _ = writeln!(
+            text,
+            "file {}: {}",
+            finding.file,
+            escape_controls(&finding.what)
+        );
     }
     let mut entries = 0;
     let mut tables = 0;
@@ -121,8 +126,8 @@ fn findings(name: &str, state: &StateCheck, text: &mut String) {
             text,
             "{name} state, table {}, key {}: {}",
             finding.table,
-            plain(&finding.key),
-            plain(&finding.what)
+            escape_controls(&finding.key),
+            escape_controls(&finding.what)
         );
     }
     if walk.count > walk.findings.len() as u64 {
@@ -151,7 +156,7 @@ fn describe_state(state: &StateCheck, walked_once: bool) -> String {
         words.push_str(", same files as the published state");
     }
     if let Some(why) = &state.why {
-        let _ = write!(words, ": {}", plain(why));
+        let _ = write!(words, ": {}", escape_controls(why));
     }
     words
 }

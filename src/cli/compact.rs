@@ -4,8 +4,8 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+use seedbank::display::counted;
 use seedbank::engine::{Bank, CompactReport};
-use seedbank::shown::counted;
 
 use super::failure::CliError;
 use super::output::{print, print_json};

@@ -4,10 +4,10 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+use seedbank::display::{counted, escape_controls, readable};
 use seedbank::engine::{
     Bank, CompareRequest, CrawlFound, ListComparison, ListWorth, ListedAs, ListedLine, Standing,
 };
-use seedbank::shown::{counted, plain, readable};
 
 use super::failure::CliError;
 use super::output::{Output, print_json};
@@ -78,7 +78,7 @@ fn counts(found: &ListComparison) -> String {
     let (asked, counts) = (&found.asked, &found.counts);
     let mut text = format!(
         "{} against refresh {} of plan {} ({}), state after batch {}: {}\n",
-        plain(&found.list),
+        escape_controls(&found.list),
         asked.refresh,
         asked.plan,
         asked.method,
@@ -174,7 +174,7 @@ fn worth(worth: &[ListWorth]) -> String {
 
 /// Formats one line of the list as text.
 fn line(listed: &ListedLine) -> String {
-    let url = plain(listed.url.as_deref().unwrap_or(&listed.text));
+    let url = escape_controls(listed.url.as_deref().unwrap_or(&listed.text));
     let mut text = format!("{} {url}  ", listed.line);
     match (listed.is, listed.same_as, &listed.problem) {
         (_, Some(first), _) => {

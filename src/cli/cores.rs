@@ -4,8 +4,8 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use seedbank::display::{counted, readable};
 use seedbank::engine::{Bank, CoreLinks, CoreView, Which};
-use seedbank::shown::{counted, readable};
 
 use super::failure::CliError;
 use super::output::Output;

@@ -4,10 +4,10 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use seedbank::display::{counted, escape_controls, readable};
 use seedbank::engine::{
     Bank, Cause, Change, DiffRequest, DiffSide, DiffSummary, EngineError, RefreshId, SeedChange,
 };
-use seedbank::shown::{counted, plain, readable};
 use seedbank::told::SummaryLine;
 
 use super::failure::CliError;
@@ -160,7 +160,7 @@ fn side(side: &DiffSide) -> String {
         (Some(refresh), Some(plan), Some(batch)) => {
             format!("refresh {refresh} of plan {plan}, after batch {batch}")
         }
-        _ => plain(side.list.as_deref().unwrap_or_default()).into_owned(),
+        _ => escape_controls(side.list.as_deref().unwrap_or_default()).into_owned(),
     }
 }
 

@@ -4,9 +4,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use seedbank::display::{counted, is_or_are};
 use seedbank::engine::{Bank, EngineError, ExportReport, Exported};
 use seedbank::ingest::{MAX_LINE, SUFFIX_LIST, SiteMode, UrlRules};
-use seedbank::shown::{are, counted};
 
 use super::compressed::Compressed;
 use super::failure::{CliError, for_shell};
@@ -123,7 +123,7 @@ fn print_notes(of: &ExportReport, out: Option<&Path>, sites_out: Option<&Path>, 
         counted(of.aliases, "alias"),
         counted(of.links, "link"),
         counted(of.only_linked, "page"),
-        are(&of.only_linked)
+        is_or_are(&of.only_linked)
     ));
     if of.digests > 0 {
         session.note(format_args!(
@@ -146,7 +146,7 @@ fn print_notes(of: &ExportReport, out: Option<&Path>, sites_out: Option<&Path>, 
         session.note(format_args!(
             "also not exported: attributes (clicks, marks, digests) of {} that {} gone, or known again after being gone",
             counted(of.beside_gone, "page"),
-            are(&of.beside_gone)
+            is_or_are(&of.beside_gone)
         ));
     }
     // From here on, warn of what makes the exported copy differ from the bank.
@@ -160,7 +160,7 @@ fn print_notes(of: &ExportReport, out: Option<&Path>, sites_out: Option<&Path>, 
         session.warn(format_args!(
             "{} {} longer than {}; `ingest` will reject that",
             counted(of.too_long, "record"),
-            are(&of.too_long),
+            is_or_are(&of.too_long),
             human_bytes(MAX_LINE as u64)
         ));
     }

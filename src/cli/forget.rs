@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::BoolishValueParser;
+use seedbank::display::counted;
 use seedbank::engine::{Bank, EngineError, ForgetReport, ForgetRequest, PageLimits};
-use seedbank::shown::counted;
 
 use super::failure::CliError;
 use super::output::{print, print_json};

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use seedbank::display::{counted, is_or_are};
 use seedbank::engine::{Bank, EngineError, GraphFormat, GraphOf, GraphReport, GraphRequest};
-use seedbank::shown::{are, counted};
 use tempfile::{Builder, TempDir};
 
 use super::atomic_file::{AtomicFile, Destination, PREFIX, persist_all};
@@ -174,7 +174,7 @@ fn print_notes(of: &GraphReport, request: GraphRequest, args: &GraphArgs, sessio
         session.note(format_args!(
             "{} to gone pages {} omitted",
             counted(of.to_gone, "link"),
-            are(&of.to_gone)
+            is_or_are(&of.to_gone)
         ));
     }
     if of.unnamed > 0 && request.format == GraphFormat::CcGraph {
@@ -191,7 +191,7 @@ fn print_notes(of: &GraphReport, request: GraphRequest, args: &GraphArgs, sessio
             let known = counted(of.nodes - of.crawled, node);
             session.note(format_args!(
                 "not written: that {known} {} not crawled; all nodes are read back as crawled",
-                are(&(of.nodes - of.crawled))
+                is_or_are(&(of.nodes - of.crawled))
             ));
         }
     }

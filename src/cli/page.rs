@@ -4,11 +4,11 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use seedbank::display::{counted, readable};
 use seedbank::engine::{
     AliasBy, AliasView, Bank, GivenOf, LinkDirection, LinkedPages, LinkedRequest, LinksBySite,
     PageFacts, PageLimits, Seen,
 };
-use seedbank::shown::{counted, readable};
 use seedbank::told::{Lines, sentence, state_name};
 
 use super::failure::CliError;

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
+use seedbank::display::counted;
 use seedbank::engine::{Appearance, PageHistory, PageState};
-use seedbank::shown::counted;
 
 pub(super) fn text(history: &PageHistory) -> String {
     let mut text = String::new();

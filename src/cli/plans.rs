@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use clap::builder::BoolishValueParser;
 use clap::{Args, Subcommand};
+use seedbank::display::{counted, escape_controls};
 use seedbank::engine::{Bank, DeletedPlan, PlanSummary};
-use seedbank::shown::{counted, plain};
 use seedbank::told::{ShownPlan, flags};
 
 use super::failure::CliError;
@@ -219,12 +219,12 @@ fn text(shown: &ShownPlan<'_>) -> String {
         let _ = writeln!(
             text,
             "the command that makes it again:\n  {}",
-            plain(command)
+            escape_controls(command)
         );
     }
     text.push_str("as a plan file, for --plan-file; what it does not say has its default:\n");
     for line in shown.detail.plan_file.lines() {
-        let _ = writeln!(text, "  {}", plain(line));
+        let _ = writeln!(text, "  {}", escape_controls(line));
     }
     text
 }

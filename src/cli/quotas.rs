@@ -5,8 +5,8 @@ use std::io;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use seedbank::display::{counted, is_or_are};
 use seedbank::engine::{Bank, QuotaBy, QuotaRequest, Quotas, SiteQuota};
-use seedbank::shown::{are, counted};
 use seedbank::told::{without_limit, write_domain_limits, write_queue_limits};
 
 use super::failure::CliError;
@@ -133,7 +133,7 @@ fn limits(
         session.note(format_args!(
             "{} with a quota of 0 {} omitted, since the crawler treats a limit of 0 as no limit; exclude them in the crawler",
             counted(none, "site"),
-            are(&none)
+            is_or_are(&none)
         ));
     }
     let mut out = Output::new();
@@ -156,7 +156,7 @@ fn shortage(quotas: &Quotas) -> Option<String> {
         "{} of {} {} not distributed: the bank knows {}{given}",
         missing,
         counted(quotas.asked, "page"),
-        are(&missing),
+        is_or_are(&missing),
         counted(quotas.known, "page"),
     ))
 }

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::BoolishValueParser;
+use seedbank::display::counted;
 use seedbank::engine::{
     Bank, Cost, DryRun, Reason, RefreshReport, RefreshRequest, SiteChange, StepsView, TuningView,
 };
-use seedbank::shown::counted;
 use seedbank::told;
 
 use super::failure::CliError;

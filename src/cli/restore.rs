@@ -4,8 +4,8 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use seedbank::display::{counted, escape_controls};
 use seedbank::engine::{Backups, Bank, RestoreRequest, backups, restore, restore_without};
-use seedbank::shown::{counted, plain};
 
 use super::failure::CliError;
 use super::output::{print, print_json};
@@ -80,7 +80,7 @@ fn one(args: &RestoreArgs, bank: &Path, session: &Session) -> Result<Outcome, Cl
             "{} and {} that {} blocks were removed; `seedbank compact` also removes them from the files",
             counted(forgotten.pages, "page"),
             counted(forgotten.sites, "whole site"),
-            plain(&blocking_name(args))
+            escape_controls(&blocking_name(args))
         ));
     }
     match args.format.format {
@@ -161,7 +161,7 @@ fn text(found: &Backups) -> String {
     let unreadable = unreadable.map(|damaged| (damaged.backup, damaged.what.as_str()));
     // Writing to a String cannot fail.
     for (backup, what) in faults.chain(unreadable) {
-        let _ = writeln!(text, "backup {backup}: {}", plain(what));
+        let _ = writeln!(text, "backup {backup}: {}", escape_controls(what));
     }
     let count = (found.backups.len() + found.unreadable.len()) as u64;
     // Say how much was checked: equal sizes do not prove that a backup is intact.

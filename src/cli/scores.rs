@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use seedbank::display::counted;
 use seedbank::engine::{Bank, EngineError, PageScore, ScoresReport, ScoresRequest};
-use seedbank::shown::counted;
 use seedbank::told::{ScoreFormat, ScoreWriter};
 
 use super::compressed::Compressed;

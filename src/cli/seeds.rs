@@ -4,8 +4,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use seedbank::display::{counted, is_or_are};
 use seedbank::engine::{Bank, Seed};
-use seedbank::shown::{are, counted};
 use seedbank::told::{SeedFormat, split_seeds, write_seeds};
 
 use super::atomic_file::{AtomicFile, Destination, persist_all};
@@ -190,7 +190,7 @@ fn chosen(mut seeds: Vec<Seed>, args: &SeedsArgs, session: &Session) -> (Vec<See
         session.warn(format_args!(
             "{dead} of {} {} dead: gone or no longer a page ({way})",
             counted(all, "seed"),
-            are(&dead)
+            is_or_are(&dead)
         ));
     }
     if let Some(limit) = args.limit {

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::BoolishValueParser;
+use seedbank::display::{counted, escape_controls};
 use seedbank::engine::{Bank, UndoReport};
-use seedbank::shown::{counted, plain};
 
 use super::failure::CliError;
 use super::output::{print, print_json};
@@ -61,7 +61,7 @@ fn text(report: &UndoReport) -> String {
          pages: {} changed, {} crawled again, {} gone again\n\
          links: {} added, {} removed\n",
         report.undone,
-        plain(&report.name),
+        escape_controls(&report.name),
         report.batch,
         report.seconds,
         counted(counts.changed, "page"),

@@ -7,9 +7,9 @@ use std::str::FromStr;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 pub(super) use seedbank::clock::time;
+pub(super) use seedbank::display::{age as human_age, bytes as human_bytes};
 use seedbank::engine::{RefreshId, Which};
 use seedbank::named::Named;
-pub(super) use seedbank::shown::{age as human_age, bytes as human_bytes};
 pub(super) use seedbank::told::kind_name;
 
 /// The output format of commands with a single result.

@@ -14,7 +14,7 @@
 #![forbid(unsafe_code)]
 
 pub mod clock;
-pub mod columns;
+pub mod display;
 pub mod ingest;
-pub mod shown;
+pub mod parquet_writer;
 pub mod synth;

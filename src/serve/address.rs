@@ -7,7 +7,7 @@ use url::form_urlencoded::byte_serialize;
 use super::guard::MAX_ADDRESS;
 use crate::html::text::{escape, put};
 use crate::told::{Line, Part};
-use seedbank_formats::shown::readable;
+use seedbank_formats::display::readable;
 
 /// Room for what else an address says of a URL: a site, a refresh, a format.
 const ROOM: usize = 512;

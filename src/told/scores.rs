@@ -5,8 +5,8 @@ use std::io::{self, Write};
 
 use crate::engine::PageScore;
 use crate::named::named;
-use seedbank_formats::columns::{Column, Table};
-use seedbank_formats::shown::quoted;
+use seedbank_formats::display::csv_field;
+use seedbank_formats::parquet_writer::{Column, Table};
 
 named! {
     /// How scores are written.
@@ -125,8 +125,8 @@ impl<W: Write + Send> ScoreWriter<W> {
 fn csv_line(score: &PageScore) -> String {
     let mut line = format!(
         "{},{},{},{},{},{},{}",
-        quoted(&score.url),
-        quoted(&score.site),
+        csv_field(&score.url),
+        csv_field(&score.site),
         score.state.name(),
         score.in_degree,
         score.out_degree,

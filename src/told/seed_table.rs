@@ -3,7 +3,7 @@
 use std::io;
 
 use crate::engine::{ByPolicy, Evidence, Seed};
-use seedbank_formats::columns::{Cell, Column, Table};
+use seedbank_formats::parquet_writer::{Cell, Column, Table};
 
 const COLUMNS: &[Column] = &[
     Column::whole("rank"),

@@ -10,7 +10,7 @@ use super::crawlers::{
 use super::seed_table;
 use crate::engine::Seed;
 use crate::named::named;
-use seedbank_formats::shown::{counted, quoted};
+use seedbank_formats::display::{counted, csv_field};
 
 named! {
     /// How a seed list is written.
@@ -182,10 +182,10 @@ const EVIDENCE: [&str; 9] = [
 fn csv_line(seed: &Seed) -> String {
     let mut fields = vec![
         seed.rank.to_string(),
-        quoted(&seed.url),
-        quoted(&seed.site),
-        quoted(seed.method.name()),
-        quoted(&seed.plan),
+        csv_field(&seed.url),
+        csv_field(&seed.site),
+        csv_field(seed.method.name()),
+        csv_field(&seed.plan),
         seed.refresh.to_string(),
     ];
     let known = evidence(&seed.evidence);

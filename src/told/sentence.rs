@@ -8,7 +8,7 @@ use crate::engine::{
     LeftOut, Method, NearCore, NotTaken, PolicySays, Role, RowSums, SiteSeed, Uncovered, Unreached,
     WebSeed, Why,
 };
-use seedbank_formats::shown::counted;
+use seedbank_formats::display::counted;
 
 use super::lines::Line;
 use super::policy::{fault, flag};

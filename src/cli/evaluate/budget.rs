@@ -4,10 +4,10 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use seedbank::display::counted;
 use seedbank::engine::{
     Bank, BudgetEvaluation, BudgetRequest, BudgetRow, RefreshId, SeedList, Which,
 };
-use seedbank::shown::counted;
 
 use super::lists;
 use super::printed::{TableFormatArgs, list_lines, state_line, warn_of_absent};

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use clap::Args;
+use seedbank::display::counted;
 use seedbank::engine::{
     Bank, CoverMethod, CoverageCurve, CoverageEvaluation, CoveragePoint, CoverageRequest,
     CoverageShare, Parameter, TakenBy,
 };
-use seedbank::shown::counted;
 
 use super::printed::{TableFormatArgs, claim_lines, state_line};
 use crate::cli::failure::CliError;

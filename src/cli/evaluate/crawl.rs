@@ -4,8 +4,8 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use seedbank::display::counted;
 use seedbank::engine::{Bank, Beside, CrawlDepth, CrawlEvaluation, CrawlRequest};
-use seedbank::shown::counted;
 
 use super::lists;
 use super::methods::compared;

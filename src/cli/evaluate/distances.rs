@@ -4,8 +4,8 @@ use std::fmt::Write;
 use std::path::Path;
 
 use clap::Args;
+use seedbank::display::counted;
 use seedbank::engine::{Bank, DistanceSpread, DistancesEvaluation, DistancesRequest};
-use seedbank::shown::counted;
 
 use super::printed::{TableFormatArgs, claim_lines, state_line};
 use crate::cli::failure::CliError;

@@ -4,11 +4,11 @@ use std::fmt::Write;
 use std::path::Path;
 
 use clap::Args;
+use seedbank::display::counted;
 use seedbank::engine::{
     Bank, BatchId, ByFetches, ComparedList, Comparison, Estimate, MethodsEvaluation,
     MethodsRequest, Parameter,
 };
-use seedbank::shown::counted;
 use seedbank::told::flags;
 
 use super::printed::{TableFormatArgs, claim_lines, state_line};

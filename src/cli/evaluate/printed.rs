@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use clap::{Args, ValueEnum};
+use seedbank::display::{counted, escape_controls, is_or_are, readable};
 use seedbank::engine::{AbsentWhy, Claim, ListView, StateView};
-use seedbank::shown::{are, counted, plain, readable};
 use serde::Serialize;
 
 use crate::cli::failure::CliError;
@@ -63,7 +63,11 @@ pub(super) fn state_line(state: &StateView) -> String {
 
 /// Formats a list as one line, followed by the seeds that are excluded from the experiment.
 pub(super) fn list_lines(list: &ListView) -> String {
-    let mut text = format!("{}: {}", plain(&list.name), counted(list.seeds, "seed"));
+    let mut text = format!(
+        "{}: {}",
+        escape_controls(&list.name),
+        counted(list.seeds, "seed")
+    );
     // Writing to a String cannot fail.
     if let Some(batch) = list.batch {
         let _ = write!(text, " selected after batch {batch}");
@@ -83,7 +87,7 @@ pub(super) fn list_lines(list: &ListView) -> String {
             text,
             ", {} {} not in the bank",
             list.unknown,
-            are(&list.unknown)
+            is_or_are(&list.unknown)
         );
     }
     text.push('\n');
@@ -97,7 +101,7 @@ pub(super) fn list_lines(list: &ListView) -> String {
             AbsentWhy::NotInBank => "not in the bank",
             AbsentWhy::NoUrl => "not a page URL",
         };
-        let _ = write!(text, "  {why}: {}", plain(&seed.url));
+        let _ = write!(text, "  {why}: {}", escape_controls(&seed.url));
         if let Some(successor) = &seed.successor {
             let _ = write!(text, ", succeeded by {successor}");
         }
@@ -114,7 +118,7 @@ pub(super) fn list_lines(list: &ListView) -> String {
 pub(super) fn claim_lines(claims: &[Claim]) -> String {
     let line = |claim: &Claim| {
         let holds = if claim.holds { "yes" } else { "no" };
-        format!("{holds}: {}\n", plain(&claim.text))
+        format!("{holds}: {}\n", escape_controls(&claim.text))
     };
     claims.iter().map(line).collect()
 }
@@ -129,7 +133,7 @@ pub(super) fn warn_of_absent(list: &ListView, format: TableFormatArgs, session: 
             list.name,
             list.dead,
             list.unknown,
-            are(&list.unknown)
+            is_or_are(&list.unknown)
         ));
     }
 }

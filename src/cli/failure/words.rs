@@ -1,8 +1,8 @@
 //! Texts of library errors that name parameters, in terms of the flags of the command line.
 
 use indicatif::BinaryBytes;
+use seedbank::display::truncated;
 use seedbank::engine::{EngineError, Family, PlanError, RequestError, StoreError};
-use seedbank::shown::shortened;
 
 use crate::cli::parameter_flags::with_dashes;
 
@@ -23,10 +23,10 @@ pub(super) fn engine(error: &EngineError) -> Option<String> {
         EngineError::NoScheme { url, meant } => Some(match meant {
             Some(meant) => format!(
                 "{} has no scheme: did you mean {}?",
-                shortened(url),
-                shortened(meant)
+                truncated(url),
+                truncated(meant)
             ),
-            None => format!("{} has no scheme; add https:// or http://", shortened(url)),
+            None => format!("{} has no scheme; add https:// or http://", truncated(url)),
         }),
         _ => None,
     }

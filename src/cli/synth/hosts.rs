@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use schemars::JsonSchema;
-use seedbank::shown::{counted, plain};
+use seedbank::display::{counted, escape_controls};
 use seedbank::synth::hosts::{HostsList, HostsOptions, HostsSummary, generate};
 use serde::Serialize;
 
@@ -87,7 +87,7 @@ fn text(summary: &HostsSummary) -> String {
         let _ = writeln!(
             text,
             "{}: {}, {}",
-            plain(&file.path.to_string_lossy()),
+            escape_controls(&file.path.to_string_lossy()),
             counted(file.lines, "line"),
             human_bytes(file.file_bytes)
         );

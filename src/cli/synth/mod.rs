@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use schemars::JsonSchema;
-use seedbank::shown::{counted, plain};
+use seedbank::display::{counted, escape_controls};
 use seedbank::synth::hosts::HostsOptions;
 use seedbank::synth::{SynthOptions, SynthSummary, generate};
 use serde::Serialize;
@@ -206,7 +206,7 @@ fn text(summary: &SynthSummary) -> String {
         let _ = writeln!(
             text,
             "{}: {}, {} ({} inter-site), {}",
-            plain(&file.path.to_string_lossy()),
+            escape_controls(&file.path.to_string_lossy()),
             counted(file.counts.records, "record"),
             counted(file.counts.links, "link"),
             file.counts.inter_site_links,

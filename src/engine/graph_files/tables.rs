@@ -8,7 +8,7 @@ use super::pages::{self, Node};
 use super::sites::{self, Site};
 use super::urls::Urls;
 use seedbank_algorithms::page::MAX_QUALITY;
-use seedbank_formats::columns::{Cell, Column, Table};
+use seedbank_formats::parquet_writer::{Cell, Column, Table};
 
 /// The links between pages.
 const LINKS: &[Column] = &[Column::whole("from_id"), Column::whole("to_id")];

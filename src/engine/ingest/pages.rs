@@ -137,7 +137,7 @@ impl PageChange {
     /// Whether the page loses a quality of its own, in the place of which that of its site comes.
     fn needs_site(&self) -> bool {
         let claim = self.claim.as_ref().filter(|claim| !claim.gone);
-        claim.is_some_and(|claim| claim.quality == Attribute::TakenAway)
+        claim.is_some_and(|claim| claim.quality == Attribute::Removed)
     }
 
     fn apply(

@@ -113,7 +113,7 @@ impl Gather {
     /// where a page on its own is one without links.
     pub(super) fn add(&mut self, block: ReadPiece, of_links: bool) -> Result<(), EngineError> {
         let urls = self.urls.take();
-        let mut urls = urls.unwrap_or_else(|| Urls::new(block.urls.alike()));
+        let mut urls = urls.unwrap_or_else(|| Urls::new(block.urls.empty_like()));
         urls.enter(&block.urls);
         let barred = match &self.bars {
             Some(bars) => bars.among(&block.urls),

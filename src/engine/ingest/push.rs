@@ -18,7 +18,9 @@ use super::{IngestReport, IngestRequest};
 use crate::engine::error::RequestError;
 use crate::engine::{Bank, EngineError};
 use seedbank_algorithms::watch::{Interrupted, Watch};
-use seedbank_formats::ingest::{Pieces, Portion, Portions, Progress, Pushed, Record, Source, Stop};
+use seedbank_formats::ingest::{
+    Pieces, Progress, Record, RecordChunk, RecordChunks, RecordSource, Source, Stop,
+};
 
 /// The name of a source of records, under which those that are refused are listed.
 const NAME: &str = "records";
@@ -52,8 +54,8 @@ impl Bank {
         I: IntoIterator<Item = Record>,
         I::IntoIter: Send,
     {
-        let records = Portions(records.into_iter());
-        let source = Pushed::new(NAME.to_owned(), records);
+        let records = RecordChunks(records.into_iter());
+        let source = RecordSource::new(NAME.to_owned(), records);
         self.ingest_sources(request, &mut [Box::new(source)], watch)
     }
 
@@ -97,7 +99,7 @@ impl Bank {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct PushedBatch {
-    portion: Portion,
+    portion: RecordChunk,
     /// `None` once the batch has ended.
     to: Option<SyncSender<Sent>>,
     work: Option<JoinHandle<Result<IngestReport, EngineError>>>,
@@ -106,7 +108,7 @@ pub struct PushedBatch {
 
 /// What goes to the batch's threads.
 enum Sent {
-    Portion(Portion),
+    RecordChunk(RecordChunk),
     /// There are no more. Where this does not come, the batch was dropped.
     End,
 }
@@ -131,7 +133,7 @@ impl PushedBatch {
         let work = move || {
             let source = Awaited {
                 ready,
-                records: Pushed::new(NAME.to_owned(), Arriving { from, ended: false }),
+                records: RecordSource::new(NAME.to_owned(), Arriving { from, ended: false }),
             };
             threads.install(|| bank.ingest_sources(&request, &mut [Box::new(source)], &watch))
         };
@@ -140,7 +142,7 @@ impl PushedBatch {
             .spawn(work)
             .map_err(EngineError::Threads)?;
         let mut batch = Self {
-            portion: Portion::default(),
+            portion: RecordChunk::default(),
             to: Some(to),
             work: Some(work),
             dropped,
@@ -160,7 +162,7 @@ impl PushedBatch {
         }
         if self.portion.add(record) {
             let portion = std::mem::take(&mut self.portion);
-            self.send(Sent::Portion(portion))?;
+            self.send(Sent::RecordChunk(portion))?;
         }
         Ok(())
     }
@@ -169,7 +171,7 @@ impl PushedBatch {
     pub fn finish(mut self) -> Result<IngestReport, EngineError> {
         let portion = std::mem::take(&mut self.portion);
         if !portion.is_empty() {
-            self.send(Sent::Portion(portion))?;
+            self.send(Sent::RecordChunk(portion))?;
         }
         self.send(Sent::End)?;
         self.ended()
@@ -231,14 +233,14 @@ struct Arriving {
 }
 
 impl Iterator for Arriving {
-    type Item = Result<Portion, Stop>;
+    type Item = Result<RecordChunk, Stop>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.ended {
             return None;
         }
         match self.from.recv() {
-            Ok(Sent::Portion(portion)) => Some(Ok(portion)),
+            Ok(Sent::RecordChunk(portion)) => Some(Ok(portion)),
             Ok(Sent::End) => {
                 self.ended = true;
                 None
@@ -254,7 +256,7 @@ impl Iterator for Arriving {
 /// A source that says when it is looked at for the first time: then the bank is open for writing.
 struct Awaited {
     ready: SyncSender<()>,
-    records: Pushed<Arriving>,
+    records: RecordSource<Arriving>,
 }
 
 impl Source for Awaited {

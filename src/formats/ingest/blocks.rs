@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
 
-use super::open::{InputError, Opened, SeenInput};
+use super::open::{DetectedInput, InputError, Opened};
 use super::progress::Progress;
 use super::reject::{Fault, REJECTED_TEXT, RejectReason};
 use super::source::{PIECE_RECORDS, PIECE_SIZE, Stop};
@@ -49,7 +49,7 @@ pub(super) struct Blocks<'a> {
     ended: bool,
     failed: Option<Stop>,
     /// Where it is left what the input is by its first bytes; `None` where they are not looked at.
-    seen: Option<Arc<OnceLock<SeenInput>>>,
+    detected: Option<Arc<OnceLock<DetectedInput>>>,
 }
 
 impl<'a> Blocks<'a> {
@@ -57,7 +57,7 @@ impl<'a> Blocks<'a> {
     pub(super) const fn new(
         input: Opened,
         progress: Progress<'a>,
-        seen: Option<Arc<OnceLock<SeenInput>>>,
+        detected: Option<Arc<OnceLock<DetectedInput>>>,
     ) -> Self {
         Self {
             input,
@@ -68,7 +68,7 @@ impl<'a> Blocks<'a> {
             started: false,
             ended: false,
             failed: None,
-            seen,
+            detected,
         }
     }
 
@@ -191,18 +191,18 @@ impl<'a> Blocks<'a> {
 impl Blocks<'_> {
     /// Looks at the first bytes. Where no record can be among them, that is the input's error.
     fn look_at(&mut self, text: &mut Vec<u8>) {
-        let Some(place) = &self.seen else { return };
+        let Some(place) = &self.detected else { return };
         let head = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
-        let Some(seen) = self.input.seen(head) else {
+        let Some(detected) = self.input.detected(head) else {
             return;
         };
-        if seen.is.is_certain() {
+        if detected.format.is_certain() {
             text.clear();
             self.ended = true;
-            self.failed = Some(InputError::Foreign(seen).into());
+            self.failed = Some(InputError::NotRecords(detected).into());
         } else {
             // Nobody else sets it: an input is opened once.
-            let _ = place.set(seen);
+            let _ = place.set(detected);
         }
     }
 }

@@ -22,7 +22,7 @@ pub(super) fn digest_hash(text: &str) -> [u8; 16] {
 
 /// The text of which `digest_hash` gives this hash.
 #[must_use]
-pub fn digest_of(hash: [u8; 16]) -> String {
+pub fn digest_text(hash: [u8; 16]) -> String {
     hash.iter().fold(PREFIX.to_owned(), |mut text, byte| {
         // Writing to a String cannot fail.
         let _ = write!(text, "{byte:02x}");
@@ -52,10 +52,10 @@ mod tests {
     #[test]
     fn a_hash_stands_for_its_digest() {
         let hash = digest_hash("9f86d081");
-        let text = digest_of(hash);
+        let text = digest_text(hash);
         assert_eq!(text, "blake3-128:f03c6d58b0dd86ac06c7eeba73d1f2d0");
         assert_eq!(digest_hash(&text), hash);
-        assert_eq!(digest_hash(&digest_of([0xf0; 16])), [0xf0; 16]);
+        assert_eq!(digest_hash(&digest_text([0xf0; 16])), [0xf0; 16]);
     }
 
     #[test]

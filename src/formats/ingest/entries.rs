@@ -5,13 +5,13 @@ use std::sync::{Arc, OnceLock};
 
 use super::blocks::{Block, Blocks, MAX_LINE, line_too_long, lines};
 use super::interner::UrlNumber;
-use super::open::{Input, Opened, SeenInput};
+use super::open::{DetectedInput, Input, Opened};
+use super::piece_parser::PieceParser;
 use super::progress::Progress;
-use super::reading::Reading;
 use super::record::Event;
 use super::reject::{Fault, Position, RejectReason};
 use super::source::{Piece, Pieces, Source, Sources, Stop};
-use super::summary::PassedOver;
+use super::summary::SkipReason;
 use seedbank_algorithms::watch::Watch;
 
 /// What a line says.
@@ -22,7 +22,7 @@ pub(super) enum Entry {
     /// Both of these, each of which counts as a record.
     Two(Event<UrlNumber>, Event<UrlNumber>),
     /// Nothing of a page.
-    None(PassedOver),
+    None(SkipReason),
 }
 
 /// A format of lines.
@@ -39,7 +39,7 @@ pub(super) trait EntryFormat: Send + Sync {
         &self,
         line: &str,
         context: &Self::Context,
-        reading: &mut Reading,
+        parser: &mut PieceParser,
     ) -> Result<Entry, Fault>;
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Entries<F> {
     input: Input,
     format: F,
     /// What it is by its first bytes, once they are read.
-    seen: Arc<OnceLock<SeenInput>>,
+    detected: Arc<OnceLock<DetectedInput>>,
 }
 
 /// A source for each input of one format.
@@ -58,7 +58,7 @@ pub(super) fn each<F: EntryFormat + Copy + 'static>(inputs: &[Input], format: F)
         Box::new(Entries {
             input: input.clone(),
             format,
-            seen: Arc::default(),
+            detected: Arc::default(),
         }) as Box<dyn Source>
     };
     inputs.iter().map(source).collect()
@@ -75,11 +75,16 @@ impl<F: EntryFormat + Copy + 'static> Source for Entries<F> {
 
     fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
         let input = self.input.open(progress)?;
-        Ok(pieces(input, self.format, Arc::clone(&self.seen), progress))
+        Ok(pieces(
+            input,
+            self.format,
+            Arc::clone(&self.detected),
+            progress,
+        ))
     }
 
-    fn seen(&self) -> Option<SeenInput> {
-        self.seen.get().cloned()
+    fn detected(&self) -> Option<DetectedInput> {
+        self.detected.get().cloned()
     }
 }
 
@@ -87,11 +92,11 @@ impl<F: EntryFormat + Copy + 'static> Source for Entries<F> {
 pub(super) fn pieces<'a, F: EntryFormat + Copy + 'a>(
     input: Opened,
     format: F,
-    seen: Arc<OnceLock<SeenInput>>,
+    detected: Arc<OnceLock<DetectedInput>>,
     progress: &Progress<'a>,
 ) -> Pieces<'a> {
     let mut context = F::Context::default();
-    let blocks = Blocks::new(input, progress.clone(), Some(seen));
+    let blocks = Blocks::new(input, progress.clone(), Some(detected));
     Box::new(blocks.map(move |block| {
         let block = block?;
         let before = context.clone();
@@ -111,25 +116,30 @@ where
         bytes: block.text.len() as u64 + skipped,
         records: block.lines,
         memory: block.text.len(),
-        read: Box::new(move |reading| read(&block, &format, context, reading)),
+        read: Box::new(move |parser| read(&block, &format, context, parser)),
     }
 }
 
-fn read<F: EntryFormat>(block: &Block, format: &F, mut context: F::Context, reading: &mut Reading) {
+fn read<F: EntryFormat>(
+    block: &Block,
+    format: &F,
+    mut context: F::Context,
+    parser: &mut PieceParser,
+) {
     let mut number = block.first_line;
     for line in lines(&block.text) {
         if line.trim_ascii().is_empty() {
-            reading.summary.blank_lines += 1;
+            parser.summary.blank_lines += 1;
         } else {
-            let said = read_line(format, line, &context, reading);
-            add(reading, Position::Line(number), said, line);
+            let said = read_line(format, line, &context, parser);
+            add(parser, Position::Line(number), said, line);
         }
         format.notice(line, &mut context);
         number += 1;
     }
     if let Some(overlong) = &block.overlong {
         let fault = line_too_long(overlong.bytes);
-        reading.add(Position::Line(number), Err(fault), &overlong.head);
+        parser.add(Position::Line(number), Err(fault), &overlong.head);
     }
 }
 
@@ -137,13 +147,13 @@ fn read_line<F: EntryFormat>(
     format: &F,
     line: &[u8],
     context: &F::Context,
-    reading: &mut Reading,
+    parser: &mut PieceParser,
 ) -> Result<Entry, Fault> {
     if line.len() > MAX_LINE {
         return Err(line_too_long(line.len() as u64));
     }
     let line = utf_8(line)?;
-    format.read(line, context, reading)
+    format.read(line, context, parser)
 }
 
 /// A record as text.
@@ -153,14 +163,14 @@ pub(super) fn utf_8(text: &[u8]) -> Result<&str, Fault> {
 }
 
 /// Adds what a record at a position says.
-pub(super) fn add(reading: &mut Reading, at: Position, said: Result<Entry, Fault>, text: &[u8]) {
+pub(super) fn add(parser: &mut PieceParser, at: Position, said: Result<Entry, Fault>, text: &[u8]) {
     match said {
-        Ok(Entry::One(event)) => reading.add(at, Ok(event), text),
+        Ok(Entry::One(event)) => parser.add(at, Ok(event), text),
         Ok(Entry::Two(first, second)) => {
-            reading.add(at, Ok(first), text);
-            reading.add(at, Ok(second), text);
+            parser.add(at, Ok(first), text);
+            parser.add(at, Ok(second), text);
         }
-        Ok(Entry::None(reason)) => reading.pass_over(reason),
-        Err(fault) => reading.add(at, Err(fault), text),
+        Ok(Entry::None(reason)) => parser.skip_record(reason),
+        Err(fault) => parser.add(at, Err(fault), text),
     }
 }

@@ -1,13 +1,13 @@
 //! What a fetch says of its page, by the status of the answer: what archives of the web, their indexes
 //! and logs of crawlers share.
 
-use super::base::Base;
 use super::digest::digest_hash;
 use super::interner::UrlNumber;
-use super::reading::Reading;
+use super::piece_parser::PieceParser;
 use super::record::PageRecord;
 use super::reject::{Fault, RejectReason};
-use super::summary::{DropReason, PassedOver};
+use super::resolve_url::BaseUrl;
+use super::summary::{DropReason, SkipReason};
 use super::timestamp::parse_timestamp;
 use seedbank_algorithms::page::AliasBy;
 
@@ -57,12 +57,12 @@ impl Fetch<'_> {
     /// of the page.
     pub(super) fn record(
         &self,
-        reading: &mut Reading,
-    ) -> Result<Result<PageRecord<UrlNumber>, PassedOver>, Fault> {
+        parser: &mut PieceParser,
+    ) -> Result<Result<PageRecord<UrlNumber>, SkipReason>, Fault> {
         if self.answer == Answer::Leads && self.location.is_none() {
-            return Ok(Err(PassedOver::OtherStatus));
+            return Ok(Err(SkipReason::OtherStatus));
         }
-        let page = reading.page(self.url)?;
+        let page = parser.page(self.url)?;
         let mut record = PageRecord::new(page);
         let time = self.time.map(parse_timestamp).transpose();
         let time = time.map_err(|problem| {
@@ -77,13 +77,13 @@ impl Fetch<'_> {
         } else {
             time?
         };
-        record.fetched = time.map(|time| reading.time(time));
+        record.fetched = time.map(|time| parser.time(time));
         match (self.answer, self.location) {
             (Answer::Crawled, _) => record.digest = self.digest.map(digest_hash),
             (Answer::Leads, Some(location)) => {
-                let mut base = Base::of(self.url, None);
-                let Some(to) = lead(page, location, base.as_mut(), reading) else {
-                    return Ok(Err(PassedOver::LeadsNowhere));
+                let mut base = BaseUrl::new(self.url, None);
+                let Some(to) = lead(page, location, base.as_mut(), parser) else {
+                    return Ok(Err(SkipReason::LeadsNowhere));
                 };
                 record.alias = Some((to, AliasBy::Redirect));
             }
@@ -102,17 +102,17 @@ pub(super) fn as_crawled(record: &mut PageRecord<UrlNumber>) {
 pub(super) fn lead(
     page: UrlNumber,
     link: &str,
-    base: Option<&mut Base>,
-    reading: &mut Reading,
+    base: Option<&mut BaseUrl>,
+    parser: &mut PieceParser,
 ) -> Option<UrlNumber> {
     let absolute = match base {
-        None => return reading.lead(page, link),
+        None => return parser.lead(page, link),
         Some(base) => base.absolute(link),
     };
     match absolute {
-        Ok(url) => reading.lead(page, &url),
+        Ok(url) => parser.lead(page, &url),
         Err(problem) => {
-            reading.summary.dropped(DropReason::from(&problem));
+            parser.summary.dropped(DropReason::from(&problem));
             None
         }
     }
@@ -120,14 +120,14 @@ pub(super) fn lead(
 
 /// Reads a record, of which nothing is counted where it is refused.
 pub(super) fn counted<T>(
-    reading: &mut Reading,
-    read: impl FnOnce(&mut Reading) -> Result<T, Fault>,
+    parser: &mut PieceParser,
+    read: impl FnOnce(&mut PieceParser) -> Result<T, Fault>,
 ) -> Result<T, Fault> {
-    let before = std::mem::take(&mut reading.summary);
-    let said = read(reading);
-    let counted = std::mem::replace(&mut reading.summary, before);
+    let before = std::mem::take(&mut parser.summary);
+    let said = read(parser);
+    let counted = std::mem::replace(&mut parser.summary, before);
     if said.is_ok() {
-        reading.summary.merge(&counted);
+        parser.summary.merge(&counted);
     }
     said
 }

@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
-use super::location::{Location, Naming, UrlProblem, normal, parse_any};
+use super::location::{Location, Naming, UrlError, normal, parse_any};
 
 /// The number of a URL in an [`Interner`], from 0.
 pub type UrlNumber = u32;
@@ -77,7 +77,7 @@ impl Interner {
 
     /// An empty interner with the same hasher.
     #[must_use]
-    pub fn alike(&self) -> Self {
+    pub fn empty_like(&self) -> Self {
         Self::new(self.hasher.clone())
     }
 
@@ -106,7 +106,7 @@ impl Interner {
     ///
     /// There is room for fewer than 2^32 URLs. That many take at least 2^32 bytes of text, far more
     /// than a block has.
-    pub fn parse(&mut self, text: &str, naming: Naming) -> Result<UrlNumber, UrlProblem> {
+    pub fn parse(&mut self, text: &str, naming: Naming) -> Result<UrlNumber, UrlError> {
         if let Some(cut) = normal(text, naming) {
             let site = self.site(cut.site);
             let at = self.texts.len();
@@ -319,7 +319,7 @@ mod tests {
             let mut interner = Interner::default();
             for urls in rounds {
                 interner.clear();
-                let mut other = interner.alike();
+                let mut other = interner.empty_like();
                 let mut expected: BTreeMap<(String, String), u32> = BTreeMap::new();
                 for (place, (site, local)) in urls.into_iter().enumerate() {
                     let url = Location { site, local };
@@ -367,7 +367,7 @@ mod tests {
         }
         assert!(matches!(
             interner.parse("mailto:x", Naming::default()),
-            Err(UrlProblem::Scheme(_))
+            Err(UrlError::Scheme(_))
         ));
         assert_eq!(interner.len(), 6);
     }

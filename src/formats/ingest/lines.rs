@@ -4,9 +4,9 @@ use std::sync::{Arc, OnceLock};
 
 use super::blocks::{Block, Blocks, MAX_LINE, line_too_long, lines};
 use super::interner::UrlNumber;
-use super::open::{Input, Opened, SeenInput};
+use super::open::{DetectedInput, Input, Opened};
+use super::piece_parser::PieceParser;
 use super::progress::Progress;
-use super::reading::Reading;
 use super::record::Event;
 use super::reject::{Fault, Position, RejectReason};
 use super::source::{Piece, Pieces, Source, Sources, Stop};
@@ -19,7 +19,7 @@ pub trait LineFormat: Send + Sync {
     /// outlinks, duplicates, self-links, unknown fields. URLs become numbers there.
     ///
     /// Never panics, whatever the line. A fault rejects the whole line.
-    fn read(&self, line: &str, reading: &mut Reading) -> Result<Event<UrlNumber>, Fault>;
+    fn read(&self, line: &str, parser: &mut PieceParser) -> Result<Event<UrlNumber>, Fault>;
 }
 
 /// An input whose lines are records, plain or compressed. Blank lines are skipped.
@@ -28,7 +28,7 @@ pub struct Lines<F> {
     input: Input,
     format: F,
     /// What it is by its first bytes, once they are read.
-    seen: Arc<OnceLock<SeenInput>>,
+    detected: Arc<OnceLock<DetectedInput>>,
 }
 
 impl<F: LineFormat> Lines<F> {
@@ -37,7 +37,7 @@ impl<F: LineFormat> Lines<F> {
         Self {
             input,
             format,
-            seen: Arc::default(),
+            detected: Arc::default(),
         }
     }
 }
@@ -59,12 +59,12 @@ impl<F: LineFormat> Source for Lines<F> {
 
     fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
         let input = self.input.open(progress)?;
-        let seen = Arc::clone(&self.seen);
-        Ok(pieces(input, &self.format, seen, progress))
+        let detected = Arc::clone(&self.detected);
+        Ok(pieces(input, &self.format, detected, progress))
     }
 
-    fn seen(&self) -> Option<SeenInput> {
-        self.seen.get().cloned()
+    fn detected(&self) -> Option<DetectedInput> {
+        self.detected.get().cloned()
     }
 }
 
@@ -72,10 +72,10 @@ impl<F: LineFormat> Source for Lines<F> {
 pub(super) fn pieces<'a, F: LineFormat>(
     input: Opened,
     format: &'a F,
-    seen: Arc<OnceLock<SeenInput>>,
+    detected: Arc<OnceLock<DetectedInput>>,
     progress: &Progress<'a>,
 ) -> Pieces<'a> {
-    let blocks = Blocks::new(input, progress.clone(), Some(seen));
+    let blocks = Blocks::new(input, progress.clone(), Some(detected));
     Box::new(blocks.map(move |block| Ok(piece(block?, format))))
 }
 
@@ -85,45 +85,45 @@ fn piece<F: LineFormat>(block: Block, format: &F) -> Piece<'_> {
         bytes: block.text.len() as u64 + skipped,
         records: block.lines,
         memory: block.text.len(),
-        read: Box::new(move |reading| read(&block, format, reading)),
+        read: Box::new(move |parser| read(&block, format, parser)),
     }
 }
 
-fn read(block: &Block, format: &impl LineFormat, reading: &mut Reading) {
+fn read(block: &Block, format: &impl LineFormat, parser: &mut PieceParser) {
     let mut number = block.first_line;
     for line in lines(&block.text) {
         if line.trim_ascii().is_empty() {
-            reading.summary.blank_lines += 1;
+            parser.summary.blank_lines += 1;
         } else {
-            let said = read_line(format, line, reading);
-            reading.add(Position::Line(number), said, line);
+            let said = read_line(format, line, parser);
+            parser.add(Position::Line(number), said, line);
         }
         number += 1;
     }
     if let Some(overlong) = &block.overlong {
         let fault = line_too_long(overlong.bytes);
-        reading.add(Position::Line(number), Err(fault), &overlong.head);
+        parser.add(Position::Line(number), Err(fault), &overlong.head);
     }
 }
 
 pub(super) fn read_line(
     format: &impl LineFormat,
     line: &[u8],
-    reading: &mut Reading,
+    parser: &mut PieceParser,
 ) -> Result<Event<UrlNumber>, Fault> {
     if line.len() > MAX_LINE {
         return Err(line_too_long(line.len() as u64));
     }
-    read_any(format, line, reading)
+    read_any(format, line, parser)
 }
 
 /// The same of a line of any length.
 pub(super) fn read_any(
     format: &impl LineFormat,
     line: &[u8],
-    reading: &mut Reading,
+    parser: &mut PieceParser,
 ) -> Result<Event<UrlNumber>, Fault> {
     let line = std::str::from_utf8(line)
         .map_err(|error| Fault::new(RejectReason::InvalidUtf8, error.to_string()))?;
-    format.read(line, reading)
+    format.read(line, parser)
 }

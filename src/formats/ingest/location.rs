@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use url::{Host, ParseError, Position, Url};
 
 use super::escapes;
-use super::plain::plain;
+use super::normal_url::plain;
 use super::scheme::Scheme;
 
 /// The longest URL, in bytes as given or normalised. A longer one is refused, since URLs become
@@ -26,7 +26,7 @@ pub const URL_PATTERN: &str = "^https?://";
 /// that of the `psl` crate.
 pub const SUFFIX_LIST: &str = "2.1.247";
 
-/// How many bytes of a scheme [`UrlProblem::Scheme`] keeps.
+/// How many bytes of a scheme [`UrlError::Scheme`] keeps.
 const SCHEME_KEPT: usize = 32;
 
 /// What counts as a site; chosen when a bank is created.
@@ -127,7 +127,7 @@ impl Location {
 
 /// Why a text is not the URL of a page.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum UrlProblem {
+pub enum UrlError {
     /// Empty, or only white space.
     #[error("the URL is empty")]
     Empty,
@@ -148,7 +148,7 @@ pub enum UrlProblem {
     Invalid(ParseError),
 }
 
-impl From<ParseError> for UrlProblem {
+impl From<ParseError> for UrlError {
     fn from(error: ParseError) -> Self {
         match error {
             ParseError::RelativeUrlWithoutBase | ParseError::RelativeUrlWithCannotBeABaseBase => {
@@ -167,7 +167,7 @@ impl From<ParseError> for UrlProblem {
 /// removed. So are the fragment and credentials. A path without dot segments and the query stay as
 /// they are, except for what the [`UrlRules`] change. What comes out is normal: parsed again it
 /// gives the same.
-pub fn parse(text: &str, naming: Naming) -> Result<Location, UrlProblem> {
+pub fn parse(text: &str, naming: Naming) -> Result<Location, UrlError> {
     match normal(text, naming) {
         Some(cut) => Ok(cut.located()),
         None => parse_any(text, naming),
@@ -228,37 +228,37 @@ pub(super) fn normal(text: &str, naming: Naming) -> Option<Cut<'_>> {
 }
 
 /// Any URL, by the URL standard's parser.
-pub(super) fn parse_any(text: &str, naming: Naming) -> Result<Location, UrlProblem> {
+pub(super) fn parse_any(text: &str, naming: Naming) -> Result<Location, UrlError> {
     // The characters that the URL standard strips at both ends.
     let text = text.trim_matches(|c: char| c <= ' ');
     if text.is_empty() {
-        return Err(UrlProblem::Empty);
+        return Err(UrlError::Empty);
     }
     if let Some(scheme) = foreign_scheme(text) {
-        return Err(UrlProblem::Scheme(shortened(scheme)));
+        return Err(UrlError::Scheme(shortened(scheme)));
     }
     if text.len() > MAX_URL {
-        return Err(UrlProblem::TooLong(text.len()));
+        return Err(UrlError::TooLong(text.len()));
     }
     let mut url = Url::parse(text)?;
     let scheme = match url.scheme() {
         "http" => Scheme::Http,
         "https" => Scheme::Https,
-        other => return Err(UrlProblem::Scheme(shortened(other))),
+        other => return Err(UrlError::Scheme(shortened(other))),
     };
     url.set_fragment(None);
     if !url.username().is_empty() || url.password().is_some() {
         // Both fail only where there is no host.
-        url.set_username("").map_err(|()| UrlProblem::NoHost)?;
-        url.set_password(None).map_err(|()| UrlProblem::NoHost)?;
+        url.set_username("").map_err(|()| UrlError::NoHost)?;
+        url.set_password(None).map_err(|()| UrlError::NoHost)?;
     }
     if naming.urls == UrlRules::Rfc3986 {
         without_dot(&mut url)?;
     }
     if url.as_str().len() > MAX_URL {
-        return Err(UrlProblem::TooLong(url.as_str().len()));
+        return Err(UrlError::TooLong(url.as_str().len()));
     }
-    let host = url.host_str().ok_or(UrlProblem::NoHost)?;
+    let host = url.host_str().ok_or(UrlError::NoHost)?;
     let (site, mark, from) = match naming.sites {
         SiteMode::Host => (host, None, Position::AfterHost),
         SiteMode::BareHost => {
@@ -283,13 +283,13 @@ pub(super) fn parse_any(text: &str, naming: Naming) -> Result<Location, UrlProbl
 }
 
 /// Takes the dots off the end of the host's name.
-fn without_dot(url: &mut Url) -> Result<(), UrlProblem> {
+fn without_dot(url: &mut Url) -> Result<(), UrlError> {
     let dotted = url.host_str().and_then(|host| host.strip_suffix('.'));
     let Some(host) = dotted.map(|host| host.trim_end_matches('.').to_owned()) else {
         return Ok(());
     };
     if host.is_empty() {
-        return Err(UrlProblem::NoHost);
+        return Err(UrlError::NoHost);
     }
     // The parser sees it again: without the dot it may be an address.
     Ok(url.set_host(Some(&host))?)
@@ -319,12 +319,12 @@ pub const FORGOTTEN_URL: &str = "http://forgotten.invalid/";
 #[must_use]
 pub fn url(site: &str, local: &str, mode: SiteMode) -> String {
     let mut url = String::new();
-    put_url(site, local, mode, &mut url);
+    push_url(site, local, mode, &mut url);
     url
 }
 
 /// Appends what [`url()`] gives.
-pub fn put_url(site: &str, local: &str, mode: SiteMode, out: &mut String) {
+pub fn push_url(site: &str, local: &str, mode: SiteMode, out: &mut String) {
     if local.is_empty() {
         out.push_str(FORGOTTEN_URL);
         return;
@@ -347,7 +347,7 @@ pub fn put_url(site: &str, local: &str, mode: SiteMode, out: &mut String) {
 /// The length of a URL up to the character after its host, which is `/` or `:`: what all URLs of
 /// the host share, and no other's begins with.
 #[must_use]
-pub fn end_of_host(url: &str) -> usize {
+pub fn host_end(url: &str) -> usize {
     let from = url.find("://").map_or(0, |at| at + 3);
     // An address in brackets contains colons.
     let bracket = url[from..]
@@ -370,7 +370,7 @@ fn domain<'a>(url: &Url, host: &'a str) -> &'a str {
 
 /// The registrable domain of a normalised host; the host itself where it has none.
 #[must_use]
-pub fn registrable(host: &str) -> &str {
+pub fn registrable_domain(host: &str) -> &str {
     if host.starts_with('[') || host.parse::<std::net::Ipv4Addr>().is_ok() {
         return host;
     }

@@ -21,78 +21,79 @@
 //!   input, whatever the number of threads: a piece at a time, with URLs as numbers of the piece's
 //!   [`Interner`]. [`read_batch`] hands on each event with its [`Position`] and URLs as texts.
 //! * A bad record is an [`Event::Rejected`] and does not end the batch, unless more than
-//!   [`MOST_LISTED`] and more than half of all so far are bad. An input that cannot be read to its
+//!   [`MAX_LISTED_REJECTS`] and more than half of all so far are bad. An input that cannot be read to its
 //!   end is an [`InputError`], and the whole batch is refused.
 //!
 //! Memory is bounded by the number of threads, [`MAX_LINE`] and [`PIECE_SIZE`], never by the input.
 
 mod bad_pattern;
-mod base;
 mod blocks;
+mod catch_panic;
 mod crawl_log;
-mod crawlers;
+mod crawler_output;
 mod decimal;
 mod digest;
 mod entries;
 mod escapes;
 mod expansion;
 mod fetch;
-mod foreign;
+mod field_suggestions;
 mod formats;
-mod guard;
 mod interner;
 mod lines;
 mod location;
-mod meant;
+mod normal_url;
 mod number;
 mod open;
 mod patterns;
-mod plain;
-mod programs;
+mod piece_parser;
 mod progress;
-mod pushed;
 mod read;
-mod reading;
 mod record;
+mod record_source;
+mod regex_sets;
 mod reject;
+mod resolve_url;
 mod scheme;
-mod sites;
+mod site_list;
+mod sniff;
 mod source;
 mod summary;
 mod timestamp;
 
 pub use bad_pattern::BadPattern;
 pub use blocks::MAX_LINE;
-pub use crawlers::NutchDump;
-pub use digest::digest_of;
+pub use crawler_output::NutchDump;
+pub use digest::digest_text;
 pub use expansion::Expansion;
-pub use foreign::Foreign;
+pub use field_suggestions::suggested_field;
 pub use formats::{Format, JsonLines, LinksTsv, Nofollow, PagesTsv, RECORD_FIELDS, bv_graph_file};
 pub use interner::{Interner, UrlNumber};
 pub use lines::{LineFormat, Lines};
 pub use location::{
-    FORGOTTEN_URL, Location, MAX_URL, Naming, SUFFIX_LIST, SiteMode, UrlProblem, UrlRules, parse,
-    url,
+    FORGOTTEN_URL, Location, MAX_URL, Naming, SUFFIX_LIST, SiteMode, UrlError, UrlRules, parse, url,
 };
-pub use location::{URL_PATTERN, end_of_host, put_url, registrable};
-pub use meant::field_meant;
-pub use open::{Compression, Input, InputError, SeenInput};
+pub use location::{URL_PATTERN, host_end, push_url, registrable_domain};
+pub use open::{Compression, DetectedInput, Input, InputError};
 pub use patterns::MEDIA;
 pub use patterns::{Patterns, PatternsError};
+pub use piece_parser::PieceParser;
 pub use progress::Progress;
-pub use pushed::Record;
-pub use pushed::{Portion, Portions, Pushed};
 pub use read::{ReadError, ReadPiece, read_batch, read_pieces};
-pub use reading::Reading;
 pub use record::{
     Attribute, Event, MAX_CLICKS, MAX_QUALITY, MAX_UNCRAWLED_OUTLINKS, PageAttributes, PageRecord,
     SiteAttributes, UncrawledOutlinks,
 };
-pub use reject::{Fault, MOST_LISTED, Position, Reject, RejectReason, RejectWriter, within_limit};
+pub use record_source::Record;
+pub use record_source::{RecordChunk, RecordChunks, RecordSource};
+pub use reject::{
+    Fault, MAX_LISTED_REJECTS, Position, Reject, RejectReason, RejectWriter, within_limit,
+};
 pub use scheme::Scheme;
-pub use sites::source as sites_source;
-pub use sites::{SITE_FIELDS, SiteList};
+pub use site_list::source as site_list_source;
+pub use site_list::{SITE_FIELDS, SiteList};
+pub use sniff::DetectedFormat;
 pub use source::{PIECE_RECORDS, PIECE_SIZE, Piece, Pieces, Source, Sources, Stop};
 pub use summary::counts_by;
-pub use summary::{DropReason, PassedOver, ReadSummary, UnknownFields, Unread};
-pub use timestamp::{Timestamp, TimestampProblem, parse_timestamp};
+pub use summary::{DropReason, ReadSummary, SkipReason, UnknownFields, Unread};
+pub use timestamp::{Timestamp, TimestampError, parse_timestamp};

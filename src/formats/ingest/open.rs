@@ -11,9 +11,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use flate2::read::MultiGzDecoder;
 
 use super::expansion::{self, Expansion};
-use super::foreign::{Foreign, HEAD};
 use super::progress::Progress;
-use crate::shown::counted;
+use super::sniff::{DetectedFormat, HEAD};
+use crate::display::counted;
 
 /// Where a batch comes from.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -100,11 +100,11 @@ impl fmt::Display for Compression {
 
 /// What an input is, by its first bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct SeenInput {
+pub struct DetectedInput {
     /// The input, as the caller named it.
     pub file: String,
     /// What it is.
-    pub is: Foreign,
+    pub format: DetectedFormat,
     /// How it is compressed, which was taken off before its bytes were looked at; `None` where it
     /// is not.
     pub compression: Option<Compression>,
@@ -157,7 +157,7 @@ pub enum InputError {
     },
     /// The input is not in the expected format, and nothing of it can be read.
     #[error("{} does not contain text records", .0.file)]
-    Foreign(SeenInput),
+    DetectedFormat(DetectedInput),
     /// The input is not in its format, or an accompanying file does not match; the error of the format.
     #[error(transparent)]
     Format(Box<dyn Error + Send + Sync>),
@@ -228,15 +228,15 @@ impl Opened {
     }
 
     /// What the text that is still to come is by its first bytes, which stay to be read.
-    pub(super) fn look_ahead(&mut self) -> Option<Foreign> {
+    pub(super) fn look_ahead(&mut self) -> Option<DetectedFormat> {
         let mut head = vec![0; HEAD];
         let (length, failed) = self.fill(&mut head);
         head.truncate(length);
         self.failed = failed;
         // As those who read the text do, after the mark of UTF-8.
-        let is = Foreign::of(head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head));
+        let format = DetectedFormat::detect(head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head));
         self.ahead = Cursor::new(head);
-        is
+        format
     }
 
     /// The bytes that were looked at and are still to be read.
@@ -278,11 +278,11 @@ impl Opened {
     }
 
     /// What the input is by the first bytes of its text; `None` where that is not clear.
-    pub(super) fn seen(&self, head: &[u8]) -> Option<SeenInput> {
-        let is = Foreign::of(head)?;
-        Some(SeenInput {
+    pub(super) fn detected(&self, head: &[u8]) -> Option<DetectedInput> {
+        let format = DetectedFormat::detect(head)?;
+        Some(DetectedInput {
             file: self.file.clone(),
-            is,
+            format,
             compression: self.compression,
         })
     }

@@ -21,7 +21,7 @@ use globset::GlobBuilder;
 
 use super::bad_pattern::BadPattern;
 use super::location::{self, Naming, SiteMode, UrlRules};
-use super::programs::{Compiled, Matches, Programs};
+use super::regex_sets::{Compiled, Matches, Programs};
 use seedbank_algorithms::watch::{Interrupted, Watch};
 
 /// The endings of a path that `@media` names: documents, images, sound, film, archives, programs,
@@ -273,7 +273,7 @@ fn normal(url: &str) -> Option<String> {
 /// The host of a normalised URL, without port.
 fn host_of(url: &str) -> &str {
     let from = url.find("://").map_or(0, |at| at + 3);
-    let end = location::end_of_host(url);
+    let end = location::host_end(url);
     let host = url.get(from..end).unwrap_or_default();
     host.strip_suffix(['/', ':']).unwrap_or(host)
 }

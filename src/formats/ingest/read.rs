@@ -10,13 +10,13 @@ use super::expansion;
 use super::interner::{Interner, UrlNumber};
 use super::location::Naming;
 use super::open::InputError;
+use super::piece_parser::{PieceParser, Rest};
 use super::progress::Progress;
-use super::reading::{Reading, Rest};
 use super::record::Event;
-use super::reject::{MOST_LISTED, Position, is_hopeless};
+use super::reject::{MAX_LISTED_REJECTS, Position, is_hopeless};
 use super::source::{PIECE_RECORDS, Piece, Pieces, Source, Stop};
 use super::summary::ReadSummary;
-use crate::shown::{are, counted};
+use crate::display::{counted, is_or_are};
 use seedbank_algorithms::watch::{Interrupted, Watch};
 
 /// How many bytes of memory the pieces that are parsed at a time come to; the next pieces, of as
@@ -48,9 +48,9 @@ pub enum ReadError<E: Error + 'static> {
     /// The watch asked to stop.
     #[error(transparent)]
     Interrupted(#[from] Interrupted),
-    /// More than [`MOST_LISTED`] records are bad, and more than half of those that were read, so
+    /// More than [`MAX_LISTED_REJECTS`] records are bad, and more than half of those that were read, so
     /// reading stopped there; the summary is of what was read up to then.
-    #[error("{} of the first {} {} bad", .0.rejected(), counted(.0.records, "record"), are(&.0.rejected()))]
+    #[error("{} of the first {} {} bad", .0.rejected(), counted(.0.records, "record"), is_or_are(&.0.rejected()))]
     MostAreBad(Box<ReadSummary>),
     /// The sink refused to go on.
     #[error(transparent)]
@@ -74,7 +74,7 @@ pub struct ReadPiece {
     file: Arc<str>,
     /// The URLs of the events, by number.
     pub urls: Interner,
-    /// Where each record stands and what it says, in order. Only the first [`MOST_LISTED`] rejects
+    /// Where each record stands and what it says, in order. Only the first [`MAX_LISTED_REJECTS`] rejects
     /// of the batch are among them.
     pub events: Vec<(Position, Event<UrlNumber>)>,
     counts: ReadSummary,
@@ -172,8 +172,8 @@ pub fn read_pieces<E: Error + Send + 'static>(
                 watch.proceed()?;
                 let urls = Interner::new(hasher.clone());
                 let budget = EVENTS_OF_BYTE * OF_PIECE;
-                let reading = Reading::of(Arc::clone(&file), tally.room(), naming, urls, budget);
-                piece = parse(rest.0, reading, (source, file), 0);
+                let parser = PieceParser::of(Arc::clone(&file), tally.room(), naming, urls, budget);
+                piece = parse(rest.0, parser, (source, file), 0);
             }
             if is_hopeless {
                 break;
@@ -206,7 +206,7 @@ struct Tally {
 impl Tally {
     /// How many more refused records may be listed.
     fn room(&self) -> u64 {
-        MOST_LISTED.saturating_sub(self.summary.rejected())
+        MAX_LISTED_REJECTS.saturating_sub(self.summary.rejected())
     }
 
     /// Counts a piece, and keeps only as many of its rejects as may be listed. Whether there is no
@@ -356,27 +356,27 @@ fn parse_wave(
             let urls = Interner::new(hasher.clone());
             let budget = piece.memory.saturating_add(OF_PIECE);
             let budget = budget.saturating_mul(EVENTS_OF_BYTE);
-            let reading = Reading::of(Arc::clone(&file), room, naming, urls, budget);
-            Ok(parse(piece.read, reading, (source, file), piece.bytes))
+            let parser = PieceParser::of(Arc::clone(&file), room, naming, urls, budget);
+            Ok(parse(piece.read, parser, (source, file), piece.bytes))
         })
         .collect()
 }
 
 /// Reads a piece, or the rest of one, of a source with this number and name, that covers so many bytes.
 fn parse(
-    read: impl FnOnce(&mut Reading),
-    mut reading: Reading,
+    read: impl FnOnce(&mut PieceParser),
+    mut parser: PieceParser,
     (source, file): (u32, Arc<str>),
     bytes: u64,
 ) -> ReadPiece {
-    read(&mut reading);
-    let (memory, rest) = (reading.bytes(), reading.take_rest());
-    let Reading {
+    read(&mut parser);
+    let (memory, rest) = (parser.bytes(), parser.take_rest());
+    let PieceParser {
         urls,
         mut summary,
         events,
         ..
-    } = reading;
+    } = parser;
     summary.lines = summary.records + summary.blank_lines;
     summary.bytes = bytes;
     ReadPiece {

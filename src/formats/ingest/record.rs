@@ -33,7 +33,7 @@ pub enum Attribute<T> {
     #[default]
     Absent,
     /// An explicit null: from now on there is none.
-    TakenAway,
+    Removed,
     /// This.
     Given(T),
 }
@@ -52,7 +52,7 @@ impl<T: Copy> Attribute<T> {
     pub const fn after(self, before: Option<T>) -> Option<T> {
         match self {
             Self::Absent => before,
-            Self::TakenAway => None,
+            Self::Removed => None,
             Self::Given(value) => Some(value),
         }
     }

@@ -7,14 +7,14 @@ use std::io::{self, Write};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::location::UrlProblem;
-use super::timestamp::TimestampProblem;
+use super::location::UrlError;
+use super::timestamp::TimestampError;
 
 /// How much is kept of a refused record, and of what is said of it, in characters.
 pub(super) const REJECTED_TEXT: usize = 200;
 
 /// How many rejects of a batch are listed; these are the first, and all are counted.
-pub const MOST_LISTED: u64 = 100_000;
+pub const MAX_LISTED_REJECTS: u64 = 100_000;
 
 /// Why a record is refused. The names (snake case) are stable.
 #[derive(
@@ -104,19 +104,19 @@ impl Fault {
     }
 
     /// The fault of a record whose page has this URL problem.
-    pub(super) fn page_url(problem: &UrlProblem) -> Self {
+    pub(super) fn page_url(problem: &UrlError) -> Self {
         let reason = match problem {
-            UrlProblem::Empty => RejectReason::EmptyUrl,
-            UrlProblem::Relative => RejectReason::RelativeUrl,
-            UrlProblem::Scheme(_) => RejectReason::UrlScheme,
-            UrlProblem::NoHost => RejectReason::UrlWithoutHost,
-            UrlProblem::TooLong(_) => RejectReason::UrlTooLong,
-            UrlProblem::Invalid(_) => RejectReason::InvalidUrl,
+            UrlError::Empty => RejectReason::EmptyUrl,
+            UrlError::Relative => RejectReason::RelativeUrl,
+            UrlError::Scheme(_) => RejectReason::UrlScheme,
+            UrlError::NoHost => RejectReason::UrlWithoutHost,
+            UrlError::TooLong(_) => RejectReason::UrlTooLong,
+            UrlError::Invalid(_) => RejectReason::InvalidUrl,
         };
         Self::new(reason, problem.to_string())
     }
 
-    pub(super) fn timestamp(problem: TimestampProblem) -> Self {
+    pub(super) fn timestamp(problem: TimestampError) -> Self {
         Self::new(
             RejectReason::InvalidTimestamp,
             format!("fetched: {problem}"),
@@ -198,10 +198,10 @@ pub fn within_limit(rejects: u64, records: u64, percent: f64) -> bool {
         || rejects as f64 * 100.0 <= percent * records as f64 * (1.0 + 1e-12)
 }
 
-/// Whether there is no point in reading on: more than [`MOST_LISTED`] records are bad, and more
+/// Whether there is no point in reading on: more than [`MAX_LISTED_REJECTS`] records are bad, and more
 /// than half of all so far.
 pub(super) const fn is_hopeless(rejects: u64, records: u64) -> bool {
-    rejects > MOST_LISTED && rejects > records / 2
+    rejects > MAX_LISTED_REJECTS && rejects > records / 2
 }
 
 /// The first [`REJECTED_TEXT`] characters of a text. A character has at most four bytes, so one

@@ -1,7 +1,7 @@
 //! The trait behind which every format stands: a source of records, cut into pieces.
 //!
 //! ```text
-//! Source --open--> Pieces --next, one after another--> Piece --read, in parallel--> Reading
+//! Source --open--> Pieces --next, one after another--> Piece --read, in parallel--> PieceParser
 //! ```
 //!
 //! Two designs were weighed. In the other one a format drove the reading and called a sink for
@@ -10,9 +10,9 @@
 //! any order. How many are held, which thread reads them, which refused records are listed and when
 //! there is no point in going on is decided in one place, [`read_pieces`](super::read_pieces).
 
-use super::open::{Input, InputError, SeenInput};
+use super::open::{DetectedInput, Input, InputError};
+use super::piece_parser::PieceParser;
 use super::progress::Progress;
-use super::reading::Reading;
 use seedbank_algorithms::watch::{Interrupted, Watch};
 
 /// About how many bytes of decompressed input a piece is cut from. It affects nothing but speed,
@@ -37,7 +37,7 @@ pub const PIECE_RECORDS: usize = PIECE_SIZE / 32;
 ///
 /// ```
 /// use seedbank_formats::ingest::{
-///     Event, Naming, PageRecord, Piece, Pieces, Position, Progress, ReadError, Reading, Source,
+///     Event, Naming, PageRecord, Piece, Pieces, Position, Progress, ReadError, PieceParser, Source,
 ///     Stop, read_batch,
 /// };
 /// use seedbank_algorithms::watch::Unwatched;
@@ -62,7 +62,7 @@ pub const PIECE_RECORDS: usize = PIECE_SIZE / 32;
 ///     }
 /// }
 ///
-/// fn read(pages: &[(String, Vec<String>)], first: u64, reading: &mut Reading) {
+/// fn read(pages: &[(String, Vec<String>)], first: u64, reading: &mut PieceParser) {
 ///     for ((url, links), number) in pages.iter().zip(first..) {
 ///         // A page that is none is refused; a link that is none is left out and counted.
 ///         let said = reading.page(url).map(|page| {
@@ -119,7 +119,7 @@ pub trait Source: Send {
 
     /// What the input is by its first bytes, for a refusal to say where its records are bad; asked
     /// after the input was read. `None` where that is not clear.
-    fn seen(&self) -> Option<SeenInput> {
+    fn detected(&self) -> Option<DetectedInput> {
         None
     }
 }
@@ -129,15 +129,15 @@ const LEAST_HELD: usize = 96 << 20;
 
 /// How many bytes a source may hold besides its pieces, where a batch may take `memory` bytes: what the
 /// sorts leave of them, and some more that each batch may take.
-pub(super) const fn most_held(memory: usize) -> usize {
+pub(super) const fn max_held_bytes(memory: usize) -> usize {
     LEAST_HELD.saturating_add(memory / 4)
 }
 
 /// The same for a source whose caller does not say what its batch may take.
-pub(super) const MOST_HELD: usize = most_held(512 << 20);
+pub(super) const DEFAULT_HELD_BYTES: usize = max_held_bytes(512 << 20);
 
 /// Refuses an input whose names take more than `most` bytes while it is read.
-pub(super) fn check_held(input: &Input, bytes: usize, most: usize) -> Result<(), Stop> {
+pub(super) fn check_held_bytes(input: &Input, bytes: usize, most: usize) -> Result<(), Stop> {
     if bytes <= most {
         return Ok(());
     }
@@ -168,9 +168,9 @@ pub struct Piece<'a> {
     /// Roughly how many bytes of memory it takes, together with what is read from it. Pieces are
     /// read together until they come to some megabytes.
     pub memory: usize,
-    /// Parses the records and [adds](Reading::add) each, in order. Never panics, whatever the input
+    /// Parses the records and [adds](PieceParser::add) each, in order. Never panics, whatever the input
     /// is.
-    pub read: Box<dyn FnOnce(&mut Reading) + Send + 'a>,
+    pub read: Box<dyn FnOnce(&mut PieceParser) + Send + 'a>,
 }
 
 /// Why reading stopped before the end.

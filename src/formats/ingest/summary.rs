@@ -6,7 +6,7 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-use super::location::UrlProblem;
+use super::location::UrlError;
 use super::reject::RejectReason;
 
 /// How many names of unknown fields are kept.
@@ -44,15 +44,15 @@ impl fmt::Display for DropReason {
     }
 }
 
-impl From<&UrlProblem> for DropReason {
-    fn from(problem: &UrlProblem) -> Self {
+impl From<&UrlError> for DropReason {
+    fn from(problem: &UrlError) -> Self {
         match problem {
-            UrlProblem::Empty => Self::Empty,
-            UrlProblem::Relative => Self::Relative,
-            UrlProblem::Scheme(_) => Self::Scheme,
-            UrlProblem::NoHost => Self::NoHost,
-            UrlProblem::TooLong(_) => Self::TooLong,
-            UrlProblem::Invalid(_) => Self::Invalid,
+            UrlError::Empty => Self::Empty,
+            UrlError::Relative => Self::Relative,
+            UrlError::Scheme(_) => Self::Scheme,
+            UrlError::NoHost => Self::NoHost,
+            UrlError::TooLong(_) => Self::TooLong,
+            UrlError::Invalid(_) => Self::Invalid,
         }
     }
 }
@@ -64,7 +64,7 @@ impl From<&UrlProblem> for DropReason {
 )]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum PassedOver {
+pub enum SkipReason {
     /// It describes a request, or anything else than what a server answered.
     NoResponse,
     /// The answer has no status, as that of a name server has none.
@@ -89,7 +89,7 @@ pub enum PassedOver {
     BesideResponse,
 }
 
-impl fmt::Display for PassedOver {
+impl fmt::Display for SkipReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.serialize(f)
     }
@@ -179,8 +179,8 @@ pub struct ReadSummary {
     /// Bytes of decompressed text; for a graph, the bytes of its lists as they are held.
     pub bytes: u64,
     /// Records of web archives, and lines of lists and logs, that say nothing of a page, by reason. They are not among `records`.
-    #[schemars(schema_with = "counts_by::<PassedOver>")]
-    pub passed_over: BTreeMap<PassedOver, u64>,
+    #[schemars(schema_with = "counts_by::<SkipReason>")]
+    pub passed_over: BTreeMap<SkipReason, u64>,
     /// Pages of web archives whose content was not read, or not to its end, by reason.
     #[serde(default)]
     #[schemars(schema_with = "counts_by::<Unread>")]

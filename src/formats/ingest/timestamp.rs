@@ -35,7 +35,7 @@ pub struct Timestamp {
 
 /// Why a text is not a time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum TimestampProblem {
+pub enum TimestampError {
     /// None of the accepted forms.
     #[error(
         "expected a time such as 2026-11-19T04:00:00Z (also with a space for T, an offset such as +0100, or no zone for UTC), 20261119040000, or seconds since 1970"
@@ -74,14 +74,14 @@ const OF_A_SECOND: usize = 14;
 /// assert_eq!(parse_timestamp("1795060800")?, rfc_3339);
 /// let local = parse_timestamp("2026-11-19 04:00:00")?;
 /// assert!(local.zone_assumed && local.micros == rfc_3339.micros);
-/// # Ok::<(), seedbank_formats::ingest::TimestampProblem>(())
+/// # Ok::<(), seedbank_formats::ingest::TimestampError>(())
 /// ```
-pub fn parse_timestamp(text: &str) -> Result<Timestamp, TimestampProblem> {
+pub fn parse_timestamp(text: &str) -> Result<Timestamp, TimestampError> {
     let whole = text.split_once('.').map_or(text, |(whole, _)| whole);
     if !whole.is_empty() && whole.bytes().all(|byte| byte.is_ascii_digit()) {
         // An exponent is for numbers alone.
         let number = decimal(text).filter(|_| !text.contains(['e', 'E']));
-        return of_number(number.as_ref().ok_or(TimestampProblem::Form)?, whole.len());
+        return of_number(number.as_ref().ok_or(TimestampError::Form)?, whole.len());
     }
     let mut rest = text.as_bytes();
     let mut civil = Civil {
@@ -114,7 +114,7 @@ pub fn parse_timestamp(text: &str) -> Result<Timestamp, TimestampProblem> {
         offset = zone(&mut rest)?;
     }
     if !rest.is_empty() {
-        return Err(TimestampProblem::Form);
+        return Err(TimestampError::Form);
     }
     Ok(Timestamp {
         micros: civil.micros(offset.unwrap_or(0))?,
@@ -123,24 +123,24 @@ pub fn parse_timestamp(text: &str) -> Result<Timestamp, TimestampProblem> {
 }
 
 /// The instant that a number names, as JSON writes numbers: the value counts, not its spelling.
-pub(super) fn timestamp_of_number(text: &str) -> Result<Timestamp, TimestampProblem> {
-    let number = decimal(text).ok_or(TimestampProblem::Form)?;
+pub(super) fn timestamp_of_number(text: &str) -> Result<Timestamp, TimestampError> {
+    let number = decimal(text).ok_or(TimestampError::Form)?;
     let digits = usize::try_from(number.point).unwrap_or(0);
     of_number(&number, digits)
 }
 
 /// The instant of a number with so many digits before its point.
-fn of_number(number: &Decimal, length: usize) -> Result<Timestamp, TimestampProblem> {
+fn of_number(number: &Decimal, length: usize) -> Result<Timestamp, TimestampError> {
     let Decimal { digits, point, .. } = number;
     if number.negative {
-        return Err(TimestampProblem::Form);
+        return Err(TimestampError::Form);
     }
     let whole = usize::try_from(*point).unwrap_or(0);
     if length == OF_A_SECOND && digits.len() <= whole {
         return fourteen_digits(&format!("{:0>length$}", format!("{digits:0<whole$}")));
     }
     if length > MOST_SECONDS || length == OF_A_DAY {
-        return Err(TimestampProblem::Digits(length));
+        return Err(TimestampError::Digits(length));
     }
     // The digits down to microseconds, of which there are at most 17.
     let leading = usize::try_from(point.min(&0).unsigned_abs()).unwrap_or(6);
@@ -156,7 +156,7 @@ fn of_number(number: &Decimal, length: usize) -> Result<Timestamp, TimestampProb
 }
 
 /// `YYYYMMDDhhmmss`, of which the caller knows that it is 14 digits.
-fn fourteen_digits(text: &str) -> Result<Timestamp, TimestampProblem> {
+fn fourteen_digits(text: &str) -> Result<Timestamp, TimestampError> {
     let mut rest = text.as_bytes();
     let civil = Civil {
         year: number(&mut rest, 4)?,
@@ -187,48 +187,46 @@ struct Civil {
 
 impl Civil {
     /// The instant, where the local time is `offset` seconds ahead of UTC.
-    fn micros(&self, offset: i64) -> Result<i64, TimestampProblem> {
+    fn micros(&self, offset: i64) -> Result<i64, TimestampError> {
         let real = (1..=12).contains(&self.month)
             && (1..=month_days(self.year, self.month)).contains(&self.day)
             && self.hour < 24
             && self.minute < 60
             && self.second <= 60;
         if !real {
-            return Err(TimestampProblem::Range);
+            return Err(TimestampError::Range);
         }
         let days = days_from_civil(self.year, self.month, self.day);
         let seconds = days * DAY + self.hour * 3600 + self.minute * 60 + self.second - offset;
         if self.second == 60 && seconds.rem_euclid(DAY) != 0 {
-            return Err(TimestampProblem::Range);
+            return Err(TimestampError::Range);
         }
         Ok(seconds * MICROS + self.micros)
     }
 }
 
 /// Passes over what stands between two numbers, which may be nothing.
-fn separator(rest: &mut &[u8], any: &[u8]) -> Result<(), TimestampProblem> {
+fn separator(rest: &mut &[u8], any: &[u8]) -> Result<(), TimestampError> {
     if any.is_empty() {
         return Ok(());
     }
     expect(rest, any)
 }
 
-fn expect(rest: &mut &[u8], any: &[u8]) -> Result<(), TimestampProblem> {
+fn expect(rest: &mut &[u8], any: &[u8]) -> Result<(), TimestampError> {
     match rest.split_first() {
         Some((byte, tail)) if any.contains(byte) => {
             *rest = tail;
             Ok(())
         }
-        _ => Err(TimestampProblem::Form),
+        _ => Err(TimestampError::Form),
     }
 }
 
-fn number(rest: &mut &[u8], digits: usize) -> Result<i64, TimestampProblem> {
-    let (head, tail) = rest
-        .split_at_checked(digits)
-        .ok_or(TimestampProblem::Form)?;
+fn number(rest: &mut &[u8], digits: usize) -> Result<i64, TimestampError> {
+    let (head, tail) = rest.split_at_checked(digits).ok_or(TimestampError::Form)?;
     if !head.iter().all(u8::is_ascii_digit) {
-        return Err(TimestampProblem::Form);
+        return Err(TimestampError::Form);
     }
     *rest = tail;
     Ok(head
@@ -237,13 +235,13 @@ fn number(rest: &mut &[u8], digits: usize) -> Result<i64, TimestampProblem> {
 }
 
 /// The microseconds of an optional fraction, after a point or a comma.
-fn fraction(rest: &mut &[u8]) -> Result<i64, TimestampProblem> {
+fn fraction(rest: &mut &[u8]) -> Result<i64, TimestampError> {
     let Some((b'.' | b',', tail)) = rest.split_first() else {
         return Ok(0);
     };
     let digits = tail.iter().take_while(|b| b.is_ascii_digit()).count();
     if digits == 0 {
-        return Err(TimestampProblem::Form);
+        return Err(TimestampError::Form);
     }
     let mut weight = MICROS;
     let mut micros = 0;
@@ -256,7 +254,7 @@ fn fraction(rest: &mut &[u8]) -> Result<i64, TimestampProblem> {
 }
 
 /// How many seconds the local time is ahead of UTC; `None` where no zone is named.
-fn zone(rest: &mut &[u8]) -> Result<Option<i64>, TimestampProblem> {
+fn zone(rest: &mut &[u8]) -> Result<Option<i64>, TimestampError> {
     if rest.is_empty() {
         return Ok(None);
     }
@@ -276,7 +274,7 @@ fn zone(rest: &mut &[u8]) -> Result<Option<i64>, TimestampProblem> {
             *rest = tail;
             -1
         }
-        _ => return Err(TimestampProblem::Form),
+        _ => return Err(TimestampError::Form),
     };
     let hours = number(rest, 2)?;
     let minutes = if rest.is_empty() {
@@ -288,7 +286,7 @@ fn zone(rest: &mut &[u8]) -> Result<Option<i64>, TimestampProblem> {
         number(rest, 2)?
     };
     if hours > 23 || minutes > 59 {
-        return Err(TimestampProblem::Range);
+        return Err(TimestampError::Range);
     }
     Ok(Some(sign * (hours * 3600 + minutes * 60)))
 }

@@ -19,7 +19,7 @@ use crate::serve::answer::{Answer, Fault};
 use crate::serve::asked::{Asked, Nothing, which};
 use crate::serve::desk::{Desk, State};
 use crate::serve::form::Form;
-use seedbank_formats::shown::readable;
+use seedbank_formats::display::readable;
 
 /// The most URLs of a list: what takes a second or two.
 const MOST: usize = 2000;

@@ -12,7 +12,7 @@ use crate::serve::desk::State;
 use crate::serve::form::Form;
 use crate::serve::query_params::some_whole;
 use crate::told::{evidence_of_page, sentence_of_page};
-use seedbank_formats::shown::readable;
+use seedbank_formats::display::readable;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -11,7 +11,7 @@ use crate::serve::answer::{Answer, Fault};
 use crate::serve::desk::State;
 use crate::serve::form::Form;
 use crate::told::because;
-use seedbank_formats::shown::readable;
+use seedbank_formats::display::readable;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -12,7 +12,7 @@ use crate::serve::desk::State;
 use crate::serve::form::Form;
 use crate::serve::query_params::whole;
 use crate::told::state_name;
-use seedbank_formats::shown::readable;
+use seedbank_formats::display::readable;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

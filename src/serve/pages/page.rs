@@ -15,7 +15,7 @@ use crate::serve::desk::State;
 use crate::serve::form::Form;
 use crate::told::{sentence, state_name};
 use seedbank_formats::clock::time;
-use seedbank_formats::shown::readable;
+use seedbank_formats::display::readable;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -15,7 +15,7 @@ use crate::serve::form::Form;
 use crate::serve::query_params::{some_whole, whole};
 use crate::told::SeedFormat;
 use seedbank_formats::clock::time;
-use seedbank_formats::shown::readable;
+use seedbank_formats::display::readable;
 
 /// Seeds on one page.
 const ROWS: usize = 200;

@@ -15,7 +15,7 @@ use crate::serve::desk::State;
 use crate::serve::form::Form;
 use crate::told::{how, kind_name};
 use seedbank_formats::clock::time;
-use seedbank_formats::shown::age;
+use seedbank_formats::display::age;
 
 /// How many refreshes of a plan, and how many batches, are told of.
 const LAST: usize = 12;

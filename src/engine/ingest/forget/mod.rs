@@ -31,7 +31,7 @@ use super::{IngestReport, IngestRequest, Inputs, finished, read, work_in, writab
 use crate::engine::{Bank, EngineError};
 use found::{Found, Names};
 use seedbank_algorithms::watch::Watch;
-use seedbank_formats::ingest::{Format, Portions, Pushed};
+use seedbank_formats::ingest::{Format, RecordChunks, RecordSource};
 use seedbank_store::records::{Barred, BatchId, BatchKind};
 use seedbank_store::{StoreError, Writer, tables};
 use traces::{Traces, are_in_rejects, of_lists, of_rejects};
@@ -190,7 +190,10 @@ impl Bank {
             memory: request.memory,
             ..IngestRequest::default()
         };
-        let source = Pushed::of_bank("records".to_owned(), Portions(without.records.into_iter()));
+        let source = RecordSource::of_bank(
+            "records".to_owned(),
+            RecordChunks(without.records.into_iter()),
+        );
         let mut inputs = Inputs {
             sources: &mut [Box::new(source)],
             of_links: 1,

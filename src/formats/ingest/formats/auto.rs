@@ -10,10 +10,10 @@ use super::json_lines::JsonLines;
 use super::sitemap::Tally;
 use super::urls::Urls;
 use super::{heritrix, json_array, nutch, sitemap, warc, wat};
-use crate::ingest::foreign::Foreign;
-use crate::ingest::open::{Input, SeenInput};
+use crate::ingest::open::{DetectedInput, Input};
 use crate::ingest::progress::Progress;
-use crate::ingest::source::{MOST_HELD, Pieces, Source, Sources, Stop, most_held};
+use crate::ingest::sniff::DetectedFormat;
+use crate::ingest::source::{DEFAULT_HELD_BYTES, Pieces, Source, Sources, Stop, max_held_bytes};
 use crate::ingest::{entries, lines};
 use seedbank_algorithms::watch::Watch;
 
@@ -26,7 +26,7 @@ pub(super) fn sources(inputs: &[Input], nofollow: Nofollow) -> Sources {
             nofollow,
             tally: Arc::clone(&tally),
             seen: Arc::default(),
-            most_held: MOST_HELD,
+            max_held_bytes: DEFAULT_HELD_BYTES,
         }) as Box<dyn Source>
     };
     inputs.iter().map(source).collect()
@@ -40,9 +40,9 @@ struct Auto {
     /// How many inputs of the batch are lists of sitemaps.
     tally: Arc<Tally>,
     /// What it is by its first bytes, where it is read as lines.
-    seen: Arc<OnceLock<SeenInput>>,
+    seen: Arc<OnceLock<DetectedInput>>,
     /// How many bytes a table may hold.
-    most_held: usize,
+    max_held_bytes: usize,
 }
 
 impl Source for Auto {
@@ -51,7 +51,7 @@ impl Source for Auto {
     }
 
     fn limit_memory(&mut self, bytes: usize) {
-        self.most_held = most_held(bytes);
+        self.max_held_bytes = max_held_bytes(bytes);
     }
 
     fn prepare(&mut self, _: &dyn Watch) -> Result<Option<u64>, Stop> {
@@ -62,34 +62,38 @@ impl Source for Auto {
         let mut opened = self.input.open(progress)?;
         let is = opened.look_ahead();
         if let Some(table) = Table::of(is, &opened) {
-            return table.pieces(&self.input, opened, self.most_held, progress);
+            return table.pieces(&self.input, opened, self.max_held_bytes, progress);
         }
         let name = self.name();
         let seen = Arc::clone(&self.seen);
         Ok(match is {
-            Some(Foreign::Wat) => {
+            Some(DetectedFormat::Wat) => {
                 let archive = wat::archive(&self.input, self.nofollow);
                 source::pieces(&archive, opened, progress)
             }
-            Some(Foreign::Warc) => {
+            Some(DetectedFormat::Warc) => {
                 let archive = warc::archive(&self.input, self.nofollow);
                 source::pieces(&archive, opened, progress)
             }
-            Some(Foreign::JsonArray | Foreign::JsonSpread) => {
+            Some(DetectedFormat::JsonArray | DetectedFormat::JsonSpread) => {
                 json_array::pieces(name, opened, progress)
             }
-            Some(Foreign::Sitemap | Foreign::SitemapIndex) => {
+            Some(DetectedFormat::Sitemap | DetectedFormat::SitemapIndex) => {
                 sitemap::pieces(name, opened, Arc::clone(&self.tally), progress)
             }
-            Some(Foreign::Urls) => entries::pieces(opened, Urls, seen, progress),
-            Some(Foreign::Cdx | Foreign::Cdxj) => entries::pieces(opened, Cdx, seen, progress),
-            Some(Foreign::CrawlLog) => entries::pieces(opened, heritrix::Pages, seen, progress),
-            Some(Foreign::Nutch(form)) => nutch::pieces(form, opened, seen, progress),
+            Some(DetectedFormat::Urls) => entries::pieces(opened, Urls, seen, progress),
+            Some(DetectedFormat::Cdx | DetectedFormat::Cdxj) => {
+                entries::pieces(opened, Cdx, seen, progress)
+            }
+            Some(DetectedFormat::CrawlLog) => {
+                entries::pieces(opened, heritrix::Pages, seen, progress)
+            }
+            Some(DetectedFormat::Nutch(form)) => nutch::pieces(form, opened, seen, progress),
             _ => lines::pieces(opened, &JsonLines, seen, progress),
         })
     }
 
-    fn seen(&self) -> Option<SeenInput> {
+    fn detected(&self) -> Option<DetectedInput> {
         self.seen.get().cloned()
     }
 }

@@ -16,11 +16,11 @@ use crate::ingest::fetch::{Answer, Fetch, as_crawled, counted};
 use crate::ingest::interner::UrlNumber;
 use crate::ingest::location::foreign_scheme;
 use crate::ingest::open::Input;
-use crate::ingest::reading::Reading;
+use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::record::{Event, PageAttributes, PageRecord};
 use crate::ingest::reject::{Fault, RejectReason};
 use crate::ingest::source::Sources;
-use crate::ingest::summary::PassedOver;
+use crate::ingest::summary::SkipReason;
 use crate::ingest::timestamp::parse_timestamp;
 use seedbank_algorithms::page::AliasBy;
 
@@ -41,18 +41,18 @@ pub(super) struct Pages;
 impl EntryFormat for Pages {
     type Context = ();
 
-    fn read(&self, line: &str, (): &(), reading: &mut Reading) -> Result<Entry, Fault> {
+    fn read(&self, line: &str, (): &(), parser: &mut PieceParser) -> Result<Entry, Fault> {
         let line = log_line(line)?;
         if line.is_prerequisite() {
-            return Ok(Entry::None(PassedOver::Prerequisite));
+            return Ok(Entry::None(SkipReason::Prerequisite));
         }
         if foreign_scheme(line.url).is_some() {
-            return Ok(Entry::None(PassedOver::NoPage));
+            return Ok(Entry::None(SkipReason::NoPage));
         }
         let time = line.time();
         // What it led to has a line of its own, and names the page that led to it.
-        let led = counted(reading, |reading| led(&line, &time, reading))?;
-        let page = page(&line, &time, reading)?;
+        let led = counted(parser, |parser| led(&line, &time, parser))?;
+        let page = page(&line, &time, parser)?;
         Ok(match (led, page) {
             (Some(led), Entry::One(page)) => Entry::Two(led, page),
             (Some(led), _) => Entry::One(led),
@@ -74,7 +74,7 @@ fn log_line(line: &str) -> Result<LogLine<'_>, Fault> {
 fn led(
     line: &LogLine<'_>,
     time: &str,
-    reading: &mut Reading,
+    parser: &mut PieceParser,
 ) -> Result<Option<Event<UrlNumber>>, Fault> {
     let Some(via) = line
         .via
@@ -82,29 +82,29 @@ fn led(
     else {
         return Ok(None);
     };
-    let to = reading.page(line.url)?;
-    let via = reading.page(via)?;
+    let to = parser.page(line.url)?;
+    let via = parser.page(via)?;
     if via == to {
         return Ok(None);
     }
     let mut record = PageRecord::new(via);
     record.alias = Some((to, AliasBy::Redirect));
     let time = parse_timestamp(time);
-    record.fetched = time.ok().map(|time| reading.time(time));
+    record.fetched = time.ok().map(|time| parser.time(time));
     Ok(Some(Event::Record(record)))
 }
 
 /// What a line says of its own page.
-fn page(line: &LogLine<'_>, time: &str, reading: &mut Reading) -> Result<Entry, Fault> {
+fn page(line: &LogLine<'_>, time: &str, parser: &mut PieceParser) -> Result<Entry, Fault> {
     // Statuses of servers have three digits; all others are the crawler's own.
     let status = u16::try_from(line.status)
         .ok()
         .filter(|status| (100..600).contains(status));
     let Some(status) = status else {
-        return Ok(Entry::None(PassedOver::NoStatus));
+        return Ok(Entry::None(SkipReason::NoStatus));
     };
     let Some(answer) = Answer::of(status) else {
-        return Ok(Entry::None(PassedOver::OtherStatus));
+        return Ok(Entry::None(SkipReason::OtherStatus));
     };
     let fetch = Fetch {
         url: line.url,
@@ -114,8 +114,8 @@ fn page(line: &LogLine<'_>, time: &str, reading: &mut Reading) -> Result<Entry, 
         digest: line.digest,
         location: None,
     };
-    counted(reading, |reading| {
-        Ok(match fetch.record(reading)? {
+    counted(parser, |parser| {
+        Ok(match fetch.record(parser)? {
             Ok(mut record) => {
                 if answer == Answer::Crawled {
                     as_crawled(&mut record);
@@ -134,15 +134,15 @@ pub(super) struct ViaLinks;
 impl EntryFormat for ViaLinks {
     type Context = ();
 
-    fn read(&self, line: &str, (): &(), reading: &mut Reading) -> Result<Entry, Fault> {
+    fn read(&self, line: &str, (): &(), parser: &mut PieceParser) -> Result<Entry, Fault> {
         let line = log_line(line)?;
         let is_page = |url: &str| foreign_scheme(url).is_none();
         let via = line.via.filter(|via| is_page(via) && is_page(line.url));
         let Some(via) = via.filter(|_| line.step() == Some('L')) else {
-            return Ok(Entry::None(PassedOver::NoLink));
+            return Ok(Entry::None(SkipReason::NoLink));
         };
-        let from = reading.page(via)?;
-        Ok(Entry::One(match reading.target(from, line.url) {
+        let from = parser.page(via)?;
+        Ok(Entry::One(match parser.target(from, line.url) {
             Some(to) => Event::Outlink { from, to },
             None => Event::Page(PageAttributes::named(from)),
         }))

@@ -10,11 +10,11 @@
 
 use crate::ingest::entries::{Entry, EntryFormat, each};
 use crate::ingest::open::Input;
-use crate::ingest::reading::Reading;
+use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::record::{Event, PageRecord};
 use crate::ingest::reject::{Fault, RejectReason};
 use crate::ingest::source::Sources;
-use crate::ingest::summary::PassedOver;
+use crate::ingest::summary::SkipReason;
 
 /// The sources for lists of URLs.
 pub(super) fn sources(inputs: &[Input]) -> Sources {
@@ -31,7 +31,7 @@ pub(super) struct Urls;
 impl EntryFormat for Urls {
     type Context = ();
 
-    fn read(&self, line: &str, (): &(), reading: &mut Reading) -> Result<Entry, Fault> {
+    fn read(&self, line: &str, (): &(), parser: &mut PieceParser) -> Result<Entry, Fault> {
         if line.contains('\0') {
             return Err(Fault::new(
                 RejectReason::NulByte,
@@ -39,9 +39,9 @@ impl EntryFormat for Urls {
             ));
         }
         let Some(url) = url_of(line) else {
-            return Ok(Entry::None(PassedOver::NoPage));
+            return Ok(Entry::None(SkipReason::NoPage));
         };
-        let page = reading.page(url)?;
+        let page = parser.page(url)?;
         Ok(Entry::One(Event::Record(PageRecord::new(page))))
     }
 }

@@ -25,12 +25,12 @@ use super::head::{self, Head, MAGIC};
 use super::layout::{BEGINNING, BETWEEN, Layout};
 use super::text::Text;
 use crate::ingest::blocks::{MAX_LINE, line_too_long};
-use crate::ingest::foreign::HEAD;
 use crate::ingest::open::{Input, InputError, Opened};
 use crate::ingest::progress::Progress;
 use crate::ingest::reject::{Fault, REJECTED_TEXT, RejectReason};
+use crate::ingest::sniff::HEAD;
 use crate::ingest::source::{PIECE_RECORDS, PIECE_SIZE, Stop};
-use crate::ingest::summary::PassedOver;
+use crate::ingest::summary::SkipReason;
 
 /// The most records with lengths that the file does not have; each costs a look at all that follow.
 const MOST_BEYOND: u32 = 16;
@@ -62,7 +62,7 @@ pub(crate) enum Frame<I> {
     /// One of which something is kept.
     Item(I),
     /// Anything else.
-    Other(PassedOver),
+    Other(SkipReason),
     /// It is refused; the beginning of its text.
     Refused(Fault, Vec<u8>),
 }
@@ -159,7 +159,7 @@ impl<'a, L: Layout> Cutter<'a, L> {
         self.text.have(HEAD);
         let error = match self.text.input.seen(self.text.rest()) {
             Some(seen) if seen.is == L::IS => return Ok(()),
-            Some(seen) => InputError::Foreign(seen),
+            Some(seen) => InputError::NotRecords(seen),
             None => ArchiveError::NoArchive {
                 file: self.text.file.clone(),
             }

@@ -1,8 +1,8 @@
 //! What a format of web archives keeps of its records.
 
 use super::head::Head;
-use crate::ingest::foreign::Foreign;
-use crate::ingest::summary::PassedOver;
+use crate::ingest::sniff::DetectedFormat;
+use crate::ingest::summary::SkipReason;
 
 /// How a format reads the records that are cut from its text.
 pub(crate) trait Layout: Send {
@@ -10,7 +10,7 @@ pub(crate) trait Layout: Send {
     type Item: Send;
 
     /// What the first bytes of a file must say that it is.
-    const IS: Foreign;
+    const IS: DetectedFormat;
 
     /// Whether a line in a block may begin as a record does.
     const HOLDS_RECORDS: bool;
@@ -30,7 +30,7 @@ pub(crate) trait Layout: Send {
         head: &Head<'_>,
         block: &[u8],
         whole: bool,
-    ) -> Result<Self::Item, PassedOver>;
+    ) -> Result<Self::Item, SkipReason>;
 
     /// About how many bytes of memory it takes, with what is read from it.
     fn memory(item: &Self::Item) -> usize;

@@ -1,10 +1,10 @@
 //! What the HTML of a page says of its links.
 
-use crate::ingest::base::Base;
 use crate::ingest::fetch::lead;
 use crate::ingest::interner::UrlNumber;
-use crate::ingest::reading::Reading;
+use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::record::PageRecord;
+use crate::ingest::resolve_url::BaseUrl;
 use crate::ingest::summary::DropReason;
 use seedbank_algorithms::page::AliasBy;
 
@@ -27,14 +27,14 @@ pub enum Nofollow {
 /// The links of a page, added one after another.
 pub(crate) struct PageLinks<'r> {
     page: UrlNumber,
-    base: Option<Base>,
+    base: Option<BaseUrl>,
     nofollow: Nofollow,
     /// Whether the page asks not to follow any of its links.
     asks: bool,
     targets: Vec<UrlNumber>,
     /// How many bytes of URLs may still be made of them.
     room: usize,
-    pub(crate) reading: &'r mut Reading,
+    pub(crate) parser: &'r mut PieceParser,
 }
 
 impl<'r> PageLinks<'r> {
@@ -46,16 +46,16 @@ impl<'r> PageLinks<'r> {
         base: Option<&str>,
         nofollow: Nofollow,
         asks: bool,
-        reading: &'r mut Reading,
+        parser: &'r mut PieceParser,
     ) -> Self {
         Self {
             page,
-            base: Base::of(url, base),
+            base: BaseUrl::new(url, base),
             nofollow,
             asks,
             targets: Vec::new(),
             room: MADE_OF_PAGE + MADE_OF_BYTE.saturating_mul(length),
-            reading,
+            parser,
         }
     }
 
@@ -68,7 +68,7 @@ impl<'r> PageLinks<'r> {
     pub(crate) fn add(&mut self, link: &str, rel: Option<&str>) {
         let asked = || self.asks || has_token(rel, "nofollow");
         if self.nofollow == Nofollow::Drop && asked() {
-            self.reading.summary.dropped(DropReason::Nofollow);
+            self.parser.summary.dropped(DropReason::Nofollow);
             return;
         }
         let absolute = match &mut self.base {
@@ -80,19 +80,19 @@ impl<'r> PageLinks<'r> {
             Ok(url) => match self.room.checked_sub(url.len()) {
                 Some(room) => {
                     self.room = room;
-                    self.targets.extend(self.reading.target(self.page, &url));
+                    self.targets.extend(self.parser.target(self.page, &url));
                 }
-                None => self.reading.summary.dropped(DropReason::TooLong),
+                None => self.parser.summary.dropped(DropReason::TooLong),
             },
-            Err(problem) => self.reading.summary.dropped(DropReason::from(&problem)),
+            Err(problem) => self.parser.summary.dropped(DropReason::from(&problem)),
         }
     }
 
     /// Says them in the page's record, with its canonical URL.
     pub(crate) fn finish(mut self, canonical: Option<&str>, record: &mut PageRecord<UrlNumber>) {
-        let outlinks = self.reading.outlinks(self.targets);
+        let outlinks = self.parser.outlinks(self.targets);
         if let Some(canonical) = canonical {
-            let to = lead(self.page, canonical, self.base.as_mut(), self.reading);
+            let to = lead(self.page, canonical, self.base.as_mut(), self.parser);
             record.alias = to.map(|to| (to, AliasBy::Canonical));
         }
         // An alias has none.

@@ -3,8 +3,8 @@
 use super::frames::{Cutter, Frames};
 use super::layout::Layout;
 use crate::ingest::open::{Input, Opened};
+use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::progress::Progress;
-use crate::ingest::reading::Reading;
 use crate::ingest::source::{Piece, Pieces, Source, Stop};
 use seedbank_algorithms::watch::Watch;
 
@@ -12,7 +12,7 @@ use seedbank_algorithms::watch::Watch;
 const EXPANSION: usize = 2;
 
 /// Reads what is kept of some records.
-pub(crate) type ReadFrames<L> = fn(L, Frames<<L as Layout>::Item>, &mut Reading);
+pub(crate) type ReadFrames<L> = fn(L, Frames<<L as Layout>::Item>, &mut PieceParser);
 
 /// A file of a web archive, plain or compressed.
 #[derive(Clone, Debug)]
@@ -51,7 +51,7 @@ pub(crate) fn pieces<'a, L: Layout + Copy + Sync + 'static>(
             bytes: frames.bytes,
             records: frames.records.len(),
             memory: frames.memory * EXPANSION,
-            read: Box::new(move |reading| read(layout, frames, reading)),
+            read: Box::new(move |parser| read(layout, frames, parser)),
         })
     }))
 }

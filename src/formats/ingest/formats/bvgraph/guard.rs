@@ -7,7 +7,7 @@
 
 use std::panic::resume_unwind;
 
-use crate::ingest::guard::caught;
+use crate::ingest::catch_panic::catch_panic;
 
 /// What does not fit, as text.
 struct Misfit(String);
@@ -21,7 +21,7 @@ pub(super) fn misfit(what: String) -> ! {
 ///
 /// What the step has changed must not be used after an error.
 pub(super) fn guarded<T>(step: impl FnOnce() -> T) -> Result<T, String> {
-    caught(step).map_err(|payload| match payload.downcast() {
+    catch_panic(step).map_err(|payload| match payload.downcast() {
         Ok(misfit) => {
             let Misfit(what) = *misfit;
             what

@@ -29,11 +29,13 @@ use super::nodes::room::{self, Room};
 use crate::ingest::blocks::{MAX_LINE, line_too_long};
 use crate::ingest::interner::UrlNumber;
 use crate::ingest::open::{Input, InputError};
+use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::progress::Progress;
-use crate::ingest::reading::Reading;
 use crate::ingest::record::{Event, PageRecord};
 use crate::ingest::reject::{Fault, Position, RejectReason};
-use crate::ingest::source::{MOST_HELD, Piece, Pieces, Source, Sources, Stop, most_held};
+use crate::ingest::source::{
+    DEFAULT_HELD_BYTES, Piece, Pieces, Source, Sources, Stop, max_held_bytes,
+};
 use crate::ingest::summary::DropReason;
 use error::BvGraphError;
 use header::Header;
@@ -58,7 +60,7 @@ pub(super) fn sources(inputs: &[Input], urls: Option<Input>) -> Sources {
             basename,
             list,
             urls: Arc::new(Urls::Numbered),
-            most_held: MOST_HELD,
+            max_held_bytes: DEFAULT_HELD_BYTES,
         }));
     }
     sources
@@ -74,7 +76,7 @@ struct BvGraph {
     list: Option<Input>,
     urls: Arc<Urls>,
     /// How many bytes the URLs of all nodes may take, and those of one list.
-    most_held: usize,
+    max_held_bytes: usize,
 }
 
 impl Source for BvGraph {
@@ -86,7 +88,7 @@ impl Source for BvGraph {
     }
 
     fn limit_memory(&mut self, bytes: usize) {
-        self.most_held = most_held(bytes);
+        self.max_held_bytes = max_held_bytes(bytes);
     }
 
     /// Reads the list of URLs; refuses one whose length is not the number of the graph's nodes.
@@ -95,7 +97,7 @@ impl Source for BvGraph {
             .map_err(InputError::from)?
             .nodes;
         if let Some(list) = &self.list {
-            let urls = urls::read(list, self.most_held, watch)?;
+            let urls = urls::read(list, self.max_held_bytes, watch)?;
             if urls.len() != nodes {
                 let error = BvGraphError::Urls {
                     file: list.to_string(),
@@ -113,7 +115,7 @@ impl Source for BvGraph {
     }
 
     fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
-        let (urls, most_held) = (Arc::clone(&self.urls), self.most_held);
+        let (urls, max_held_bytes) = (Arc::clone(&self.urls), self.max_held_bytes);
         let pieces = lists::Pieces::open(&self.basename, progress).map_err(InputError::from)?;
         Ok(Box::new(pieces.map(move |coded| {
             let coded = coded?;
@@ -122,38 +124,44 @@ impl Source for BvGraph {
                 bytes: coded.bytes.len() as u64,
                 records: coded.lists,
                 memory: room::memory(&coded.bytes, EXPANSION),
-                read: Box::new(move |reading| read(coded.bytes, 0, urls, most_held, reading)),
+                read: Box::new(move |parser| read(coded.bytes, 0, urls, max_held_bytes, parser)),
             })
         })))
     }
 }
 
 /// Reads the lists from a place on.
-fn read(coded: Vec<u8>, from: usize, urls: Arc<Urls>, most_held: usize, reading: &mut Reading) {
+fn read(
+    coded: Vec<u8>,
+    from: usize,
+    urls: Arc<Urls>,
+    max_held_bytes: usize,
+    parser: &mut PieceParser,
+) {
     let mut cursor = Cursor::of(&urls);
     let mut at = from;
     while let Some(list) = code::first(&coded, at) {
-        if reading.is_full() {
+        if parser.is_full() {
             drop(cursor);
-            reading.go_on_with(move |reading| read(coded, at, urls, most_held, reading));
+            parser.go_on_with(move |parser| read(coded, at, urls, max_held_bytes, parser));
             return;
         }
         at += list.len() + 1;
         let node = Numbers::of(list).next().unwrap_or_default();
-        let said = read_list(list, &mut cursor, most_held, reading);
+        let said = read_list(list, &mut cursor, max_held_bytes, parser);
         let url = match &said {
             Ok(_) => &[],
             Err(_) => cursor.url(node),
         };
-        reading.add(Position::Line(node + 1), said, url);
+        parser.add(Position::Line(node + 1), said, url);
     }
 }
 
 fn read_list(
     list: &[u8],
     urls: &mut Cursor<'_>,
-    most_held: usize,
-    reading: &mut Reading,
+    max_held_bytes: usize,
+    parser: &mut PieceParser,
 ) -> Result<Event<UrlNumber>, Fault> {
     // A line of text may not be longer either: it bounds what a record takes.
     if list.len() > MAX_LINE {
@@ -163,21 +171,21 @@ fn read_list(
     let node = numbers.next().unwrap_or_default();
     let url = std::str::from_utf8(urls.url(node))
         .map_err(|error| Fault::new(RejectReason::InvalidUtf8, error.to_string()))?;
-    let page = reading.page(url)?;
+    let page = parser.page(url)?;
     let mut targets = Vec::new();
-    let mut room = Room::of(list.len(), most_held);
+    let mut room = Room::of(list.len(), max_held_bytes);
     let mut to = 0;
     for gap in numbers {
         to += gap;
         let url = urls.url(to);
         room.take(url)?;
         match std::str::from_utf8(url) {
-            Ok(url) => targets.extend(reading.target(page, url)),
-            Err(_) => reading.summary.dropped(DropReason::Invalid),
+            Ok(url) => targets.extend(parser.target(page, url)),
+            Err(_) => parser.summary.dropped(DropReason::Invalid),
         }
     }
     let mut record = PageRecord::new(page);
-    record.outlinks = Some(reading.outlinks(targets));
+    record.outlinks = Some(parser.outlinks(targets));
     Ok(Event::Record(record))
 }
 

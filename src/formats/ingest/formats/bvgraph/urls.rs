@@ -5,7 +5,7 @@ use crate::ingest::formats::nodes::texts::{self, Texts};
 use crate::ingest::location::MAX_URL;
 use crate::ingest::open::Input;
 use crate::ingest::progress::Progress;
-use crate::ingest::source::{Stop, check_held};
+use crate::ingest::source::{Stop, check_held_bytes};
 use seedbank_algorithms::watch::Watch;
 
 /// Where the URLs of the nodes come from.
@@ -17,8 +17,8 @@ pub(super) enum Urls {
     Listed(Texts),
 }
 
-/// Reads a list of URLs, one a line, which may take `most_held` bytes of memory.
-pub(super) fn read(input: &Input, most_held: usize, watch: &dyn Watch) -> Result<Texts, Stop> {
+/// Reads a list of URLs, one a line, which may take `max_held_bytes` bytes of memory.
+pub(super) fn read(input: &Input, max_held_bytes: usize, watch: &dyn Watch) -> Result<Texts, Stop> {
     watch.stage("urls", input.length()?);
     let progress = Progress::new(watch);
     let mut list = Texts::default();
@@ -33,7 +33,7 @@ pub(super) fn read(input: &Input, most_held: usize, watch: &dyn Watch) -> Result
             line.resize(MAX_URL + 1, b'?');
             list.push(&line);
         }
-        check_held(input, list.memory(), most_held)?;
+        check_held_bytes(input, list.memory(), max_held_bytes)?;
         progress.tell();
     }
     Ok(list)

@@ -1,8 +1,8 @@
 //! Why a Common Crawl web graph is refused.
 
+use crate::display::escape_controls;
 use crate::ingest::blocks::MAX_LINE;
 use crate::ingest::open::InputError;
-use crate::shown::plain;
 
 /// The files of a graph do not fit each other, or are not what they should be.
 #[derive(Debug, thiserror::Error)]
@@ -10,7 +10,7 @@ pub(super) enum CcGraphError {
     /// A line is not the expected vertex.
     #[error(
         "line {line} of {file}: expected vertex {id} as id, tab and reversed host, found `{}`; ids count from 0 over all parts, in the order given",
-        plain(text)
+        escape_controls(text)
     )]
     Vertex {
         /// The list of vertices.
@@ -35,7 +35,7 @@ pub(super) enum CcGraphError {
     /// A line is not an edge.
     #[error(
         "line {line} of {file}: expected an edge as two ids with a tab between them, found `{}`",
-        plain(text)
+        escape_controls(text)
     )]
     Edge {
         /// The list of edges.
@@ -94,7 +94,7 @@ pub(super) enum CcGraphError {
     /// The first line of the ranks does not name their columns.
     #[error(
         "{file} has no ranks: expected tab-separated column names with {position} and {host} on the first line, found `{}`",
-        plain(text)
+        escape_controls(text)
     )]
     Header {
         /// The list of ranks.

@@ -8,7 +8,7 @@ use crate::ingest::reject::{Fault, RejectReason};
 ///
 /// A name that is no host's is refused here where it would otherwise be another page's URL (a port,
 /// a path, an escape, an empty label); the URL's own rules judge the rest.
-pub(super) fn put_url(name: &[u8], url: &mut String) -> Result<(), Fault> {
+pub(super) fn push_url(name: &[u8], url: &mut String) -> Result<(), Fault> {
     let name = std::str::from_utf8(name)
         .map_err(|error| Fault::new(RejectReason::InvalidUtf8, error.to_string()))?;
     let is_foreign = |c: char| c <= ' ' || "/\\:@?#%[]\u{7f}".contains(c);
@@ -58,7 +58,7 @@ mod tests {
 
     fn url(name: &str) -> Option<String> {
         let mut url = String::new();
-        put_url(name.as_bytes(), &mut url).ok().map(|()| url)
+        push_url(name.as_bytes(), &mut url).ok().map(|()| url)
     }
 
     #[test]

@@ -33,16 +33,17 @@ use super::nodes::texts::{self, Cursor};
 use crate::ingest::blocks::{MAX_LINE, line_too_long};
 use crate::ingest::interner::UrlNumber;
 use crate::ingest::open::Input;
+use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::progress::Progress;
-use crate::ingest::reading::Reading;
 use crate::ingest::record::{Attribute, Event, PageRecord};
 use crate::ingest::reject::{Fault, Position};
 use crate::ingest::source::{
-    MOST_HELD, PIECE_RECORDS, Piece, Pieces, Source, Sources, Stop, check_held, most_held,
+    DEFAULT_HELD_BYTES, PIECE_RECORDS, Piece, Pieces, Source, Sources, Stop, check_held_bytes,
+    max_held_bytes,
 };
 use crate::ingest::summary::DropReason;
 use edges::{Coded, Lists};
-use host::put_url;
+use host::push_url;
 use ranks::Ranks;
 use seedbank_algorithms::watch::Watch;
 use vertices::Vertices;
@@ -58,7 +59,7 @@ pub(super) fn sources(edges: &[Input], vertices: Vec<Input>, ranks: Vec<Input>) 
         vertices,
         ranks,
         graph: Arc::default(),
-        most_held: MOST_HELD,
+        max_held_bytes: DEFAULT_HELD_BYTES,
     })]
 }
 
@@ -70,7 +71,7 @@ struct CcGraph {
     ranks: Vec<Input>,
     graph: Arc<Graph>,
     /// How many bytes the names of all vertices may take, and the URLs of one list.
-    most_held: usize,
+    max_held_bytes: usize,
 }
 
 /// What is known of vertices before the first edge is read.
@@ -78,7 +79,7 @@ struct CcGraph {
 struct Graph {
     vertices: Vertices,
     ranks: Ranks,
-    most_held: usize,
+    max_held_bytes: usize,
 }
 
 impl Source for CcGraph {
@@ -90,7 +91,7 @@ impl Source for CcGraph {
     }
 
     fn limit_memory(&mut self, bytes: usize) {
-        self.most_held = most_held(bytes);
+        self.max_held_bytes = max_held_bytes(bytes);
     }
 
     /// Reads the vertices and the ranks.
@@ -99,14 +100,14 @@ impl Source for CcGraph {
         let length = parts::length(&self.edges)?;
         parts::length(&self.vertices)?;
         parts::length(&self.ranks)?;
-        let vertices = vertices::read(&self.vertices, self.most_held, watch)?;
+        let vertices = vertices::read(&self.vertices, self.max_held_bytes, watch)?;
         if let Some(input) = self.ranks.first() {
             let names = &vertices.names;
             // A rank each, and to find names that are not sorted a hash and a number each.
             let of_each = if names.is_sorted() { 4 } else { 20 };
             let all = usize::try_from(names.len()).unwrap_or(usize::MAX);
             let held = all.saturating_mul(of_each).saturating_add(names.memory());
-            check_held(input, held, self.most_held)?;
+            check_held_bytes(input, held, self.max_held_bytes)?;
         }
         let ranks = ranks::read(&self.ranks, &vertices.names, watch)?;
         tracing::debug!(
@@ -117,7 +118,7 @@ impl Source for CcGraph {
         self.graph = Arc::new(Graph {
             vertices,
             ranks,
-            most_held: self.most_held,
+            max_held_bytes: self.max_held_bytes,
         });
         Ok(length)
     }
@@ -136,9 +137,9 @@ fn of_lists<'a>(coded: Coded, graph: Arc<Graph>) -> Piece<'a> {
         bytes: coded.text,
         records: coded.lists,
         memory: room::memory(&coded.bytes, EXPANSION),
-        read: Box::new(move |reading| {
-            reading.summary.blank_lines += coded.blank;
-            read(coded.bytes, 0, graph, reading);
+        read: Box::new(move |parser| {
+            parser.summary.blank_lines += coded.blank;
+            read(coded.bytes, 0, graph, parser);
         }),
     }
 }
@@ -152,8 +153,8 @@ fn beside(graph: &Graph) -> impl Iterator<Item = Piece<'_>> + Send {
         bytes: vertices.bytes + ranks.bytes,
         records: 0,
         memory: 0,
-        read: Box::new(move |reading| {
-            reading.summary.blank_lines += vertices.blank + ranks.blank;
+        read: Box::new(move |parser| {
+            parser.summary.blank_lines += vertices.blank + ranks.blank;
         }),
     })
 }
@@ -164,11 +165,11 @@ fn strays(ranks: &Ranks) -> impl Iterator<Item = Piece<'_>> + Send {
         bytes: 0,
         records: strays.len(),
         memory: size_of_val(strays),
-        read: Box::new(move |reading| {
+        read: Box::new(move |parser| {
             for stray in strays {
-                reading.in_file(stray.file.clone());
+                parser.in_file(stray.file.clone());
                 let at = Position::Line(stray.line);
-                reading.add(at, Err(stray.fault.clone()), &stray.text);
+                parser.add(at, Err(stray.fault.clone()), &stray.text);
             }
         }),
     });
@@ -177,34 +178,34 @@ fn strays(ranks: &Ranks) -> impl Iterator<Item = Piece<'_>> + Send {
         // No event comes of them.
         records: 0,
         memory: 0,
-        read: Box::new(move |reading| {
-            reading.summary.records += count;
-            *reading.summary.rejects.entry(*reason).or_default() += count;
+        read: Box::new(move |parser| {
+            parser.summary.records += count;
+            *parser.summary.rejects.entry(*reason).or_default() += count;
         }),
     });
     listed.chain(counted)
 }
 
 /// Reads the lists from a place on.
-fn read(coded: Vec<u8>, from: usize, graph: Arc<Graph>, reading: &mut Reading) {
+fn read(coded: Vec<u8>, from: usize, graph: Arc<Graph>, parser: &mut PieceParser) {
     let mut names = Names::of(&graph);
     let mut at = from;
     while let Some(list) = code::first(&coded, at) {
-        if reading.is_full() {
+        if parser.is_full() {
             drop(names);
-            reading.go_on_with(move |reading| read(coded, at, graph, reading));
+            parser.go_on_with(move |parser| read(coded, at, graph, parser));
             return;
         }
         at += list.len() + 1;
         let id = Numbers::of(list).next().unwrap_or_default();
-        let said = read_list(list, &mut names, &graph, reading);
+        let said = read_list(list, &mut names, &graph, parser);
         let (file, place) = graph.vertices.place(id);
         let mut name: &[u8] = &[];
         if said.is_err() {
-            reading.in_file(file);
+            parser.in_file(file);
             name = names.own.text(id);
         }
-        reading.add(place, said, name);
+        parser.add(place, said, name);
     }
 }
 
@@ -232,7 +233,7 @@ fn read_list(
     list: &[u8],
     names: &mut Names<'_>,
     graph: &Graph,
-    reading: &mut Reading,
+    parser: &mut PieceParser,
 ) -> Result<Event<UrlNumber>, Fault> {
     // A line of text may not be longer either: it bounds what a record takes.
     if list.len() > MAX_LINE {
@@ -240,21 +241,21 @@ fn read_list(
     }
     let mut numbers = Numbers::of(list);
     let id = numbers.next().unwrap_or_default();
-    put_url(names.own.text(id), &mut names.url)?;
-    let page = reading.page(&names.url)?;
+    push_url(names.own.text(id), &mut names.url)?;
+    let page = parser.page(&names.url)?;
     let mut targets = Vec::new();
-    let mut room = Room::of(list.len(), graph.most_held);
+    let mut room = Room::of(list.len(), graph.max_held_bytes);
     let mut to = 0;
     for gap in numbers {
         to += gap;
         room.take(names.linked.text(to))?;
-        match put_url(names.linked.text(to), &mut names.url) {
-            Ok(()) => targets.extend(reading.target(page, &names.url)),
-            Err(_) => reading.summary.dropped(DropReason::Invalid),
+        match push_url(names.linked.text(to), &mut names.url) {
+            Ok(()) => targets.extend(parser.target(page, &names.url)),
+            Err(_) => parser.summary.dropped(DropReason::Invalid),
         }
     }
     let mut record = PageRecord::new(page);
-    record.outlinks = Some(reading.outlinks(targets));
+    record.outlinks = Some(parser.outlinks(targets));
     if let Some(quality) = graph.ranks.quality(id) {
         record.quality = Attribute::Given(quality);
     }

@@ -11,7 +11,7 @@ use crate::ingest::formats::nodes::texts::{Cursor, Texts};
 use crate::ingest::number::whole_number;
 use crate::ingest::open::{Input, InputError};
 use crate::ingest::progress::Progress;
-use crate::ingest::reject::{Fault, MOST_LISTED, REJECTED_TEXT, RejectReason, beginning};
+use crate::ingest::reject::{Fault, MAX_LISTED_REJECTS, REJECTED_TEXT, RejectReason, beginning};
 use crate::ingest::source::Stop;
 use seedbank_algorithms::watch::Watch;
 
@@ -37,7 +37,7 @@ pub(super) struct Ranks {
     positions: Vec<u32>,
     /// How many rows there are, those that are refused among them.
     rows: u64,
-    /// The first rows that are refused, [`MOST_LISTED`] at the most.
+    /// The first rows that are refused, [`MAX_LISTED_REJECTS`] at the most.
     pub(super) strays: Vec<Stray>,
     /// How many more there are.
     pub(super) more: BTreeMap<RejectReason, u64>,
@@ -55,7 +55,7 @@ impl Ranks {
     }
 
     fn refuse(&mut self, file: &Arc<str>, line: u64, text: &[u8], fault: Fault) {
-        if self.strays.len() as u64 >= MOST_LISTED {
+        if self.strays.len() as u64 >= MAX_LISTED_REJECTS {
             *self.more.entry(fault.reason).or_default() += 1;
             return;
         }

@@ -9,7 +9,7 @@ use crate::ingest::location::MAX_URL;
 use crate::ingest::open::{Input, InputError};
 use crate::ingest::progress::Progress;
 use crate::ingest::reject::{Position, beginning};
-use crate::ingest::source::{Stop, check_held};
+use crate::ingest::source::{Stop, check_held_bytes};
 use seedbank_algorithms::watch::Watch;
 
 /// The names of all vertices, by their ids, and where they stand.
@@ -36,11 +36,11 @@ impl Vertices {
     }
 }
 
-/// Reads the vertices, whose names may take `most_held` bytes of memory; every line must be the vertex
+/// Reads the vertices, whose names may take `max_held_bytes` bytes of memory; every line must be the vertex
 /// that has its turn.
 pub(super) fn read(
     inputs: &[Input],
-    most_held: usize,
+    max_held_bytes: usize,
     watch: &dyn Watch,
 ) -> Result<Vertices, Stop> {
     watch.stage("read hosts", length(inputs)?);
@@ -76,7 +76,7 @@ pub(super) fn read(
         // One byte over the limit is enough to be refused for the length.
         names.push(name.get(..=MAX_URL).unwrap_or(name));
         if let Some(input) = inputs.get(part) {
-            check_held(input, names.memory(), most_held)?;
+            check_held_bytes(input, names.memory(), max_held_bytes)?;
         }
         if id.is_multiple_of(1 << 14) {
             progress.tell();

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::entry::Capture;
+use crate::display::counted;
 use crate::ingest::reject::{Fault, RejectReason};
-use crate::shown::counted;
 
 /// The columns of indexes without a header, which are told by their number: the three layouts that
 /// are written.

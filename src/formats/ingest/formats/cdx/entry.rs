@@ -6,10 +6,10 @@ use crate::ingest::entries::Entry;
 use crate::ingest::fetch::{Answer, Fetch, as_crawled, counted};
 use crate::ingest::formats::json_lines::{Fields, parse_structure};
 use crate::ingest::location::foreign_scheme;
-use crate::ingest::reading::Reading;
+use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::record::Event;
 use crate::ingest::reject::{Fault, RejectReason};
-use crate::ingest::summary::PassedOver;
+use crate::ingest::summary::SkipReason;
 
 /// The fields of JSON that are read; all others say nothing that a record has.
 const FIELDS: [&str; 6] = ["url", "status", "digest", "mime", "redirect", "method"];
@@ -29,7 +29,7 @@ pub(super) struct Capture<'a> {
 }
 
 /// What the JSON of an entry of this time says.
-pub(super) fn of_json(time: &str, json: &str, reading: &mut Reading) -> Result<Entry, Fault> {
+pub(super) fn of_json(time: &str, json: &str, parser: &mut PieceParser) -> Result<Entry, Fault> {
     let fields = parse_structure(json, &FIELDS)?;
     fields.check()?;
     let url = fields
@@ -44,7 +44,7 @@ pub(super) fn of_json(time: &str, json: &str, reading: &mut Reading) -> Result<E
         location: given(fields.text("redirect")?),
         method: fields.text("method")?,
     };
-    capture.said(reading)
+    capture.said(parser)
 }
 
 /// The status, which is a number in some indexes.
@@ -62,11 +62,11 @@ fn given(field: Option<Cow<'_, str>>) -> Option<Cow<'_, str>> {
 
 impl Capture<'_> {
     /// What it says. Of an entry that is refused nothing is counted.
-    pub(super) fn said(&self, reading: &mut Reading) -> Result<Entry, Fault> {
+    pub(super) fn said(&self, parser: &mut PieceParser) -> Result<Entry, Fault> {
         // Answers of name servers, screenshots, notes of a crawler; and what a form led to.
         let is_get = self.method.as_deref().is_none_or(|method| method == "GET");
         if foreign_scheme(&self.url).is_some() || !is_get {
-            return Ok(Entry::None(PassedOver::NoPage));
+            return Ok(Entry::None(SkipReason::NoPage));
         }
         let is_revisit = self.mime.as_deref() == Some("warc/revisit");
         let answer = match self.status.as_deref() {
@@ -81,10 +81,10 @@ impl Capture<'_> {
                     ));
                 }
             },
-            None => return Ok(Entry::None(PassedOver::NoStatus)),
+            None => return Ok(Entry::None(SkipReason::NoStatus)),
         };
         let Some(answer) = answer else {
-            return Ok(Entry::None(PassedOver::OtherStatus));
+            return Ok(Entry::None(SkipReason::OtherStatus));
         };
         let digest = self.digest.as_deref().map(labelled);
         let fetch = Fetch {
@@ -95,8 +95,8 @@ impl Capture<'_> {
             digest: digest.as_deref(),
             location: self.location.as_deref(),
         };
-        counted(reading, |reading| {
-            Ok(match fetch.record(reading)? {
+        counted(parser, |parser| {
+            Ok(match fetch.record(parser)? {
                 Ok(mut record) => {
                     if answer == Answer::Crawled {
                         as_crawled(&mut record);

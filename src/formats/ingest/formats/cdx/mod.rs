@@ -16,10 +16,10 @@ mod entry;
 
 use crate::ingest::entries::{Entry, EntryFormat, each};
 use crate::ingest::open::Input;
-use crate::ingest::reading::Reading;
+use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::reject::Fault;
 use crate::ingest::source::Sources;
-use crate::ingest::summary::PassedOver;
+use crate::ingest::summary::SkipReason;
 use columns::Header;
 
 /// The sources for indexes.
@@ -40,17 +40,15 @@ impl EntryFormat for Cdx {
         }
     }
 
-    fn read(&self, line: &str, header: &Header, reading: &mut Reading) -> Result<Entry, Fault> {
+    fn read(&self, line: &str, header: &Header, parser: &mut PieceParser) -> Result<Entry, Fault> {
         // Headers of CDXJ begin so.
         if line.starts_with('!') || Header::of(line.as_bytes()).is_some() {
-            return Ok(Entry::None(PassedOver::NoPage));
+            return Ok(Entry::None(SkipReason::NoPage));
         }
         let mut parts = line.splitn(3, ' ').skip(1);
         match (parts.next(), parts.next()) {
-            (Some(time), Some(json)) if json.starts_with('{') => {
-                entry::of_json(time, json, reading)
-            }
-            _ => header.entry(line)?.said(reading),
+            (Some(time), Some(json)) if json.starts_with('{') => entry::of_json(time, json, parser),
+            _ => header.entry(line)?.said(parser),
         }
     }
 }

@@ -14,12 +14,12 @@ use arrow_ipc::{BodyCompression, Buffer, Message, root_as_message};
 use super::batch::{self, Batch, wait};
 use super::error::TableError;
 use super::layout::Layout;
-use crate::ingest::foreign::Foreign;
-use crate::ingest::guard::caught;
+use crate::ingest::catch_panic::catch_panic;
 use crate::ingest::open::{Input, InputError, Opened};
 use crate::ingest::progress::Progress;
+use crate::ingest::sniff::DetectedFormat;
 use crate::ingest::source::{
-    MOST_HELD, PIECE_SIZE, Piece, Pieces, Source, Sources, Stop, most_held,
+    DEFAULT_HELD_BYTES, PIECE_SIZE, Piece, Pieces, Source, Sources, Stop, max_held_bytes,
 };
 use seedbank_algorithms::watch::Watch;
 
@@ -55,7 +55,7 @@ pub(super) fn sources(inputs: &[Input]) -> Sources {
     let source = |input: &Input| {
         Box::new(Arrow {
             input: input.clone(),
-            most_held: MOST_HELD,
+            max_held_bytes: DEFAULT_HELD_BYTES,
         }) as Box<dyn Source>
     };
     inputs.iter().map(source).collect()
@@ -66,7 +66,7 @@ pub(super) fn sources(inputs: &[Input]) -> Sources {
 struct Arrow {
     input: Input,
     /// How many bytes a batch and the dictionaries may take.
-    most_held: usize,
+    max_held_bytes: usize,
 }
 
 impl Source for Arrow {
@@ -75,7 +75,7 @@ impl Source for Arrow {
     }
 
     fn limit_memory(&mut self, bytes: usize) {
-        self.most_held = most_held(bytes);
+        self.max_held_bytes = max_held_bytes(bytes);
     }
 
     fn prepare(&mut self, _: &dyn Watch) -> Result<Option<u64>, Stop> {
@@ -86,9 +86,9 @@ impl Source for Arrow {
         let mut opened = self.input.open(progress)?;
         opened.look_ahead();
         if !opened.ahead().starts_with(MAGIC) && !is_stream(opened.ahead()) {
-            let error = match opened.seen(opened.ahead()) {
-                Some(seen) if seen.is.is_certain() && seen.is != Foreign::Arrow => {
-                    InputError::Foreign(seen)
+            let error = match opened.detected(opened.ahead()) {
+                Some(seen) if seen.format.is_certain() && seen.format != DetectedFormat::Arrow => {
+                    InputError::NotRecords(seen)
                 }
                 _ => {
                     let kind = "an Arrow file or stream";
@@ -101,7 +101,7 @@ impl Source for Arrow {
             };
             return Err(error.into());
         }
-        Ok(pieces(self.name(), opened, self.most_held, progress))
+        Ok(pieces(self.name(), opened, self.max_held_bytes, progress))
     }
 }
 
@@ -109,7 +109,7 @@ impl Source for Arrow {
 pub(in crate::ingest) fn pieces<'a>(
     file: String,
     input: Opened,
-    most_held: usize,
+    max_held_bytes: usize,
     progress: &Progress<'a>,
 ) -> Pieces<'a> {
     let is_file = input.ahead().starts_with(MAGIC);
@@ -127,7 +127,7 @@ pub(in crate::ingest) fn pieces<'a>(
         is_ended: false,
         lent: Arc::default(),
         lent_bytes: 0,
-        most_held: most_held as u64,
+        max_held_bytes: max_held_bytes as u64,
     };
     let mut ended = false;
     let mut begun = false;
@@ -179,14 +179,14 @@ struct Stream<'a> {
     /// How many bytes the batches have that such pieces may be of.
     lent_bytes: u64,
     /// How many bytes may be held.
-    most_held: u64,
+    max_held_bytes: u64,
 }
 
 impl Stream<'_> {
     /// The next piece; `None` where the next message is still to be read, and at the end.
     fn next_piece<'p>(&mut self) -> Result<Option<Piece<'p>>, Stop> {
         let Some(batch) = self.batches.front_mut() else {
-            if self.lent_bytes > self.most_held / LENT_SHARE {
+            if self.lent_bytes > self.max_held_bytes / LENT_SHARE {
                 if Arc::strong_count(&self.lent) > 1 {
                     return Ok(Some(wait()));
                 }
@@ -195,7 +195,7 @@ impl Stream<'_> {
             self.next_message()?;
             return Ok(None);
         };
-        let piece = caught(|| batch.next());
+        let piece = catch_panic(|| batch.next());
         let piece =
             piece.map_err(|_| self.damaged("its bytes are not valid columns".to_owned()))?;
         if piece.is_none() {
@@ -239,7 +239,7 @@ impl Stream<'_> {
         let mut buffer = bytes.into();
         let mut batches = Vec::new();
         let decoder = &mut self.decoder;
-        let done = caught(|| {
+        let done = catch_panic(|| {
             loop {
                 match decoder.decode(&mut buffer)? {
                     Some(batch) => batches.push(batch),
@@ -317,7 +317,7 @@ impl Stream<'_> {
         let dictionaries = self.dictionaries.values();
         let held = dictionaries.fold(self.lent_bytes, |all, size| all.saturating_add(*size));
         let size = held.saturating_add(size);
-        if size <= self.most_held {
+        if size <= self.max_held_bytes {
             return Ok(());
         }
         let error = InputError::Held {
@@ -326,7 +326,7 @@ impl Stream<'_> {
                 "{what} after row {} that expands to {size} bytes",
                 self.rows
             ),
-            most: usize::try_from(self.most_held).unwrap_or(usize::MAX),
+            most: usize::try_from(self.max_held_bytes).unwrap_or(usize::MAX),
         };
         Err(error.into())
     }

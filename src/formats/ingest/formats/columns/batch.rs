@@ -9,7 +9,7 @@ use super::arrays::{Cell, Size, cell, size, wanted};
 use super::error::TableError;
 use super::layout::Layout;
 use super::row::{Row, Rows, Value, wrong_type};
-use crate::ingest::reading::Reading;
+use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::reject::{Fault, Position};
 use crate::ingest::source::{PIECE_RECORDS, PIECE_SIZE, Piece};
 
@@ -94,8 +94,8 @@ impl Batch {
             bytes: bytes as u64,
             records,
             memory: bytes.saturating_mul(EXPANSION),
-            read: Box::new(move |reading| {
-                read(&columns, records, (&layout, first), reading);
+            read: Box::new(move |parser| {
+                read(&columns, records, (&layout, first), parser);
                 drop((columns, lent));
             }),
         })
@@ -116,7 +116,7 @@ fn read(
     columns: &[Option<ArrayRef>],
     rows: usize,
     (layout, first): (&Layout, u64),
-    reading: &mut Reading,
+    parser: &mut PieceParser,
 ) {
     let columns = layout.fields.iter().zip(columns);
     let columns = columns.map(|((field, _), column)| cell(field, column.as_ref()?.as_ref()));
@@ -128,9 +128,9 @@ fn read(
             cells: &cells,
             row,
         };
-        read.read(&arrays, Position::Record(number), None, reading);
+        read.read(&arrays, Position::Record(number), None, parser);
     }
-    read.finish(reading);
+    read.finish(parser);
 }
 
 /// A row of a batch.

@@ -22,13 +22,13 @@ const HEAD: usize = 64;
 /// How many columns a schema may have, whatever is read of them.
 const MOST_COLUMNS: u64 = 10_000;
 
-/// Refuses a footer of more bytes than `most_held` leaves for it, or with too many columns. What is no
+/// Refuses a footer of more bytes than `max_held_bytes` leaves for it, or with too many columns. What is no
 /// footer is left to the decoder.
 pub(super) fn check(
     file: &str,
     on_disk: &mut File,
     length: u64,
-    most_held: usize,
+    max_held_bytes: usize,
 ) -> Result<(), Stop> {
     let mut tail = [0; TAIL];
     let Ok(bytes) = read_before(on_disk, length, TAIL as u64, &mut tail) else {
@@ -42,7 +42,7 @@ pub(super) fn check(
         let file = file.to_owned();
         Err(Stop::from(InputError::Held { file, what, most }))
     };
-    let most = most_held / EXPANSION;
+    let most = max_held_bytes / EXPANSION;
     if u64::from(footer) > most as u64 {
         return refuse(format!("a footer of {footer} bytes"), most);
     }

@@ -41,9 +41,9 @@ mod thrift;
 #[cfg(not(feature = "parquet"))]
 mod unbuilt;
 
-use crate::ingest::foreign::Foreign;
 use crate::ingest::open::{Input, Opened};
 use crate::ingest::progress::Progress;
+use crate::ingest::sniff::DetectedFormat;
 use crate::ingest::source::{Pieces, Sources, Stop};
 use text::Delimited;
 
@@ -92,33 +92,34 @@ pub(super) enum Table {
 
 impl Table {
     /// `None` where it is none for certain.
-    pub(super) fn of(is: Option<Foreign>, opened: &Opened) -> Option<Self> {
+    pub(super) fn of(is: Option<DetectedFormat>, opened: &Opened) -> Option<Self> {
         match is {
-            Some(Foreign::Parquet) => Some(Self::Parquet),
-            Some(Foreign::Arrow) => Some(Self::Arrow),
-            None | Some(Foreign::Tabs | Foreign::Commas | Foreign::Semicolons) => {
+            Some(DetectedFormat::Parquet) => Some(Self::Parquet),
+            Some(DetectedFormat::Arrow) => Some(Self::Arrow),
+            None
+            | Some(DetectedFormat::Tabs | DetectedFormat::Commas | DetectedFormat::Semicolons) => {
                 text::is_table(opened.ahead()).then_some(Self::Text)
             }
             Some(_) => None,
         }
     }
 
-    /// The pieces of the open input, of which `most_held` bytes may be held.
+    /// The pieces of the open input, of which `max_held_bytes` bytes may be held.
     pub(super) fn pieces<'a>(
         self,
         input: &Input,
         opened: Opened,
-        most_held: usize,
+        max_held_bytes: usize,
         progress: &Progress<'a>,
     ) -> Result<Pieces<'a>, Stop> {
         match self {
             #[cfg(feature = "parquet")]
-            Self::Parquet => parquet::pieces(input, opened, most_held, progress),
+            Self::Parquet => parquet::pieces(input, opened, max_held_bytes, progress),
             #[cfg(feature = "parquet")]
             Self::Arrow => Ok(arrow::pieces(
                 input.to_string(),
                 opened,
-                most_held,
+                max_held_bytes,
                 progress,
             )),
             #[cfg(not(feature = "parquet"))]

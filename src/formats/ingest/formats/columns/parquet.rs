@@ -18,11 +18,13 @@ use super::error::TableError;
 use super::footer;
 use super::layout::Layout;
 use super::pages::{Chunk, Pages};
-use crate::ingest::foreign::Foreign;
-use crate::ingest::guard::caught;
+use crate::ingest::catch_panic::catch_panic;
 use crate::ingest::open::{Input, InputError, Opened};
 use crate::ingest::progress::Progress;
-use crate::ingest::source::{MOST_HELD, Piece, Pieces, Source, Sources, Stop, most_held};
+use crate::ingest::sniff::DetectedFormat;
+use crate::ingest::source::{
+    DEFAULT_HELD_BYTES, Piece, Pieces, Source, Sources, Stop, max_held_bytes,
+};
 use seedbank_algorithms::watch::Watch;
 
 const KIND: &str = "Parquet";
@@ -42,7 +44,7 @@ pub(super) fn sources(inputs: &[Input]) -> Sources {
     let source = |input: &Input| {
         Box::new(Parquet {
             input: input.clone(),
-            most_held: MOST_HELD,
+            max_held_bytes: DEFAULT_HELD_BYTES,
         }) as Box<dyn Source>
     };
     inputs.iter().map(source).collect()
@@ -53,7 +55,7 @@ pub(super) fn sources(inputs: &[Input]) -> Sources {
 struct Parquet {
     input: Input,
     /// How many bytes its footer and its pages may take.
-    most_held: usize,
+    max_held_bytes: usize,
 }
 
 impl Source for Parquet {
@@ -62,7 +64,7 @@ impl Source for Parquet {
     }
 
     fn limit_memory(&mut self, bytes: usize) {
-        self.most_held = most_held(bytes);
+        self.max_held_bytes = max_held_bytes(bytes);
     }
 
     fn prepare(&mut self, _: &dyn Watch) -> Result<Option<u64>, Stop> {
@@ -71,9 +73,9 @@ impl Source for Parquet {
 
     fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
         let mut opened = self.input.open(progress)?;
-        if opened.look_ahead() != Some(Foreign::Parquet) {
-            let error = match opened.seen(opened.ahead()) {
-                Some(seen) if seen.is.is_certain() => InputError::Foreign(seen),
+        if opened.look_ahead() != Some(DetectedFormat::Parquet) {
+            let error = match opened.detected(opened.ahead()) {
+                Some(seen) if seen.format.is_certain() => InputError::NotRecords(seen),
                 _ => TableError::OtherKind {
                     file: self.name(),
                     kind: "a Parquet file",
@@ -82,7 +84,7 @@ impl Source for Parquet {
             };
             return Err(error.into());
         }
-        pieces(&self.input, opened, self.most_held, progress)
+        pieces(&self.input, opened, self.max_held_bytes, progress)
     }
 }
 
@@ -90,7 +92,7 @@ impl Source for Parquet {
 pub(in crate::ingest) fn pieces<'a>(
     input: &Input,
     opened: Opened,
-    most_held: usize,
+    max_held_bytes: usize,
     progress: &Progress<'a>,
 ) -> Result<Pieces<'a>, Stop> {
     let file = input.to_string();
@@ -107,7 +109,7 @@ pub(in crate::ingest) fn pieces<'a>(
         .metadata()
         .map_err(|source| open_error(input, source))?
         .len();
-    let mut table = Table::open(file, on_disk, length, most_held)?;
+    let mut table = Table::open(file, on_disk, length, max_held_bytes)?;
     let progress = progress.clone();
     // What was looked at, or all of standard input, is counted already.
     table.told = if is_spooled { length } else { read.min(length) };
@@ -193,17 +195,27 @@ struct Table {
     told: u64,
     /// Shared with the pieces that are not yet read, which point into pages.
     lent: Arc<()>,
-    most_held: usize,
+    max_held_bytes: usize,
 }
 
 impl Table {
-    fn open(file: String, mut on_disk: File, length: u64, most_held: usize) -> Result<Self, Stop> {
-        footer::check(&file, &mut on_disk, length, most_held)?;
-        let pages = Pages::new(on_disk, length, most_held as u64);
-        Ok(Self::of(file, pages, length, most_held).map_err(InputError::from)?)
+    fn open(
+        file: String,
+        mut on_disk: File,
+        length: u64,
+        max_held_bytes: usize,
+    ) -> Result<Self, Stop> {
+        footer::check(&file, &mut on_disk, length, max_held_bytes)?;
+        let pages = Pages::new(on_disk, length, max_held_bytes as u64);
+        Ok(Self::of(file, pages, length, max_held_bytes).map_err(InputError::from)?)
     }
 
-    fn of(file: String, pages: Pages, length: u64, most_held: usize) -> Result<Self, TableError> {
+    fn of(
+        file: String,
+        pages: Pages,
+        length: u64,
+        max_held_bytes: usize,
+    ) -> Result<Self, TableError> {
         let damaged = |problem: String| damaged(&file, 0, problem);
         // What the writer kept of Arrow's types is not looked at: those of Parquet say enough.
         let options = || {
@@ -267,7 +279,7 @@ impl Table {
             all_rows,
             told: 0,
             lent: Arc::default(),
-            most_held,
+            max_held_bytes,
         })
     }
 
@@ -292,7 +304,7 @@ impl Table {
         let error = InputError::Held {
             file: self.file.clone(),
             what: format!("larger pages after row {}", self.rows),
-            most: self.most_held,
+            most: self.max_held_bytes,
         };
         error.into()
     }
@@ -402,7 +414,7 @@ fn damaged(file: &str, rows: u64, problem: String) -> TableError {
 
 /// Runs a step of the decoder, which panics at some damages.
 fn guarded<T, E: ToString>(step: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
-    match caught(step) {
+    match catch_panic(step) {
         Ok(done) => done.map_err(|error| error.to_string()),
         Err(_) => Err("its bytes are not valid columns".to_owned()),
     }

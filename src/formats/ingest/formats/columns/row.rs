@@ -14,10 +14,10 @@ use crate::ingest::fetch::{Answer, Fetch, as_crawled, counted};
 use crate::ingest::formats::json_lines::JsonLines;
 use crate::ingest::interner::UrlNumber;
 use crate::ingest::lines::read_line;
-use crate::ingest::reading::Reading;
+use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::record::Event;
 use crate::ingest::reject::{Fault, Position, RejectReason};
-use crate::ingest::summary::PassedOver;
+use crate::ingest::summary::SkipReason;
 use crate::ingest::timestamp::parse_timestamp;
 
 /// What a cell holds.
@@ -75,9 +75,9 @@ impl<'a> Rows<'a> {
     }
 
     /// Counts the columns that no record has, of all rows that were read.
-    pub(super) fn finish(self, reading: &mut Reading) {
+    pub(super) fn finish(self, parser: &mut PieceParser) {
         for name in &self.layout.unknown {
-            reading.summary.unknown_fields.count_times(name, self.read);
+            parser.summary.unknown_fields.count_times(name, self.read);
         }
     }
 
@@ -87,20 +87,20 @@ impl<'a> Rows<'a> {
         row: &dyn Row<'_>,
         at: Position,
         text: Option<&[u8]>,
-        reading: &mut Reading,
+        parser: &mut PieceParser,
     ) {
         self.line.clear();
         let written = write_line(self.layout, row, &mut self.line);
         let said = written.and_then(|()| match self.layout.kind {
-            RowKind::Record => read_line(&JsonLines, self.line.as_bytes(), reading).map(Ok),
-            RowKind::Capture => capture(self.layout, row, reading),
+            RowKind::Record => read_line(&JsonLines, self.line.as_bytes(), parser).map(Ok),
+            RowKind::Capture => capture(self.layout, row, parser),
         });
         self.read += 1;
         let text = text.unwrap_or(self.line.as_bytes());
         match said {
-            Ok(Ok(event)) => reading.add(at, Ok(event), text),
-            Ok(Err(reason)) => reading.pass_over(reason),
-            Err(fault) => reading.add(at, Err(fault), text),
+            Ok(Ok(event)) => parser.add(at, Ok(event), text),
+            Ok(Err(reason)) => parser.skip_record(reason),
+            Err(fault) => parser.add(at, Err(fault), text),
         }
     }
 }
@@ -202,8 +202,8 @@ fn write_text(text: &str, line: &mut String) {
 fn capture(
     layout: &Layout,
     row: &dyn Row<'_>,
-    reading: &mut Reading,
-) -> Result<Result<Event<UrlNumber>, PassedOver>, Fault> {
+    parser: &mut PieceParser,
+) -> Result<Result<Event<UrlNumber>, SkipReason>, Fault> {
     let text = |field: &'static str| {
         let column = layout.fields.iter().find(|(name, _)| *name == field);
         let value = match column {
@@ -217,13 +217,13 @@ fn capture(
         }
     };
     let Some(status) = text("fetch_status")? else {
-        return Ok(Err(PassedOver::NoStatus));
+        return Ok(Err(SkipReason::NoStatus));
     };
     let status: u16 = status
         .parse()
         .map_err(|_| wrong_type("fetch_status", "a status"))?;
     let Some(answer) = Answer::of(status) else {
-        return Ok(Err(PassedOver::OtherStatus));
+        return Ok(Err(SkipReason::OtherStatus));
     };
     let url = text("url")?
         .ok_or_else(|| Fault::new(RejectReason::MissingUrl, "a row must have a url"))?;
@@ -238,7 +238,7 @@ fn capture(
         digest: digest.as_deref(),
         location: location.as_deref(),
     };
-    let record = counted(reading, |reading| fetch.record(reading))?;
+    let record = counted(parser, |parser| fetch.record(parser))?;
     Ok(record.map(|mut record| {
         if answer == Answer::Crawled {
             as_crawled(&mut record);

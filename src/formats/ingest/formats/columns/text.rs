@@ -8,11 +8,11 @@ use super::layout::Layout;
 use super::records::{Cutter, Item, Records};
 use super::row::{Link, Row, Rows, Value};
 use crate::ingest::decimal::decimal;
-use crate::ingest::foreign::Foreign;
 use crate::ingest::open::{Input, InputError, Opened};
+use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::progress::Progress;
-use crate::ingest::reading::Reading;
 use crate::ingest::reject::{Fault, Position, RejectReason};
+use crate::ingest::sniff::DetectedFormat;
 use crate::ingest::source::{Piece, Pieces, Source, Sources, Stop};
 use seedbank_algorithms::watch::Watch;
 
@@ -125,10 +125,10 @@ impl Source for Table {
 
     fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
         let mut opened = self.input.open(progress)?;
-        if opened.look_ahead().is_some_and(Foreign::is_certain)
-            && let Some(seen) = opened.seen(opened.ahead())
+        if opened.look_ahead().is_some_and(DetectedFormat::is_certain)
+            && let Some(seen) = opened.detected(opened.ahead())
         {
-            return Err(InputError::Foreign(seen).into());
+            return Err(InputError::NotRecords(seen).into());
         }
         pieces(&self.name(), opened, self.delimited, progress)
     }
@@ -152,9 +152,9 @@ pub(in crate::ingest) fn pieces<'a>(
             bytes: records.bytes,
             records: records.items.len(),
             memory: records.text.len() * EXPANSION,
-            read: Box::new(move |reading| {
+            read: Box::new(move |parser| {
                 let (layout, columns) = &*shape;
-                read(&records, layout, *columns, between, reading);
+                read(&records, layout, *columns, between, parser);
             }),
         })
     })))
@@ -217,7 +217,7 @@ fn read(
     layout: &Layout,
     columns: usize,
     delimiter: &[u8],
-    reading: &mut Reading,
+    parser: &mut PieceParser,
 ) {
     // The reader takes a byte order mark away where it begins, which is within the text here: so it
     // begins with a row of its own.
@@ -229,8 +229,8 @@ fn read(
     for (line, item) in &records.items {
         let at = Position::Line(*line);
         match item {
-            Item::Blank => reading.summary.blank_lines += 1,
-            Item::Refused(fault, head) => reading.add(at, Err(fault.clone()), head),
+            Item::Blank => parser.summary.blank_lines += 1,
+            Item::Refused(fault, head) => parser.add(at, Err(fault.clone()), head),
             Item::Row(place) => {
                 let text = records.text.get(place.clone()).unwrap_or_default();
                 // Reading from memory cannot fail, and rows may have any number of cells.
@@ -238,18 +238,18 @@ fn read(
                 let begins = record.position().map(csv::Position::byte);
                 if !is_there || begins != Some((FIRST_ROW.len() + place.start) as u64) {
                     let fault = Fault::new(RejectReason::Quotes, "its quotes do not match");
-                    reading.add(at, Err(fault), text);
+                    parser.add(at, Err(fault), text);
                 } else if record.len() != columns {
                     let detail = format!("{} cells; the header has {columns}", record.len());
                     let fault = Fault::new(RejectReason::Columns, detail);
-                    reading.add(at, Err(fault), text);
+                    parser.add(at, Err(fault), text);
                 } else {
-                    rows.read(&Cells(&record), at, Some(text), reading);
+                    rows.read(&Cells(&record), at, Some(text), parser);
                 }
             }
         }
     }
-    rows.finish(reading);
+    rows.finish(parser);
 }
 
 /// A row of a text.

@@ -5,10 +5,10 @@ use std::ops::Range;
 use super::error::JsonError;
 use super::value::{End, Value};
 use crate::ingest::blocks::{MAX_LINE, line_ends};
-use crate::ingest::foreign::{Foreign, HEAD};
 use crate::ingest::open::{InputError, Opened};
 use crate::ingest::progress::Progress;
 use crate::ingest::reject::REJECTED_TEXT;
+use crate::ingest::sniff::{DetectedFormat, HEAD};
 use crate::ingest::source::{PIECE_RECORDS, PIECE_SIZE, Stop};
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -125,15 +125,17 @@ impl<'a> Cutter<'a> {
         let head = self.text.get(..HEAD).unwrap_or(&self.text);
         let head = head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(head);
         let is_json = matches!(head.trim_ascii_start().first(), None | Some(b'[' | b'{'));
-        match self.input.seen(head) {
+        match self.input.detected(head) {
             _ if head.is_empty() => Ok(()),
             Some(seen)
                 if !matches!(
-                    seen.is,
-                    Foreign::JsonArray | Foreign::JsonSpread | Foreign::JsonLines
-                ) && (seen.is.is_certain() || !is_json) =>
+                    seen.format,
+                    DetectedFormat::JsonArray
+                        | DetectedFormat::JsonSpread
+                        | DetectedFormat::JsonLines
+                ) && (seen.format.is_certain() || !is_json) =>
             {
-                Err(InputError::Foreign(seen))
+                Err(InputError::NotRecords(seen))
             }
             _ if !is_json => Err(JsonError::NoJson {
                 file: self.file.clone(),

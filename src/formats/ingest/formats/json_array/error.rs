@@ -1,7 +1,7 @@
 //! What refuses a file of JSON as a whole.
 
+use crate::display::counted;
 use crate::ingest::open::InputError;
-use crate::shown::counted;
 
 /// Why no more records can be told apart.
 #[derive(Debug, thiserror::Error)]

@@ -22,8 +22,8 @@ use crate::ingest::entries::utf_8;
 use crate::ingest::formats::json_lines::JsonLines;
 use crate::ingest::lines::LineFormat;
 use crate::ingest::open::{Input, Opened};
+use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::progress::Progress;
-use crate::ingest::reading::Reading;
 use crate::ingest::reject::Position;
 use crate::ingest::source::{Piece, Pieces, Source, Sources, Stop};
 use cutter::{Cutter, Records};
@@ -66,20 +66,20 @@ pub(super) fn pieces<'a>(file: String, input: Opened, progress: &Progress<'a>) -
             bytes: records.bytes,
             records: records.places.len(),
             memory: records.text.len().max(LEAST),
-            read: Box::new(move |reading| read(&records, reading)),
+            read: Box::new(move |parser| read(&records, parser)),
         })
     }))
 }
 
-fn read(records: &Records, reading: &mut Reading) {
+fn read(records: &Records, parser: &mut PieceParser) {
     for (number, place) in (records.first..).zip(&records.places) {
         let at = Position::Record(number);
         let text = records.text.get(place.text.clone()).unwrap_or_default();
         let said = if place.is_whole {
-            utf_8(text).and_then(|text| JsonLines.read(text, reading))
+            utf_8(text).and_then(|text| JsonLines.read(text, parser))
         } else {
             Err(line_too_long(place.bytes))
         };
-        reading.add(at, said, text);
+        parser.add(at, said, text);
     }
 }

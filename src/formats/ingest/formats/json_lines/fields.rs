@@ -117,7 +117,7 @@ impl<'a, const N: usize> Fields<'a, N> {
     ) -> Result<Attribute<T>, Fault> {
         match self.given(name) {
             None => Ok(Attribute::Absent),
-            Some("null") => Ok(Attribute::TakenAway),
+            Some("null") => Ok(Attribute::Removed),
             Some(raw) => read(raw, name).map(Attribute::Given),
         }
     }

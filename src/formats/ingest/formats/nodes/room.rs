@@ -30,10 +30,10 @@ pub(in crate::ingest) struct Room {
 }
 
 impl Room {
-    /// The room for a coded list of so many bytes, where no list may take more than `most_held`.
-    pub(in crate::ingest) fn of(list: usize, most_held: usize) -> Self {
+    /// The room for a coded list of so many bytes, where no list may take more than `max_held_bytes`.
+    pub(in crate::ingest) fn of(list: usize, max_held_bytes: usize) -> Self {
         let most = OF_BYTE.saturating_mul(list).saturating_add(OF_LIST);
-        let most = most.min(most_held);
+        let most = most.min(max_held_bytes);
         Self { left: most, most }
     }
 

@@ -14,10 +14,10 @@
 use super::date::java_date;
 use crate::ingest::entries::Entry;
 use crate::ingest::fetch::{Answer, Fetch, as_crawled, counted};
-use crate::ingest::reading::Reading;
+use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::record::{Event, PageRecord};
 use crate::ingest::reject::{Fault, RejectReason};
-use crate::ingest::summary::PassedOver;
+use crate::ingest::summary::SkipReason;
 use crate::ingest::timestamp::Timestamp;
 
 const MICROS: i64 = 1_000_000;
@@ -39,7 +39,7 @@ pub(super) struct Datum<'a> {
 
 impl Datum<'_> {
     /// What it says. Of one that is refused nothing is counted.
-    pub(super) fn said(&self, reading: &mut Reading) -> Result<Entry, Fault> {
+    pub(super) fn said(&self, parser: &mut PieceParser) -> Result<Entry, Fault> {
         let status = self
             .status
             .ok_or_else(|| Fault::new(RejectReason::MissingType, "a page must have a status"))?;
@@ -47,9 +47,9 @@ impl Datum<'_> {
             "db_fetched" | "db_notmodified" | "db_duplicate" | "db_parse_failed" => Answer::Crawled,
             "db_redir_perm" | "db_redir_temp" => Answer::Leads,
             "db_gone" if self.is_gone() => Answer::Gone,
-            "db_gone" => return Ok(Entry::None(PassedOver::OtherStatus)),
+            "db_gone" => return Ok(Entry::None(SkipReason::OtherStatus)),
             "db_unfetched" | "db_orphan" => {
-                let page = reading.page(self.url)?;
+                let page = parser.page(self.url)?;
                 return Ok(Entry::One(Event::Record(PageRecord::new(page))));
             }
             other => {
@@ -70,10 +70,10 @@ impl Datum<'_> {
             location: self.target(),
         };
         let time = self.fetched()?;
-        counted(reading, |reading| {
-            Ok(match fetch.record(reading)? {
+        counted(parser, |parser| {
+            Ok(match fetch.record(parser)? {
                 Ok(mut record) => {
-                    record.fetched = time.map(|time| reading.time(time));
+                    record.fetched = time.map(|time| parser.time(time));
                     if answer == Answer::Crawled {
                         as_crawled(&mut record);
                     }

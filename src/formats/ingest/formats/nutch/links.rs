@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use crate::ingest::blocks::MAX_LINE;
-use crate::ingest::crawlers::{FROM, INLINKS};
+use crate::ingest::crawler_output::{FROM, INLINKS};
 use crate::ingest::entries::{Entry, EntryFormat};
-use crate::ingest::reading::Reading;
+use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::record::{Event, PageAttributes};
 use crate::ingest::reject::{Fault, RejectReason};
-use crate::ingest::summary::PassedOver;
+use crate::ingest::summary::SkipReason;
 
 /// A line of the dump: a page, or one that links to the last page that was named.
 #[derive(Clone, Copy, Debug)]
@@ -31,10 +31,10 @@ impl EntryFormat for Links {
         &self,
         line: &str,
         to: &Option<Arc<str>>,
-        reading: &mut Reading,
+        parser: &mut PieceParser,
     ) -> Result<Entry, Fault> {
         if page_of(line).is_some() {
-            return Ok(Entry::None(PassedOver::NoPage));
+            return Ok(Entry::None(SkipReason::NoPage));
         }
         let wrong = |said| Err(Fault::new(RejectReason::Columns, said));
         let Some(rest) = line.strip_prefix(FROM) else {
@@ -44,8 +44,8 @@ impl EntryFormat for Links {
             return wrong("no page was named to which this one links");
         };
         let from = rest.split_once(' ').map_or(rest, |(from, _)| from);
-        let from = reading.page(from)?;
-        Ok(Entry::One(match reading.target(from, to) {
+        let from = parser.page(from)?;
+        Ok(Entry::One(match parser.target(from, to) {
             Some(to) => Event::Outlink { from, to },
             None => Event::Page(PageAttributes::named(from)),
         }))

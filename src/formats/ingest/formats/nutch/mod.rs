@@ -23,11 +23,11 @@ mod text;
 
 use std::sync::{Arc, OnceLock};
 
-use crate::ingest::crawlers::NutchDump;
+use crate::ingest::crawler_output::NutchDump;
 use crate::ingest::entries;
-use crate::ingest::foreign::Foreign;
-use crate::ingest::open::{Input, InputError, Opened, SeenInput};
+use crate::ingest::open::{DetectedInput, Input, InputError, Opened};
 use crate::ingest::progress::Progress;
+use crate::ingest::sniff::DetectedFormat;
 use crate::ingest::source::{Pieces, Source, Sources, Stop};
 use seedbank_algorithms::watch::Watch;
 
@@ -46,7 +46,7 @@ pub(super) fn sources(inputs: &[Input]) -> Sources {
 #[derive(Clone, Debug)]
 struct Dump {
     input: Input,
-    seen: Arc<OnceLock<SeenInput>>,
+    seen: Arc<OnceLock<DetectedInput>>,
 }
 
 impl Source for Dump {
@@ -61,22 +61,22 @@ impl Source for Dump {
     fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
         let mut opened = self.input.open(progress)?;
         let dump = match opened.look_ahead() {
-            Some(Foreign::Nutch(dump)) => dump,
+            Some(DetectedFormat::Nutch(dump)) => dump,
             // An empty part of a dump, or one that is refused line by line.
             None => NutchDump::Text,
-            Some(is) => {
-                let seen = SeenInput {
+            Some(format) => {
+                let seen = DetectedInput {
                     file: self.name(),
-                    is,
+                    format,
                     compression: opened.compression(),
                 };
-                return Err(InputError::Foreign(seen).into());
+                return Err(InputError::NotRecords(seen).into());
             }
         };
         Ok(pieces(dump, opened, Arc::clone(&self.seen), progress))
     }
 
-    fn seen(&self) -> Option<SeenInput> {
+    fn detected(&self) -> Option<DetectedInput> {
         self.seen.get().cloned()
     }
 }
@@ -85,7 +85,7 @@ impl Source for Dump {
 pub(super) fn pieces<'a>(
     dump: NutchDump,
     input: Opened,
-    seen: Arc<OnceLock<SeenInput>>,
+    seen: Arc<OnceLock<DetectedInput>>,
     progress: &Progress<'a>,
 ) -> Pieces<'a> {
     match dump {

@@ -1,7 +1,7 @@
 //! What refuses a sitemap as a whole.
 
+use crate::display::counted;
 use crate::ingest::open::InputError;
-use crate::shown::counted;
 
 /// Why nothing more of it can be read.
 #[derive(Debug, thiserror::Error)]

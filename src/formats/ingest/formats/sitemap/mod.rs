@@ -21,14 +21,14 @@ mod xml;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use crate::ingest::foreign::Foreign;
-use crate::ingest::open::{Input, InputError, Opened, SeenInput};
+use crate::ingest::open::{DetectedInput, Input, InputError, Opened};
+use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::progress::Progress;
-use crate::ingest::reading::Reading;
 use crate::ingest::record::{Event, PageRecord};
 use crate::ingest::reject::{Fault, Position, RejectReason};
+use crate::ingest::sniff::DetectedFormat;
 use crate::ingest::source::{PIECE_RECORDS, PIECE_SIZE, Piece, Pieces, Source, Sources, Stop};
-use crate::ingest::summary::PassedOver;
+use crate::ingest::summary::SkipReason;
 use bytes::Bytes;
 use error::SitemapError;
 use seedbank_algorithms::watch::Watch;
@@ -93,14 +93,16 @@ impl Source for Sitemap {
     fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
         let mut opened = self.input.open(progress)?;
         match opened.look_ahead() {
-            None | Some(Foreign::Sitemap | Foreign::SitemapIndex | Foreign::Xml) => {}
-            Some(is) => {
-                let seen = SeenInput {
+            None
+            | Some(DetectedFormat::Sitemap | DetectedFormat::SitemapIndex | DetectedFormat::Xml) => {
+            }
+            Some(format) => {
+                let seen = DetectedInput {
                     file: self.name(),
-                    is,
+                    format,
                     compression: opened.compression(),
                 };
-                return Err(InputError::Foreign(seen).into());
+                return Err(InputError::NotRecords(seen).into());
             }
         }
         let tally = Arc::clone(&self.tally);
@@ -186,22 +188,22 @@ impl<'a> Iterator for Cutter<'a> {
             bytes: self.xml.done() - from,
             records: named.len(),
             memory,
-            read: Box::new(move |reading| read(&named, reading)),
+            read: Box::new(move |parser| read(&named, parser)),
         }))
     }
 }
 
-fn read(named: &[(u64, Named)], reading: &mut Reading) {
+fn read(named: &[(u64, Named)], parser: &mut PieceParser) {
     for (number, named) in named {
         match named {
-            Named::Sitemap => reading.pass_over(PassedOver::Sitemap),
+            Named::Sitemap => parser.skip_record(SkipReason::Sitemap),
             Named::Page(url, is) => {
                 let said = match is {
-                    Ok(()) => reading.page(url),
+                    Ok(()) => parser.page(url),
                     Err(said) => Err(Fault::new(RejectReason::InvalidUrl, *said)),
                 };
                 let said = said.map(|page| Event::Record(PageRecord::new(page)));
-                reading.add(Position::Record(*number), said, url.as_bytes());
+                parser.add(Position::Record(*number), said, url.as_bytes());
             }
         }
     }

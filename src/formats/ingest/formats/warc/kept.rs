@@ -2,12 +2,12 @@
 
 use super::answer::Answered;
 use super::coding;
-use crate::ingest::foreign::Foreign;
 use crate::ingest::formats::archive::head::{self, Head};
 use crate::ingest::formats::archive::layout::Layout;
 use crate::ingest::formats::archive::links::Nofollow;
 use crate::ingest::location::foreign_scheme;
-use crate::ingest::summary::{PassedOver, Unread};
+use crate::ingest::sniff::DetectedFormat;
+use crate::ingest::summary::{SkipReason, Unread};
 
 /// What is kept of a record: [`Kept`].
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +52,7 @@ impl Kept {
 impl Layout for Warc {
     type Item = Kept;
 
-    const IS: Foreign = Foreign::Warc;
+    const IS: DetectedFormat = DetectedFormat::Warc;
     const HOLDS_RECORDS: bool = true;
     const LONGEST: Option<usize> = None;
 
@@ -71,14 +71,14 @@ impl Layout for Warc {
         head: &Head<'_>,
         block: &[u8],
         whole: bool,
-    ) -> Result<Kept, PassedOver> {
+    ) -> Result<Kept, SkipReason> {
         if head.is("continuation") || !matches!(head.segment, b"" | b"1") {
-            return Err(PassedOver::Continuation);
+            return Err(SkipReason::Continuation);
         }
         let url = String::from_utf8_lossy(head.url.unwrap_or_default());
         if head.is("metadata") {
             if !has_notes(head, block) || foreign_scheme(&url).is_some() {
-                return Err(PassedOver::NoResponse);
+                return Err(SkipReason::NoResponse);
             }
             return Ok(Kept {
                 text: [text, block].concat(),
@@ -88,16 +88,16 @@ impl Layout for Warc {
         }
         let is_revisit = head.is("revisit");
         if !is_revisit && !head.is("response") {
-            return Err(PassedOver::NoResponse);
+            return Err(SkipReason::NoResponse);
         }
         if foreign_scheme(&url).is_some() {
-            return Err(PassedOver::OtherScheme);
+            return Err(SkipReason::OtherScheme);
         }
         let is_http = head.content.is_empty()
             || head.content.eq_ignore_ascii_case(b"application/http")
             || is_revisit && block.is_empty();
         if !is_http {
-            return Err(PassedOver::NoResponse);
+            return Err(SkipReason::NoResponse);
         }
         let is_cut = !whole || !head.segment.is_empty() || !head.truncated.is_empty();
         Ok(answer(text, block, is_revisit, is_cut))

@@ -11,26 +11,26 @@ use crate::ingest::formats::archive::frames::{Frame, Frames, Record};
 use crate::ingest::formats::archive::head::Head;
 use crate::ingest::formats::archive::links::{Nofollow, PageLinks};
 use crate::ingest::interner::UrlNumber;
-use crate::ingest::reading::Reading;
+use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::record::{Event, PageRecord};
 use crate::ingest::reject::{Fault, Position, RejectReason};
-use crate::ingest::summary::PassedOver;
+use crate::ingest::summary::SkipReason;
 
 /// What a record says; `Err` in it where that is nothing of a page.
-type Said = Result<PageRecord<UrlNumber>, PassedOver>;
+type Said = Result<PageRecord<UrlNumber>, SkipReason>;
 
 /// Reads the records of a piece.
-pub(super) fn read(warc: Warc, frames: Frames<Kept>, reading: &mut Reading) {
-    read_from(0, warc, frames.records, reading);
+pub(super) fn read(warc: Warc, frames: Frames<Kept>, parser: &mut PieceParser) {
+    read_from(0, warc, frames.records, parser);
 }
 
 /// Reads the records from a place on.
-fn read_from(from: usize, warc: Warc, mut records: Vec<Record<Kept>>, reading: &mut Reading) {
+fn read_from(from: usize, warc: Warc, mut records: Vec<Record<Kept>>, parser: &mut PieceParser) {
     // What was noted of the answer that comes next.
     let mut noted: Option<Kept> = None;
     for at in from..records.len() {
-        if reading.is_full() && noted.is_none() {
-            reading.go_on_with(move |reading| read_from(at, warc, records, reading));
+        if parser.is_full() && noted.is_none() {
+            parser.go_on_with(move |parser| read_from(at, warc, records, parser));
             return;
         }
         let is_item = |record: &Record<Kept>| matches!(record.frame, Frame::Item(_));
@@ -44,7 +44,7 @@ fn read_from(from: usize, warc: Warc, mut records: Vec<Record<Kept>>, reading: &
         // What is taken by the answer beside it is passed over in its turn.
         let mut take = |at: usize| {
             let record = records.get_mut(at)?;
-            let beside = Frame::Other(PassedOver::BesideResponse);
+            let beside = Frame::Other(SkipReason::BesideResponse);
             Some((record.number, std::mem::replace(&mut record.frame, beside)))
         };
         let Some((number, frame)) = take(at) else {
@@ -52,13 +52,13 @@ fn read_from(from: usize, warc: Warc, mut records: Vec<Record<Kept>>, reading: &
         };
         let number = Position::Record(number);
         match frame {
-            Frame::Other(reason) => reading.pass_over(reason),
-            Frame::Refused(fault, text) => reading.add(number, Err(fault), &text),
+            Frame::Other(reason) => parser.skip_record(reason),
+            Frame::Refused(fault, text) => parser.add(number, Err(fault), &text),
             Frame::Item(item) => {
                 let is_notes = matches!(item.kind, Kind::Notes);
                 if is_notes && partner.is_some() {
                     noted = Some(item);
-                    reading.pass_over(PassedOver::BesideResponse);
+                    parser.skip_record(SkipReason::BesideResponse);
                     continue;
                 }
                 let beside = match partner.filter(|_| !is_notes).and_then(&mut take) {
@@ -66,13 +66,13 @@ fn read_from(from: usize, warc: Warc, mut records: Vec<Record<Kept>>, reading: &
                     _ => noted.take(),
                 };
                 let nofollow = warc.nofollow;
-                let said = counted(reading, |reading| {
-                    page(&item, beside.as_ref(), nofollow, reading)
+                let said = counted(parser, |parser| {
+                    page(&item, beside.as_ref(), nofollow, parser)
                 });
                 match said {
-                    Ok(Ok(record)) => reading.add(number, Ok(Event::Record(record)), &item.text),
-                    Ok(Err(reason)) => reading.pass_over(reason),
-                    Err(fault) => reading.add(number, Err(fault), &item.text),
+                    Ok(Ok(record)) => parser.add(number, Ok(Event::Record(record)), &item.text),
+                    Ok(Err(reason)) => parser.skip_record(reason),
+                    Err(fault) => parser.add(number, Err(fault), &item.text),
                 }
             }
         }
@@ -84,7 +84,7 @@ fn page(
     item: &Kept,
     notes: Option<&Kept>,
     nofollow: Nofollow,
-    reading: &mut Reading,
+    parser: &mut PieceParser,
 ) -> Result<Said, Fault> {
     let head = item.head();
     let Kind::Answer {
@@ -94,21 +94,21 @@ fn page(
         unread,
     } = item.kind
     else {
-        return of_notes(item, &head, reading).map(Ok);
+        return of_notes(item, &head, parser).map(Ok);
     };
     let (http, body) = item.block().split_at_checked(http).unwrap_or_default();
     let answered = Answered::read(http);
     let answer = match answered.status {
         // A page that is as it was need not say so once more, or says just that.
         None | Some(304) if is_revisit => Answer::Crawled,
-        None => return Ok(Err(PassedOver::NoStatus)),
+        None => return Ok(Err(SkipReason::NoStatus)),
         Some(status) => match Answer::of(status) {
             Some(answer) => answer,
-            None => return Ok(Err(PassedOver::OtherStatus)),
+            None => return Ok(Err(SkipReason::OtherStatus)),
         },
     };
     if answer == Answer::Leads && answered.location.is_none() {
-        return Ok(Err(PassedOver::OtherStatus));
+        return Ok(Err(SkipReason::OtherStatus));
     }
     let url = url(&head)?;
     let (date, digest) = (
@@ -124,7 +124,7 @@ fn page(
         digest,
         location: location.as_deref(),
     };
-    let mut record = match fetch.record(reading)? {
+    let mut record = match fetch.record(parser)? {
         Ok(record) => record,
         Err(reason) => return Ok(Err(reason)),
     };
@@ -132,19 +132,19 @@ fn page(
         return Ok(Ok(record));
     }
     if let Some(reason) = unread {
-        *reading.summary.unread.entry(reason).or_default() += 1;
+        *parser.summary.unread.entry(reason).or_default() += 1;
     }
     if is_html {
         let html = Html::read(&in_utf8(body, answered.content));
         let base = html.base.as_deref();
         let asks = html.asks_not_to_follow;
-        let mut links = PageLinks::of(record.url, (url, body.len()), base, nofollow, asks, reading);
+        let mut links = PageLinks::of(record.url, (url, body.len()), base, nofollow, asks, parser);
         for (link, rel) in html.links() {
             links.add(link, Some(rel));
         }
         links.finish(html.canonical.as_deref(), &mut record);
     } else if let Some(notes) = notes {
-        add_notes(notes, url, &mut record, reading);
+        add_notes(notes, url, &mut record, parser);
     } else {
         as_crawled(&mut record);
     }
@@ -155,7 +155,7 @@ fn page(
 fn of_notes(
     notes: &Kept,
     head: &Head<'_>,
-    reading: &mut Reading,
+    parser: &mut PieceParser,
 ) -> Result<PageRecord<UrlNumber>, Fault> {
     let url = url(head)?;
     let fetch = Fetch {
@@ -166,19 +166,24 @@ fn of_notes(
         digest: None,
         location: None,
     };
-    let Ok(mut record) = fetch.record(reading)? else {
+    let Ok(mut record) = fetch.record(parser)? else {
         return Err(Fault::new(RejectReason::MissingUrl, "no page is named"));
     };
     // So the answer wins that was noted, wherever it stands.
     record.fetched = record.fetched.map(|at| at.saturating_sub(1));
-    add_notes(notes, url, &mut record, reading);
+    add_notes(notes, url, &mut record, parser);
     Ok(record)
 }
 
 /// Adds the links that were noted.
-fn add_notes(notes: &Kept, url: &str, record: &mut PageRecord<UrlNumber>, reading: &mut Reading) {
+fn add_notes(
+    notes: &Kept,
+    url: &str,
+    record: &mut PageRecord<UrlNumber>,
+    parser: &mut PieceParser,
+) {
     let of_page = (url, notes.block().len());
-    let mut links = PageLinks::of(record.url, of_page, None, Nofollow::Keep, false, reading);
+    let mut links = PageLinks::of(record.url, of_page, None, Nofollow::Keep, false, parser);
     for line in notes.block().split(|byte| *byte == b'\n') {
         if let Some((link, b"L")) = outlink(line) {
             links.add(&String::from_utf8_lossy(link), None);

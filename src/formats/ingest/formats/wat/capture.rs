@@ -10,25 +10,25 @@ use crate::ingest::formats::archive::links::{
     Nofollow, PageLinks, asks_not_to_follow, has_token, is_robots,
 };
 use crate::ingest::interner::UrlNumber;
-use crate::ingest::reading::Reading;
+use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::record::Event;
 use crate::ingest::reject::{Fault, RejectReason};
-use crate::ingest::summary::{DropReason, PassedOver};
+use crate::ingest::summary::{DropReason, SkipReason};
 
 /// What a record says; `Err` in it where that is nothing of a page.
-pub(super) type Said = Result<Event<UrlNumber>, PassedOver>;
+pub(super) type Said = Result<Event<UrlNumber>, SkipReason>;
 
 /// Reads the block of a record. Of one that is refused nothing is counted.
 pub(super) fn capture(
     json: &[u8],
     nofollow: Nofollow,
-    reading: &mut Reading,
+    parser: &mut PieceParser,
 ) -> Result<Said, Fault> {
     let json = std::str::from_utf8(json)
         .map_err(|error| Fault::new(RejectReason::InvalidUtf8, error.to_string()))?;
     let document = read(json)?;
-    counted(reading, |reading| {
-        of_document(&document, json.len(), nofollow, reading)
+    counted(parser, |parser| {
+        of_document(&document, json.len(), nofollow, parser)
     })
 }
 
@@ -36,7 +36,7 @@ fn of_document(
     document: &Document<'_>,
     length: usize,
     nofollow: Nofollow,
-    reading: &mut Reading,
+    parser: &mut PieceParser,
 ) -> Result<Said, Fault> {
     let envelope = &document.envelope.0;
     let head = &envelope.head.0;
@@ -47,14 +47,14 @@ fn of_document(
         )
     })?;
     if !kind.eq_ignore_ascii_case("response") {
-        return Ok(Err(PassedOver::NoResponse));
+        return Ok(Err(SkipReason::NoResponse));
     }
     let response = &envelope.payload.0.response.0;
     let Some(status) = status(response.message.0.status)? else {
-        return Ok(Err(PassedOver::NoStatus));
+        return Ok(Err(SkipReason::NoStatus));
     };
     let Some(answer) = Answer::of(status) else {
-        return Ok(Err(PassedOver::OtherStatus));
+        return Ok(Err(SkipReason::OtherStatus));
     };
     let location = if answer == Answer::Leads {
         first_text(response.headers.0.location, "Location")?
@@ -62,7 +62,7 @@ fn of_document(
         None
     };
     if answer == Answer::Leads && location.is_none() {
-        return Ok(Err(PassedOver::OtherStatus));
+        return Ok(Err(SkipReason::OtherStatus));
     }
     let url = text(head.url, "WARC-Target-URI")?.ok_or_else(|| {
         Fault::new(
@@ -86,7 +86,7 @@ fn of_document(
         digest: digest.as_deref(),
         location: location.as_deref(),
     };
-    let mut record = match fetch.record(reading)? {
+    let mut record = match fetch.record(parser)? {
         Ok(record) => record,
         Err(reason) => return Ok(Err(reason)),
     };
@@ -97,11 +97,11 @@ fn of_document(
         as_crawled(&mut record);
         return Ok(Ok(Event::Record(record)));
     };
-    let base = text(html.head.0.base, "Base")?;
+    let base = text(html.head.0.base, "BaseUrl")?;
     let asks = nofollow == Nofollow::Drop && page_asks_not_to_follow(html)?;
     let of_page = (&*url, length);
     let base = base.as_deref();
-    let mut links = PageLinks::of(record.url, of_page, base, nofollow, asks, reading);
+    let mut links = PageLinks::of(record.url, of_page, base, nofollow, asks, parser);
     add_links(html, &mut links)?;
     let canonical = canonical(html)?;
     links.finish(canonical.as_deref(), &mut record);
@@ -117,7 +117,7 @@ fn add_links(html: &Html<'_>, links: &mut PageLinks<'_>) -> Result<(), Fault> {
         }
         let Some(raw) = tag.url else { return Ok(()) };
         let Some(link) = text(Some(raw), "url")? else {
-            links.reading.summary.dropped(DropReason::Invalid);
+            links.parser.summary.dropped(DropReason::Invalid);
             return Ok(());
         };
         let rel = if links.drops() {

@@ -6,7 +6,7 @@
 //!   "Payload-Metadata": {"HTTP-Response-Metadata": {
 //!     "Response-Message": {"Status": "200"}, "Headers": {"Location": ...}, "Entity-Digest": ...,
 //!     "HTML-Metadata": {
-//!       "Head": {"Base": ..., "Link": [{"rel": ..., "url": ...}], "Metas": [{"name": ..., "content": ...}]},
+//!       "Head": {"BaseUrl": ..., "Link": [{"rel": ..., "url": ...}], "Metas": [{"name": ..., "content": ...}]},
 //!       "Links": [{"path": "A@/href", "url": ..., "rel": ...}]}}}}}
 //! ```
 //!
@@ -102,7 +102,7 @@ objects! {
     }
 
     HtmlHead {
-        base: Raw<'a> = "Base",
+        base: Raw<'a> = "BaseUrl",
         links: Raw<'a> = "Link",
         metas: Raw<'a> = "Metas",
     }

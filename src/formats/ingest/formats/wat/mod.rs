@@ -7,7 +7,7 @@
 //! * A WAT is itself a web archive: first a `warcinfo`, then for each record of the archive that it
 //!   describes (a request, the response, what was noted of the fetch) one of the type `metadata`,
 //!   whose block is JSON. Those that describe a response are read; all others are passed over and
-//!   counted ([`PassedOver`]).
+//!   counted ([`SkipReason`]).
 //! * A page with a status of 200 to 299 is crawled, with its links, digest and time; 300 to 399 but
 //!   304, with a `Location`, is a redirect; 404 and 410 are gone; any other status leaves the page as
 //!   it was.
@@ -26,12 +26,12 @@ use super::archive::layout::Layout;
 use super::archive::links::Nofollow;
 use super::archive::source::Archive;
 use crate::ingest::blocks::MAX_LINE;
-use crate::ingest::foreign::Foreign;
 use crate::ingest::open::Input;
-use crate::ingest::reading::Reading;
+use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::reject::Position;
+use crate::ingest::sniff::DetectedFormat;
 use crate::ingest::source::{Source, Sources};
-use crate::ingest::summary::PassedOver;
+use crate::ingest::summary::SkipReason;
 use capture::capture;
 
 /// The sources for WAT files.
@@ -58,7 +58,7 @@ pub(super) struct Wat {
 impl Layout for Wat {
     type Item = Vec<u8>;
 
-    const IS: Foreign = Foreign::Wat;
+    const IS: DetectedFormat = DetectedFormat::Wat;
     const HOLDS_RECORDS: bool = false;
     const LONGEST: Option<usize> = Some(MAX_LINE);
 
@@ -74,11 +74,11 @@ impl Layout for Wat {
         head: &Head<'_>,
         block: &[u8],
         _: bool,
-    ) -> Result<Vec<u8>, PassedOver> {
+    ) -> Result<Vec<u8>, SkipReason> {
         if self.wants(head, block) {
             Ok(block.to_vec())
         } else {
-            Err(PassedOver::NoResponse)
+            Err(SkipReason::NoResponse)
         }
     }
 
@@ -87,26 +87,26 @@ impl Layout for Wat {
     }
 }
 
-fn read(wat: Wat, frames: Frames<Vec<u8>>, reading: &mut Reading) {
-    read_all(wat, frames.records.into_iter(), reading);
+fn read(wat: Wat, frames: Frames<Vec<u8>>, parser: &mut PieceParser) {
+    read_all(wat, frames.records.into_iter(), parser);
 }
 
 /// Reads records one after another.
-fn read_all(wat: Wat, mut records: std::vec::IntoIter<Record<Vec<u8>>>, reading: &mut Reading) {
+fn read_all(wat: Wat, mut records: std::vec::IntoIter<Record<Vec<u8>>>, parser: &mut PieceParser) {
     while let Some(record) = records.next() {
-        if reading.is_full() {
+        if parser.is_full() {
             let rest = std::iter::once(record).chain(records).collect::<Vec<_>>();
-            reading.go_on_with(move |reading| read_all(wat, rest.into_iter(), reading));
+            parser.go_on_with(move |parser| read_all(wat, rest.into_iter(), parser));
             return;
         }
         let at = Position::Record(record.number);
         match record.frame {
-            Frame::Other(reason) => reading.pass_over(reason),
-            Frame::Refused(fault, text) => reading.add(at, Err(fault), &text),
-            Frame::Item(json) => match capture(&json, wat.nofollow, reading) {
-                Ok(Ok(event)) => reading.add(at, Ok(event), &json),
-                Ok(Err(reason)) => reading.pass_over(reason),
-                Err(fault) => reading.add(at, Err(fault), &json),
+            Frame::Other(reason) => parser.skip_record(reason),
+            Frame::Refused(fault, text) => parser.add(at, Err(fault), &text),
+            Frame::Item(json) => match capture(&json, wat.nofollow, parser) {
+                Ok(Ok(event)) => parser.add(at, Ok(event), &json),
+                Ok(Err(reason)) => parser.skip_record(reason),
+                Err(fault) => parser.add(at, Err(fault), &json),
             },
         }
     }

@@ -19,7 +19,7 @@ const MOST: usize = 200;
 /// Whether a character is invisible and changes how others are shown: controls, line and paragraph
 /// separators, direction marks, zero widths.
 #[must_use]
-pub fn is_steering(c: char) -> bool {
+pub fn is_invisible_control(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}'
             | '\u{200b}'..='\u{200f}'
@@ -29,7 +29,7 @@ pub fn is_steering(c: char) -> bool {
 }
 
 /// The last part of a path, which says nothing of where that leads; of a path without parts all of it.
-pub fn last_part(path: &str) -> &str {
+pub fn file_name(path: &str) -> &str {
     let mut parts = path.rsplit(std::path::is_separator);
     parts.find(|part| !part.is_empty()).unwrap_or(path)
 }
@@ -37,16 +37,16 @@ pub fn last_part(path: &str) -> &str {
 /// A text on one line, with each such character written by name or number, as `\n` or `\u{202e}`.
 ///
 /// ```
-/// assert_eq!(seedbank_formats::shown::plain("day\n1"), "day\\n1");
+/// assert_eq!(seedbank_formats::display::escape_controls("day\n1"), "day\\n1");
 /// ```
 #[must_use]
-pub fn plain(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_steering) {
+pub fn escape_controls(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_invisible_control) {
         return Cow::Borrowed(text);
     }
     let mut plain = String::with_capacity(text.len() + 8);
     for c in text.chars() {
-        if is_steering(c) {
+        if is_invisible_control(c) {
             plain.extend(c.escape_default());
         } else {
             plain.push(c);
@@ -57,7 +57,7 @@ pub fn plain(text: &str) -> Cow<'_, str> {
 
 /// The first 200 characters of a longer text, followed by its length; a shorter one as it is.
 #[must_use]
-pub fn shortened(text: &str) -> Cow<'_, str> {
+pub fn truncated(text: &str) -> Cow<'_, str> {
     match text.char_indices().nth(MOST) {
         None => Cow::Borrowed(text),
         Some((end, _)) => {
@@ -70,7 +70,7 @@ pub fn shortened(text: &str) -> Cow<'_, str> {
 /// A count with its noun, which is in the singular where it is 1.
 ///
 /// ```
-/// use seedbank_formats::shown::counted;
+/// use seedbank_formats::display::counted;
 ///
 /// assert_eq!(counted(1, "batch"), "1 batch");
 /// assert_eq!(counted(2, "batch"), "2 batches");
@@ -92,7 +92,7 @@ pub fn counted<N: Copy + Display + PartialEq + From<u8>>(count: N, noun: &str) -
 /// A whole number with its thousands apart.
 ///
 /// ```
-/// assert_eq!(seedbank_formats::shown::thousands(1_234_567), "1,234,567");
+/// assert_eq!(seedbank_formats::display::thousands(1_234_567), "1,234,567");
 /// ```
 #[must_use]
 pub fn thousands(number: impl Display) -> String {
@@ -109,7 +109,7 @@ pub fn thousands(number: impl Display) -> String {
 
 /// `is` of one, `are` of any other count.
 #[must_use]
-pub fn are<N: PartialEq + From<u8>>(count: &N) -> &'static str {
+pub fn is_or_are<N: PartialEq + From<u8>>(count: &N) -> &'static str {
     if *count == N::from(1) { "is" } else { "are" }
 }
 
@@ -133,7 +133,7 @@ pub fn age(seconds: u64) -> String {
 
 /// A field in the form of RFC 4180: quoted where necessary, with inner quotes doubled.
 #[must_use]
-pub fn quoted(field: &str) -> String {
+pub fn csv_field(field: &str) -> String {
     if field.contains(['"', ',', '\r', '\n']) {
         format!("\"{}\"", field.replace('"', "\"\""))
     } else {
@@ -152,7 +152,7 @@ mod tests {
         assert_eq!(counted(2_usize, "stored refresh"), "2 stored refreshes");
         assert_eq!(counted(2, "entry"), "2 entries");
         assert_eq!(counted(2, "day"), "2 days");
-        assert_eq!((are(&1), are(&0)), ("is", "are"));
+        assert_eq!((is_or_are(&1), is_or_are(&0)), ("is", "are"));
     }
 
     #[test]
@@ -167,29 +167,29 @@ mod tests {
             ("", ""),
             ("/", "/"),
         ] {
-            assert_eq!(last_part(path), last);
+            assert_eq!(file_name(path), last);
         }
     }
 
     #[test]
     fn what_steers_is_shown() {
-        assert_eq!(plain("é ☃ \\ \u{1f600}"), "é ☃ \\ \u{1f600}");
+        assert_eq!(escape_controls("é ☃ \\ \u{1f600}"), "é ☃ \\ \u{1f600}");
         assert_eq!(
-            plain("a\r\n\t\u{1b}[31m\u{85}\u{7f}\0"),
+            escape_controls("a\r\n\t\u{1b}[31m\u{85}\u{7f}\0"),
             "a\\r\\n\\t\\u{1b}[31m\\u{85}\\u{7f}\\u{0}"
         );
         for steering in "\u{2028}\u{2029}\u{202a}\u{202e}\u{2066}\u{2069}\u{200f}".chars() {
             let shown = format!("\\u{{{:x}}}", u32::from(steering));
-            assert_eq!(plain(&steering.to_string()), shown);
+            assert_eq!(escape_controls(&steering.to_string()), shown);
         }
     }
 
     #[test]
     fn long_texts_are_cut_between_characters() {
         let most = "é".repeat(MOST);
-        assert_eq!(shortened(&most), most);
+        assert_eq!(truncated(&most), most);
         assert_eq!(
-            shortened(&format!("{most}x")),
+            truncated(&format!("{most}x")),
             format!("{most}… (401 bytes)")
         );
     }

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 /// A text for people with its URLs decoded where that is unambiguous. Data never go through this.
 ///
 /// ```
-/// use seedbank_formats::shown::readable;
+/// use seedbank_formats::display::readable;
 ///
 /// assert_eq!(
 ///     readable("seed 1 https://example.org/caf%C3%A9?q=a%20b%2Fc"),
@@ -327,7 +327,7 @@ mod tests {
         ) {
             let url = written(&path);
             let shown = readable(&url);
-            prop_assert!(!shown.chars().any(crate::shown::is_steering), "{}", shown);
+            prop_assert!(!shown.chars().any(crate::display::is_invisible_control), "{}", shown);
             prop_assert_eq!(String::from(Url::parse(&shown).unwrap()), url);
         }
 

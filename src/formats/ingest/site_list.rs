@@ -7,7 +7,7 @@ use super::lines::{LineFormat, Lines};
 use super::location::{MAX_URL, Naming, SiteMode, parse};
 use super::number::{quality, whole_number};
 use super::open::Input;
-use super::reading::Reading;
+use super::piece_parser::PieceParser;
 use super::record::{Attribute, Event, SiteAttributes};
 use super::reject::{Fault, RejectReason};
 use super::source::Source;
@@ -32,20 +32,20 @@ pub fn source(input: &Input) -> Box<dyn Source> {
 pub struct SiteList;
 
 impl LineFormat for SiteList {
-    fn read(&self, line: &str, reading: &mut Reading) -> Result<Event<UrlNumber>, Fault> {
+    fn read(&self, line: &str, parser: &mut PieceParser) -> Result<Event<UrlNumber>, Fault> {
         let site = if line.trim_start().starts_with('{') {
-            object(line, reading)
+            object(line, parser)
         } else {
-            tabbed(line, reading.naming)
+            tabbed(line, parser.naming)
         };
         site.map(Event::Site)
     }
 }
 
-fn object(line: &str, reading: &mut Reading) -> Result<SiteAttributes, Fault> {
+fn object(line: &str, parser: &mut PieceParser) -> Result<SiteAttributes, Fault> {
     let fields = parse_structure(line, &SITE_FIELDS)?;
     for name in &fields.unknown {
-        reading.summary.unknown_fields.count(name);
+        parser.summary.unknown_fields.count(name);
     }
     fields.check()?;
     let name = fields.text("site")?.ok_or_else(|| {
@@ -54,7 +54,7 @@ fn object(line: &str, reading: &mut Reading) -> Result<SiteAttributes, Fault> {
             "a record of a site must have a site",
         )
     })?;
-    let mut site = SiteAttributes::new(site_name(&name, reading.naming)?);
+    let mut site = SiteAttributes::new(site_name(&name, parser.naming)?);
     site.quality = fields.attribute("quality", quality)?;
     site.spam = fields.attribute("spam", truth)?;
     site.quota = fields.attribute("quota", quota)?;
@@ -127,8 +127,8 @@ mod tests {
     use super::*;
 
     fn read(line: &str, mode: SiteMode) -> Result<SiteAttributes, RejectReason> {
-        let mut reading = Reading::new(mode.with(UrlRules::Rfc3986), Interner::default());
-        match SiteList.read(line, &mut reading) {
+        let mut parser = PieceParser::new(mode.with(UrlRules::Rfc3986), Interner::default());
+        match SiteList.read(line, &mut parser) {
             Ok(Event::Site(site)) => Ok(site),
             Ok(other) => panic!("{other:?}"),
             Err(fault) => Err(fault.reason),
@@ -185,9 +185,9 @@ mod tests {
         assert_eq!(read("a.example\t0.8\t0\t500"), Ok(site.clone()));
         let line = r#" {"site":"www.a.example","quality":0.8,"spam":false,"quota":500}"#;
         assert_eq!(read(line), Ok(site.clone()));
-        site.quality = Attribute::TakenAway;
-        site.spam = Attribute::TakenAway;
-        site.quota = Attribute::TakenAway;
+        site.quality = Attribute::Removed;
+        site.spam = Attribute::Removed;
+        site.quota = Attribute::Removed;
         let line = r#"{"site":"a.example","quality":null,"spam":null,"quota":null}"#;
         assert_eq!(read(line), Ok(site));
     }

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use super::interner::{Interner, UrlNumber};
 use super::location::Naming;
 use super::record::Event;
-use super::reject::{Fault, MOST_LISTED, Position, Reject, beginning};
-use super::summary::{DropReason, PassedOver, ReadSummary};
+use super::reject::{Fault, MAX_LISTED_REJECTS, Position, Reject, beginning};
+use super::summary::{DropReason, ReadSummary, SkipReason};
 use super::timestamp::Timestamp;
 
 /// What the records of a piece have said so far.
 #[derive(Debug)]
-pub struct Reading {
+pub struct PieceParser {
     /// How URLs are written and cut into sites.
     pub naming: Naming,
     /// The URLs by number; some may come from records that were then rejected.
@@ -34,7 +34,7 @@ pub struct Reading {
 }
 
 /// Reads the rest of a piece.
-pub(super) struct Rest(pub(super) Box<dyn FnOnce(&mut Reading) + Send>);
+pub(super) struct Rest(pub(super) Box<dyn FnOnce(&mut PieceParser) + Send>);
 
 impl fmt::Debug for Rest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -42,11 +42,11 @@ impl fmt::Debug for Rest {
     }
 }
 
-impl Reading {
+impl PieceParser {
     /// A reading without records; `urls` may have some already.
     #[must_use]
     pub fn new(naming: Naming, urls: Interner) -> Self {
-        Self::of(Arc::from(""), MOST_LISTED, naming, urls, usize::MAX)
+        Self::of(Arc::from(""), MAX_LISTED_REJECTS, naming, urls, usize::MAX)
     }
 
     /// The reading of a piece of the source with this name. The first `room` refused records become
@@ -141,7 +141,7 @@ impl Reading {
     }
 
     /// Counts a record of a web archive, or a line of a list, that says nothing of a page.
-    pub fn pass_over(&mut self, reason: PassedOver) {
+    pub fn skip_record(&mut self, reason: SkipReason) {
         *self.summary.passed_over.entry(reason).or_default() += 1;
     }
 

@@ -11,8 +11,8 @@ use serde_json::{Number, Value};
 use super::blocks::lines;
 use super::formats::json_lines::JsonLines;
 use super::lines::{read_any, read_line};
+use super::piece_parser::PieceParser;
 use super::progress::Progress;
-use super::reading::Reading;
 use super::reject::Position;
 use super::source::{PIECE_RECORDS, PIECE_SIZE, Piece, Pieces, Source, Stop};
 
@@ -201,12 +201,12 @@ impl Record {
 
 /// Some records, as lines.
 #[derive(Default)]
-pub struct Portion {
+pub struct RecordChunk {
     text: Vec<u8>,
     records: usize,
 }
 
-impl Portion {
+impl RecordChunk {
     /// Adds a record; `true` once there are enough for a piece.
     pub fn add(&mut self, record: &Record) -> bool {
         self.text.extend_from_slice(record.to_json().as_bytes());
@@ -227,7 +227,7 @@ impl Portion {
             bytes: self.text.len() as u64,
             records: self.records,
             memory: self.text.len(),
-            read: Box::new(move |reading| read(&self.text, (first, length), reading)),
+            read: Box::new(move |parser| read(&self.text, (first, length), parser)),
         }
     }
 }
@@ -241,24 +241,24 @@ enum Length {
     Any,
 }
 
-fn read(text: &[u8], (first, length): (u64, Length), reading: &mut Reading) {
+fn read(text: &[u8], (first, length): (u64, Length), parser: &mut PieceParser) {
     for (line, number) in lines(text).zip(first..) {
         let said = match length {
-            Length::OfLine => read_line(&JsonLines, line, reading),
-            Length::Any => read_any(&JsonLines, line, reading),
+            Length::OfLine => read_line(&JsonLines, line, parser),
+            Length::Any => read_any(&JsonLines, line, parser),
         };
-        reading.add(Position::Record(number), said, line);
+        parser.add(Position::Record(number), said, line);
     }
 }
 
 /// A source of records that come in portions, in order.
-pub struct Pushed<I> {
+pub struct RecordSource<I> {
     name: String,
     portions: I,
     length: Length,
 }
 
-impl<I: Iterator<Item = Result<Portion, Stop>> + Send> Pushed<I> {
+impl<I: Iterator<Item = Result<RecordChunk, Stop>> + Send> RecordSource<I> {
     /// A source of this name.
     pub const fn new(name: String, portions: I) -> Self {
         Self {
@@ -278,7 +278,7 @@ impl<I: Iterator<Item = Result<Portion, Stop>> + Send> Pushed<I> {
     }
 }
 
-impl<I: Iterator<Item = Result<Portion, Stop>> + Send> Source for Pushed<I> {
+impl<I: Iterator<Item = Result<RecordChunk, Stop>> + Send> Source for RecordSource<I> {
     fn name(&self) -> String {
         self.name.clone()
     }
@@ -299,13 +299,13 @@ impl<I: Iterator<Item = Result<Portion, Stop>> + Send> Source for Pushed<I> {
 }
 
 /// Records cut into portions.
-pub struct Portions<I>(pub I);
+pub struct RecordChunks<I>(pub I);
 
-impl<I: Iterator<Item = Record>> Iterator for Portions<I> {
-    type Item = Result<Portion, Stop>;
+impl<I: Iterator<Item = Record>> Iterator for RecordChunks<I> {
+    type Item = Result<RecordChunk, Stop>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let mut portion = Portion::default();
+        let mut portion = RecordChunk::default();
         for record in self.0.by_ref() {
             if portion.add(&record) {
                 break;
@@ -360,11 +360,11 @@ mod tests {
     #[test]
     fn portions_are_bounded() {
         let short = std::iter::repeat_n(Record::new("u"), 2 * PIECE_RECORDS + 1);
-        let portions: Vec<_> = Portions(short).map(|p| p.map(|p| p.records)).collect();
+        let portions: Vec<_> = RecordChunks(short).map(|p| p.map(|p| p.records)).collect();
         let counts: Vec<_> = portions.into_iter().filter_map(Result::ok).collect();
         assert_eq!(counts, [PIECE_RECORDS, PIECE_RECORDS, 1]);
         let long = std::iter::repeat_n(Record::new("u".repeat(PIECE_SIZE)), 3);
-        assert_eq!(Portions(long).count(), 3);
-        assert_eq!(Portions(std::iter::empty()).count(), 0);
+        assert_eq!(RecordChunks(long).count(), 3);
+        assert_eq!(RecordChunks(std::iter::empty()).count(), 0);
     }
 }

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use url::{Position, Url};
 
-use super::location::{MAX_URL, UrlProblem, foreign_scheme};
+use super::location::{MAX_URL, UrlError, foreign_scheme};
 
 /// What the links of a page are relative to.
-pub(super) struct Base {
+pub(super) struct BaseUrl {
     url: Url,
     /// The URL up to its path, and up to the last slash of it.
     host: String,
@@ -16,7 +16,7 @@ pub(super) struct Base {
     made: String,
 }
 
-impl Base {
+impl BaseUrl {
     /// The base of a page: its own URL, or what its head says, which may be relative itself.
     /// `None` where the page's URL is none.
     pub(super) fn of(page: &str, given: Option<&str>) -> Option<Self> {
@@ -44,7 +44,7 @@ impl Base {
     ///
     /// Most links are a path, or one below the page's folder: these are put together as texts, which
     /// gives the same URL once it is parsed.
-    pub(super) fn absolute<'a>(&'a mut self, link: &'a str) -> Result<Cow<'a, str>, UrlProblem> {
+    pub(super) fn absolute<'a>(&'a mut self, link: &'a str) -> Result<Cow<'a, str>, UrlError> {
         // The characters that the URL standard strips at both ends.
         let link = link.trim_matches(|c: char| c <= ' ');
         let begins = |scheme: &str| {
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn links_are_absolute() {
-        let mut base = Base::of("http://a.example:8080/x/y?q#f", None).unwrap();
+        let mut base = BaseUrl::new("http://a.example:8080/x/y?q#f", None).unwrap();
         for (link, url) in [
             ("/z", "http://a.example:8080/z"),
             (" z ", "http://a.example:8080/x/z"),
@@ -94,13 +94,13 @@ mod tests {
         ] {
             assert_eq!(base.absolute(link).unwrap(), url, "{link}");
         }
-        assert_eq!(base.absolute("//"), Err(UrlProblem::NoHost));
-        assert!(Base::of("a.example", None).is_none());
+        assert_eq!(base.absolute("//"), Err(UrlError::NoHost));
+        assert!(BaseUrl::new("a.example", None).is_none());
     }
 
     #[test]
     fn a_page_may_name_its_base() {
-        let of = |given| Base::of("http://a.example/x/", Some(given)).unwrap();
+        let of = |given| BaseUrl::new("http://a.example/x/", Some(given)).unwrap();
         let mut base = of("//b.example/y/");
         assert_eq!(base.absolute("z").unwrap(), "http://b.example/y/z");
         assert_eq!(of("../w").absolute("z").unwrap(), "http://a.example/z");
@@ -116,7 +116,7 @@ mod tests {
             page in "https?://(u:p@)?a\\.example(:80|:81)?(/[ab.]{0,2}){0,3}(\\?[a/]{0,2})?(#a)?",
             link in "[ \t]?(/|\\\\|\\.|\\.\\.|a|%2e|\\?|#|:|\t|\n|é| |http:|//a\\.b){0,6}",
         ) {
-            let mut base = Base::of(&page, None).unwrap();
+            let mut base = BaseUrl::new(&page, None).unwrap();
             let made = base.absolute(&link).ok().and_then(|url| Url::parse(&url).ok());
             let joined = Url::parse(&page).unwrap().join(&link).ok();
             // The fragment is no part of a page's URL.

@@ -6,14 +6,14 @@
 //! Without the feature `parquet` there is the same table, which cannot be begun.
 
 #[cfg(not(feature = "parquet"))]
-mod absent;
+mod disabled;
 #[cfg(feature = "parquet")]
-mod file;
+mod enabled;
 
 #[cfg(not(feature = "parquet"))]
-pub use absent::Table;
+pub use disabled::Table;
 #[cfg(feature = "parquet")]
-pub use file::Table;
+pub use enabled::Table;
 
 /// A column of a table. Any value may be missing.
 #[derive(Clone, Copy, Debug)]
@@ -127,4 +127,4 @@ impl Column {
 }
 
 /// Whether this build writes Parquet.
-pub const IS_THERE: bool = cfg!(feature = "parquet");
+pub const ENABLED: bool = cfg!(feature = "parquet");

@@ -7,7 +7,7 @@
 
 use serde::de::IgnoredAny;
 
-use super::crawlers::{self, Crawlers, NutchDump};
+use super::crawler_output::{self, Crawlers, NutchDump};
 
 /// How many bytes from the beginning of a text are looked at.
 pub(super) const HEAD: usize = 64 << 10;
@@ -18,7 +18,7 @@ const LINES: usize = 8;
 /// What an input is, by its first bytes. Of what is compressed, the decompressed bytes count.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
-pub enum Foreign {
+pub enum DetectedFormat {
     /// Apache Parquet.
     Parquet,
     /// Apache Avro.
@@ -101,7 +101,7 @@ pub enum Foreign {
     CrawlLog,
 }
 
-impl Foreign {
+impl DetectedFormat {
     /// Whether no line of such an input can be a record, so that it need not be read.
     pub(super) const fn is_certain(self) -> bool {
         matches!(
@@ -129,40 +129,40 @@ impl Foreign {
     }
 
     /// What begins with these bytes; `None` where it is not clear.
-    pub(super) fn of(head: &[u8]) -> Option<Self> {
+    pub(super) fn detect(head: &[u8]) -> Option<Self> {
         let head = head.get(..HEAD).unwrap_or(head);
         of_magic(head).or_else(|| of_text(head))
     }
 }
 
 /// By the numbers that formats begin with.
-fn of_magic(head: &[u8]) -> Option<Foreign> {
-    let by_magic: [(&[u8], Foreign); 20] = [
-        (b"PAR1", Foreign::Parquet),
-        (b"PARE", Foreign::Parquet),
-        (b"Obj\x01", Foreign::Avro),
-        (b"ORC", Foreign::Orc),
-        (b"ARROW1\0\0", Foreign::Arrow),
+fn of_magic(head: &[u8]) -> Option<DetectedFormat> {
+    let by_magic: [(&[u8], DetectedFormat); 20] = [
+        (b"PAR1", DetectedFormat::Parquet),
+        (b"PARE", DetectedFormat::Parquet),
+        (b"Obj\x01", DetectedFormat::Avro),
+        (b"ORC", DetectedFormat::Orc),
+        (b"ARROW1\0\0", DetectedFormat::Arrow),
         // A stream, which begins with a message.
-        (b"\xff\xff\xff\xff", Foreign::Arrow),
-        (b"SQLite format 3\0", Foreign::Sqlite),
-        (b"PK\x03\x04", Foreign::Zip),
-        (b"PK\x05\x06", Foreign::Zip),
-        (b"7z\xbc\xaf\x27\x1c", Foreign::SevenZip),
-        (b"\x1f\x8b", Foreign::GzipInside),
-        (b"\x28\xb5\x2f\xfd", Foreign::ZstdInside),
-        (b"\xfd7zXZ\0", Foreign::Xz),
-        (b"\x04\x22\x4d\x18", Foreign::Lz4),
-        (b"%PDF-", Foreign::Pdf),
-        (b"\xff\xfe\0\0", Foreign::Utf32),
-        (b"\0\0\xfe\xff", Foreign::Utf32),
-        (b"\xff\xfe", Foreign::Utf16),
-        (b"\xfe\xff", Foreign::Utf16),
-        (b"WARC/", Foreign::Warc),
+        (b"\xff\xff\xff\xff", DetectedFormat::Arrow),
+        (b"SQLite format 3\0", DetectedFormat::Sqlite),
+        (b"PK\x03\x04", DetectedFormat::Zip),
+        (b"PK\x05\x06", DetectedFormat::Zip),
+        (b"7z\xbc\xaf\x27\x1c", DetectedFormat::SevenZip),
+        (b"\x1f\x8b", DetectedFormat::GzipInside),
+        (b"\x28\xb5\x2f\xfd", DetectedFormat::ZstdInside),
+        (b"\xfd7zXZ\0", DetectedFormat::Xz),
+        (b"\x04\x22\x4d\x18", DetectedFormat::Lz4),
+        (b"%PDF-", DetectedFormat::Pdf),
+        (b"\xff\xfe\0\0", DetectedFormat::Utf32),
+        (b"\0\0\xfe\xff", DetectedFormat::Utf32),
+        (b"\xff\xfe", DetectedFormat::Utf16),
+        (b"\xfe\xff", DetectedFormat::Utf16),
+        (b"WARC/", DetectedFormat::Warc),
     ];
     let found = by_magic.iter().find(|(magic, _)| head.starts_with(magic));
     match found {
-        Some((_, Foreign::Warc)) => return Some(of_warc(head)),
+        Some((_, DetectedFormat::Warc)) => return Some(of_warc(head)),
         Some((_, foreign)) => return Some(*foreign),
         None => {}
     }
@@ -170,21 +170,21 @@ fn of_magic(head: &[u8]) -> Option<Foreign> {
     let tar = head.get(257..262) == Some(b"ustar");
     let is_shown = |byte: u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace();
     match head {
-        _ if bzip2 => Some(Foreign::Bzip2),
-        _ if tar => Some(Foreign::Tar),
+        _ if bzip2 => Some(DetectedFormat::Bzip2),
+        _ if tar => Some(DetectedFormat::Tar),
         // Without a byte order mark: JSON begins with two characters of ASCII.
         [0, first, 0, second, ..] | [first, 0, second, 0, ..]
             if is_shown(*first) && is_shown(*second) =>
         {
-            Some(Foreign::Utf16)
+            Some(DetectedFormat::Utf16)
         }
-        _ if head.contains(&0) => Some(Foreign::Binary),
+        _ if head.contains(&0) => Some(DetectedFormat::Binary),
         _ => None,
     }
 }
 
 /// Which of the kinds of web archives this is, by its first records.
-fn of_warc(head: &[u8]) -> Foreign {
+fn of_warc(head: &[u8]) -> DetectedFormat {
     // What servers answered may say anything.
     let answers = ["response", "request", "resource", "revisit"];
     let begins = |line: &[u8]| {
@@ -213,21 +213,21 @@ fn of_warc(head: &[u8]) -> Foreign {
         inside.starts_with(b"\"Container\"") || inside.starts_with(b"\"Envelope\"")
     };
     if head.split(|byte| *byte == b'\n').any(is_object) {
-        Foreign::Wat
+        DetectedFormat::Wat
     } else if has("WARC-Type: conversion") {
-        Foreign::Wet
+        DetectedFormat::Wet
     } else {
-        Foreign::Warc
+        DetectedFormat::Warc
     }
 }
 
 /// By the first lines of a text.
-fn of_text(head: &[u8]) -> Option<Foreign> {
+fn of_text(head: &[u8]) -> Option<DetectedFormat> {
     let text = String::from_utf8_lossy(head);
     let text = text.trim_start();
     let first = text.lines().next()?.trim_end();
     if first.starts_with("#BVGraph") {
-        return Some(Foreign::BvProperties);
+        return Some(DetectedFormat::BvProperties);
     }
     // A line that is cut off says little.
     let whole = match text.rfind('\n') {
@@ -240,8 +240,8 @@ fn of_text(head: &[u8]) -> Option<Foreign> {
         said.take(LINES)
     };
     match crawlers::of(lines) {
-        Some(Crawlers::Nutch(dump)) => return Some(Foreign::Nutch(dump)),
-        Some(Crawlers::Log) => return Some(Foreign::CrawlLog),
+        Some(Crawlers::Nutch(dump)) => return Some(DetectedFormat::Nutch(dump)),
+        Some(Crawlers::Log) => return Some(DetectedFormat::CrawlLog),
         None => {}
     }
     match text.as_bytes().first()? {
@@ -249,7 +249,7 @@ fn of_text(head: &[u8]) -> Option<Foreign> {
         b'[' => of_array(text),
         b'{' => of_objects(text, first),
         b'"' if lines().all(|line| serde_json::from_str::<String>(line).is_ok()) => {
-            Some(Foreign::JsonStrings)
+            Some(DetectedFormat::JsonStrings)
         }
         _ => of_index(first, lines().find(|line| !line.starts_with('!')))
             .or_else(|| of_columns(lines)),
@@ -257,7 +257,7 @@ fn of_text(head: &[u8]) -> Option<Foreign> {
 }
 
 /// Of a text that begins with a tag.
-fn of_markup(text: &str) -> Option<Foreign> {
+fn of_markup(text: &str) -> Option<DetectedFormat> {
     let tag = |name: &str| {
         let mut at = text.match_indices('<').map(|(at, _)| at + 1);
         at.any(|at| {
@@ -277,44 +277,44 @@ fn of_markup(text: &str) -> Option<Foreign> {
         })
     };
     Some(match text {
-        _ if root("sitemapindex") => Foreign::SitemapIndex,
-        _ if root("urlset") => Foreign::Sitemap,
-        _ if begins(&["html", "!doctype html", "head", "body"]) => Foreign::Html,
-        _ if text.starts_with("<?xml") || begins(&["rss", "feed"]) => Foreign::Xml,
+        _ if root("sitemapindex") => DetectedFormat::SitemapIndex,
+        _ if root("urlset") => DetectedFormat::Sitemap,
+        _ if begins(&["html", "!doctype html", "head", "body"]) => DetectedFormat::Html,
+        _ if text.starts_with("<?xml") || begins(&["rss", "feed"]) => DetectedFormat::Xml,
         _ => return None,
     })
 }
 
 /// Of a text that begins with a bracket: one array, and not one on each line.
-fn of_array(text: &str) -> Option<Foreign> {
+fn of_array(text: &str) -> Option<DetectedFormat> {
     let inside = text.strip_prefix('[')?.trim_start();
     let mut arrays = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
     let first = arrays.next().is_some_and(|array| array.is_ok());
     let second = arrays.next().is_some_and(|array| array.is_ok());
     let is_empty = inside.trim_end() == "]";
-    (is_empty || inside.starts_with('{') && !(first && second)).then_some(Foreign::JsonArray)
+    (is_empty || inside.starts_with('{') && !(first && second)).then_some(DetectedFormat::JsonArray)
 }
 
 /// Of a text that begins with a brace; its first line is given beside it.
-fn of_objects(text: &str, first: &str) -> Option<Foreign> {
+fn of_objects(text: &str, first: &str) -> Option<DetectedFormat> {
     if serde_json::from_str::<IgnoredAny>(first).is_ok() {
-        return Some(Foreign::JsonLines);
+        return Some(DetectedFormat::JsonLines);
     }
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
     match values.next()? {
-        Ok(_) => Some(Foreign::JsonSpread),
+        Ok(_) => Some(DetectedFormat::JsonSpread),
         // An object that goes on beyond its line and what is looked at.
         Err(error) if error.is_eof() && first.len() < text.trim_end().len() => {
-            Some(Foreign::JsonSpread)
+            Some(DetectedFormat::JsonSpread)
         }
         Err(_) => None,
     }
 }
 
 /// Of the index of a web archive: a key of reversed labels, 14 digits, and what stands there.
-fn of_index(first: &str, entry: Option<&str>) -> Option<Foreign> {
+fn of_index(first: &str, entry: Option<&str>) -> Option<DetectedFormat> {
     if first.starts_with("CDX ") {
-        return Some(Foreign::Cdx);
+        return Some(DetectedFormat::Cdx);
     }
     // Lines that begin so say what the index is.
     let line = match entry {
@@ -326,13 +326,13 @@ fn of_index(first: &str, entry: Option<&str>) -> Option<Foreign> {
     let is_time = time.len() == 14 && time.bytes().all(|byte| byte.is_ascii_digit());
     match rest.as_bytes().first() {
         _ if !is_time || key.is_empty() => None,
-        Some(b'{') => Some(Foreign::Cdxj),
-        _ => is_url(rest).then_some(Foreign::Cdx),
+        Some(b'{') => Some(DetectedFormat::Cdxj),
+        _ => is_url(rest).then_some(DetectedFormat::Cdx),
     }
 }
 
 /// Of a text with columns or without, by all of its first lines.
-fn of_columns<'a, I: Iterator<Item = &'a str>>(lines: impl Fn() -> I) -> Option<Foreign> {
+fn of_columns<'a, I: Iterator<Item = &'a str>>(lines: impl Fn() -> I) -> Option<DetectedFormat> {
     // Directives of Heritrix stand among its seeds.
     let lines = || lines().filter(|line| !line.starts_with(['+', '-']));
     let first = lines().next()?;
@@ -344,9 +344,9 @@ fn of_columns<'a, I: Iterator<Item = &'a str>>(lines: impl Fn() -> I) -> Option<
     let all = |holds: &dyn Fn(&str) -> bool| lines().all(holds);
     let begins_with_url = |line: &str| is_url(line.trim_start_matches('"'));
     for (by, of_rows) in [
-        ('\t', Foreign::Tabs),
-        (';', Foreign::Semicolons),
-        (',', Foreign::Commas),
+        ('\t', DetectedFormat::Tabs),
+        (';', DetectedFormat::Semicolons),
+        (',', DetectedFormat::Commas),
     ] {
         let mut rows = lines().skip(1).peekable();
         if rows.peek().is_some() && is_header(by) && rows.all(|row| row.contains(by)) {
@@ -359,25 +359,25 @@ fn of_columns<'a, I: Iterator<Item = &'a str>>(lines: impl Fn() -> I) -> Option<
     let columns = |line: &str| line.split('\t').count();
     let two_urls = |line: &str, by| line.split_once(by).is_some_and(|(_, to)| is_url(to));
     Some(match first {
-        _ if all(&|line| columns(line) == 2 && two_urls(line, '\t')) => Foreign::Links,
-        _ if all(&|line| two_urls(line, ' ')) => Foreign::LinksBySpace,
+        _ if all(&|line| columns(line) == 2 && two_urls(line, '\t')) => DetectedFormat::Links,
+        _ if all(&|line| two_urls(line, ' ')) => DetectedFormat::LinksBySpace,
         // What Nutch's injector reads: metadata after the URL.
         _ if all(&|line| line.split('\t').skip(1).all(|more| more.contains('='))) => {
             if all(&|line| line.contains("\",") || two_urls(line, ',')) {
-                Foreign::Commas
+                DetectedFormat::Commas
             } else if all(&|line| {
                 // A comment may follow.
                 let (url, comment) = line.split_once(" #").unwrap_or((line, ""));
                 let (url, _) = url.split_once('\t').unwrap_or((url, comment));
                 !url.trim().contains(' ')
             }) {
-                Foreign::Urls
+                DetectedFormat::Urls
             } else {
                 return None;
             }
         }
-        _ if all(&|line| columns(line) == 4) => Foreign::Pages,
-        _ if all(&|line| columns(line) > 1) => Foreign::Tabs,
+        _ if all(&|line| columns(line) == 4) => DetectedFormat::Pages,
+        _ if all(&|line| columns(line) > 1) => DetectedFormat::Tabs,
         _ => return None,
     })
 }
@@ -397,5 +397,5 @@ fn is_name(text: &str) -> bool {
 }
 
 #[cfg(test)]
-#[path = "foreign_tests.rs"]
+#[path = "sniff_tests.rs"]
 mod tests;

@@ -117,14 +117,14 @@ const USUAL: &[(&str, &[&str])] = &[
 /// otherwise, or one that other programs call so. `None` where there is no such field.
 ///
 /// ```
-/// use seedbank_formats::ingest::field_meant;
+/// use seedbank_formats::ingest::suggested_field;
 ///
-/// assert_eq!(field_meant("links"), Some("outlinks"));
-/// assert_eq!(field_meant("fetchedAt"), Some("fetched"));
-/// assert_eq!(field_meant("title"), None);
+/// assert_eq!(suggested_field("links"), Some("outlinks"));
+/// assert_eq!(suggested_field("fetchedAt"), Some("fetched"));
+/// assert_eq!(suggested_field("title"), None);
 /// ```
 #[must_use]
-pub fn field_meant(name: &str) -> Option<&'static str> {
+pub fn suggested_field(name: &str) -> Option<&'static str> {
     let bare = |name: &str| -> String {
         let letters = name.chars().filter(char::is_ascii_alphanumeric);
         letters.map(|c| c.to_ascii_lowercase()).collect()
@@ -180,7 +180,7 @@ mod tests {
             ("\u{e9}", None),
             (&"x".repeat(100_000), None),
         ] {
-            assert_eq!(field_meant(name), field, "{name}");
+            assert_eq!(suggested_field(name), field, "{name}");
         }
     }
 
@@ -194,7 +194,7 @@ mod tests {
                     "{name}"
                 );
                 assert!(
-                    field_meant(name).is_none_or(|meant| meant == *field),
+                    suggested_field(name).is_none_or(|meant| meant == *field),
                     "{name}"
                 );
             }
