@@ -42,10 +42,10 @@ pub(super) struct GraphArgs {
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// Output format
-    #[arg(long, value_parser = named(GraphFormat::NAMED))]
+    #[arg(long, value_parser = named(GraphFormat::VALUES))]
     format: GraphFormat,
     /// The nodes of the graph [default: pages; sites for ccgraph]
-    #[arg(long, value_parser = named(GraphOf::NAMED))]
+    #[arg(long, value_parser = named(GraphOf::VALUES))]
     of: Option<GraphOf>,
 }
 

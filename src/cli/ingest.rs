@@ -8,7 +8,7 @@ use clap::Args;
 use clap::builder::{BoolishValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use seedbank::display::{counted, escape_controls};
 use seedbank::engine::{Bank, Format, IngestReport, IngestRequest};
-use seedbank::ingest::{Input, Nofollow, SkipReason, Unread, bv_graph_file, suggested_field};
+use seedbank::ingest::{Input, Nofollow, SkipReason, Unread, bv_graph_file, suggest_field};
 
 use super::failure::CliError;
 use super::metrics_file::MetricsArgs;
@@ -324,7 +324,7 @@ pub(super) fn run(args: IngestArgs, session: &Session) -> Result<Outcome, CliErr
             others => format!(" and {others} with other names"),
         };
         // Every accepted record has its url, so no unknown field can be a misspelt url.
-        let meant = |name| suggested_field(name).filter(|field| *field != "url");
+        let meant = |name| suggest_field(name).filter(|field| *field != "url");
         let names = unknown.names.iter().map(|(name, count)| match meant(name) {
             Some(field) => format!("{name} {count} (did you mean {field}?)"),
             None => format!("{name} {count}"),

@@ -42,7 +42,7 @@ pub(super) struct ScoresArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     rng_seed: u64,
     /// Output format
-    #[arg(long, value_parser = named(ScoreFormat::NAMED), default_value_t, env = "SEEDBANK_FORMAT")]
+    #[arg(long, value_parser = named(ScoreFormat::VALUES), default_value_t, env = "SEEDBANK_FORMAT")]
     format: ScoreFormat,
     /// Write to this file, which is replaced only when the output is complete
     ///

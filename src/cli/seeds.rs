@@ -65,7 +65,7 @@ pub(super) struct SeedsArgs {
     #[arg(long)]
     if_changed: bool,
     /// Output format
-    #[arg(long, value_parser = named(SeedFormat::NAMED), default_value_t, env = "SEEDBANK_FORMAT")]
+    #[arg(long, value_parser = named(SeedFormat::VALUES), default_value_t, env = "SEEDBANK_FORMAT")]
     format: SeedFormat,
 }
 

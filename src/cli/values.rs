@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 pub(super) use seedbank::clock::time;
 pub(super) use seedbank::display::{age as human_age, bytes as human_bytes};
 use seedbank::engine::{RefreshId, Which};
-use seedbank::named::Named;
+use seedbank::named_enum::NamedValue;
 pub(super) use seedbank::told::kind_name;
 
 /// The output format of commands with a single result.
@@ -33,15 +33,15 @@ pub(super) struct FormatArgs {
 
 /// Parses one of the values that the library names.
 pub(super) fn named<T: Copy + Send + Sync>(
-    all: &'static [Named<T>],
+    all: &'static [NamedValue<T>],
 ) -> impl TypedValueParser<Value = T> {
     let values = all.iter().map(|named| {
         PossibleValue::new(named.name)
-            .help(named.about)
+            .help(named.help)
             .aliases(named.alias)
     });
     PossibleValuesParser::new(values).try_map(|name| {
-        Named::find(all, &name).ok_or_else(|| format!("nothing has the name {name}"))
+        NamedValue::find(all, &name).ok_or_else(|| format!("nothing has the name {name}"))
     })
 }
 

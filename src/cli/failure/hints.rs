@@ -2,7 +2,7 @@
 
 use seedbank::display::{escape_controls, truncated};
 use seedbank::engine::{BadRecords, Hint, StoreHint};
-use seedbank::ingest::{MAX_LISTED_REJECTS, RejectReason, suggested_field};
+use seedbank::ingest::{MAX_LISTED_REJECTS, RejectReason, suggest_field};
 
 use super::foreign;
 
@@ -183,7 +183,7 @@ fn bad_records_hint(bad: &BadRecords, advice: &str) -> String {
     }
     let no_url = bad.reasons.contains_key(&RejectReason::MissingUrl);
     let names = bad.unknown_fields.names.keys();
-    let meant = names.filter_map(|name| Some((name, suggested_field(name)?)));
+    let meant = names.filter_map(|name| Some((name, suggest_field(name)?)));
     // A record that has its url uses such a field for something else.
     let meant = meant.filter(|(_, field)| no_url || *field != "url");
     let proposals: Vec<String> = meant

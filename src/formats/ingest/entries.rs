@@ -1,5 +1,5 @@
-//! Formats of lines that are more than records: comments, headers that say what the lines after them
-//! are, lines that say two things, lines that say nothing of a page.
+//! Formats of lines that are not one record each: comments, headers that apply to the lines after them,
+//! lines with two records, lines without a page.
 
 use std::sync::{Arc, OnceLock};
 
@@ -14,27 +14,26 @@ use super::source::{Piece, Pieces, Source, Sources, Stop};
 use super::summary::SkipReason;
 use seedbank_algorithms::watch::Watch;
 
-/// What a line says.
+/// The parsed content of a line.
 #[derive(Debug)]
 pub(super) enum Entry {
-    /// This.
+    /// One record.
     One(Event<UrlNumber>),
-    /// Both of these, each of which counts as a record.
+    /// Two records, counted separately.
     Two(Event<UrlNumber>, Event<UrlNumber>),
-    /// Nothing of a page.
-    None(SkipReason),
+    /// No record.
+    Skipped(SkipReason),
 }
 
-/// A format of lines.
+/// A format whose lines may depend on the lines before them.
 pub(super) trait EntryFormat: Send + Sync {
-    /// What lines say of those after them.
+    /// State that a line passes on to the lines after it.
     type Context: Clone + Default + Send;
 
-    /// Takes notice of what a line says of those after it. It is asked of every line, in order; the
-    /// line may be anything.
-    fn notice(&self, _line: &[u8], _context: &mut Self::Context) {}
+    /// Updates the context after a line. Called for every line in order, whatever its content.
+    fn update(&self, _line: &[u8], _context: &mut Self::Context) {}
 
-    /// Reads one line that is not blank, as [`LineFormat`](super::LineFormat) does.
+    /// Parses a line that is not blank, like [`LineFormat::read`](super::LineFormat::read).
     fn read(
         &self,
         line: &str,
@@ -43,16 +42,16 @@ pub(super) trait EntryFormat: Send + Sync {
     ) -> Result<Entry, Fault>;
 }
 
-/// An input of such lines, plain or compressed. Blank lines are skipped.
+/// An input in an entry format, plain or compressed. Blank lines are skipped.
 #[derive(Clone, Debug)]
 pub(super) struct Entries<F> {
     input: Input,
     format: F,
-    /// What it is by its first bytes, once they are read.
+    /// The format detected from the first bytes, once they are read.
     detected: Arc<OnceLock<DetectedInput>>,
 }
 
-/// A source for each input of one format.
+/// Creates a source for each input.
 pub(super) fn each<F: EntryFormat + Copy + 'static>(inputs: &[Input], format: F) -> Sources {
     let source = |input: &Input| {
         Box::new(Entries {
@@ -88,7 +87,7 @@ impl<F: EntryFormat + Copy + 'static> Source for Entries<F> {
     }
 }
 
-/// The pieces of an open input; what it is by its first bytes is left in `seen`.
+/// Splits an open input into pieces. The detected format is stored in `detected`.
 pub(super) fn pieces<'a, F: EntryFormat + Copy + 'a>(
     input: Opened,
     format: F,
@@ -99,11 +98,11 @@ pub(super) fn pieces<'a, F: EntryFormat + Copy + 'a>(
     let blocks = Blocks::new(input, progress.clone(), Some(detected));
     Box::new(blocks.map(move |block| {
         let block = block?;
-        let before = context.clone();
+        let context_before = context.clone();
         for line in lines(&block.text) {
-            format.notice(line, &mut context);
+            format.update(line, &mut context);
         }
-        Ok(piece(block, format, before))
+        Ok(piece(block, format, context_before))
     }))
 }
 
@@ -131,10 +130,10 @@ fn read<F: EntryFormat>(
         if line.trim_ascii().is_empty() {
             parser.summary.blank_lines += 1;
         } else {
-            let said = read_line(format, line, &context, parser);
-            add(parser, Position::Line(number), said, line);
+            let entry = read_line(format, line, &context, parser);
+            add_entry(parser, Position::Line(number), entry, line);
         }
-        format.notice(line, &mut context);
+        format.update(line, &mut context);
         number += 1;
     }
     if let Some(overlong) = &block.overlong {
@@ -156,21 +155,26 @@ fn read_line<F: EntryFormat>(
     format.read(line, context, parser)
 }
 
-/// A record as text.
+/// Decodes a record as UTF-8.
 pub(super) fn utf_8(text: &[u8]) -> Result<&str, Fault> {
     std::str::from_utf8(text)
         .map_err(|error| Fault::new(RejectReason::InvalidUtf8, error.to_string()))
 }
 
-/// Adds what a record at a position says.
-pub(super) fn add(parser: &mut PieceParser, at: Position, said: Result<Entry, Fault>, text: &[u8]) {
-    match said {
+/// Adds the entry at a position.
+pub(super) fn add_entry(
+    parser: &mut PieceParser,
+    at: Position,
+    entry: Result<Entry, Fault>,
+    text: &[u8],
+) {
+    match entry {
         Ok(Entry::One(event)) => parser.add(at, Ok(event), text),
         Ok(Entry::Two(first, second)) => {
             parser.add(at, Ok(first), text);
             parser.add(at, Ok(second), text);
         }
-        Ok(Entry::None(reason)) => parser.skip_record(reason),
+        Ok(Entry::Skipped(reason)) => parser.skip_record(reason),
         Err(fault) => parser.add(at, Err(fault), text),
     }
 }

@@ -204,7 +204,7 @@ impl Cut<'_> {
 /// The parts of a URL that is certainly normal already; otherwise `None`.
 pub(super) fn normal(text: &str, naming: Naming) -> Option<Cut<'_>> {
     let url = plain(text).filter(|_| text.len() <= MAX_URL)?;
-    if naming.urls == UrlRules::Rfc3986 && !escapes::are_normal(url.rest) {
+    if naming.urls == UrlRules::Rfc3986 && !escapes::is_normal(url.rest) {
         return None;
     }
     let (site, host, rest) = match naming.sites {
@@ -234,7 +234,7 @@ pub(super) fn parse_any(text: &str, naming: Naming) -> Result<Location, UrlError
     if text.is_empty() {
         return Err(UrlError::Empty);
     }
-    if let Some(scheme) = foreign_scheme(text) {
+    if let Some(scheme) = other_scheme(text) {
         return Err(UrlError::Scheme(shortened(scheme)));
     }
     if text.len() > MAX_URL {
@@ -379,7 +379,7 @@ pub fn registrable_domain(host: &str) -> &str {
 
 /// The scheme that the text begins with, unless it is http or https. This is cheap, and keeps long
 /// `data:` and `javascript:` texts away from the parser, which finds whatever is missed here.
-pub(super) fn foreign_scheme(text: &str) -> Option<&str> {
+pub(super) fn other_scheme(text: &str) -> Option<&str> {
     let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.')))?;
     let scheme = text.get(..end)?;
     let starts = text.starts_with(|c: char| c.is_ascii_alphabetic());

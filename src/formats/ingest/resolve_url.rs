@@ -1,74 +1,76 @@
-//! Links of a page made absolute.
+//! Resolution of relative links.
 
 use std::borrow::Cow;
 
 use url::{Position, Url};
 
-use super::location::{MAX_URL, UrlError, foreign_scheme};
+use super::location::{MAX_URL, UrlError, other_scheme};
 
-/// What the links of a page are relative to.
+/// The URL that the links of a page are relative to.
 pub(super) struct BaseUrl {
     url: Url,
-    /// The URL up to its path, and up to the last slash of it.
-    host: String,
+    /// The URL up to the start of its path.
+    origin: String,
+    /// The URL up to the last slash of its path.
     folder: String,
-    /// Where the last link was put together.
-    made: String,
+    /// Buffer of the last resolved link.
+    resolved: String,
 }
 
 impl BaseUrl {
-    /// The base of a page: its own URL, or what its head says, which may be relative itself.
-    /// `None` where the page's URL is none.
-    pub(super) fn of(page: &str, given: Option<&str>) -> Option<Self> {
+    /// Creates the base of a page: the `href` of its `base` element, which may itself be relative, or
+    /// else its own URL. Returns `None` if the page's URL is invalid.
+    pub(super) fn new(page: &str, base_href: Option<&str>) -> Option<Self> {
         let page = Url::parse(page).ok()?;
-        // A longer one can be the base of no URL that is taken, and would be copied for each link.
-        let given = given.filter(|given| given.len() <= MAX_URL);
-        let given = given.and_then(|given| page.join(given).ok());
-        let given = given.filter(|url| matches!(url.scheme(), "http" | "https"));
-        let given = given.filter(|url| url.as_str().len() <= MAX_URL);
-        let mut url = given.unwrap_or(page);
+        // No accepted URL has a longer base, and a base is copied for each link.
+        let base = base_href
+            .filter(|href| href.len() <= MAX_URL)
+            .and_then(|href| page.join(href).ok())
+            .filter(|url| matches!(url.scheme(), "http" | "https"))
+            .filter(|url| url.as_str().len() <= MAX_URL);
+        let mut url = base.unwrap_or(page);
         url.set_fragment(None);
-        let host = url[..Position::BeforePath].to_owned();
+        let origin = url[..Position::BeforePath].to_owned();
         let path = url.path();
         let folder = path.rfind('/').and_then(|end| path.get(..=end));
-        let folder = [&host, folder.unwrap_or("/")].concat();
+        let folder = [&origin, folder.unwrap_or("/")].concat();
         Some(Self {
             url,
-            host,
+            origin,
             folder,
-            made: String::new(),
+            resolved: String::new(),
         })
     }
 
-    /// A link as an absolute URL, or as a text that is none on its own either.
+    /// Resolves a link to an absolute URL. A link with a scheme is returned unchanged, even if it is invalid.
     ///
-    /// Most links are a path, or one below the page's folder: these are put together as texts, which
+    /// Most links are an absolute path or relative to the page's folder. These are concatenated, which
     /// gives the same URL once it is parsed.
-    pub(super) fn absolute<'a>(&'a mut self, link: &'a str) -> Result<Cow<'a, str>, UrlError> {
+    pub(super) fn resolve<'a>(&'a mut self, link: &'a str) -> Result<Cow<'a, str>, UrlError> {
         // The characters that the URL standard strips at both ends.
         let link = link.trim_matches(|c: char| c <= ' ');
         let begins = |scheme: &str| {
             let head = link.get(..scheme.len());
             head.is_some_and(|head| head.eq_ignore_ascii_case(scheme))
         };
-        if begins("http://") || begins("https://") || foreign_scheme(link).is_some() {
+        if begins("http://") || begins("https://") || other_scheme(link).is_some() {
             return Ok(Cow::Borrowed(link));
         }
         let start = match link.as_bytes() {
             [] | [b'#', ..] => return Ok(Cow::Borrowed(self.url.as_str())),
-            // Two slashes begin a host, perhaps with white space between them that goes.
+            // Two slashes begin a host; the URL standard drops white space between them.
             [b'/', b'/' | b'\\' | b'\t' | b'\n' | b'\r', ..] | [b'\\' | b'?', ..] => None,
-            [b'/', ..] => Some(&self.host),
+            [b'/', ..] => Some(&self.origin),
             _ if link.contains(':') => None,
             _ => Some(&self.folder),
         };
         let Some(start) = start else {
             return Ok(Cow::Owned(self.url.join(link)?.into()));
         };
-        self.made.clear();
-        self.made.push_str(start);
-        self.made.push_str(link);
-        Ok(Cow::Borrowed(&self.made))
+        self.resolved.clear();
+        self.resolved.push_str(start);
+        self.resolved.push_str(link);
+        Ok(Cow::Borrowed(&self.resolved))
     }
 }
 
@@ -92,39 +94,42 @@ mod tests {
             ("mailto:x@b.example", "mailto:x@b.example"),
             ("http:z", "http://a.example:8080/x/z"),
         ] {
-            assert_eq!(base.absolute(link).unwrap(), url, "{link}");
+            assert_eq!(base.resolve(link).unwrap(), url, "{link}");
         }
-        assert_eq!(base.absolute("//"), Err(UrlError::NoHost));
+        assert_eq!(base.resolve("//"), Err(UrlError::NoHost));
         assert!(BaseUrl::new("a.example", None).is_none());
     }
 
     #[test]
     fn a_page_may_name_its_base() {
-        let of = |given| BaseUrl::new("http://a.example/x/", Some(given)).unwrap();
-        let mut base = of("//b.example/y/");
-        assert_eq!(base.absolute("z").unwrap(), "http://b.example/y/z");
-        assert_eq!(of("../w").absolute("z").unwrap(), "http://a.example/z");
-        for given in ["", "data:,x", "javascript:0", "http://"] {
-            let mut base = of(given);
-            assert_eq!(base.absolute("z").unwrap(), "http://a.example/x/z");
+        let with_href = |href| BaseUrl::new("http://a.example/x/", Some(href)).unwrap();
+        let mut base = with_href("//b.example/y/");
+        assert_eq!(base.resolve("z").unwrap(), "http://b.example/y/z");
+        assert_eq!(
+            with_href("../w").resolve("z").unwrap(),
+            "http://a.example/z"
+        );
+        for href in ["", "data:,x", "javascript:0", "http://"] {
+            let mut base = with_href(href);
+            assert_eq!(base.resolve("z").unwrap(), "http://a.example/x/z");
         }
     }
 
     proptest! {
         #[test]
-        fn texts_put_together_are_what_the_standard_says(
+        fn concatenation_agrees_with_the_url_standard(
             page in "https?://(u:p@)?a\\.example(:80|:81)?(/[ab.]{0,2}){0,3}(\\?[a/]{0,2})?(#a)?",
             link in "[ \t]?(/|\\\\|\\.|\\.\\.|a|%2e|\\?|#|:|\t|\n|é| |http:|//a\\.b){0,6}",
         ) {
             let mut base = BaseUrl::new(&page, None).unwrap();
-            let made = base.absolute(&link).ok().and_then(|url| Url::parse(&url).ok());
+            let resolved = base.resolve(&link).ok().and_then(|url| Url::parse(&url).ok());
             let joined = Url::parse(&page).unwrap().join(&link).ok();
             // The fragment is no part of a page's URL.
             let shown = |url: Option<Url>| url.map(|mut url| {
                 url.set_fragment(None);
                 url.to_string()
             });
-            prop_assert_eq!(shown(made), shown(joined));
+            prop_assert_eq!(shown(resolved), shown(joined));
         }
     }
 }

@@ -7,7 +7,7 @@
 
 use serde::de::IgnoredAny;
 
-use super::crawler_output::{self, Crawlers, NutchDump};
+use super::crawler_output::{self, CrawlerOutput, NutchDump};
 
 /// How many bytes from the beginning of a text are looked at.
 pub(super) const HEAD: usize = 64 << 10;
@@ -239,9 +239,9 @@ fn of_text(head: &[u8]) -> Option<DetectedFormat> {
         let said = lines.filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
         said.take(LINES)
     };
-    match crawlers::of(lines) {
-        Some(Crawlers::Nutch(dump)) => return Some(DetectedFormat::Nutch(dump)),
-        Some(Crawlers::Log) => return Some(DetectedFormat::CrawlLog),
+    match crawler_output::detect(lines) {
+        Some(CrawlerOutput::Nutch(dump)) => return Some(DetectedFormat::Nutch(dump)),
+        Some(CrawlerOutput::Log) => return Some(DetectedFormat::CrawlLog),
         None => {}
     }
     match text.as_bytes().first()? {

@@ -1,4 +1,4 @@
-//! A Parquet file on its way.
+//! The Parquet writer.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -12,104 +12,108 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnPath;
 
-use super::{Cell, Column, Kind};
+use super::{Cell, Column, ColumnType};
 
-/// How many rows go into the file's coders together, and how many bytes of text at most.
-const ROWS: usize = 8192;
-const TEXT: usize = 4 << 20;
+/// Rows are buffered and encoded in batches of this many rows, or of this many bytes of text.
+const BATCH_ROWS: usize = 8192;
+const BATCH_TEXT_BYTES: usize = 4 << 20;
 
-/// How large a group of rows is at most, which is held until it is complete.
+/// Limits of a row group, which is held in memory until it is complete.
 const GROUP_ROWS: usize = 1 << 20;
 const GROUP_BYTES: usize = 64 << 20;
 
-/// A table that is written to a file. Memory: a group of rows, coded, of at most 64 MiB, and some
-/// thousand rows as they came.
+/// A table being written. Memory: one encoded row group of at most 64 MiB, and one batch of rows.
 pub struct Table<W: Write + Send> {
     writer: ArrowWriter<W>,
     schema: SchemaRef,
-    columns: Vec<Values>,
+    columns: Vec<ColumnBuffer>,
     rows: usize,
-    text: usize,
+    text_bytes: usize,
 }
 
-/// The values of a column that are not yet coded.
-enum Values {
-    Whole(Int64Builder),
-    Real(Float64Builder),
-    Flag(BooleanBuilder),
+/// The values of a column that are not encoded yet.
+enum ColumnBuffer {
+    Integer(Int64Builder),
+    Float(Float64Builder),
+    Boolean(BooleanBuilder),
     Text(StringBuilder),
 }
 
 impl<W: Write + Send> Table<W> {
-    /// Begins a table.
+    /// Creates a table without rows.
     pub fn new(out: W, columns: &'static [Column]) -> io::Result<Self> {
         let fields: Vec<Field> = columns
             .iter()
-            .map(|column| Field::new(column.name, type_of(column.kind), true))
+            .map(|column| Field::new(column.name, data_type(column.kind), true))
             .collect();
         let schema: SchemaRef = Arc::new(Schema::new(fields));
         let mut properties = WriterProperties::builder()
-            // Its default names the version of a crate, which changes the bytes.
+            // The default contains a crate version, which would change the bytes.
             .set_created_by("seedbank".to_owned())
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
             .set_max_row_group_row_count(Some(GROUP_ROWS))
             .set_max_row_group_bytes(Some(GROUP_BYTES));
         for column in columns {
             let path = ColumnPath::from(column.name);
-            let repeats = matches!(column.kind, Kind::Name | Kind::Flag);
+            let repeats = matches!(column.kind, ColumnType::RepeatedText | ColumnType::Boolean);
             properties = properties.set_column_dictionary_enabled(path.clone(), repeats);
-            if column.kind == Kind::Whole {
+            if column.kind == ColumnType::Integer {
                 properties = properties.set_column_encoding(path, Encoding::DELTA_BINARY_PACKED);
             }
         }
         let writer = ArrowWriter::try_new(out, Arc::clone(&schema), Some(properties.build()));
         Ok(Self {
-            writer: writer.map_err(failed)?,
+            writer: writer.map_err(into_io_error)?,
             schema,
-            columns: columns.iter().map(|column| values(column.kind)).collect(),
+            columns: columns
+                .iter()
+                .map(|column| ColumnBuffer::new(column.kind))
+                .collect(),
             rows: 0,
-            text: 0,
+            text_bytes: 0,
         })
     }
 
-    /// Writes a row, with a cell for each column in their order.
+    /// Writes a row: one cell per column, in the order of the columns.
     pub fn row(&mut self, cells: &[Cell<'_>]) -> io::Result<()> {
         if cells.len() != self.columns.len() {
-            return Err(io::Error::other("a row has not as many cells as columns"));
+            return Err(io::Error::other(
+                "the number of cells of a row differs from the number of columns",
+            ));
         }
-        for (values, cell) in self.columns.iter_mut().zip(cells) {
+        for (column, cell) in self.columns.iter_mut().zip(cells) {
             if let Cell::Text(text) = cell {
-                self.text += text.len();
+                self.text_bytes += text.len();
             }
-            put(values, *cell)?;
+            column.push(*cell)?;
         }
         self.rows += 1;
-        if self.rows >= ROWS || self.text >= TEXT {
-            self.code()?;
+        if self.rows >= BATCH_ROWS || self.text_bytes >= BATCH_TEXT_BYTES {
+            self.encode()?;
         }
         Ok(())
     }
 
-    /// Writes what is left.
+    /// Writes the remaining rows and the footer, and returns the writer.
     pub fn finish(mut self) -> io::Result<W> {
-        self.code()?;
-        self.writer.into_inner().map_err(failed)
+        self.encode()?;
+        self.writer.into_inner().map_err(into_io_error)
     }
 
-    fn code(&mut self) -> io::Result<()> {
+    fn encode(&mut self) -> io::Result<()> {
         if self.rows == 0 {
             return Ok(());
         }
-        (self.rows, self.text) = (0, 0);
-        let columns: Vec<ArrayRef> = self.columns.iter_mut().map(taken).collect();
+        (self.rows, self.text_bytes) = (0, 0);
+        let columns: Vec<ArrayRef> = self.columns.iter_mut().map(ColumnBuffer::take).collect();
         let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns);
         let batch = batch.map_err(io::Error::other)?;
-        self.writer.write(&batch).map_err(failed)
+        self.writer.write(&batch).map_err(into_io_error)
     }
 }
 
-/// The system's error where it is one.
-fn failed(error: ParquetError) -> io::Error {
+/// Returns the I/O error inside a Parquet error, if there is one.
+fn into_io_error(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(inner) => match inner.downcast::<io::Error>() {
             Ok(system) => *system,
@@ -119,46 +123,48 @@ fn failed(error: ParquetError) -> io::Error {
     }
 }
 
-const fn type_of(kind: Kind) -> DataType {
+const fn data_type(kind: ColumnType) -> DataType {
     match kind {
-        Kind::Whole => DataType::Int64,
-        Kind::Real => DataType::Float64,
-        Kind::Flag => DataType::Boolean,
-        Kind::Text | Kind::Name => DataType::Utf8,
+        ColumnType::Integer => DataType::Int64,
+        ColumnType::Float => DataType::Float64,
+        ColumnType::Boolean => DataType::Boolean,
+        ColumnType::Text | ColumnType::RepeatedText => DataType::Utf8,
     }
 }
 
-fn values(kind: Kind) -> Values {
-    match kind {
-        Kind::Whole => Values::Whole(Int64Builder::new()),
-        Kind::Real => Values::Real(Float64Builder::new()),
-        Kind::Flag => Values::Flag(BooleanBuilder::new()),
-        Kind::Text | Kind::Name => Values::Text(StringBuilder::new()),
-    }
-}
-
-fn put(values: &mut Values, cell: Cell<'_>) -> io::Result<()> {
-    match (values, cell) {
-        (Values::Whole(values), Cell::Whole(number)) => {
-            values.append_value(i64::try_from(number).unwrap_or(i64::MAX));
+impl ColumnBuffer {
+    fn new(kind: ColumnType) -> Self {
+        match kind {
+            ColumnType::Integer => Self::Integer(Int64Builder::new()),
+            ColumnType::Float => Self::Float(Float64Builder::new()),
+            ColumnType::Boolean => Self::Boolean(BooleanBuilder::new()),
+            ColumnType::Text | ColumnType::RepeatedText => Self::Text(StringBuilder::new()),
         }
-        (Values::Real(values), Cell::Real(number)) => values.append_value(number),
-        (Values::Flag(values), Cell::Flag(flag)) => values.append_value(flag),
-        (Values::Text(values), Cell::Text(text)) => values.append_value(text),
-        (Values::Whole(values), Cell::None) => values.append_null(),
-        (Values::Real(values), Cell::None) => values.append_null(),
-        (Values::Flag(values), Cell::None) => values.append_null(),
-        (Values::Text(values), Cell::None) => values.append_null(),
-        _ => return Err(io::Error::other("a cell is not of its column's kind")),
     }
-    Ok(())
-}
 
-fn taken(values: &mut Values) -> ArrayRef {
-    match values {
-        Values::Whole(values) => Arc::new(values.finish()),
-        Values::Real(values) => Arc::new(values.finish()),
-        Values::Flag(values) => Arc::new(values.finish()),
-        Values::Text(values) => Arc::new(values.finish()),
+    fn push(&mut self, cell: Cell<'_>) -> io::Result<()> {
+        match (self, cell) {
+            (Self::Integer(values), Cell::Integer(number)) => {
+                values.append_value(i64::try_from(number).unwrap_or(i64::MAX));
+            }
+            (Self::Float(values), Cell::Float(number)) => values.append_value(number),
+            (Self::Boolean(values), Cell::Boolean(value)) => values.append_value(value),
+            (Self::Text(values), Cell::Text(text)) => values.append_value(text),
+            (Self::Integer(values), Cell::None) => values.append_null(),
+            (Self::Float(values), Cell::None) => values.append_null(),
+            (Self::Boolean(values), Cell::None) => values.append_null(),
+            (Self::Text(values), Cell::None) => values.append_null(),
+            _ => return Err(io::Error::other("a cell has another type than its column")),
+        }
+        Ok(())
+    }
+
+    fn take(&mut self) -> ArrayRef {
+        match self {
+            Self::Integer(values) => Arc::new(values.finish()),
+            Self::Float(values) => Arc::new(values.finish()),
+            Self::Boolean(values) => Arc::new(values.finish()),
+            Self::Text(values) => Arc::new(values.finish()),
+        }
     }
 }

@@ -1,9 +1,9 @@
-//! Tables of columns, as Parquet files: written row by row, a group of rows at a time.
+//! Writes tables as Parquet files, row by row.
 //!
-//! Whole numbers are 64 bits wide with a sign, since not every reader knows others. Numbers are coded
-//! as differences, texts that repeat by a dictionary; all of it is compressed by zstd.
+//! Integers are signed 64-bit, the type that every reader supports. They are delta-encoded, repeated
+//! texts are dictionary-encoded, and all columns are compressed with zstd.
 //!
-//! Without the feature `parquet` there is the same table, which cannot be begun.
+//! Without the feature `parquet`, [`Table::new`] returns an error.
 
 #[cfg(not(feature = "parquet"))]
 mod disabled;
@@ -15,116 +15,70 @@ pub use disabled::Table;
 #[cfg(feature = "parquet")]
 pub use enabled::Table;
 
-/// A column of a table. Any value may be missing.
+/// Whether this build can write Parquet.
+pub const ENABLED: bool = cfg!(feature = "parquet");
+
+/// A column of a table. Every column is nullable.
 #[derive(Clone, Copy, Debug)]
 pub struct Column {
-    /// What it is called.
+    /// The name of the column.
     pub name: &'static str,
-    /// What it holds.
-    pub kind: Kind,
+    /// The type of its values.
+    pub kind: ColumnType,
 }
 
-/// What a column holds.
+impl Column {
+    /// Creates a column.
+    #[must_use]
+    pub const fn new(name: &'static str, kind: ColumnType) -> Self {
+        Self { name, kind }
+    }
+}
+
+/// The type of a column's values, which also selects the encoding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
-    /// Whole numbers.
-    Whole,
-    /// Numbers with fractions.
-    Real,
-    /// Yes or no.
-    Flag,
-    /// Texts of which few are equal.
+pub enum ColumnType {
+    /// Integers.
+    Integer,
+    /// Floating-point numbers.
+    Float,
+    /// Booleans.
+    Boolean,
+    /// Texts that are mostly distinct.
     Text,
-    /// Texts of which many are equal.
-    Name,
+    /// Texts that repeat; encoded by a dictionary.
+    RepeatedText,
 }
 
-/// A value.
+/// A value of a row.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Cell<'a> {
-    /// No value.
+    /// Null.
     None,
-    /// A whole number.
-    Whole(u64),
-    /// A number with a fraction.
-    Real(f64),
-    /// Yes or no.
-    Flag(bool),
+    /// An integer; values above `i64::MAX` are written as `i64::MAX`.
+    Integer(u64),
+    /// A floating-point number.
+    Float(f64),
+    /// A boolean.
+    Boolean(bool),
     /// A text.
     Text(&'a str),
 }
 
-impl From<u32> for Cell<'_> {
-    fn from(number: u32) -> Self {
-        Self::Whole(number.into())
-    }
+macro_rules! cell_from {
+    ($($Value:ty => $Variant:ident),+) => {$(
+        impl<'a> From<$Value> for Cell<'a> {
+            fn from(value: $Value) -> Self {
+                Self::$Variant(value.into())
+            }
+        }
+    )+};
 }
 
-impl From<u64> for Cell<'_> {
-    fn from(number: u64) -> Self {
-        Self::Whole(number)
-    }
-}
-
-impl From<f64> for Cell<'_> {
-    fn from(number: f64) -> Self {
-        Self::Real(number)
-    }
-}
-
-impl From<bool> for Cell<'_> {
-    fn from(flag: bool) -> Self {
-        Self::Flag(flag)
-    }
-}
-
-impl<'a> From<&'a str> for Cell<'a> {
-    fn from(text: &'a str) -> Self {
-        Self::Text(text)
-    }
-}
+cell_from!(u32 => Integer, u64 => Integer, f64 => Float, bool => Boolean, &'a str => Text);
 
 impl<'a, T: Into<Cell<'a>>> From<Option<T>> for Cell<'a> {
     fn from(value: Option<T>) -> Self {
         value.map_or(Self::None, Into::into)
     }
 }
-
-impl Column {
-    /// A column of whole numbers.
-    #[must_use]
-    pub const fn whole(name: &'static str) -> Self {
-        Self::of(name, Kind::Whole)
-    }
-
-    /// A column of real numbers.
-    #[must_use]
-    pub const fn real(name: &'static str) -> Self {
-        Self::of(name, Kind::Real)
-    }
-
-    /// A column of true and false.
-    #[must_use]
-    pub const fn flag(name: &'static str) -> Self {
-        Self::of(name, Kind::Flag)
-    }
-
-    /// A column of texts of which few are equal.
-    #[must_use]
-    pub const fn text(name: &'static str) -> Self {
-        Self::of(name, Kind::Text)
-    }
-
-    /// A column of texts of which many are equal.
-    #[must_use]
-    pub const fn name(name: &'static str) -> Self {
-        Self::of(name, Kind::Name)
-    }
-
-    const fn of(name: &'static str, kind: Kind) -> Self {
-        Self { name, kind }
-    }
-}
-
-/// Whether this build writes Parquet.
-pub const ENABLED: bool = cfg!(feature = "parquet");

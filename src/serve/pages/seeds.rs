@@ -7,7 +7,7 @@ use axum::extract::State as Shared;
 use axum::http::{HeaderMap, Response, StatusCode, Uri};
 use serde::Deserialize;
 
-use crate::named::Named;
+use crate::named_enum::NamedValue;
 use crate::serve::answer::{Answer, CSV, Fault, JSON, JSON_LINES, PARQUET, TEXT};
 use crate::serve::asked::which;
 use crate::serve::desk::{Desk, State};
@@ -57,7 +57,7 @@ fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer, Fault> {
     let format = match (about.format.as_deref(), form) {
         (None, Form::Html) => SeedFormat::Text,
         (None, Form::Json) => SeedFormat::Jsonl,
-        (Some(name), _) => Named::find(SeedFormat::NAMED, name)
+        (Some(name), _) => NamedValue::find(SeedFormat::VALUES, name)
             .filter(|format| format.is_there())
             .ok_or_else(|| {
                 let all: Vec<&str> = SeedFormat::all().map(SeedFormat::name).collect();

@@ -161,7 +161,7 @@ impl<'a> Room<'a> {
         let mut domains: BTreeMap<&str, (Vec<usize>, u32)> = BTreeMap::new();
         if let Some(most) = policy.max_per_domain {
             for (at, site) in sites.iter().enumerate() {
-                let domain = domains.entry(ingest::registrable(&site.name));
+                let domain = domains.entry(ingest::registrable_domain(&site.name));
                 let (places, left) = domain.or_insert_with(|| (Vec::new(), most));
                 places.push(at);
                 *left = left.saturating_sub(all_pins(site));
@@ -170,7 +170,7 @@ impl<'a> Room<'a> {
             let on_list: BTreeSet<SiteId> = sites.iter().map(|site| site.id).collect();
             for (site, pins) in of_sites.iter().filter(|(site, _)| !on_list.contains(site)) {
                 let name = store.need(&tables::SITES, site)?.name;
-                if let Some((_, left)) = domains.get_mut(ingest::registrable(&name)) {
+                if let Some((_, left)) = domains.get_mut(ingest::registrable_domain(&name)) {
                     *left = left.saturating_sub(*pins);
                 }
             }

@@ -12,9 +12,9 @@
 
 use crate::ingest::crawl_log::LogLine;
 use crate::ingest::entries::{Entry, EntryFormat, each};
-use crate::ingest::fetch::{Answer, Fetch, as_crawled, counted};
+use crate::ingest::fetch::{Answer, Fetch, count_if_accepted, mark_crawled};
 use crate::ingest::interner::UrlNumber;
-use crate::ingest::location::foreign_scheme;
+use crate::ingest::location::other_scheme;
 use crate::ingest::open::Input;
 use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::record::{Event, PageAttributes, PageRecord};
@@ -44,14 +44,14 @@ impl EntryFormat for Pages {
     fn read(&self, line: &str, (): &(), parser: &mut PieceParser) -> Result<Entry, Fault> {
         let line = log_line(line)?;
         if line.is_prerequisite() {
-            return Ok(Entry::None(SkipReason::Prerequisite));
+            return Ok(Entry::Skipped(SkipReason::Prerequisite));
         }
-        if foreign_scheme(line.url).is_some() {
-            return Ok(Entry::None(SkipReason::NoPage));
+        if other_scheme(line.url).is_some() {
+            return Ok(Entry::Skipped(SkipReason::NoPage));
         }
         let time = line.time();
         // What it led to has a line of its own, and names the page that led to it.
-        let led = counted(parser, |parser| led(&line, &time, parser))?;
+        let led = count_if_accepted(parser, |parser| led(&line, &time, parser))?;
         let page = page(&line, &time, parser)?;
         Ok(match (led, page) {
             (Some(led), Entry::One(page)) => Entry::Two(led, page),
@@ -62,7 +62,7 @@ impl EntryFormat for Pages {
 }
 
 fn log_line(line: &str) -> Result<LogLine<'_>, Fault> {
-    LogLine::of(line).ok_or_else(|| {
+    LogLine::parse(line).ok_or_else(|| {
         Fault::new(
             RejectReason::Columns,
             "not a line of crawl.log: time, status, size, URL, path, via, type, #thread, start, digest, ...",
@@ -78,7 +78,7 @@ fn led(
 ) -> Result<Option<Event<UrlNumber>>, Fault> {
     let Some(via) = line
         .via
-        .filter(|via| line.step() == Some('R') && foreign_scheme(via).is_none())
+        .filter(|via| line.last_step() == Some('R') && other_scheme(via).is_none())
     else {
         return Ok(None);
     };
@@ -101,10 +101,10 @@ fn page(line: &LogLine<'_>, time: &str, parser: &mut PieceParser) -> Result<Entr
         .ok()
         .filter(|status| (100..600).contains(status));
     let Some(status) = status else {
-        return Ok(Entry::None(SkipReason::NoStatus));
+        return Ok(Entry::Skipped(SkipReason::NoStatus));
     };
-    let Some(answer) = Answer::of(status) else {
-        return Ok(Entry::None(SkipReason::OtherStatus));
+    let Some(answer) = Answer::from_status(status) else {
+        return Ok(Entry::Skipped(SkipReason::OtherStatus));
     };
     let fetch = Fetch {
         url: line.url,
@@ -114,15 +114,15 @@ fn page(line: &LogLine<'_>, time: &str, parser: &mut PieceParser) -> Result<Entr
         digest: line.digest,
         location: None,
     };
-    counted(parser, |parser| {
+    count_if_accepted(parser, |parser| {
         Ok(match fetch.record(parser)? {
             Ok(mut record) => {
                 if answer == Answer::Crawled {
-                    as_crawled(&mut record);
+                    mark_crawled(&mut record);
                 }
                 Entry::One(Event::Record(record))
             }
-            Err(reason) => Entry::None(reason),
+            Err(reason) => Entry::Skipped(reason),
         })
     })
 }
@@ -136,10 +136,10 @@ impl EntryFormat for ViaLinks {
 
     fn read(&self, line: &str, (): &(), parser: &mut PieceParser) -> Result<Entry, Fault> {
         let line = log_line(line)?;
-        let is_page = |url: &str| foreign_scheme(url).is_none();
+        let is_page = |url: &str| other_scheme(url).is_none();
         let via = line.via.filter(|via| is_page(via) && is_page(line.url));
-        let Some(via) = via.filter(|_| line.step() == Some('L')) else {
-            return Ok(Entry::None(SkipReason::NoLink));
+        let Some(via) = via.filter(|_| line.last_step() == Some('L')) else {
+            return Ok(Entry::Skipped(SkipReason::NoLink));
         };
         let from = parser.page(via)?;
         Ok(Entry::One(match parser.target(from, line.url) {

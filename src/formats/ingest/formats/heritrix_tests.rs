@@ -24,7 +24,7 @@ fn read(format: impl EntryFormat<Context = ()>, line: &str) -> Result<Vec<Event>
     match said {
         Ok(Entry::One(event)) => Ok(vec![at(event)]),
         Ok(Entry::Two(first, second)) => Ok(vec![at(first), at(second)]),
-        Ok(Entry::None(reason)) => Err(reason.to_string()),
+        Ok(Entry::Skipped(reason)) => Err(reason.to_string()),
         Err(fault) => Err(fault.reason.to_string()),
     }
 }

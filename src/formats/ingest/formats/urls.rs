@@ -39,7 +39,7 @@ impl EntryFormat for Urls {
             ));
         }
         let Some(url) = url_of(line) else {
-            return Ok(Entry::None(SkipReason::NoPage));
+            return Ok(Entry::Skipped(SkipReason::NoPage));
         };
         let page = parser.page(url)?;
         Ok(Entry::One(Event::Record(PageRecord::new(page))))

@@ -1,6 +1,6 @@
 //! What the HTML of a page says of its links.
 
-use crate::ingest::fetch::lead;
+use crate::ingest::fetch::alias_target;
 use crate::ingest::interner::UrlNumber;
 use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::record::PageRecord;
@@ -73,7 +73,7 @@ impl<'r> PageLinks<'r> {
         }
         let absolute = match &mut self.base {
             None => Ok(link.into()),
-            Some(base) => base.absolute(link),
+            Some(base) => base.resolve(link),
         };
         match absolute {
             // A long base makes more of a page's links than the page has text.
@@ -92,7 +92,7 @@ impl<'r> PageLinks<'r> {
     pub(crate) fn finish(mut self, canonical: Option<&str>, record: &mut PageRecord<UrlNumber>) {
         let outlinks = self.parser.outlinks(self.targets);
         if let Some(canonical) = canonical {
-            let to = lead(self.page, canonical, self.base.as_mut(), self.parser);
+            let to = alias_target(self.page, canonical, self.base.as_mut(), self.parser);
             record.alias = to.map(|to| (to, AliasBy::Canonical));
         }
         // An alias has none.

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use crate::ingest::entries::Entry;
-use crate::ingest::fetch::{Answer, Fetch, as_crawled, counted};
+use crate::ingest::fetch::{Answer, Fetch, count_if_accepted, mark_crawled};
 use crate::ingest::formats::json_lines::{Fields, parse_structure};
-use crate::ingest::location::foreign_scheme;
+use crate::ingest::location::other_scheme;
 use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::record::Event;
 use crate::ingest::reject::{Fault, RejectReason};
@@ -65,15 +65,15 @@ impl Capture<'_> {
     pub(super) fn said(&self, parser: &mut PieceParser) -> Result<Entry, Fault> {
         // Answers of name servers, screenshots, notes of a crawler; and what a form led to.
         let is_get = self.method.as_deref().is_none_or(|method| method == "GET");
-        if foreign_scheme(&self.url).is_some() || !is_get {
-            return Ok(Entry::None(SkipReason::NoPage));
+        if other_scheme(&self.url).is_some() || !is_get {
+            return Ok(Entry::Skipped(SkipReason::NoPage));
         }
         let is_revisit = self.mime.as_deref() == Some("warc/revisit");
         let answer = match self.status.as_deref() {
             // Its content was found to be as it was.
             None | Some("304") if is_revisit => Some(Answer::Crawled),
             Some(status) => match status.parse() {
-                Ok(status) => Answer::of(status),
+                Ok(status) => Answer::from_status(status),
                 Err(_) => {
                     return Err(Fault::new(
                         RejectReason::WrongType,
@@ -81,10 +81,10 @@ impl Capture<'_> {
                     ));
                 }
             },
-            None => return Ok(Entry::None(SkipReason::NoStatus)),
+            None => return Ok(Entry::Skipped(SkipReason::NoStatus)),
         };
         let Some(answer) = answer else {
-            return Ok(Entry::None(SkipReason::OtherStatus));
+            return Ok(Entry::Skipped(SkipReason::OtherStatus));
         };
         let digest = self.digest.as_deref().map(labelled);
         let fetch = Fetch {
@@ -95,15 +95,15 @@ impl Capture<'_> {
             digest: digest.as_deref(),
             location: self.location.as_deref(),
         };
-        counted(parser, |parser| {
+        count_if_accepted(parser, |parser| {
             Ok(match fetch.record(parser)? {
                 Ok(mut record) => {
                     if answer == Answer::Crawled {
-                        as_crawled(&mut record);
+                        mark_crawled(&mut record);
                     }
                     Entry::One(Event::Record(record))
                 }
-                Err(reason) => Entry::None(reason),
+                Err(reason) => Entry::Skipped(reason),
             })
         })
     }

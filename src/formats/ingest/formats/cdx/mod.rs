@@ -34,7 +34,7 @@ pub(super) struct Cdx;
 impl EntryFormat for Cdx {
     type Context = Header;
 
-    fn notice(&self, line: &[u8], header: &mut Header) {
+    fn update(&self, line: &[u8], header: &mut Header) {
         if let Some(columns) = Header::of(line) {
             *header = columns;
         }
@@ -43,7 +43,7 @@ impl EntryFormat for Cdx {
     fn read(&self, line: &str, header: &Header, parser: &mut PieceParser) -> Result<Entry, Fault> {
         // Headers of CDXJ begin so.
         if line.starts_with('!') || Header::of(line.as_bytes()).is_some() {
-            return Ok(Entry::None(SkipReason::NoPage));
+            return Ok(Entry::Skipped(SkipReason::NoPage));
         }
         let mut parts = line.splitn(3, ' ').skip(1);
         match (parts.next(), parts.next()) {

@@ -4,7 +4,7 @@
 )]
 
 use super::*;
-use crate::ingest::fetch::as_crawled;
+use crate::ingest::fetch::mark_crawled;
 use crate::ingest::formats::json_lines::JsonLines;
 use crate::ingest::interner::Interner;
 use crate::ingest::lines::LineFormat;
@@ -26,11 +26,11 @@ fn read(lines: &str) -> Result<Result<Event, SkipReason>, RejectReason> {
     for line in lines.split('\n') {
         said = match Cdx.read(line, &header, &mut parser) {
             Ok(Entry::One(event)) => Ok(Ok(event.located(&parser.urls))),
-            Ok(Entry::None(reason)) => Ok(Err(reason)),
+            Ok(Entry::Skipped(reason)) => Ok(Err(reason)),
             Ok(Entry::Two(..)) => panic!("an entry says one thing"),
             Err(fault) => Err(fault.reason),
         };
-        Cdx.notice(line.as_bytes(), &mut header);
+        Cdx.update(line.as_bytes(), &mut header);
     }
     said
 }
@@ -44,7 +44,7 @@ fn record(json: &str) -> Result<Result<Event, SkipReason>, RejectReason> {
         && record.alias.is_none()
         && !record.gone
     {
-        as_crawled(record);
+        mark_crawled(record);
     }
     Ok(Ok(event.located(&parser.urls)))
 }

@@ -10,7 +10,7 @@ use std::fmt::Write;
 
 use super::layout::{Layout, RowKind};
 use crate::ingest::blocks::{MAX_LINE, line_too_long};
-use crate::ingest::fetch::{Answer, Fetch, as_crawled, counted};
+use crate::ingest::fetch::{Answer, Fetch, count_if_accepted, mark_crawled};
 use crate::ingest::formats::json_lines::JsonLines;
 use crate::ingest::interner::UrlNumber;
 use crate::ingest::lines::read_line;
@@ -222,7 +222,7 @@ fn capture(
     let status: u16 = status
         .parse()
         .map_err(|_| wrong_type("fetch_status", "a status"))?;
-    let Some(answer) = Answer::of(status) else {
+    let Some(answer) = Answer::from_status(status) else {
         return Ok(Err(SkipReason::OtherStatus));
     };
     let url = text("url")?
@@ -238,10 +238,10 @@ fn capture(
         digest: digest.as_deref(),
         location: location.as_deref(),
     };
-    let record = counted(parser, |parser| fetch.record(parser))?;
+    let record = count_if_accepted(parser, |parser| fetch.record(parser))?;
     Ok(record.map(|mut record| {
         if answer == Answer::Crawled {
-            as_crawled(&mut record);
+            mark_crawled(&mut record);
         }
         Event::Record(record)
     }))

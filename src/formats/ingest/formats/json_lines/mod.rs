@@ -100,7 +100,7 @@ impl LineFormat for JsonLines {
         // Last, so that nothing is counted for a record that is rejected.
         record.outlinks = fields.outlinks(url, parser)?;
         for (to, by) in leads {
-            let to = to.and_then(|to| parser.lead(url, &to));
+            let to = to.and_then(|to| parser.alias_target(url, &to));
             if record.alias.is_none() {
                 record.alias = to.map(|to| (to, by));
             }

@@ -17,7 +17,7 @@ impl EntryFormat for Csv {
 
     fn read(&self, line: &str, (): &(), parser: &mut PieceParser) -> Result<Entry, Fault> {
         if line.starts_with(HEADER) {
-            return Ok(Entry::None(SkipReason::NoPage));
+            return Ok(Entry::Skipped(SkipReason::NoPage));
         }
         datum(line)
             .ok_or_else(|| {

@@ -13,7 +13,7 @@
 
 use super::date::java_date;
 use crate::ingest::entries::Entry;
-use crate::ingest::fetch::{Answer, Fetch, as_crawled, counted};
+use crate::ingest::fetch::{Answer, Fetch, count_if_accepted, mark_crawled};
 use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::record::{Event, PageRecord};
 use crate::ingest::reject::{Fault, RejectReason};
@@ -45,9 +45,9 @@ impl Datum<'_> {
             .ok_or_else(|| Fault::new(RejectReason::MissingType, "a page must have a status"))?;
         let answer = match status {
             "db_fetched" | "db_notmodified" | "db_duplicate" | "db_parse_failed" => Answer::Crawled,
-            "db_redir_perm" | "db_redir_temp" => Answer::Leads,
+            "db_redir_perm" | "db_redir_temp" => Answer::Redirect,
             "db_gone" if self.is_gone() => Answer::Gone,
-            "db_gone" => return Ok(Entry::None(SkipReason::OtherStatus)),
+            "db_gone" => return Ok(Entry::Skipped(SkipReason::OtherStatus)),
             "db_unfetched" | "db_orphan" => {
                 let page = parser.page(self.url)?;
                 return Ok(Entry::One(Event::Record(PageRecord::new(page))));
@@ -70,16 +70,16 @@ impl Datum<'_> {
             location: self.target(),
         };
         let time = self.fetched()?;
-        counted(parser, |parser| {
+        count_if_accepted(parser, |parser| {
             Ok(match fetch.record(parser)? {
                 Ok(mut record) => {
                     record.fetched = time.map(|time| parser.time(time));
                     if answer == Answer::Crawled {
-                        as_crawled(&mut record);
+                        mark_crawled(&mut record);
                     }
                     Entry::One(Event::Record(record))
                 }
-                Err(reason) => Entry::None(reason),
+                Err(reason) => Entry::Skipped(reason),
             })
         })
     }

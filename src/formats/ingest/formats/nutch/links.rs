@@ -17,7 +17,7 @@ pub(super) struct Links;
 impl EntryFormat for Links {
     type Context = Option<Arc<str>>;
 
-    fn notice(&self, line: &[u8], to: &mut Option<Arc<str>>) {
+    fn update(&self, line: &[u8], to: &mut Option<Arc<str>>) {
         // What begins with a space is a link, whatever its anchor ends in.
         let is_link = line.starts_with(b" ");
         if line.ends_with(INLINKS.as_bytes()) && line.len() <= MAX_LINE && !is_link {
@@ -34,7 +34,7 @@ impl EntryFormat for Links {
         parser: &mut PieceParser,
     ) -> Result<Entry, Fault> {
         if page_of(line).is_some() {
-            return Ok(Entry::None(SkipReason::NoPage));
+            return Ok(Entry::Skipped(SkipReason::NoPage));
         }
         let wrong = |said| Err(Fault::new(RejectReason::Columns, said));
         let Some(rest) = line.strip_prefix(FROM) else {

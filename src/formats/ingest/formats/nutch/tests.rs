@@ -73,7 +73,7 @@ fn read<F: EntryFormat<Context = ()>>(format: F, line: &str) -> Said {
     let mut parser = PieceParser::new(Naming::default(), Interner::default());
     match format.read(line, &(), &mut parser) {
         Ok(Entry::One(event)) => Ok(Ok(event.located(&parser.urls))),
-        Ok(Entry::None(reason)) => Ok(Err(reason)),
+        Ok(Entry::Skipped(reason)) => Ok(Err(reason)),
         Ok(Entry::Two(..)) => panic!("a page says one thing"),
         Err(fault) => Err(fault.reason),
     }

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use super::datum::Datum;
 use crate::ingest::blocks::{Block, Blocks, MAX_LINE, line_ends, line_too_long, lines};
 use crate::ingest::crawler_output::VERSION;
-use crate::ingest::entries::{add, utf_8};
+use crate::ingest::entries::{add_entry, utf_8};
 use crate::ingest::open::{DetectedInput, Opened};
 use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::progress::Progress;
@@ -170,7 +170,7 @@ fn close(page: Option<Page<'_>>, parser: &mut PieceParser) {
         datum(&page.lines).and_then(|datum| datum.said(parser))
     };
     let text = page.lines.first().copied().unwrap_or_default();
-    add(parser, Position::Line(page.first_line), said, text);
+    add_entry(parser, Position::Line(page.first_line), said, text);
 }
 
 fn datum<'a>(lines: &[&'a [u8]]) -> Result<Datum<'a>, Fault> {

@@ -5,7 +5,7 @@ use super::coding;
 use crate::ingest::formats::archive::head::{self, Head};
 use crate::ingest::formats::archive::layout::Layout;
 use crate::ingest::formats::archive::links::Nofollow;
-use crate::ingest::location::foreign_scheme;
+use crate::ingest::location::other_scheme;
 use crate::ingest::sniff::DetectedFormat;
 use crate::ingest::summary::{SkipReason, Unread};
 
@@ -77,7 +77,7 @@ impl Layout for Warc {
         }
         let url = String::from_utf8_lossy(head.url.unwrap_or_default());
         if head.is("metadata") {
-            if !has_notes(head, block) || foreign_scheme(&url).is_some() {
+            if !has_notes(head, block) || other_scheme(&url).is_some() {
                 return Err(SkipReason::NoResponse);
             }
             return Ok(Kept {
@@ -90,7 +90,7 @@ impl Layout for Warc {
         if !is_revisit && !head.is("response") {
             return Err(SkipReason::NoResponse);
         }
-        if foreign_scheme(&url).is_some() {
+        if other_scheme(&url).is_some() {
             return Err(SkipReason::OtherScheme);
         }
         let is_http = head.content.is_empty()

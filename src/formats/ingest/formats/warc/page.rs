@@ -6,7 +6,7 @@ use super::answer::Answered;
 use super::charset::in_utf8;
 use super::html::Html;
 use super::kept::{Kept, Kind, Warc, outlink};
-use crate::ingest::fetch::{Answer, Fetch, as_crawled, counted};
+use crate::ingest::fetch::{Answer, Fetch, count_if_accepted, mark_crawled};
 use crate::ingest::formats::archive::frames::{Frame, Frames, Record};
 use crate::ingest::formats::archive::head::Head;
 use crate::ingest::formats::archive::links::{Nofollow, PageLinks};
@@ -66,7 +66,7 @@ fn read_from(from: usize, warc: Warc, mut records: Vec<Record<Kept>>, parser: &m
                     _ => noted.take(),
                 };
                 let nofollow = warc.nofollow;
-                let said = counted(parser, |parser| {
+                let said = count_if_accepted(parser, |parser| {
                     page(&item, beside.as_ref(), nofollow, parser)
                 });
                 match said {
@@ -102,12 +102,12 @@ fn page(
         // A page that is as it was need not say so once more, or says just that.
         None | Some(304) if is_revisit => Answer::Crawled,
         None => return Ok(Err(SkipReason::NoStatus)),
-        Some(status) => match Answer::of(status) {
+        Some(status) => match Answer::from_status(status) {
             Some(answer) => answer,
             None => return Ok(Err(SkipReason::OtherStatus)),
         },
     };
-    if answer == Answer::Leads && answered.location.is_none() {
+    if answer == Answer::Redirect && answered.location.is_none() {
         return Ok(Err(SkipReason::OtherStatus));
     }
     let url = url(&head)?;
@@ -146,7 +146,7 @@ fn page(
     } else if let Some(notes) = notes {
         add_notes(notes, url, &mut record, parser);
     } else {
-        as_crawled(&mut record);
+        mark_crawled(&mut record);
     }
     Ok(Ok(record))
 }

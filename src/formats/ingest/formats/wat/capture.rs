@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::envelope::{
     Document, Html, LinkTag, MetaTag, Object, each, first_text, read, status, text,
 };
-use crate::ingest::fetch::{Answer, Fetch, as_crawled, counted};
+use crate::ingest::fetch::{Answer, Fetch, count_if_accepted, mark_crawled};
 use crate::ingest::formats::archive::links::{
     Nofollow, PageLinks, asks_not_to_follow, has_token, is_robots,
 };
@@ -27,7 +27,7 @@ pub(super) fn capture(
     let json = std::str::from_utf8(json)
         .map_err(|error| Fault::new(RejectReason::InvalidUtf8, error.to_string()))?;
     let document = read(json)?;
-    counted(parser, |parser| {
+    count_if_accepted(parser, |parser| {
         of_document(&document, json.len(), nofollow, parser)
     })
 }
@@ -53,15 +53,15 @@ fn of_document(
     let Some(status) = status(response.message.0.status)? else {
         return Ok(Err(SkipReason::NoStatus));
     };
-    let Some(answer) = Answer::of(status) else {
+    let Some(answer) = Answer::from_status(status) else {
         return Ok(Err(SkipReason::OtherStatus));
     };
-    let location = if answer == Answer::Leads {
+    let location = if answer == Answer::Redirect {
         first_text(response.headers.0.location, "Location")?
     } else {
         None
     };
-    if answer == Answer::Leads && location.is_none() {
+    if answer == Answer::Redirect && location.is_none() {
         return Ok(Err(SkipReason::OtherStatus));
     }
     let url = text(head.url, "WARC-Target-URI")?.ok_or_else(|| {
@@ -94,7 +94,7 @@ fn of_document(
         return Ok(Ok(Event::Record(record)));
     }
     let Some(Object(html)) = &response.html else {
-        as_crawled(&mut record);
+        mark_crawled(&mut record);
         return Ok(Ok(Event::Record(record)));
     };
     let base = text(html.head.0.base, "BaseUrl")?;
