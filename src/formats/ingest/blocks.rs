@@ -194,7 +194,7 @@ impl<'a> Blocks<'a> {
         let Some(detected) = self.input.detected(head) else {
             return;
         };
-        if detected.format.is_certain() {
+        if detected.format.excludes_records() {
             text.clear();
             self.ended = true;
             self.failed = Some(InputError::NotRecords(detected).into());

@@ -1,4 +1,4 @@
-//! A step of a decoder that panics, in the crates below, at some damages.
+//! Panics of third-party decoders on damaged input, as errors.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -9,21 +9,21 @@ thread_local! {
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs a step; an error is what it panicked with, of which nothing is printed.
+/// Runs a closure; if it panics, returns the payload, and nothing is printed.
 ///
-/// What the step has changed must not be used after an error.
+/// State that the closure modified must not be used after an error.
 pub(super) fn caught<T>(step: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
-        let before = take_hook();
-        set_hook(Box::new(move |about| {
+        let previous_hook = take_hook();
+        set_hook(Box::new(move |info| {
             if !GUARDED.get() {
-                before(about);
+                previous_hook(info);
             }
         }));
     });
     GUARDED.set(true);
-    let done = catch_unwind(AssertUnwindSafe(step));
+    let result = catch_unwind(AssertUnwindSafe(step));
     GUARDED.set(false);
-    done
+    result
 }

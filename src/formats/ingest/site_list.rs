@@ -5,7 +5,7 @@ use super::formats::tsv::{columns, flag};
 use super::interner::UrlNumber;
 use super::lines::{LineFormat, Lines};
 use super::location::{MAX_URL, Naming, SiteMode, parse};
-use super::number::{quality, whole_number};
+use super::number::{integer, quality};
 use super::open::Input;
 use super::piece_parser::PieceParser;
 use super::record::{Attribute, Event, SiteAttributes};
@@ -81,7 +81,7 @@ fn given<T>(
 }
 
 fn quota(text: &str, field: &str) -> Result<u32, Fault> {
-    let pages = whole_number(text, field, u32::MAX.into())?;
+    let pages = integer(text, field, u32::MAX.into())?;
     Ok(u32::try_from(pages).unwrap_or(u32::MAX))
 }
 

@@ -1,21 +1,19 @@
-//! What an input is, by its first bytes.
+//! Detection of an input's format from its first bytes.
 //!
-//! Files of many kinds are handed over in place of records: what an archive of the web publishes,
-//! what a database exports, a list of URLs. This tells them apart, so that a refusal can say what
-//! the input is, and inputs are taken as what they are where no format was named. Nothing else is read
-//! by it: an input that is taken is read by its format alone.
+//! The result selects the reader if no format was named, and lets an error message say what the input
+//! is. It has no other effect: the reader of a format does not depend on it.
 
 use serde::de::IgnoredAny;
 
 use super::crawler_output::{self, CrawlerOutput, NutchDump};
 
-/// How many bytes from the beginning of a text are looked at.
-pub(super) const HEAD: usize = 64 << 10;
+/// The number of bytes that are examined.
+pub(super) const HEAD_BYTES: usize = 64 << 10;
 
-/// How many lines of it are looked at.
-const LINES: usize = 8;
+/// The number of lines that are examined.
+const HEAD_LINES: usize = 8;
 
-/// What an input is, by its first bytes. Of what is compressed, the decompressed bytes count.
+/// A format detected from the first bytes, after decompression.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum DetectedFormat {
@@ -27,7 +25,7 @@ pub enum DetectedFormat {
     Orc,
     /// Apache Arrow.
     Arrow,
-    /// A database of `SQLite`.
+    /// An `SQLite` database.
     Sqlite,
     /// A ZIP archive.
     Zip,
@@ -35,9 +33,9 @@ pub enum DetectedFormat {
     SevenZip,
     /// A tar archive.
     Tar,
-    /// gzip in a compressed input: it is compressed twice.
+    /// gzip inside a compressed input.
     GzipInside,
-    /// zstd in a compressed input: it is compressed twice.
+    /// zstd inside a compressed input.
     ZstdInside,
     /// xz.
     Xz,
@@ -53,57 +51,57 @@ pub enum DetectedFormat {
     Utf32,
     /// A web archive: WARC with responses.
     Warc,
-    /// A web archive's metadata: WAT, which has the links.
+    /// Metadata of a web archive, with links: WAT.
     Wat,
-    /// A web archive's texts: WET.
+    /// Texts of a web archive: WET.
     Wet,
-    /// Anything else with NUL bytes.
+    /// Any other data with NUL bytes.
     Binary,
-    /// A page: HTML.
+    /// HTML.
     Html,
     /// A sitemap.
     Sitemap,
-    /// A list of sitemaps.
+    /// A sitemap index.
     SitemapIndex,
-    /// XML of another kind, such as a feed.
+    /// Other XML, such as a feed.
     Xml,
-    /// The index of a web archive, as JSON after a key and a time.
+    /// An index of a web archive: JSON after a key and a time.
     Cdxj,
-    /// The index of a web archive, with columns.
+    /// An index of a web archive: columns.
     Cdx,
-    /// One JSON array of objects.
+    /// A JSON array of objects.
     JsonArray,
-    /// JSON objects that are not one on each line.
+    /// JSON objects that span lines.
     JsonSpread,
-    /// A JSON string on each line.
+    /// One JSON string per line.
     JsonStrings,
-    /// One JSON object on each line.
+    /// One JSON object per line.
     JsonLines,
-    /// Two URLs on each line, with a tab between them.
+    /// Two tab-separated URLs per line.
     Links,
-    /// Two URLs on each line, with a space between them.
+    /// Two space-separated URLs per line.
     LinksBySpace,
-    /// A URL and three columns on each line, with tabs between them.
+    /// A URL and three more tab-separated columns per line.
     Pages,
-    /// Columns with tabs between them.
+    /// Tab-separated columns.
     Tabs,
-    /// Columns with commas between them.
+    /// Comma-separated columns.
     Commas,
-    /// Columns with semicolons between them.
+    /// Semicolon-separated columns.
     Semicolons,
-    /// A URL on each line, and nothing else or what crawlers write after it.
+    /// One URL per line, optionally followed by crawler metadata.
     Urls,
-    /// The properties of a graph in the BV format.
+    /// The properties file of a graph in the BV format.
     BvProperties,
-    /// A dump of one of Nutch's databases.
+    /// A dump of a Nutch database.
     Nutch(NutchDump),
-    /// The log of a crawl by Heritrix.
+    /// A crawl log of Heritrix.
     CrawlLog,
 }
 
 impl DetectedFormat {
-    /// Whether no line of such an input can be a record, so that it need not be read.
-    pub(super) const fn is_certain(self) -> bool {
+    /// Returns whether no line of such an input can be a record, so that it need not be read.
+    pub(super) const fn excludes_records(self) -> bool {
         matches!(
             self,
             Self::Parquet
@@ -128,22 +126,22 @@ impl DetectedFormat {
         )
     }
 
-    /// What begins with these bytes; `None` where it is not clear.
+    /// Detects the format of the data that begins with these bytes; `None` if it is unclear.
     pub(super) fn detect(head: &[u8]) -> Option<Self> {
-        let head = head.get(..HEAD).unwrap_or(head);
-        of_magic(head).or_else(|| of_text(head))
+        let head = head.get(..HEAD_BYTES).unwrap_or(head);
+        detect_magic(head).or_else(|| detect_text(head))
     }
 }
 
-/// By the numbers that formats begin with.
-fn of_magic(head: &[u8]) -> Option<DetectedFormat> {
+/// Detects binary formats by their magic numbers, and web archives.
+fn detect_magic(head: &[u8]) -> Option<DetectedFormat> {
     let by_magic: [(&[u8], DetectedFormat); 20] = [
         (b"PAR1", DetectedFormat::Parquet),
         (b"PARE", DetectedFormat::Parquet),
         (b"Obj\x01", DetectedFormat::Avro),
         (b"ORC", DetectedFormat::Orc),
         (b"ARROW1\0\0", DetectedFormat::Arrow),
-        // A stream, which begins with a message.
+        // An IPC stream, which begins with a message.
         (b"\xff\xff\xff\xff", DetectedFormat::Arrow),
         (b"SQLite format 3\0", DetectedFormat::Sqlite),
         (b"PK\x03\x04", DetectedFormat::Zip),
@@ -162,19 +160,19 @@ fn of_magic(head: &[u8]) -> Option<DetectedFormat> {
     ];
     let found = by_magic.iter().find(|(magic, _)| head.starts_with(magic));
     match found {
-        Some((_, DetectedFormat::Warc)) => return Some(of_warc(head)),
-        Some((_, foreign)) => return Some(*foreign),
+        Some((_, DetectedFormat::Warc)) => return Some(detect_warc(head)),
+        Some((_, format)) => return Some(*format),
         None => {}
     }
     let bzip2 = head.starts_with(b"BZh") && head.get(4..10) == Some(b"1AY&SY");
     let tar = head.get(257..262) == Some(b"ustar");
-    let is_shown = |byte: u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace();
+    let is_printable = |byte: u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace();
     match head {
         _ if bzip2 => Some(DetectedFormat::Bzip2),
         _ if tar => Some(DetectedFormat::Tar),
-        // Without a byte order mark: JSON begins with two characters of ASCII.
+        // UTF-16 without a byte order mark: JSON begins with two ASCII characters.
         [0, first, 0, second, ..] | [first, 0, second, 0, ..]
-            if is_shown(*first) && is_shown(*second) =>
+            if is_printable(*first) && is_printable(*second) =>
         {
             Some(DetectedFormat::Utf16)
         }
@@ -183,11 +181,11 @@ fn of_magic(head: &[u8]) -> Option<DetectedFormat> {
     }
 }
 
-/// Which of the kinds of web archives this is, by its first records.
-fn of_warc(head: &[u8]) -> DetectedFormat {
-    // What servers answered may say anything.
-    let answers = ["response", "request", "resource", "revisit"];
-    let begins = |line: &[u8]| {
+/// Distinguishes the kinds of web archives by their first records.
+fn detect_warc(head: &[u8]) -> DetectedFormat {
+    // The content of these records is arbitrary, so detection stops at the first one.
+    let with_content = ["response", "request", "resource", "revisit"];
+    let begins_content = |line: &[u8]| {
         let kind = line
             .get(..b"WARC-Type:".len())
             .filter(|name| name.eq_ignore_ascii_case(b"WARC-Type:"));
@@ -195,19 +193,19 @@ fn of_warc(head: &[u8]) -> DetectedFormat {
             .and_then(|name| line.get(name.len()..))
             .unwrap_or_default()
             .trim_ascii();
-        answers
+        with_content
             .iter()
-            .any(|answer| kind.eq_ignore_ascii_case(answer.as_bytes()))
+            .any(|name| kind.eq_ignore_ascii_case(name.as_bytes()))
     };
     let mut lines = head.split_inclusive(|byte| *byte == b'\n');
-    let before: usize = lines
+    let length: usize = lines
         .by_ref()
-        .take_while(|line| !begins(line))
+        .take_while(|line| !begins_content(line))
         .map(<[u8]>::len)
         .sum();
-    let head = head.get(..before).unwrap_or(head);
+    let head = head.get(..length).unwrap_or(head);
     let has = |text: &str| head.windows(text.len()).any(|at| at == text.as_bytes());
-    // The blocks of a WAT are objects that begin with one of these.
+    // The blocks of a WAT file are objects that begin with one of these keys.
     let is_object = |line: &[u8]| {
         let inside = line.strip_prefix(b"{").unwrap_or_default().trim_ascii();
         inside.starts_with(b"\"Container\"") || inside.starts_with(b"\"Envelope\"")
@@ -221,23 +219,23 @@ fn of_warc(head: &[u8]) -> DetectedFormat {
     }
 }
 
-/// By the first lines of a text.
-fn of_text(head: &[u8]) -> Option<DetectedFormat> {
+/// Detects text formats by their first lines.
+fn detect_text(head: &[u8]) -> Option<DetectedFormat> {
     let text = String::from_utf8_lossy(head);
     let text = text.trim_start();
     let first = text.lines().next()?.trim_end();
     if first.starts_with("#BVGraph") {
         return Some(DetectedFormat::BvProperties);
     }
-    // A line that is cut off says little.
+    // Ignore the last line, which may be cut off.
     let whole = match text.rfind('\n') {
         Some(end) => text.get(..end).unwrap_or(text),
         None => text,
     };
     let lines = || {
         let lines = whole.lines().map(|line| line.trim_end_matches('\r'));
-        let said = lines.filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
-        said.take(LINES)
+        let content = lines.filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
+        content.take(HEAD_LINES)
     };
     match crawler_output::detect(lines) {
         Some(CrawlerOutput::Nutch(dump)) => return Some(DetectedFormat::Nutch(dump)),
@@ -245,19 +243,19 @@ fn of_text(head: &[u8]) -> Option<DetectedFormat> {
         None => {}
     }
     match text.as_bytes().first()? {
-        b'<' => of_markup(text),
-        b'[' => of_array(text),
-        b'{' => of_objects(text, first),
+        b'<' => detect_markup(text),
+        b'[' => detect_array(text),
+        b'{' => detect_objects(text, first),
         b'"' if lines().all(|line| serde_json::from_str::<String>(line).is_ok()) => {
             Some(DetectedFormat::JsonStrings)
         }
-        _ => of_index(first, lines().find(|line| !line.starts_with('!')))
-            .or_else(|| of_columns(lines)),
+        _ => detect_index(first, lines().find(|line| !line.starts_with('!')))
+            .or_else(|| detect_columns(lines)),
     }
 }
 
-/// Of a text that begins with a tag.
-fn of_markup(text: &str) -> Option<DetectedFormat> {
+/// Detects formats that begin with a tag.
+fn detect_markup(text: &str) -> Option<DetectedFormat> {
     let tag = |name: &str| {
         let mut at = text.match_indices('<').map(|(at, _)| at + 1);
         at.any(|at| {
@@ -265,9 +263,9 @@ fn of_markup(text: &str) -> Option<DetectedFormat> {
             found.is_some_and(|found| found.eq_ignore_ascii_case(name))
         })
     };
-    let begins = |tags: &[&str]| tags.iter().any(|name| tag(name));
-    // The elements of a sitemap may have a prefix.
-    let root = |name: &str| {
+    let has_any = |tags: &[&str]| tags.iter().any(|name| tag(name));
+    // The elements of a sitemap may have a namespace prefix.
+    let element = |name: &str| {
         let mut tags = text.split('<').skip(1);
         tags.any(|tag| {
             let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':');
@@ -277,16 +275,16 @@ fn of_markup(text: &str) -> Option<DetectedFormat> {
         })
     };
     Some(match text {
-        _ if root("sitemapindex") => DetectedFormat::SitemapIndex,
-        _ if root("urlset") => DetectedFormat::Sitemap,
-        _ if begins(&["html", "!doctype html", "head", "body"]) => DetectedFormat::Html,
-        _ if text.starts_with("<?xml") || begins(&["rss", "feed"]) => DetectedFormat::Xml,
+        _ if element("sitemapindex") => DetectedFormat::SitemapIndex,
+        _ if element("urlset") => DetectedFormat::Sitemap,
+        _ if has_any(&["html", "!doctype html", "head", "body"]) => DetectedFormat::Html,
+        _ if text.starts_with("<?xml") || has_any(&["rss", "feed"]) => DetectedFormat::Xml,
         _ => return None,
     })
 }
 
-/// Of a text that begins with a bracket: one array, and not one on each line.
-fn of_array(text: &str) -> Option<DetectedFormat> {
+/// Detects a single array, as opposed to one array per line.
+fn detect_array(text: &str) -> Option<DetectedFormat> {
     let inside = text.strip_prefix('[')?.trim_start();
     let mut arrays = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
     let first = arrays.next().is_some_and(|array| array.is_ok());
@@ -295,15 +293,15 @@ fn of_array(text: &str) -> Option<DetectedFormat> {
     (is_empty || inside.starts_with('{') && !(first && second)).then_some(DetectedFormat::JsonArray)
 }
 
-/// Of a text that begins with a brace; its first line is given beside it.
-fn of_objects(text: &str, first: &str) -> Option<DetectedFormat> {
+/// Detects whether objects occupy one line each; `first` is the first line of the text.
+fn detect_objects(text: &str, first: &str) -> Option<DetectedFormat> {
     if serde_json::from_str::<IgnoredAny>(first).is_ok() {
         return Some(DetectedFormat::JsonLines);
     }
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
     match values.next()? {
         Ok(_) => Some(DetectedFormat::JsonSpread),
-        // An object that goes on beyond its line and what is looked at.
+        // The object continues beyond its line and the examined bytes.
         Err(error) if error.is_eof() && first.len() < text.trim_end().len() => {
             Some(DetectedFormat::JsonSpread)
         }
@@ -311,12 +309,12 @@ fn of_objects(text: &str, first: &str) -> Option<DetectedFormat> {
     }
 }
 
-/// Of the index of a web archive: a key of reversed labels, 14 digits, and what stands there.
-fn of_index(first: &str, entry: Option<&str>) -> Option<DetectedFormat> {
+/// Detects an index of a web archive: a key of reversed labels, 14 digits, then JSON or columns.
+fn detect_index(first: &str, entry: Option<&str>) -> Option<DetectedFormat> {
     if first.starts_with("CDX ") {
         return Some(DetectedFormat::Cdx);
     }
-    // Lines that begin so say what the index is.
+    // Lines that begin with `!` describe the index.
     let line = match entry {
         Some(entry) if first.starts_with('!') => entry,
         _ => first,
@@ -331,26 +329,28 @@ fn of_index(first: &str, entry: Option<&str>) -> Option<DetectedFormat> {
     }
 }
 
-/// Of a text with columns or without, by all of its first lines.
-fn of_columns<'a, I: Iterator<Item = &'a str>>(lines: impl Fn() -> I) -> Option<DetectedFormat> {
-    // Directives of Heritrix stand among its seeds.
+/// Detects tables and lists of URLs; all examined lines must agree.
+fn detect_columns<'a, I: Iterator<Item = &'a str>>(
+    lines: impl Fn() -> I,
+) -> Option<DetectedFormat> {
+    // Skip directives in a seed list of Heritrix.
     let lines = || lines().filter(|line| !line.starts_with(['+', '-']));
     let first = lines().next()?;
-    // A header is no URL, and names the columns.
+    // A header contains column names and no URL.
     let is_header = |by: char| {
         let mut names = first.split(by);
         first.contains(by) && !is_url(first) && names.all(is_name)
     };
     let all = |holds: &dyn Fn(&str) -> bool| lines().all(holds);
     let begins_with_url = |line: &str| is_url(line.trim_start_matches('"'));
-    for (by, of_rows) in [
+    for (by, format) in [
         ('\t', DetectedFormat::Tabs),
         (';', DetectedFormat::Semicolons),
         (',', DetectedFormat::Commas),
     ] {
         let mut rows = lines().skip(1).peekable();
         if rows.peek().is_some() && is_header(by) && rows.all(|row| row.contains(by)) {
-            return Some(of_rows);
+            return Some(format);
         }
     }
     if !all(&begins_with_url) {
@@ -361,7 +361,7 @@ fn of_columns<'a, I: Iterator<Item = &'a str>>(lines: impl Fn() -> I) -> Option<
     Some(match first {
         _ if all(&|line| columns(line) == 2 && two_urls(line, '\t')) => DetectedFormat::Links,
         _ if all(&|line| two_urls(line, ' ')) => DetectedFormat::LinksBySpace,
-        // What Nutch's injector reads: metadata after the URL.
+        // Seed lists of Nutch's injector have metadata after the URL.
         _ if all(&|line| line.split('\t').skip(1).all(|more| more.contains('='))) => {
             if all(&|line| line.contains("\",") || two_urls(line, ',')) {
                 DetectedFormat::Commas
@@ -389,7 +389,7 @@ fn is_url(text: &str) -> bool {
     })
 }
 
-/// Whether this may be the name of a column.
+/// Returns whether a text may be the name of a column.
 fn is_name(text: &str) -> bool {
     let text = text.trim().trim_matches('"');
     let inner = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | ' ' | '.');

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::ingest::interner::UrlNumber;
 use crate::ingest::lines::{LineFormat, each};
-use crate::ingest::number::whole_number;
+use crate::ingest::number::integer;
 use crate::ingest::open::Input;
 use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::record::{
@@ -102,7 +102,7 @@ pub(crate) fn columns<const N: usize>(line: &str) -> Result<[&str; N], Fault> {
 
 fn count(text: &str, field: &str, max: u64) -> Result<Option<u64>, Fault> {
     (!text.is_empty())
-        .then(|| whole_number(text, field, max))
+        .then(|| integer(text, field, max))
         .transpose()
 }
 

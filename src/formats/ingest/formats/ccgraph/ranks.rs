@@ -8,7 +8,7 @@ use super::error::CcGraphError;
 use super::host::quality;
 use super::parts::{Parts, length};
 use crate::ingest::formats::nodes::texts::{Cursor, Texts};
-use crate::ingest::number::whole_number;
+use crate::ingest::number::integer;
 use crate::ingest::open::{Input, InputError};
 use crate::ingest::progress::Progress;
 use crate::ingest::reject::{Fault, MAX_LISTED_REJECTS, REJECTED_TEXT, RejectReason, beginning};
@@ -201,7 +201,7 @@ impl Columns {
         let name = POSITION.trim_start_matches('#');
         let text = std::str::from_utf8(position)
             .map_err(|error| Fault::new(RejectReason::InvalidUtf8, error.to_string()))?;
-        let position = whole_number(text, name, u32::MAX.into())?;
+        let position = integer(text, name, u32::MAX.into())?;
         match u32::try_from(position) {
             Ok(position) if position > 0 => Ok((position, host)),
             _ => Err(Fault::new(

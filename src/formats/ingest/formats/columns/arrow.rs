@@ -87,7 +87,9 @@ impl Source for Arrow {
         opened.look_ahead();
         if !opened.ahead().starts_with(MAGIC) && !is_stream(opened.ahead()) {
             let error = match opened.detected(opened.ahead()) {
-                Some(seen) if seen.format.is_certain() && seen.format != DetectedFormat::Arrow => {
+                Some(seen)
+                    if seen.format.excludes_records() && seen.format != DetectedFormat::Arrow =>
+                {
                     InputError::NotRecords(seen)
                 }
                 _ => {

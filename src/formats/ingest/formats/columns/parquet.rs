@@ -75,7 +75,7 @@ impl Source for Parquet {
         let mut opened = self.input.open(progress)?;
         if opened.look_ahead() != Some(DetectedFormat::Parquet) {
             let error = match opened.detected(opened.ahead()) {
-                Some(seen) if seen.format.is_certain() => InputError::NotRecords(seen),
+                Some(seen) if seen.format.excludes_records() => InputError::NotRecords(seen),
                 _ => TableError::OtherKind {
                     file: self.name(),
                     kind: "a Parquet file",

@@ -133,7 +133,7 @@ impl<'a> Cutter<'a> {
                     DetectedFormat::JsonArray
                         | DetectedFormat::JsonSpread
                         | DetectedFormat::JsonLines
-                ) && (seen.format.is_certain() || !is_json) =>
+                ) && (seen.format.excludes_records() || !is_json) =>
             {
                 Err(InputError::NotRecords(seen))
             }

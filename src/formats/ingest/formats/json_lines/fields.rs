@@ -8,7 +8,7 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::strings::decode;
-use crate::ingest::number::whole_number;
+use crate::ingest::number::integer;
 use crate::ingest::record::Attribute;
 use crate::ingest::reject::{Fault, RejectReason};
 
@@ -105,7 +105,7 @@ impl<'a, const N: usize> Fields<'a, N> {
     /// A field that is a whole number up to `max`; null is absent.
     pub(super) fn count(&self, name: &str, max: u64) -> Result<Option<u64>, Fault> {
         self.raw(name)
-            .map(|raw| whole_number(raw, name, max))
+            .map(|raw| integer(raw, name, max))
             .transpose()
     }
 
