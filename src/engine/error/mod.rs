@@ -358,7 +358,7 @@ impl EngineError {
         Some(match self {
             Self::Store(e) => Hint::Store(e.hint()?),
             Self::Input(InputError::NotRecords(seen)) => Hint::MakeRecords(seen.clone()),
-            Self::Input(InputError::Held { .. }) => Hint::RaiseMemory,
+            Self::Input(InputError::TooMuchMemory { .. }) => Hint::RaiseMemory,
             Self::Input(InputError::Expansion { .. }) => Hint::Expand,
             Self::TooManyRejects { bad, .. } => Hint::MendRecords(bad.clone()),
             Self::MostAreBad { bad } => Hint::MendOrNameFormat(bad.clone()),

@@ -1,10 +1,9 @@
-//! Regular expressions of a list, compiled in portions and under a limit for all of them together.
+//! Regular expressions of a list, compiled in sets under a common size limit.
 //!
-//! What an expression costs to compile, to keep and to search with grows with the size of its
-//! automaton, so that size is what is limited, and not the time: a list is accepted or refused the
-//! same on every machine. Each expression is first compiled by itself, which is cheap and says its
-//! size; about a megabyte of them together then become one program, and between two expressions the
-//! work can be interrupted.
+//! The cost of compiling, storing and searching an expression grows with the size of its automaton. The
+//! size is limited and not the time, so that a list is accepted or rejected alike on every machine. Each
+//! expression is first compiled alone, which is cheap and determines its size; about a megabyte of
+//! expressions is then compiled into one set. The work can be interrupted between expressions.
 
 use regex_automata::meta::Regex;
 use regex_automata::nfa::thompson::{self, NFA, WhichCaptures};
@@ -13,51 +12,51 @@ use regex_automata::{Input, MatchKind, PatternSet};
 
 use super::bad_pattern::BadPattern;
 
-/// The most bytes that the expressions of a list may take compiled, all together.
-const MOST_COMPILED: usize = 64 << 20;
+/// The maximum compiled size of all expressions of a list, in bytes.
+const MAX_LIST_BYTES: usize = 64 << 20;
 
-/// The most bytes that one expression may take compiled: what is compiled without a look at the
-/// watch.
-const MOST_OF_LINE: usize = 8 << 20;
+/// The maximum compiled size of one expression, in bytes; bounds the time between checks for
+/// interruption.
+const MAX_LINE_BYTES: usize = 8 << 20;
 
-/// The most bytes of an expression's text; a few of them may stand for a large class of characters,
-/// which takes memory before it is compiled.
-const LONGEST: usize = 16 << 10;
+/// The maximum length of an expression in bytes; a few bytes may stand for a large character class, which
+/// takes memory before it is compiled.
+const MAX_TEXT_BYTES: usize = 16 << 10;
 
-/// The size of a program in bytes, roughly.
-const PORTION: usize = 1 << 20;
+/// The approximate compiled size of a set, in bytes.
+const SET_BYTES: usize = 1 << 20;
 
-/// How many bytes of a program's cache each thread may hold.
-const CACHE: usize = 2 << 20;
+/// The size of each thread's cache for a set, in bytes.
+const CACHE_BYTES: usize = 2 << 20;
 
-/// The size of everything that was compiled for a list.
+/// The compiled size of all expressions of a list so far.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Compiled(usize);
+pub(super) struct CompiledSize(usize);
 
-impl Compiled {
+impl CompiledSize {
     /// Adds an expression of `bytes` bytes.
     fn add(&mut self, bytes: usize) -> Result<(), BadPattern> {
         self.0 += bytes;
-        if self.0 > MOST_COMPILED {
+        if self.0 > MAX_LIST_BYTES {
             return Err(BadPattern::ListTooLarge {
                 found: self.0 as u64,
-                most: MOST_COMPILED as u64,
+                most: MAX_LIST_BYTES as u64,
             });
         }
         Ok(())
     }
 }
 
-/// What expressions match.
+/// What expressions are matched against.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Matches {
-    /// Text: a dot is any character but a line feed.
+pub(super) enum Haystack {
+    /// Text: a dot matches any character except a line feed.
     Text,
-    /// Bytes: a dot is any byte.
+    /// Bytes: a dot matches any byte.
     Bytes,
 }
 
-impl Matches {
+impl Haystack {
     fn syntax(self) -> syntax::Config {
         let is_bytes = self == Self::Bytes;
         syntax::Config::new()
@@ -70,109 +69,110 @@ impl Matches {
     }
 }
 
-/// Expressions that are searched for together.
-pub(super) struct Programs {
-    matches: Matches,
-    compiled: Vec<Regex>,
-    /// Expressions that are not in a program yet, and their size.
-    waiting: Vec<String>,
-    waiting_bytes: usize,
+/// Expressions compiled into sets that are searched one after another.
+pub(super) struct RegexSets {
+    haystack: Haystack,
+    sets: Vec<Regex>,
+    /// Expressions that are not in a set yet.
+    pending: Vec<String>,
+    /// Their compiled size.
+    pending_bytes: usize,
 }
 
-impl Programs {
-    pub(super) const fn new(matches: Matches) -> Self {
+impl RegexSets {
+    pub(super) const fn new(haystack: Haystack) -> Self {
         Self {
-            matches,
-            compiled: Vec::new(),
-            waiting: Vec::new(),
-            waiting_bytes: 0,
+            haystack,
+            sets: Vec::new(),
+            pending: Vec::new(),
+            pending_bytes: 0,
         }
     }
 
-    /// Adds an expression; `bad` makes the error of one that is malformed. Expressions are numbered
-    /// from 0 in the order in which they are added.
+    /// Adds an expression. Expressions are numbered from 0 in the order in which they are added. `bad`
+    /// creates the error for a malformed expression.
     pub(super) fn add(
         &mut self,
         expression: &str,
-        compiled: &mut Compiled,
+        compiled: &mut CompiledSize,
         bad: fn(String) -> BadPattern,
     ) -> Result<(), BadPattern> {
-        if expression.len() > LONGEST {
+        if expression.len() > MAX_TEXT_BYTES {
             return Err(BadPattern::TooLong {
                 found: expression.len() as u64,
-                most: LONGEST as u64,
+                most: MAX_TEXT_BYTES as u64,
             });
         }
         let bytes = self.size(expression, bad)? + expression.len();
         compiled.add(bytes)?;
-        if !self.waiting.is_empty() && self.waiting_bytes + bytes > PORTION {
-            self.close()?;
+        if !self.pending.is_empty() && self.pending_bytes + bytes > SET_BYTES {
+            self.compile_pending()?;
         }
-        self.waiting.push(expression.to_owned());
-        self.waiting_bytes += bytes;
+        self.pending.push(expression.to_owned());
+        self.pending_bytes += bytes;
         Ok(())
     }
 
-    /// The size of an expression's automaton in bytes.
+    /// Returns the size of an expression's automaton in bytes.
     fn size(&self, expression: &str, bad: fn(String) -> BadPattern) -> Result<usize, BadPattern> {
-        let parsed = syntax::parse_with(expression, &self.matches.syntax());
+        let parsed = syntax::parse_with(expression, &self.haystack.syntax());
         let parsed = parsed.map_err(|e| bad(e.to_string()))?;
         let settings = thompson::Config::new()
-            .utf8(self.matches.is_text())
+            .utf8(self.haystack.is_text())
             .which_captures(WhichCaptures::None)
-            .nfa_size_limit(Some(MOST_OF_LINE));
+            .nfa_size_limit(Some(MAX_LINE_BYTES));
         let automaton = NFA::compiler().configure(settings).build_from_hir(&parsed);
         match automaton {
             Ok(automaton) => Ok(automaton.memory_usage()),
             Err(e) if e.size_limit().is_some() => Err(BadPattern::LineTooLarge {
-                most: MOST_OF_LINE as u64,
+                most: MAX_LINE_BYTES as u64,
             }),
             Err(e) => Err(bad(e.to_string())),
         }
     }
 
-    /// Compiles what waits into one program.
-    fn close(&mut self) -> Result<(), BadPattern> {
+    /// Compiles the pending expressions into a set.
+    fn compile_pending(&mut self) -> Result<(), BadPattern> {
         let settings = Regex::config()
             .match_kind(MatchKind::All)
-            .utf8_empty(self.matches.is_text())
+            .utf8_empty(self.haystack.is_text())
             .which_captures(WhichCaptures::None)
-            // The sizes were limited one by one.
+            // Sizes are limited per expression.
             .nfa_size_limit(None)
-            .hybrid_cache_capacity(CACHE);
-        let program = Regex::builder()
-            .syntax(self.matches.syntax())
+            .hybrid_cache_capacity(CACHE_BYTES);
+        let set = Regex::builder()
+            .syntax(self.haystack.syntax())
             .configure(settings)
-            .build_many(&self.waiting)
+            .build_many(&self.pending)
             .map_err(|e| BadPattern::Expression(e.to_string()))?;
-        self.compiled.push(program);
-        self.waiting.clear();
-        self.waiting_bytes = 0;
+        self.sets.push(set);
+        self.pending.clear();
+        self.pending_bytes = 0;
         Ok(())
     }
 
-    /// Compiles what is left, after the last expression.
+    /// Compiles the remaining expressions.
     pub(super) fn finish(&mut self) -> Result<(), BadPattern> {
-        if !self.waiting.is_empty() {
-            self.close()?;
+        if !self.pending.is_empty() {
+            self.compile_pending()?;
         }
-        self.waiting = Vec::new();
+        self.pending = Vec::new();
         Ok(())
     }
 
-    /// The number of the first expression that matches somewhere in a text; `None` where none does.
-    pub(super) fn first(&self, text: &str) -> Option<usize> {
+    /// Returns the number of the first expression that matches somewhere in a text.
+    pub(super) fn first_match(&self, text: &str) -> Option<usize> {
         let input = Input::new(text);
-        let mut before = 0;
-        for program in &self.compiled {
-            // That one matches is known far sooner than which ones do.
-            if program.is_match(input.clone()) {
-                let mut found = PatternSet::new(program.pattern_len());
-                program.which_overlapping_matches(&input, &mut found);
+        let mut offset = 0;
+        for set in &self.sets {
+            // Whether any expression matches is known much faster than which ones.
+            if set.is_match(input.clone()) {
+                let mut found = PatternSet::new(set.pattern_len());
+                set.which_overlapping_matches(&input, &mut found);
                 let first = found.iter().next()?;
-                return Some(before + first.as_usize());
+                return Some(offset + first.as_usize());
             }
-            before += program.pattern_len();
+            offset += set.pattern_len();
         }
         None
     }
@@ -182,43 +182,42 @@ impl Programs {
 mod tests {
     use super::*;
 
-    fn programs(expressions: &[String]) -> Programs {
-        let mut programs = Programs::new(Matches::Text);
-        let mut compiled = Compiled::default();
+    fn compile(expressions: &[String]) -> RegexSets {
+        let mut sets = RegexSets::new(Haystack::Text);
+        let mut compiled = CompiledSize::default();
         for expression in expressions {
-            programs
-                .add(expression, &mut compiled, BadPattern::Expression)
+            sets.add(expression, &mut compiled, BadPattern::Expression)
                 .unwrap();
         }
-        programs.finish().unwrap();
-        programs
+        sets.finish().unwrap();
+        sets
     }
 
     #[test]
-    fn the_first_expression_is_found_in_any_program() {
-        // Each takes tens of kilobytes, so they make several programs.
+    fn the_first_expression_is_found_in_any_set() {
+        // Each takes tens of kilobytes, so they make several sets.
         let expressions: Vec<String> = (0..100)
             .map(|at| format!(r"^x{at}-\w?y|^z{at}-\w"))
             .collect();
-        let programs = programs(&expressions);
-        assert!(programs.compiled.len() > 2, "{}", programs.compiled.len());
+        let sets = compile(&expressions);
+        assert!(sets.sets.len() > 2, "{}", sets.sets.len());
         for at in 0..100 {
-            assert_eq!(programs.first(&format!("x{at}-y")), Some(at));
+            assert_eq!(sets.first_match(&format!("x{at}-y")), Some(at));
         }
-        assert_eq!(programs.first("y"), None);
-        let twice = super::tests::programs(&["b".to_owned(), "a".to_owned(), "ab".to_owned()]);
-        assert_eq!(twice.first("ab"), Some(0));
-        assert_eq!(twice.first("a"), Some(1));
-        assert_eq!(super::tests::programs(&[]).first(""), None);
+        assert_eq!(sets.first_match("y"), None);
+        let twice = compile(&["b".to_owned(), "a".to_owned(), "ab".to_owned()]);
+        assert_eq!(twice.first_match("ab"), Some(0));
+        assert_eq!(twice.first_match("a"), Some(1));
+        assert_eq!(compile(&[]).first_match(""), None);
     }
 
     #[test]
     fn sizes_are_limited_by_line_and_by_list() {
-        let mut programs = Programs::new(Matches::Text);
-        let mut compiled = Compiled::default();
+        let mut sets = RegexSets::new(Haystack::Text);
+        let mut compiled = CompiledSize::default();
         let mut add =
-            |expression: &str| programs.add(expression, &mut compiled, BadPattern::Expression);
-        let long = "a".repeat(LONGEST + 1);
+            |expression: &str| sets.add(expression, &mut compiled, BadPattern::Expression);
+        let long = "a".repeat(MAX_TEXT_BYTES + 1);
         assert_eq!(
             add(&long),
             Err(BadPattern::TooLong {

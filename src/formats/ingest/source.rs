@@ -141,7 +141,7 @@ pub(super) fn check_held_bytes(input: &Input, bytes: usize, most: usize) -> Resu
     if bytes <= most {
         return Ok(());
     }
-    let error = InputError::Held {
+    let error = InputError::TooMuchMemory {
         file: input.to_string(),
         what: format!("names that take {bytes} bytes or more"),
         most,

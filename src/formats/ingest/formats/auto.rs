@@ -60,7 +60,7 @@ impl Source for Auto {
 
     fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
         let mut opened = self.input.open(progress)?;
-        let is = opened.look_ahead();
+        let is = opened.peek_format();
         if let Some(table) = Table::of(is, &opened) {
             return table.pieces(&self.input, opened, self.max_held_bytes, progress);
         }

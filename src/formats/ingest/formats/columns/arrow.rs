@@ -84,7 +84,7 @@ impl Source for Arrow {
 
     fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
         let mut opened = self.input.open(progress)?;
-        opened.look_ahead();
+        opened.peek_format();
         if !opened.ahead().starts_with(MAGIC) && !is_stream(opened.ahead()) {
             let error = match opened.detected(opened.ahead()) {
                 Some(seen)
@@ -322,7 +322,7 @@ impl Stream<'_> {
         if size <= self.max_held_bytes {
             return Ok(());
         }
-        let error = InputError::Held {
+        let error = InputError::TooMuchMemory {
             file: self.file.clone(),
             what: format!(
                 "{what} after row {} that expands to {size} bytes",

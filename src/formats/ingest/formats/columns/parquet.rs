@@ -73,7 +73,7 @@ impl Source for Parquet {
 
     fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
         let mut opened = self.input.open(progress)?;
-        if opened.look_ahead() != Some(DetectedFormat::Parquet) {
+        if opened.peek_format() != Some(DetectedFormat::Parquet) {
             let error = match opened.detected(opened.ahead()) {
                 Some(seen) if seen.format.excludes_records() => InputError::NotRecords(seen),
                 _ => TableError::OtherKind {
@@ -301,7 +301,7 @@ impl Table {
         if !self.pages.is_over() {
             return InputError::from(error).into();
         }
-        let error = InputError::Held {
+        let error = InputError::TooMuchMemory {
             file: self.file.clone(),
             what: format!("larger pages after row {}", self.rows),
             most: self.max_held_bytes,

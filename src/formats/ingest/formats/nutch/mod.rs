@@ -60,7 +60,7 @@ impl Source for Dump {
 
     fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
         let mut opened = self.input.open(progress)?;
-        let dump = match opened.look_ahead() {
+        let dump = match opened.peek_format() {
             Some(DetectedFormat::Nutch(dump)) => dump,
             // An empty part of a dump, or one that is refused line by line.
             None => NutchDump::Text,

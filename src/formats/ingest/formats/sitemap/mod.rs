@@ -92,7 +92,7 @@ impl Source for Sitemap {
 
     fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
         let mut opened = self.input.open(progress)?;
-        match opened.look_ahead() {
+        match opened.peek_format() {
             None
             | Some(DetectedFormat::Sitemap | DetectedFormat::SitemapIndex | DetectedFormat::Xml) => {
             }
