@@ -1,4 +1,4 @@
-//! What the records of a piece say, collected one after another.
+//! Collects the events and counts of the records of a piece.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,54 +6,54 @@ use std::sync::Arc;
 use super::interner::{Interner, UrlNumber};
 use super::location::Naming;
 use super::record::Event;
-use super::reject::{Fault, MAX_LISTED_REJECTS, Position, Reject, beginning};
+use super::reject::{Fault, MAX_LISTED_REJECTS, Position, Reject, excerpt};
 use super::summary::{DropReason, ReadSummary, SkipReason};
 use super::timestamp::Timestamp;
 
-/// What the records of a piece have said so far.
+/// Events and counts of a piece so far. Formats parse URLs and add events through it.
 #[derive(Debug)]
 pub struct PieceParser {
-    /// How URLs are written and cut into sites.
+    /// How URLs are normalised and split into sites.
     pub naming: Naming,
-    /// The URLs by number; some may come from records that were then rejected.
+    /// The URLs by number, including some of rejected records.
     pub urls: Interner,
-    /// What was counted; lines and bytes are filled in at the end.
+    /// The counts; lines and bytes are set at the end.
     pub summary: ReadSummary,
-    /// What each record says, in order.
+    /// The events of the records, in order.
     pub(super) events: Vec<(Position, Event<UrlNumber>)>,
     /// The name of the source.
     file: Arc<str>,
-    /// How many more refused records may be listed.
-    room: u64,
-    /// How many bytes of memory the events take.
+    /// How many more rejects may be listed.
+    reject_budget: u64,
+    /// Memory of the events in bytes.
     event_bytes: usize,
-    /// How many bytes the reading may take before it [is full](Self::is_full).
+    /// The limit in bytes for [`is_full`](Self::is_full).
     budget: usize,
-    /// Reads the records that were left when the reading was full.
-    rest: Option<Rest>,
+    /// Parses the remaining records of the piece.
+    continuation: Option<Continuation>,
 }
 
-/// Reads the rest of a piece.
-pub(super) struct Rest(pub(super) Box<dyn FnOnce(&mut PieceParser) + Send>);
+/// Parses the remaining records of a piece.
+pub(super) struct Continuation(pub(super) Box<dyn FnOnce(&mut PieceParser) + Send>);
 
-impl fmt::Debug for Rest {
+impl fmt::Debug for Continuation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Rest")
+        f.write_str("Continuation")
     }
 }
 
 impl PieceParser {
-    /// A reading without records; `urls` may have some already.
+    /// Creates a parser without events; `urls` may contain URLs already.
     #[must_use]
     pub fn new(naming: Naming, urls: Interner) -> Self {
-        Self::of(Arc::from(""), MAX_LISTED_REJECTS, naming, urls, usize::MAX)
+        Self::for_piece(Arc::from(""), MAX_LISTED_REJECTS, naming, urls, usize::MAX)
     }
 
-    /// The reading of a piece of the source with this name. The first `room` refused records become
-    /// events. It is full once it takes more than `budget` bytes.
-    pub(super) fn of(
+    /// Creates the parser of a piece of the source `file`. The first `reject_budget` rejected records become
+    /// events. The parser is full once it takes more than `budget` bytes.
+    pub(super) fn for_piece(
         file: Arc<str>,
-        room: u64,
+        reject_budget: u64,
         naming: Naming,
         urls: Interner,
         budget: usize,
@@ -64,43 +64,43 @@ impl PieceParser {
             summary: ReadSummary::default(),
             events: Vec::new(),
             file,
-            room,
+            reject_budget,
             event_bytes: 0,
             budget,
-            rest: None,
+            continuation: None,
         }
     }
 
-    /// How many bytes of memory the events and their URLs take.
+    /// Returns the memory of the events and their URLs, in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.urls.bytes() + self.event_bytes
     }
 
-    /// Whether what was read should be handed on before more is read. A format whose records may
-    /// come to many times their own size asks after each of them, and leaves the others to
-    /// [`go_on_with`](Self::go_on_with).
+    /// Returns whether the events should be passed on before more records are parsed. A format whose
+    /// records may expand to many times their size checks this after each record, and passes the others to
+    /// [`continue_with`](Self::continue_with).
     pub(super) fn is_full(&self) -> bool {
         self.bytes() > self.budget
     }
 
-    /// Leaves the rest of the piece to be read by `rest`, once the events so far are handed on.
-    pub(super) fn go_on_with(&mut self, rest: impl FnOnce(&mut Self) + Send + 'static) {
-        self.rest = Some(Rest(Box::new(rest)));
+    /// Sets a closure that parses the rest of the piece once the events so far are passed on.
+    pub(super) fn continue_with(&mut self, rest: impl FnOnce(&mut Self) + Send + 'static) {
+        self.continuation = Some(Continuation(Box::new(rest)));
     }
 
-    /// What reads the rest of the piece; `None` where all of it was read.
-    pub(super) const fn take_rest(&mut self) -> Option<Rest> {
-        self.rest.take()
+    /// Takes the closure that parses the rest of the piece; `None` if the piece is complete.
+    pub(super) const fn take_continuation(&mut self) -> Option<Continuation> {
+        self.continuation.take()
     }
 
-    /// The page that a record is about; a bad URL rejects the record.
+    /// Parses the URL of a record's page; an invalid URL rejects the record.
     pub fn page(&mut self, url: &str) -> Result<UrlNumber, Fault> {
         let number = self.urls.parse(url, self.naming);
         number.map_err(|problem| Fault::page_url(&problem))
     }
 
-    /// The page that a redirect or canonical URL of a page leads to; `None` where that is the page
-    /// itself, or the URL is not a page's, which is counted.
+    /// Parses the redirect or canonical URL of a page. Returns `None` if it is the page itself, or
+    /// invalid, which is counted.
     pub fn lead(&mut self, from: UrlNumber, url: &str) -> Option<UrlNumber> {
         match self.urls.parse(url, self.naming) {
             Ok(to) => (to != from).then_some(to),
@@ -111,8 +111,8 @@ impl PieceParser {
         }
     }
 
-    /// The target of a link from a page; `None` where the URL is not a page's, or is the page
-    /// itself, both of which are counted.
+    /// Parses the target of a link from a page. Returns `None` if it is the page itself or invalid, both of
+    /// which are counted.
     pub fn target(&mut self, from: UrlNumber, url: &str) -> Option<UrlNumber> {
         match self.urls.parse(url, self.naming) {
             Ok(to) if to == from => self.summary.self_links += 1,
@@ -122,54 +122,51 @@ impl PieceParser {
         None
     }
 
-    /// The outlinks of a page as a record holds them, ascending and each once; duplicates are
-    /// counted.
+    /// Sorts the outlinks of a page, and removes and counts duplicates.
     #[must_use]
     pub fn outlinks(&mut self, mut targets: Vec<UrlNumber>) -> Vec<UrlNumber> {
-        let given = targets.len();
+        let with_duplicates = targets.len();
         targets.sort_unstable();
         targets.dedup();
-        self.summary.duplicate_outlinks += (given - targets.len()) as u64;
+        self.summary.duplicate_outlinks += (with_duplicates - targets.len()) as u64;
         targets
     }
 
-    /// A time of a record that is taken, in microseconds since 1970; one whose zone is assumed is
-    /// counted.
+    /// Returns the microseconds since 1970 of an accepted record's time; counts assumed time zones.
     pub fn time(&mut self, time: Timestamp) -> i64 {
         self.summary.zones_assumed += u64::from(time.zone_assumed);
         time.micros
     }
 
-    /// Counts a record of a web archive, or a line of a list, that says nothing of a page.
+    /// Counts a record of a web archive, or a line of a list, that yields no record.
     pub fn skip_record(&mut self, reason: SkipReason) {
         *self.summary.passed_over.entry(reason).or_default() += 1;
     }
 
-    /// Refused records that are added from now on are listed under this name, in place of that of the
-    /// source: they stand in one of several files that a source has.
-    pub(super) fn in_file(&mut self, file: Arc<str>) {
+    /// Sets the name under which further rejects are listed, for a source of several files.
+    pub(super) fn set_file(&mut self, file: Arc<str>) {
         self.file = file;
     }
 
-    /// Adds what the record at a position says. A record that is refused is counted, and listed
-    /// with the beginning of its text.
-    pub fn add(&mut self, at: Position, said: Result<Event<UrlNumber>, Fault>, text: &[u8]) {
+    /// Adds the event of the record at a position. A rejected record is counted, and listed with the
+    /// beginning of its text.
+    pub fn add(&mut self, at: Position, event: Result<Event<UrlNumber>, Fault>, text: &[u8]) {
         self.summary.records += 1;
-        let event = match said {
+        let event = match event {
             Ok(event) => event,
             Err(fault) => {
                 *self.summary.rejects.entry(fault.reason).or_default() += 1;
-                let Some(room) = self.room.checked_sub(1) else {
+                let Some(budget) = self.reject_budget.checked_sub(1) else {
                     return;
                 };
-                self.room = room;
+                self.reject_budget = budget;
                 Event::Rejected(Reject {
                     file: self.file.to_string(),
                     at,
                     reason: fault.reason,
-                    // The detail may quote a name or a text of the record.
-                    detail: beginning(fault.detail.as_bytes()),
-                    record: beginning(text),
+                    // The detail may quote the record.
+                    detail: excerpt(fault.detail.as_bytes()),
+                    record: excerpt(text),
                 })
             }
         };
@@ -178,7 +175,7 @@ impl PieceParser {
     }
 }
 
-/// About how many bytes an event takes besides its own size.
+/// Returns the approximate heap memory of an event, in bytes.
 fn heap_bytes(event: &Event<UrlNumber>) -> usize {
     match event {
         Event::Record(record) => {

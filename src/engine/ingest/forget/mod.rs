@@ -190,7 +190,7 @@ impl Bank {
             memory: request.memory,
             ..IngestRequest::default()
         };
-        let source = RecordSource::of_bank(
+        let source = RecordSource::from_bank(
             "records".to_owned(),
             RecordChunks(without.records.into_iter()),
         );

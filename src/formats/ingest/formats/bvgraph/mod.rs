@@ -143,7 +143,7 @@ fn read(
     while let Some(list) = code::first(&coded, at) {
         if parser.is_full() {
             drop(cursor);
-            parser.go_on_with(move |parser| read(coded, at, urls, max_held_bytes, parser));
+            parser.continue_with(move |parser| read(coded, at, urls, max_held_bytes, parser));
             return;
         }
         at += list.len() + 1;

@@ -167,7 +167,7 @@ fn strays(ranks: &Ranks) -> impl Iterator<Item = Piece<'_>> + Send {
         memory: size_of_val(strays),
         read: Box::new(move |parser| {
             for stray in strays {
-                parser.in_file(stray.file.clone());
+                parser.set_file(stray.file.clone());
                 let at = Position::Line(stray.line);
                 parser.add(at, Err(stray.fault.clone()), &stray.text);
             }
@@ -193,7 +193,7 @@ fn read(coded: Vec<u8>, from: usize, graph: Arc<Graph>, parser: &mut PieceParser
     while let Some(list) = code::first(&coded, at) {
         if parser.is_full() {
             drop(names);
-            parser.go_on_with(move |parser| read(coded, at, graph, parser));
+            parser.continue_with(move |parser| read(coded, at, graph, parser));
             return;
         }
         at += list.len() + 1;
@@ -202,7 +202,7 @@ fn read(coded: Vec<u8>, from: usize, graph: Arc<Graph>, parser: &mut PieceParser
         let (file, place) = graph.vertices.place(id);
         let mut name: &[u8] = &[];
         if said.is_err() {
-            parser.in_file(file);
+            parser.set_file(file);
             name = names.own.text(id);
         }
         parser.add(place, said, name);

@@ -30,7 +30,7 @@ fn read_from(from: usize, warc: Warc, mut records: Vec<Record<Kept>>, parser: &m
     let mut noted: Option<Kept> = None;
     for at in from..records.len() {
         if parser.is_full() && noted.is_none() {
-            parser.go_on_with(move |parser| read_from(at, warc, records, parser));
+            parser.continue_with(move |parser| read_from(at, warc, records, parser));
             return;
         }
         let is_item = |record: &Record<Kept>| matches!(record.frame, Frame::Item(_));

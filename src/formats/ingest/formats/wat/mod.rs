@@ -96,7 +96,7 @@ fn read_all(wat: Wat, mut records: std::vec::IntoIter<Record<Vec<u8>>>, parser: 
     while let Some(record) = records.next() {
         if parser.is_full() {
             let rest = std::iter::once(record).chain(records).collect::<Vec<_>>();
-            parser.go_on_with(move |parser| read_all(wat, rest.into_iter(), parser));
+            parser.continue_with(move |parser| read_all(wat, rest.into_iter(), parser));
             return;
         }
         let at = Position::Record(record.number);
