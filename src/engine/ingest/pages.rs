@@ -185,7 +185,7 @@ fn attributes(record: &mut PageRecord, claim: &Claim) {
         record.spam_given = Some(spam);
         record.spam = spam;
     }
-    record.quality_given = claim.quality.after(record.quality_given);
+    record.quality_given = claim.quality.apply_to(record.quality_given);
     record.quality = record.quality_given.or(record.quality);
     if let Some(clicks) = claim.clicks {
         record.clicks = clicks;

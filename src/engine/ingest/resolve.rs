@@ -193,9 +193,9 @@ fn work_in(
 ) -> Result<(), EngineError> {
     let before = site.record.given;
     let given = SiteGiven {
-        quality: claim.quality.after(before.quality),
-        spam: claim.spam.after(before.spam),
-        quota: claim.quota.after(before.quota),
+        quality: claim.quality.apply_to(before.quality),
+        spam: claim.spam.apply_to(before.spam),
+        quota: claim.quota.apply_to(before.quota),
     };
     passes.of_sites.named += 1;
     if given == before {

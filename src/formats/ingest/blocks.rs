@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::open::{DetectedInput, InputError, Opened};
 use super::progress::Progress;
-use super::reject::{Fault, REJECTED_TEXT, RejectReason};
+use super::reject::{EXCERPT_CHARS, Fault, RejectReason};
 use super::source::{PIECE_RECORDS, PIECE_SIZE, Stop};
 
 /// The maximum length of a line in bytes, without its end. A longer line is rejected and never held in
@@ -137,7 +137,7 @@ impl<'a> Blocks<'a> {
     /// Skips the rest of a line that begins with `text`.
     fn skip_line(&mut self, mut text: Vec<u8>) -> Result<Block, Stop> {
         let mut bytes = text.len() as u64;
-        let head = text.get(..REJECTED_TEXT * 4).unwrap_or_default().to_vec();
+        let head = text.get(..EXCERPT_CHARS * 4).unwrap_or_default().to_vec();
         loop {
             text.clear();
             self.read_more(&mut text);

@@ -12,7 +12,7 @@ thread_local! {
 /// Runs a closure; if it panics, returns the payload, and nothing is printed.
 ///
 /// State that the closure modified must not be used after an error.
-pub(super) fn caught<T>(step: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
+pub(super) fn catch_panic<T>(step: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let previous_hook = take_hook();

@@ -155,7 +155,7 @@ pub enum InputError {
     },
     /// The input has a format that cannot contain records.
     #[error("{} does not contain text records", .0.file)]
-    DetectedFormat(DetectedInput),
+    NotRecords(DetectedInput),
     /// The input is malformed, or an accompanying file does not match; the error of the format's reader.
     #[error(transparent)]
     Format(Box<dyn Error + Send + Sync>),

@@ -101,7 +101,7 @@ impl PieceParser {
 
     /// Parses the redirect or canonical URL of a page. Returns `None` if it is the page itself, or
     /// invalid, which is counted.
-    pub fn lead(&mut self, from: UrlNumber, url: &str) -> Option<UrlNumber> {
+    pub fn alias_target(&mut self, from: UrlNumber, url: &str) -> Option<UrlNumber> {
         match self.urls.parse(url, self.naming) {
             Ok(to) => (to != from).then_some(to),
             Err(problem) => {

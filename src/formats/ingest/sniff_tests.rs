@@ -149,7 +149,7 @@ fn numbers_of_formats_come_first() {
 #[test]
 fn a_line_that_is_cut_off_is_not_looked_at() {
     let line = "http://a.example/a-page-among-many\n";
-    let text = line.repeat(HEAD / line.len() + 2);
+    let text = line.repeat(HEAD_BYTES / line.len() + 2);
     assert_eq!(of(&text), Some(DetectedFormat::Urls));
     let array = format!("[{}", "{\"url\": \"http://a.example/\"},\n".repeat(10_000));
     assert_eq!(of(&array), Some(DetectedFormat::JsonArray));

@@ -80,7 +80,7 @@ fn one_instant_in_many_forms() {
 
 #[test]
 fn numbers_are_told_apart_by_their_digits() {
-    let of = |text| timestamp_of_number(text).map(|time| time.micros);
+    let of = |text| parse_timestamp_number(text).map(|time| time.micros);
     for (text, micros) in [
         ("0", 0),
         ("1", MICROS),
@@ -223,7 +223,7 @@ proptest! {
         prop_assert_eq!(at(&utc), Ok(micros));
         let digits: String = utc.chars().filter(char::is_ascii_digit).collect();
         prop_assert_eq!(at(&digits), Ok(micros));
-        prop_assert_eq!(timestamp_of_number(&digits).map(|time| time.micros), Ok(micros));
+        prop_assert_eq!(parse_timestamp_number(&digits).map(|time| time.micros), Ok(micros));
         prop_assert_eq!(at(&seconds.to_string()), Ok(micros));
         let bare = utc.trim_end_matches('Z');
         let compact: String = bare.chars().filter(|c| !"-:".contains(*c)).collect();

@@ -8,7 +8,7 @@ use rand_distr::{Distribution, LogNormal, Pareto};
 
 use super::address::Target;
 use super::blogrolls::epoch;
-use super::draw::For;
+use super::draw::Purpose;
 use super::site::Site;
 use super::web::Web;
 

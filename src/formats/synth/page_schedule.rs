@@ -8,7 +8,7 @@
 //! - Changes: 30 % of the pages change 7 times as often as the others (the mean is the rate), as
 //!   all the studies find that a page's past change rate predicts its future one.
 
-use super::draw::For;
+use super::draw::Purpose;
 use super::options::SynthOptions;
 use super::site::Site;
 

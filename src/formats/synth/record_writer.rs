@@ -5,7 +5,7 @@ use rand_distr::{Distribution, Pareto};
 use crate::clock;
 
 use super::address::{Target, push_number};
-use super::draw::For;
+use super::draw::Purpose;
 use super::links::LinkDraws;
 use super::page_schedule::Event;
 use super::site::Site;

@@ -10,11 +10,11 @@ use super::json_lines::JsonLines;
 use super::sitemap::Tally;
 use super::urls::Urls;
 use super::{heritrix, json_array, nutch, sitemap, warc, wat};
+use crate::ingest::entries;
 use crate::ingest::open::{DetectedInput, Input};
 use crate::ingest::progress::Progress;
 use crate::ingest::sniff::DetectedFormat;
 use crate::ingest::source::{DEFAULT_HELD_BYTES, Pieces, Source, Sources, Stop, max_held_bytes};
-use crate::ingest::{entries, lines};
 use seedbank_algorithms::watch::Watch;
 
 /// The sources for files of any of the formats, each for itself.
@@ -89,7 +89,7 @@ impl Source for Auto {
                 entries::pieces(opened, heritrix::Pages, seen, progress)
             }
             Some(DetectedFormat::Nutch(form)) => nutch::pieces(form, opened, seen, progress),
-            _ => lines::pieces(opened, &JsonLines, seen, progress),
+            _ => entries::pieces(opened, &JsonLines, seen, progress),
         })
     }
 

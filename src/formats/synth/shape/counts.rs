@@ -18,7 +18,7 @@ pub struct CountStats {
 }
 
 impl CountStats {
-    pub(super) fn of(mut counts: Vec<u32>) -> Self {
+    pub(super) fn new(mut counts: Vec<u32>) -> Self {
         counts.sort_unstable();
         let at = |percent: usize| {
             let index = (counts.len() * percent / 100).min(counts.len().saturating_sub(1));

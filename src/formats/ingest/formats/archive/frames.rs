@@ -27,8 +27,8 @@ use super::text::Text;
 use crate::ingest::blocks::{MAX_LINE, line_too_long};
 use crate::ingest::open::{Input, InputError, Opened};
 use crate::ingest::progress::Progress;
-use crate::ingest::reject::{Fault, REJECTED_TEXT, RejectReason};
-use crate::ingest::sniff::HEAD;
+use crate::ingest::reject::{EXCERPT_CHARS, Fault, RejectReason};
+use crate::ingest::sniff::HEAD_BYTES;
 use crate::ingest::source::{PIECE_RECORDS, PIECE_SIZE, Stop};
 use crate::ingest::summary::SkipReason;
 
@@ -156,9 +156,9 @@ impl<'a, L: Layout> Cutter<'a, L> {
 
     /// Looks at the first bytes of the text, which is refused where it is something else.
     fn look_at(&mut self) -> Result<(), Stop> {
-        self.text.have(HEAD);
-        let error = match self.text.input.seen(self.text.rest()) {
-            Some(seen) if seen.is == L::IS => return Ok(()),
+        self.text.have(HEAD_BYTES);
+        let error = match self.text.input.detected(self.text.rest()) {
+            Some(seen) if seen.format == L::IS => return Ok(()),
             Some(seen) => InputError::NotRecords(seen),
             None => ArchiveError::NoArchive {
                 file: self.text.file.clone(),
@@ -244,7 +244,7 @@ impl<'a, L: Layout> Cutter<'a, L> {
             .layout
             .item(text, head, block.get(..most).unwrap_or(block), false);
         let kept = self.text.rest();
-        let kept = kept.get(..REJECTED_TEXT * 4).unwrap_or(kept).to_vec();
+        let kept = kept.get(..EXCERPT_CHARS * 4).unwrap_or(kept).to_vec();
         // The first record within, of which most blocks have none.
         let mut within = None;
         let stop = start.saturating_add(end as u64).saturating_add(length);
@@ -319,7 +319,7 @@ impl<'a, L: Layout> Cutter<'a, L> {
     /// Refuses the record, and goes to the next line after the first `from` bytes that begins one.
     fn skip_to_record(&mut self, fault: Fault, from: usize) -> Frame<L::Item> {
         let head = self.text.rest();
-        let head = head.get(..REJECTED_TEXT * 4).unwrap_or(head).to_vec();
+        let head = head.get(..EXCERPT_CHARS * 4).unwrap_or(head).to_vec();
         // The line end before the magic is kept.
         self.text.advance(from.saturating_sub(1));
         loop {

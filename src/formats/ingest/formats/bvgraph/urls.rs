@@ -34,7 +34,7 @@ pub(super) fn read(input: &Input, max_held_bytes: usize, watch: &dyn Watch) -> R
             list.push(&line);
         }
         check_held_bytes(input, list.memory(), max_held_bytes)?;
-        progress.tell();
+        progress.report();
     }
     Ok(list)
 }

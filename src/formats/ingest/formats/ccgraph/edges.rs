@@ -6,7 +6,7 @@ use crate::ingest::blocks::MAX_LINE;
 use crate::ingest::formats::nodes::code;
 use crate::ingest::open::{Input, InputError};
 use crate::ingest::progress::Progress;
-use crate::ingest::reject::beginning;
+use crate::ingest::reject::excerpt;
 use crate::ingest::source::{PIECE_RECORDS, Stop};
 
 /// About how many bytes of coded lists a piece has. Fewer than of text, since a link is coded in
@@ -69,7 +69,7 @@ impl<'a> Lists<'a> {
         let Some((from, to)) = edge else {
             let error = CcGraphError::Edge {
                 line: at,
-                text: beginning(line.text),
+                text: excerpt(line.text),
                 file: self.lines.name(part),
             };
             return Err(InputError::from(error).into());

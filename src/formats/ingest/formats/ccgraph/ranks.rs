@@ -11,7 +11,7 @@ use crate::ingest::formats::nodes::texts::{Cursor, Texts};
 use crate::ingest::number::integer;
 use crate::ingest::open::{Input, InputError};
 use crate::ingest::progress::Progress;
-use crate::ingest::reject::{Fault, MAX_LISTED_REJECTS, REJECTED_TEXT, RejectReason, beginning};
+use crate::ingest::reject::{EXCERPT_CHARS, Fault, MAX_LISTED_REJECTS, RejectReason, excerpt};
 use crate::ingest::source::Stop;
 use seedbank_algorithms::watch::Watch;
 
@@ -63,7 +63,7 @@ impl Ranks {
             file: Arc::clone(file),
             line,
             fault,
-            text: text.get(..REJECTED_TEXT * 4).unwrap_or(text).into(),
+            text: text.get(..EXCERPT_CHARS * 4).unwrap_or(text).into(),
         });
     }
 }
@@ -97,7 +97,7 @@ pub(super) fn read(inputs: &[Input], names: &Texts, watch: &dyn Watch) -> Result
             let is_header = Columns::of(text).is_some();
             let Some(found) = found else {
                 let error = CcGraphError::Header {
-                    text: beginning(text),
+                    text: excerpt(text),
                     file: lines.name(part),
                     position: POSITION,
                     host: HOST,
@@ -137,10 +137,10 @@ pub(super) fn read(inputs: &[Input], names: &Texts, watch: &dyn Watch) -> Result
         }
         if ranks.rows.is_multiple_of(1 << 14) {
             watch.proceed()?;
-            progress.tell();
+            progress.report();
         }
     }
-    progress.tell();
+    progress.report();
     let (position, part, line) = largest;
     if u64::from(position) > ranks.rows {
         let error = CcGraphError::NotWhole {

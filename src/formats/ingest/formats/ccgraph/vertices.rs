@@ -8,7 +8,7 @@ use crate::ingest::formats::nodes::texts::Texts;
 use crate::ingest::location::MAX_URL;
 use crate::ingest::open::{Input, InputError};
 use crate::ingest::progress::Progress;
-use crate::ingest::reject::{Position, beginning};
+use crate::ingest::reject::{Position, excerpt};
 use crate::ingest::source::{Stop, check_held_bytes};
 use seedbank_algorithms::watch::Watch;
 
@@ -61,7 +61,7 @@ pub(super) fn read(
         let line = number;
         let Some(name) = name else {
             let error = CcGraphError::Vertex {
-                text: beginning(text),
+                text: excerpt(text),
                 file: lines.name(part),
                 line,
                 id,
@@ -79,10 +79,10 @@ pub(super) fn read(
             check_held_bytes(input, names.memory(), max_held_bytes)?;
         }
         if id.is_multiple_of(1 << 14) {
-            progress.tell();
+            progress.report();
         }
     }
-    progress.tell();
+    progress.report();
     let files = inputs.iter().map(|input| Arc::from(input.to_string()));
     Ok(Vertices {
         names,

@@ -328,7 +328,7 @@ impl Stream<'_> {
                 "{what} after row {} that expands to {size} bytes",
                 self.rows
             ),
-            most: usize::try_from(self.max_held_bytes).unwrap_or(usize::MAX),
+            max: usize::try_from(self.max_held_bytes).unwrap_or(usize::MAX),
         };
         Err(error.into())
     }

@@ -40,7 +40,11 @@ pub(super) fn check(
     };
     let refuse = |what: String, most: usize| {
         let file = file.to_owned();
-        Err(Stop::from(InputError::TooMuchMemory { file, what, most }))
+        Err(Stop::from(InputError::TooMuchMemory {
+            file,
+            what,
+            max: most,
+        }))
     };
     let most = max_held_bytes / EXPANSION;
     if u64::from(footer) > most as u64 {

@@ -2,7 +2,7 @@
 
 use super::error::TableError;
 use crate::ingest::formats::json_lines::RECORD_FIELDS;
-use crate::ingest::reject::beginning;
+use crate::ingest::reject::excerpt;
 
 /// The fields that are read of an index of Common Crawl.
 pub(super) const INDEX_FIELDS: [&str; 5] = [
@@ -119,7 +119,7 @@ fn told(names: &[String]) -> String {
         if !told.is_empty() {
             told.push_str(", ");
         }
-        told.push_str(&beginning(name.as_bytes()));
+        told.push_str(&excerpt(name.as_bytes()));
     }
     told
 }

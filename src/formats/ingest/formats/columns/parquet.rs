@@ -304,7 +304,7 @@ impl Table {
         let error = InputError::TooMuchMemory {
             file: self.file.clone(),
             what: format!("larger pages after row {}", self.rows),
-            most: self.max_held_bytes,
+            max: self.max_held_bytes,
         };
         error.into()
     }

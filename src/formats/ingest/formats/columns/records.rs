@@ -12,7 +12,7 @@ use std::ops::Range;
 use crate::ingest::blocks::{MAX_LINE, line_ends, line_too_long};
 use crate::ingest::open::Opened;
 use crate::ingest::progress::Progress;
-use crate::ingest::reject::{Fault, REJECTED_TEXT, RejectReason};
+use crate::ingest::reject::{EXCERPT_CHARS, Fault, RejectReason};
 use crate::ingest::source::{PIECE_RECORDS, PIECE_SIZE, Stop};
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -211,7 +211,7 @@ impl<'a> Cutter<'a> {
         let item = if bare.trim_ascii().is_empty() {
             Item::Blank
         } else if bare.len() > MAX_LINE {
-            let head = bare.get(..REJECTED_TEXT * 4).unwrap_or(bare).to_vec();
+            let head = bare.get(..EXCERPT_CHARS * 4).unwrap_or(bare).to_vec();
             Item::Refused(line_too_long(bare.len() as u64), head)
         } else {
             let from = into.len();
@@ -239,7 +239,7 @@ impl<'a> Cutter<'a> {
         let Some(end) = self.rest().iter().position(|byte| *byte == b'\n') else {
             return self.skip_line();
         };
-        let head = self.rest().get(..end.min(REJECTED_TEXT * 4));
+        let head = self.rest().get(..end.min(EXCERPT_CHARS * 4));
         let head = head.unwrap_or_default().to_vec();
         let item = Item::Refused(Fault::new(RejectReason::Quotes, said), head);
         let line = self.line;
@@ -250,7 +250,7 @@ impl<'a> Cutter<'a> {
 
     /// Skips a line whose end is not there yet; it is too long, or the last.
     fn skip_line(&mut self) -> Result<(u64, Item), Stop> {
-        let head = self.rest().get(..REJECTED_TEXT * 4);
+        let head = self.rest().get(..EXCERPT_CHARS * 4);
         let head = head.unwrap_or_else(|| self.rest()).to_vec();
         let mut bytes = 0;
         loop {

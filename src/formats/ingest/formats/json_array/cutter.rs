@@ -7,8 +7,8 @@ use super::value::{End, Value};
 use crate::ingest::blocks::{MAX_LINE, line_ends};
 use crate::ingest::open::{InputError, Opened};
 use crate::ingest::progress::Progress;
-use crate::ingest::reject::REJECTED_TEXT;
-use crate::ingest::sniff::{DetectedFormat, HEAD};
+use crate::ingest::reject::EXCERPT_CHARS;
+use crate::ingest::sniff::{DetectedFormat, HEAD_BYTES};
 use crate::ingest::source::{PIECE_RECORDS, PIECE_SIZE, Stop};
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -122,7 +122,7 @@ impl<'a> Cutter<'a> {
 
     /// Looks at the first bytes of the text, which is refused where it is no JSON.
     fn look_at(&self) -> Result<(), InputError> {
-        let head = self.text.get(..HEAD).unwrap_or(&self.text);
+        let head = self.text.get(..HEAD_BYTES).unwrap_or(&self.text);
         let head = head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(head);
         let is_json = matches!(head.trim_ascii_start().first(), None | Some(b'[' | b'{'));
         match self.input.detected(head) {
@@ -212,7 +212,7 @@ impl<'a> Cutter<'a> {
         }
         let is_whole = self.record.len() <= MAX_LINE;
         if !is_whole {
-            self.record.truncate(REJECTED_TEXT * 4);
+            self.record.truncate(EXCERPT_CHARS * 4);
         }
         let from = records.text.len();
         records.text.append(&mut self.record);

@@ -20,7 +20,7 @@ use crate::ingest::record::{
 };
 use crate::ingest::reject::{Fault, RejectReason};
 use crate::ingest::source::Sources;
-use crate::ingest::timestamp::{Timestamp, parse_timestamp, timestamp_of_number};
+use crate::ingest::timestamp::{Timestamp, parse_timestamp, parse_timestamp_number};
 pub(super) use fields::Fields;
 use fields::wrong_type;
 pub(crate) use fields::{parse_structure, truth};
@@ -133,7 +133,7 @@ impl Fields<'_, { RECORD_FIELDS.len() }> {
         let time = match self.raw(name) {
             None => return Ok(None),
             Some(raw) if raw.starts_with(|c: char| c == '-' || c.is_ascii_digit()) => {
-                timestamp_of_number(raw)
+                parse_timestamp_number(raw)
             }
             Some(raw) if raw.starts_with('"') => match self.text(name)? {
                 Some(text) => parse_timestamp(&text),
