@@ -25,7 +25,7 @@ impl<T: Copy> NamedValue<T> {
 }
 
 /// Declares a named enum; each value is written `Value = "name" | "alias", "help text";`.
-macro_rules! named {
+macro_rules! named_enum {
     (
         $(#[$of_enum:meta])*
         $vis:vis enum $Enum:ident {
@@ -67,7 +67,7 @@ macro_rules! named {
     (@alias $alias:literal) => { Some($alias) };
 }
 
-pub(crate) use named;
+pub(crate) use named_enum;
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,5 @@
 //! `compare`: compares a list of start pages with the seeds of a plan.
 
-use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -51,13 +50,12 @@ pub(super) struct CompareArgs {
 }
 
 pub(super) fn run(args: CompareArgs, session: &Session) -> Result<Outcome, CliError> {
-    let watch = session.watch()?;
-    let list = url_list::read(&args.list, &watch)?;
     let mut request = CompareRequest::new(args.which.into());
     request.fetches = args.fetches;
-    let found = Bank::at(&args.bank).compare(&list, &request, &watch);
-    drop(watch);
-    let found = found?;
+    let found = session.run(|watch| -> Result<ListComparison, CliError> {
+        let list = url_list::read(&args.list, watch)?;
+        Ok(Bank::at(&args.bank).compare(&list, &request, watch)?)
+    })?;
     match args.format.format {
         Format::Json => print_json(&found)?,
         Format::Text => {
@@ -93,8 +91,7 @@ fn counts(found: &ListComparison) -> String {
             .collect();
         parts.join(", ")
     };
-    // Writing to a String cannot fail.
-    let _ = write!(
+    append!(
         text,
         "{}: {}",
         counted(counts.lines, "line"),
@@ -103,7 +100,7 @@ fn counts(found: &ListComparison) -> String {
     // Lines that name no further page explain why there are fewer pages than lines.
     for (count, what) in [(counts.repeated, "repeated"), (counts.no_url, "invalid")] {
         if count > 0 {
-            let _ = write!(text, ", {count} {what}");
+            append!(text, ", {count} {what}");
         }
     }
     let today = several(&[
@@ -121,7 +118,7 @@ fn counts(found: &ListComparison) -> String {
         (counts.unlinked, "no longer linked to"),
         (counts.not_in_bank, "not in the bank"),
     ]);
-    let _ = writeln!(text, "\ntoday, after batch {}: {today}", found.today);
+    append_line!(text, "\ntoday, after batch {}: {today}", found.today);
     let standing = several(&[
         (counts.seeds, "on the plan's list"),
         (counts.covered, "covered by it"),
@@ -129,7 +126,7 @@ fn counts(found: &ListComparison) -> String {
         (counts.not_covered, "not covered"),
     ]);
     if !standing.is_empty() {
-        let _ = writeln!(text, "of the pages in the bank: {standing}");
+        append_line!(text, "of the pages in the bank: {standing}");
     }
     text.push('\n');
     text
@@ -178,11 +175,10 @@ fn line(listed: &ListedLine) -> String {
     let mut text = format!("{} {url}  ", listed.line);
     match (listed.is, listed.same_as, &listed.problem) {
         (_, Some(first), _) => {
-            // Writing to a String cannot fail.
-            let _ = write!(text, "repeats line {first}");
+            append!(text, "repeats line {first}");
         }
         (_, _, Some(problem)) => {
-            let _ = write!(text, "not a page URL: {problem}");
+            append!(text, "not a page URL: {problem}");
         }
         (is, _, _) => text.push_str(state(is)),
     }
@@ -195,19 +191,19 @@ fn line(listed: &ListedLine) -> String {
         .as_ref()
         .and_then(|alias| alias.leads_to.as_ref())
     {
-        let _ = write!(text, " of {to}");
+        append!(text, " of {to}");
     }
     text.push_str("; ");
-    let _ = match &page.standing {
-        Standing::Seed { rank } => write!(text, "seed {rank}"),
-        Standing::InCore { core, seed } => write!(text, "in core {core}, of {seed}"),
+    match &page.standing {
+        Standing::Seed { rank } => append!(text, "seed {rank}"),
+        Standing::InCore { core, seed } => append!(text, "in core {core}, of {seed}"),
         Standing::Covered { by, rank, hop } => {
             let links = counted(*hop, "link");
-            write!(text, "covered by seed {rank} in {links}: {by}")
+            append!(text, "covered by seed {rank} in {links}: {by}")
         }
-        Standing::NearCore { core, seed } => write!(text, "near core {core}, of {seed}"),
-        _ => write!(text, "not covered"),
-    };
+        Standing::NearCore { core, seed } => append!(text, "near core {core}, of {seed}"),
+        _ => append!(text, "not covered"),
+    }
     text
 }
 

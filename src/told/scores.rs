@@ -139,7 +139,7 @@ fn csv_line(score: &PageScore) -> String {
         shown(score.core.as_ref().map(|value| value as _)),
         shown(score.hub_score.as_ref().map(|value| value as _)),
         shown(score.authority_score.as_ref().map(|value| value as _)),
-        score.covered_by.as_deref().map(quoted),
+        score.covered_by.as_deref().map(csv_field),
         shown(score.covered_at.as_ref().map(|value| value as _)),
     ];
     for value in known {

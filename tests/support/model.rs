@@ -198,7 +198,7 @@ impl Model {
         page.spam_given = record.spam.or(page.spam_given);
         page.quality_given = record.quality.apply_to(page.quality_given);
         page.clicks = record.clicks.unwrap_or(page.clicks);
-        page.given = record.uncrawled.after(page.given);
+        page.given = record.uncrawled.apply_to(page.given);
         page.digest = record.digest.or(page.digest);
         if let Some((to, canonical)) = record.alias() {
             self.page(to);

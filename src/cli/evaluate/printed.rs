@@ -1,7 +1,5 @@
 //! What all experiments print in the same way: output formats, the state, lists of seeds, claims.
 
-use std::fmt::Write;
-
 use clap::{Args, ValueEnum};
 use seedbank::display::{counted, escape_controls, is_or_are, readable};
 use seedbank::engine::{AbsentWhy, Claim, ListView, StateView};
@@ -68,22 +66,21 @@ pub(super) fn list_lines(list: &ListView) -> String {
         escape_controls(&list.name),
         counted(list.seeds, "seed")
     );
-    // Writing to a String cannot fail.
     if let Some(batch) = list.batch {
-        let _ = write!(text, " selected after batch {batch}");
+        append!(text, " selected after batch {batch}");
     }
     if list.repeated > 0 {
-        let _ = write!(text, ", {} repeated", list.repeated);
+        append!(text, ", {} repeated", list.repeated);
     }
     if list.dead > 0 {
         let have = if list.dead == 1 { "has" } else { "have" };
-        let _ = write!(text, ", {} {have} died since", list.dead);
+        append!(text, ", {} {have} died since", list.dead);
         if let Some(succeeded) = list.succeeded {
-            let _ = write!(text, " and {succeeded} of them with a successor here");
+            append!(text, " and {succeeded} of them with a successor here");
         }
     }
     if list.unknown > 0 {
-        let _ = write!(
+        append!(
             text,
             ", {} {} not in the bank",
             list.unknown,
@@ -101,15 +98,15 @@ pub(super) fn list_lines(list: &ListView) -> String {
             AbsentWhy::NotInBank => "not in the bank",
             AbsentWhy::NoUrl => "not a page URL",
         };
-        let _ = write!(text, "  {why}: {}", escape_controls(&seed.url));
+        append!(text, "  {why}: {}", escape_controls(&seed.url));
         if let Some(successor) = &seed.successor {
-            let _ = write!(text, ", succeeded by {successor}");
+            append!(text, ", succeeded by {successor}");
         }
         text.push('\n');
     }
     if list.absent.len() > SHOWN {
         let more = list.absent.len() - SHOWN;
-        let _ = writeln!(text, "  {more} more; --format json prints all");
+        append_line!(text, "  {more} more; --format json prints all");
     }
     text
 }

@@ -125,7 +125,9 @@ impl Source for Table {
 
     fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
         let mut opened = self.input.open(progress)?;
-        if opened.peek_format().is_some_and(DetectedFormat::excludes_records)
+        if opened
+            .peek_format()
+            .is_some_and(DetectedFormat::excludes_records)
             && let Some(seen) = opened.detected(opened.ahead())
         {
             return Err(InputError::NotRecords(seen).into());

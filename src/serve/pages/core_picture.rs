@@ -1,28 +1,41 @@
-//! A picture of a core's links: who links to whom, drawn as lines, or from thirty pages on as a matrix.
+//! Draws the links of a core as SVG: as lines, or as a matrix if there are many pages.
 
 use crate::engine::CoreLinks;
 use crate::html::text::put;
 
-/// From so many hubs or authorities on the picture is a matrix.
+/// Minimum number of hubs or authorities for a matrix.
 const MATRIX_FROM: usize = 30;
 
-/// Of so many hubs and authorities a matrix has room for.
-const MOST: usize = 150;
+/// Maximum number of rows and of columns of a matrix.
+const MAX_ROWS: usize = 150;
 
-/// A core's links today as SVG, and what it leaves out in words; empty where it leaves out nothing.
-pub(super) fn picture(links: &CoreLinks) -> (String, String) {
+/// A drawing of the links of a core.
+pub(super) struct Picture {
+    pub(super) svg: String,
+    /// Which pages are shown; empty if all are.
+    pub(super) note: String,
+}
+
+/// Draws the current links of a core.
+pub(super) fn draw(links: &CoreLinks) -> Picture {
     let hubs = usize::try_from(links.hubs).unwrap_or(usize::MAX);
     let authorities = usize::try_from(links.authorities).unwrap_or(usize::MAX);
     if hubs < MATRIX_FROM && authorities < MATRIX_FROM {
-        return (lines(links, hubs, authorities), String::new());
+        return Picture {
+            svg: lines(links, hubs, authorities),
+            note: String::new(),
+        };
     }
-    let (rows, columns) = (hubs.min(MOST), authorities.min(MOST));
-    let left_out = if (rows, columns) == (hubs, authorities) {
+    let (rows, columns) = (hubs.min(MAX_ROWS), authorities.min(MAX_ROWS));
+    let note = if (rows, columns) == (hubs, authorities) {
         String::new()
     } else {
         format!("The first {rows} of {hubs} hubs and {columns} of {authorities} authorities.")
     };
-    (matrix(links, rows, columns), left_out)
+    Picture {
+        svg: matrix(links, rows, columns),
+        note,
+    }
 }
 
 fn open(out: &mut String, links: &CoreLinks, width: usize, height: usize) {
@@ -30,17 +43,17 @@ fn open(out: &mut String, links: &CoreLinks, width: usize, height: usize) {
         out,
         format_args!(
             "<svg class=\"matrix\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-labelledby=\"m-t m-d\">\
-             <title id=\"m-t\">Links from hubs to authorities today</title>\
+             <title id=\"m-t\">Current links from hubs to authorities</title>\
              <desc id=\"m-d\">{} hubs, {} authorities, {} links; the lists below name them in this order.</desc>",
             links.hubs, links.authorities, links.today
         ),
     );
 }
 
-/// Hubs at the left, authorities at the right, a line for each link.
+/// Draws hubs on the left, authorities on the right, and a line for each link.
 fn lines(links: &CoreLinks, hubs: usize, authorities: usize) -> String {
     let height = 14 * hubs.max(authorities) + 30;
-    let place = |at: usize, of: usize| {
+    let y_of = |at: usize, of: usize| {
         let room = (height - 30) as f64;
         24.0 + room * (at as f64 + 0.5) / of as f64
     };
@@ -49,7 +62,7 @@ fn lines(links: &CoreLinks, hubs: usize, authorities: usize) -> String {
     out.push_str("<text x=\"40\" y=\"12\" text-anchor=\"middle\">hubs</text><text x=\"280\" y=\"12\" text-anchor=\"middle\">authorities</text>");
     for (hub, to) in links.links.iter().enumerate() {
         for &authority in to {
-            let (from, to) = (place(hub, hubs), place(authority as usize, authorities));
+            let (from, to) = (y_of(hub, hubs), y_of(authority as usize, authorities));
             put(
                 &mut out,
                 format_args!(
@@ -60,7 +73,7 @@ fn lines(links: &CoreLinks, hubs: usize, authorities: usize) -> String {
     }
     for (x, anchor, label, count) in [(40, "end", 30, hubs), (280, "start", 290, authorities)] {
         for at in 0..count {
-            let y = place(at, count);
+            let y = y_of(at, count);
             put(
                 &mut out,
                 format_args!(
@@ -76,10 +89,10 @@ fn lines(links: &CoreLinks, hubs: usize, authorities: usize) -> String {
     out
 }
 
-/// A line for each hub, a column for each authority, a field for each link.
+/// Draws a row for each hub, a column for each authority, and a square for each link.
 fn matrix(links: &CoreLinks, rows: usize, columns: usize) -> String {
     const SIZE: usize = 6;
-    // There is room for the words above and beside it.
+    // Leave room for the labels above and beside the matrix.
     let (width, height) = ((SIZE * columns + 24).max(90), (SIZE * rows + 24).max(60));
     let mut out = String::new();
     open(&mut out, links, width, height);
@@ -93,7 +106,7 @@ fn matrix(links: &CoreLinks, rows: usize, columns: usize) -> String {
             SIZE * rows
         ),
     );
-    // One path draws all fields: a page of thousands of elements is slow.
+    // Draw all squares as one path, since a page with thousands of elements is slow.
     out.push_str("<path class=\"on\" d=\"");
     for (hub, to) in links.links.iter().take(rows).enumerate() {
         for &authority in to.iter().filter(|at| (**at as usize) < columns) {
@@ -119,18 +132,18 @@ mod tests {
     }
 
     #[test]
-    fn a_small_core_is_lines_and_a_large_one_fields() {
-        let (small, left_out) = picture(&core(3, 4));
-        assert_eq!(small.matches("<line ").count(), 12);
-        assert_eq!(small.matches("<circle ").count(), 7);
-        assert_eq!(left_out, "");
-        let (large, left_out) = picture(&core(2, 30));
-        assert_eq!(large.matches("h5v5h-5z").count(), 60);
-        assert_eq!(left_out, "");
-        let (cut, left_out) = picture(&core(MOST + 1, 31));
-        assert_eq!(cut.matches("h5v5h-5z").count(), MOST * 31);
+    fn a_small_core_has_lines_and_a_large_one_a_matrix() {
+        let small = draw(&core(3, 4));
+        assert_eq!(small.svg.matches("<line ").count(), 12);
+        assert_eq!(small.svg.matches("<circle ").count(), 7);
+        assert_eq!(small.note, "");
+        let large = draw(&core(2, 30));
+        assert_eq!(large.svg.matches("h5v5h-5z").count(), 60);
+        assert_eq!(large.note, "");
+        let truncated = draw(&core(MAX_ROWS + 1, 31));
+        assert_eq!(truncated.svg.matches("h5v5h-5z").count(), MAX_ROWS * 31);
         assert_eq!(
-            left_out,
+            truncated.note,
             "The first 150 of 151 hubs and 31 of 31 authorities."
         );
     }

@@ -1,64 +1,69 @@
-//! The first page: what the bank holds, its plans and how their lists change.
+//! The home page: the status of the bank, its plans, and the changes of their lists.
 
 use askama::Template;
 use std::collections::BTreeMap;
 
-use super::frame::Frame;
+use super::layout::Layout;
 use crate::engine::{BatchView, History, RefreshView, Status, Turnover};
 use crate::html::bars::{Bar, bars};
 use crate::html::chart::Frame as ChartFrame;
 use crate::html::text::{Count, Measure};
 use crate::serve::address::{self, Address};
-use crate::serve::answer::{Answer, Fault};
-use crate::serve::asked::Nothing;
-use crate::serve::desk::State;
-use crate::serve::form::Form;
+use crate::serve::answer::{Answer, RequestError};
+use crate::serve::executor::Context;
+use crate::serve::extract::NoParams;
+use crate::serve::media_type::MediaType;
 use crate::told::{how, kind_name};
 use seedbank_formats::clock::time;
 use seedbank_formats::display::age;
 
-/// How many refreshes of a plan, and how many batches, are told of.
+/// Number of refreshes in the chart of a plan, and of batches in the table.
 const LAST: usize = 12;
 
-/// How many of the last refreshes of all plans are told of.
+/// Number of refreshes in the table.
 const NEWEST: usize = 10;
 
-/// How many plans are told of with their last changes; of the others, of which a bank may have
-/// hundreds, only with the very last.
+/// Maximum number of plans with a chart; a bank may have hundreds of plans.
 const CHARTS: usize = 6;
 
 #[derive(Template)]
-#[template(path = "start.html", config = "src/serve/askama.toml")]
+#[template(path = "home.html", config = "src/serve/askama.toml")]
 struct Page<'a> {
-    frame: Frame<'a>,
+    layout: Layout<'a>,
     status: Status,
-    /// All plans with how their lists changed last.
+    /// The last changes of the list of each plan.
     turnover: Vec<(String, Vec<Turnover>)>,
-    /// The last refreshes of all plans, the newest first.
+    /// The last refreshes of all plans, newest first.
     refreshes: Vec<RefreshView>,
-    /// The last batches, the newest first.
+    /// The last batches, newest first.
     batches: Vec<BatchView>,
 }
 
-pub(super) fn made(state: &State<'_>, _: Nothing, form: Form) -> Result<Answer, Fault> {
-    let status = state.bank.status()?;
-    if form == Form::Json {
+pub(super) fn render(
+    context: &Context<'_>,
+    _: NoParams,
+    media_type: MediaType,
+) -> Result<Answer, RequestError> {
+    let status = context.bank.status()?;
+    if media_type == MediaType::Json {
         return Answer::json(&status);
     }
-    let history = state.bank.history()?;
+    let history = context.bank.history()?;
     let mut by_plan: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
     for refresh in &history.refreshes {
         let of_plan = by_plan.entry(&refresh.plan).or_default();
         of_plan.push(refresh.refresh);
     }
     let mut turnover = Vec::new();
-    for (at, plan) in status.plans.iter().enumerate() {
+    for (position, plan) in status.plans.iter().enumerate() {
         let numbers = by_plan.remove(plan.plan.as_str()).unwrap_or_default();
-        let changes = if at < CHARTS { LAST } else { 1 };
-        // One more, with which the first is compared.
+        let changes = if position < CHARTS { LAST } else { 1 };
+        // Include the refresh before the first one shown, to compare with.
         let first = numbers.len().saturating_sub(changes + 1);
         let numbers = &numbers[first..];
-        let found = state.turnovers.between(state.bank, numbers, state.watch)?;
+        let found = context
+            .turnovers
+            .between(context.bank, numbers, context.watch)?;
         turnover.push((plan.plan.clone(), found));
     }
     let History {
@@ -71,11 +76,11 @@ pub(super) fn made(state: &State<'_>, _: Nothing, form: Form) -> Result<Answer, 
     refreshes.reverse();
     refreshes.truncate(NEWEST);
     Answer::page(&Page {
-        frame: Frame::with_json(
-            state,
+        layout: Layout::with_json(
+            context,
             [
-                ("The status as JSON", Address::of("/")),
-                ("all batches and refreshes", Address::of("/batches")),
+                ("The status as JSON", Address::new("/")),
+                ("all batches and refreshes", Address::new("/batches")),
             ],
         ),
         status,
@@ -86,22 +91,22 @@ pub(super) fn made(state: &State<'_>, _: Nothing, form: Form) -> Result<Answer, 
 }
 
 impl Page<'_> {
-    /// How the list of a plan changed last; `None` where one refresh of it is kept.
+    /// Returns the last change of the list of a plan; `None` if only one refresh is stored.
     fn last_change(&self, plan: &str) -> Option<&Turnover> {
         let of_plan = self.turnover.iter().find(|(name, _)| name == plan);
         of_plan.and_then(|(_, found)| found.last())
     }
 
-    /// The plans that are told of with their last changes.
+    /// Returns the plans with a chart.
     fn charts(&self) -> &[(String, Vec<Turnover>)] {
         self.turnover.get(..CHARTS).unwrap_or(&self.turnover)
     }
 }
 
-/// Seeds that came at each refresh.
-fn chart(at: usize, plan: &str, found: &[Turnover]) -> String {
+/// Draws the number of new seeds at each refresh.
+fn chart(position: usize, plan: &str, found: &[Turnover]) -> String {
     let newest = found.last().map(|last| last.refresh);
-    let of_refresh: Vec<Bar> = found
+    let bars_by_refresh: Vec<Bar> = found
         .iter()
         .map(|change| Bar {
             name: format!("refresh {}", change.refresh),
@@ -116,11 +121,11 @@ fn chart(at: usize, plan: &str, found: &[Turnover]) -> String {
         })
         .collect();
     let frame = ChartFrame {
-        id: &format!("turnover-{at}"),
+        id: &format!("turnover-{position}"),
         title: &format!("New seeds at each refresh of plan {plan}"),
         description: "One bar for each refresh; the table below has the numbers.",
         x: "new seeds",
         y: "",
     };
-    bars(&frame, &of_refresh, 12.0)
+    bars(&frame, &bars_by_refresh, 12.0)
 }

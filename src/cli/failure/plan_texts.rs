@@ -1,10 +1,10 @@
-//! Texts of library errors that name parameters, in terms of the flags of the command line.
+//! Texts of plan errors and other library errors, in terms of command-line flags.
 
 use indicatif::BinaryBytes;
 use seedbank::display::truncated;
 use seedbank::engine::{EngineError, Family, PlanError, RequestError, StoreError};
 
-use crate::cli::parameter_flags::with_dashes;
+use crate::cli::parameter_flags::names_as_flags;
 
 /// Returns the whole text of an error; `None` if the library's own text, with its causes, needs no
 /// change.
@@ -55,20 +55,20 @@ pub(super) fn plan(error: &PlanError) -> Option<String> {
         | PlanError::NoSeedAllowed(_)
         | PlanError::TooManyPins { .. }
         | PlanError::Cores(_)
-        | PlanError::Cover(_) => with_dashes(&error.to_string()),
+        | PlanError::Cover(_) => names_as_flags(&error.to_string()),
         _ => return None,
     })
 }
 
 fn other_family(method: &str, parameters: &[&str], family: Family) -> String {
     let flags: Vec<String> = parameters.iter().map(|name| format!("--{name}")).collect();
-    let ending = if flags.len() > 1 { "" } else { "s" };
+    let plural_s = if flags.len() > 1 { "" } else { "s" };
     let other = match family {
         Family::Cores => "--method cores",
         Family::Cover => "a cover method (such as --method max-weight)",
     };
     format!(
-        "{} belong{ending} to {other}, but the plan's method is {method}; remove what does not fit, or give the method",
+        "{} belong{plural_s} to {other}, but the plan's method is {method}; remove what does not fit, or give the method",
         flags.join(", ")
     )
 }
@@ -80,7 +80,7 @@ mod tests {
     use seedbank::engine::PlanOptions;
 
     #[test]
-    fn parameters_are_named_by_their_flags() {
+    fn parameters_are_named_as_flags() {
         let cases = [
             (
                 "hops = 3\ndepth = 1",

@@ -1,4 +1,4 @@
-//! The socket of a connection, with a deadline for sending.
+//! A TCP stream with a deadline for sending.
 
 use std::future::Future;
 use std::io::{self, ErrorKind, IoSlice};
@@ -10,17 +10,17 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
 
-/// How long a client may take nothing of an answer.
-const STALLED: Duration = Duration::from_secs(10);
+/// Maximum time for which a client may accept no bytes.
+const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A socket on which a write fails once the client has taken nothing for [`STALLED`].
-pub(super) struct Socket {
+/// A TCP stream whose writes fail once the client has accepted no bytes for [`TIMEOUT`].
+pub(super) struct SendTimeout {
     stream: TcpStream,
-    /// When to give up; `None` unless the last write found no room.
+    /// `None` unless the last write was blocked.
     deadline: Option<Pin<Box<Sleep>>>,
 }
 
-impl Socket {
+impl SendTimeout {
     pub(super) fn new(stream: TcpStream) -> Self {
         Self {
             stream,
@@ -28,8 +28,8 @@ impl Socket {
         }
     }
 
-    /// The result of a write; an error if there has been no room for too long.
-    fn in_time(
+    /// Turns a blocked write into an error once the deadline has passed.
+    fn within_deadline(
         &mut self,
         context: &mut Context<'_>,
         written: Poll<io::Result<usize>>,
@@ -40,23 +40,23 @@ impl Socket {
         }
         let deadline = self
             .deadline
-            .get_or_insert_with(|| Box::pin(sleep(STALLED)));
+            .get_or_insert_with(|| Box::pin(sleep(TIMEOUT)));
         ready!(deadline.as_mut().poll(context));
         Poll::Ready(Err(ErrorKind::TimedOut.into()))
     }
 }
 
-impl Drop for Socket {
+impl Drop for SendTimeout {
     fn drop(&mut self) {
         if self.deadline.is_some() {
-            // The client does not take the answer, so the system need not try to send the rest of it. If
-            // this fails, the system tries for a while.
+            // The client accepts nothing, so discard unsent bytes instead of retrying in the background.
+            // If this fails, the system retries for a while.
             let _ = self.stream.set_zero_linger();
         }
     }
 }
 
-impl AsyncRead for Socket {
+impl AsyncRead for SendTimeout {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -66,14 +66,14 @@ impl AsyncRead for Socket {
     }
 }
 
-impl AsyncWrite for Socket {
+impl AsyncWrite for SendTimeout {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.in_time(context, written)
+        self.within_deadline(context, written)
     }
 
     fn poll_write_vectored(
@@ -82,7 +82,7 @@ impl AsyncWrite for Socket {
         parts: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write_vectored(context, parts);
-        self.in_time(context, written)
+        self.within_deadline(context, written)
     }
 
     fn is_write_vectored(&self) -> bool {

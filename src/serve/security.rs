@@ -1,4 +1,4 @@
-//! Who may ask, how, and what every answer says to the browser.
+//! Access checks for requests, and security headers for responses.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
@@ -18,148 +18,152 @@ use axum::middleware::Next;
 use data_encoding::BASE64;
 use tokio::time::timeout;
 
-use super::answer::{Answer, Fault};
-use super::form::accepted;
-use super::seats::Seat;
+use super::answer::{Answer, RequestError};
+use super::connection_limiter::ConnectionSlot;
+use super::media_type::MediaType;
 use super::token::Token;
 
-/// The path of the only form that is sent: a list to compare.
-pub(super) const FORM: &str = "/compare";
+/// The only path that accepts POST: the comparison of a list.
+pub(super) const COMPARE_PATH: &str = "/compare";
 
-/// What says that the server is there, to whoever asks.
-pub(super) const HEALTH: &str = "/healthz";
+/// The health check, which needs no token.
+pub(super) const HEALTH_PATH: &str = "/healthz";
 
-/// The most bytes of an address. A bank may have longer URLs, which pages show without a link.
-pub(super) const MAX_ADDRESS: usize = 16 << 10;
+/// Maximum length of a request's path and query in bytes. Pages show longer URLs without a link.
+pub(super) const MAX_URI_BYTES: usize = 16 << 10;
 
-/// The most bytes of the head of a request.
-pub(super) const HEAD_BYTES: usize = 32 << 10;
+/// Maximum size of the head of a request in bytes.
+pub(super) const MAX_HEAD_BYTES: usize = 32 << 10;
 
-/// The most bytes of a body: of a list, with what a browser writes around it.
-pub(super) const MAX_BODY: usize = 1 << 20;
+/// Maximum size of a request body in bytes.
+pub(super) const MAX_BODY_BYTES: usize = 1 << 20;
 
-/// How long a body may take to come.
-const BODY_TIME: Duration = Duration::from_secs(8);
+/// Maximum time to receive a body.
+const BODY_TIMEOUT: Duration = Duration::from_secs(8);
 
-/// How long a request may take altogether, its body included.
-const TIME: Duration = Duration::from_secs(20);
+/// Maximum time for a request, including its body.
+const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// What pages may load: their style and their icon from here, and nothing from anywhere else. Forms
-/// lead here, and no page of others shows one of these in a frame.
+/// Content security policy: pages load only their style sheet and icon, from this server; forms are sent
+/// only to it; and no other site may show a page in a frame.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; \
                       base-uri 'none'; frame-ancestors 'none'";
 
-/// Who may ask.
-pub(super) struct Guard {
-    /// What a request has to know; `None` where it need not.
+/// Decides which requests are answered.
+pub(super) struct AccessPolicy {
+    /// The token that requests must have; `None` if they need none.
     pub(super) token: Option<Token>,
-    /// Whether the server is open to this machine alone.
-    pub(super) is_local: bool,
-    /// Names that the server is called by, beside addresses and `localhost`.
-    pub(super) names: Vec<String>,
+    /// Whether the server listens on a loopback address.
+    pub(super) is_loopback: bool,
+    /// Accepted host names, besides IP addresses and `localhost`.
+    pub(super) hosts: Vec<String>,
 }
 
-impl Guard {
-    /// Why a request is not answered; `Ok` where it is.
-    fn check(&self, request: &Request) -> Result<(), Fault> {
-        let refuse = |status, text: &str| Err(Fault::new(status, text));
-        let address = request.uri().path_and_query();
-        if address.is_some_and(|address| address.as_str().len() > MAX_ADDRESS) {
-            return refuse(StatusCode::URI_TOO_LONG, "the address is too long");
+impl AccessPolicy {
+    /// Rejects a request that must not be answered.
+    fn check(&self, request: &Request) -> Result<(), RequestError> {
+        let reject = |status, text: &str| Err(RequestError::new(status, text));
+        // Limit the size of what is parsed before parsing any of it.
+        let target = request.uri().path_and_query();
+        if target.is_some_and(|target| target.as_str().len() > MAX_URI_BYTES) {
+            return reject(StatusCode::URI_TOO_LONG, "the URI is too long");
         }
         let headers = request.headers();
         let lines = headers.iter();
         let head: usize = lines
             .map(|(name, value)| name.as_str().len() + value.len() + 4)
             .sum();
-        if head > HEAD_BYTES {
-            return refuse(
+        if head > MAX_HEAD_BYTES {
+            return reject(
                 StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
-                "the head of the request is too large",
+                "the headers are too large",
             );
         }
         if headers.contains_key(CONTENT_LENGTH) && headers.contains_key(TRANSFER_ENCODING) {
-            return refuse(
+            return reject(
                 StatusCode::BAD_REQUEST,
-                "the request says twice how long it is",
+                "the request has both Content-Length and Transfer-Encoding",
             );
         }
-        if declared(headers) > MAX_BODY as u64 {
-            return refuse(StatusCode::PAYLOAD_TOO_LARGE, "the body is too large");
+        if content_length(headers) > MAX_BODY_BYTES as u64 {
+            return reject(StatusCode::PAYLOAD_TOO_LARGE, "the body is too large");
         }
         let Some(host) = host(request) else {
-            return refuse(
+            return reject(
                 StatusCode::BAD_REQUEST,
-                "the request does not say which host it is for",
+                "expected exactly one valid Host header",
             );
         };
-        if !self.is_called(&host) {
-            return refuse(
+        // A foreign host name that resolves to this server is a DNS rebinding attack.
+        if !self.accepts_host(&host) {
+            return reject(
                 StatusCode::MISDIRECTED_REQUEST,
-                "this server is not called by that name; name it when the server is started",
+                "unknown host name; start the server with --name to accept it",
             );
         }
         let path = request.uri().path();
-        if path != HEALTH && !self.knows_token(headers) {
-            return refuse(StatusCode::UNAUTHORIZED, "this server wants its token");
+        if path != HEALTH_PATH && !self.has_token(headers) {
+            return reject(StatusCode::UNAUTHORIZED, "this server requires a token");
         }
         match *request.method() {
             Method::GET | Method::HEAD => Ok(()),
-            Method::POST if path == FORM && is_from_here(headers, &host) => Ok(()),
-            Method::POST if path == FORM => refuse(
-                StatusCode::FORBIDDEN,
-                "the form was sent from somewhere else",
+            Method::POST if path == COMPARE_PATH && is_same_origin(headers, &host) => Ok(()),
+            Method::POST if path == COMPARE_PATH => {
+                reject(StatusCode::FORBIDDEN, "the form was sent from another site")
+            }
+            _ => reject(
+                StatusCode::METHOD_NOT_ALLOWED,
+                "this server is read-only: expected GET or HEAD",
             ),
-            _ => refuse(StatusCode::METHOD_NOT_ALLOWED, "here one can only look"),
         }
     }
 
-    /// Whether the server is called so. A name that others own may lead to this machine's address: a
-    /// page from there must not read what is answered here. Addresses cannot be owned.
-    fn is_called(&self, host: &Authority) -> bool {
+    /// Returns whether the server accepts this host. A host name that resolves to this machine may belong
+    /// to an attacker, whose pages must not read answers; an IP address cannot.
+    fn accepts_host(&self, host: &Authority) -> bool {
         let name = host.host().trim_matches(['[', ']']);
         match name.parse::<IpAddr>() {
-            Ok(address) => !self.is_local || address.is_loopback(),
+            Ok(address) => !self.is_loopback || address.is_loopback(),
             Err(_) => {
                 name.eq_ignore_ascii_case("localhost")
                     || self
-                        .names
+                        .hosts
                         .iter()
-                        .any(|known| known.eq_ignore_ascii_case(name))
+                        .any(|host| host.eq_ignore_ascii_case(name))
             }
         }
     }
 
-    /// Whether the request has the token: as a bearer's, or as the password of any user, which
-    /// browsers ask for.
-    fn knows_token(&self, headers: &HeaderMap) -> bool {
+    /// Returns whether the request has the token, either as a bearer token or as the password of any user,
+    /// for which browsers prompt.
+    fn has_token(&self, headers: &HeaderMap) -> bool {
         let Some(token) = &self.token else {
             return true;
         };
-        let mut given = headers.get_all(AUTHORIZATION).iter();
-        let (Some(given), None) = (given.next(), given.next()) else {
+        let mut values = headers.get_all(AUTHORIZATION).iter();
+        let (Some(value), None) = (values.next(), values.next()) else {
             return false;
         };
-        let Some((scheme, secret)) = given.to_str().ok().and_then(|text| text.split_once(' '))
+        let Some((scheme, secret)) = value.to_str().ok().and_then(|text| text.split_once(' '))
         else {
             return false;
         };
         if scheme.eq_ignore_ascii_case("bearer") {
-            return token.is(secret.trim().as_bytes());
+            return token.matches(secret.trim().as_bytes());
         }
         let decoded = BASE64.decode(secret.trim().as_bytes()).ok();
         let decoded = decoded.filter(|_| scheme.eq_ignore_ascii_case("basic"));
         decoded.is_some_and(|pair| {
             let password = pair.iter().position(|byte| *byte == b':');
-            password.is_some_and(|colon| token.is(&pair[colon + 1..]))
+            password.is_some_and(|colon| token.matches(&pair[colon + 1..]))
         })
     }
 }
 
-/// The host that a request is for, where it says exactly one.
+/// Returns the host that a request is for; `None` unless there is exactly one.
 fn host(request: &Request) -> Option<Authority> {
-    let mut said = request.headers().get_all(HOST).iter();
-    let (host, None) = (said.next()?, said.next()) else {
+    let mut values = request.headers().get_all(HOST).iter();
+    let (host, None) = (values.next()?, values.next()) else {
         return None;
     };
     let host: Authority = host.to_str().ok()?.parse().ok()?;
@@ -167,14 +171,14 @@ fn host(request: &Request) -> Option<Authority> {
     if !is_plain(&host) || !request.uri().scheme_str().is_none_or(is_web) {
         return None;
     }
-    // A request may name the host in its address too.
+    // A request target in absolute form contains the host too.
     match request.uri().authority() {
         Some(other) if *other != host => None,
         _ => Some(host),
     }
 }
 
-/// Whether a host is a name or an address, perhaps with a port, and nothing else.
+/// Returns whether an authority is a host with an optional port, without user information.
 fn is_plain(host: &Authority) -> bool {
     let name = host.host();
     let is_bracketed = name.starts_with('[');
@@ -187,15 +191,15 @@ fn is_plain(host: &Authority) -> bool {
     is_bracketed == inside.parse::<Ipv6Addr>().is_ok() && (after == Some("") || has_port())
 }
 
-/// How many bytes a request says that its body has; 0 where it does not say.
-fn declared(headers: &HeaderMap) -> u64 {
+/// Returns the declared length of the body in bytes; 0 if there is none.
+fn content_length(headers: &HeaderMap) -> u64 {
     let length = headers.get(CONTENT_LENGTH);
     let length = length.and_then(|length| length.to_str().ok());
     length.map_or(0, |length| length.trim().parse().unwrap_or(u64::MAX))
 }
 
-/// Whether a form was sent from a page of this server, or by no browser at all.
-fn is_from_here(headers: &HeaderMap, host: &Authority) -> bool {
+/// Returns whether a form was sent from a page of this server, or not by a browser.
+fn is_same_origin(headers: &HeaderMap, host: &Authority) -> bool {
     let mut origins = headers.get_all(ORIGIN).iter();
     let mut sites = headers
         .get_all(HeaderName::from_static("sec-fetch-site"))
@@ -213,67 +217,67 @@ fn is_from_here(headers: &HeaderMap, host: &Authority) -> bool {
     }
 }
 
-/// Reads the whole body of a request.
-async fn with_body(request: Request) -> Result<Request, Fault> {
+/// Receives the whole body of a request.
+async fn with_body(request: Request) -> Result<Request, RequestError> {
     let (parts, body) = request.into_parts();
     let of_body = Request::from_parts(parts.clone(), body);
-    let bytes = timeout(BODY_TIME, Bytes::from_request(of_body, &())).await;
+    let bytes = timeout(BODY_TIMEOUT, Bytes::from_request(of_body, &())).await;
     let bytes = bytes.map_err(|_| {
         let text = format!(
-            "the list did not come within {} seconds",
-            BODY_TIME.as_secs()
+            "the body was not received within {} seconds",
+            BODY_TIMEOUT.as_secs()
         );
-        Fault::new(StatusCode::REQUEST_TIMEOUT, text)
+        RequestError::new(StatusCode::REQUEST_TIMEOUT, text)
     })?;
-    let bytes = bytes.map_err(|e| Fault::new(e.status(), e.body_text()))?;
+    let bytes = bytes.map_err(|e| RequestError::new(e.status(), e.body_text()))?;
     Ok(Request::from_parts(parts, Body::from(bytes)))
 }
 
-/// Answers a request that is let through.
-async fn answered(
+/// Answers a request that passed the checks.
+async fn answer(
     mut request: Request,
-    seat: &Arc<Seat>,
+    slot: &Arc<ConnectionSlot>,
     next: Next,
-) -> Result<Response<Body>, Fault> {
-    // That the server is there is said however much it has to do.
-    if request.uri().path() == HEALTH {
+) -> Result<Response<Body>, RequestError> {
+    // The health check is exempt from the limit on requests.
+    if request.uri().path() == HEALTH_PATH {
         return Ok(next.run(request).await);
     }
-    // While a body comes, the connection waits for its client: it can lose its seat, and keeps no other
-    // request from being answered.
+    // Receive the body before the request counts as active: until then the connection is idle and can be
+    // evicted.
     if request.method() == Method::POST {
         request = with_body(request).await?;
     }
-    let Some(_answering) = seat.answering() else {
-        let text = "too many requests are being answered; ask again in a moment";
-        return Err(Fault::new(StatusCode::SERVICE_UNAVAILABLE, text));
+    let Some(_active) = slot.begin_request() else {
+        let text = "too many requests; try again in a moment";
+        return Err(RequestError::new(StatusCode::SERVICE_UNAVAILABLE, text));
     };
     Ok(next.run(request).await)
 }
 
-/// Lets a request through, or refuses it; and tells the browser what pages of this server may do. A
-/// connection whose request is refused is closed, unless all that is missing is the token.
-pub(super) async fn watch_over(
-    State(guard): State<Arc<Guard>>,
-    Extension(seat): Extension<Arc<Seat>>,
+/// Middleware that checks requests and adds security headers to responses. Rejected requests close their
+/// connection, unless only the token is missing.
+pub(super) async fn enforce(
+    State(policy): State<Arc<AccessPolicy>>,
+    Extension(slot): Extension<Arc<ConnectionSlot>>,
     request: Request,
     next: Next,
 ) -> Response<Body> {
-    let form = accepted(request.headers());
-    let is_form = request.uri().path() == FORM;
-    let answer = match guard.check(&request) {
+    let media_type = MediaType::accepted(request.headers());
+    let is_compare = request.uri().path() == COMPARE_PATH;
+    let answer = match policy.check(&request) {
         Ok(()) => {
-            let answer = timeout(TIME, answered(request, &seat, next)).await;
+            let answer = timeout(TIMEOUT, answer(request, &slot, next)).await;
             answer.unwrap_or_else(|_| {
-                let text = format!("the request was not done within {} seconds", TIME.as_secs());
-                Err(Fault::new(StatusCode::REQUEST_TIMEOUT, text))
+                let text = format!("no answer within {} seconds", TIMEOUT.as_secs());
+                Err(RequestError::new(StatusCode::REQUEST_TIMEOUT, text))
             })
         }
-        Err(fault) => Err(fault),
+        Err(error) => Err(error),
     };
-    let mut response = answer.unwrap_or_else(|fault| {
-        let mut response = Response::from(Answer::fault(&fault, form));
-        if fault.status != StatusCode::UNAUTHORIZED {
+    let mut response = answer.unwrap_or_else(|error| {
+        let mut response = Response::from(Answer::error(&error, media_type));
+        if error.status != StatusCode::UNAUTHORIZED {
             let headers = response.headers_mut();
             headers.insert(CONNECTION, HeaderValue::from_static("close"));
         }
@@ -282,7 +286,7 @@ pub(super) async fn watch_over(
     let status = response.status();
     let headers = response.headers_mut();
     if status == StatusCode::METHOD_NOT_ALLOWED {
-        let allowed = if is_form {
+        let allowed = if is_compare {
             "GET, HEAD, POST"
         } else {
             "GET, HEAD"
@@ -297,8 +301,8 @@ pub(super) async fn watch_over(
             ),
         );
     }
-    // Without a referrer a browser does not say where a form comes from either.
-    let referrer = if is_form {
+    // With `no-referrer`, browsers send no usable origin with a form.
+    let referrer = if is_compare {
         "same-origin"
     } else {
         "no-referrer"
@@ -327,24 +331,24 @@ pub(super) async fn watch_over(
 mod tests {
     use super::*;
 
-    fn guard(is_local: bool) -> Guard {
-        Guard {
+    fn policy(is_loopback: bool) -> AccessPolicy {
+        AccessPolicy {
             token: Token::new(b"0123456789abcdef").ok(),
-            is_local,
-            names: vec!["seeds.example".to_owned()],
+            is_loopback,
+            hosts: vec!["seeds.example".to_owned()],
         }
     }
 
-    fn status(guard: &Guard, request: axum::http::request::Builder) -> u16 {
+    fn status(policy: &AccessPolicy, request: axum::http::request::Builder) -> u16 {
         let request = request.body(Body::empty()).unwrap();
-        match guard.check(&request) {
+        match policy.check(&request) {
             Ok(()) => 200,
-            Err(fault) => fault.status.as_u16(),
+            Err(error) => error.status.as_u16(),
         }
     }
 
     #[test]
-    fn a_host_is_an_address_or_a_name_that_was_given() {
+    fn a_host_is_an_ip_address_or_an_accepted_name() {
         for (host, local, open) in [
             ("127.0.0.1:7878", true, true),
             ("127.8.8.8", true, true),
@@ -360,13 +364,13 @@ mod tests {
         ] {
             let host: Authority = host.parse().unwrap();
             assert!(is_plain(&host), "{host}");
-            assert_eq!(guard(true).is_called(&host), local, "{host}");
-            assert_eq!(guard(false).is_called(&host), open, "{host}");
+            assert_eq!(policy(true).accepts_host(&host), local, "{host}");
+            assert_eq!(policy(false).accepts_host(&host), open, "{host}");
         }
     }
 
     #[test]
-    fn a_host_has_no_user_and_a_port_that_there_is() {
+    fn a_host_has_no_user_and_a_valid_port() {
         for host in [
             "u@127.0.0.1",
             "u:p@localhost",
@@ -377,7 +381,7 @@ mod tests {
             "[localhost]",
             "[127.0.0.1]",
         ] {
-            // What cannot be parsed is refused before.
+            // Hosts that cannot be parsed are rejected earlier.
             if let Ok(host) = host.parse() {
                 assert!(!is_plain(&host), "{host}");
             }
@@ -385,8 +389,8 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_a_bearers_or_a_password() {
-        let guard = guard(true);
+    fn a_token_is_a_bearer_token_or_a_password() {
+        let policy = policy(true);
         for (given, knows) in [
             ("Bearer 0123456789abcdef", true),
             ("bearer  0123456789abcdef", true),
@@ -403,16 +407,16 @@ mod tests {
         ] {
             let mut headers = HeaderMap::new();
             headers.insert(AUTHORIZATION, given.parse().unwrap());
-            assert_eq!(guard.knows_token(&headers), knows, "{given}");
+            assert_eq!(policy.has_token(&headers), knows, "{given}");
             headers.append(AUTHORIZATION, given.parse().unwrap());
-            assert!(!guard.knows_token(&headers), "twice {given}");
+            assert!(!policy.has_token(&headers), "twice {given}");
         }
-        assert!(!guard.knows_token(&HeaderMap::new()));
+        assert!(!policy.has_token(&HeaderMap::new()));
     }
 
     #[test]
-    fn requests_are_refused_in_this_order() {
-        let guard = guard(true);
+    fn requests_are_checked_in_this_order() {
+        let policy = policy(true);
         let asked = |method: &str, path: &str, host: &str| {
             axum::http::Request::builder()
                 .method(method)
@@ -423,31 +427,31 @@ mod tests {
             request.header(AUTHORIZATION, "Bearer 0123456789abcdef")
         };
         let here = "127.0.0.1:7878";
-        assert_eq!(status(&guard, asked("GET", "/", here)), 401);
-        assert_eq!(status(&guard, asked("GET", "/healthz", here)), 200);
+        assert_eq!(status(&policy, asked("GET", "/", here)), 401);
+        assert_eq!(status(&policy, asked("GET", "/healthz", here)), 200);
         assert_eq!(
-            status(&guard, asked("GET", "/healthz", "evil.example")),
+            status(&policy, asked("GET", "/healthz", "evil.example")),
             421
         );
-        assert_eq!(status(&guard, known(asked("GET", "/", here))), 200);
-        assert_eq!(status(&guard, known(asked("HEAD", "/", here))), 200);
+        assert_eq!(status(&policy, known(asked("GET", "/", here))), 200);
+        assert_eq!(status(&policy, known(asked("HEAD", "/", here))), 200);
         for method in ["POST", "PUT", "DELETE", "OPTIONS", "TRACE", "CONNECT", "X"] {
             assert_eq!(
-                status(&guard, known(asked(method, "/", here))),
+                status(&policy, known(asked(method, "/", here))),
                 405,
                 "{method}"
             );
         }
-        let long = format!("/page?url={}", "a".repeat(MAX_ADDRESS));
-        assert_eq!(status(&guard, asked("GET", &long, here)), 414);
+        let long = format!("/page?url={}", "a".repeat(MAX_URI_BYTES));
+        assert_eq!(status(&policy, asked("GET", &long, here)), 414);
         let none = axum::http::Request::builder().uri("/");
-        assert_eq!(status(&guard, none), 400);
+        assert_eq!(status(&policy, none), 400);
         assert_eq!(
-            status(&guard, asked("GET", "/", here).header(HOST, here)),
+            status(&policy, asked("GET", "/", here).header(HOST, here)),
             400
         );
         let other = asked("GET", "http://127.0.0.2/", here);
-        assert_eq!(status(&guard, other), 400);
+        assert_eq!(status(&policy, other), 400);
         for (origin, is_ok) in [
             ("http://127.0.0.1:7878", true),
             ("http://127.0.0.1:7879", false),
@@ -457,12 +461,12 @@ mod tests {
         ] {
             let sent = known(asked("POST", "/compare", here)).header(ORIGIN, origin);
             let expected = if is_ok { 200 } else { 403 };
-            assert_eq!(status(&guard, sent), expected, "{origin}");
+            assert_eq!(status(&policy, sent), expected, "{origin}");
         }
         let site =
             |site: &str| known(asked("POST", "/compare", here)).header("sec-fetch-site", site);
-        assert_eq!(status(&guard, site("same-origin")), 200);
-        assert_eq!(status(&guard, site("cross-site")), 403);
-        assert_eq!(status(&guard, known(asked("POST", "/compare", here))), 200);
+        assert_eq!(status(&policy, site("same-origin")), 200);
+        assert_eq!(status(&policy, site("cross-site")), 403);
+        assert_eq!(status(&policy, known(asked("POST", "/compare", here))), 200);
     }
 }
