@@ -117,7 +117,7 @@ fn chart(position: usize, plan: &str, found: &[Turnover]) -> String {
                 change.gained.whole(),
                 (change.gained + change.kept).whole()
             ),
-            ours: Some(change.refresh) == newest,
+            is_highlighted: Some(change.refresh) == newest,
         })
         .collect();
     let frame = ChartFrame {

@@ -1,6 +1,6 @@
 //! The breadth-first crawl by pages fetched, read from the store page by page.
 //!
-//! It is the crawl of [`spend`](seedbank_algorithms::evaluate::crawl::spend), which `evaluate_budget` counts on the whole
+//! It is the crawl of [`crawl_within_budget`](seedbank_algorithms::evaluate::crawl::crawl_within_budget), which `evaluate_budget` counts on the whole
 //! graph in memory: the starts in the order of their list, then depth by depth, each in the order of
 //! URLs; pages that are not known or crawled are no pages, and links to them lead nowhere. What comes
 //! first is fetched first, so the first N pages of one crawl are those of a crawl of N fetches, and

@@ -4,7 +4,7 @@ use super::answers::Cause;
 use super::causes::{Because, Pair};
 use super::side::KeptRefresh;
 use crate::engine::EngineError;
-use seedbank_algorithms::cover::web::WebChoice;
+use seedbank_algorithms::cover::global::WebChoice;
 use seedbank_algorithms::page::PageId;
 use seedbank_store::blocks::place;
 use seedbank_store::evidence::ReachKey;

@@ -4,7 +4,7 @@ use super::answers::{LeftOut, Why};
 use super::case::Case;
 use super::cover_answers::{Parts, SiteSeed, Unreached, WebParts, WebSeed, WebTerms};
 use crate::engine::EngineError;
-use seedbank_algorithms::cover::web::WebChoice;
+use seedbank_algorithms::cover::global::WebChoice;
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_store::blocks::{BLOCK, place};
 use seedbank_store::evidence::{Reach, ReachKey};

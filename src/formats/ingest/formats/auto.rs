@@ -1,99 +1,66 @@
-//! Inputs of which the first bytes say what they are, or else JSON Lines.
+//! Inputs whose format is detected from their first bytes.
 
-use std::sync::{Arc, OnceLock};
-
-use super::archive::links::Nofollow;
-use super::archive::source;
+use super::archive::page_links::Nofollow;
 use super::cdx::Cdx;
-use super::columns::Table;
+use super::file_source::{FileFormat, OpenFile};
+use super::json_array::JsonArray;
 use super::json_lines::JsonLines;
-use super::sitemap::Tally;
+use super::sitemap::Sitemap;
+use super::tabular::{Arrow, Delimited, Parquet, is_delimited_table};
 use super::urls::Urls;
-use super::{heritrix, json_array, nutch, sitemap, warc, wat};
+use super::warc::Warc;
+use super::wat::Wat;
+use super::{heritrix, nutch};
 use crate::ingest::entries;
-use crate::ingest::open::{DetectedInput, Input};
-use crate::ingest::progress::Progress;
 use crate::ingest::sniff::DetectedFormat;
-use crate::ingest::source::{DEFAULT_HELD_BYTES, Pieces, Source, Sources, Stop, max_held_bytes};
-use seedbank_algorithms::watch::Watch;
+use crate::ingest::source::{Pieces, Stop};
 
-/// The sources for files of any of the formats, each for itself.
-pub(super) fn sources(inputs: &[Input], nofollow: Nofollow) -> Sources {
-    let tally = Arc::new(Tally::of(inputs.len()));
-    let source = |input: &Input| {
-        Box::new(Auto {
-            input: input.clone(),
-            nofollow,
-            tally: Arc::clone(&tally),
-            seen: Arc::default(),
-            max_held_bytes: DEFAULT_HELD_BYTES,
-        }) as Box<dyn Source>
-    };
-    inputs.iter().map(source).collect()
-}
-
-/// An input in one of the formats.
+/// The detected format of each input, or else JSON Lines.
 #[derive(Clone, Debug)]
-struct Auto {
-    input: Input,
+pub(super) struct Auto {
     nofollow: Nofollow,
-    /// How many inputs of the batch are lists of sitemaps.
-    tally: Arc<Tally>,
-    /// What it is by its first bytes, where it is read as lines.
-    seen: Arc<OnceLock<DetectedInput>>,
-    /// How many bytes a table may hold.
-    max_held_bytes: usize,
+    sitemap: Sitemap,
 }
 
-impl Source for Auto {
-    fn name(&self) -> String {
-        self.input.to_string()
+impl Auto {
+    pub(super) fn new(nofollow: Nofollow, inputs: usize) -> Self {
+        let sitemap = Sitemap::new(inputs);
+        Self { nofollow, sitemap }
     }
+}
 
-    fn limit_memory(&mut self, bytes: usize) {
-        self.max_held_bytes = max_held_bytes(bytes);
-    }
-
-    fn prepare(&mut self, _: &dyn Watch) -> Result<Option<u64>, Stop> {
-        Ok(self.input.length()?)
-    }
-
-    fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
-        let mut opened = self.input.open(progress)?;
-        let is = opened.peek_format();
-        if let Some(table) = Table::of(is, &opened) {
-            return table.pieces(&self.input, opened, self.max_held_bytes, progress);
-        }
-        let name = self.name();
-        let seen = Arc::clone(&self.seen);
-        Ok(match is {
-            Some(DetectedFormat::Wat) => {
-                let archive = wat::archive(&self.input, self.nofollow);
-                source::pieces(&archive, opened, progress)
-            }
-            Some(DetectedFormat::Warc) => {
-                let archive = warc::archive(&self.input, self.nofollow);
-                source::pieces(&archive, opened, progress)
-            }
+impl FileFormat for Auto {
+    fn pieces<'a>(&self, mut file: OpenFile<'a>) -> Result<Pieces<'a>, Stop> {
+        let nofollow = self.nofollow;
+        let pieces = match file.opened.peek_format() {
+            Some(DetectedFormat::Wat) => return Wat { nofollow }.pieces(file),
+            Some(DetectedFormat::Warc) => return Warc { nofollow }.pieces(file),
+            Some(DetectedFormat::Parquet) => return Parquet.pieces(file),
+            Some(DetectedFormat::Arrow) => return Arrow.pieces(file),
             Some(DetectedFormat::JsonArray | DetectedFormat::JsonSpread) => {
-                json_array::pieces(name, opened, progress)
+                return JsonArray.pieces(file);
             }
             Some(DetectedFormat::Sitemap | DetectedFormat::SitemapIndex) => {
-                sitemap::pieces(name, opened, Arc::clone(&self.tally), progress)
+                return self.sitemap.pieces(file);
             }
-            Some(DetectedFormat::Urls) => entries::pieces(opened, Urls, seen, progress),
+            Some(DetectedFormat::Nutch(_)) => return nutch::Dump.pieces(file),
+            None
+            | Some(DetectedFormat::Tabs | DetectedFormat::Commas | DetectedFormat::Semicolons)
+                if is_delimited_table(file.opened.ahead()) =>
+            {
+                return Delimited::Any.pieces(file);
+            }
+            Some(DetectedFormat::Urls) => {
+                entries::pieces(file.opened, Urls, file.seen, &file.progress)
+            }
             Some(DetectedFormat::Cdx | DetectedFormat::Cdxj) => {
-                entries::pieces(opened, Cdx, seen, progress)
+                entries::pieces(file.opened, Cdx, file.seen, &file.progress)
             }
             Some(DetectedFormat::CrawlLog) => {
-                entries::pieces(opened, heritrix::Pages, seen, progress)
+                entries::pieces(file.opened, heritrix::CrawlLog, file.seen, &file.progress)
             }
-            Some(DetectedFormat::Nutch(form)) => nutch::pieces(form, opened, seen, progress),
-            _ => entries::pieces(opened, &JsonLines, seen, progress),
-        })
-    }
-
-    fn detected(&self) -> Option<DetectedInput> {
-        self.seen.get().cloned()
+            _ => entries::pieces(file.opened, &JsonLines, file.seen, &file.progress),
+        };
+        Ok(pieces)
     }
 }
