@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use seedbank::display::{counted, is_or_are};
-use seedbank::engine::{Bank, EngineError, ExportReport, Exported};
+use seedbank::engine::{Bank, EngineError, ExportPart, ExportReport};
 use seedbank::ingest::{MAX_LINE, SUFFIX_LIST, SiteMode, UrlRules};
 
 use super::compressed::Compressed;
@@ -60,7 +60,7 @@ pub(super) fn run(args: &ExportArgs, session: &Session) -> Result<Outcome, CliEr
     let exported = exported.map_err(|e| match (e, &sites) {
         (
             CliError::Engine(EngineError::Export {
-                what: Exported::Sites,
+                what: ExportPart::Sites,
                 source,
             }),
             Some(sites),

@@ -30,7 +30,7 @@ impl<'a> ShownPlan<'a> {
 
 /// The command that makes a plan; `None` where flags cannot say all of it.
 fn command(bank: &str, plan: &PlanDetail) -> Option<String> {
-    let said = plan.summary.parameters.said();
+    let said = plan.summary.parameters.without_tuning();
     // A name alone makes no plan.
     let named = PlanOptions {
         method: Some(plan.summary.method),
@@ -59,7 +59,7 @@ fn shell(word: &str) -> String {
 /// word or a switch.
 #[must_use]
 pub fn flags(parameters: &PlanOptions) -> Option<Vec<String>> {
-    let Ok(Value::Object(said)) = serde_json::to_value(parameters.said()) else {
+    let Ok(Value::Object(said)) = serde_json::to_value(parameters.without_tuning()) else {
         return None;
     };
     let flag = |(name, value): (&String, &Value)| match value {

@@ -2,31 +2,31 @@
 
 use std::fmt::Write;
 
-use crate::engine::{HeldBy, PinFault, PolicyView, Short, Shortage, Stars};
+use crate::engine::{PinRejection, PolicyView, RejectionReason, Shortage, ShortageReason, Stars};
 use seedbank_formats::display::{counted, escape_controls};
 
 /// The flag that holds a page back.
-pub(crate) const fn flag(by: HeldBy) -> &'static str {
+pub(crate) const fn flag(by: RejectionReason) -> &'static str {
     match by {
-        HeldBy::MaxPerSite => "--max-per-site",
-        HeldBy::MaxPerDomain => "--max-per-domain",
-        HeldBy::Exclude => "--exclude",
-        HeldBy::Only => "--only",
-        HeldBy::ExcludeFromGraph => "--exclude-from-graph",
-        HeldBy::MinQuality => "--min-quality",
-        HeldBy::MinHubs => "--min-hubs",
-        HeldBy::MinAuthorities => "--min-authorities",
-        HeldBy::MaxChanges => "--max-changes",
+        RejectionReason::MaxPerSite => "--max-per-site",
+        RejectionReason::MaxPerDomain => "--max-per-domain",
+        RejectionReason::Exclude => "--exclude",
+        RejectionReason::Only => "--only",
+        RejectionReason::ExcludeFromGraph => "--exclude-from-graph",
+        RejectionReason::MinQuality => "--min-quality",
+        RejectionReason::MinHubs => "--min-hubs",
+        RejectionReason::MinAuthorities => "--min-authorities",
+        RejectionReason::MaxChanges => "--max-changes",
     }
 }
 
 /// Why a page that is pinned is no seed.
-pub(crate) const fn fault(why: PinFault) -> &'static str {
+pub(crate) const fn fault(why: PinRejection) -> &'static str {
     match why {
-        PinFault::Unknown => "the bank has no such page",
-        PinFault::Gone => "it is gone",
-        PinFault::Alias => "it is an alias of another page",
-        PinFault::Excluded => "the plan excludes it",
+        PinRejection::Unknown => "the bank has no such page",
+        PinRejection::Gone => "it is gone",
+        PinRejection::Alias => "it is an alias of another page",
+        PinRejection::Excluded => "the plan excludes it",
     }
 }
 
@@ -72,11 +72,15 @@ pub fn stars(text: &mut String, stars: Stars) {
 /// Why there are fewer seeds than were asked for.
 pub fn shortage(text: &mut String, short: Shortage, found: u32) {
     let why = match short.reason {
-        Short::NoLinkLeft => "no inter-site link is left that a further core could come from",
-        Short::NoPageLeft => "no page is left that may be one where further ones are to be",
-        Short::NoValueLeft => "no page that is left has any value",
-        Short::NotPositive => "no further page is worth what it costs",
-        Short::MaxChanges => "--max-changes lets no more pages in at a time",
+        ShortageReason::NoLinkLeft => {
+            "no inter-site link is left that a further core could come from"
+        }
+        ShortageReason::NoPageLeft => {
+            "no page is left that may be one where further ones are to be"
+        }
+        ShortageReason::NoValueLeft => "no page that is left has any value",
+        ShortageReason::NotPositive => "no further page is worth what it costs",
+        ShortageReason::MaxChanges => "--max-changes lets no more pages in at a time",
     };
     let _ = writeln!(
         text,

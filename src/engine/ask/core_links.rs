@@ -84,7 +84,7 @@ pub struct LinkedCore {
 
 impl Bank {
     /// Which hubs of a core link to which of its authorities today, and which other cores they link to;
-    /// [`EngineError::NoCore`] where there is no core of this rank.
+    /// [`EngineError::UnknownCore`] where there is no core of this rank.
     ///
     /// Cost: a read for each page of the core and each distinct row of its hubs; for the first 1,000 hubs
     /// a read or two for each distinct page that they link to.
@@ -92,7 +92,7 @@ impl Bank {
         let views = Views::open(self)?;
         let (refresh, record) = views.find(which)?;
         let Some(core) = views.reader.get(&tables::CORES, &(refresh, rank))? else {
-            return Err(EngineError::NoCore {
+            return Err(EngineError::UnknownCore {
                 refresh,
                 rank,
                 cores: record.cores,

@@ -116,7 +116,7 @@ impl Bank {
     ///
     /// Links are those that count: one to an alias of the page is one to the page, and an alias has
     /// none. The URL may be written in any way that ingest accepts; one that the bank does not know is
-    /// [`EngineError::NotKnown`], a site that it does not know [`EngineError::NoSite`].
+    /// [`EngineError::UnknownPage`], a site that it does not know [`EngineError::UnknownSite`].
     ///
     /// Cost: the rows that link to the page and who carries them; the names of the sites, up to the last
     /// one that is needed; of each site with pages that are told, those of its pages that are linked.

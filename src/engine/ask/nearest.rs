@@ -1,4 +1,4 @@
-//! Pages by location, and what may have been meant where there is none.
+//! Pages by location, and what may have been suggestion where there is none.
 
 use super::views::Views;
 use crate::engine::EngineError;
@@ -12,7 +12,7 @@ const PROPOSED: usize = 5;
 /// How many pages of the same path with another query are proposed at most.
 const QUERIES: usize = 2;
 
-/// How many bytes of a site's name those that may have been meant begin with too.
+/// How many bytes of a site's name those that may have been suggestion begin with too.
 const ALIKE: usize = 3;
 
 /// The page at a location.
@@ -46,7 +46,7 @@ pub(crate) fn named(
     }
     let url = location.url(views.naming.sites);
     let nearest = nearest(views, &url)?;
-    Err(EngineError::NotKnown { url, nearest })
+    Err(EngineError::UnknownPage { url, nearest })
 }
 
 /// The site that a user names: by its name, written in any way, or by a URL of one of its pages.
@@ -56,21 +56,22 @@ pub(crate) fn named_site(views: &Views, text: &str) -> Result<(String, SiteId), 
     } else {
         format!("http://{text}/")
     };
-    let location = ingest::parse(&url, views.naming).map_err(|problem| EngineError::NoUrl {
-        url: text.to_owned(),
-        problem,
-    })?;
+    let location =
+        ingest::parse(&url, views.naming).map_err(|problem| EngineError::InvalidUrl {
+            url: text.to_owned(),
+            problem,
+        })?;
     let site = location.site;
     match views.reader.get(&tables::SITE_IDS, &site)? {
         Some(id) => Ok((site, id)),
-        None => Err(EngineError::NoSite {
+        None => Err(EngineError::UnknownSite {
             nearest: nearest_sites(views, &site)?,
             site,
         }),
     }
 }
 
-/// The sites that a user may have meant by a name: those that begin with it, then its neighbours in the
+/// The sites that a user may have suggestion by a name: those that begin with it, then its neighbours in the
 /// order of names, nearest to it first, if they begin alike.
 fn nearest_sites(views: &Views, name: &str) -> Result<Vec<String>, StoreError> {
     let key = name.to_owned();
@@ -82,7 +83,7 @@ fn nearest_sites(views: &Views, name: &str) -> Result<Vec<String>, StoreError> {
     {
         found.push(entry?.0);
     }
-    // What differs at once was hardly meant.
+    // What differs at once was hardly suggestion.
     let head = name.get(..ALIKE).unwrap_or(name);
     let begins_alike = head.as_bytes();
     let after = views
@@ -110,29 +111,29 @@ fn nearest_sites(views: &Views, name: &str) -> Result<Vec<String>, StoreError> {
 fn no_url(views: &Views, text: &str, problem: UrlError) -> Result<EngineError, StoreError> {
     let text = text.trim();
     if !lacks_scheme(text) {
-        return Ok(EngineError::NoUrl {
+        return Ok(EngineError::InvalidUrl {
             url: text.to_owned(),
             problem,
         });
     }
     let rest = text.trim_start_matches('/');
-    let mut meant = None;
+    let mut suggestion = None;
     for scheme in ["https://", "http://"] {
         let url = [scheme, rest].concat();
-        if meant.is_none()
+        if suggestion.is_none()
             && let Some(location) = is_there(views, &url)?
         {
-            meant = Some(location);
+            suggestion = Some(location);
         }
     }
-    if meant.is_none() {
-        meant = same_pages(views, &["https://", rest].concat())?
+    if suggestion.is_none() {
+        suggestion = same_pages(views, &["https://", rest].concat())?
             .into_iter()
             .next();
     }
-    Ok(EngineError::NoScheme {
+    Ok(EngineError::MissingScheme {
         url: text.to_owned(),
-        meant,
+        suggestion,
     })
 }
 
@@ -160,7 +161,7 @@ fn is_there(views: &Views, url: &str) -> Result<Option<String>, StoreError> {
     Ok(found.map(|_| location.url(views.naming.sites)))
 }
 
-/// The pages that a user may have meant by a normal URL: the same page written otherwise, then its
+/// The pages that a user may have suggestion by a normal URL: the same page written otherwise, then its
 /// neighbours on both sides, in the order of URLs.
 fn nearest(views: &Views, url: &str) -> Result<Vec<String>, StoreError> {
     let mut found = same_pages(views, url)?;

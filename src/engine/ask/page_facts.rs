@@ -147,7 +147,7 @@ impl Bank {
     /// What the bank knows of a page.
     ///
     /// The URL may be written in any way that ingest accepts; one that the bank does not know is
-    /// [`EngineError::NotKnown`], with the nearest pages that it knows.
+    /// [`EngineError::UnknownPage`], with the nearest pages that it knows.
     ///
     /// Cost: the rows that link to the page and who carries them; for each site that is named its
     /// pages that link here, and for each plan at most 20 point reads. Memory: a count for each site

@@ -76,7 +76,7 @@ impl Bank {
         Ok(Plans { plans })
     }
 
-    /// One plan with what makes it again; [`EngineError::NoPlan`] where there is none of this name.
+    /// One plan with what makes it again; [`EngineError::UnknownPlan`] where there is none of this name.
     pub fn plan(&self, name: &str) -> Result<PlanDetail, EngineError> {
         let views = Views::open(self)?;
         let kept = kept(&views)?.remove(name).unwrap_or_default();
@@ -102,7 +102,7 @@ fn kept(views: &Views) -> Result<BTreeMap<String, Vec<RefreshId>>, EngineError> 
 fn summary(views: &Views, name: &str, refreshes: usize) -> Result<PlanSummary, EngineError> {
     let name = name.to_owned();
     let Some(plan) = views.reader.get(&tables::PLANS, &name)? else {
-        return Err(EngineError::NoPlan(name));
+        return Err(EngineError::UnknownPlan(name));
     };
     let parameters = views.options(&plan.settings)?;
     let last = views.reader.need(&tables::REFRESHES, &plan.last_refresh)?;

@@ -174,7 +174,7 @@ impl Bank {
     /// What the bank knows of a site.
     ///
     /// The site is given by its name, or by a URL of one of its pages; one that the bank does not know is
-    /// [`EngineError::NoSite`], with the nearest sites that it knows.
+    /// [`EngineError::UnknownSite`], with the nearest sites that it knows.
     ///
     /// Cost: the records of the pages that are looked at, at most [`SiteLimits::pages`], by a scan where
     /// these are all; their rows, the rows that link to them and who carries those; for each plan what is

@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::error::Exported;
+use super::error::ExportPart;
 use super::{Bank, EngineError};
 use chunk::{Chunk, Limits, Of};
 use report::Counts;
@@ -121,7 +121,7 @@ fn export(
             wave.counts.sites += 1;
             if let Some(sites) = &mut sites {
                 let written = sites.write_all(&report::site_line(&name, site.given)?);
-                written.map_err(failed(Exported::Sites))?;
+                written.map_err(failed(ExportPart::Sites))?;
             }
         }
         wave.site(id, &name, &site)?;
@@ -129,9 +129,9 @@ fn export(
     wave.write()?;
     let counts = wave.counts;
     if let Some(sites) = &mut sites {
-        sites.flush().map_err(failed(Exported::Sites))?;
+        sites.flush().map_err(failed(ExportPart::Sites))?;
     }
-    records.flush().map_err(failed(Exported::Records))?;
+    records.flush().map_err(failed(ExportPart::Records))?;
     Ok(ExportReport::new(
         &totals,
         naming,
@@ -139,7 +139,7 @@ fn export(
         &counts,
     ))
 }
-fn failed(what: Exported) -> impl Fn(io::Error) -> EngineError {
+fn failed(what: ExportPart) -> impl Fn(io::Error) -> EngineError {
     move |source| EngineError::Export { what, source }
 }
 
@@ -198,7 +198,7 @@ impl Wave<'_> {
             // What was left of a chunk with too many links comes before the next one.
             loop {
                 let put = self.to.write_all(&text.bytes);
-                put.map_err(failed(Exported::Records))?;
+                put.map_err(failed(ExportPart::Records))?;
                 self.watch.advance(text.counts.pages());
                 self.counts.add(&text.counts);
                 let Some(rest) = text.rest.take() else {

@@ -52,7 +52,7 @@ impl ByPlan {
         };
         let list = views.reader.list(*refresh)?;
         let ranks = list.into_iter().map(|(rank, seed)| (seed.page, rank));
-        let kept = match PlanOptions::from_kept(&record.settings)?.decide()? {
+        let kept = match PlanOptions::from_stored(&record.settings)?.resolve()? {
             Plan::Cores(_) => Kept::Cores(*refresh),
             Plan::Cover(_) => Kept::Cover(*refresh),
             Plan::Web(_) => over_web(views, *refresh)?,

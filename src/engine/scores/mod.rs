@@ -7,7 +7,7 @@ pub use answers::{PageScore, ScoresReport, ScoresRequest};
 
 use super::ask::views::Views;
 use super::plan::DEFAULT_PLAN;
-use super::whole::Whole;
+use super::web_graph::LoadedGraph;
 use super::{Bank, EngineError, Which};
 use by_plan::ByPlan;
 use seedbank_algorithms::evaluate::harmonic;
@@ -111,14 +111,14 @@ fn refresh(
         refresh: None,
     };
     match views.find(&which) {
-        Err(EngineError::NoPlan(name)) if request.plan.is_none() && name == DEFAULT_PLAN => {
+        Err(EngineError::UnknownPlan(name)) if request.plan.is_none() && name == DEFAULT_PLAN => {
             Ok(None)
         }
         found => found.map(Some),
     }
 }
 
-/// The live pages of a site in the order of their URLs, as [`Whole`] numbers them.
+/// The live pages of a site in the order of their URLs, as [`LoadedGraph`] numbers them.
 fn live(
     views: &Views,
     site: seedbank_algorithms::page::SiteId,
@@ -149,7 +149,7 @@ struct Measured {
 
 impl Measured {
     fn new(views: &Views, rng_seed: u64, watch: &dyn Watch) -> Result<Self, EngineError> {
-        let Whole { graph, sites } = Whole::load(&views.reader, watch)?;
+        let LoadedGraph { graph, sites } = LoadedGraph::load(&views.reader, watch)?;
         watch.stage("rank the whole graph", None);
         let (pagerank, _) = pagerank(&graph, watch)?;
         watch.stage("measure distances", None);

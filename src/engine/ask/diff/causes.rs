@@ -10,7 +10,7 @@ use crate::engine::EngineError;
 use crate::engine::ask::views::Views;
 use crate::engine::history::past::{Past, Standing};
 use crate::engine::plan::Plan;
-use crate::engine::policy::{Caps, HeldBy};
+use crate::engine::policy::{Caps, RejectionReason};
 use seedbank_algorithms::page::{PageId, PageSet, SiteId};
 use seedbank_store::records::{BatchId, CoreRecord, PageState, SeedEvidence};
 use seedbank_store::tables::{self, BitmapKey};
@@ -216,23 +216,26 @@ impl<'a> Pair<'a> {
         let store = &self.views.reader;
         let mut caps = Caps::new(&run.rules.policy);
         for seed in run.seeds.keys() {
-            caps.take(store, seed.site())?;
+            caps.count(store, seed.site())?;
         }
-        Ok(caps.full(store, page.site())?.is_some())
+        Ok(caps.reached(store, page.site())?.is_some())
     }
 
     /// Whether a page was not let be a seed of `run` for its own sake. What a list says of it does not
     /// change; its quality is known as long as no record of it came in since.
     fn is_refused(&self, page: PageId, run: &KeptRefresh) -> Result<bool, EngineError> {
         let candidates = &run.rules.candidates;
-        if candidates.admit_all() {
+        if candidates.allows_all() {
             return Ok(false);
         }
         let record = self.views.reader.need(&tables::PAGES, &page)?;
         let site = self.views.reader.need(&tables::SITES, &page.site())?.name;
         let is_as_it_was = record.last_seen <= Some(run.record.batch);
-        let refusal = candidates.refusal(&site, &record);
-        Ok(refusal.is_some_and(|refusal| is_as_it_was || refusal.by != HeldBy::MinQuality))
+        let refusal = candidates.rejection(&site, &record);
+        Ok(
+            refusal
+                .is_some_and(|refusal| is_as_it_was || refusal.by != RejectionReason::MinQuality),
+        )
     }
 
     /// The last batch between the two that changed one of these pages.

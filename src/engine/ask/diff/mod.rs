@@ -170,10 +170,10 @@ fn find_numbered(
         refresh: Some(refresh),
     };
     match views.find(&which) {
-        Err(EngineError::NoRefresh(number))
+        Err(EngineError::UnknownRefresh(number))
             if number > 0 && number <= views.reader.counters()?.refresh =>
         {
-            Err(EngineError::Forgotten(number))
+            Err(EngineError::DeletedRefresh(number))
         }
         found => found,
     }
@@ -189,7 +189,7 @@ fn last_two(views: &Views, plan: &str) -> Result<(Found, Found), EngineError> {
             plan: plan.to_owned(),
             only,
         }),
-        _ => Err(EngineError::NoPlan(plan.to_owned())),
+        _ => Err(EngineError::UnknownPlan(plan.to_owned())),
     }
 }
 

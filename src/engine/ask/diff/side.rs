@@ -8,7 +8,7 @@ use crate::engine::ask::nearest;
 use crate::engine::ask::views::Views;
 use crate::engine::history::past::TakesPart;
 use crate::engine::plan::Plan;
-use crate::engine::policy::Rules;
+use crate::engine::policy::LoadedPolicy;
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Unwatched;
 use seedbank_formats::ingest;
@@ -33,7 +33,7 @@ pub(in crate::engine) struct KeptRefresh {
     pub(super) refresh: RefreshId,
     pub(super) record: RefreshRecord,
     pub(super) plan: Plan,
-    pub(super) rules: Rules,
+    pub(super) rules: LoadedPolicy,
     /// Pages that the method came to and that are not on the list, since no more of it may change.
     pub(super) held_back: BTreeSet<PageId>,
     pub(super) seeds: BTreeMap<PageId, SeedRecord>,
@@ -58,8 +58,8 @@ impl Side {
     ) -> Result<Self, EngineError> {
         let store = &views.reader;
         let options = views.options(&record.settings)?;
-        let plan = options.decide()?;
-        let rules = Rules::load(store, options.policy()?, options.lists(), &Unwatched)?;
+        let plan = options.resolve()?;
+        let rules = LoadedPolicy::load(store, options.policy()?, options.lists(), &Unwatched)?;
         let prefix = refresh.to_be_bytes();
         let mut side = Self {
             view: DiffSide {
@@ -136,10 +136,12 @@ impl Side {
             if url.starts_with('#') {
                 continue;
             }
-            let at = ingest::parse(url, views.naming).map_err(|problem| EngineError::SeedList {
-                list: list.name.clone(),
-                line: *line,
-                problem,
+            let at = ingest::parse(url, views.naming).map_err(|problem| {
+                EngineError::InvalidSeedList {
+                    list: list.name.clone(),
+                    line: *line,
+                    problem,
+                }
             })?;
             let new = match nearest::find(views, &at)?.map(|found| found.0) {
                 Some(page) => {

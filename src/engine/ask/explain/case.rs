@@ -4,8 +4,8 @@ use super::answers::{Asked, LeftOut, ReadCost};
 use super::core_answers::ScoredUrl;
 use super::places::{Place, Places};
 use crate::engine::ask::views::Views;
-use crate::engine::plan::{Method, Pages, Plan, Tuned};
-use crate::engine::policy::{Policy, Rules};
+use crate::engine::plan::{Method, Pages, Plan, TuningRecord};
+use crate::engine::policy::{LoadedPolicy, Policy};
 use crate::engine::{Bank, EngineError, Which};
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Unwatched;
@@ -23,11 +23,11 @@ pub(super) struct Case {
     pub(super) plan: Plan,
     pub(super) method: Method,
     /// The policies of the plan; `None` where it has none.
-    pub(super) rules: Option<Rules>,
+    pub(super) rules: Option<LoadedPolicy>,
     /// Where pages stand on the list; `None` without policies, where the list is what the method came to.
     pub(super) places: Option<Places>,
     /// How the plan came by hops and price over the web; `None` where they were given.
-    pub(super) tuned: Option<Tuned>,
+    pub(super) tuned: Option<TuningRecord>,
 }
 
 impl Case {
@@ -38,10 +38,10 @@ impl Case {
     /// A refresh in a state that is open already.
     pub(super) fn with(views: Views, which: &Which) -> Result<Self, EngineError> {
         let (refresh, record) = match views.find(which) {
-            Err(EngineError::NoRefresh(refresh))
+            Err(EngineError::UnknownRefresh(refresh))
                 if (1..=views.reader.counters()?.refresh).contains(&refresh) =>
             {
-                return Err(EngineError::Forgotten(refresh));
+                return Err(EngineError::DeletedRefresh(refresh));
             }
             found => found?,
         };
@@ -52,7 +52,7 @@ impl Case {
         } else {
             let differs = record.chosen.is_some();
             (
-                Some(Rules::load(
+                Some(LoadedPolicy::load(
                     &views.reader,
                     policy,
                     options.lists(),
@@ -66,7 +66,7 @@ impl Case {
             places,
             views,
             refresh,
-            plan: options.decide()?,
+            plan: options.resolve()?,
             method: options.method.unwrap_or_default(),
             tuned: options.tuned,
             record,
@@ -156,7 +156,7 @@ impl Case {
             return Ok(false);
         };
         let site = self.views.reader.need(&tables::SITES, &page.site())?.name;
-        Ok(rules.candidates.is_left_out(&site, record))
+        Ok(rules.candidates.is_excluded(&site, record))
     }
 
     /// The state of a page and its spam mark when the refresh ran; `None` where too many batches

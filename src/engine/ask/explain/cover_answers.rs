@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::core_answers::ScoredUrl;
-use crate::engine::plan::Tuned;
+use crate::engine::plan::TuningRecord;
 use seedbank_formats::ingest::URL_PATTERN;
 use seedbank_store::records::{CoverStop, RefreshId};
 
@@ -50,7 +50,7 @@ pub struct WebTerms {
     /// How many pages the crawl will fetch; `null` where the list is not made for a crawl.
     pub budget: Option<u64>,
     /// How the plan came by hops and price; `null` where they were given.
-    pub tuned: Option<Tuned>,
+    pub tuned: Option<TuningRecord>,
 }
 
 /// Why a page was picked over the web.

@@ -70,7 +70,7 @@ pub struct Explainer {
 }
 
 impl Bank {
-    /// Opens a refresh to ask about; one that `--keep` deleted is [`EngineError::Forgotten`].
+    /// Opens a refresh to ask about; one that `--keep` deleted is [`EngineError::DeletedRefresh`].
     pub fn explainer(&self, which: &Which) -> Result<Explainer, EngineError> {
         let case = Case::open(self, which)?;
         let opened = case.cost();
@@ -86,8 +86,8 @@ impl Bank {
 impl Explainer {
     /// Why a page is a seed of the refresh, or why not.
     ///
-    /// The URL is normalised as ingest does. One that is not a URL is [`EngineError::NoUrl`]; one
-    /// that the bank does not know is [`EngineError::NotKnown`], with the nearest pages that it
+    /// The URL is normalised as ingest does. One that is not a URL is [`EngineError::InvalidUrl`]; one
+    /// that the bank does not know is [`EngineError::UnknownPage`], with the nearest pages that it
     /// knows.
     ///
     /// Cost, opening included: at most 20 point reads, and well below 1 MB, whatever the size of

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::case::Case;
 use super::says::{PolicySays, SeedByPolicy};
 use crate::engine::EngineError;
-use crate::engine::policy::{Caps, HeldBy, LeftOutPin};
+use crate::engine::policy::{Caps, RejectedPin, RejectionReason};
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_formats::ingest;
 use seedbank_store::evidence::CoreEvidence;
@@ -32,11 +32,11 @@ pub(super) fn says(
     if let Some(pin) = left_out_pin(case, &url) {
         return Ok(Some(PolicySays::PinLeftOut { why: pin.why }));
     }
-    let held = |by: HeldBy| PolicySays::HeldBack { by, line: None };
+    let held = |by: RejectionReason| PolicySays::HeldBack { by, line: None };
     if place.is_some() {
-        return Ok(Some(held(HeldBy::MaxChanges)));
+        return Ok(Some(held(RejectionReason::MaxChanges)));
     }
-    if let Some(refusal) = rules.candidates.refusal(&site, record) {
+    if let Some(refusal) = rules.candidates.rejection(&site, record) {
         return Ok(Some(PolicySays::HeldBack {
             by: refusal.by,
             line: refusal.line,
@@ -67,14 +67,14 @@ pub(super) fn says(
 }
 
 /// Which policy keeps a core from giving a seed, for its size.
-fn too_small(case: &Case, core: &CoreEvidence) -> Option<HeldBy> {
+fn too_small(case: &Case, core: &CoreEvidence) -> Option<RejectionReason> {
     let policy = &case.rules.as_ref()?.policy;
     if core.gives_seed {
         None
     } else if core.hubs < policy.min_hubs {
-        Some(HeldBy::MinHubs)
+        Some(RejectionReason::MinHubs)
     } else if core.authorities < policy.min_authorities {
-        Some(HeldBy::MinAuthorities)
+        Some(RejectionReason::MinAuthorities)
     } else {
         None
     }
@@ -82,7 +82,11 @@ fn too_small(case: &Case, core: &CoreEvidence) -> Option<HeldBy> {
 
 /// The cap that was full on the site of a page when its core was asked for a seed, or without a core
 /// in the end.
-fn full_at(case: &Case, page: PageId, core: Option<u32>) -> Result<Option<HeldBy>, EngineError> {
+fn full_at(
+    case: &Case,
+    page: PageId,
+    core: Option<u32>,
+) -> Result<Option<RejectionReason>, EngineError> {
     let Some(rules) = &case.rules else {
         return Ok(None);
     };
@@ -92,21 +96,21 @@ fn full_at(case: &Case, page: PageId, core: Option<u32>) -> Result<Option<HeldBy
         let (_, seed) = entry?;
         let is_before = match (&seed.evidence, core) {
             (SeedEvidence::Core { core: of, .. }, Some(core)) => {
-                *of < core || rules.pins.place(seed.page).is_some()
+                *of < core || rules.pins.position(seed.page).is_some()
             }
             _ => true,
         };
         if is_before {
-            caps.take(store, seed.page.site())?;
+            caps.count(store, seed.page.site())?;
         }
     }
-    caps.full(store, page.site())
+    caps.reached(store, page.site())
 }
 
 /// The pin of this URL that was no seed when the lists were read.
-fn left_out_pin<'a>(case: &'a Case, url: &str) -> Option<&'a LeftOutPin> {
+fn left_out_pin<'a>(case: &'a Case, url: &str) -> Option<&'a RejectedPin> {
     let naming = case.views.naming;
-    let mut pins = case.rules.as_ref()?.pins.left_out.iter();
+    let mut pins = case.rules.as_ref()?.pins.rejected.iter();
     pins.find(|pin| ingest::parse(&pin.url, naming).is_ok_and(|at| at.url(naming.sites) == url))
 }
 
@@ -115,7 +119,7 @@ fn of_seed(case: &Case, page: PageId, url: &str) -> Option<PolicySays> {
     let place = case.place(page)?;
     let rank = place.listed?;
     // A pin may have died since.
-    let is_pinned = case.rules.as_ref()?.pins.place(page).is_some();
+    let is_pinned = case.rules.as_ref()?.pins.position(page).is_some();
     if is_pinned || left_out_pin(case, url).is_some() {
         return Some(PolicySays::Pinned { rank });
     }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::policy::{HeldBy, PinFault};
+use crate::engine::policy::{PinRejection, RejectionReason};
 use seedbank_formats::ingest::URL_PATTERN;
 use seedbank_store::records::RefreshId;
 
@@ -20,7 +20,7 @@ pub enum PolicySays {
     /// The plan pins it, and it is no seed.
     PinLeftOut {
         /// Why not.
-        why: PinFault,
+        why: PinRejection,
     },
     /// It stays on the list, since no more of the list may change.
     Stays {
@@ -32,7 +32,7 @@ pub enum PolicySays {
     /// It is no seed, and a policy would not let it be one.
     HeldBack {
         /// The policy.
-        by: HeldBy,
+        by: RejectionReason,
         /// The line of the list that names it; left out where no line does.
         #[serde(skip_serializing_if = "Option::is_none")]
         line: Option<String>,

@@ -206,7 +206,7 @@ impl Explainer {
     /// What the refresh did with a site: its seeds, what they cover, and what no seed reaches.
     ///
     /// The site is given by its name, or by a URL of one of its pages; one that the bank does not
-    /// know is [`EngineError::NoSite`], with the nearest sites that it knows.
+    /// know is [`EngineError::UnknownSite`], with the nearest sites that it knows.
     ///
     /// Cost: what is kept of the site.
     pub fn site(&self, site: &str) -> Result<SiteExplanation, EngineError> {
