@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use seedbank::display::counted;
-use seedbank::engine::{BackupReport, BackupRequest, Bank};
+use seedbank::engine::Bank;
+use seedbank::engine::maintenance::{BackupReport, BackupRequest};
 
 use super::failure::CliError;
 use super::session::{Outcome, Session};

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use schemars::JsonSchema;
 use seedbank::display::{counted, escape_controls};
-use seedbank::engine::{Bank, BankCheck, StateCheck, Verdict};
+use seedbank::engine::Bank;
+use seedbank::engine::maintenance::{BankCheck, StateCheck, Verdict};
 use serde::Serialize;
 
 use super::failure::CliError;

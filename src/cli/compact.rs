@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use seedbank::display::counted;
-use seedbank::engine::{Bank, CompactReport};
+use seedbank::engine::Bank;
+use seedbank::engine::maintenance::CompactReport;
 
 use super::failure::CliError;
 use super::session::{Outcome, Session};

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use seedbank::display::{counted, escape_controls, readable};
-use seedbank::engine::{
-    Bank, CompareRequest, CrawlFound, ListComparison, ListWorth, ListedAs, ListedLine, Standing,
+use seedbank::engine::Bank;
+use seedbank::engine::ask::{
+    CompareRequest, CrawlFound, ListComparison, ListWorth, ListedAs, ListedLine, Standing,
 };
 
 use super::failure::CliError;

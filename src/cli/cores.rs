@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use seedbank::display::{counted, readable};
-use seedbank::engine::{Bank, CoreLinks, CoreView, Which};
+use seedbank::engine::ask::{CoreLinks, CoreView};
+use seedbank::engine::{Bank, Which};
 
 use super::failure::CliError;
 use super::output::Output;

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use seedbank::display::{counted, escape_controls, readable};
-use seedbank::engine::{
-    Bank, Cause, Change, DiffRequest, DiffSide, DiffSummary, EngineError, RefreshId, SeedChange,
-};
+use seedbank::engine::ask::{Cause, Change, DiffRequest, DiffSide, DiffSummary, SeedChange};
+use seedbank::engine::refresh::RefreshId;
+use seedbank::engine::{Bank, EngineError};
 use seedbank::told::SummaryLine;
 
 use super::failure::CliError;

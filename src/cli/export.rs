@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use seedbank::display::{counted, is_or_are};
-use seedbank::engine::{Bank, EngineError, ExportPart, ExportReport};
+use seedbank::engine::error::ExportPart;
+use seedbank::engine::export::ExportReport;
+use seedbank::engine::{Bank, EngineError};
 use seedbank::ingest::{MAX_LINE, SUFFIX_LIST, SiteMode, UrlRules};
 
 use super::compressed::Compressed;

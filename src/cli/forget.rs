@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::BoolishValueParser;
 use seedbank::display::counted;
-use seedbank::engine::{Bank, EngineError, ForgetReport, ForgetRequest, PageLimits};
+use seedbank::engine::ask::PageLimits;
+use seedbank::engine::ingest::{ForgetReport, ForgetRequest};
+use seedbank::engine::{Bank, EngineError};
 
 use super::failure::CliError;
 use super::session::{Outcome, Session};

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use seedbank::display::{counted, is_or_are};
-use seedbank::engine::{Bank, EngineError, GraphFormat, GraphOf, GraphReport, GraphRequest};
+use seedbank::engine::graph_files::{GraphFormat, GraphOf, GraphReport, GraphRequest};
+use seedbank::engine::{Bank, EngineError};
 use tempfile::{Builder, TempDir};
 
 use super::atomic_file::{AtomicFile, Destination, PREFIX, persist_all};

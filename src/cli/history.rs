@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use seedbank::display::{counted, escape_controls, readable};
-use seedbank::engine::{Bank, BatchView, Event, History, RefreshView};
+use seedbank::engine::Bank;
+use seedbank::engine::ask::{BatchView, Event, History};
+use seedbank::engine::refresh::RefreshView;
 use seedbank::told;
 
 use super::failure::CliError;

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::builder::{BoolishValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use seedbank::display::{counted, escape_controls};
-use seedbank::engine::{Bank, Format, IngestReport, IngestRequest};
+use seedbank::engine::ingest::Format;
+use seedbank::engine::{Bank, IngestReport, IngestRequest};
 use seedbank::ingest::{Input, Nofollow, SkipReason, Unread, bv_graph_file, suggest_field};
 
 use super::failure::CliError;

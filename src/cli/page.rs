@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use seedbank::display::{counted, readable};
-use seedbank::engine::{
-    AliasBy, AliasView, Bank, GivenOf, LinkDirection, LinkedPages, LinkedRequest, LinksBySite,
-    PageFacts, PageLimits, Seen,
+use seedbank::engine::Bank;
+use seedbank::engine::ask::{
+    AliasBy, AliasView, GivenOf, LinkDirection, LinkedPages, LinkedRequest, LinksBySite, PageFacts,
+    PageLimits, Seen,
 };
 use seedbank::told::{Lines, sentence, state_name};
 

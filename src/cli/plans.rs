@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use clap::builder::BoolishValueParser;
 use clap::{Args, Subcommand};
 use seedbank::display::{counted, escape_controls};
-use seedbank::engine::{Bank, DeletedPlan, PlanSummary};
+use seedbank::engine::Bank;
+use seedbank::engine::ask::PlanSummary;
+use seedbank::engine::refresh::DeletedPlan;
 use seedbank::told::{ShownPlan, flags};
 
 use super::failure::CliError;
@@ -166,7 +168,7 @@ fn line(plan: &PlanSummary) -> String {
 /// Formats the name, method and scope of a plan.
 fn title(plan: &PlanSummary) -> String {
     let over = match plan.parameters.scope {
-        Some(seedbank::engine::Scope::Web) => " over the web",
+        Some(seedbank::engine::plan::Scope::Web) => " over the web",
         _ => "",
     };
     format!("{} ({}{over})", plan.plan, plan.method)

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use seedbank::display::{counted, is_or_are};
-use seedbank::engine::{Bank, QuotaBy, QuotaRequest, Quotas, SiteQuota};
+use seedbank::engine::Bank;
+use seedbank::engine::ask::{QuotaBy, QuotaRequest, Quotas, SiteQuota};
 use seedbank::told::{without_limit, write_domain_limits, write_queue_limits};
 
 use super::failure::CliError;

@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::BoolishValueParser;
 use seedbank::display::counted;
-use seedbank::engine::{
-    Bank, DryRun, RecomputeReason, RecomputedCores, RefreshReport, RefreshRequest, SiteChange,
-    StepsView, TuningView,
+use seedbank::engine::ask::DryRun;
+use seedbank::engine::refresh::{
+    RecomputeReason, RecomputedCores, SiteChange, StepsView, TuningView,
 };
+use seedbank::engine::{Bank, RefreshReport, RefreshRequest};
 use seedbank::told;
 
 use super::failure::CliError;

@@ -4,7 +4,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use seedbank::display::{counted, escape_controls};
-use seedbank::engine::{Backups, Bank, RestoreRequest, backups, restore, restore_with_blocklist};
+use seedbank::engine::Bank;
+use seedbank::engine::maintenance::{
+    Backups, RestoreRequest, backups, restore, restore_with_blocklist,
+};
 
 use super::failure::CliError;
 use super::session::{Outcome, Session};

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use seedbank::display::counted;
-use seedbank::engine::{Bank, EngineError, PageScore, ScoresReport, ScoresRequest};
+use seedbank::engine::scores::{PageScore, ScoresReport, ScoresRequest};
+use seedbank::engine::{Bank, EngineError};
 use seedbank::told::{ScoreFormat, ScoreWriter};
 
 use super::compressed::Compressed;

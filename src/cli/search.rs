@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use seedbank::display::{counted, escape_controls, readable};
-use seedbank::engine::{Bank, Found, FoundPage, SearchLimits};
+use seedbank::engine::Bank;
+use seedbank::engine::ask::{Found, FoundPage, SearchLimits};
 use seedbank::told::Lines;
 
 use super::failure::CliError;

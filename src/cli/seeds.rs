@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use seedbank::display::{counted, is_or_are};
-use seedbank::engine::{Bank, Seed};
+use seedbank::engine::Bank;
+use seedbank::engine::ask::Seed;
 use seedbank::told::{SeedFormat, split_seeds, write_seeds};
 
 use super::atomic_file::{AtomicFile, Destination, persist_all};

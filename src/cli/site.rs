@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use seedbank::display::{counted, readable};
-use seedbank::engine::{Bank, GivenOfSite, LinksOfSite, SiteFacts, SiteLimits};
+use seedbank::engine::Bank;
+use seedbank::engine::ask::{GivenOfSite, LinksOfSite, SiteFacts, SiteLimits};
 use seedbank::told::{Lines, of_site_in_plan};
 
 use super::failure::CliError;

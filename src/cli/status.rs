@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use seedbank::display::{counted, escape_controls};
-use seedbank::engine::{Bank, Holds, LastBatch, ListToday, PlanView, Status, TableSize};
+use seedbank::engine::Bank;
+use seedbank::engine::ask::{LastBatch, ListToday, PlanView, Status, TableSize};
+use seedbank::engine::maintenance::Holds;
 use seedbank::ingest::{SiteMode, UrlRules};
 
 use super::failure::CliError;

@@ -1,7 +1,7 @@
 //! Tables: aligned text and comma-separated values.
 
 use seedbank::display::{csv_field, escape_controls};
-use seedbank::engine::Estimate;
+use seedbank::engine::evaluate::Estimate;
 
 /// Formats an aligned table: the first column flush left, the others flush right.
 pub(super) fn aligned(header: &[&str], rows: &[Vec<String>]) -> String {

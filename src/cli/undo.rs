@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::BoolishValueParser;
 use seedbank::display::{counted, escape_controls};
-use seedbank::engine::{Bank, UndoReport};
+use seedbank::engine::Bank;
+use seedbank::engine::ingest::UndoReport;
 
 use super::failure::CliError;
 use super::session::{Outcome, Session};

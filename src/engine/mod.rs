@@ -17,84 +17,26 @@
 //! | `evaluate` | experiments from the papers |
 //! | `scores` | degrees and centralities of every page, with the results of a plan |
 
-mod ask;
+pub mod ask;
 mod bank;
 mod clock;
-mod error;
-mod evaluate;
-mod export;
-mod graph_files;
+pub mod error;
+pub mod evaluate;
+pub mod export;
+pub mod graph_files;
 mod history;
-mod ingest;
-mod maintenance;
-mod plan;
-mod policy;
-mod refresh;
-mod scores;
+pub mod ingest;
+pub mod maintenance;
+pub mod plan;
+pub mod policy;
+pub mod refresh;
+pub mod scores;
 mod web_graph;
 
-pub use ask::{
-    AliasView, Aliases, Appearance, Asked, BatchSummary, BatchView, ByPolicy, Cause, Change,
-    CompareRequest, CoreLinks, CoreMember, CoreNumbers, CoreSeed, CoreView, CoresOfSite,
-    CounterView, CoverOfSite, CoverSeed, CrawlFound, DiffRequest, DiffSide, DiffSummary,
-    DigestsOfSite, DryRun, EarlierList, Event, Evidence, Explainer, Explanation, Found, FoundPage,
-    FoundSite, GivenOf, GivenOfSite, GroupSize, History, InPlan, LastBatch, LeftOut, LinkDirection,
-    LinkedCore, LinkedPage, LinkedPages, LinkedRequest, LinkedSite, LinksBySite, LinksOfSite,
-    ListAndEarlier, ListComparison, ListCounts, ListToday, ListWorth, ListedAs, ListedLine,
-    ListedPage, NearCore, NotTaken, PageFacts, PageHistory, PageLimits, PageToday, PageView,
-    PagesOfCore, PagesOfSite, Parts, PlaceView, PlanDetail, PlanHistory, PlanSummary, PlanView,
-    Plans, PolicySays, QuotaBy, QuotaRequest, Quotas, ReadCost, RepeatedDigest, Role, RowSums,
-    ScoredUrl, SearchLimits, Seed, SeedByPolicy, SeedChange, SeedDiff, SeedOfCore, SeedOfSite,
-    Seen, SiteExplanation, SiteFacts, SiteInPlan, SiteLimits, SiteLinks, SiteQuota, SiteSeed,
-    SiteWhy, Standing, Status, SuccessorView, TableSize, Turnover, Uncovered, Undoable, Unreached,
-    UrlList, WebOfSite, WebParts, WebSeed, WebTerms, Which, Why,
-};
+pub use ask::Which;
 pub use bank::Bank;
 pub(crate) use bank::naming;
-pub use error::{
-    BadRecords, EngineError, ErrorKind, ExperimentError, ExportPart, Family, Hint, PlanError,
-    RequestError, Result, UndoError,
-};
-pub use evaluate::{
-    AbsentSeed, AbsentWhy, Baseline, Beside, BudgetEvaluation, BudgetRequest, BudgetRow, ByFetches,
-    Claim, ComparedList, Comparison, CorePlace, CoverageCurve, CoverageEvaluation, CoveragePoint,
-    CoverageRequest, CoverageShare, CrawlDepth, CrawlEvaluation, CrawlRequest, DistanceSpread,
-    DistancesEvaluation, DistancesRequest, GatheredView, GraphDistance, ListKind, ListView,
-    MethodsEvaluation, MethodsRequest, RandomDepth, Recommended, SeedList, StateView, TopPage,
-};
-pub use export::ExportReport;
-pub use graph_files::{GraphFormat, GraphOf, GraphReport, GraphRequest};
-pub use ingest::{
-    AliasCounts, BlockedCounts, ForgetReport, ForgetRequest, Format, IngestReport, IngestRequest,
-    PushedBatch, SiteCounts, UndoReport,
-};
-pub use plan::{
-    CorePlan, Method, NamedValue, Pages, Parameter, Plan, PlanOptions, Scope, Section, TakenBy,
-    TuningRecord, ValueKind,
-};
-pub use policy::{Limit, List, PinRejection, Policy, RejectedPin, RejectionReason};
-pub use refresh::{
-    DeletedPlan, ListChanges, PolicyView, RecomputeReason, RecomputedCores, RefreshReport,
-    RefreshRequest, RefreshView, Shortage, ShortageReason, SiteChange, Stars, StepsView, TrialView,
-    TuningView,
-};
-pub use scores::{PageScore, ScoresReport, ScoresRequest};
-
-pub use maintenance::{RestoreRequest, backups, restore, restore_with_blocklist};
-
-// Types of requests and answers that other crates declare.
-pub use seedbank_algorithms::cores::{Density, Growth, Hits, Pick, Slack};
-pub use seedbank_algorithms::cover::global::{ValueBy, WebChoice};
-pub use seedbank_algorithms::cover::{
-    BadParams as BadCover, Covered, Method as CoverMethod, Share, Value,
-};
-pub use seedbank_algorithms::evaluate::Estimate;
-pub use seedbank_algorithms::page::AliasBy;
-pub use seedbank_formats::ingest::{BadPattern, MEDIA};
-pub use seedbank_store::records::{BatchId, BatchKind, CoverStop, PageState, RefreshId};
-pub use seedbank_store::tables::FORMAT;
-pub use seedbank_store::{
-    BackupError, BackupReport, BackupRequest, BackupSummary, BackupView, Backups, BankCheck,
-    CompactReport, DamagedBackup, Holds, Lost, Mended, MigrateReport, RepairReport, RestoreReport,
-    StateCheck, StoreError, StoreHint, Verdict,
-};
+pub use error::{EngineError, Result};
+pub use ingest::{IngestReport, IngestRequest};
+pub use plan::PlanOptions;
+pub use refresh::{RefreshReport, RefreshRequest};

@@ -1,6 +1,6 @@
 //! The seeds that a refresh gained and lost.
 
-use crate::engine::{Change, SeedChange, SeedDiff};
+use crate::engine::ask::{Change, SeedChange, SeedDiff};
 use crate::told::because;
 
 impl SeedDiff {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::engine::{Cause, DiffSummary, SeedDiff};
+use crate::engine::ask::{Cause, DiffSummary, SeedDiff};
 
 /// The first of the lines of JSON that a comparison is printed as; a line for each seed follows.
 #[derive(Debug, Serialize, JsonSchema)]

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::engine::{Evidence, Seed};
+use crate::engine::ask::{Evidence, Seed};
 
 /// What a list of each of these formats begins and ends with, and what stands between two seeds.
 pub(super) struct Frame {

@@ -1,7 +1,7 @@
 //! Answers of `explain` for people: lines that can be pasted into a ticket. A sentence that needs no
 //! knowledge of the methods comes first, the evidence last.
 
-use crate::engine::{
+use crate::engine::ask::{
     AliasBy, AliasView, Asked, CoreMember, CoreNumbers, CoreSeed, CoresOfSite, CoverOfSite,
     CoverSeed, CoverStop, Explanation, NearCore, NotTaken, PageState, PageToday, PlaceView,
     PolicySays, Role, RowSums, ScoredUrl, SeedByPolicy, SiteExplanation, SiteInPlan, SiteSeed,

@@ -1,6 +1,6 @@
 //! How a refresh came to its result.
 
-use crate::engine::RefreshView;
+use crate::engine::refresh::RefreshView;
 use seedbank_formats::display::counted;
 
 /// Whether a refresh is proven, and what of it was taken over from the one before.

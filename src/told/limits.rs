@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::engine::{Quotas, SiteQuota};
+use crate::engine::ask::{Quotas, SiteQuota};
 use seedbank_formats::ingest::registrable_domain;
 
 /// A domain's limits.

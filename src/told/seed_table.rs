@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::engine::{ByPolicy, Evidence, Seed};
+use crate::engine::ask::{ByPolicy, Evidence, Seed};
 use seedbank_formats::parquet_writer::{Cell, Column, ColumnType, Table};
 
 const COLUMNS: &[Column] = &[

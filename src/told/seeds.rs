@@ -8,7 +8,7 @@ use super::crawlers::{
     stormcrawler_line, urlfrontier_line,
 };
 use super::seed_table;
-use crate::engine::Seed;
+use crate::engine::ask::Seed;
 use crate::named_enum::named_enum;
 use seedbank_formats::display::{counted, csv_field};
 
@@ -214,7 +214,8 @@ fn heritrix_line(seed: &Seed) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{CoverMethod, Evidence, Method};
+    use crate::engine::ask::Evidence;
+    use crate::engine::plan::{CoverMethod, Method};
 
     fn cover(rank: u32, seats: Option<u32>) -> Seed {
         Seed {

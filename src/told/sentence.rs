@@ -3,11 +3,11 @@
 //! It speaks of pages that link and pages that are linked to. Sigma, hubs, hops and gains are evidence,
 //! and come after it.
 
-use crate::engine::{
-    AliasView, Asked, CoreMember, CoreNumbers, CoreSeed, CoverMethod, CoverSeed, CoverStop,
-    LeftOut, Method, NearCore, NotTaken, PolicySays, Role, RowSums, SiteSeed, Uncovered, Unreached,
-    WebSeed, Why,
+use crate::engine::ask::{
+    AliasView, Asked, CoreMember, CoreNumbers, CoreSeed, CoverSeed, CoverStop, LeftOut, NearCore,
+    NotTaken, PolicySays, Role, RowSums, SiteSeed, Uncovered, Unreached, WebSeed, Why,
 };
+use crate::engine::plan::{CoverMethod, Method};
 use seedbank_formats::display::counted;
 
 use super::lines::Line;

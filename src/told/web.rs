@@ -1,6 +1,6 @@
 //! Answers of `explain` for people, of plans over the whole web; and what those of sites share.
 
-use crate::engine::{
+use crate::engine::ask::{
     Parts, ScoredUrl, SiteSeed, Unreached, WebOfSite, WebParts, WebSeed, WebTerms,
 };
 use seedbank_formats::display::counted;

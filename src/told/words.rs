@@ -1,6 +1,7 @@
 //! What kinds of things are called.
 
-use crate::engine::{BatchKind, PageState};
+use crate::engine::ask::PageState;
+use crate::engine::ingest::BatchKind;
 
 /// What a batch is called by its kind.
 #[must_use]

@@ -13,11 +13,13 @@ use crate::support::histories::for_each_history;
 use crate::support::model::pages_of;
 use crate::support::over_web::over_web;
 use crate::support::shared;
-use seedbank::engine::{
-    Bank, BudgetRequest, CompareRequest, CoverMethod, CrawlFound, EngineError, ListComparison,
-    ListedAs, Method, PageState, PageView, PlanOptions, RefreshRequest, SeedList, Standing,
-    UrlList, Which, Why,
+use seedbank::engine::ask::{
+    CompareRequest, CrawlFound, ListComparison, ListedAs, PageState, PageView, Standing, UrlList,
+    Why,
 };
+use seedbank::engine::evaluate::{BudgetRequest, SeedList};
+use seedbank::engine::plan::{CoverMethod, Method};
+use seedbank::engine::{Bank, EngineError, PlanOptions, RefreshRequest, Which};
 use seedbank::synth::{SynthOptions, Web};
 use seedbank::watch::{Unwatched, Watch};
 

@@ -11,10 +11,11 @@ use std::collections::BTreeMap;
 use crate::support::banks::TestBank;
 use crate::support::graphs::{Page, Web};
 use crate::support::shared;
-use seedbank::engine::{
-    CoreView, EngineError, Explanation, LeftOut, NotTaken, Pages, PlaceView, PlanOptions, Role,
-    RowSums, Which, Why,
+use seedbank::engine::ask::{
+    CoreView, Explanation, LeftOut, NotTaken, PlaceView, Role, RowSums, Why,
 };
+use seedbank::engine::plan::Pages;
+use seedbank::engine::{EngineError, PlanOptions, Which};
 use seedbank_algorithms::cores::{Growth, Hits};
 
 /// The links between pages of different hosts, by number.

@@ -7,9 +7,10 @@ use std::collections::BTreeMap;
 
 use crate::support::command::record;
 use crate::support::histories::for_each_history;
-use seedbank::engine::{
-    Bank, EngineError, ErrorKind, ForgetRequest, Found, FoundPage, RequestError, SearchLimits,
-};
+use seedbank::engine::ask::{Found, FoundPage, SearchLimits};
+use seedbank::engine::error::{ErrorKind, RequestError};
+use seedbank::engine::ingest::ForgetRequest;
+use seedbank::engine::{Bank, EngineError};
 use seedbank::ingest::{self, Naming};
 use seedbank::watch::{Unwatched, Watch};
 use seedbank_store::records::PageState;

@@ -6,10 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::support::histories::for_each_history;
 use crate::support::model::pages_of;
-use seedbank::engine::{
-    Bank, CoverMethod, EngineError, ErrorKind, GivenOfSite, Hint, LinkedSite, LinksOfSite, Method,
-    PageView, PlanOptions, RefreshRequest, RepeatedDigest, SiteFacts, SiteLimits, Value, Which,
+use seedbank::engine::ask::{
+    GivenOfSite, LinkedSite, LinksOfSite, PageView, RepeatedDigest, SiteFacts, SiteLimits,
 };
+use seedbank::engine::error::{ErrorKind, Hint};
+use seedbank::engine::plan::{CoverMethod, Method, Value};
+use seedbank::engine::{Bank, EngineError, PlanOptions, RefreshRequest, Which};
 use seedbank::ingest;
 use seedbank::watch::Unwatched;
 use seedbank_algorithms::page::PageId;

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use seedbank::engine::{CoverMethod, Method, PageState, PageView, PlanOptions, Scope};
+use seedbank::engine::PlanOptions;
+use seedbank::engine::ask::{PageState, PageView};
+use seedbank::engine::plan::{CoverMethod, Method, Scope};
 
 use super::banks::TestBank;
 use super::model::pages_of;

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use seedbank::display::counted;
-use seedbank::engine::{
-    Bank, BudgetEvaluation, BudgetRequest, BudgetRow, RefreshId, SeedList, Which,
-};
+use seedbank::engine::evaluate::{BudgetEvaluation, BudgetRequest, BudgetRow, SeedList};
+use seedbank::engine::refresh::RefreshId;
+use seedbank::engine::{Bank, Which};
 
 use super::lists;
 use super::printed::{TableFormatArgs, list_lines, state_line, warn_of_absent};

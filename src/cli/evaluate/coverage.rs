@@ -4,10 +4,11 @@ use std::path::Path;
 
 use clap::Args;
 use seedbank::display::counted;
-use seedbank::engine::{
-    Bank, CoverMethod, CoverageCurve, CoverageEvaluation, CoveragePoint, CoverageRequest,
-    CoverageShare, Parameter, TakenBy,
+use seedbank::engine::Bank;
+use seedbank::engine::evaluate::{
+    CoverageCurve, CoverageEvaluation, CoveragePoint, CoverageRequest, CoverageShare,
 };
+use seedbank::engine::plan::{CoverMethod, Parameter, TakenBy};
 
 use super::printed::{TableFormatArgs, claim_lines, state_line};
 use crate::cli::failure::CliError;

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use seedbank::display::counted;
-use seedbank::engine::{Bank, Beside, CrawlDepth, CrawlEvaluation, CrawlRequest};
+use seedbank::engine::Bank;
+use seedbank::engine::evaluate::{Beside, CrawlDepth, CrawlEvaluation, CrawlRequest};
 
 use super::lists;
 use super::methods::compared;

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use clap::Args;
 use seedbank::display::counted;
-use seedbank::engine::{Bank, DistanceSpread, DistancesEvaluation, DistancesRequest};
+use seedbank::engine::Bank;
+use seedbank::engine::evaluate::{DistanceSpread, DistancesEvaluation, DistancesRequest};
 
 use super::printed::{TableFormatArgs, claim_lines, state_line};
 use crate::cli::failure::CliError;

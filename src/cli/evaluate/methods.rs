@@ -4,10 +4,12 @@ use std::path::Path;
 
 use clap::Args;
 use seedbank::display::counted;
-use seedbank::engine::{
-    Bank, BatchId, ByFetches, ComparedList, Comparison, Estimate, MethodsEvaluation,
-    MethodsRequest, Parameter,
+use seedbank::engine::Bank;
+use seedbank::engine::evaluate::{
+    ByFetches, ComparedList, Comparison, Estimate, MethodsEvaluation, MethodsRequest,
 };
+use seedbank::engine::ingest::BatchId;
+use seedbank::engine::plan::Parameter;
 use seedbank::told::flags;
 
 use super::printed::{TableFormatArgs, claim_lines, state_line};

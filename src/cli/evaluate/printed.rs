@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use seedbank::display::{counted, escape_controls, is_or_are, readable};
-use seedbank::engine::{AbsentWhy, Claim, ListView, StateView};
+use seedbank::engine::evaluate::{AbsentWhy, Claim, ListView, StateView};
 use serde::Serialize;
 
 use crate::cli::failure::CliError;

@@ -1,7 +1,7 @@
 //! Advice for errors of the library, in terms of the command line.
 
 use seedbank::display::{escape_controls, truncated};
-use seedbank::engine::{BadRecords, Hint, StoreHint};
+use seedbank::engine::error::{BadRecords, Hint, StoreHint};
 use seedbank::ingest::{MAX_LISTED_REJECTS, RejectReason, suggest_field};
 
 use super::unsupported_input;
@@ -196,7 +196,8 @@ fn bad_records_hint(bad: &BadRecords, advice: &str) -> String {
 mod tests {
     use super::*;
     use crate::cli::failure::CliError;
-    use seedbank::engine::{EngineError, ExperimentError};
+    use seedbank::engine::EngineError;
+    use seedbank::engine::error::ExperimentError;
     use seedbank::ingest::UnknownFields;
     use seedbank_store::StoreError;
 

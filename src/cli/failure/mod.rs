@@ -10,7 +10,8 @@ use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue};
 use seedbank::display::{escape_controls, truncated};
-use seedbank::engine::{EngineError, ErrorKind, PlanError};
+use seedbank::engine::EngineError;
+use seedbank::engine::error::{ErrorKind, PlanError};
 use seedbank::serve::ServeError;
 use seedbank::synth::SynthError;
 use seedbank::watch::{Interrupted, is_interrupted};

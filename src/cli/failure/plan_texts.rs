@@ -2,7 +2,8 @@
 
 use indicatif::BinaryBytes;
 use seedbank::display::truncated;
-use seedbank::engine::{EngineError, Family, PlanError, RequestError, StoreError};
+use seedbank::engine::EngineError;
+use seedbank::engine::error::{Family, PlanError, RequestError, StoreError};
 
 use crate::cli::parameter_flags::names_as_flags;
 

@@ -5,7 +5,8 @@ use super::lists::{find, resolve};
 use super::requests::BudgetRequest;
 use super::today::{Needed, Today};
 use crate::engine::ask::views::Views;
-use crate::engine::{Bank, EngineError, ExperimentError};
+use crate::engine::error::ExperimentError;
+use crate::engine::{Bank, EngineError};
 use seedbank_algorithms::evaluate::crawl::crawl_within_budget;
 use seedbank_algorithms::watch::Watch;
 

@@ -6,11 +6,12 @@ use super::answers::{Claim, CoverageCurve, CoverageEvaluation, CoveragePoint, Co
 use super::requests::CoverageRequest;
 use super::today::state;
 use crate::engine::ask::views::Views;
+use crate::engine::error::ExperimentError;
 use crate::engine::plan::{self, Plan, PlanOptions, TakenBy};
 use crate::engine::policy::LoadedPolicy;
 use crate::engine::refresh::cover::sites::{CoverSite, LoadedSite, cover_sites, load_in_groups};
 use crate::engine::refresh::run_context::RunContext;
-use crate::engine::{Bank, EngineError, ExperimentError};
+use crate::engine::{Bank, EngineError};
 use seedbank_algorithms::cover::{Choice, Method, select_chosen};
 use seedbank_algorithms::evaluate::coverage::{Covered, Gain, covered, gain, mean};
 use seedbank_algorithms::evaluate::draw;

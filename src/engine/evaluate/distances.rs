@@ -6,7 +6,8 @@ use super::answers::{Claim, CorePlace, DistanceSpread, DistancesEvaluation, Grap
 use super::requests::DistancesRequest;
 use super::today::{Needed, Today};
 use crate::engine::ask::views::Views;
-use crate::engine::{Bank, EngineError, ExperimentError};
+use crate::engine::error::ExperimentError;
+use crate::engine::{Bank, EngineError};
 use seedbank_algorithms::evaluate::distances::{average_distance, group_distances};
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;

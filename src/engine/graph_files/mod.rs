@@ -26,7 +26,8 @@ mod urls;
 
 use std::path::Path;
 
-use super::{Bank, EngineError, RequestError};
+use super::error::RequestError;
+use super::{Bank, EngineError};
 use failed::Failed;
 use numbers::Numbers;
 use pages::{AT_A_TIME, Limits, Pages};
@@ -53,7 +54,7 @@ impl Bank {
     ///
     /// ```
     #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
-    /// use seedbank::engine::{GraphFormat, GraphOf, GraphRequest};
+    /// use seedbank::engine::graph_files::{GraphFormat, GraphOf, GraphRequest};
     ///
     /// let request = GraphRequest {
     ///     of: GraphOf::Sites,

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use super::answers::PageScore;
 use crate::engine::ask::views::Views;
-use crate::engine::{EngineError, Plan, PlanOptions};
+use crate::engine::plan::Plan;
+use crate::engine::{EngineError, PlanOptions};
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_store::blocks::BLOCK;
 use seedbank_store::evidence::{Member, Reach};

@@ -4,7 +4,8 @@ use askama::Template;
 use serde::Deserialize;
 
 use super::layout::{Layout, Pager, pager};
-use crate::engine::{BatchView, Event, RefreshView};
+use crate::engine::ask::{BatchView, Event};
+use crate::engine::refresh::RefreshView;
 use crate::html::text::{Count, Measure};
 use crate::serve::address::Address;
 use crate::serve::answer::{Answer, RequestError};

@@ -11,7 +11,7 @@ use axum::http::{Response, StatusCode};
 use serde::Deserialize;
 
 use super::layout::Layout;
-use crate::engine::{
+use crate::engine::ask::{
     CompareRequest, CrawlFound, ListComparison, ListWorth, ListedAs, ListedLine, Standing, UrlList,
 };
 use crate::html::text::Count;

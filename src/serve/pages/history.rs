@@ -4,7 +4,7 @@ use askama::Template;
 use serde::Deserialize;
 
 use super::layout::Layout;
-use crate::engine::{Appearance, PageHistory};
+use crate::engine::ask::{Appearance, PageHistory};
 use crate::html::text::{Count, put};
 use crate::serve::address;
 use crate::serve::answer::{Answer, RequestError};

@@ -4,7 +4,7 @@ use askama::Template;
 use serde::Deserialize;
 
 use super::layout::Layout;
-use crate::engine::{
+use crate::engine::ask::{
     AliasBy, GivenOf, InPlan, LinksBySite, PageFacts, PageHistory, PageLimits, PolicySays, Seen,
     Why,
 };

@@ -4,7 +4,8 @@ use askama::Template;
 use serde::Deserialize;
 
 use super::layout::{Layout, Pager, pager};
-use crate::engine::{PlanDetail, RefreshView, Turnover};
+use crate::engine::ask::{PlanDetail, Turnover};
+use crate::engine::refresh::RefreshView;
 use crate::html::text::{Count, Measure};
 use crate::serve::address::{self, Address};
 use crate::serve::answer::{Answer, RequestError};

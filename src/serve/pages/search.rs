@@ -4,7 +4,7 @@ use askama::Template;
 use serde::Deserialize;
 
 use super::layout::Layout;
-use crate::engine::{Found, SearchLimits};
+use crate::engine::ask::{Found, SearchLimits};
 use crate::html::text::Count;
 use crate::serve::address::Address;
 use crate::serve::answer::{Answer, RequestError};

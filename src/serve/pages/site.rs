@@ -4,7 +4,7 @@ use askama::Template;
 use serde::Deserialize;
 
 use super::layout::Layout;
-use crate::engine::{LinksOfSite, SiteFacts, SiteInPlan, SiteLimits};
+use crate::engine::ask::{LinksOfSite, SiteFacts, SiteInPlan, SiteLimits};
 use crate::html::text::Count;
 use crate::serve::address::{self, Address, line_html};
 use crate::serve::answer::{Answer, RequestError};
