@@ -1,12 +1,14 @@
 //! The data of a report, from which the page is rendered, and which the JSON file beside it contains
 //! (`schema/report.schema.json`).
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::ask::{CounterView, ScoredUrl, Seed, SeedDiff, Turnover};
 use crate::engine::evaluate::{
-    AbsentWhy, BudgetEvaluation, CoverageEvaluation, CrawlEvaluation, DistancesEvaluation,
+    AbsentReason, BudgetEvaluation, CoverageEvaluation, CrawlEvaluation, DistancesEvaluation,
 };
 use crate::engine::plan::Method;
 use crate::engine::refresh::RefreshView;
@@ -60,7 +62,7 @@ pub struct ReportSeed {
     /// Whether the plan's previous refresh has it; `None` if none is stored.
     pub kept: Option<bool>,
     /// The reason why it can no longer start a crawl; `None` if it can.
-    pub dead: Option<AbsentWhy>,
+    pub dead: Option<AbsentReason>,
 }
 
 /// The summary of a core.
@@ -125,4 +127,19 @@ pub struct SiteShare {
     pub site: String,
     /// The number of pages.
     pub pages: u64,
+}
+
+impl SiteShare {
+    /// Counts equal names of sites; descending, ties by name.
+    pub(super) fn count(sites: impl Iterator<Item = String>) -> Vec<Self> {
+        let mut pages: BTreeMap<String, u64> = BTreeMap::new();
+        for site in sites {
+            *pages.entry(site).or_default() += 1;
+        }
+        let shares = pages.into_iter().map(|(site, pages)| Self { site, pages });
+        let mut shares: Vec<Self> = shares.collect();
+        // Already in the order of names, and the sort is stable.
+        shares.sort_by_key(|share| std::cmp::Reverse(share.pages));
+        shares
+    }
 }

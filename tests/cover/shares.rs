@@ -1,6 +1,6 @@
-//! Shares within bounds, judged by trying every set of sites that could be at their bounds. Catches
-//! a share above its bound, pages placed nowhere although there is room, a wrong tie, a level taken
-//! from the wrong sites.
+//! Shares within bounds, compared with a search over every set of sites at their bounds. Catches a
+//! share above its bound, pages that are not placed although there is capacity, a wrong tie, a share
+//! taken from the wrong sites.
 
 use proptest::prelude::*;
 use seedbank_algorithms::cover::{apportion, apportion_bounded};
@@ -64,7 +64,7 @@ proptest! {
     }
 
     #[test]
-    fn without_bounds_they_are_the_seats_of_share_out(
+    fn without_bounds_they_are_the_seats_of_apportion(
         total in any::<u32>(),
         weights in prop::collection::vec(prop_oneof![Just(0), 0_u64..9, any::<u64>()], 1..7),
     ) {

@@ -6,15 +6,17 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 
 use super::layout::Layout;
-use crate::engine::ask::{Change, DiffRequest, DiffSide, SeedChange, SeedDiff};
+use crate::engine::ask::{DiffRequest, DiffSide, SeedDiff};
 use crate::engine::refresh::RefreshView;
+use crate::html::changes::change_lists;
 use crate::html::text::Count;
+use crate::html::truncate::Truncate;
 use crate::serve::address::Address;
 use crate::serve::answer::{Answer, JSON_LINES, RequestError, json_line};
 use crate::serve::executor::Context;
 use crate::serve::extract::which;
 use crate::serve::media_type::MediaType;
-use crate::serve::query_params::optional_whole;
+use crate::serve::query_params::optional_integer;
 use crate::told::{SummaryLine, because};
 
 /// Maximum number of gained, of lost and of moved seeds on the page.
@@ -26,9 +28,9 @@ const OPTIONS: usize = 100;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Params {
-    #[serde(default, deserialize_with = "optional_whole")]
+    #[serde(default, deserialize_with = "optional_integer")]
     from: Option<u32>,
-    #[serde(default, deserialize_with = "optional_whole")]
+    #[serde(default, deserialize_with = "optional_integer")]
     to: Option<u32>,
     plan: Option<String>,
     against: Option<String>,
@@ -114,20 +116,6 @@ fn previous(
 }
 
 impl Page<'_> {
-    /// Returns the first gained, lost and moved seeds, and the number of others.
-    fn lists(&self) -> [(&'static str, Vec<&SeedChange>, usize); 3] {
-        [
-            ("Gained", Change::Gained),
-            ("Lost", Change::Lost),
-            ("Moved", Change::Moved),
-        ]
-        .map(|(title, change)| {
-            let of_kind = || self.diff.seeds.iter().filter(|seed| seed.change == change);
-            let more = of_kind().count().saturating_sub(ROWS);
-            (title, of_kind().take(ROWS).collect(), more)
-        })
-    }
-
     /// Returns the selection fields: name, label and selected refresh.
     fn fields(&self) -> [(&'static str, &'static str, Option<u32>); 2] {
         let summary = &self.diff.summary;

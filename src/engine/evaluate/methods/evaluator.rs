@@ -1,0 +1,265 @@
+//! Evaluation of seed lists by the crawls from them.
+
+use std::collections::BTreeMap;
+
+use super::answers::{ByFetches, GatheredView};
+use super::bank_web::BankWeb;
+use super::contenders::{Contender, ListSource};
+use super::held_out::{HeldOutWeb, Worth};
+use super::select::{BaselineOrders, by_plan, over_web_for};
+use crate::engine::EngineError;
+use seedbank_algorithms::evaluate::{
+    CrawlInput, Estimate, FetchSimulator, FetchedWithin, Gathered,
+};
+use seedbank_algorithms::watch::{Quiet, Watch};
+
+/// The numbers of seeds and fetches to compare at, each ascending.
+#[derive(Clone, Debug)]
+pub(super) struct Grid {
+    pub(super) seeds: Vec<u32>,
+    pub(super) budgets: Vec<u64>,
+}
+
+impl Grid {
+    /// Returns the indexes of all pairs of seeds and fetches, by seeds first.
+    fn cells(&self) -> Vec<(usize, usize)> {
+        let of_seeds = |k| (0..self.budgets.len()).map(move |n| (k, n));
+        (0..self.seeds.len()).flat_map(of_seeds).collect()
+    }
+}
+
+/// Results of all lists with some pages held out, by contender and by the indexes of seeds and
+/// fetches in the grid; several for baselines with several random lists.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Observed {
+    figures: BTreeMap<(usize, usize, usize), Vec<Figures>>,
+    /// Number of seeds of the lists, by contender and index of the seeds.
+    pub(super) listed: BTreeMap<(usize, usize), usize>,
+    pub(super) harmonic_is_exact: bool,
+}
+
+impl Observed {
+    /// Returns the results of a contender, at the indexes of seeds and fetches in the grid.
+    pub(super) fn figures(&self, contender: usize, seeds: usize, budget: usize) -> &[Figures] {
+        let found = self.figures.get(&(contender, seeds, budget));
+        found.map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Result of a list: with all pages counted, and with crawled pages only.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(super) struct Figures {
+    pub(super) all: Numbers,
+    of_crawled: Numbers,
+}
+
+/// Result by one way of counting.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(super) struct Numbers {
+    fetched: f64,
+    /// In units.
+    pub(super) value: f64,
+    crawled: f64,
+    new_pages: f64,
+    pagerank: f64,
+}
+
+impl Numbers {
+    fn new(gathered: &Gathered) -> Self {
+        Self {
+            fetched: gathered.pages as f64,
+            value: gathered.value as f64 / 1e6,
+            crawled: gathered.crawled as f64,
+            new_pages: gathered.new as f64,
+            pagerank: gathered.pagerank,
+        }
+    }
+}
+
+impl Figures {
+    fn new(within: &FetchedWithin) -> Self {
+        Self {
+            all: Numbers::new(&within.all),
+            of_crawled: Numbers::new(&within.of_crawled),
+        }
+    }
+
+    /// Returns the mean of several results; zeros for none.
+    pub(super) fn mean(figures: &[Self]) -> Self {
+        let mean = |number: &dyn Fn(&Self) -> f64| {
+            figures.iter().map(number).sum::<f64>() / (figures.len().max(1)) as f64
+        };
+        let numbers = |part: &dyn Fn(&Self) -> Numbers| Numbers {
+            fetched: mean(&|figures| part(figures).fetched),
+            value: mean(&|figures| part(figures).value),
+            crawled: mean(&|figures| part(figures).crawled),
+            new_pages: mean(&|figures| part(figures).new_pages),
+            pagerank: mean(&|figures| part(figures).pagerank),
+        };
+        Self {
+            all: numbers(&|figures| figures.all),
+            of_crawled: numbers(&|figures| figures.of_crawled),
+        }
+    }
+}
+
+/// Evaluates lists with everything known.
+pub(super) struct Evaluator<'a> {
+    web: &'a BankWeb,
+    full_web: HeldOutWeb<'a>,
+    values: Vec<i64>,
+    contenders: &'a [Contender],
+    grid: &'a Grid,
+}
+
+impl<'a> Evaluator<'a> {
+    pub(super) fn new(
+        web: &'a BankWeb,
+        worth: &Worth,
+        contenders: &'a [Contender],
+        grid: &'a Grid,
+        watch: &dyn Watch,
+    ) -> Result<Self, EngineError> {
+        let full_web = HeldOutWeb::new(web, &vec![false; web.of.len()], watch)?;
+        Ok(Self {
+            values: full_web.values(worth),
+            full_web,
+            web,
+            contenders,
+            grid,
+        })
+    }
+
+    /// Selects every list without the pages of `held_out` and evaluates it. `rng_seed` determines
+    /// the random streams of baselines.
+    pub(super) fn observe(
+        &self,
+        held_out: &[u32],
+        rng_seed: u64,
+        watch: &dyn Watch,
+    ) -> Result<Observed, EngineError> {
+        let mut is_held_out = vec![false; self.web.of.len()];
+        for &page in held_out {
+            is_held_out[page as usize] = true;
+        }
+        let remaining = HeldOutWeb::new(self.web, &is_held_out, watch)?;
+        let orders = BaselineOrders::new(&remaining, rng_seed, watch)?;
+        let judge = CrawlInput {
+            successors: &self.full_web.successors,
+            crawled: &self.full_web.crawled,
+            values: &self.values,
+            pagerank: &self.full_web.pagerank,
+        };
+        let mut simulator = FetchSimulator::new(judge);
+        let mut observed = Observed {
+            harmonic_is_exact: orders.harmonic_is_exact,
+            ..Observed::default()
+        };
+        for (at, contender) in self.contenders.iter().enumerate() {
+            let is_complete = held_out.is_empty();
+            if matches!(contender.source, ListSource::Given(_)) && !is_complete {
+                continue;
+            }
+            let lists = lists_of(contender, self.grid, &orders, is_complete, &Quiet(watch))?;
+            for ((k, n), lists) in lists {
+                watch.proceed()?;
+                let budget = self.grid.budgets[n];
+                let evaluated = lists.iter().map(|list| {
+                    let found = simulator.crawl(list, &[budget], |p| is_held_out[p as usize]);
+                    found.first().map(Figures::new).unwrap_or_default()
+                });
+                observed.figures.insert((at, k, n), evaluated.collect());
+                let listed = lists.first().map_or(0, Vec::len);
+                observed.listed.insert((at, k), listed);
+                watch.advance(1);
+            }
+        }
+        Ok(observed)
+    }
+}
+
+/// Lists, in numbers of the full web, by the indexes of seeds and fetches in the grid; several for
+/// baselines with several random lists.
+type Lists = BTreeMap<(usize, usize), Vec<Vec<u32>>>;
+
+/// Returns the lists of a contender for every number of seeds and fetches. A selection is reused
+/// for several of them where possible.
+fn lists_of(
+    contender: &Contender,
+    grid: &Grid,
+    orders: &BaselineOrders<'_>,
+    is_complete: bool,
+    watch: &dyn Watch,
+) -> Result<Lists, EngineError> {
+    let in_full_web = |list: Vec<u32>| -> Vec<u32> {
+        let pages = list.into_iter();
+        pages
+            .map(|page| orders.held_out.pages[page as usize])
+            .collect()
+    };
+    let cells = grid.cells();
+    // Plans with a budget are selected for each number of fetches.
+    if let Some(plan) = contender.budget_plan() {
+        let requests = cells.iter().map(|&(k, n)| (grid.seeds[k], grid.budgets[n]));
+        let lists = over_web_for(orders.held_out, plan, &requests.collect::<Vec<_>>(), watch)?;
+        let lists = lists.into_iter().map(|list| vec![in_full_web(list)]);
+        return Ok(cells.into_iter().zip(lists).collect());
+    }
+    let most = grid.seeds.last().copied().unwrap_or(0);
+    let mut lists = Lists::new();
+    let mut last_selection: Option<(u32, Vec<Vec<u32>>)> = None;
+    for (k, n) in cells {
+        let wanted = grid.seeds[k];
+        // Prefix-stable lists are selected once, with the most seeds.
+        let for_seeds = if contender.is_prefix_stable() {
+            most
+        } else {
+            wanted
+        };
+        let of_seeds = match last_selection.take() {
+            Some((seeds, of_seeds)) if seeds == for_seeds => of_seeds,
+            _ => match &contender.source {
+                ListSource::Given(list) => vec![list.clone()],
+                ListSource::Selected(_, list) if is_complete => vec![list.clone()],
+                ListSource::Plan(_) | ListSource::Selected(..) => {
+                    let Some(parameters) = contender.parameters(for_seeds, 0) else {
+                        return Ok(Lists::new());
+                    };
+                    vec![in_full_web(by_plan(
+                        orders.held_out,
+                        &parameters.resolve()?,
+                        watch,
+                    )?)]
+                }
+                ListSource::Baseline(baseline) => (0..baseline.streams())
+                    .map(|stream| in_full_web(orders.list(*baseline, for_seeds as usize, stream)))
+                    .collect(),
+            },
+        };
+        let first = |list: &Vec<u32>| list.iter().copied().take(wanted as usize).collect();
+        lists.insert((k, n), of_seeds.iter().map(first).collect());
+        last_selection = Some((for_seeds, of_seeds));
+    }
+    Ok(lists)
+}
+
+/// Returns the means of several results; `None` without any.
+pub(super) fn by_fetches(observations: &[Figures]) -> Option<ByFetches> {
+    let view = |part: &dyn Fn(&Figures) -> Numbers| {
+        let estimate = |number: &dyn Fn(Numbers) -> f64| {
+            let numbers: Vec<f64> = observations.iter().map(|at| number(part(at))).collect();
+            Estimate::mean_of(&numbers)
+        };
+        Some(GatheredView {
+            fetched: estimate(&|numbers| numbers.fetched)?,
+            value: estimate(&|numbers| numbers.value)?,
+            crawled: estimate(&|numbers| numbers.crawled)?,
+            new_pages: estimate(&|numbers| numbers.new_pages)?,
+            pagerank: estimate(&|numbers| numbers.pagerank)?,
+        })
+    };
+    Some(ByFetches {
+        all: view(&|figures| figures.all)?,
+        of_crawled: view(&|figures| figures.of_crawled)?,
+    })
+}
