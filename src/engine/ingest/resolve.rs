@@ -186,11 +186,11 @@ fn apply_attributes(
     update: &SiteAttributes,
     passes: &mut Passes<'_>,
 ) -> Result<()> {
-    let before = site.record.defaults;
+    let before = site.record.given;
     let given = SiteDefaults {
-        quality: update.quality.after(before.quality),
-        spam: update.spam.after(before.spam),
-        quota: update.quota.after(before.quota),
+        quality: update.quality.apply_to(before.quality),
+        spam: update.spam.apply_to(before.spam),
+        quota: update.quota.apply_to(before.quota),
     };
     passes.of_sites.named += 1;
     if given == before {
