@@ -186,7 +186,7 @@ fn apply_attributes(
     update: &SiteAttributes,
     passes: &mut Passes<'_>,
 ) -> Result<()> {
-    let before = site.record.given;
+    let before = site.record.defaults;
     let given = SiteDefaults {
         quality: update.quality.apply_to(before.quality),
         spam: update.spam.apply_to(before.spam),

@@ -8,7 +8,6 @@ use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::rank::{CachedStep, CachedSteps, ProvenStep};
 use seedbank_store::records::RefreshId;
 use seedbank_store::step_cache::StepCacheRecord;
-use seedbank_store::step_cache::StepCacheRecord;
 use seedbank_store::{Changes, Store, StoreError, tables};
 
 /// Loads the cached steps of a refresh, with groups in the numbers of the current graph. Returns
