@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use seedbank::display::{counted, escape_controls, readable};
 use seedbank::engine::Bank;
 use seedbank::engine::ask::{
     CompareRequest, CrawlFound, ListComparison, ListWorth, ListedAs, ListedLine, Standing,
 };
-use seedbank::shown::{counted, plain, readable};
 
 use super::failure::CliError;
 use super::output::{Output, print_json};
@@ -77,7 +77,7 @@ fn counts(found: &ListComparison) -> String {
     let (asked, counts) = (&found.asked, &found.counts);
     let mut text = format!(
         "{} against refresh {} of plan {} ({}), state after batch {}: {}\n",
-        plain(&found.list),
+        escape_controls(&found.list),
         asked.refresh,
         asked.plan,
         asked.method,
@@ -172,7 +172,7 @@ fn worth(worth: &[ListWorth]) -> String {
 
 /// Formats one line of the list as text.
 fn line(listed: &ListedLine) -> String {
-    let url = plain(listed.url.as_deref().unwrap_or(&listed.text));
+    let url = escape_controls(listed.url.as_deref().unwrap_or(&listed.text));
     let mut text = format!("{} {url}  ", listed.line);
     match (listed.is, listed.same_as, &listed.problem) {
         (_, Some(first), _) => {

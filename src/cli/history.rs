@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use seedbank::display::{counted, escape_controls, readable};
 use seedbank::engine::Bank;
 use seedbank::engine::ask::{BatchView, Event, History};
 use seedbank::engine::refresh::RefreshView;
-use seedbank::shown::{counted, plain, readable};
 use seedbank::told;
 
 use super::failure::CliError;
@@ -96,7 +96,7 @@ fn batch_line(batch: &BatchView) -> String {
          {} changed, links +{} -{}, {:.2} s\n",
         batch.batch,
         time(record.at),
-        plain(&record.name),
+        escape_controls(&record.name),
         counted(counts.records, "record"),
         counts.rejected,
         counted(counts.born, "page"),

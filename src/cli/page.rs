@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use seedbank::display::{counted, readable};
 use seedbank::engine::Bank;
 use seedbank::engine::ask::{
     AliasBy, AliasView, GivenOf, LinkDirection, LinkedPages, LinkedRequest, LinksBySite, PageFacts,
     PageLimits, Seen,
 };
-use seedbank::shown::{counted, readable};
 use seedbank::told::{Lines, sentence, state_name};
 
 use super::failure::CliError;

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::BoolishValueParser;
+use seedbank::display::counted;
 use seedbank::engine::ask::DryRun;
 use seedbank::engine::refresh::{
     RecomputeReason, RecomputedCores, SiteChange, StepsView, TuningView,
 };
 use seedbank::engine::{Bank, RefreshReport, RefreshRequest};
-use seedbank::shown::counted;
 use seedbank::told;
 
 use super::failure::CliError;

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use seedbank::display::{counted, escape_controls, readable};
 use seedbank::engine::Bank;
 use seedbank::engine::ask::{Found, FoundPage, SearchLimits};
-use seedbank::shown::{counted, plain, readable};
 use seedbank::told::Lines;
 
 use super::failure::CliError;
@@ -65,7 +65,7 @@ fn is_empty(found: &Found) -> bool {
 
 /// Formats the result as text.
 fn text(found: &Found, limits: SearchLimits) -> String {
-    let mut lines = Lines::under(plain(&found.asked).as_ref());
+    let mut lines = Lines::under(escape_controls(&found.asked).as_ref());
     let page =
         |page: &FoundPage| format!("{}  {}", page.url, state_and_spam(page.state, page.spam));
     if let Some(exact) = &found.page {

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use seedbank::display::{counted, readable};
 use seedbank::engine::Bank;
 use seedbank::engine::ask::{GivenOfSite, LinksOfSite, SiteFacts, SiteLimits};
-use seedbank::shown::{counted, readable};
 use seedbank::told::{Lines, of_site_in_plan};
 
 use super::failure::CliError;

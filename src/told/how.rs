@@ -1,7 +1,7 @@
 //! How a refresh came to its result.
 
 use crate::engine::refresh::RefreshView;
-use seedbank_formats::shown::counted;
+use seedbank_formats::display::counted;
 
 /// Whether a refresh is proven, and what of it was taken over from the one before.
 ///

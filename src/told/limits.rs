@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use crate::engine::ask::{Quotas, SiteQuota};
-use seedbank_formats::ingest::registrable;
+use seedbank_formats::ingest::registrable_domain;
 
 /// A domain's limits.
 #[derive(Default)]
@@ -42,7 +42,7 @@ pub fn without_limit(quotas: &Quotas) -> usize {
 pub fn write_domain_limits(mut out: impl Write, quotas: &Quotas) -> io::Result<()> {
     let mut domains: BTreeMap<&str, Domain> = BTreeMap::new();
     for site in limited(quotas) {
-        let name = registrable(without_port(&site.site));
+        let name = registrable_domain(without_port(&site.site));
         let domain = domains.entry(name).or_default();
         domain.pages += u64::from(site.quota);
         domain.most = domain.most.max(site.quota);

@@ -1,7 +1,7 @@
 //! Answers of a bank in words and as lists, the same on the command line and in a browser.
 //!
 //! Whatever is told holds URLs and names that others chose: before it is printed on a terminal it goes
-//! through [`readable`](seedbank_formats::shown::readable) or [`plain`](seedbank_formats::shown::plain), and into HTML only
+//! through [`readable`](seedbank_formats::display::readable) or [`escape_controls`](seedbank_formats::display::escape_controls), and into HTML only
 //! escaped.
 
 mod causes;

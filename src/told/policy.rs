@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::engine::policy::{PinRejection, RejectionReason};
 use crate::engine::refresh::{PolicyView, Shortage, ShortageReason, Stars};
-use seedbank_formats::shown::{counted, plain};
+use seedbank_formats::display::{counted, escape_controls};
 
 /// The flag that holds a page back.
 pub(crate) const fn flag(by: RejectionReason) -> &'static str {
@@ -38,7 +38,7 @@ pub fn policy(text: &mut String, policy: &PolicyView) {
         let _ = writeln!(text, "pinned: {}", counted(policy.pinned, "seed"));
     }
     for pin in &policy.pins_left_out {
-        let url = plain(&pin.url);
+        let url = escape_controls(&pin.url);
         let _ = writeln!(text, "pinned and no seed: {url}: {}", fault(pin.why));
     }
     let held = policy.held_back.iter();

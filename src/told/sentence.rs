@@ -8,7 +8,7 @@ use crate::engine::ask::{
     NotTaken, PolicySays, Role, RowSums, SiteSeed, Uncovered, Unreached, WebSeed, Why,
 };
 use crate::engine::plan::{CoverMethod, Method};
-use seedbank_formats::shown::counted;
+use seedbank_formats::display::counted;
 
 use super::lines::Line;
 use super::policy::{fault, flag};

@@ -3,7 +3,7 @@
 use crate::engine::ask::{
     Parts, ScoredUrl, SiteSeed, Unreached, WebOfSite, WebParts, WebSeed, WebTerms,
 };
-use seedbank_formats::shown::counted;
+use seedbank_formats::display::counted;
 
 use super::lines::{Line, Lines};
 

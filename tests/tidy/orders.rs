@@ -25,13 +25,32 @@ pub(super) const ORDERS: &[Order] = &[
     Order {
         of: "src/formats",
         folder: &[],
-        lines: &[&["clock", "shown", "columns"], &["ingest", "synth"]],
+        lines: &[
+            &["clock", "display", "parquet_writer"],
+            &["ingest", "synth"],
+        ],
+    },
+    Order {
+        of: "src/store",
+        folder: &[],
+        lines: &[
+            &["table_info"],
+            &["format"],
+            &["error"],
+            &["disk", "sorter"],
+            &["rocks"],
+            &["tables"],
+            &["check"],
+            &["publish"],
+            &["backup"],
+            &["maintenance"],
+        ],
     },
     Order {
         of: "src",
         folder: &[],
         lines: &[
-            &["named"],
+            &["named_enum"],
             &["engine"],
             &["told", "html"],
             &["report", "serve"],

@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use clap::Args;
+use seedbank::display::counted;
 use seedbank::engine::Bank;
 use seedbank::engine::evaluate::{
     ByFetches, ComparedList, Comparison, Estimate, MethodsEvaluation, MethodsRequest,
 };
 use seedbank::engine::ingest::BatchId;
 use seedbank::engine::plan::Parameter;
-use seedbank::shown::counted;
 use seedbank::told::flags;
 
 use super::output::{TableFormatArgs, claim_lines, state_line};

@@ -33,7 +33,7 @@ use numbers::Numbers;
 use pages::{AT_A_TIME, Limits, Pages};
 pub use request::{GraphFormat, GraphOf, GraphReport, GraphRequest};
 use seedbank_algorithms::watch::Watch;
-use seedbank_formats::columns;
+use seedbank_formats::parquet_writer;
 use seedbank_store::Store;
 use sites::Sites;
 
@@ -87,7 +87,7 @@ fn graph(
 ) -> Result<GraphReport, EngineError> {
     match (request.of, request.format) {
         (GraphOf::Pages, GraphFormat::CcGraph) => return Err(RequestError::GraphOfHosts.into()),
-        (_, GraphFormat::Parquet) if !columns::IS_THERE => {
+        (_, GraphFormat::Parquet) if !parquet_writer::ENABLED => {
             return Err(RequestError::NoParquet.into());
         }
         _ => {}

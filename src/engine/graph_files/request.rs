@@ -1,9 +1,9 @@
 //! What is asked for as a graph, and what was written.
 
-use crate::named::named;
+use crate::named_enum::named_enum;
 use seedbank_store::records::BatchId;
 
-named! {
+named_enum! {
     /// What the nodes of a graph are.
     #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
     pub enum GraphOf {
@@ -13,7 +13,7 @@ named! {
     }
 }
 
-named! {
+named_enum! {
     /// How a graph is written.
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub enum GraphFormat {

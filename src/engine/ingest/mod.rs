@@ -54,10 +54,10 @@ use seedbank_algorithms::watch::Watch;
 pub use seedbank_formats::ingest::Format;
 use seedbank_formats::ingest::{
     Event, Input, Naming, ReadError, ReadSummary, SUFFIX_LIST, SiteMode, Source, read_pieces,
-    sites_source, within_limit,
+    site_list_source, within_limit,
 };
 use seedbank_store::records::{BatchRecord, Counters};
-use seedbank_store::tables::{self, BitmapKey};
+use seedbank_store::tables::{self, PageSetKey};
 use seedbank_store::{Changes, StoreError, Writer};
 pub use site_records::SiteCounts;
 pub use undo::UndoReport;
@@ -150,7 +150,7 @@ impl Bank {
     pub fn ingest(&self, request: &IngestRequest, watch: &dyn Watch) -> Result<IngestReport> {
         let mut sources = request.format.sources(&request.inputs);
         let of_pages = sources.len();
-        sources.extend(request.sites.iter().map(sites_source));
+        sources.extend(request.sites.iter().map(site_list_source));
         let of_batch = request.inputs.iter().chain(&request.sites);
         let inputs = Inputs {
             sources: &mut sources,
@@ -265,10 +265,10 @@ fn finish_batch(
     };
     changes.put(&tables::BATCHES, &batch, &record)?;
     let changed = changed.finish()?;
-    changes.put_encoded(&tables::BITMAPS, &BitmapKey::Changed(batch), &changed)?;
+    changes.put_encoded(&tables::PAGE_SETS, &PageSetKey::Changed(batch), &changed)?;
     if !former.is_empty() {
         let former = former.finish()?;
-        changes.put_encoded(&tables::BITMAPS, &BitmapKey::Former(batch), &former)?;
+        changes.put_encoded(&tables::PAGE_SETS, &PageSetKey::History(batch), &former)?;
     }
     counters.batch = batch;
     Ok((changes, counters))

@@ -12,9 +12,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::engine::error::PlanError;
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::watch::{Interrupted, Interruptible, Watch, is_interrupted};
-use seedbank_formats::shown::last_part;
+use seedbank_formats::display::file_name;
 use seedbank_store::Hash128;
-use seedbank_store::lists::ListText;
+use seedbank_store::plan_lists::ListText;
 
 /// Maximum size of a list, in bytes.
 const MAX_BYTES: u64 = 256 << 20;
@@ -141,7 +141,7 @@ impl List {
 
     /// Returns the list with the last part of its path as name.
     pub(crate) fn without_folder(mut self) -> Self {
-        self.name = last_part(&self.name).to_owned();
+        self.name = file_name(&self.name).to_owned();
         self
     }
 

@@ -1,0 +1,354 @@
+//! Records passed by a caller, without a file.
+//!
+//! A record is converted to a line of JSON Lines and parsed like a line of a file, so that the same rules
+//! apply to both.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::Serialize;
+use serde_json::{Number, Value};
+
+use super::blocks::lines;
+use super::formats::json_lines::JsonLines;
+use super::lines::{read_any, read_line};
+use super::progress::Progress;
+use super::reject::Position;
+use super::source::{PIECE_RECORDS, PIECE_SIZE, Piece, Pieces, Source, Stop};
+
+/// A record of a page, with URLs as text.
+///
+/// Attributes that are not set leave the bank unchanged. Nothing is checked here: an invalid record is
+/// rejected and listed when it is read, like one in a file.
+///
+/// ```
+/// use seedbank_formats::ingest::Record;
+///
+/// let page = Record::new("https://example.org/")
+///     .outlinks(["https://example.net/a", "mailto:x@example.net"])
+///     .digest("9f86d081")
+///     .fetched("2026-11-19T04:00:00Z");
+/// assert_eq!(
+///     page.to_json(),
+///     r#"{"url":"https://example.org/","outlinks":["https://example.net/a","mailto:x@example.net"],"digest":"9f86d081","fetched":"2026-11-19T04:00:00Z"}"#
+/// );
+/// let gone = Record::new("https://example.org/old").gone();
+/// assert_eq!(gone.to_json(), r#"{"url":"https://example.org/old","gone":true}"#);
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Record {
+    url: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outlinks: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spam: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clicks: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uncrawled_outlinks: Option<Option<u64>>,
+    /// A number, null, or a text that will be rejected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    quality: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    digest: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fetched: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    redirect: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    canonical: Option<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    gone: bool,
+}
+
+impl Record {
+    /// Creates a record without attributes.
+    pub fn new(url: impl Into<String>) -> Self {
+        Self {
+            url: url.into(),
+            outlinks: None,
+            spam: None,
+            clicks: None,
+            uncrawled_outlinks: None,
+            quality: None,
+            digest: None,
+            fetched: None,
+            redirect: None,
+            canonical: None,
+            gone: false,
+        }
+    }
+
+    /// Sets the page's links, which replace those in the bank. Texts that are not page URLs are dropped and
+    /// counted.
+    #[must_use]
+    pub fn outlinks<T: Into<String>>(mut self, urls: impl IntoIterator<Item = T>) -> Self {
+        self.outlinks = Some(urls.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets whether the page is spam.
+    #[must_use]
+    pub const fn spam(mut self, spam: bool) -> Self {
+        self.spam = Some(spam);
+        self
+    }
+
+    /// Sets the page's clicks, at most [`MAX_CLICKS`](super::MAX_CLICKS).
+    #[must_use]
+    pub const fn clicks(mut self, clicks: u64) -> Self {
+        self.clicks = Some(clicks);
+        self
+    }
+
+    /// Sets the number of the page's outlinks that were not crawled, at most
+    /// [`MAX_UNCRAWLED_OUTLINKS`](super::MAX_UNCRAWLED_OUTLINKS). The bank stops counting them.
+    #[must_use]
+    pub const fn uncrawled_outlinks(mut self, count: u64) -> Self {
+        self.uncrawled_outlinks = Some(Some(count));
+        self
+    }
+
+    /// Lets the bank count the page's uncrawled outlinks from now on.
+    #[must_use]
+    pub const fn count_uncrawled_outlinks(mut self) -> Self {
+        self.uncrawled_outlinks = Some(None);
+        self
+    }
+
+    /// Sets the page's quality from 0 to 1, rounded to the nearest 1/10,000. It may come from a classifier,
+    /// a language match or the complement of a spam probability, and overrides the quality of the site.
+    #[must_use]
+    pub fn quality(mut self, quality: f64) -> Self {
+        // NaN and infinities, which JSON lacks, are rejected as text.
+        let number = Number::from_f64(quality).map(Value::Number);
+        self.quality = Some(number.unwrap_or_else(|| Value::String(quality.to_string())));
+        self
+    }
+
+    /// Removes the page's own quality.
+    #[must_use]
+    pub fn no_quality(mut self) -> Self {
+        self.quality = Some(Value::Null);
+        self
+    }
+
+    /// Sets a text that is equal for pages with equal content, such as a hash.
+    #[must_use]
+    pub fn digest(mut self, digest: impl Into<String>) -> Self {
+        self.digest = Some(digest.into());
+        self
+    }
+
+    /// Sets the fetch time, in any form accepted by [`parse_timestamp`](super::parse_timestamp).
+    #[must_use]
+    pub fn fetched(mut self, time: impl Into<String>) -> Self {
+        self.fetched = Some(time.into());
+        self
+    }
+
+    /// Sets the fetch time; times before 1970 count as 1970-01-01.
+    #[must_use]
+    pub fn fetched_at(self, time: SystemTime) -> Self {
+        let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let time = crate::clock::time(since.as_secs());
+        let seconds = time.trim_end_matches('Z');
+        self.fetched(format!("{seconds}.{:06}Z", since.subsec_micros()))
+    }
+
+    /// Sets the target of the page's redirect. If it is another page, this one becomes an alias.
+    #[must_use]
+    pub fn redirect(mut self, url: impl Into<String>) -> Self {
+        self.redirect = Some(url.into());
+        self
+    }
+
+    /// Sets the canonical URL of the page; ignored if there is a redirect.
+    #[must_use]
+    pub fn canonical(mut self, url: impl Into<String>) -> Self {
+        self.canonical = Some(url.into());
+        self
+    }
+
+    /// Marks the page as gone. All other attributes are ignored, except that the fetch time orders several
+    /// records of the page.
+    #[must_use]
+    pub const fn gone(mut self) -> Self {
+        self.gone = true;
+        self
+    }
+
+    /// Returns the record as a line of JSON Lines, without a line end.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        // Serialisation cannot fail: all keys are strings.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+/// Consecutive records as lines of JSON.
+#[derive(Default)]
+pub struct RecordChunk {
+    text: Vec<u8>,
+    records: usize,
+}
+
+impl RecordChunk {
+    /// Adds a record; returns `true` once the chunk is large enough for a piece.
+    pub fn add(&mut self, record: &Record) -> bool {
+        self.text.extend_from_slice(record.to_json().as_bytes());
+        self.text.push(b'\n');
+        self.records += 1;
+        self.text.len() >= PIECE_SIZE || self.records >= PIECE_RECORDS
+    }
+
+    /// Returns whether the chunk has no records.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.records == 0
+    }
+
+    /// Creates the piece of these records, numbered from `first`.
+    fn piece<'a>(self, first: u64, max_line: MaxLine) -> Piece<'a> {
+        Piece {
+            bytes: self.text.len() as u64,
+            records: self.records,
+            memory: self.text.len(),
+            read: Box::new(move |parser| {
+                for (line, number) in lines(&self.text).zip(first..) {
+                    let event = match max_line {
+                        MaxLine::OfFile => read_line(&JsonLines, line, parser),
+                        MaxLine::Unlimited => read_any(&JsonLines, line, parser),
+                    };
+                    parser.add(Position::Record(number), event, line);
+                }
+            }),
+        }
+    }
+}
+
+/// The maximum length of the line of a record.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum MaxLine {
+    /// The limit of lines in files.
+    OfFile,
+    /// No limit: a page of the bank may have more links than fit into a line of a file.
+    Unlimited,
+}
+
+/// A source of records in chunks.
+pub struct RecordSource<I> {
+    name: String,
+    chunks: I,
+    max_line: MaxLine,
+}
+
+impl<I: Iterator<Item = Result<RecordChunk, Stop>> + Send> RecordSource<I> {
+    /// Creates a source; lines are limited as in files.
+    pub const fn new(name: String, chunks: I) -> Self {
+        Self {
+            name,
+            chunks,
+            max_line: MaxLine::OfFile,
+        }
+    }
+
+    /// Creates a source of records exported from a bank; lines are not limited.
+    pub const fn from_bank(name: String, chunks: I) -> Self {
+        Self {
+            name,
+            chunks,
+            max_line: MaxLine::Unlimited,
+        }
+    }
+}
+
+impl<I: Iterator<Item = Result<RecordChunk, Stop>> + Send> Source for RecordSource<I> {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
+        let mut next = 1;
+        let progress = progress.clone();
+        let max_line = self.max_line;
+        let pieces = self.chunks.by_ref().map(move |chunk| {
+            progress.proceed()?;
+            let chunk = chunk?;
+            let first = next;
+            next += chunk.records as u64;
+            Ok(chunk.piece(first, max_line))
+        });
+        Ok(Box::new(pieces))
+    }
+}
+
+/// Splits records into chunks.
+pub struct RecordChunks<I>(pub I);
+
+impl<I: Iterator<Item = Record>> Iterator for RecordChunks<I> {
+    type Item = Result<RecordChunk, Stop>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let mut chunk = RecordChunk::default();
+        for record in self.0.by_ref() {
+            if chunk.add(&record) {
+                break;
+            }
+        }
+        (!chunk.is_empty()).then_some(Ok(chunk))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::ingest::parse_timestamp;
+
+    #[test]
+    fn a_record_is_the_line_that_a_file_would_have() {
+        let record = Record::new("u")
+            .outlinks(["a\n", "b"])
+            .spam(false)
+            .clicks(3)
+            .uncrawled_outlinks(2)
+            .digest("d")
+            .fetched("1795060800");
+        let line = r#"{"url":"u","outlinks":["a\n","b"],"spam":false,"clicks":3,"uncrawled_outlinks":2,"digest":"d","fetched":"1795060800"}"#;
+        assert_eq!(record.to_json(), line);
+        let record = Record::new("u").quality(0.25);
+        assert_eq!(record.to_json(), r#"{"url":"u","quality":0.25}"#);
+        let record = Record::new("u").no_quality();
+        assert_eq!(record.to_json(), r#"{"url":"u","quality":null}"#);
+        // Refused as no number.
+        let record = Record::new("u").quality(f64::NAN);
+        assert_eq!(record.to_json(), r#"{"url":"u","quality":"NaN"}"#);
+        let record = Record::new("u").count_uncrawled_outlinks().gone();
+        let line = r#"{"url":"u","uncrawled_outlinks":null,"gone":true}"#;
+        assert_eq!(record.to_json(), line);
+    }
+
+    #[test]
+    fn a_clock_s_time_keeps_its_microseconds() {
+        let at = |micros| {
+            let record = Record::new("u").fetched_at(UNIX_EPOCH + Duration::from_micros(micros));
+            parse_timestamp(&record.fetched.unwrap_or_default()).map(|time| time.micros)
+        };
+        assert_eq!(at(0), Ok(0));
+        assert_eq!(at(1_795_060_800_000_001), Ok(1_795_060_800_000_001));
+        let earlier = Record::new("u").fetched_at(UNIX_EPOCH - Duration::from_secs(1));
+        assert_eq!(earlier, Record::new("u").fetched_at(UNIX_EPOCH));
+    }
+
+    #[test]
+    fn chunks_are_bounded() {
+        let short = std::iter::repeat_n(Record::new("u"), 2 * PIECE_RECORDS + 1);
+        let chunks: Vec<_> = RecordChunks(short).map(|p| p.map(|p| p.records)).collect();
+        let counts: Vec<_> = chunks.into_iter().filter_map(Result::ok).collect();
+        assert_eq!(counts, [PIECE_RECORDS, PIECE_RECORDS, 1]);
+        let long = std::iter::repeat_n(Record::new("u".repeat(PIECE_SIZE)), 3);
+        assert_eq!(RecordChunks(long).count(), 3);
+        assert_eq!(RecordChunks(std::iter::empty()).count(), 0);
+    }
+}

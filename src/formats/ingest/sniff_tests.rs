@@ -1,0 +1,208 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn of(text: &str) -> Option<DetectedFormat> {
+    DetectedFormat::detect(text.as_bytes())
+}
+
+#[test]
+fn texts_are_told_apart() {
+    let record = "{\"url\": \"http://a.example/\"}\n";
+    for (text, foreign) in [
+        ("", None),
+        ("x\n", None),
+        ("url: http://a.example/\n", None),
+        (record, Some(DetectedFormat::JsonLines)),
+        ("{\"url\": \"http://a.exam", None),
+        (
+            "{\n  \"url\": \"http://a.example/\"\n}\n",
+            Some(DetectedFormat::JsonSpread),
+        ),
+        (
+            "{\"url\": 1}{\"url\": 2}\n",
+            Some(DetectedFormat::JsonSpread),
+        ),
+        ("{\"url\": nonsense}\n{\"url\": 1}\n", None),
+        (
+            "[{\"url\": 1}, {\"url\": 2}]",
+            Some(DetectedFormat::JsonArray),
+        ),
+        (
+            "\n[\n  {\n    \"url\": \"http://a.ex",
+            Some(DetectedFormat::JsonArray),
+        ),
+        ("[{\"url\": 1}]\n[{\"url\": 2}]\n", None),
+        ("[\"http://a.example/\", 3]\n", None),
+        (
+            "\"http://a.example/\"\n\"http://b.example/\"\n",
+            Some(DetectedFormat::JsonStrings),
+        ),
+        (
+            "http://a.example/\n\nHTTPS://b.example/x\n",
+            Some(DetectedFormat::Urls),
+        ),
+        (
+            "# seeds\nhttp://a.example/\thttp.x=1\n",
+            Some(DetectedFormat::Urls),
+        ),
+        ("http://a.example/x,y\n", Some(DetectedFormat::Urls)),
+        ("http://a.example/ and more words\n", None),
+        (
+            "http://a.example/\thttp://b.example/\n",
+            Some(DetectedFormat::Links),
+        ),
+        (
+            "http://a.example/ http://b.example/\n",
+            Some(DetectedFormat::LinksBySpace),
+        ),
+        ("http://a.example/\t0\t1\t\n", Some(DetectedFormat::Pages)),
+        ("http://a.example/\t0\t1\n", Some(DetectedFormat::Tabs)),
+        (
+            "url\tclicks\nhttp://a.example/\t1\n",
+            Some(DetectedFormat::Tabs),
+        ),
+        (
+            "url,clicks\nhttp://a.example/,1\n",
+            Some(DetectedFormat::Commas),
+        ),
+        (
+            "\"url\",\"clicks\"\n\"http://a.example/\",1\n",
+            Some(DetectedFormat::Commas),
+        ),
+        (
+            "http://a.example/,http://b.example/\n",
+            Some(DetectedFormat::Commas),
+        ),
+        (
+            "URL;Last seen\nhttp://a.example/;1\n",
+            Some(DetectedFormat::Semicolons),
+        ),
+        ("some words, and no table\nbut a text\n", None),
+        (" CDX N b a m s k r M S V g\n", Some(DetectedFormat::Cdx)),
+        (
+            "example,a)/ 20260101000000 http://a.example/ text/html 200\n",
+            Some(DetectedFormat::Cdx),
+        ),
+        (
+            "example,a)/ 20260101000000 {\"url\": \"http://a.example/\"}\n",
+            Some(DetectedFormat::Cdxj),
+        ),
+        (
+            "!OpenWayback-CDXJ 1.0\nexample,a)/ 20260101000000 {}\n",
+            Some(DetectedFormat::Cdxj),
+        ),
+        (
+            "<!DOCTYPE html>\n<title>x</title>",
+            Some(DetectedFormat::Html),
+        ),
+        ("<HTML lang=en>", Some(DetectedFormat::Html)),
+        (
+            "<?xml version='1.0'?><urlset xmlns=''><url>",
+            Some(DetectedFormat::Sitemap),
+        ),
+        ("<sitemapindex>", Some(DetectedFormat::SitemapIndex)),
+        ("<?xml version='1.0'?>\n<rss>", Some(DetectedFormat::Xml)),
+        ("<3 this page", None),
+        (
+            "WARC/1.0\r\nWARC-Type: warcinfo\r\n",
+            Some(DetectedFormat::Warc),
+        ),
+        (
+            "WARC/1.0\r\nWARC-Type: metadata\r\n\r\n{\"Container\":{",
+            Some(DetectedFormat::Wat),
+        ),
+        (
+            "WARC/1.0\r\n\r\nWARC/1.0\r\nWARC-Type: conversion\r\n",
+            Some(DetectedFormat::Wet),
+        ),
+        (
+            "#BVGraph properties\nnodes=3\n",
+            Some(DetectedFormat::BvProperties),
+        ),
+    ] {
+        assert_eq!(of(text), foreign, "{text:?}");
+    }
+}
+
+#[test]
+fn numbers_of_formats_come_first() {
+    for (head, foreign) in [
+        (&b"PAR1\x15\x04"[..], DetectedFormat::Parquet),
+        (b"Obj\x01\x04\x14avro.codec", DetectedFormat::Avro),
+        (b"PK\x03\x04\x14\0", DetectedFormat::Zip),
+        (b"BZh91AY&SY\x01", DetectedFormat::Bzip2),
+        (b"\xff\xfe{\0", DetectedFormat::Utf16),
+        (b"\xff\xfe\0\0{\0\0\0", DetectedFormat::Utf32),
+        (b"{\0\"\0u\0", DetectedFormat::Utf16),
+        (b"\0{\0\"\0u", DetectedFormat::Utf16),
+        (b"\0\0\0\0", DetectedFormat::Binary),
+        (b"\x01\0\x02\0", DetectedFormat::Binary),
+        (b"text and \0", DetectedFormat::Binary),
+    ] {
+        assert_eq!(DetectedFormat::detect(head), Some(foreign), "{head:?}");
+    }
+    assert_eq!(DetectedFormat::detect(b"BZh, said the crawler\n"), None);
+}
+
+/// What is cut off after so many bytes must not count against the lines before.
+#[test]
+fn a_line_that_is_cut_off_is_not_looked_at() {
+    let line = "http://a.example/a-page-among-many\n";
+    let text = line.repeat(HEAD_BYTES / line.len() + 2);
+    assert_eq!(of(&text), Some(DetectedFormat::Urls));
+    let array = format!("[{}", "{\"url\": \"http://a.example/\"},\n".repeat(10_000));
+    assert_eq!(of(&array), Some(DetectedFormat::JsonArray));
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_something_or_not(head: Vec<u8>) {
+        let _ = DetectedFormat::detect(&head);
+    }
+
+    #[test]
+    fn any_text_is_something_or_not(text in "[\\[{\"<#\t, ;a-z:/0-9\n\u{1f980}\\\\}]{0,80}") {
+        let _ = of(&text);
+    }
+}
+
+#[test]
+fn what_crawlers_write_is_told_by_its_first_lines() {
+    let dump = |dump| Some(DetectedFormat::Nutch(dump));
+    let page = r#"{"url": "http://a.example/", "statusCode": 2, "statusName": "db_fetched", "fetchTime": "Sat Dec 19 04:00:00 UTC 2026", "retriesSinceFetch": 0}"#;
+    let log = "2026-11-19T04:00:01.123Z   200       1299 http://a.example/ - - text/html #014 20261119040000574+225 sha1:A - -\n";
+    for (text, foreign) in [
+        (format!("{page}\n"), dump(NutchDump::Json)),
+        (
+            page.replace("db_", "fetch_") + "\n",
+            Some(DetectedFormat::JsonLines),
+        ),
+        (
+            page.replace("2,", "\"2\",") + "\n",
+            Some(DetectedFormat::JsonLines),
+        ),
+        (
+            "http://a.example/\tVersion: 7\nStatus: 2 (db_fetched)\n".to_owned(),
+            dump(NutchDump::Text),
+        ),
+        ("http://a.example/\tVersion: 7\nx\n".to_owned(), None),
+        (
+            "http://a.example/\tInlinks:\n fromUrl: http://b.example/ anchor: x\n".to_owned(),
+            dump(NutchDump::Links),
+        ),
+        (
+            "Url,Status code,Status name,Fetch Time,Modified Time\n".to_owned(),
+            dump(NutchDump::Csv),
+        ),
+        (log.to_owned(), Some(DetectedFormat::CrawlLog)),
+        (log.replace("#014", "014"), None),
+        (format!("{log}x\n"), None),
+        (
+            "# x\n+http://(example,\nhttp://a.example/\n".to_owned(),
+            Some(DetectedFormat::Urls),
+        ),
+    ] {
+        assert_eq!(of(&text), foreign, "{text:?}");
+    }
+}

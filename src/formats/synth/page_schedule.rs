@@ -1,0 +1,239 @@
+//! When a page is born, changes, goes and returns: pure functions of site, page and day.
+//!
+//! - Births: `floor(size * rate * day + phase)` pages of a site are born by a day, in 32-bit
+//!   fixed point, so the day of any page's birth is one division.
+//! - Deaths: a page's death draw is compared with the share that survives its age (geometric
+//!   lifetimes: the same fraction of live pages goes every day).
+//! - A twenty-fifth of the gone pages returns after 3 to 32 days and then stays.
+//! - Changes: 30 % of the pages change 7 times as often as the others (the mean is the rate), as
+//!   all the studies find that a page's past change rate predicts its future one.
+
+use super::draw::Purpose;
+use super::options::SynthOptions;
+use super::site::Site;
+
+/// What happens to a page on a day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Event {
+    Born,
+    Returned,
+    Changed,
+    Gone,
+    Clicked,
+}
+
+/// The schedule of every page.
+#[derive(Debug)]
+pub(super) struct PageSchedule {
+    born_per_day: u64,
+    /// `survivors[age]`: a page is gone at that age iff its death draw is not below it.
+    survivors: Vec<u64>,
+    often: f64,
+    seldom: f64,
+    clicked: f64,
+}
+
+const ONE: u64 = 1 << 32;
+
+impl PageSchedule {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "fractions in 0..=1 scaled to 32 and 64 bits"
+    )]
+    pub(super) fn new(options: &SynthOptions) -> Self {
+        let mut share = 1.0_f64;
+        let mut survivors = vec![u64::MAX];
+        for _ in 0..options.days {
+            share *= 1.0 - options.gone_per_day;
+            survivors.push((share * 18_446_744_073_709_551_615.0) as u64);
+        }
+        let rate = options.changed_per_day;
+        // 0.3 * 2.5 + 0.7 * 0.25 / 0.7 = 1; above 0.4 the faster class would need more than 1.
+        let pace = if rate <= 0.4 {
+            (rate * 2.5, rate * (0.25 / 0.7))
+        } else {
+            (rate, rate)
+        };
+        Self {
+            born_per_day: (options.born_per_day * ONE as f64) as u64,
+            survivors,
+            often: pace.0,
+            seldom: pace.1,
+            clicked: options.clicked_per_day,
+        }
+    }
+
+    /// How many pages have ever been born on a site by a day, those of day 0 included.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "SynthOptions::check bounds the pages after the last day"
+    )]
+    pub(super) fn pages_by(&self, site: &Site, day: u32) -> u32 {
+        let born = u128::from(self.born_per_day) * u128::from(site.size) * u128::from(day)
+            + u128::from(Self::phase(site));
+        site.size + (born >> 32) as u32
+    }
+
+    fn phase(site: &Site) -> u64 {
+        site.key.child(Purpose::Birth).bits() >> 32
+    }
+
+    /// The day of a page's birth.
+    pub(super) fn birth(&self, site: &Site, page: u32) -> u32 {
+        if page < site.size {
+            return 0;
+        }
+        let daily = self.born_per_day * u64::from(site.size);
+        if daily == 0 {
+            return u32::MAX;
+        }
+        let needed = (u64::from(page - site.size) + 1) * ONE - Self::phase(site);
+        u32::try_from(needed.div_ceil(daily)).unwrap_or(u32::MAX)
+    }
+
+    /// The first and the last day (exclusive) on which a page is gone, as far as known by `day`.
+    fn absence(&self, site: &Site, page: u32, day: u32) -> Option<(u32, u32)> {
+        let birth = self.birth(site, page);
+        let age = usize::try_from(day.saturating_sub(birth)).unwrap_or(usize::MAX);
+        let key = site.key.at(u64::from(page));
+        let death = key.child(Purpose::Death).bits().min(u64::MAX - 1);
+        let known = self.survivors.get(..=age)?;
+        if *known.last()? > death {
+            return None;
+        }
+        let died = known.partition_point(|&share| share > death);
+        let gone = birth.saturating_add(u32::try_from(died).unwrap_or(u32::MAX));
+        let back = key.child(Purpose::Return);
+        let returned = if back.chance(0.04) {
+            gone.saturating_add(3 + back.at(0).below32(30))
+        } else {
+            u32::MAX
+        };
+        Some((gone, returned))
+    }
+
+    /// Whether a page has content on a day. Home and section pages stay.
+    pub(super) fn alive(&self, site: &Site, page: u32, day: u32) -> bool {
+        page < self.pages_by(site, day)
+            && (site.stays(page)
+                || self
+                    .absence(site, page, day)
+                    .is_none_or(|(_, returned)| returned <= day))
+    }
+
+    /// What happens to a page on a day after day 0.
+    pub(super) fn event(&self, site: &Site, page: u32, day: u32) -> Option<Event> {
+        let birth = self.birth(site, page);
+        if birth >= day {
+            return (birth == day).then_some(Event::Born);
+        }
+        if !site.stays(page)
+            && let Some((gone, returned)) = self.absence(site, page, day)
+        {
+            if gone == day {
+                return Some(Event::Gone);
+            }
+            if returned == day {
+                return Some(Event::Returned);
+            }
+            if returned > day {
+                return None;
+            }
+        }
+        let key = site.key.at(u64::from(page));
+        let rate = if key.child(Purpose::Pace).chance(0.3) {
+            self.often
+        } else {
+            self.seldom
+        };
+        if key.child(Purpose::Change).at(u64::from(day)).chance(rate) {
+            return Some(Event::Changed);
+        }
+        key.child(Purpose::Click)
+            .at(u64::from(day))
+            .chance(self.clicked)
+            .then_some(Event::Clicked)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::draw::Draw;
+    use super::*;
+
+    fn site(number: u64, size: u32) -> Site {
+        Site {
+            number: 0,
+            key: Draw::new(3).at(number),
+            size,
+            sections: 0,
+            spam: false,
+        }
+    }
+
+    fn life(days: u32) -> PageSchedule {
+        PageSchedule::new(&SynthOptions {
+            days,
+            gone_per_day: 0.02,
+            born_per_day: 0.01,
+            ..SynthOptions::default()
+        })
+    }
+
+    #[test]
+    fn the_day_of_birth_inverts_the_number_born() {
+        let life = life(400);
+        for number in 0..50 {
+            for size in [1, 7, 1000] {
+                let site = &site(number, size);
+                assert_eq!(life.pages_by(site, 0), size);
+                for day in 1..60 {
+                    let before = life.pages_by(site, day - 1);
+                    for page in before..life.pages_by(site, day) {
+                        assert_eq!(life.birth(site, page), day, "{size} {page}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn events_and_being_alive_agree_day_by_day() {
+        let life = life(120);
+        let mut seen = [0; 3];
+        for page in 1..2000 {
+            let site = &site(9, 500);
+            let mut alive = page < 500;
+            for day in 1..=120 {
+                match life.event(site, page, day) {
+                    Some(Event::Born) => {
+                        assert!(!alive);
+                        alive = true;
+                        seen[0] += 1;
+                    }
+                    Some(Event::Returned) => {
+                        assert!(!alive);
+                        alive = true;
+                        seen[1] += 1;
+                    }
+                    Some(Event::Gone) => {
+                        assert!(alive);
+                        alive = false;
+                        seen[2] += 1;
+                    }
+                    Some(Event::Changed | Event::Clicked) => assert!(alive),
+                    None => {}
+                }
+                if page >= life.pages_by(site, day) {
+                    continue;
+                }
+                assert_eq!(alive, life.alive(site, page, day), "{page} {day}");
+            }
+            if page + 1 == life.pages_by(site, 120) {
+                break;
+            }
+        }
+        assert!(seen.iter().all(|&n| n > 5), "{seen:?}");
+    }
+}
