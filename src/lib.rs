@@ -66,9 +66,9 @@
 pub mod engine;
 pub mod guide;
 pub mod named;
+pub mod render;
 pub mod report;
 pub mod serve;
-pub mod told;
 
 mod html;
 

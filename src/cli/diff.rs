@@ -7,8 +7,8 @@ use clap::{Args, ValueEnum};
 use seedbank::engine::{
     Bank, Cause, Change, DiffRequest, DiffSide, DiffSummary, EngineError, RefreshId, SeedChange,
 };
+use seedbank::render::SummaryLine;
 use seedbank::shown::{counted, plain, readable};
-use seedbank::told::SummaryLine;
 
 use super::failure::CliError;
 use super::output::{Output, print};

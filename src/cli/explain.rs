@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use schemars::JsonSchema;
 use seedbank::engine::{Bank, EngineError, Explainer};
+use seedbank::render::{Lines, of_page, of_site};
 use seedbank::shown::{plain, readable};
-use seedbank::told::{Lines, of_page, of_site};
 use seedbank::watch::Unwatched;
 use serde::Serialize;
 

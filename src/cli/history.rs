@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use seedbank::engine::{Bank, BatchView, Event, History, RefreshView};
+use seedbank::render;
 use seedbank::shown::{counted, plain, readable};
-use seedbank::told;
 
 use super::failure::CliError;
 use super::output::{print, print_json};
@@ -122,7 +122,7 @@ fn refresh_line(refresh: &RefreshView) -> String {
         refresh.batch,
         counted(refresh.seeds, "seed"),
         counted(refresh.cores, "core"),
-        told::how(refresh),
+        render::how(refresh),
         counted(refresh.link_visits, "link visit"),
         counted(refresh.page_visits, "page visit"),
         refresh.seconds

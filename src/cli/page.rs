@@ -8,8 +8,8 @@ use seedbank::engine::{
     AliasBy, AliasView, Bank, GivenOf, LinkDirection, LinkedPages, LinkedRequest, LinksBySite,
     PageFacts, PageLimits, Seen,
 };
+use seedbank::render::{Lines, sentence, state_name};
 use seedbank::shown::{counted, readable};
-use seedbank::told::{Lines, sentence, state_name};
 
 use super::failure::CliError;
 use super::output::{print, print_json};

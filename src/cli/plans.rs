@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::builder::BoolishValueParser;
 use clap::{Args, Subcommand};
 use seedbank::engine::{Bank, DeletedPlan, PlanSummary};
+use seedbank::render::{ShownPlan, flags};
 use seedbank::shown::{counted, plain};
-use seedbank::told::{ShownPlan, flags};
 
 use super::failure::CliError;
 use super::output::{print, print_json};

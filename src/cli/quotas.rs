@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use seedbank::engine::{Bank, QuotaBy, QuotaRequest, Quotas, SiteQuota};
+use seedbank::render::{without_limit, write_domain_limits, write_queue_limits};
 use seedbank::shown::{are, counted};
-use seedbank::told::{without_limit, write_domain_limits, write_queue_limits};
 
 use super::failure::CliError;
 use super::output::{Output, print, print_json};

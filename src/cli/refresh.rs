@@ -8,8 +8,8 @@ use clap::builder::BoolishValueParser;
 use seedbank::engine::{
     Bank, Cost, DryRun, Reason, RefreshReport, RefreshRequest, SiteChange, StepsView, TuningView,
 };
+use seedbank::render;
 use seedbank::shown::counted;
-use seedbank::told;
 
 use super::failure::CliError;
 use super::metrics_file::MetricsArgs;
@@ -297,13 +297,13 @@ fn text(report: &RefreshReport, stored: bool) -> String {
         );
     }
     if let Some(short) = report.short {
-        told::shortage(&mut text, short, report.view.seeds);
+        render::shortage(&mut text, short, report.view.seeds);
     }
     if let Some(policy) = &report.view.policy {
-        told::policy(&mut text, policy);
+        render::policy(&mut text, policy);
     }
     if let Some(stars) = report.stars {
-        told::stars(&mut text, stars);
+        render::stars(&mut text, stars);
     }
     if let Some(tuning) = &report.tuning {
         text.push_str(&tuning_text(tuning, stored));

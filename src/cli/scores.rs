@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use seedbank::engine::{Bank, EngineError, PageScore, ScoresReport, ScoresRequest};
+use seedbank::render::{ScoreFormat, ScoreWriter};
 use seedbank::shown::counted;
-use seedbank::told::{ScoreFormat, ScoreWriter};
 
 use super::compressed::Compressed;
 use super::failure::CliError;

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use seedbank::engine::{Bank, Found, FoundPage, SearchLimits};
+use seedbank::render::Lines;
 use seedbank::shown::{counted, plain, readable};
-use seedbank::told::Lines;
 
 use super::failure::CliError;
 use super::output::{print, print_json};

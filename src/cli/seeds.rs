@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use seedbank::engine::{Bank, Seed};
+use seedbank::render::{SeedFormat, split_seeds, write_seeds};
 use seedbank::shown::{are, counted};
-use seedbank::told::{SeedFormat, split_seeds, write_seeds};
 
 use super::atomic_file::{AtomicFile, Destination, persist_all};
 use super::failure::CliError;

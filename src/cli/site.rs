@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use seedbank::engine::{Bank, GivenOfSite, LinksOfSite, SiteFacts, SiteLimits};
+use seedbank::render::{Lines, of_site_in_plan};
 use seedbank::shown::{counted, readable};
-use seedbank::told::{Lines, of_site_in_plan};
 
 use super::failure::CliError;
 use super::output::{print, print_json};

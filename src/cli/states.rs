@@ -1,7 +1,7 @@
 //! Names of page states.
 
 use seedbank::engine::PageState;
-use seedbank::told::state_name;
+use seedbank::render::state_name;
 
 /// Returns the name of a page's state, and whether the page is spam.
 pub(super) fn state_and_spam(state: PageState, spam: bool) -> String {

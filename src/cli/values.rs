@@ -9,8 +9,8 @@ use clap::{Args, ValueEnum};
 pub(super) use seedbank::clock::time;
 use seedbank::engine::{RefreshId, Which};
 use seedbank::named::Named;
+pub(super) use seedbank::render::kind_name;
 pub(super) use seedbank::shown::{age as human_age, bytes as human_bytes};
-pub(super) use seedbank::told::kind_name;
 
 /// The output format of commands with a single result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]

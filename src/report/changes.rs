@@ -1,7 +1,7 @@
 //! What changed since an earlier refresh, with its causes in words.
 
 use crate::engine::{Change, SeedChange, SeedDiff};
-use crate::told::because;
+use crate::render::because;
 
 impl SeedDiff {
     /// The seeds that this happened to, best first.

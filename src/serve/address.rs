@@ -6,7 +6,7 @@ use url::form_urlencoded::byte_serialize;
 
 use super::guard::MAX_ADDRESS;
 use crate::html::text::{escape, put};
-use crate::told::{Line, Part};
+use crate::render::{Line, Part};
 use seedbank_formats::shown::readable;
 
 /// Room for what else an address says of a URL: a site, a refresh, a format.

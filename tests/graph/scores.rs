@@ -6,8 +6,8 @@ use seedbank::engine::{
     Bank, CoverMethod, EngineError, Method, PageLimits, PageScore, PlanOptions, RefreshRequest,
     ScoresRequest, Which, Why,
 };
+use seedbank::render::{ScoreFormat, ScoreWriter, SeedFormat, write_seeds};
 use seedbank::synth::{SynthOptions, day_text};
-use seedbank::told::{ScoreFormat, ScoreWriter, SeedFormat, write_seeds};
 use seedbank::watch::Unwatched;
 
 use super::judge::Graph;

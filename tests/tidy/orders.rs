@@ -33,7 +33,7 @@ pub(super) const ORDERS: &[Order] = &[
         lines: &[
             &["named"],
             &["engine"],
-            &["told", "html"],
+            &["render", "html"],
             &["report", "serve"],
         ],
     },

@@ -1,10 +1,10 @@
 //! Who chooses which words: how something is typed is for the command line to say, and for some files
-//! of `told`, which have those of its sentences that a browser shows too. The rest of the library names
+//! of `render`, which have those of its sentences that a browser shows too. The rest of the library names
 //! parameters, and gives what to do about an error as a variant.
 
 use super::{fail_on, files, product, root, sources};
 
-/// The files of `told` whose sentences name flags.
+/// The files of `render` whose sentences name flags.
 const TOLD: [&str; 5] = ["explain", "plans", "policy", "sentence", "web"];
 
 /// The commands, as they are typed.
@@ -50,7 +50,7 @@ fn only_the_command_line_speaks_of_flags_and_commands() {
         if is_test || path.starts_with("src/cli") {
             continue;
         }
-        let may_name = path.starts_with("src/told") && TOLD.contains(&&*name);
+        let may_name = path.starts_with("src/render") && TOLD.contains(&&*name);
         for (number, line) in product(&text) {
             let is_typed = has_flag(line) || has_command(line, &commands);
             if is_typed && may_name {
@@ -73,7 +73,7 @@ fn only_the_command_line_speaks_of_flags_and_commands() {
         .into_iter()
         .filter(|name| !told.contains(name))
         .collect();
-    fail_on("files of src/told that name no flag any more", &needless);
+    fail_on("files of src/render that name no flag any more", &needless);
 }
 
 #[test]

@@ -8,8 +8,8 @@ use seedbank::engine::{
     Bank, BatchId, ByFetches, ComparedList, Comparison, Estimate, MethodsEvaluation,
     MethodsRequest, Parameter,
 };
+use seedbank::render::flags;
 use seedbank::shown::counted;
-use seedbank::told::flags;
 
 use super::printed::{TableFormatArgs, claim_lines, state_line};
 use crate::cli::failure::CliError;

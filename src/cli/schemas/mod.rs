@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use seedbank::told::{ShownPlan, SummaryLine};
+use seedbank::render::{ShownPlan, SummaryLine};
 use seedbank::{engine, report};
 use serde_json::{Value, json};
 

@@ -6,12 +6,12 @@ use serde::Deserialize;
 use super::frame::Frame;
 use crate::engine::{BatchView, Event, RefreshView};
 use crate::html::text::{Count, Measure};
+use crate::render::{how, kind_name};
 use crate::serve::address::Address;
 use crate::serve::answer::{Answer, Fault};
 use crate::serve::desk::State;
 use crate::serve::form::Form;
 use crate::serve::query_params::whole;
-use crate::told::{how, kind_name};
 use seedbank_formats::clock::time;
 
 /// Events on one page.

@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 use super::frame::Frame;
 use crate::engine::{Change, DiffRequest, DiffSide, RefreshView, SeedChange, SeedDiff};
 use crate::html::text::Count;
+use crate::render::{SummaryLine, because};
 use crate::serve::address::Address;
 use crate::serve::answer::{Answer, Fault, JSON_LINES, json_line};
 use crate::serve::asked::which;
 use crate::serve::desk::State;
 use crate::serve::form::Form;
 use crate::serve::query_params::some_whole;
-use crate::told::{SummaryLine, because};
 
 /// Seeds of each kind on the page; JSON has all.
 const ROWS: usize = 500;

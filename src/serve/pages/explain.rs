@@ -5,13 +5,13 @@ use serde::Deserialize;
 
 use super::frame::Frame;
 use crate::engine::Explanation;
+use crate::render::{evidence_of_page, sentence_of_page};
 use crate::serve::address::{Address, linked};
 use crate::serve::answer::{Answer, Fault};
 use crate::serve::asked::which;
 use crate::serve::desk::State;
 use crate::serve::form::Form;
 use crate::serve::query_params::some_whole;
-use crate::told::{evidence_of_page, sentence_of_page};
 use seedbank_formats::shown::readable;
 
 #[derive(Deserialize)]

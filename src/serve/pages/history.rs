@@ -6,11 +6,11 @@ use serde::Deserialize;
 use super::frame::Frame;
 use crate::engine::{Appearance, PageHistory};
 use crate::html::text::{Count, put};
+use crate::render::because;
 use crate::serve::address;
 use crate::serve::answer::{Answer, Fault};
 use crate::serve::desk::State;
 use crate::serve::form::Form;
-use crate::told::because;
 use seedbank_formats::shown::readable;
 
 #[derive(Deserialize)]

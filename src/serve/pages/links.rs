@@ -6,12 +6,12 @@ use serde::Deserialize;
 use super::frame::Frame;
 use crate::engine::{LinkDirection, LinkedPages, LinkedRequest};
 use crate::html::text::Count;
+use crate::render::state_name;
 use crate::serve::address::{self, Address};
 use crate::serve::answer::{Answer, Fault};
 use crate::serve::desk::State;
 use crate::serve::form::Form;
 use crate::serve::query_params::whole;
-use crate::told::state_name;
 use seedbank_formats::shown::readable;
 
 #[derive(Deserialize)]

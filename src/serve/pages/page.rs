@@ -9,11 +9,11 @@ use crate::engine::{
     Why,
 };
 use crate::html::text::Count;
+use crate::render::{sentence, state_name};
 use crate::serve::address::{self, linked};
 use crate::serve::answer::{Answer, Fault};
 use crate::serve::desk::State;
 use crate::serve::form::Form;
-use crate::told::{sentence, state_name};
 use seedbank_formats::clock::time;
 use seedbank_formats::shown::readable;
 

@@ -6,12 +6,12 @@ use serde::Deserialize;
 use super::frame::Frame;
 use crate::engine::{PlanDetail, RefreshView, Turnover};
 use crate::html::text::{Count, Measure};
+use crate::render::ShownPlan;
 use crate::serve::address::{self, Address};
 use crate::serve::answer::{Answer, Fault};
 use crate::serve::desk::State;
 use crate::serve::form::Form;
 use crate::serve::query_params::whole;
-use crate::told::ShownPlan;
 use seedbank_formats::clock::time;
 
 /// Refreshes on one page.

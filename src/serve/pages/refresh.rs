@@ -7,13 +7,13 @@ use std::cmp::Ordering;
 use super::frame::Frame;
 use crate::engine::{ByPolicy, Evidence, RefreshView, Seed};
 use crate::html::text::{Count, Measure};
+use crate::render::SeedFormat;
 use crate::serve::address::{self, Address};
 use crate::serve::answer::{Answer, Fault};
 use crate::serve::asked::which;
 use crate::serve::desk::State;
 use crate::serve::form::Form;
 use crate::serve::query_params::{some_whole, whole};
-use crate::told::SeedFormat;
 use seedbank_formats::clock::time;
 use seedbank_formats::shown::readable;
 
@@ -263,6 +263,6 @@ impl Page<'_> {
 
     /// What the plan says of its parameters, by name.
     fn how(&self) -> String {
-        crate::told::how(&self.refresh)
+        crate::render::how(&self.refresh)
     }
 }

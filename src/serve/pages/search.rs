@@ -6,11 +6,11 @@ use serde::Deserialize;
 use super::frame::Frame;
 use crate::engine::{Found, SearchLimits};
 use crate::html::text::Count;
+use crate::render::state_name;
 use crate::serve::address::Address;
 use crate::serve::answer::{Answer, Fault};
 use crate::serve::desk::State;
 use crate::serve::form::Form;
-use crate::told::state_name;
 
 /// How many sites and pages are found; as JSON as many as the command line finds unless it is told.
 const FOUND: usize = 50;

@@ -8,12 +8,12 @@ use axum::http::{HeaderMap, Response, StatusCode, Uri};
 use serde::Deserialize;
 
 use crate::named::Named;
+use crate::render::{SeedFormat, write_seeds};
 use crate::serve::answer::{Answer, CSV, Fault, JSON, JSON_LINES, PARQUET, TEXT};
 use crate::serve::asked::which;
 use crate::serve::desk::{Desk, State};
 use crate::serve::form::{Form, accepted};
 use crate::serve::query_params::{query, some_whole};
-use crate::told::{SeedFormat, write_seeds};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

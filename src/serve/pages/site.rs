@@ -6,11 +6,11 @@ use serde::Deserialize;
 use super::frame::Frame;
 use crate::engine::{LinksOfSite, SiteFacts, SiteInPlan, SiteLimits};
 use crate::html::text::Count;
+use crate::render::of_site_in_plan;
 use crate::serve::address::{self, Address, linked};
 use crate::serve::answer::{Answer, Fault};
 use crate::serve::desk::State;
 use crate::serve::form::Form;
-use crate::told::of_site_in_plan;
 
 /// Pages that are looked at: what takes well below a second.
 const LOOKED: u64 = 20_000;

@@ -8,12 +8,12 @@ use crate::engine::{BatchView, History, RefreshView, Status, Turnover};
 use crate::html::bars::{Bar, bars};
 use crate::html::chart::Frame as ChartFrame;
 use crate::html::text::{Count, Measure};
+use crate::render::{how, kind_name};
 use crate::serve::address::{self, Address};
 use crate::serve::answer::{Answer, Fault};
 use crate::serve::asked::Nothing;
 use crate::serve::desk::State;
 use crate::serve::form::Form;
-use crate::told::{how, kind_name};
 use seedbank_formats::clock::time;
 use seedbank_formats::shown::age;
 

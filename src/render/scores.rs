@@ -56,7 +56,7 @@ impl<W: Write + Send> ScoreWriter<W> {
     /// ```
     #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
     /// use seedbank::engine::ScoresRequest;
-    /// use seedbank::told::{ScoreFormat, ScoreWriter};
+    /// use seedbank::render::{ScoreFormat, ScoreWriter};
     ///
     /// let mut out = ScoreWriter::new(Vec::new(), ScoreFormat::Csv)?;
     /// let each = |score| -> Result<(), Box<dyn std::error::Error>> { Ok(out.page(&score)?) };

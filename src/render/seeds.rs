@@ -82,7 +82,7 @@ impl SeedFormat {
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
 /// use seedbank::engine::Which;
-/// use seedbank::told::{SeedFormat, write_seeds};
+/// use seedbank::render::{SeedFormat, write_seeds};
 ///
 /// let seeds = bank.seeds(&Which::default())?;
 /// let mut list = Vec::new();
