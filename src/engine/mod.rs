@@ -12,13 +12,12 @@
 //! | `history` | what batches kept of the past; who succeeds a dead seed |
 //! | `ingest` | a batch of records worked into the bank |
 //! | `refresh` | one run of a plan, by `cores`, by `cover` of sites or over the `web` |
-//! | `ask` | seeds, cores, history, status; why a page is a seed; what changed |
+//! | `query` | seeds, cores, history, status; why a page is a seed; what changed |
 //! | `export` | the whole state as records that make another bank |
 //! | `graph_files` | the links as graphs that others read |
 //! | `evaluate` | the papers' experiments |
 //! | `scores` | degrees and centralities of every page, with what a plan knows of it |
 
-mod ask;
 mod bank;
 mod clock;
 mod error;
@@ -29,27 +28,12 @@ mod history;
 mod ingest;
 mod plan;
 mod policy;
+mod query;
 mod refresh;
 mod scores;
 mod upkeep;
 mod whole;
 
-pub use ask::{
-    AliasView, Aliases, Appearance, Asked, BatchSummary, BatchView, ByPolicy, Cause, Change,
-    CompareRequest, CoreLinks, CoreMember, CoreNumbers, CoreSeed, CoreView, CoresOfSite,
-    CounterView, CoverOfSite, CoverSeed, CrawlFound, DiffRequest, DiffSide, DiffSummary,
-    DigestsOfSite, DryRun, EarlierList, Event, Evidence, Explainer, Explanation, Found, FoundPage,
-    FoundSite, GivenOf, GivenOfSite, GroupSize, History, InPlan, LastBatch, LeftOut, LinkDirection,
-    LinkedCore, LinkedPage, LinkedPages, LinkedRequest, LinkedSite, LinksBySite, LinksOfSite,
-    ListAndEarlier, ListComparison, ListCounts, ListToday, ListWorth, ListedAs, ListedLine,
-    ListedPage, NearCore, NotTaken, PageFacts, PageHistory, PageLimits, PageToday, PageView,
-    PagesOfCore, PagesOfSite, Parts, PlaceView, PlanDetail, PlanHistory, PlanSummary, PlanView,
-    Plans, PolicySays, QuotaBy, QuotaRequest, Quotas, ReadCost, RepeatedDigest, Role, RowSums,
-    ScoredUrl, SearchLimits, Seed, SeedByPolicy, SeedChange, SeedDiff, SeedOfCore, SeedOfSite,
-    Seen, SiteExplanation, SiteFacts, SiteInPlan, SiteLimits, SiteLinks, SiteQuota, SiteSeed,
-    SiteWhy, Standing, Status, SuccessorView, TableSize, Turnover, Uncovered, Undoable, Unreached,
-    UrlList, WebOfSite, WebParts, WebSeed, WebTerms, Which, Why,
-};
 pub use bank::Bank;
 pub(crate) use bank::naming;
 pub use error::{
@@ -74,6 +58,22 @@ pub use plan::{
     Word,
 };
 pub use policy::{HeldBy, LeftOutPin, Limit, List, PinFault, Policy};
+pub use query::{
+    AliasView, Aliases, Appearance, Asked, BatchSummary, BatchView, ByPolicy, Cause, Change,
+    CompareRequest, CoreLinks, CoreMember, CoreNumbers, CoreSeed, CoreView, CoresOfSite,
+    CounterView, CoverOfSite, CoverSeed, CrawlFound, DiffRequest, DiffSide, DiffSummary,
+    DigestsOfSite, DryRun, EarlierList, Event, Evidence, Explainer, Explanation, Found, FoundPage,
+    FoundSite, GivenOf, GivenOfSite, GroupSize, History, InPlan, LastBatch, LeftOut, LinkDirection,
+    LinkedCore, LinkedPage, LinkedPages, LinkedRequest, LinkedSite, LinksBySite, LinksOfSite,
+    ListAndEarlier, ListComparison, ListCounts, ListToday, ListWorth, ListedAs, ListedLine,
+    ListedPage, NearCore, NotTaken, PageFacts, PageHistory, PageLimits, PageToday, PageView,
+    PagesOfCore, PagesOfSite, Parts, PlaceView, PlanDetail, PlanHistory, PlanSummary, PlanView,
+    Plans, PolicySays, QuotaBy, QuotaRequest, Quotas, ReadCost, RepeatedDigest, Role, RowSums,
+    ScoredUrl, SearchLimits, Seed, SeedByPolicy, SeedChange, SeedDiff, SeedOfCore, SeedOfSite,
+    Seen, SiteExplanation, SiteFacts, SiteInPlan, SiteLimits, SiteLinks, SiteQuota, SiteSeed,
+    SiteWhy, Standing, Status, SuccessorView, TableSize, Turnover, Uncovered, Undoable, Unreached,
+    UrlList, WebOfSite, WebParts, WebSeed, WebTerms, Which, Why,
+};
 pub use refresh::{
     ChangesView, Cost, DeletedPlan, PolicyView, Reason, RefreshReport, RefreshRequest, RefreshView,
     Short, Shortage, SiteChange, Stars, StepsView, TrialView, TuningView,

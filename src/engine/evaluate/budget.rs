@@ -4,7 +4,7 @@ use super::answers::{BudgetEvaluation, BudgetRow, Claim};
 use super::lists::{find, resolve};
 use super::requests::BudgetRequest;
 use super::today::{Needed, Today};
-use crate::engine::ask::views::Views;
+use crate::engine::query::views::Views;
 use crate::engine::{Bank, EngineError, ExperimentError};
 use seedbank_algorithms::evaluate::crawl::spend;
 use seedbank_algorithms::watch::Watch;

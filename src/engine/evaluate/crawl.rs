@@ -8,7 +8,7 @@ use super::lists::{find, need_seeds, resolve};
 use super::methods::{Comparison, Single, judge_one};
 use super::requests::{Beside, CrawlRequest, SeedList};
 use super::today::{Needed, Today};
-use crate::engine::ask::views::Views;
+use crate::engine::query::views::Views;
 use crate::engine::{Bank, EngineError, ExperimentError, PlanOptions};
 use seedbank_algorithms::evaluate::crawl::{crawl, reached};
 use seedbank_algorithms::evaluate::{Estimate, Search, Tally, draw};

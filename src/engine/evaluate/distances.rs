@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::answers::{Claim, CorePlace, DistanceSpread, DistancesEvaluation, GraphDistance};
 use super::requests::DistancesRequest;
 use super::today::{Needed, Today};
-use crate::engine::ask::views::Views;
+use crate::engine::query::views::Views;
 use crate::engine::{Bank, EngineError, ExperimentError};
 use seedbank_algorithms::evaluate::distances::{average, between};
 use seedbank_algorithms::page::PageId;

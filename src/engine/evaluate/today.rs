@@ -3,7 +3,7 @@
 
 use super::answers::StateView;
 use crate::engine::EngineError;
-use crate::engine::ask::views::Views;
+use crate::engine::query::views::Views;
 use crate::engine::refresh::cover::sites::{facts, uncrawled_of_rows};
 use crate::engine::whole::{EVERY, Whole, WholeNumbers};
 use seedbank_algorithms::cover::{PUniq, Weights, page_value};

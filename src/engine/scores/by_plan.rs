@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::answers::PageScore;
-use crate::engine::ask::views::Views;
+use crate::engine::query::views::Views;
 use crate::engine::{EngineError, Plan, PlanOptions};
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_store::blocks::BLOCK;

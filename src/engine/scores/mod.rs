@@ -5,8 +5,8 @@ mod by_plan;
 
 pub use answers::{PageScore, ScoresReport, ScoresRequest};
 
-use super::ask::views::Views;
 use super::plan::DEFAULT_PLAN;
+use super::query::views::Views;
 use super::whole::Whole;
 use super::{Bank, EngineError, Which};
 use by_plan::ByPlan;

@@ -33,9 +33,9 @@ pub use answers::{
 use super::answers::StateView;
 use super::requests::MethodsRequest;
 use super::today::state;
-use crate::engine::ask::views::Views;
 use crate::engine::history::past::known_since;
 use crate::engine::plan::PlanOptions;
+use crate::engine::query::views::Views;
 use crate::engine::{Bank, EngineError, ExperimentError};
 use contenders::{Chosen, Contender, worth};
 use judged::{Bench, Figures, Grid, Observed, by_fetches};

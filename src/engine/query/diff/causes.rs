@@ -7,10 +7,10 @@
 use super::answers::Cause;
 use super::side::{KeptRefresh, Side};
 use crate::engine::EngineError;
-use crate::engine::ask::views::Views;
 use crate::engine::history::past::{Past, Standing};
 use crate::engine::plan::Plan;
 use crate::engine::policy::{Caps, HeldBy};
+use crate::engine::query::views::Views;
 use seedbank_algorithms::page::{PageId, PageSet, SiteId};
 use seedbank_store::records::{BatchId, CoreRecord, PageState, SeedEvidence};
 use seedbank_store::tables::{self, BitmapKey};

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::ask::answers::SuccessorView;
 use crate::engine::plan::NAME_PATTERN;
+use crate::engine::query::answers::SuccessorView;
 use seedbank_formats::ingest::{URL_PATTERN, counts_by};
 use seedbank_store::records::{BatchId, RefreshId};
 

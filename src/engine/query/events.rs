@@ -51,7 +51,7 @@ impl History {
 mod tests {
     use super::*;
     use crate::engine::PlanOptions;
-    use crate::engine::ask::answers::BatchSummary;
+    use crate::engine::query::answers::BatchSummary;
     use seedbank_store::records::{BatchCounts, BatchKind};
 
     fn batch(batch: u32, at: u64) -> BatchView {

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 use super::answers::CrawlFound;
 use crate::engine::EngineError;
-use crate::engine::ask::views::Views;
+use crate::engine::query::views::Views;
 use seedbank_algorithms::page::{PageId, PageSet, RowId, SiteId};
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest;

@@ -6,8 +6,8 @@ use super::core_answers::{
     CoreMember, CoreNumbers, CoreSeed, NearCore, NotTaken, PlaceView, Role, RowSums, ScoredUrl,
 };
 use crate::engine::EngineError;
-use crate::engine::ask::views::bound;
 use crate::engine::plan::{CorePlan, Plan};
+use crate::engine::query::views::bound;
 use seedbank_algorithms::cores::{Growth, Rule};
 use seedbank_algorithms::page::PageId;
 use seedbank_store::blocks::place;

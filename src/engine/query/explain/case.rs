@@ -3,9 +3,9 @@
 use super::answers::{Asked, LeftOut, ReadCost};
 use super::core_answers::ScoredUrl;
 use super::places::{Place, Places};
-use crate::engine::ask::views::Views;
 use crate::engine::plan::{Method, Pages, Plan, Tuned};
 use crate::engine::policy::{Policy, Rules};
+use crate::engine::query::views::Views;
 use crate::engine::{Bank, EngineError, Which};
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Unwatched;

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::ask::answers::{is_true, yes};
+use crate::engine::query::answers::{is_true, yes};
 use seedbank_formats::ingest::URL_PATTERN;
 use seedbank_store::records::RefreshId;
 

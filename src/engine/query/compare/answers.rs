@@ -4,8 +4,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::engine::ask::answers::Which;
-use crate::engine::ask::explain::{Asked, PageToday, PolicySays, Why};
+use crate::engine::query::answers::Which;
+use crate::engine::query::explain::{Asked, PageToday, PolicySays, Why};
 use seedbank_formats::ingest::URL_PATTERN;
 use seedbank_store::records::BatchId;
 

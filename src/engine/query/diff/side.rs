@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::answers::{DiffSide, UrlList};
 use crate::engine::EngineError;
-use crate::engine::ask::nearest;
-use crate::engine::ask::views::Views;
 use crate::engine::history::past::TakesPart;
 use crate::engine::plan::Plan;
 use crate::engine::policy::Rules;
+use crate::engine::query::nearest;
+use crate::engine::query::views::Views;
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Unwatched;
 use seedbank_formats::ingest;
