@@ -14,7 +14,7 @@
 //! | `refresh` | one run of a plan, by `cores`, by `cover` of sites or over the `web` |
 //! | `query` | seeds, cores, history, status; why a page is a seed; what changed |
 //! | `export` | the whole state as records that make another bank |
-//! | `graph_files` | the links as graphs that others read |
+//! | `graph_export` | the links as graphs that others read |
 //! | `evaluate` | the papers' experiments |
 //! | `scores` | degrees and centralities of every page, with what a plan knows of it |
 
@@ -23,7 +23,7 @@ mod clock;
 mod error;
 mod evaluate;
 mod export;
-mod graph_files;
+mod graph_export;
 mod history;
 mod ingest;
 mod plan;
@@ -48,7 +48,7 @@ pub use evaluate::{
     MethodsEvaluation, MethodsRequest, RandomDepth, Recommended, SeedList, StateView, TopPage,
 };
 pub use export::ExportReport;
-pub use graph_files::{GraphFormat, GraphOf, GraphReport, GraphRequest};
+pub use graph_export::{GraphFormat, GraphOf, GraphReport, GraphRequest};
 pub use ingest::{
     AliasCounts, BarredCounts, ForgetReport, ForgetRequest, Format, IngestReport, IngestRequest,
     PushedBatch, SitesCounts, UndoReport,

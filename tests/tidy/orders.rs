@@ -49,7 +49,7 @@ pub(super) const ORDERS: &[Order] = &[
             &["ingest"],
             &["upkeep"],
             &["refresh"],
-            &["query", "export", "graph_files"],
+            &["query", "export", "graph_export"],
             &["evaluate", "scores"],
         ],
     },
