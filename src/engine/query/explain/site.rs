@@ -265,7 +265,7 @@ pub struct SiteInPlan {
 /// handed back.
 ///
 /// Cost: for each plan what is kept of the site.
-pub(in crate::engine::ask) fn site_in_plans(
+pub(in crate::engine::query) fn site_in_plans(
     views: Views,
     site: SiteId,
 ) -> Result<(Vec<SiteInPlan>, Views), EngineError> {
