@@ -141,7 +141,7 @@ fn counts(summary: &DiffSummary) -> String {
         summary.moved
     );
     // Writing to a String cannot fail.
-    if summary.settings_differ {
+    if summary.parameters_differ {
         text.push_str("; the parameters differ");
     }
     text.push('\n');

@@ -76,7 +76,7 @@ fn lists_are_read_kept_and_taken_off() {
     let changes = place
         .run(&words("diff bank 2 3 --format json"))
         .json_lines();
-    assert_eq!(changes[0]["summary"]["causes"]["settings"], 3);
+    assert_eq!(changes[0]["summary"]["causes"]["parameters"], 3);
 }
 
 #[test]

@@ -97,7 +97,7 @@ pub enum Cause {
     /// Lost: it is not crawled, and the second selects crawled pages only.
     NotCrawled,
     /// Lost: the bank does not have the URL of the list.
-    Unknown,
+    NotInBank,
     /// Gained: the page was first seen after the first.
     NewPage,
     /// Gained: at the first it was gone, an alias, or not a page.
@@ -109,7 +109,7 @@ pub enum Cause {
     /// Gained: the list does not have it.
     NotListed,
     /// Gained or lost: method or parameters differ, and none of the above holds.
-    Settings,
+    Parameters,
     /// Gained or lost: a policy has it on the one list, or keeps it off the other.
     Policy,
     /// Lost, cores: it has no inter-site link to a page that takes part in the second.
@@ -117,31 +117,31 @@ pub enum Cause {
     /// Gained, cores: it had no inter-site link to a page that took part in the first.
     BecameHub,
     /// Lost, cores: it is a hub of a core of the second whose seed is another hub.
-    AnotherHub,
+    ReplacedByHub,
     /// Gained, cores: it was a hub of a core of the first whose seed was another hub.
-    TookOver,
+    ReplacesHub,
     /// Lost, cores: it left the graph as an authority of a core of the second.
-    AsAuthority,
+    BecameAuthority,
     /// Gained, cores: it left the graph as an authority of a core of the first.
     WasAuthority,
     /// Lost, cores: the second has all its seeds from cores with a larger sigma than its core had,
     /// or with one no smaller where its core is still whole.
-    Displaced,
+    Outranked,
     /// Gained, cores: the first had all its seeds from cores with a larger sigma than its core has,
     /// or with one no smaller where its core was already whole.
-    MovedUp,
+    Outranks,
     /// Lost, cores: links of its core are missing at the second.
     LinksLost,
     /// Gained, cores: links of its core were missing at the first.
     LinksGained,
     /// Lost, cores: all links of its core are still there, but other cores took pages of it.
-    TakenApart,
+    PagesTaken,
     /// Gained, cores: all links of its core were already there, but other cores had pages of it.
-    SetFree,
+    PagesReleased,
     /// Lost, cores: its core is still whole, but the region around it lost links or pages.
     RegionWeakened,
     /// Gained, cores: its core was already whole, and the region around it gained links or pages.
-    RegionGrown,
+    RegionStrengthened,
     /// Lost, cores: no core of the second has it. Given where the first is a list, which has no
     /// cores.
     NoCore,
@@ -208,7 +208,7 @@ pub struct DiffSummary {
     /// How many of the kept seeds have another rank.
     pub moved: u32,
     /// Whether method or parameters differ.
-    pub settings_differ: bool,
+    pub parameters_differ: bool,
     /// How often each cause is given.
     #[schemars(schema_with = "counts_by::<Cause>")]
     pub causes: BTreeMap<Cause, u32>,

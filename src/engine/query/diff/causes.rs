@@ -21,7 +21,7 @@ pub(in crate::engine) struct Pair<'a> {
     pub(super) from: &'a Side,
     pub(super) to: &'a Side,
     pub(super) past: Past<'a>,
-    pub(super) settings_differ: bool,
+    pub(super) parameters_differ: bool,
     /// The batches after `low`, up to and including `high`, lie between the two states.
     pub(super) low: BatchId,
     pub(super) high: BatchId,
@@ -73,7 +73,7 @@ impl<'a> Pair<'a> {
                 changed.push((batch, pages));
             }
         }
-        let settings_differ = match (&from.run, &to.run) {
+        let parameters_differ = match (&from.run, &to.run) {
             (Some(from), Some(to)) => (from.plan, from.rules.policy) != (to.plan, to.rules.policy),
             _ => false,
         };
@@ -82,7 +82,7 @@ impl<'a> Pair<'a> {
             from,
             to,
             past: Past::open(&views.reader, low)?,
-            settings_differ,
+            parameters_differ,
             low,
             high,
             changed,
@@ -110,12 +110,12 @@ impl<'a> Pair<'a> {
             Cause::Spam => Cause::SpamCleared,
             Cause::NotCrawled => Cause::BecameCrawled,
             Cause::NoLinks => Cause::BecameHub,
-            Cause::AnotherHub => Cause::TookOver,
-            Cause::AsAuthority => Cause::WasAuthority,
-            Cause::Displaced => Cause::MovedUp,
+            Cause::ReplacedByHub => Cause::ReplacesHub,
+            Cause::BecameAuthority => Cause::WasAuthority,
+            Cause::Outranked => Cause::Outranks,
             Cause::LinksLost => Cause::LinksGained,
-            Cause::TakenApart => Cause::SetFree,
-            Cause::RegionWeakened => Cause::RegionGrown,
+            Cause::PagesTaken => Cause::PagesReleased,
+            Cause::RegionWeakened => Cause::RegionStrengthened,
             Cause::Covered => Cause::Uncovered,
             Cause::FewerSeats => Cause::MoreSeats,
             Cause::NoValue => Cause::GainedValue,
@@ -130,7 +130,7 @@ impl<'a> Pair<'a> {
     /// shows.
     fn dated(&self, because: Because) -> Because {
         match self.changed.as_slice() {
-            [(only, _)] if !self.settings_differ => Because {
+            [(only, _)] if !self.parameters_differ => Because {
                 batch: because.batch.or(Some(*only)),
                 ..because
             },
@@ -171,14 +171,14 @@ impl<'a> Pair<'a> {
                 return Ok(Because::new(cause, batch));
             }
         }
-        if self.settings_differ {
+        if self.parameters_differ {
             // If the page is in a core, name that core.
             let core = run.in_cores.get(&page).map(|(rank, _)| *rank);
             let by = core.map(|rank| self.core(run, rank)).transpose()?;
             return Ok(Because {
                 core,
                 by: by.and_then(|core| seed_of(&core)),
-                ..Because::new(Cause::Settings, None)
+                ..Because::new(Cause::Parameters, None)
             });
         }
         if self.is_policy(page, there, run)? {

@@ -51,9 +51,9 @@ impl Pair<'_> {
         if let Some(&(rank, as_hub)) = run.in_cores.get(&page) {
             let core = self.core(run, rank)?;
             let cause = if as_hub {
-                Cause::AnotherHub
+                Cause::ReplacedByHub
             } else {
-                Cause::AsAuthority
+                Cause::BecameAuthority
             };
             return Ok(Because {
                 core: Some(rank),
@@ -83,7 +83,7 @@ impl Pair<'_> {
             .full_down_to
             .is_some_and(|last| core.sigma < last * (1.0 - TIED))
         {
-            return Ok(Because::new(Cause::Displaced, self.newcomers(there, run)));
+            return Ok(Because::new(Cause::Outranked, self.newcomers(there, run)));
         }
         let links = self.links(&core, there, run)?;
         if links.lost > 0 {
@@ -101,7 +101,7 @@ impl Pair<'_> {
                 .full_down_to
                 .is_some_and(|last| core.sigma <= last * (1.0 + TIED)) =>
             {
-                Ok(Because::new(Cause::Displaced, self.newcomers(there, run)))
+                Ok(Because::new(Cause::Outranked, self.newcomers(there, run)))
             }
             None => Ok(Because::new(Cause::RegionWeakened, batch)),
             Some(rank) => {
@@ -110,7 +110,7 @@ impl Pair<'_> {
                     core: Some(rank),
                     by: seed_of(&taker),
                     ..Because::new(
-                        Cause::TakenApart,
+                        Cause::PagesTaken,
                         batch.max(self.touched(&pages_of(&taker))),
                     )
                 })

@@ -87,7 +87,7 @@ impl Bank {
             ..bare(
                 Change::Lost,
                 url.clone(),
-                Some(&Because::new(Cause::Unknown, None)),
+                Some(&Because::new(Cause::NotInBank, None)),
             )
         }));
         lost.sort_by_key(|seed| seed.rank_before);
@@ -98,7 +98,7 @@ impl Bank {
             lost: count(lost.len()),
             kept: count(moved.len() + kept.len()),
             moved: count(moved.len()),
-            settings_differ: pair.settings_differ,
+            parameters_differ: pair.parameters_differ,
             causes: BTreeMap::new(),
             successors: count(lost.iter().filter(|seed| seed.successor.is_some()).count()),
         };
