@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use seedbank::engine::{
-    Bank, CompareRequest, CrawlFound, ListComparison, ListWorth, ListedAs, ListedLine, Standing,
+    Bank, CompareRequest, CrawlComparison, CrawlResult, LineState, ListComparison, ListRelation,
+    ListedLine,
 };
 use seedbank::shown::{counted, plain, readable};
 
@@ -21,7 +22,7 @@ Examples:
   seedbank compare bank today.txt                      the crawler's current list against plan `default`
   seedbank compare bank today.txt --plan weekly --fetches 1000,20000
   seedbank seeds bank --plan old | seedbank compare bank - --plan new
-  seedbank compare bank today.txt --format json | jq -r '.lines[] | select(.is == \"gone\") | .url'
+  seedbank compare bank today.txt --format json | jq -r '.lines[] | select(.state == \"gone\") | .url'
 
 For every line of the list, the output says what the page is today and how it relates to the plan's
 seeds; `seedbank explain` says why. The crawls are the same as in `seedbank evaluate BANK budget`.";
@@ -63,7 +64,7 @@ pub(super) fn run(args: CompareArgs, session: &Session) -> Result<Outcome, CliEr
         Format::Text => {
             let mut out = Output::new();
             out.text(&readable(&counts(&found)))?;
-            out.line(&worth(&found.worth))?;
+            out.line(&crawl_table(&found.crawls))?;
             for listed in &found.lines {
                 out.line(&readable(&line(listed)))?;
             }
@@ -75,14 +76,14 @@ pub(super) fn run(args: CompareArgs, session: &Session) -> Result<Outcome, CliEr
 
 /// Formats the counts of the list as text.
 fn counts(found: &ListComparison) -> String {
-    let (asked, counts) = (&found.asked, &found.counts);
+    let (asked, counts) = (&found.run, &found.counts);
     let mut text = format!(
         "{} against refresh {} of plan {} ({}), state after batch {}: {}\n",
         plain(&found.list),
         asked.refresh,
         asked.plan,
         asked.method,
-        asked.state_after,
+        asked.state_batch,
         counted(asked.seeds, "seed"),
     );
     // Zero counts are left out.
@@ -101,7 +102,10 @@ fn counts(found: &ListComparison) -> String {
         counted(counts.pages, "page")
     );
     // Lines that name no further page explain why there are fewer pages than lines.
-    for (count, what) in [(counts.repeated, "repeated"), (counts.no_url, "invalid")] {
+    for (count, what) in [
+        (counts.duplicates, "repeated"),
+        (counts.invalid_urls, "invalid"),
+    ] {
         if count > 0 {
             let _ = write!(text, ", {count} {what}");
         }
@@ -121,23 +125,27 @@ fn counts(found: &ListComparison) -> String {
         (counts.unlinked, "no longer linked to"),
         (counts.not_in_bank, "not in the bank"),
     ]);
-    let _ = writeln!(text, "\ntoday, after batch {}: {today}", found.today);
-    let standing = several(&[
+    let _ = writeln!(
+        text,
+        "\ntoday, after batch {}: {today}",
+        found.current_batch
+    );
+    let relation = several(&[
         (counts.seeds, "on the plan's list"),
         (counts.covered, "covered by it"),
-        (counts.near, "near a core"),
+        (counts.near_core, "near a core"),
         (counts.not_covered, "not covered"),
     ]);
-    if !standing.is_empty() {
-        let _ = writeln!(text, "of the pages in the bank: {standing}");
+    if !relation.is_empty() {
+        let _ = writeln!(text, "of the pages in the bank: {relation}");
     }
     text.push('\n');
     text
 }
 
 /// Formats what the crawls find as a table.
-fn worth(worth: &[ListWorth]) -> String {
-    let row = |fetches: u64, from: &str, found: &CrawlFound| {
+fn crawl_table(crawls: &[CrawlComparison]) -> String {
+    let row = |fetches: u64, from: &str, found: &CrawlResult| {
         vec![
             from.to_owned(),
             found.starts.to_string(),
@@ -152,7 +160,7 @@ fn worth(worth: &[ListWorth]) -> String {
         ]
     };
     let mut rows = Vec::new();
-    for of in worth {
+    for of in crawls {
         rows.push(row(of.fetches, "the list", &of.list));
         rows.push(row(of.fetches, "as many seeds", &of.first_seeds));
         if let Some(all) = &of.all_seeds {
@@ -176,49 +184,49 @@ fn worth(worth: &[ListWorth]) -> String {
 fn line(listed: &ListedLine) -> String {
     let url = plain(listed.url.as_deref().unwrap_or(&listed.text));
     let mut text = format!("{} {url}  ", listed.line);
-    match (listed.is, listed.same_as, &listed.problem) {
+    match (listed.state, listed.first_line, &listed.error) {
         (_, Some(first), _) => {
             // Writing to a String cannot fail.
             let _ = write!(text, "repeats line {first}");
         }
-        (_, _, Some(problem)) => {
-            let _ = write!(text, "not a page URL: {problem}");
+        (_, _, Some(error)) => {
+            let _ = write!(text, "not a page URL: {error}");
         }
-        (is, _, _) => text.push_str(state(is)),
+        (state, _, _) => text.push_str(state_name(state)),
     }
     let Some(page) = &listed.page else {
         return text;
     };
     if let Some(to) = page
-        .today
+        .current
         .alias
         .as_ref()
-        .and_then(|alias| alias.leads_to.as_ref())
+        .and_then(|alias| alias.resolves_to.as_ref())
     {
         let _ = write!(text, " of {to}");
     }
     text.push_str("; ");
-    let _ = match &page.standing {
-        Standing::Seed { rank } => write!(text, "seed {rank}"),
-        Standing::InCore { core, seed } => write!(text, "in core {core}, of {seed}"),
-        Standing::Covered { by, rank, hop } => {
+    let _ = match &page.relation {
+        ListRelation::Seed { rank } => write!(text, "seed {rank}"),
+        ListRelation::InCore { core, seed } => write!(text, "in core {core}, of {seed}"),
+        ListRelation::Covered { by, rank, hop } => {
             let links = counted(*hop, "link");
             write!(text, "covered by seed {rank} in {links}: {by}")
         }
-        Standing::NearCore { core, seed } => write!(text, "near core {core}, of {seed}"),
+        ListRelation::NearCore { core, seed } => write!(text, "near core {core}, of {seed}"),
         _ => write!(text, "not covered"),
     };
     text
 }
 
-const fn state(is: ListedAs) -> &'static str {
-    match is {
-        ListedAs::Alive => "alive",
-        ListedAs::Spam => "spam",
-        ListedAs::Gone => "gone",
-        ListedAs::Alias => "an alias",
-        ListedAs::Unlinked => "no longer linked to",
-        ListedAs::NotInBank => "not in the bank",
+const fn state_name(state: LineState) -> &'static str {
+    match state {
+        LineState::Alive => "alive",
+        LineState::Spam => "spam",
+        LineState::Gone => "gone",
+        LineState::Alias => "an alias",
+        LineState::Unlinked => "no longer linked to",
+        LineState::NotInBank => "not in the bank",
         _ => "",
     }
 }

@@ -153,8 +153,8 @@ fn drawn(core: &CoreView, links: &CoreLinks) -> String {
         counted(links.hubs, "hub"),
         counted(links.authorities, "authority"),
         counted(links.edges, "link"),
-        links.today,
-        links.lost,
+        links.current_edges,
+        links.lost_edges,
     );
     // Large cores are truncated, so that rows fit on a terminal.
     let columns = core.authorities.len().min(DRAWN);

@@ -187,7 +187,7 @@ fn line(seed: &SeedChange) -> String {
     if let Some(cause) = seed.cause {
         let _ = write!(text, "  {}", name(cause));
     }
-    if let (Some(links), Some(of)) = (seed.links, seed.links_of) {
+    if let (Some(links), Some(of)) = (seed.changed_links, seed.core_links) {
         let _ = write!(text, " ({links} of {})", counted(of, "link"));
     }
     if let Some(core) = seed.core {

@@ -122,8 +122,8 @@ fn print_notes(of: &ExportReport, out: Option<&Path>, sites_out: Option<&Path>, 
         of.gone,
         counted(of.aliases, "alias"),
         counted(of.links, "link"),
-        counted(of.only_linked, "page"),
-        are(&of.only_linked)
+        counted(of.without_record, "page"),
+        are(&of.without_record)
     ));
     if of.digests > 0 {
         session.note(format_args!(
@@ -142,11 +142,11 @@ fn print_notes(of: &ExportReport, out: Option<&Path>, sites_out: Option<&Path>, 
     session.note(
         "not exported: names and times of batches, history, plans, refreshes, fetch times, original digests",
     );
-    if of.beside_gone > 0 {
+    if of.dropped_attributes > 0 {
         session.note(format_args!(
             "also not exported: attributes (clicks, marks, digests) of {} that {} gone, or known again after being gone",
-            counted(of.beside_gone, "page"),
-            are(&of.beside_gone)
+            counted(of.dropped_attributes, "page"),
+            are(&of.dropped_attributes)
         ));
     }
     // From here on, warn of what makes the exported copy differ from the bank.

@@ -93,7 +93,7 @@ fn text(report: &ForgetReport) -> String {
         (report.aliases, "alias of a page, now gone"),
         (report.list_lines, "line of the lists of plans"),
         (report.reject_lines, "line of the lists of bad records"),
-        (report.barred, "name blocked in later batches"),
+        (report.blocked, "name blocked in later batches"),
     ] {
         if count > 0 {
             // Writing to a String cannot fail.

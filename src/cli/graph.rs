@@ -170,18 +170,18 @@ fn print_notes(of: &GraphReport, request: GraphRequest, args: &GraphArgs, sessio
         args.out.display(),
         request.files().join(", ")
     ));
-    if of.to_gone > 0 {
+    if of.links_to_gone > 0 {
         session.note(format_args!(
             "{} to gone pages {} omitted",
-            counted(of.to_gone, "link"),
-            are(&of.to_gone)
+            counted(of.links_to_gone, "link"),
+            are(&of.links_to_gone)
         ));
     }
-    if of.unnamed > 0 && request.format == GraphFormat::CcGraph {
+    if of.invalid_hosts > 0 && request.format == GraphFormat::CcGraph {
         session.warn(format_args!(
             "{} {} a name that `ingest` does not accept as a host (an IPv6 address, an empty label)",
-            counted(of.unnamed, "site"),
-            if of.unnamed == 1 { "has" } else { "have" }
+            counted(of.invalid_hosts, "site"),
+            if of.invalid_hosts == 1 { "has" } else { "have" }
         ));
     }
     // Formats that `ingest` reads do not record which nodes are crawled.

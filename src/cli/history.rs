@@ -102,7 +102,7 @@ fn batch_line(batch: &BatchView) -> String {
         plain(&record.name),
         counted(counts.records, "record"),
         counts.rejected,
-        counted(counts.born, "page"),
+        counted(counts.new_pages, "page"),
         counts.became_crawled,
         counts.became_gone,
         counts.changed,

@@ -370,7 +370,7 @@ fn text(report: &IngestReport) -> String {
         let _ = writeln!(
             text,
             "pages: {} new, {} became crawled, {} became gone, {} changed\nlinks: {} added, {} removed",
-            counts.born,
+            counts.new_pages,
             counts.became_crawled,
             counts.became_gone,
             counts.changed,
@@ -379,14 +379,14 @@ fn text(report: &IngestReport) -> String {
         );
     }
     text += &sites_and_aliases(report);
-    if counts.overruled > 0 {
+    if counts.superseded > 0 {
         let _ = writeln!(
             text,
             "duplicates: {} of pages that have another record in the batch",
-            counted(counts.overruled, "record")
+            counted(counts.superseded, "record")
         );
     }
-    let barred = &report.barred;
+    let barred = &report.blocked;
     if barred.records + barred.links > 0 {
         let _ = writeln!(
             text,

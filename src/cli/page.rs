@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use seedbank::engine::{
-    AliasBy, AliasView, Bank, GivenOf, LinkDirection, LinkedPages, LinkedRequest, LinksBySite,
-    PageFacts, PageLimits, Seen,
+    AliasBy, AliasView, AttributeSource, Bank, LinkDirection, LinkedPages, LinkedRequest,
+    LinksBySite, PageFacts, PageLimits, SeenInBatch,
 };
 use seedbank::render::{Lines, sentence, state_name};
 use seedbank::shown::{counted, readable};
@@ -81,7 +81,7 @@ pub(super) fn run(args: &PageArgs) -> Result<Outcome, CliError> {
         let request = LinkedRequest {
             direction: way.into(),
             site: args.site.clone(),
-            from: args.from.unwrap_or(0),
+            offset: args.from.unwrap_or(0),
             limit: limit.unwrap_or(100),
         };
         let answer = bank.linked(&args.url, &request)?;
@@ -125,9 +125,9 @@ fn linked(answer: &LinkedPages) -> String {
         counted(answer.pages, "page")
     ));
     if answer.linked.is_empty() {
-        lines.add(format_args!("  none after {}", answer.from));
+        lines.add(format_args!("  none after {}", answer.offset));
     }
-    for (number, page) in (answer.from + 1..).zip(&answer.linked) {
+    for (number, page) in (answer.offset + 1..).zip(&answer.linked) {
         let mut about = state_and_spam(page.state, page.spam);
         if !page.seed_of.is_empty() {
             about.push_str("; seed of ");
@@ -135,7 +135,7 @@ fn linked(answer: &LinkedPages) -> String {
         }
         lines.add(format_args!("  {number} {}  {about}", page.url));
     }
-    let last = answer.from.saturating_add(answer.linked.len() as u64);
+    let last = answer.offset.saturating_add(answer.linked.len() as u64);
     let more = answer.pages.saturating_sub(last);
     if more > 0 && !answer.linked.is_empty() {
         lines.add(format_args!("  and {more} more (--from {last})"));
@@ -149,9 +149,9 @@ fn text(facts: &PageFacts) -> String {
     lines.add(format_args!(
         "{}{}; first seen in {}{}",
         state_name(facts.state),
-        match (facts.spam, facts.spam_given_of) {
+        match (facts.spam, facts.spam_source) {
             (false, _) => "",
-            (true, Some(GivenOf::Site)) => ", spam because its site is",
+            (true, Some(AttributeSource::Site)) => ", spam because its site is",
             (true, _) => ", spam",
         },
         seen(facts.first_seen),
@@ -198,17 +198,12 @@ fn text(facts: &PageFacts) -> String {
     }
     for plan in &facts.plans {
         let why = (plan.policy.as_ref(), &plan.why);
-        lines.add(sentence(
-            &plan.asked,
-            why,
-            &facts.site,
-            facts.alias.as_ref(),
-        ));
+        lines.add(sentence(&plan.run, why, &facts.site, facts.alias.as_ref()));
     }
     lines.to_string()
 }
 
-fn seen(seen: Seen) -> String {
+fn seen(seen: SeenInBatch) -> String {
     format!("batch {} ({})", seen.batch, time(seen.at))
 }
 
@@ -217,8 +212,8 @@ fn quality(facts: &PageFacts) -> String {
     let Some(quality) = facts.quality else {
         return String::new();
     };
-    let of_site = match facts.quality_given_of {
-        Some(GivenOf::Site) => " (its site's)",
+    let of_site = match facts.quality_source {
+        Some(AttributeSource::Site) => " (its site's)",
         _ => "",
     };
     format!(", quality {quality}{of_site}")
@@ -231,7 +226,7 @@ fn alias(alias: &AliasView, links: u64) -> String {
     };
     let mut text = format!("{by} {}", alias.to);
     // Writing to a String cannot fail.
-    let _ = match &alias.leads_to {
+    let _ = match &alias.resolves_to {
         Some(end) if *end == alias.to => Ok(()),
         Some(end) => write!(text, ", which leads to {end}"),
         None => write!(text, ", which leads nowhere"),

@@ -79,8 +79,8 @@ fn line(appearance: &Appearance, until: Option<&Appearance>) -> String {
         "  refresh {}{} (after batch {}{}): {}\n",
         appearance.refresh,
         to(|until| until.refresh),
-        appearance.state_after,
-        to(|until| until.state_after),
+        appearance.state_batch,
+        to(|until| until.state_batch),
         parts.join("; ")
     )
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::builder::BoolishValueParser;
 use clap::{Args, Subcommand};
 use seedbank::engine::{Bank, DeletedPlan, PlanSummary};
-use seedbank::render::{ShownPlan, flags};
+use seedbank::render::{PlanWithCommand, flags};
 use seedbank::shown::{counted, plain};
 
 use super::failure::CliError;
@@ -116,7 +116,7 @@ fn list(bank: &Bank, format: Format, session: &Session) -> Result<Outcome, CliEr
 
 fn show(bank: &Bank, plan: &str, format: Format) -> Result<Outcome, CliError> {
     let detail = bank.plan(plan)?;
-    let shown = ShownPlan::of(&detail, &bank.path().to_string_lossy());
+    let shown = PlanWithCommand::of(&detail, &bank.path().to_string_lossy());
     match format {
         Format::Json => print_json(&shown)?,
         Format::Text => print(&text(&shown))?,
@@ -194,7 +194,7 @@ fn last(plan: &PlanSummary) -> String {
     )
 }
 
-fn text(shown: &ShownPlan<'_>) -> String {
+fn text(shown: &PlanWithCommand<'_>) -> String {
     let plan = &shown.detail.summary;
     let mut text = format!(
         "plan {}\n  last {}: {}\n  {} kept: {}\n",
@@ -202,7 +202,7 @@ fn text(shown: &ShownPlan<'_>) -> String {
         last(plan),
         counted(plan.last.seeds, "seed"),
         counted(plan.refreshes, "refresh"),
-        numbers(&shown.detail.kept)
+        numbers(&shown.detail.stored_refreshes)
     );
     if let Some(tuned) = &plan.parameters.tuned {
         let price = plan.parameters.fetch_cost.unwrap_or_default();

@@ -144,18 +144,18 @@ fn limits(
 
 /// Explains why fewer pages are distributed than requested; `None` if all are.
 fn shortage(quotas: &Quotas) -> Option<String> {
-    let missing = quotas.asked - quotas.placed;
+    let missing = quotas.requested - quotas.allocated;
     if missing == 0 {
         return None;
     }
-    let given = match quotas.beyond_given {
+    let given = match quotas.beyond_limits {
         0 => String::new(),
         beyond => format!(", and given quotas exclude {beyond} of them"),
     };
     Some(format!(
         "{} of {} {} not distributed: the bank knows {}{given}",
         missing,
-        counted(quotas.asked, "page"),
+        counted(quotas.requested, "page"),
         are(&missing),
         counted(quotas.known, "page"),
     ))
@@ -173,8 +173,8 @@ fn text(quotas: &Quotas) -> String {
     let _ = writeln!(
         text,
         "{} of {} on {}, by {by}, as of batch {}\n",
-        counted(quotas.placed, "page"),
-        quotas.asked,
+        counted(quotas.allocated, "page"),
+        quotas.requested,
         counted(quotas.sites.len(), "site"),
         quotas.batch
     );
@@ -202,13 +202,13 @@ const fn columns(share: &str) -> [&str; 7] {
         "crawled",
         "uncrawled",
         share,
-        "given",
+        "limit",
     ]
 }
 
 /// Formats a site under these columns; `none` is the text for a missing quota.
 fn cells(site: &SiteQuota, share: String, none: &str) -> Vec<String> {
-    let given = site.given.map(|most| most.to_string());
+    let given = site.limit.map(|most| most.to_string());
     vec![
         site.site.clone(),
         site.quota.to_string(),

@@ -126,7 +126,7 @@ pub(super) fn run(args: RefreshArgs, session: &Session) -> Result<Outcome, CliEr
             report.view.plan
         ));
     }
-    if let Some(doubt) = &report.view.doubt {
+    if let Some(doubt) = &report.view.uncertified_reason {
         session.warn(format_args!("the result is not certified: {doubt}"));
     }
     match args.format.format {
@@ -153,7 +153,7 @@ fn show(tried: &DryRun, format: Format, session: &Session) -> Result<Outcome, Cl
             view.plan
         ));
     }
-    if let Some(doubt) = &view.doubt {
+    if let Some(doubt) = &view.uncertified_reason {
         session.warn(format_args!("the result is not certified: {doubt}"));
     }
     match format {
@@ -275,17 +275,17 @@ fn text(report: &RefreshReport, stored: bool) -> String {
     );
     if let Some(steps) = &report.steps {
         let StepsView {
-            carried,
+            bound_inherited,
             proven,
-            mended,
-            bounded,
+            repaired,
+            bound_recomputed,
             computed,
             ..
         } = steps;
         let _ = writeln!(
             text,
-            "steps: {carried} kept by an earlier bound, {proven} by their own, {mended} by their own mended, \
-             {bounded} by one computed anew; {computed} computed"
+            "steps: {bound_inherited} kept by an earlier bound, {proven} by their own, {repaired} by their own mended, \
+             {bound_recomputed} by one computed anew; {computed} computed"
         );
     } else if !report.view.cold && report.components > 0 {
         let _ = writeln!(
@@ -296,7 +296,7 @@ fn text(report: &RefreshReport, stored: bool) -> String {
             counted(report.pages_loaded, "page")
         );
     }
-    if let Some(short) = report.short {
+    if let Some(short) = report.shortage {
         render::shortage(&mut text, short, report.view.seeds);
     }
     if let Some(policy) = &report.view.policy {

@@ -107,7 +107,7 @@ fn print_notes(of: &ScoresReport, session: &Session) {
             )
         }
     ));
-    match (&of.plan, of.refresh, of.state_after) {
+    match (&of.plan, of.refresh, of.state_batch) {
         (Some(plan), Some(refresh), Some(batch)) => session.note(format_args!(
             "seeds, cores and covers are from refresh {refresh} of plan {plan}, state after batch {batch}"
         )),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use seedbank::engine::{Bank, Found, FoundPage, SearchLimits};
+use seedbank::engine::{Bank, FoundPage, SearchLimits, SearchResult};
 use seedbank::render::Lines;
 use seedbank::shown::{counted, plain, readable};
 
@@ -36,7 +36,7 @@ pub(super) struct SearchArgs {
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = whole::<u32>(1..=10_000))]
     limit: u32,
     /// Maximum number of site names and URLs to examine; at most half of them are site names
-    #[arg(long, value_name = "N", default_value_t = SearchLimits::default().looked,
+    #[arg(long, value_name = "N", default_value_t = SearchLimits::default().examined,
         value_parser = whole::<u64>(1..=u64::MAX))]
     look: u64,
     #[command(flatten)]
@@ -47,7 +47,7 @@ pub(super) fn run(args: &SearchArgs, session: &Session) -> Result<Outcome, CliEr
     let limits = SearchLimits {
         sites: args.limit as usize,
         pages: args.limit as usize,
-        looked: args.look,
+        examined: args.look,
     };
     let watch = session.watch()?;
     let found = Bank::at(&args.bank).search(&args.text, limits, &watch);
@@ -64,13 +64,13 @@ pub(super) fn run(args: &SearchArgs, session: &Session) -> Result<Outcome, CliEr
     })
 }
 
-fn is_empty(found: &Found) -> bool {
+fn is_empty(found: &SearchResult) -> bool {
     found.page.is_none() && found.sites.is_empty() && found.pages.is_empty()
 }
 
 /// Formats the result as text.
-fn text(found: &Found, limits: SearchLimits) -> String {
-    let mut lines = Lines::under(plain(&found.asked).as_ref());
+fn text(found: &SearchResult, limits: SearchLimits) -> String {
+    let mut lines = Lines::under(plain(&found.query).as_ref());
     let page =
         |page: &FoundPage| format!("{}  {}", page.url, state_and_spam(page.state, page.spam));
     if let Some(named) = &found.page {
@@ -107,14 +107,14 @@ fn text(found: &Found, limits: SearchLimits) -> String {
         (true, true) => lines.add("no site name and no URL contains the text"),
         (false, true) => lines.add(format_args!(
             "none of the {} examined contains the text (--look examines more)",
-            counted(found.looked, "name")
+            counted(found.examined, "name")
         )),
         (false, false) => {
             let is_full = found.sites.len() >= limits.sites || found.pages.len() >= limits.pages;
             lines.add(format_args!(
                 "there may be more: {} {} examined ({} raises the limit)",
-                counted(found.looked, "name"),
-                if found.looked == 1 { "was" } else { "were" },
+                counted(found.examined, "name"),
+                if found.examined == 1 { "was" } else { "were" },
                 if is_full { "--limit" } else { "--look" }
             ));
         }

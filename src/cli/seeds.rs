@@ -109,7 +109,7 @@ pub(super) fn run(args: SeedsArgs, session: &Session) -> Result<Outcome, CliErro
         ));
     }
     // Without a file, compare with the previous refresh of the plan.
-    let list = bank.seeds_and_earlier(&args.which.clone().into())?;
+    let list = bank.seeds_with_previous(&args.which.clone().into())?;
     match &list.earlier {
         Some(earlier) if list.is_same(args.limit.map(|limit| limit as usize)) => {
             session.note(format_args!(

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use seedbank::engine::{Bank, GivenOfSite, LinksOfSite, SiteFacts, SiteLimits};
+use seedbank::engine::{Bank, SiteAttributes, SiteFacts, SiteLimits, SiteLinkCounts};
 use seedbank::render::{Lines, of_site_in_plan};
 use seedbank::shown::{counted, readable};
 
@@ -79,7 +79,7 @@ fn text(facts: &SiteFacts) -> String {
         lines.add(format_args!(
             "only its first {} were examined (--look): the aliases, unlinked pages, links with other \
              sites and repeated content below refer to these pages",
-            counted(facts.looked, "page")
+            counted(facts.examined, "page")
         ));
     }
     lines.add(format_args!(
@@ -88,8 +88,8 @@ fn text(facts: &SiteFacts) -> String {
     ));
     lines.add(format_args!(
         "{} within the site, {} to other sites",
-        counted(facts.links_inside, "link"),
-        facts.links_out
+        counted(facts.intra_links, "link"),
+        facts.inter_links
     ));
     links(&mut lines, "links to", &facts.links_to);
     links(&mut lines, "linked from", &facts.linked_from);
@@ -103,7 +103,7 @@ fn text(facts: &SiteFacts) -> String {
     lines.to_string()
 }
 
-fn given(given: GivenOfSite) -> Option<String> {
+fn given(given: SiteAttributes) -> Option<String> {
     let quality = given.quality.map(|quality| format!("quality {quality}"));
     let spam = given.spam.map(|spam| if spam { "spam" } else { "no spam" });
     let quota = given.quota.map(|quota| format!("quota {quota}"));
@@ -112,7 +112,7 @@ fn given(given: GivenOfSite) -> Option<String> {
     (!given.is_empty()).then(|| given.join(", "))
 }
 
-fn links(lines: &mut Lines, what: &str, of: &LinksOfSite) {
+fn links(lines: &mut Lines, what: &str, of: &SiteLinkCounts) {
     if of.sites == 0 {
         lines.add(format_args!("{what} no other site"));
         return;

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use seedbank::engine::{Bank, Holds, LastBatch, ListToday, PlanView, Status, TableSize};
+use seedbank::engine::{Bank, Holds, LastBatch, PlanView, SeedStates, Status, TableSize};
 use seedbank::ingest::{SiteMode, UrlRules};
 use seedbank::shown::{counted, plain};
 
@@ -140,7 +140,7 @@ fn batch_lines(batch: &LastBatch) -> String {
 }
 
 fn plan_line(plan: &PlanView) -> String {
-    let ListToday {
+    let SeedStates {
         listed,
         alive,
         gone,
@@ -189,7 +189,7 @@ fn sizes(status: &Status, total: u64) -> String {
         .map(|table| {
             vec![
                 table.table.clone(),
-                table.holds.name().to_owned(),
+                table.group.name().to_owned(),
                 format!("about {}", table.entries),
                 human_bytes(table.bytes),
                 share(table.bytes),
@@ -198,7 +198,7 @@ fn sizes(status: &Status, total: u64) -> String {
         .collect();
     let mut text = aligned(&["table", "of", "keys", "on disk", "share"], &rows);
     for group in &status.groups {
-        let note = match (group.holds, status.link_bits) {
+        let note = match (group.group, status.bits_per_link) {
             (Holds::Links, Some(bits)) => format!("; {bits:.2} bits per link, both directions"),
             (Holds::History | Holds::Refreshes, _) => {
                 "; `refresh --keep N` deletes what only older refreshes need".to_owned()
@@ -209,7 +209,7 @@ fn sizes(status: &Status, total: u64) -> String {
         let _ = writeln!(
             text,
             "{}: {}, {}{note}",
-            group.holds.name(),
+            group.group.name(),
             human_bytes(group.bytes),
             share(group.bytes)
         );
@@ -226,7 +226,7 @@ fn sizes(status: &Status, total: u64) -> String {
     let left: Vec<&str> = status
         .tables
         .iter()
-        .filter(|table| !table.compacted && table.holds != Holds::Bank)
+        .filter(|table| !table.compacted && table.group != Holds::Bank)
         .map(|table| table.table.as_str())
         .collect();
     // Writing to a String cannot fail.

@@ -59,30 +59,31 @@ pub use plan::{
 };
 pub use policy::{HeldBy, LeftOutPin, Limit, List, PinFault, Policy};
 pub use query::{
-    AliasView, Aliases, Appearance, Asked, BatchSummary, BatchView, ByPolicy, Cause, Change,
-    CompareRequest, CoreLinks, CoreMember, CoreNumbers, CoreSeed, CoreView, CoresOfSite,
-    CounterView, CoverOfSite, CoverSeed, CrawlFound, DiffRequest, DiffSide, DiffSummary,
-    DigestsOfSite, DryRun, EarlierList, Event, Evidence, Explainer, Explanation, Found, FoundPage,
-    FoundSite, GivenOf, GivenOfSite, GroupSize, History, InPlan, LastBatch, LeftOut, LinkDirection,
-    LinkedCore, LinkedPage, LinkedPages, LinkedRequest, LinkedSite, LinksBySite, LinksOfSite,
-    ListAndEarlier, ListComparison, ListCounts, ListToday, ListWorth, ListedAs, ListedLine,
-    ListedPage, NearCore, NotTaken, PageFacts, PageHistory, PageLimits, PageToday, PageView,
-    PagesOfCore, PagesOfSite, Parts, PlaceView, PlanDetail, PlanHistory, PlanSummary, PlanView,
-    Plans, PolicySays, QuotaBy, QuotaRequest, Quotas, ReadCost, RepeatedDigest, Role, RowSums,
-    ScoredUrl, SearchLimits, Seed, SeedByPolicy, SeedChange, SeedDiff, SeedOfCore, SeedOfSite,
-    Seen, SiteExplanation, SiteFacts, SiteInPlan, SiteLimits, SiteLinks, SiteQuota, SiteSeed,
-    SiteWhy, Standing, Status, SuccessorView, TableSize, Turnover, Uncovered, Undoable, Unreached,
-    UrlList, WebOfSite, WebParts, WebSeed, WebTerms, Which, Why,
+    AliasView, Aliases, Appearance, AttributeSource, BatchSummary, BatchView, ByPolicy, Cause,
+    Change, CompareRequest, CoreLinks, CoreMember, CoreNumbers, CoreSeed, CoreView, CoresOfSite,
+    CounterView, CoverOfSite, CoverSeed, CrawlComparison, CrawlResult, CurrentPage, DiffRequest,
+    DiffSide, DiffSummary, DryRun, Event, Evidence, Explainer, Explanation, Found, FoundPage,
+    FoundSite, GroupSize, History, IneligibleReason, LastBatch, LineState, LinkDirection,
+    LinkedCore, LinkedPage, LinkedPages, LinkedRequest, LinkedSite, LinksBySite, ListComparison,
+    ListCounts, ListWithPrevious, ListedLine, ListedPage, NearCore, NotAdded, PageFacts,
+    PageHistory, PageInPlan, PageLimits, PageView, PagesOfCore, PlanDetail, PlanHistory,
+    PlanSummary, PlanView, Plans, PolicyVerdict, PreviousList, QuotaBy, QuotaRequest, Quotas,
+    ReadCost, RefreshRun, RepeatedDigest, Role, RowSums, ScoredUrl, SearchLimits, Seed,
+    SeedByPolicy, SeedChange, SeedDiff, SeedOfCore, SeedOfSite, SeedStates, SeenInBatch,
+    SidePosition, SiteAttributes, SiteDigests, SiteExplanation, SiteFacts, SiteInPlan, SiteLimits,
+    SiteLinkCounts, SiteLinks, SitePageCounts, SiteQuota, SiteSeed, SiteWhy, Standing, Status,
+    SuccessorView, TableSize, Turnover, Uncovered, Undoable, Unreached, UrlList, ValueBreakdown,
+    WebOfSite, WebSeed, WebTerms, WebValueBreakdown, Which, Why,
 };
 pub use refresh::{
     ChangesView, Cost, DeletedPlan, PolicyView, Reason, RefreshReport, RefreshRequest, RefreshView,
-    Short, Shortage, SiteChange, Stars, StepsView, TrialView, TuningView,
+    Shortage, ShortageReason, SiteChange, Stars, StepsView, TrialView, TuningView,
 };
 pub use scores::{PageScore, ScoresReport, ScoresRequest};
 
 pub use upkeep::{RestoreRequest, backups, restore, restore_without};
 
-// Parts of requests and answers that a room below declares.
+// ValueBreakdown of requests and answers that a room below declares.
 pub use seedbank_algorithms::cores::{Density, Growth, Hits, Pick, Slack};
 pub use seedbank_algorithms::cover::web::{ValueBy, WebChoice};
 pub use seedbank_algorithms::cover::{

@@ -2,9 +2,9 @@
 //! knowledge of the methods comes first, the evidence last.
 
 use crate::engine::{
-    AliasBy, AliasView, Asked, CoreMember, CoreNumbers, CoreSeed, CoresOfSite, CoverOfSite,
-    CoverSeed, CoverStop, Explanation, NearCore, NotTaken, PageState, PageToday, PlaceView,
-    PolicySays, Role, RowSums, ScoredUrl, SeedByPolicy, SiteExplanation, SiteInPlan, SiteSeed,
+    AliasBy, AliasView, CoreMember, CoreNumbers, CoreSeed, CoresOfSite, CoverOfSite, CoverSeed,
+    CoverStop, CurrentPage, Explanation, NearCore, NotAdded, PageState, PolicyVerdict, RefreshRun,
+    Role, RowSums, ScoredUrl, SeedByPolicy, SidePosition, SiteExplanation, SiteInPlan, SiteSeed,
     SiteWhy, Uncovered, Why,
 };
 use seedbank_formats::shown::{are, counted};
@@ -14,12 +14,12 @@ use super::sentence::sentence;
 use super::web::{gain, parts, rank, runner_up, unreached, web_of_site, web_pick, web_seed};
 
 /// The refresh that is asked; its plan is named by the sentence.
-fn of_refresh(asked: &Asked) -> String {
+fn of_refresh(asked: &RefreshRun) -> String {
     format!(
         "refresh {} ({}, state after batch {}{})",
         asked.refresh,
         asked.method,
-        asked.state_after,
+        asked.state_batch,
         if asked.certified {
             ""
         } else {
@@ -42,7 +42,7 @@ pub fn of_page(answer: &Explanation) -> Lines {
 pub fn sentence_of_page(answer: &Explanation) -> Line {
     let alias = answer.page.alias.as_ref();
     let why = (answer.policy.as_ref(), &answer.why);
-    sentence(&answer.asked, why, &answer.site, alias)
+    sentence(&answer.run, why, &answer.site, alias)
 }
 
 /// The evidence for [`sentence_of_page`]: the refresh, the state of the page today, and what the
@@ -50,7 +50,7 @@ pub fn sentence_of_page(answer: &Explanation) -> Line {
 #[must_use]
 pub fn evidence_of_page(answer: &Explanation) -> Lines {
     let mut lines = Lines::default();
-    lines.add(of_refresh(&answer.asked));
+    lines.add(of_refresh(&answer.run));
     today(&mut lines, &answer.page, &answer.why);
     evidence(&mut lines, &answer.why);
     lines
@@ -63,7 +63,7 @@ fn evidence(lines: &mut Lines, why: &Why) {
         Why::WebSeed(seed) => web_seed(lines, seed),
         Why::CoreMember(member) => core_member(lines, member),
         Why::NearCore(near) => near_core(lines, near),
-        Why::RowSum(sums) => row_sums(lines, *sums),
+        Why::NoCore(sums) => row_sums(lines, *sums),
         Why::Covered { by, hop } => lines.add(
             Line::from("covered by ")
                 .and_line(site_seed(by))
@@ -77,7 +77,10 @@ fn evidence(lines: &mut Lines, why: &Why) {
         ),
         Why::Unreached(page) => unreached(lines, page),
         // The sentence says it all.
-        Why::Unlinked { .. } | Why::NoSeats { .. } | Why::LeftOut { .. } | Why::Later => {}
+        Why::NoInterSiteLinks { .. }
+        | Why::NoSeats { .. }
+        | Why::Ineligible { .. }
+        | Why::NotYetKnown => {}
     }
 }
 
@@ -97,10 +100,10 @@ fn core(core: &CoreNumbers) -> String {
     )
 }
 
-fn place(place: &PlaceView, of: u32) -> String {
+fn place(place: &SidePosition, of: u32) -> String {
     format!(
         "score {:.6}, {} of {of} by score, taken as number {}",
-        place.score, place.rank, place.taken
+        place.score, place.rank, place.position
     )
 }
 
@@ -123,15 +126,17 @@ fn core_seed(lines: &mut Lines, seed: &CoreSeed) {
     lines.add(
         Line::from(format_args!(
             "leads to {} of its authorities, on {}: ",
-            seed.leads_to,
-            counted(seed.leads_to_sites, "site")
+            seed.linked_authorities,
+            counted(seed.linked_sites, "site")
         ))
-        .and_pages(&seed.first)
-        .and(if seed.leads_to as usize > seed.first.len() {
-            ", ..."
-        } else {
-            ""
-        }),
+        .and_pages(&seed.first_authorities)
+        .and(
+            if seed.linked_authorities as usize > seed.first_authorities.len() {
+                ", ..."
+            } else {
+                ""
+            },
+        ),
     );
     match &seed.runner_up {
         Some(second) => lines.add(
@@ -178,22 +183,22 @@ fn near_core(lines: &mut Lines, near: &NearCore) {
         .and(format_args!(" with {:.6}", near.weakest.score)),
     );
     lines.add(seed(core, &near.seed));
-    lines.add(sums(near.sums));
+    lines.add(sums(near.row_sums));
     let has = near.links;
     lines.add(match near.reason {
-        NotTaken::LacksLinks => format!(
+        NotAdded::TooFewLinks => format!(
             "why not: one more {role} needed links with {} of the core's {of_side}, and it has {has}",
-            near.needs
+            near.links_needed
         ),
-        NotTaken::HubsFull => format!(
+        NotAdded::MaxHubs => format!(
             "why not: the core had all the hubs that it may have (--max-hubs) before it came to this \
              page, which has links with {has} of its {of_side}"
         ),
-        NotTaken::CoreFull => format!(
+        NotAdded::CoreSize => format!(
             "why not: the core had its size (--core-size) before it came to this page, which has links \
              with {has} of its {of_side}"
         ),
-        NotTaken::Ended => format!(
+        NotAdded::GrowthEnded => format!(
             "why not: the core was done when its best candidate did not fit (--growth literal), before it \
              came to this page, which has links with {has} of its {of_side}"
         ),
@@ -211,7 +216,7 @@ fn sums(sums: RowSums) -> String {
 fn row_sums(lines: &mut Lines, sums: RowSums) {
     lines.add(self::sums(sums));
     match sums.last_lambda {
-        Some(lambda) if sums.reaches => lines.add(format_args!(
+        Some(lambda) if sums.reaches_last_core => lines.add(format_args!(
             "why not: its row sums alone do not rule it out (the last core has sigma squared {lambda:.2}), \
              but denser places came first"
         )),
@@ -226,7 +231,7 @@ fn row_sums(lines: &mut Lines, sums: RowSums) {
 fn site_seed(seed: &SiteSeed) -> Line {
     Line::page(&seed.url).and(format_args!(
         " ({}, pick {} of its site, {})",
-        rank(seed.rank, seed.held_back),
+        rank(seed.rank, seed.deferred),
         seed.pick,
         gain(seed.gain)
     ))
@@ -287,7 +292,7 @@ fn not_covered(lines: &mut Lines, page: &Uncovered) {
     }
 }
 
-fn today(lines: &mut Lines, page: &PageToday, why: &Why) {
+fn today(lines: &mut Lines, page: &CurrentPage, why: &Why) {
     let state = match page.state {
         PageState::Known => "known, not crawled",
         PageState::Crawled => "crawled",
@@ -306,7 +311,7 @@ fn today(lines: &mut Lines, page: &PageToday, why: &Why) {
     if let Some(alias) = &page.alias {
         lines.add(self::alias(alias));
     }
-    if page.recorded_since && *why != Why::Later {
+    if page.recorded_since_refresh && *why != Why::NotYetKnown {
         lines.add("that record came in after the refresh; refresh again to see what it changes");
     }
 }
@@ -317,7 +322,7 @@ fn alias(alias: &AliasView) -> Line {
         AliasBy::Canonical => "its canonical page is",
     };
     let to = Line::from(format_args!("{by} ")).and_page(&alias.to);
-    match &alias.leads_to {
+    match &alias.resolves_to {
         Some(end) if *end == alias.to => to.and(": ask about that page"),
         Some(end) => to
             .and(", which leads to ")
@@ -333,8 +338,8 @@ pub fn of_site(answer: &SiteExplanation) -> Lines {
     let mut lines = Lines::under(format_args!("site {}", answer.site));
     lines.add(format_args!(
         "plan {}, {}",
-        answer.asked.plan,
-        of_refresh(&answer.asked)
+        answer.run.plan,
+        of_refresh(&answer.run)
     ));
     lines.add(format_args!(
         "today: {} crawled, {} known, {} gone, {} spam",
@@ -347,7 +352,7 @@ pub fn of_site(answer: &SiteExplanation) -> Lines {
 /// What the last refresh of a plan did with a site: the refresh, and the rest indented below it.
 #[must_use]
 pub fn of_site_in_plan(plan: &SiteInPlan) -> Lines {
-    let asked = &plan.asked;
+    let asked = &plan.run;
     let mut lines = Lines::default();
     lines.add(format_args!("plan {}, {}", asked.plan, of_refresh(asked)));
     let mut inner = Lines::default();
@@ -371,7 +376,7 @@ fn site_in_refresh(lines: &mut Lines, policy: &[SeedByPolicy], why: &SiteWhy) {
         SiteWhy::CoresOfSite(site) => cores_of_site(lines, site),
         SiteWhy::CoverOfSite(site) => cover_of_site(lines, site),
         SiteWhy::WebOfSite(site) => web_of_site(lines, site),
-        SiteWhy::NothingCrawled => lines.add("it had no crawled page"),
+        SiteWhy::NoCrawledPages => lines.add("it had no crawled page"),
     }
 }
 
@@ -380,15 +385,15 @@ fn has_picks(why: &SiteWhy) -> bool {
         SiteWhy::CoresOfSite(site) => !site.site_seeds.is_empty(),
         SiteWhy::CoverOfSite(site) => !site.site_seeds.is_empty(),
         SiteWhy::WebOfSite(site) => !site.site_seeds.is_empty(),
-        SiteWhy::NothingCrawled => false,
+        SiteWhy::NoCrawledPages => false,
     }
 }
 
 fn by_policy(seed: &SeedByPolicy) -> Line {
     let with_rank = |rank: u32| Line::from(format_args!("seed {rank} ")).and_page(&seed.url);
-    match &seed.says {
-        PolicySays::Pinned { rank } => with_rank(*rank).and(": pinned"),
-        PolicySays::Stays { rank, last_chosen } => with_rank(*rank).and(format_args!(
+    match &seed.verdict {
+        PolicyVerdict::Pinned { rank } => with_rank(*rank).and(": pinned"),
+        PolicyVerdict::Retained { rank, last_chosen } => with_rank(*rank).and(format_args!(
             ": stays, since no more of the list may change (--max-changes); refresh {last_chosen} was \
              the last to choose it"
         )),
@@ -416,16 +421,16 @@ fn cores_of_site(lines: &mut Lines, site: &CoresOfSite) {
     lines.add(format_args!(
         "in no core: {} near one, {} with inter-site links near none, {} with links that do \
          not count",
-        counted(site.near, "page"),
-        site.with_row_sums,
-        site.left_out
+        counted(site.near_core, "page"),
+        site.no_core,
+        site.ineligible
     ));
 }
 
 fn cover_of_site(lines: &mut Lines, site: &CoverOfSite) {
     for seed in &site.site_seeds {
         lines.add(
-            Line::from(format_args!("{} ", rank(seed.rank, seed.held_back)))
+            Line::from(format_args!("{} ", rank(seed.rank, seed.deferred)))
                 .and_page(&seed.url)
                 .and(format_args!(
                     ": pick {}, {}; covers first {}",
@@ -447,7 +452,7 @@ fn cover_of_site(lines: &mut Lines, site: &CoverOfSite) {
         .map_or_else(String::new, |value| format!(", worth {value} together"));
     lines.add(format_args!(
         "of {}{value}, they cover {}",
-        counted(site.crawled_then, "crawled page"),
+        counted(site.crawled_at_refresh, "crawled page"),
         parts(&site.covers)
     ));
     lines.add(format_args!(

@@ -24,7 +24,7 @@ pub use explain::{evidence_of_page, of_page, of_site, of_site_in_plan, sentence_
 pub use how::how;
 pub use limits::{without_limit, write_domain_limits, write_queue_limits};
 pub use lines::{Line, Lines, Part};
-pub use plans::{ShownPlan, flags};
+pub use plans::{PlanWithCommand, flags};
 pub use policy::{policy, shortage, stars};
 pub use scores::{ScoreFormat, ScoreWriter};
 pub use seeds::{SeedFormat, split_seeds, write_seeds};

@@ -8,7 +8,7 @@ use crate::engine::{PlanDetail, PlanOptions};
 
 /// A plan with the command that makes it again.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
-pub struct ShownPlan<'a> {
+pub struct PlanWithCommand<'a> {
     /// The plan.
     #[serde(flatten)]
     pub detail: &'a PlanDetail,
@@ -17,7 +17,7 @@ pub struct ShownPlan<'a> {
     pub command: Option<String>,
 }
 
-impl<'a> ShownPlan<'a> {
+impl<'a> PlanWithCommand<'a> {
     /// A plan of the bank in this folder.
     #[must_use]
     pub fn of(detail: &'a PlanDetail, bank: &str) -> Self {

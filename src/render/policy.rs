@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::engine::{HeldBy, PinFault, PolicyView, Short, Shortage, Stars};
+use crate::engine::{HeldBy, PinFault, PolicyView, Shortage, ShortageReason, Stars};
 use seedbank_formats::shown::{counted, plain};
 
 /// The flag that holds a page back.
@@ -36,11 +36,11 @@ pub fn policy(text: &mut String, policy: &PolicyView) {
     if policy.pinned > 0 {
         let _ = writeln!(text, "pinned: {}", counted(policy.pinned, "seed"));
     }
-    for pin in &policy.pins_left_out {
+    for pin in &policy.rejected_pins {
         let url = plain(&pin.url);
         let _ = writeln!(text, "pinned and no seed: {url}: {}", fault(pin.why));
     }
-    let held = policy.held_back.iter();
+    let held = policy.rejected.iter();
     let held: Vec<String> = held
         .map(|(by, count)| format!("{count} by {}", flag(*by)))
         .collect();
@@ -52,7 +52,7 @@ pub fn policy(text: &mut String, policy: &PolicyView) {
             text,
             "beside the last list: {} came, {} left ({} could be no seed any more), {} stay only \
              because no more may change",
-            changes.came, changes.left, changes.had_to_leave, changes.stayed
+            changes.gained, changes.lost, changes.lost_ineligible, changes.retained
         );
     }
 }
@@ -72,15 +72,19 @@ pub fn stars(text: &mut String, stars: Stars) {
 /// Why there are fewer seeds than were asked for.
 pub fn shortage(text: &mut String, short: Shortage, found: u32) {
     let why = match short.reason {
-        Short::NoLinkLeft => "no inter-site link is left that a further core could come from",
-        Short::NoPageLeft => "no page is left that may be one where further ones are to be",
-        Short::NoValueLeft => "no page that is left has any value",
-        Short::NotPositive => "no further page is worth what it costs",
-        Short::MaxChanges => "--max-changes lets no more pages in at a time",
+        ShortageReason::NoLinkLeft => {
+            "no inter-site link is left that a further core could come from"
+        }
+        ShortageReason::NoPageLeft => {
+            "no page is left that may be one where further ones are to be"
+        }
+        ShortageReason::NoValueLeft => "no page that is left has any value",
+        ShortageReason::NotPositive => "no further page is worth what it costs",
+        ShortageReason::MaxChanges => "--max-changes lets no more pages in at a time",
     };
     let _ = writeln!(
         text,
         "{found} of the {} seeds asked for: {why}",
-        short.asked
+        short.requested
     );
 }

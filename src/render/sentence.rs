@@ -4,9 +4,9 @@
 //! and come after it.
 
 use crate::engine::{
-    AliasView, Asked, CoreMember, CoreNumbers, CoreSeed, CoverMethod, CoverSeed, CoverStop,
-    LeftOut, Method, NearCore, NotTaken, PolicySays, Role, RowSums, SiteSeed, Uncovered, Unreached,
-    WebSeed, Why,
+    AliasView, CoreMember, CoreNumbers, CoreSeed, CoverMethod, CoverSeed, CoverStop,
+    IneligibleReason, Method, NearCore, NotAdded, PolicyVerdict, RefreshRun, Role, RowSums,
+    SiteSeed, Uncovered, Unreached, WebSeed, Why,
 };
 use seedbank_formats::shown::counted;
 
@@ -17,8 +17,8 @@ use super::policy::{fault, flag};
 /// method says.
 #[must_use]
 pub fn sentence(
-    asked: &Asked,
-    (policy, why): (Option<&PolicySays>, &Why),
+    asked: &RefreshRun,
+    (policy, why): (Option<&PolicyVerdict>, &Why),
     site: &str,
     alias: Option<&AliasView>,
 ) -> Line {
@@ -44,20 +44,20 @@ pub fn sentence(
 }
 
 /// What the policies of a plan say.
-fn by_policy(plan: &str, policy: &PolicySays) -> String {
+fn by_policy(plan: &str, policy: &PolicyVerdict) -> String {
     match policy {
-        PolicySays::Pinned { rank } => format!("Seed {rank} of plan {plan}: the plan pins it."),
-        PolicySays::PinLeftOut { why } => {
+        PolicyVerdict::Pinned { rank } => format!("Seed {rank} of plan {plan}: the plan pins it."),
+        PolicyVerdict::PinRejected { why } => {
             format!(
                 "No seed of plan {plan}: the plan pins it, but {}.",
                 fault(*why)
             )
         }
-        PolicySays::Stays { rank, last_chosen } => format!(
+        PolicyVerdict::Retained { rank, last_chosen } => format!(
             "Seed {rank} of plan {plan}: it stays on the list, of which no more may change \
              (--max-changes), and refresh {last_chosen} was the last to choose it."
         ),
-        PolicySays::HeldBack { by, line } => {
+        PolicyVerdict::Rejected { by, line } => {
             let line = line.as_ref();
             let line = line.map_or_else(String::new, |line| format!(", line `{line}`"));
             format!(
@@ -72,14 +72,14 @@ fn no_seed(why: &Why, method: Method, site: &str, alias: Option<&AliasView>) -> 
     match why {
         Why::CoreMember(member) => core_member(member),
         Why::NearCore(near) => near_core(near).into(),
-        Why::RowSum(sums) => near_none(*sums).into(),
-        Why::Unlinked {
-            others_left_out: true,
+        Why::NoCore(sums) => near_none(*sums).into(),
+        Why::NoInterSiteLinks {
+            neighbours_ineligible: true,
         } => "the pages of other sites that it is linked with were all left out (spam, gone, or not \
               crawled)"
             .into(),
-        Why::Unlinked {
-            others_left_out: false,
+        Why::NoInterSiteLinks {
+            neighbours_ineligible: false,
         } => "no page of another site links to it and it links to none, and this plan looks at links \
               between sites alone"
             .into(),
@@ -94,8 +94,8 @@ fn no_seed(why: &Why, method: Method, site: &str, alias: Option<&AliasView>) -> 
         .into(),
         Why::Reached { by, hop } => leader(by, "").and(leads_within(*hop)),
         Why::Unreached(page) => unreached(page).into(),
-        Why::LeftOut { reason } => left_out(*reason, method, alias),
-        Why::Later => "the bank did not know it when the plan was refreshed; refresh again".into(),
+        Why::Ineligible { reason } => left_out(*reason, method, alias),
+        Why::NotYetKnown => "the bank did not know it when the plan was refreshed; refresh again".into(),
         // These are seeds.
         Why::CoreSeed(_) | Why::CoverSeed(_) | Why::WebSeed(_) => Line::default(),
     }
@@ -107,7 +107,7 @@ fn leads_within(hops: u32) -> String {
 
 /// A pick that leads to a page: a seed, or a page that is held back.
 fn leader(by: &SiteSeed, place: &str) -> Line {
-    if by.held_back {
+    if by.deferred {
         Line::page(&by.url).and(format_args!(
             "{place}, which would be a seed if more of the list might change (--max-changes),"
         ))
@@ -230,10 +230,10 @@ fn of_no_seed(member: &CoreMember) -> Line {
 fn near_core(near: &NearCore) -> String {
     let core = &near.core;
     let but = match near.reason {
-        NotTaken::LacksLinks => "too few to belong to that group",
-        NotTaken::HubsFull => "but the group had as many pages as it may before its turn",
-        NotTaken::CoreFull => "but the group had its size before its turn",
-        NotTaken::Ended => "but the group was closed before its turn",
+        NotAdded::TooFewLinks => "too few to belong to that group",
+        NotAdded::MaxHubs => "but the group had as many pages as it may before its turn",
+        NotAdded::CoreSize => "but the group had its size before its turn",
+        NotAdded::GrowthEnded => "but the group was closed before its turn",
     };
     match near.role {
         Role::Hub => format!(
@@ -252,7 +252,7 @@ fn near_core(near: &NearCore) -> String {
             counted(core.hubs, "page"),
             if near.links == 1 { "links" } else { "link" },
             match near.reason {
-                NotTaken::LacksLinks => format!(
+                NotAdded::TooFewLinks => format!(
                     "too few for it to be one of the {} that they link to together",
                     counted(core.authorities, "page")
                 ),
@@ -360,25 +360,29 @@ fn unreached(page: &Unreached) -> String {
     }
 }
 
-fn left_out(reason: LeftOut, method: Method, alias: Option<&AliasView>) -> Line {
+fn left_out(reason: IneligibleReason, method: Method, alias: Option<&AliasView>) -> Line {
     match reason {
-        LeftOut::Spam if method == Method::Cores => {
+        IneligibleReason::Spam if method == Method::Cores => {
             "it is marked as spam, and spam takes no part (`refresh --keep-spam` would let it)"
         }
-        LeftOut::Spam => "it is marked as spam, so it cannot be a seed, and no seed leads to it",
-        LeftOut::Gone => "it is gone",
-        LeftOut::NotCrawled => {
+        IneligibleReason::Spam => {
+            "it is marked as spam, so it cannot be a seed, and no seed leads to it"
+        }
+        IneligibleReason::Gone => "it is gone",
+        IneligibleReason::NotCrawled => {
             "it was not crawled, only linked to, and this plan takes crawled pages"
         }
-        LeftOut::Excluded => "the plan leaves it out of the graph (--exclude-from-graph)",
-        LeftOut::NoPage => "nobody links to it any more, and it was never crawled",
-        LeftOut::Alias => {
-            return match alias.and_then(|alias| alias.leads_to.as_ref()) {
+        IneligibleReason::Excluded => "the plan leaves it out of the graph (--exclude-from-graph)",
+        IneligibleReason::Unlinked => "nobody links to it any more, and it was never crawled",
+        IneligibleReason::Alias => {
+            return match alias.and_then(|alias| alias.resolves_to.as_ref()) {
                 Some(to) => Line::from("it is an alias, and links to it count for ").and_page(to),
                 None => "it is an alias, and links to it count for another page".into(),
             };
         }
-        LeftOut::NoLinks => "it has no links to start a crawl from, and no seed leads to it",
+        IneligibleReason::NoLinks => {
+            "it has no links to start a crawl from, and no seed leads to it"
+        }
     }
     .into()
 }

@@ -1,7 +1,7 @@
 //! Answers of `explain` for people, of plans over the whole web; and what those of sites share.
 
 use crate::engine::{
-    Parts, ScoredUrl, SiteSeed, Unreached, WebOfSite, WebParts, WebSeed, WebTerms,
+    ScoredUrl, SiteSeed, Unreached, ValueBreakdown, WebOfSite, WebSeed, WebTerms, WebValueBreakdown,
 };
 use seedbank_formats::shown::counted;
 
@@ -13,8 +13,8 @@ pub(crate) fn gain(gain: Option<f64>) -> String {
 }
 
 /// The rank of a seed, or of a page that is held back.
-pub(crate) fn rank(rank: u32, held_back: bool) -> String {
-    if held_back {
+pub(crate) fn rank(rank: u32, deferred: bool) -> String {
+    if deferred {
         format!("no seed, held back by --max-changes as number {rank}")
     } else {
         format!("seed {rank}")
@@ -22,7 +22,7 @@ pub(crate) fn rank(rank: u32, held_back: bool) -> String {
 }
 
 /// Pages and what makes up their value.
-pub(crate) fn parts(parts: &Parts) -> String {
+pub(crate) fn parts(parts: &ValueBreakdown) -> String {
     format!(
         "{} ({} clicked, {} spam, {}), value {} (of it {} by uncrawled outlinks)",
         counted(parts.pages, "page"),
@@ -39,7 +39,7 @@ pub(crate) fn web_pick(seed: &SiteSeed) -> Line {
     let score = gain(seed.gain);
     Line::page(&seed.url).and(format_args!(
         " ({}, pick {}, {score})",
-        rank(seed.rank, seed.held_back),
+        rank(seed.rank, seed.deferred),
         seed.pick
     ))
 }
@@ -51,7 +51,7 @@ pub(crate) fn runner_up(second: &ScoredUrl) -> Line {
         .and(format_args!(" with {}", second.score))
 }
 
-fn web_parts(reached: &WebParts) -> String {
+fn web_parts(reached: &WebValueBreakdown) -> String {
     format!(
         "{}; {} of the pages known, cost {}, net {}",
         parts(&reached.all),
@@ -107,7 +107,7 @@ fn terms(lines: &mut Lines, terms: &WebTerms) {
 pub(crate) fn unreached(lines: &mut Lines, page: &Unreached) {
     lines.add(format_args!(
         "{} of {} seeds were picked",
-        page.picks, page.seeds_asked
+        page.picks, page.seeds_requested
     ));
     match (page.score, &page.last_pick) {
         (Some(score), Some(last)) => lines.add(

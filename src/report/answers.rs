@@ -21,7 +21,7 @@ pub struct Report {
     /// How its seeds were selected.
     pub method: Method,
     /// The plan's refreshes before it that are kept, in order.
-    pub earlier: Vec<RefreshView>,
+    pub previous_refreshes: Vec<RefreshView>,
     /// Sites with at least one page that is known, crawled or gone.
     pub sites: u64,
     /// Totals over the bank after its last batch; the experiments run on that state.
@@ -40,7 +40,7 @@ pub struct Report {
     /// What the seeds, and then those of other plans, give for so many pages.
     pub budget: Option<BudgetEvaluation>,
     /// Why an experiment could not be made, one sentence each.
-    pub left_out: Vec<String>,
+    pub skipped: Vec<String>,
     /// What changed since the plan's refresh before this one; `None` where none is kept.
     pub changes: Option<SeedDiff>,
     /// What each of the plan's last refreshes up to this one kept, gained and lost, in order, at most

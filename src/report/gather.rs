@@ -85,7 +85,7 @@ impl Bank {
         let mut report = Report {
             bank: bank.name(),
             method: refresh.method(),
-            earlier: earlier.cloned().collect(),
+            previous_refreshes: earlier.cloned().collect(),
             refresh,
             sites: status.sites,
             counters: status.counters,
@@ -95,7 +95,7 @@ impl Bank {
             distances: None,
             coverage: None,
             budget: None,
-            left_out: Vec::new(),
+            skipped: Vec::new(),
             changes: None,
             turnover: Vec::new(),
         };
@@ -126,7 +126,7 @@ impl Bank {
 
     /// What changed since the plan's last earlier refresh; `None` where none is kept.
     fn changes(&self, report: &Report, watch: &dyn Watch) -> Result<Option<SeedDiff>, EngineError> {
-        let Some(earlier) = report.earlier.last() else {
+        let Some(earlier) = report.previous_refreshes.last() else {
             return Ok(None);
         };
         let request = DiffRequest {
@@ -142,7 +142,10 @@ impl Bank {
         report: &Report,
         watch: &dyn Watch,
     ) -> Result<Vec<Turnover>, EngineError> {
-        let earlier = report.earlier.iter().map(|earlier| earlier.refresh);
+        let earlier = report
+            .previous_refreshes
+            .iter()
+            .map(|earlier| earlier.refresh);
         let all: Vec<_> = earlier.chain([report.refresh.refresh]).collect();
         // One more, with which the first is compared.
         let first = all.len().saturating_sub(TURNOVERS + 1);

@@ -89,7 +89,7 @@ fn made<T>(report: &mut Report, found: Result<T, EngineError>) -> Result<Option<
         }
         Err(e) => return Err(e),
     };
-    report.left_out.push(why);
+    report.skipped.push(why);
     Ok(None)
 }
 

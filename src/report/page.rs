@@ -120,7 +120,7 @@ impl Page<'_> {
         report.crawl.is_some()
             || report.distances.is_some()
             || report.coverage.is_some()
-            || !report.left_out.is_empty()
+            || !report.skipped.is_empty()
     }
 
     /// What the authorities of all cores are.
@@ -220,7 +220,7 @@ impl Page<'_> {
 
     /// The plan's refreshes up to this one, in order.
     fn refreshes(&self) -> Vec<&RefreshView> {
-        let earlier = self.report.earlier.iter();
+        let earlier = self.report.previous_refreshes.iter();
         earlier.chain([&self.report.refresh]).collect()
     }
 

@@ -41,7 +41,7 @@ impl Report {
     /// Whether of any seed more is known than that it is one.
     pub(super) fn has_states(&self) -> bool {
         let mut seeds = self.seeds.iter();
-        seeds.any(|seed| seed.kept.is_some() || seed.dead.is_some())
+        seeds.any(|seed| seed.in_previous.is_some() || seed.dead.is_some())
     }
 
     /// How many seeds each site has, the one with the most first, ties by name.

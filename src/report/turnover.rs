@@ -50,7 +50,7 @@ pub(super) fn figure(report: &Report) -> Option<Figure> {
             vec![
                 found.refresh.to_string(),
                 view.map_or_else(String::new, |view| day(view.at)),
-                found.since.to_string(),
+                found.previous.to_string(),
                 found.kept.whole(),
                 found.gained.whole(),
                 found.lost.whole(),
@@ -70,6 +70,6 @@ pub(super) fn figure(report: &Report) -> Option<Figure> {
 
 /// The refresh of which it is told.
 fn view<'a>(report: &'a Report, found: &Turnover) -> Option<&'a RefreshView> {
-    let mut all = report.earlier.iter().chain([&report.refresh]);
+    let mut all = report.previous_refreshes.iter().chain([&report.refresh]);
     all.find(|view| view.refresh == found.refresh)
 }

@@ -28,7 +28,7 @@ impl Turnovers {
         let last = refreshes.windows(2).rposition(is_missing);
         if let (Some(first), Some(last)) = (first, last) {
             for change in bank.turnover(&refreshes[first..last + 2], watch)? {
-                found.insert((change.since, change.refresh), change);
+                found.insert((change.previous, change.refresh), change);
             }
         }
         let pairs = refreshes.windows(2);

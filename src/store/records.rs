@@ -275,11 +275,11 @@ pub struct BatchCounts {
     /// Records refused.
     pub rejected: u64,
     /// Records that another record of the batch for the same URL overruled.
-    pub overruled: u64,
+    pub superseded: u64,
     /// Outlinks dropped because they were not http or https URLs.
     pub dropped_outlinks: u64,
     /// Pages that are new to the bank.
-    pub born: u64,
+    pub new_pages: u64,
     /// Pages that became crawled.
     pub became_crawled: u64,
     /// Pages that became gone.

@@ -175,7 +175,7 @@ fn the_pages_that_a_page_is_linked_with() {
     fits("page", &json);
     assert_eq!(
         json,
-        json!({"url": a1, "direction": "out", "site": "a1.example", "pages": 1, "from": 0,
+        json!({"url": a1, "direction": "out", "site": "a1.example", "pages": 1, "offset": 0,
             "linked": [{"url": "http://a1.example/b", "site": "a1.example", "state": "known",
                 "spam": false, "seed_of": []}]})
     );

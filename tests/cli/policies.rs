@@ -298,7 +298,7 @@ fn ranks_are_those_of_the_list() {
         let (text, json) = explained(&place, "http://s.test/1");
         assert!(text.contains("seed 1, http://s.test/"), "{text}");
         assert_eq!(json["by"]["rank"], 1);
-        assert!(json["by"].get("held_back").is_none(), "{json}");
+        assert!(json["by"].get("deferred").is_none(), "{json}");
         let (text, json) = explained(&place, "http://s.test/");
         assert!(text.contains("Seed 1 of plan default"), "{text}");
         assert_eq!(json["rank"], 1);
@@ -306,13 +306,13 @@ fn ranks_are_those_of_the_list() {
         let (text, json) = explained(&place, "http://u.test/1");
         assert!(!text.contains("seed 1, "), "{text}");
         assert!(text.contains("--max-changes"), "{text}");
-        assert_eq!(json["by"]["held_back"], true);
+        assert_eq!(json["by"]["deferred"], true);
         let (_, json) = explained(&place, "http://u.test/");
         assert_eq!(json["policy"]["by"], "max-changes");
-        assert_eq!(json["held_back"], true);
+        assert_eq!(json["deferred"], true);
         let (text, json) = explained(&place, "--site u.test");
         assert!(text.contains("no seed, held back"), "{text}");
-        assert_eq!(json["site_seeds"][0]["held_back"], true);
+        assert_eq!(json["site_seeds"][0]["deferred"], true);
         // Over the web it stays; of sites it was chosen again.
         let (text, json) = explained(&place, "--site t.test");
         assert!(text.contains("seed 2 http://t.test/") || text.contains("(seed 2, "));

@@ -9,10 +9,10 @@ use jsonschema::{Retrieve, Uri, Validator};
 use seedbank::engine::{
     BackupReport, Backups, BankCheck, BudgetEvaluation, CompactReport, CoreLinks, CoreView,
     CoverageEvaluation, CrawlEvaluation, DeletedPlan, DiffSummary, DistancesEvaluation, DryRun,
-    Explanation, ForgetReport, Found, History, IngestReport, LinkedPages, ListComparison,
+    Explanation, ForgetReport, History, IngestReport, LinkedPages, ListComparison,
     MethodsEvaluation, MigrateReport, PageFacts, PageHistory, PageScore, PlanDetail, Plans, Quotas,
-    RefreshReport, RepairReport, RestoreReport, Seed, SeedChange, SiteExplanation, SiteFacts,
-    SiteQuota, Status, UndoReport,
+    RefreshReport, RepairReport, RestoreReport, SearchResult, Seed, SeedChange, SiteExplanation,
+    SiteFacts, SiteQuota, Status, UndoReport,
 };
 use seedbank::report::Report;
 use serde::Serialize;
@@ -90,7 +90,7 @@ pub fn fits(name: &str, output: &Value) {
         "restore" if output["backups"].is_array() => reads::<Backups>(output),
         "restore" => reads::<RestoreReport>(output),
         "scores" => reads::<PageScore>(output),
-        "search" => reads::<Found>(output),
+        "search" => reads::<SearchResult>(output),
         "seeds" => reads::<Seed>(output),
         "site-facts" => reads::<SiteFacts>(output),
         "status" => reads::<Status>(output),

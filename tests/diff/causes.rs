@@ -209,7 +209,7 @@ fn a_core_can_lose_its_links() {
         ..to_x(bring, Cause::LinksLost, Cause::LinksGained)
     });
     let lost = find(&told, &url("xh1"));
-    assert_eq!((lost.links, lost.links_of), (Some(13), Some(16)));
+    assert_eq!((lost.changed_links, lost.core_links), (Some(13), Some(16)));
 }
 
 #[test]

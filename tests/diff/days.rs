@@ -147,7 +147,11 @@ fn same(told: &SeedChange, cause: &str, judged: &Judged) {
     let name = serde_json::to_value(told.cause).unwrap();
     assert_eq!(name, cause, "{told:?} {judged:?}");
     assert_eq!(told.by, judged.by, "{told:?}");
-    assert_eq!(told.links.zip(told.links_of), judged.links, "{told:?}");
+    assert_eq!(
+        told.changed_links.zip(told.core_links),
+        judged.links,
+        "{told:?}"
+    );
     if let Brought::By(batch) = judged.batch {
         assert_eq!(told.batch, batch, "{told:?}");
     }

@@ -13,7 +13,8 @@ use crate::support::shared;
 use crate::support::sites;
 use crate::support::sites::{Loaded, LoadedSite};
 use seedbank::engine::{
-    CoverMethod, Evidence, Explainer, LeftOut, Method, PlanOptions, Seed, SiteWhy, Which, Why,
+    CoverMethod, Evidence, Explainer, IneligibleReason, Method, PlanOptions, Seed, SiteWhy, Which,
+    Why,
 };
 use seedbank_algorithms::cover::{Covered, SiteGraph};
 
@@ -206,7 +207,7 @@ fn site_agrees(explainer: &Explainer, judge: &Judge<'_>, uncovered: u64) {
     );
     assert_eq!(found.uncovered, uncovered);
     assert_eq!(found.covers.pages, judge.covered.len() as u64);
-    assert_eq!(found.crawled_then, judge.site.graph.pages());
+    assert_eq!(found.crawled_at_refresh, judge.site.graph.pages());
     let scored = if judge.method == CoverMethod::Random {
         0
     } else {
@@ -272,9 +273,9 @@ fn agrees(name: &str) {
     let explainer = bank.bank.explainer(&which).unwrap();
     let mut known = 0;
     for url in web.pages.keys().filter(|url| !crawled.contains(url)) {
-        let reason = LeftOut::NotCrawled;
+        let reason = IneligibleReason::NotCrawled;
         let why = explainer.page(url).unwrap().why;
-        assert_eq!(why, Why::LeftOut { reason }, "{url}");
+        assert_eq!(why, Why::Ineligible { reason }, "{url}");
         known += 1;
     }
     assert!(known > 100);

@@ -157,7 +157,7 @@ fn what_a_plan_knows_is_what_explain_says() {
             assert_eq!(facts.state, score.state);
             assert_eq!(facts.inlinks.pages, score.in_degree);
             assert_eq!(facts.outlinks.pages, score.out_degree);
-            let of_plan = facts.plans.iter().find(|of| of.asked.plan == plan).unwrap();
+            let of_plan = facts.plans.iter().find(|of| of.run.plan == plan).unwrap();
             let told = (score.covered_by.as_deref(), score.covered_at);
             match &of_plan.why {
                 Why::CoreSeed(_) | Why::CoreMember(_) => {

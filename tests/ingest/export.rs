@@ -58,7 +58,7 @@ fn timeless(told: Value) -> Value {
                 "last_seen",
                 "refresh",
                 "since",
-                "state_after",
+                "state_batch",
             ];
             let kept = fields
                 .into_iter()
@@ -142,7 +142,7 @@ fn random_histories_come_back() {
         let report = assert_same_state(bank, &new);
         assert_clean(&new);
         // Records cannot say what gone pages had, which is there again when the pages are.
-        if report.beside_gone == 0 {
+        if report.dropped_attributes == 0 {
             compared.set(compared.get() + 1);
             for bank in [bank, &new] {
                 ingest(bank, &more[0], PLENTY);

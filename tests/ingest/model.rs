@@ -72,8 +72,8 @@ fn follows_the_model(batches: &[Batch], by_domain: bool, memory: usize) {
         assert_eq!(report.batch, Some(number));
         assert_eq!(report.counts.rejected, u64::from(batch.bad_line));
         let counts = Counts {
-            overruled: report.counts.overruled,
-            born: report.counts.born,
+            superseded: report.counts.superseded,
+            new_pages: report.counts.new_pages,
             became_crawled: report.counts.became_crawled,
             became_gone: report.counts.became_gone,
             changed: report.counts.changed,
@@ -267,7 +267,7 @@ proptest! {
         let mut model = Model::new(false);
         let report = ingest(&first, &Batch::delta(records.clone()), PLENTY);
         let counts = model.apply(&Batch::delta(records.clone()));
-        prop_assert_eq!(report.counts.overruled, counts.overruled);
+        prop_assert_eq!(report.counts.superseded, counts.superseded);
         assert_equals(&first, &model);
         for (order, memory) in orders.iter().zip([PLENTY, 1 << 17, 0]) {
             let (_folder, other) = bank(false);

@@ -239,7 +239,7 @@ fn as_from_scratch(
         };
         prop_assert_eq!(bare(&warm), bare(&cold));
         prop_assert_eq!(&ours.view.policy, &theirs.view.policy);
-        prop_assert_eq!(ours.short, theirs.short);
+        prop_assert_eq!(ours.shortage, theirs.shortage);
         let seeds = warm.seeds("p");
         prop_assert_eq!(ours.view.seeds as usize, seeds.len());
         keeps_to(options, &seeds, &last);

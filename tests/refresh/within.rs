@@ -51,7 +51,11 @@ fn steps(report: &RefreshReport) -> StepsView {
 
 /// Every core lies within the bound that is told.
 fn holds(bank: &TestBank, report: &RefreshReport, share: f64) {
-    assert!(report.view.certified, "{:?}", report.view.doubt);
+    assert!(
+        report.view.certified,
+        "{:?}",
+        report.view.uncertified_reason
+    );
     let cores = cores(bank, report);
     assert_eq!(cores.len(), report.view.cores as usize);
     for core in cores {
@@ -75,9 +79,14 @@ fn days_of_a_crawl_keep_their_cores() {
         holds(&bank, &again, 0.01);
         assert!(!again.view.cold);
         let StepsView {
-            computed, bounded, ..
+            computed,
+            bound_recomputed,
+            ..
         } = steps(&again);
-        assert_eq!(again.view.steps_recomputed, u64::from(computed + bounded));
+        assert_eq!(
+            again.view.steps_recomputed,
+            u64::from(computed + bound_recomputed)
+        );
         assert_eq!(again.view.steps_reused + again.view.steps_recomputed, 40);
     }
     bank.is_sound();

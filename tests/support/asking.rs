@@ -133,7 +133,7 @@ fn without_times(answer: Value) -> Value {
                     "folder_bytes",
                     "log_bytes",
                     "rejects_file",
-                    "link_bits",
+                    "bits_per_link",
                     "compacted",
                     "inputs",
                 ]

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use seedbank::render::{ShownPlan, SummaryLine};
+use seedbank::render::{PlanWithCommand, SummaryLine};
 use seedbank::{engine, report};
 use serde_json::{Value, json};
 
@@ -200,7 +200,7 @@ const FILES: &[File] = &[
          went.",
         &[
             (Some("all plans"), of::<engine::Plans>),
-            (Some("one plan"), of::<ShownPlan<'_>>),
+            (Some("one plan"), of::<PlanWithCommand<'_>>),
             (Some("a plan that was deleted"), of::<engine::DeletedPlan>),
         ],
     ),
@@ -256,7 +256,7 @@ const FILES: &[File] = &[
         "Seedbank search",
         "What `seedbank search --format json` prints: the pages and sites that a text names or is a \
          part of.",
-        &[(None, of::<engine::Found>)],
+        &[(None, of::<engine::SearchResult>)],
     ),
     // `site.schema.json` is of the records of sites that are read.
     file(

@@ -50,17 +50,17 @@ pub(super) fn record(
     match of.state {
         PageState::Unlinked => return Ok(None),
         PageState::Known if of.last_seen.is_none() => {
-            counts.only_linked += 1;
+            counts.without_record += 1;
             return Ok(None);
         }
         PageState::Gone => {
             counts.gone += 1;
-            counts.beside_gone += u64::from(has_attributes || of.digest.is_some());
+            counts.dropped_attributes += u64::from(has_attributes || of.digest.is_some());
             return Ok(Some(record.gone()));
         }
         PageState::Known => {
             counts.known += 1;
-            counts.beside_gone += u64::from(of.digest.is_some());
+            counts.dropped_attributes += u64::from(of.digest.is_some());
         }
         PageState::Alias => counts.aliases += 1,
         PageState::Crawled => {

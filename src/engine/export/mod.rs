@@ -52,7 +52,7 @@ impl Bank {
     /// The same state gives the same bytes, however the bank came to it. What is not in them: batches
     /// with their names and times, history, plans and refreshes, fetch times, digests other than as
     /// the hashes that the bank keeps of them, and attributes of gone pages, which no record of a gone
-    /// page can have ([`ExportReport::beside_gone`]).
+    /// page can have ([`ExportReport::dropped_attributes`]).
     ///
     /// Writers are not in the way, and all is of one state. After an error, part of it may have been
     /// written.

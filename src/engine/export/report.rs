@@ -29,7 +29,7 @@ pub struct ExportReport {
     /// Aliases.
     pub aliases: u64,
     /// Pages that are only linked to, or led to by an alias, and have no record.
-    pub only_linked: u64,
+    pub without_record: u64,
     /// Outlinks of the records, those to aliases among them.
     pub links: u64,
     /// Records with a digest.
@@ -38,7 +38,7 @@ pub struct ExportReport {
     pub sites: u64,
     /// Gone pages of which the bank has attributes, and pages known again of which it has a digest:
     /// no record can say both.
-    pub beside_gone: u64,
+    pub dropped_attributes: u64,
     /// Records that are longer than an ingest reads ([`MAX_LINE`](seedbank_formats::ingest::MAX_LINE)).
     pub too_long: u64,
 }
@@ -60,11 +60,11 @@ impl ExportReport {
             known: counts.known,
             gone: counts.gone,
             aliases: counts.aliases,
-            only_linked: counts.only_linked,
+            without_record: counts.without_record,
             links: counts.links,
             digests: counts.digests,
             sites: counts.sites,
-            beside_gone: counts.beside_gone,
+            dropped_attributes: counts.dropped_attributes,
             too_long: counts.too_long,
         }
     }
@@ -83,18 +83,18 @@ pub(super) struct Counts {
     pub(super) known: u64,
     pub(super) gone: u64,
     pub(super) aliases: u64,
-    pub(super) only_linked: u64,
+    pub(super) without_record: u64,
     pub(super) links: u64,
     pub(super) digests: u64,
     pub(super) sites: u64,
-    pub(super) beside_gone: u64,
+    pub(super) dropped_attributes: u64,
     pub(super) too_long: u64,
 }
 
 impl Counts {
     /// Pages as the bank counts them.
     pub(super) const fn pages(&self) -> u64 {
-        self.crawled + self.known + self.gone + self.only_linked
+        self.crawled + self.known + self.gone + self.without_record
     }
 
     pub(super) fn add(&mut self, other: &Self) {
@@ -103,22 +103,22 @@ impl Counts {
             known,
             gone,
             aliases,
-            only_linked,
+            without_record,
             links,
             digests,
             sites,
-            beside_gone,
+            dropped_attributes,
             too_long,
         } = other;
         self.crawled += crawled;
         self.known += known;
         self.gone += gone;
         self.aliases += aliases;
-        self.only_linked += only_linked;
+        self.without_record += without_record;
         self.links += links;
         self.digests += digests;
         self.sites += sites;
-        self.beside_gone += beside_gone;
+        self.dropped_attributes += dropped_attributes;
         self.too_long += too_long;
     }
 }

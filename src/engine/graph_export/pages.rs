@@ -85,7 +85,7 @@ struct Gathered {
     links: Vec<u32>,
     rows: Rows,
     urls: Urls,
-    to_gone: u64,
+    links_to_gone: u64,
     /// The last pages of the chunk, where all of them have too many links; they are still to come.
     rest: Option<Chunk>,
 }
@@ -159,14 +159,14 @@ impl Pages<'_> {
             links: Vec::new(),
             rows: Rows::new(),
             urls: Urls::default(),
-            to_gone: 0,
+            links_to_gone: 0,
             rest: None,
         };
         let Gathered {
             pages,
             links,
             rows,
-            to_gone,
+            links_to_gone,
             ..
         } = &mut gathered;
         let mut targets = Vec::new();
@@ -186,7 +186,7 @@ impl Pages<'_> {
             let of_page = blocks.list(key, at)?.iter();
             let of_page = of_page.map(|index| PageId::new(chunk.site, *index));
             let gone = self.push(of_page, links, wants_urls.then_some(&mut targets));
-            *to_gone += gone;
+            *links_to_gone += gone;
             page.links = first..links.len();
             rows.extend(page.record.row.map(|row| (row, Vec::new())));
             if is_too_much(links.len()) {
@@ -214,7 +214,7 @@ impl Pages<'_> {
         let gone = pages
             .iter()
             .filter_map(|page| gone_of.get(&page.record.row?));
-        *to_gone += gone.sum::<u64>();
+        *links_to_gone += gone.sum::<u64>();
         pages.sort_unstable_by_key(|page| page.number);
         gathered.urls = Urls::of(self.store, self.mode, targets)?;
         Ok(Some(gathered))
@@ -341,7 +341,7 @@ impl Wave<'_> {
             self.report.crawled += u64::from(page.record.state == PageState::Crawled);
             self.report.links += to.len() as u64;
         }
-        self.report.to_gone += of.to_gone;
+        self.report.links_to_gone += of.links_to_gone;
         self.watch.advance(of.pages.len() as u64);
         Ok(())
     }

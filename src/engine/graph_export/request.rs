@@ -80,9 +80,9 @@ pub struct GraphReport {
     /// The links between pages that they stand for: as many for pages, more for sites.
     pub page_links: u64,
     /// Links of pages to pages that are gone, which are in no graph.
-    pub to_gone: u64,
+    pub links_to_gone: u64,
     /// How many nodes can be read back by no list of hosts: sites whose name is an IPv6 address.
-    pub unnamed: u64,
+    pub invalid_hosts: u64,
 }
 
 impl GraphReport {
@@ -93,8 +93,8 @@ impl GraphReport {
             crawled: 0,
             links: 0,
             page_links: 0,
-            to_gone: 0,
-            unnamed: 0,
+            links_to_gone: 0,
+            invalid_hosts: 0,
         }
     }
 }

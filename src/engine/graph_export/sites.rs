@@ -106,7 +106,7 @@ impl Sites {
                     let number = pages.of(target).and_then(|_| self.of(target.site()));
                     match number {
                         Some(to) => *links.entry(to).or_default() += carriers,
-                        None => report.to_gone += carriers,
+                        None => report.links_to_gone += carriers,
                     }
                 }
             }
@@ -115,7 +115,7 @@ impl Sites {
             report.crawled += u64::from(site.crawled > 0);
             // IPv6 addresses and, under the rules of browsers, empty labels.
             let is_unnamed = site.name.contains('[') || site.name.split('.').any(str::is_empty);
-            report.unnamed += u64::from(is_unnamed);
+            report.invalid_hosts += u64::from(is_unnamed);
             report.links += to.len() as u64;
             report.page_links += to.iter().map(|(_, links)| links).sum::<u64>();
             sink.site(number, site, &to).map_err(Failed::Write)?;

@@ -44,7 +44,7 @@ const SITES: &[Column] = &[
     Column::whole("out_sites"),
     Column::whole("in_links"),
     Column::whole("out_links"),
-    Column::whole("links_inside"),
+    Column::whole("intra_links"),
 ];
 
 /// Pages and their links.

@@ -59,7 +59,7 @@ fn written(bank: &Bank, limits: Limits) -> (BTreeMap<&'static str, Vec<u8>>, Gra
 fn the_cut_shows_nowhere() {
     let (_folder, bank) = bank();
     let (whole, report) = written(&bank, AT_A_TIME);
-    assert!(report.links > 300 && report.to_gone > 3, "{report:?}");
+    assert!(report.links > 300 && report.links_to_gone > 3, "{report:?}");
     for pages in [1, 2, 7, 40] {
         for links in [1, 3, 20, 150] {
             let limits = Limits { pages, links };

@@ -4,7 +4,7 @@
 //! links.tsv        from<TAB>to                                        URLs
 //! pages.tsv        url<TAB>spam<TAB>clicks<TAB>uncrawled_outlinks     as the page's records gave them
 //! site-links.tsv   from<TAB>to<TAB>links                              names of sites
-//! sites.tsv        site<TAB>pages<TAB>crawled<TAB>links_inside
+//! sites.tsv        site<TAB>pages<TAB>crawled<TAB>intra_links
 //! ```
 
 use std::io::{self, Write};

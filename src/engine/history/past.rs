@@ -169,7 +169,7 @@ impl<'a> Past<'a> {
     pub(crate) fn stirred(&self) -> Result<BTreeMap<BatchId, PageSet>, StoreError> {
         let mut stirred = BTreeMap::new();
         for batch in self.batches()? {
-            let pages = if self.store.need(&tables::BATCHES, &batch)?.counts.born == 0 {
+            let pages = if self.store.need(&tables::BATCHES, &batch)?.counts.new_pages == 0 {
                 self.sets.get(&batch).cloned().unwrap_or_default()
             } else {
                 let key = BitmapKey::Changed(batch);

@@ -450,7 +450,7 @@ fn work_in(
     pages::sites_pass(writer, sites, passes, watch)?;
     passes.counts.records = report.read.records;
     passes.counts.rejected = report.read.rejected();
-    passes.counts.overruled = settled.overruled + said.overruled;
+    passes.counts.superseded = settled.overruled + said.overruled;
     passes.counts.dropped_outlinks = report.read.dropped_outlinks.values().sum();
     report.counts = passes.counts.clone();
     report.aliases = passes.aliases.counts;

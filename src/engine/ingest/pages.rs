@@ -249,7 +249,7 @@ fn account(
             PageState::Known | PageState::Unlinked | PageState::Alias => {}
         }
     }
-    passes.counts.born += u64::from(old.is_none());
+    passes.counts.new_pages += u64::from(old.is_none());
     let other = old.is_none_or(|old| is_other(old, new));
     if other || change.intra.is_some() {
         passes.counts.changed += 1;

@@ -41,7 +41,7 @@ pub struct IngestReport {
     pub sites: SitesCounts,
     /// What was left out since it was forgotten and is not to come back.
     #[serde(default, skip_serializing_if = "BarredCounts::is_nothing")]
-    pub barred: BarredCounts,
+    pub blocked: BarredCounts,
     /// Where bad records are listed; `None` where there are none.
     #[serde(serialize_with = "readable")]
     pub rejects_file: Option<PathBuf>,
@@ -78,7 +78,7 @@ impl IngestReport {
             counts: BatchCounts::default(),
             aliases: AliasCounts::default(),
             sites: SitesCounts::default(),
-            barred: BarredCounts::default(),
+            blocked: BarredCounts::default(),
             rejects_file: None,
             rejects_listed: 0,
             read,

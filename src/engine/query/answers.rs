@@ -305,7 +305,7 @@ pub struct AliasView {
     /// a circle or are too many.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = URL_PATTERN))]
-    pub leads_to: Option<String>,
+    pub resolves_to: Option<String>,
 }
 
 /// The other page of a succession: for a seed that stands in the place of an old one, the old

@@ -29,10 +29,10 @@ const NEIGHBOURS: usize = 10;
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
 /// use seedbank::engine::Which;
 ///
-/// let today = bank.core_links(&Which::default(), 1)?;
+/// let current = bank.core_links(&Which::default(), 1)?;
 /// // Both hubs link to both authorities, as when the core was found.
-/// assert_eq!(today.links, [[0, 1], [0, 1]]);
-/// assert_eq!((today.today, today.lost), (4, 0));
+/// assert_eq!(current.links, [[0, 1], [0, 1]]);
+/// assert_eq!((current.current_edges, current.lost_edges), (4, 0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -44,19 +44,19 @@ pub struct CoreLinks {
     /// The core's rank, from 1.
     #[schemars(range(min = 1))]
     pub rank: u32,
-    /// How many hubs the core has; those beyond the first 1,000 are only in `today`.
+    /// How many hubs the core has; those beyond the first 1,000 are only in `current_edges`.
     #[schemars(range(min = 1))]
     pub hubs: u64,
-    /// How many authorities the core has; those beyond the first 1,000 are only in `today`.
+    /// How many authorities the core has; those beyond the first 1,000 are only in `current_edges`.
     #[schemars(range(min = 1))]
     pub authorities: u64,
     /// Links from its hubs to its authorities when the refresh ran.
     #[schemars(range(min = 1))]
     pub edges: u64,
     /// Links from its hubs to its authorities today.
-    pub today: u64,
+    pub current_edges: u64,
     /// How many fewer these are; 0 where there are as many or more.
-    pub lost: u64,
+    pub lost_edges: u64,
     /// For each of the first 1,000 hubs, in the order of the core, the authorities among the first
     /// 1,000 that it links to today: their places in the order of the core, from 0, ascending.
     #[schemars(length(min = 1, max = LISTED))]
@@ -101,11 +101,11 @@ impl Bank {
         let mut rows = Rows::new(&views, &core)?;
         let mut links = Vec::with_capacity(core.hubs.len().min(LISTED));
         let mut carried: BTreeMap<RowId, u64> = BTreeMap::new();
-        let mut today = 0;
+        let mut current_edges = 0;
         for (at, hub) in core.hubs.iter().enumerate() {
             let row = row(*hub, &views.reader.need(&tables::PAGES, hub)?);
             let to = rows.authorities(row)?;
-            today += to.len() as u64;
+            current_edges += to.len() as u64;
             if at < LISTED {
                 let listed = to.iter().copied().filter(|at| (*at as usize) < LISTED);
                 links.push(listed.collect());
@@ -120,8 +120,8 @@ impl Bank {
             hubs: core.hubs.len() as u64,
             authorities: core.authorities.len() as u64,
             edges: core.edges,
-            today,
-            lost: core.edges.saturating_sub(today),
+            current_edges,
+            lost_edges: core.edges.saturating_sub(current_edges),
             links,
             neighbours: neighbours(&views, (refresh, rank), &carried)?,
         })

@@ -9,7 +9,7 @@ use seedbank_store::records::RefreshId;
 /// A list and the one of the same plan before it, both of one published state.
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
-pub struct ListAndEarlier {
+pub struct ListWithPrevious {
     /// The refresh.
     pub refresh: RefreshId,
     /// Its plan.
@@ -17,13 +17,13 @@ pub struct ListAndEarlier {
     /// Its seeds, best first.
     pub seeds: Vec<Seed>,
     /// The plan's refresh before it; `None` where none is kept.
-    pub earlier: Option<EarlierList>,
+    pub earlier: Option<PreviousList>,
 }
 
 /// The list of an earlier refresh.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub struct EarlierList {
+pub struct PreviousList {
     /// The refresh.
     pub refresh: RefreshId,
     /// Its seeds, best first; those that were forgotten since under a name that no page has, so that
@@ -31,7 +31,7 @@ pub struct EarlierList {
     pub urls: Vec<String>,
 }
 
-impl ListAndEarlier {
+impl ListWithPrevious {
     /// Whether the best `limit` seeds are the same pages in the same order as in the earlier list;
     /// all of them where `None`. Without an earlier list they are not.
     #[must_use]
@@ -55,13 +55,13 @@ impl Bank {
     #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
     /// use seedbank::engine::Which;
     ///
-    /// assert_eq!(bank.seeds_and_earlier(&Which::default())?.earlier, None);
+    /// assert_eq!(bank.seeds_with_previous(&Which::default())?.earlier, None);
     /// bank.refresh(&RefreshRequest::default(), &Unwatched)?;
-    /// let both = bank.seeds_and_earlier(&Which::default())?;
+    /// let both = bank.seeds_with_previous(&Which::default())?;
     /// assert!(both.is_same(None));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn seeds_and_earlier(&self, which: &Which) -> Result<ListAndEarlier, EngineError> {
+    pub fn seeds_with_previous(&self, which: &Which) -> Result<ListWithPrevious, EngineError> {
         let views = Views::open(self)?;
         let (refresh, record) = views.find(which)?;
         let before = refreshes_of(&views, &record.plan)?
@@ -71,14 +71,14 @@ impl Bank {
             Some((number, _)) => {
                 let list = views.reader.list(number)?;
                 let urls = list.iter().map(|(_, seed)| Ok(views.name(seed.page)?.1));
-                Some(EarlierList {
+                Some(PreviousList {
                     refresh: number,
                     urls: urls.collect::<Result<_, EngineError>>()?,
                 })
             }
             None => None,
         };
-        Ok(ListAndEarlier {
+        Ok(ListWithPrevious {
             seeds: views.seeds(refresh, &record)?,
             refresh,
             plan: record.plan,

@@ -49,7 +49,7 @@ pub struct LinkedRequest {
     /// Those of one site alone, by its name or a URL of a page of it; `None` for all.
     pub site: Option<String>,
     /// How many of them are passed over.
-    pub from: u64,
+    pub offset: u64,
     /// How many are told.
     pub limit: usize,
 }
@@ -59,7 +59,7 @@ impl Default for LinkedRequest {
         Self {
             direction: LinkDirection::default(),
             site: None,
-            from: 0,
+            offset: 0,
             limit: 100,
         }
     }
@@ -69,7 +69,7 @@ impl Default for LinkedRequest {
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
-/// let request = LinkedRequest { from: 1, ..LinkedRequest::default() };
+/// let request = LinkedRequest { offset: 1, ..LinkedRequest::default() };
 /// let linking = bank.linked("http://x.example/", &request)?;
 /// assert_eq!((linking.pages, linking.linked.len()), (2, 1));
 /// assert_eq!(linking.linked[0].url, "http://b.example/");
@@ -89,7 +89,7 @@ pub struct LinkedPages {
     /// How many there are, told or not.
     pub pages: u64,
     /// How many of them were passed over.
-    pub from: u64,
+    pub offset: u64,
     /// The pages after these, by the names of their sites, those of a site by URL.
     pub linked: Vec<LinkedPage>,
 }
@@ -147,7 +147,7 @@ impl Bank {
             direction: request.direction,
             site: only.map(|(name, _)| name),
             pages,
-            from: request.from,
+            offset: request.offset,
             linked: views_of(&views, told)?,
         })
     }
@@ -168,7 +168,7 @@ fn told(
         return of_all(views, &counts()?, pages_of, request);
     };
     let pages = pages_of(*site)?;
-    let told = in_url_order(views, *site, &pages, request.from, request.limit)?;
+    let told = in_url_order(views, *site, &pages, request.offset, request.limit)?;
     let told = told.into_iter();
     let told = told.map(|(page, local)| (page, name.clone(), local));
     Ok((pages.len(), told.collect()))
@@ -183,11 +183,11 @@ fn of_all(
 ) -> Result<(u64, Vec<Told>), StoreError> {
     let all = counts.iter().map(|(_, pages)| pages).sum();
     let (mut before, mut told) = (0_u64, Vec::new());
-    if request.from >= all || request.limit == 0 {
+    if request.offset >= all || request.limit == 0 {
         return Ok((all, told));
     }
     in_name_order(views, counts, |(site, name, pages)| {
-        let passed = request.from.saturating_sub(before);
+        let passed = request.offset.saturating_sub(before);
         before += pages;
         if passed < pages {
             let room = request.limit - told.len();

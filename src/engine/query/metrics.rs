@@ -126,7 +126,7 @@ impl Status {
     }
 
     fn sizes(&self, text: &mut Text) {
-        let names: Vec<_> = self.groups.iter().map(|group| group.holds.name()).collect();
+        let names: Vec<_> = self.groups.iter().map(|group| group.group.name()).collect();
         let groups = self.groups.iter().zip(&names);
         let help = "Bytes on disk of the published tables, by what they are there for.";
         let of_group = groups.map(|(group, name)| (vec![("group", *name)], group.bytes));

@@ -29,30 +29,30 @@ pub use answers::{
 };
 pub use by_site::{LinksBySite, SiteLinks};
 pub use compare::{
-    CompareRequest, CrawlFound, ListComparison, ListCounts, ListWorth, ListedAs, ListedLine,
-    ListedPage, Standing,
+    CompareRequest, CrawlComparison, CrawlResult, LineState, ListComparison, ListCounts,
+    ListedLine, ListedPage, Standing,
 };
 pub use core_links::{CoreLinks, LinkedCore};
 pub use diff::{Cause, Change, DiffRequest, DiffSide, DiffSummary, SeedChange, SeedDiff, UrlList};
 pub use dry_run::DryRun;
-pub use earlier::{EarlierList, ListAndEarlier};
+pub use earlier::{ListWithPrevious, PreviousList};
 pub use events::Event;
 pub use explain::{
-    Asked, CoreMember, CoreNumbers, CoreSeed, CoresOfSite, CoverOfSite, CoverSeed, Explainer,
-    Explanation, InPlan, LeftOut, NearCore, NotTaken, PageToday, PagesOfCore, Parts, PlaceView,
-    PolicySays, ReadCost, Role, RowSums, ScoredUrl, SeedByPolicy, SeedOfCore, SeedOfSite,
-    SiteExplanation, SiteInPlan, SiteSeed, SiteWhy, Uncovered, Unreached, WebOfSite, WebParts,
-    WebSeed, WebTerms, Why,
+    CoreMember, CoreNumbers, CoreSeed, CoresOfSite, CoverOfSite, CoverSeed, CurrentPage, Explainer,
+    Explanation, IneligibleReason, NearCore, NotAdded, PageInPlan, PagesOfCore, PolicyVerdict,
+    ReadCost, RefreshRun, Role, RowSums, ScoredUrl, SeedByPolicy, SeedOfCore, SeedOfSite,
+    SidePosition, SiteExplanation, SiteInPlan, SiteSeed, SiteWhy, Uncovered, Unreached,
+    ValueBreakdown, WebOfSite, WebSeed, WebTerms, WebValueBreakdown, Why,
 };
 pub use linked::{LinkDirection, LinkedPage, LinkedPages, LinkedRequest};
-pub use page_facts::{Aliases, GivenOf, PageFacts, PageLimits, Seen};
+pub use page_facts::{Aliases, AttributeSource, PageFacts, PageLimits, SeenInBatch};
 pub use page_history::{Appearance, PageHistory, PlanHistory};
 pub use plans::{PlanDetail, PlanSummary, Plans};
 pub use quotas::{QuotaBy, QuotaRequest, Quotas, SiteQuota};
 pub use search::{Found, FoundPage, FoundSite, SearchLimits};
 pub use site_facts::{
-    DigestsOfSite, GivenOfSite, LinkedSite, LinksOfSite, PagesOfSite, RepeatedDigest, SiteFacts,
-    SiteLimits,
+    LinkedSite, RepeatedDigest, SiteAttributes, SiteDigests, SiteFacts, SiteLimits, SiteLinkCounts,
+    SitePageCounts,
 };
-pub use status::{GroupSize, LastBatch, ListToday, PlanView, Status, TableSize, Undoable};
+pub use status::{GroupSize, LastBatch, PlanView, SeedStates, Status, TableSize, Undoable};
 pub use turnover::Turnover;

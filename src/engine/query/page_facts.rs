@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::answers::AliasView;
 use super::by_site::{LinksBySite, by_site};
-use super::explain::{InPlan, in_plans};
+use super::explain::{PageInPlan, in_plans};
 use super::nearest;
 use super::views::{Views, uncrawled_outlinks};
 use crate::engine::{Bank, EngineError};
@@ -52,17 +52,17 @@ impl Default for PageLimits {
 /// Of what an attribute of a page was given.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum GivenOf {
+pub enum AttributeSource {
     /// Of the page itself.
     Page,
     /// Of its site, of which the page has it.
     Site,
 }
 
-fn given_of(own: bool, any: bool) -> Option<GivenOf> {
+fn source_of(own: bool, any: bool) -> Option<AttributeSource> {
     match (own, any) {
-        (true, _) => Some(GivenOf::Page),
-        (false, true) => Some(GivenOf::Site),
+        (true, _) => Some(AttributeSource::Page),
+        (false, true) => Some(AttributeSource::Site),
         (false, false) => None,
     }
 }
@@ -93,11 +93,11 @@ pub struct PageFacts {
     /// The spam mark: the page's own, or else its site's.
     pub spam: bool,
     /// Who gave the mark; `null` where nobody did, and the page counts as none.
-    pub spam_given_of: Option<GivenOf>,
+    pub spam_source: Option<AttributeSource>,
     /// Its quality, from 0 to 1: the page's own, or else its site's; `null` where neither has one.
     pub quality: Option<Value>,
     /// Who gave the quality; `null` where nobody did.
-    pub quality_given_of: Option<GivenOf>,
+    pub quality_source: Option<AttributeSource>,
     /// Clicks.
     pub clicks: u64,
     /// Its uncrawled outlinks, given or counted.
@@ -107,10 +107,10 @@ pub struct PageFacts {
     /// Whether a content digest is known.
     pub digest: bool,
     /// The batch that first named the page.
-    pub first_seen: Seen,
+    pub first_seen: SeenInBatch,
     /// The last batch with a record for the page; none for a page that is only linked to.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_seen: Option<Seen>,
+    pub last_seen: Option<SeenInBatch>,
     /// The pages that it links to, by site. A link to an alias is one to where that leads.
     pub outlinks: LinksBySite,
     /// The pages that link to it, by site; those that link to an alias of it too.
@@ -120,12 +120,12 @@ pub struct PageFacts {
     /// How many pages link to it where it is an alias: these links count for where it leads.
     pub links_to_alias: u64,
     /// What it is in the last refresh of each plan, by the names of the plans.
-    pub plans: Vec<InPlan>,
+    pub plans: Vec<PageInPlan>,
 }
 
 /// A batch that named a page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct Seen {
+pub struct SeenInBatch {
     /// The batch.
     #[schemars(range(min = 1))]
     pub batch: BatchId,
@@ -156,9 +156,9 @@ impl Bank {
         let views = Views::open(self)?;
         let (location, page, record) = nearest::named(&views, url)?;
         let (plans, views) = in_plans(views, page, &record)?;
-        let seen = |batch: BatchId| -> Result<Seen, StoreError> {
+        let seen = |batch: BatchId| -> Result<SeenInBatch, StoreError> {
             let at = views.reader.need(&tables::BATCHES, &batch)?.at;
-            Ok(Seen { batch, at })
+            Ok(SeenInBatch { batch, at })
         };
         let (aliases, links_to_alias) = aliases(&views, page, limits.examples)?;
         let of_site = views.reader.need(&tables::SITES, &page.site())?.given;
@@ -168,9 +168,9 @@ impl Bank {
             state: record.state,
             alias: views.alias(page, &record)?,
             spam: record.spam,
-            spam_given_of: given_of(record.spam_given.is_some(), of_site.spam.is_some()),
+            spam_source: source_of(record.spam_given.is_some(), of_site.spam.is_some()),
             quality: record.quality.map(Value::of_quality),
-            quality_given_of: given_of(record.quality_given.is_some(), record.quality.is_some()),
+            quality_source: source_of(record.quality_given.is_some(), record.quality.is_some()),
             clicks: record.clicks,
             uncrawled_outlinks: uncrawled_outlinks(&views, page, &record)?,
             uncrawled_given: record.uncrawled_given.is_some(),

@@ -65,7 +65,7 @@ pub struct Appearance {
     #[schemars(range(min = 1))]
     pub refresh: RefreshId,
     /// The last batch of the state that the refresh ran on.
-    pub state_after: BatchId,
+    pub state_batch: BatchId,
     /// The page's rank; none where the refresh lost it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
@@ -181,7 +181,7 @@ impl OfPage<'_> {
                 let by = by.map(|page| self.views.name(page)).transpose()?;
                 history.appearances.push(Appearance {
                     refresh: *refresh,
-                    state_after: record.batch,
+                    state_batch: record.batch,
                     rank,
                     cause: because.as_ref().map(|because| because.cause),
                     batch: because.as_ref().and_then(|because| because.batch),

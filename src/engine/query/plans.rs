@@ -47,7 +47,7 @@ pub struct PlanDetail {
     pub summary: PlanSummary,
     /// The numbers of its refreshes that are kept.
     #[schemars(inner(range(min = 1)))]
-    pub kept: Vec<RefreshId>,
+    pub stored_refreshes: Vec<RefreshId>,
     /// Its parameters as a plan file (TOML). Hops and a price that a refresh tried for the plan's
     /// budget are left out: a new plan tries them on its own state.
     pub plan_file: String,
@@ -82,7 +82,7 @@ impl Bank {
         let kept = kept(&views)?.remove(name).unwrap_or_default();
         let summary = summary(&views, name, kept.len())?;
         Ok(PlanDetail {
-            kept,
+            stored_refreshes: kept,
             plan_file: summary.parameters.to_toml()?,
             summary,
         })

@@ -56,7 +56,7 @@ impl QuotaBy {
 /// use seedbank::engine::QuotaRequest;
 ///
 /// let quotas = bank.quotas(&QuotaRequest { pages: 3, ..QuotaRequest::default() }, &Unwatched)?;
-/// assert_eq!(quotas.sites.iter().map(|site| u64::from(site.quota)).sum::<u64>(), quotas.placed);
+/// assert_eq!(quotas.sites.iter().map(|site| u64::from(site.quota)).sum::<u64>(), quotas.allocated);
 /// assert!(quotas.sites.iter().all(|site| u64::from(site.quota) <= site.pages));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -86,13 +86,13 @@ pub struct Quotas {
     /// The last batch of the state that they are of; 0 for an empty bank.
     pub batch: BatchId,
     /// How many pages were to be shared out.
-    pub asked: u64,
+    pub requested: u64,
     /// How many are: the sum of the quotas. Fewer only where every site has all that it can have.
-    pub placed: u64,
+    pub allocated: u64,
     /// How many pages the bank knows, crawled or not; no more can be placed.
     pub known: u64,
     /// How many of these the quotas that were given of sites leave out.
-    pub beyond_given: u64,
+    pub beyond_limits: u64,
     /// Every site with a crawled or known page: the largest quota first, ties by name.
     pub sites: Vec<SiteQuota>,
 }
@@ -117,7 +117,7 @@ pub struct SiteQuota {
     #[schemars(range(min = 0, max = 1))]
     pub share: f64,
     /// The most pages that a record of the site gave; `null` where none did.
-    pub given: Option<u32>,
+    pub limit: Option<u32>,
 }
 
 impl Bank {
@@ -154,14 +154,14 @@ impl Bank {
                 } else {
                     weight as f64 / sum as f64
                 },
-                given: site.given.quota,
+                limit: site.given.quota,
                 site: site.name,
             })
             .collect();
         // They come by name, and stay so where quotas are equal.
         rows.sort_by_key(|row| std::cmp::Reverse(row.quota));
         let beyond = |row: &SiteQuota| {
-            row.given
+            row.limit
                 .map_or(0, |most| row.pages.saturating_sub(most.into()))
         };
         Ok(Quotas {
@@ -169,10 +169,10 @@ impl Bank {
             refresh: of_plan.as_ref().map(|of| of.refresh),
             plan: of_plan.map(|of| of.name),
             batch: store.counters()?.batch,
-            asked: request.pages,
-            placed: rows.iter().map(|row| u64::from(row.quota)).sum(),
+            requested: request.pages,
+            allocated: rows.iter().map(|row| u64::from(row.quota)).sum(),
             known: rows.iter().map(|row| row.pages).sum(),
-            beyond_given: rows.iter().map(beyond).sum(),
+            beyond_limits: rows.iter().map(beyond).sum(),
             sites: rows,
         })
     }

@@ -1,7 +1,7 @@
 //! Search: the pages and sites that a text names, or is a part of.
 //!
-//! There is no index of parts of URLs: names are looked at one after another in their order, sites by
-//! name and the pages of each by URL, until there is enough or as many were looked at as may be. So what
+//! There is no index of parts of URLs: names are examined one after another in their order, sites by
+//! name and the pages of each by URL, until there is enough or as many were examined as may be. So what
 //! is found depends on the names alone, not on when they came in.
 
 use schemars::JsonSchema;
@@ -16,7 +16,7 @@ use seedbank_formats::ingest::{self, URL_PATTERN};
 use seedbank_store::records::PageState;
 use seedbank_store::{Key, StoreError, tables};
 
-/// How many names are looked at between two looks at the watch.
+/// How many names are examined between two looks at the watch.
 const STEP: u64 = 4096;
 
 /// How much is found, and how much work that may be.
@@ -26,8 +26,8 @@ pub struct SearchLimits {
     pub sites: usize,
     /// How many pages are named.
     pub pages: usize,
-    /// How many names of sites and pages are looked at; at most half of these looks go into sites.
-    pub looked: u64,
+    /// How many names of sites and pages are examined; at most half of these looks go into sites.
+    pub examined: u64,
 }
 
 impl Default for SearchLimits {
@@ -35,7 +35,7 @@ impl Default for SearchLimits {
         Self {
             sites: 20,
             pages: 20,
-            looked: 2_000_000,
+            examined: 2_000_000,
         }
     }
 }
@@ -52,9 +52,9 @@ impl Default for SearchLimits {
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
-pub struct Found {
+pub struct SearchResult {
     /// The text, without white space around it.
-    pub asked: String,
+    pub query: String,
     /// The page that the text names exactly, with its scheme or without; `null` where there is none.
     pub page: Option<FoundPage>,
     /// The first sites: the one that the text names, or that the page it names would be on; then those
@@ -64,10 +64,10 @@ pub struct Found {
     /// the text begins with, then those of the others in the order of names; of each site in the order
     /// of URLs.
     pub pages: Vec<FoundPage>,
-    /// How many names of sites and pages were looked at.
-    pub looked: u64,
+    /// How many names of sites and pages were examined.
+    pub examined: u64,
     /// Whether these are all sites and pages for the text. If not, one of the lists is full, or as many
-    /// names were looked at as may be.
+    /// names were examined as may be.
     pub complete: bool,
 }
 
@@ -105,14 +105,14 @@ impl Bank {
     /// links to any longer are found, with that state. A text without anything is
     /// [`RequestError::NothingToFind`].
     ///
-    /// Cost: a step of a scan for each name that is looked at, of which there are at most
-    /// [`SearchLimits::looked`]; a scan for each site, and a few reads for each that is found.
+    /// Cost: a step of a scan for each name that is examined, of which there are at most
+    /// [`SearchLimits::examined`]; a scan for each site, and a few reads for each that is found.
     pub fn search(
         &self,
         text: &str,
         limits: SearchLimits,
         watch: &dyn Watch,
-    ) -> Result<Found, EngineError> {
+    ) -> Result<SearchResult, EngineError> {
         let asked = text.trim();
         if asked.is_empty() {
             return Err(RequestError::NothingToFind.into());
@@ -125,17 +125,17 @@ impl Bank {
             views: &views,
             limits,
             watch,
-            looked: 0,
+            examined: 0,
         };
         let page = search.exactly(asked)?;
         let (sites, all_sites) = search.sites()?;
         let (pages, all_pages) = search.pages()?;
-        Ok(Found {
-            asked: asked.to_owned(),
+        Ok(SearchResult {
+            query: asked.to_owned(),
             page,
             sites,
             pages,
-            looked: search.looked,
+            examined: search.examined,
             complete: all_sites && all_pages,
         })
     }
@@ -219,17 +219,17 @@ struct Search<'a> {
     parts: Vec<String>,
     limits: SearchLimits,
     watch: &'a dyn Watch,
-    looked: u64,
+    examined: u64,
 }
 
 impl Search<'_> {
-    /// Counts one more name; `false` where no more may be looked at than `most`.
+    /// Counts one more name; `false` where no more may be examined than `most`.
     fn may_look(&mut self, most: u64) -> Result<bool, EngineError> {
-        if self.looked >= most {
+        if self.examined >= most {
             return Ok(false);
         }
-        self.looked += 1;
-        if self.looked.is_multiple_of(STEP) {
+        self.examined += 1;
+        if self.examined.is_multiple_of(STEP) {
             self.watch.proceed()?;
             self.watch.advance(STEP);
         }
@@ -274,7 +274,7 @@ impl Search<'_> {
         Ok((sites, is_all))
     }
 
-    /// Adds sites, up to one more than are named; `false` where not all names were looked at.
+    /// Adds sites, up to one more than are named; `false` where not all names were examined.
     fn add_sites(&mut self, found: &mut Vec<SiteId>) -> Result<bool, EngineError> {
         // No name has an escape or a slash.
         let (_, host, rest) = cut(self.parts.last().map_or("", String::as_str));
@@ -283,7 +283,7 @@ impl Search<'_> {
         }
         let part = host.to_owned();
         let store = &self.views.reader;
-        let most = self.limits.looked.div_ceil(2);
+        let most = self.limits.examined.div_ceil(2);
         let own = self.own.as_ref().map(|(_, id)| *id);
         for begins in [true, false] {
             let prefix = if begins { part.as_bytes() } else { &[] };
@@ -333,14 +333,14 @@ impl Search<'_> {
         Ok((pages, is_all))
     }
 
-    /// Adds pages of a site, up to one more than are named; `false` where not all names were looked at.
+    /// Adds pages of a site, up to one more than are named; `false` where not all names were examined.
     fn add_pages(
         &mut self,
         name: &str,
         site: SiteId,
         found: &mut Vec<(PageId, String, String)>,
     ) -> Result<bool, EngineError> {
-        let (views, most) = (self.views, self.limits.looked);
+        let (views, most) = (self.views, self.limits.examined);
         if !self.may_look(most)? {
             return Ok(false);
         }

@@ -20,7 +20,7 @@ use seedbank_store::links::LinkKey;
 use seedbank_store::records::{Hash128, PageRecord, PageState, SiteRecord};
 use seedbank_store::{Key, tables};
 
-/// How many pages or blocks of links are looked at between two looks at the watch.
+/// How many pages or blocks of links are examined between two looks at the watch.
 const STEP: usize = 1024;
 
 /// How much is told of a site, and how much work that may be.
@@ -32,7 +32,7 @@ pub struct SiteLimits {
     pub digests: usize,
     /// How many pages with each of them are named.
     pub examples: usize,
-    /// How many pages of the site are looked at.
+    /// How many pages of the site are examined.
     pub pages: u64,
 }
 
@@ -72,23 +72,23 @@ pub struct SiteFacts {
     /// The site.
     pub site: String,
     /// What records of sites gave of it.
-    pub given: GivenOfSite,
+    pub attributes: SiteAttributes,
     /// Its pages by state.
-    pub pages: PagesOfSite,
+    pub pages: SitePageCounts,
     /// Links between its pages.
-    pub links_inside: u64,
+    pub intra_links: u64,
     /// Links from its pages to those of other sites, all of them.
-    pub links_out: u64,
-    /// The sites that its pages link to; of the pages that were looked at.
-    pub links_to: LinksOfSite,
-    /// The sites whose pages link to it; to the pages that were looked at.
-    pub linked_from: LinksOfSite,
+    pub inter_links: u64,
+    /// The sites that its pages link to; of the pages that were examined.
+    pub links_to: SiteLinkCounts,
+    /// The sites whose pages link to it; to the pages that were examined.
+    pub linked_from: SiteLinkCounts,
     /// Content that several of its pages have.
-    pub digests: DigestsOfSite,
-    /// How many of its pages were looked at, the first in the order of URLs.
-    pub looked: u64,
+    pub digests: SiteDigests,
+    /// How many of its pages were examined, the first in the order of URLs.
+    pub examined: u64,
     /// Whether these are all. If not, aliases and pages that nobody links to, links with other sites and
-    /// repeated digests are those of the pages that were looked at, and the other numbers are of all.
+    /// repeated digests are those of the pages that were examined, and the other numbers are of all.
     pub complete: bool,
     /// What it is in the last refresh of each plan, by the names of the plans.
     pub plans: Vec<SiteInPlan>,
@@ -96,7 +96,7 @@ pub struct SiteFacts {
 
 /// What records of sites gave of a site; `null` where none did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-pub struct GivenOfSite {
+pub struct SiteAttributes {
     /// The quality, from 0 to 1, of pages that have none of their own.
     pub quality: Option<Value>,
     /// The spam mark of pages whose records do not say.
@@ -107,7 +107,7 @@ pub struct GivenOfSite {
 
 /// How many pages of a site there are of each state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-pub struct PagesOfSite {
+pub struct SitePageCounts {
     /// Known pages.
     pub known: u64,
     /// Crawled pages.
@@ -124,7 +124,7 @@ pub struct PagesOfSite {
 
 /// Links of a site in one direction, with other sites.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-pub struct LinksOfSite {
+pub struct SiteLinkCounts {
     /// How many links there are.
     pub links: u64,
     /// How many pages of other sites are at their other ends.
@@ -150,7 +150,7 @@ pub struct LinkedSite {
 
 /// Content digests of a site's crawled pages.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-pub struct DigestsOfSite {
+pub struct SiteDigests {
     /// How many crawled pages have one.
     pub pages: u64,
     /// How many different ones there are.
@@ -176,7 +176,7 @@ impl Bank {
     /// The site is given by its name, or by a URL of one of its pages; one that the bank does not know is
     /// [`EngineError::NoSite`], with the nearest sites that it knows.
     ///
-    /// Cost: the records of the pages that are looked at, at most [`SiteLimits::pages`], by a scan where
+    /// Cost: the records of the pages that are examined, at most [`SiteLimits::pages`], by a scan where
     /// these are all; their rows, the rows that link to them and who carries those; for each plan what is
     /// kept of the site. Memory: a few bytes for each page at the other end of a link.
     pub fn site(
@@ -193,12 +193,12 @@ impl Bank {
         let complete = pages.look(&views, site, &record, watch)?;
         let given = record.given;
         Ok(SiteFacts {
-            given: GivenOfSite {
+            attributes: SiteAttributes {
                 quality: given.quality.map(Value::of_quality),
                 spam: given.spam,
                 quota: given.quota,
             },
-            pages: PagesOfSite {
+            pages: SitePageCounts {
                 known: record.known.into(),
                 crawled: record.crawled.into(),
                 gone: record.gone.into(),
@@ -206,12 +206,12 @@ impl Bank {
                 unlinked: pages.unlinked,
                 spam: record.spam.into(),
             },
-            links_inside: record.intra_links,
-            links_out: record.inter_links,
+            intra_links: record.intra_links,
+            inter_links: record.inter_links,
             links_to: links_to(&views, site, &pages.rows, limits, watch)?,
-            linked_from: linked_from(&views, site, &pages.looked, limits, watch)?,
-            looked: pages.looked.len(),
-            digests: DigestsOfSite {
+            linked_from: linked_from(&views, site, &pages.examined, limits, watch)?,
+            examined: pages.examined.len(),
+            digests: SiteDigests {
                 pages: record.with_digest.into(),
                 distinct: record.distinct_digests.into(),
                 repeated: pages.repeated(&views),
@@ -230,7 +230,7 @@ type OfDigest = (u64, Vec<String>);
 struct Pages<'a> {
     site: &'a str,
     limits: SiteLimits,
-    looked: RoaringBitmap,
+    examined: RoaringBitmap,
     aliases: u64,
     unlinked: u64,
     /// How many pages carry each row.
@@ -243,7 +243,7 @@ impl<'a> Pages<'a> {
         Self {
             site,
             limits,
-            looked: RoaringBitmap::new(),
+            examined: RoaringBitmap::new(),
             aliases: 0,
             unlinked: 0,
             rows: BTreeMap::new(),
@@ -273,7 +273,7 @@ impl<'a> Pages<'a> {
         let mut entries = store.scan_under(&tables::PAGE_IDS, &site.bytes())?;
         let mut number = 0;
         while let Some(index) = entries.next_with(|_, _, index| index)? {
-            if self.looked.len() >= self.limits.pages {
+            if self.examined.len() >= self.limits.pages {
                 return Ok(false);
             }
             step(watch, number)?;
@@ -288,7 +288,7 @@ impl<'a> Pages<'a> {
         if record.is_nameless() {
             return;
         }
-        self.looked.insert(index);
+        self.examined.insert(index);
         match record.state {
             PageState::Alias => self.aliases += 1,
             PageState::Unlinked => self.unlinked += 1,
@@ -344,7 +344,7 @@ fn links_to(
     rows: &BTreeMap<u32, u64>,
     limits: SiteLimits,
     watch: &dyn Watch,
-) -> Result<LinksOfSite, EngineError> {
+) -> Result<SiteLinkCounts, EngineError> {
     watch.stage("links to others", Some(rows.len() as u64));
     let mut counts = Counts::new();
     let mut targets = RoaringTreemap::new();
@@ -381,7 +381,7 @@ fn linked_from(
     pages: &RoaringBitmap,
     limits: SiteLimits,
     watch: &dyn Watch,
-) -> Result<LinksOfSite, EngineError> {
+) -> Result<SiteLinkCounts, EngineError> {
     let store = &views.reader;
     let mut blocks: BTreeSet<LinkKey> = BTreeSet::new();
     let mut of_block = None;
@@ -418,7 +418,7 @@ fn linked_from(
 }
 
 /// The sites with the most links.
-fn told(views: &Views, counts: &Counts, limits: SiteLimits) -> Result<LinksOfSite, EngineError> {
+fn told(views: &Views, counts: &Counts, limits: SiteLimits) -> Result<SiteLinkCounts, EngineError> {
     let links = counts.iter().map(|(site, (links, _))| (*site, *links));
     let links: Vec<(SiteId, u64)> = links.collect();
     let named = most(views, &links, limits.sites)?;
@@ -427,7 +427,7 @@ fn told(views: &Views, counts: &Counts, limits: SiteLimits) -> Result<LinksOfSit
         links,
         pages: counts.get(&site).map_or(0, |(_, pages)| *pages),
     });
-    Ok(LinksOfSite {
+    Ok(SiteLinkCounts {
         links: counts.values().map(|(links, _)| links).sum(),
         pages: counts.values().map(|(_, pages)| pages).sum(),
         sites: counts.len() as u64,

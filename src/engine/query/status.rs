@@ -47,7 +47,7 @@ pub struct Status {
     /// indexes and filters, over the links between pages. `None` where no
     /// file of theirs is there yet.
     #[schemars(range(min = 0))]
-    pub link_bits: Option<f64>,
+    pub bits_per_link: Option<f64>,
     /// Whether nothing that was overwritten takes room; tables of what there is one of do not
     /// count.
     pub compacted: bool,
@@ -134,13 +134,13 @@ pub struct PlanView {
     /// Whether every result of it was proven.
     pub certified: bool,
     /// What has become of its list.
-    pub seeds: ListToday,
+    pub seeds: SeedStates,
 }
 
 /// What the pages of a list are today.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
-pub struct ListToday {
+pub struct SeedStates {
     /// Seeds on the list.
     pub listed: u64,
     /// Those that are pages still: known or crawled.
@@ -160,7 +160,7 @@ pub struct ListToday {
 #[non_exhaustive]
 pub struct GroupSize {
     /// What the tables are there for.
-    pub holds: Holds,
+    pub group: Holds,
     /// Bytes of the tables' files, of the published state.
     pub bytes: u64,
 }
@@ -172,7 +172,7 @@ pub struct TableSize {
     /// The table.
     pub table: String,
     /// What the table is there for.
-    pub holds: Holds,
+    pub group: Holds,
     /// Bytes of its files; what small batches wrote may be in the log alone.
     pub bytes: u64,
     /// An estimate of its entries.
@@ -203,7 +203,7 @@ impl Bank {
         }
         let size = |(table, size): (&TableInfo, seedbank_store::TableSize)| TableSize {
             table: table.name.to_owned(),
-            holds: table.holds,
+            group: table.holds,
             bytes: size.bytes,
             entries: size.keys,
             compacted: size.is_compacted,
@@ -211,14 +211,14 @@ impl Bank {
         let tables: Vec<TableSize> = store.sizes()?.into_iter().map(size).collect();
         let counters = store.counters()?;
         let groups = Holds::ALL.map(|holds| GroupSize {
-            holds,
+            group: holds,
             bytes: tables
                 .iter()
-                .filter(|table| table.holds == holds)
+                .filter(|table| table.group == holds)
                 .map(|table| table.bytes)
                 .sum(),
         });
-        let of_links = groups.iter().find(|group| group.holds == Holds::Links);
+        let of_links = groups.iter().find(|group| group.group == Holds::Links);
         let link_bytes = of_links.map_or(0, |group| group.bytes);
         let links = counters.intra_links + counters.inter_links;
         Ok(Status {
@@ -236,11 +236,11 @@ impl Bank {
             }),
             plans,
             log_bytes: store.log_bytes(),
-            link_bits: (links > 0 && link_bytes > 0)
+            bits_per_link: (links > 0 && link_bytes > 0)
                 .then(|| 8.0 * link_bytes as f64 / links as f64),
             compacted: tables
                 .iter()
-                .all(|table| table.compacted || table.holds == Holds::Bank),
+                .all(|table| table.compacted || table.group == Holds::Bank),
             groups: groups.into(),
             folder_bytes: seedbank_store::room(self.path())?,
             tables,
@@ -285,7 +285,7 @@ fn plan_view(
 ) -> Result<PlanView, EngineError> {
     let store = &views.reader;
     let refresh = store.need(&tables::REFRESHES, &record.last_refresh)?;
-    let mut seeds = ListToday::default();
+    let mut seeds = SeedStates::default();
     for (_, seed) in store.list(record.last_refresh)? {
         seeds.listed += 1;
         let page = store.need(&tables::PAGES, &seed.page)?;

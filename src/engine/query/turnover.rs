@@ -20,7 +20,7 @@ pub struct Turnover {
     pub refresh: RefreshId,
     /// The refresh that it is compared with.
     #[schemars(range(min = 1))]
-    pub since: RefreshId,
+    pub previous: RefreshId,
     /// Seeds of both.
     pub kept: u64,
     /// Seeds that only the later one has.
@@ -49,7 +49,7 @@ impl Bank {
                 let kept = list.intersection(before).count();
                 found.push(Turnover {
                     refresh,
-                    since: *since,
+                    previous: *since,
                     kept: kept as u64,
                     gained: (list.len() - kept) as u64,
                     lost: (before.len() - kept) as u64,

@@ -78,7 +78,7 @@ impl Views {
         Ok(Some(AliasView {
             to: self.name(alias.to)?.1,
             by: alias.by,
-            leads_to: end
+            resolves_to: end
                 .map(|end| Ok::<_, StoreError>(self.name(end)?.1))
                 .transpose()?,
         }))

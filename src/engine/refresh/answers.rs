@@ -58,7 +58,7 @@ pub struct RefreshReport {
     pub steps: Option<StepsView>,
     /// Why there are fewer seeds than asked for, where there are.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub short: Option<Shortage>,
+    pub shortage: Option<Shortage>,
     /// Older refreshes of the plan that were deleted.
     #[schemars(inner(range(min = 1)))]
     pub pruned: Vec<RefreshId>,
@@ -100,13 +100,13 @@ impl Stars {
 #[non_exhaustive]
 pub struct StepsView {
     /// Kept: the bound of an earlier step was enough.
-    pub carried: u32,
+    pub bound_inherited: u32,
     /// Kept: what the previous refresh kept proves it.
     pub proven: u32,
     /// Kept: what the previous refresh kept proves it once mended where the graph has changed.
-    pub mended: u32,
+    pub repaired: u32,
     /// Kept, but its bound had to be computed.
-    pub bounded: u32,
+    pub bound_recomputed: u32,
     /// Computed.
     pub computed: u32,
 }
@@ -125,10 +125,10 @@ impl StepsView {
         let mut view = Self::default();
         for step in steps {
             *match step.origin {
-                Origin::Carried => &mut view.carried,
+                Origin::Carried => &mut view.bound_inherited,
                 Origin::Proven => &mut view.proven,
-                Origin::Raised => &mut view.mended,
-                Origin::Bounded => &mut view.bounded,
+                Origin::Raised => &mut view.repaired,
+                Origin::Bounded => &mut view.bound_recomputed,
                 Origin::Computed => &mut view.computed,
             } += 1;
         }
@@ -141,15 +141,15 @@ impl StepsView {
 #[non_exhaustive]
 pub struct Shortage {
     /// How many seeds were asked for.
-    pub asked: u32,
+    pub requested: u32,
     /// Why there are no more.
-    pub reason: Short,
+    pub reason: ShortageReason,
 }
 
 /// Why a list has fewer seeds than were asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Short {
+pub enum ShortageReason {
     /// By cores: no inter-site link is left.
     NoLinkLeft,
     /// By cover: no page that may be a seed is left where seeds are to be.
@@ -170,10 +170,10 @@ pub struct PolicyView {
     pub pinned: u32,
     /// Pages that are pinned and are no seeds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub pins_left_out: Vec<LeftOutPin>,
+    pub rejected_pins: Vec<LeftOutPin>,
     /// By cores: how many cores had their best hub held back, or gave no seed, by the policy that did
     /// so. By cover: how many pages were passed over by caps.
-    pub held_back: BTreeMap<HeldBy, u64>,
+    pub rejected: BTreeMap<HeldBy, u64>,
     /// How the list differs from the last one, where that is limited and there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changes: Option<ChangesView>,
@@ -288,7 +288,7 @@ pub struct RefreshView {
     pub certified: bool,
     /// Why not, where it was not.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub doubt: Option<String>,
+    pub uncertified_reason: Option<String>,
     /// Entries of rows or citers read while ranking.
     pub link_visits: u64,
     /// Pages settled plus adjacency entries scanned.
@@ -314,7 +314,7 @@ impl RefreshView {
             steps_reused: 0,
             steps_recomputed: 0,
             certified: true,
-            doubt: None,
+            uncertified_reason: None,
             link_visits: 0,
             page_visits: 0,
             policy: None,
@@ -342,7 +342,7 @@ impl RefreshView {
             steps_reused: record.steps_reused,
             steps_recomputed: record.steps_recomputed,
             certified: record.certified,
-            doubt: record.doubt,
+            uncertified_reason: record.doubt,
             link_visits: record.link_visits,
             page_visits: record.page_visits,
         })
@@ -373,7 +373,7 @@ impl RefreshReport {
             tuning: None,
             stars: None,
             steps: None,
-            short: None,
+            shortage: None,
             pruned: Vec::new(),
         }
     }
@@ -398,7 +398,7 @@ impl RefreshReport {
             seconds: view.seconds,
             cold: view.cold,
             certified: view.certified,
-            doubt: view.doubt,
+            doubt: view.uncertified_reason,
             seeds: view.seeds,
             cores: view.cores,
             steps_reused: view.steps_reused,

@@ -1,6 +1,8 @@
 //! What a refresh comes to: the plan's parameters, the run of its family, the list.
 
-use super::answers::{PolicyView, RefreshReport, Short, Shortage, Stars, StepsView, TuningView};
+use super::answers::{
+    PolicyView, RefreshReport, Shortage, ShortageReason, Stars, StepsView, TuningView,
+};
 use super::cores::unchanged::{self, Unchanged};
 use super::cores::{self, CoresRun};
 use super::cover::{self, CoverRun, Earlier};
@@ -65,7 +67,7 @@ pub(super) fn run(
     report.plan_changed = plan_changed;
     report.view.policy = (policy != Policy::default()).then(|| PolicyView {
         pinned: rules.pins.count(),
-        pins_left_out: rules.pins.left_out.clone(),
+        rejected_pins: rules.pins.left_out.clone(),
         ..PolicyView::default()
     });
     let earlier = Before {
@@ -116,13 +118,16 @@ pub(super) fn run(
         listing = Some(found);
     }
     if let Some(asked) = seats.filter(|asked| report.view.seeds < *asked) {
-        let is_held = listing.as_ref().is_some_and(|of| of.view.held_back > 0);
+        let is_held = listing.as_ref().is_some_and(|of| of.view.deferred > 0);
         let reason = if is_held {
-            Short::MaxChanges
+            ShortageReason::MaxChanges
         } else {
             outcome.short()
         };
-        report.short = Some(Shortage { asked, reason });
+        report.shortage = Some(Shortage {
+            requested: asked,
+            reason,
+        });
     }
     Ok(Computed {
         outcome,
@@ -212,9 +217,9 @@ impl RefreshReport {
         self.view.seeds = count(listing.seeds.len());
         if let Some(told) = &mut self.view.policy {
             told.changes = Some(listing.view);
-            if listing.view.held_back > 0 {
-                let held_back = u64::from(listing.view.held_back);
-                told.held_back.insert(HeldBy::MaxChanges, held_back);
+            if listing.view.deferred > 0 {
+                let held_back = u64::from(listing.view.deferred);
+                told.rejected.insert(HeldBy::MaxChanges, held_back);
             }
         }
     }
@@ -239,7 +244,7 @@ impl RefreshReport {
         view.cores = count(selection.cores.len());
         view.seeds = count(run.seeds().len());
         if let Some(policy) = &mut view.policy {
-            policy.held_back.clone_from(&run.held);
+            policy.rejected.clone_from(&run.held);
         }
         let sizes = selection.cores.iter();
         self.stars =
@@ -251,7 +256,7 @@ impl RefreshReport {
         view.steps_recomputed = u64::from(view.cores) - view.steps_reused;
         view.certified = selection.certified;
         let doubt = selection.uncertified_reason.as_ref();
-        view.doubt = doubt.map(|(rank, doubt)| format!("core {rank}: {doubt}"));
+        view.uncertified_reason = doubt.map(|(rank, doubt)| format!("core {rank}: {doubt}"));
         view.link_visits = selection.reads.visits;
         self.products = selection.reads.products;
         self.components = run.components.all;

@@ -28,15 +28,15 @@ pub(super) struct Listing {
 #[non_exhaustive]
 pub struct ChangesView {
     /// Seeds of the last list that could be none any more: gone, not allowed, above a cap.
-    pub had_to_leave: u32,
+    pub lost_ineligible: u32,
     /// Seeds of the last list that are not on this one, those included.
-    pub left: u32,
+    pub lost: u32,
     /// Seeds that were not on the last list.
-    pub came: u32,
+    pub gained: u32,
     /// Seeds that are on the list only because no more may leave.
-    pub stayed: u32,
+    pub retained: u32,
     /// Seeds that the method came to and that are not on the list.
-    pub held_back: u32,
+    pub deferred: u32,
 }
 
 /// The list that `target`, what the method came to, becomes after the plan's refresh `last`.
@@ -89,11 +89,11 @@ pub(super) fn listing(
     Ok(Listing {
         last,
         view: ChangesView {
-            had_to_leave: count(found.had_to_leave),
-            left: count(left),
-            came: count(came),
-            stayed: count(stayed.len()),
-            held_back: count(found.held_back),
+            lost_ineligible: count(found.had_to_leave),
+            lost: count(left),
+            gained: count(came),
+            retained: count(stayed.len()),
+            deferred: count(found.held_back),
         },
         seeds: found.seeds,
         chosen: if is_target { HashMap::new() } else { places },

@@ -19,7 +19,7 @@ mod trial;
 pub(crate) mod web;
 
 pub use answers::{
-    PolicyView, RefreshReport, RefreshView, Short, Shortage, Stars, StepsView, TrialView,
+    PolicyView, RefreshReport, RefreshView, Shortage, ShortageReason, Stars, StepsView, TrialView,
     TuningView,
 };
 pub use cores::cost::{Cost, Reason, SiteChange};

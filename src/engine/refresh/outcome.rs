@@ -1,6 +1,6 @@
 //! What the run of a family hands to the frame.
 
-use super::answers::Short;
+use super::answers::ShortageReason;
 use super::cores::CoresRun;
 use super::cores::standings::Written;
 use super::cores::unchanged::Unchanged;
@@ -73,10 +73,10 @@ impl Outcome {
     }
 
     /// Why there are not more.
-    pub(super) fn short(&self) -> Short {
+    pub(super) fn short(&self) -> ShortageReason {
         match self {
-            Self::Cores(_) | Self::SameCores(_) => Short::NoLinkLeft,
-            Self::Cover(_) => Short::NoPageLeft,
+            Self::Cores(_) | Self::SameCores(_) => ShortageReason::NoLinkLeft,
+            Self::Cover(_) => ShortageReason::NoPageLeft,
             Self::Web(run) => run.short(),
         }
     }

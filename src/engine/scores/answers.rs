@@ -65,7 +65,7 @@ pub struct ScoresReport {
     /// That refresh.
     pub refresh: Option<RefreshId>,
     /// The last batch of the state that it ran on.
-    pub state_after: Option<BatchId>,
+    pub state_batch: Option<BatchId>,
     /// How many pages distances were measured from.
     pub harmonic_sources: u64,
     /// Whether these are all pages with links; else harmonic centralities are those of a sample.

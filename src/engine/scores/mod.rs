@@ -94,7 +94,7 @@ impl Bank {
             pages: total,
             plan: of.as_ref().map(|(_, record)| record.plan.clone()),
             refresh: of.as_ref().map(|(refresh, _)| *refresh),
-            state_after: of.as_ref().map(|(_, record)| record.batch),
+            state_batch: of.as_ref().map(|(_, record)| record.batch),
             harmonic_sources: measured.harmonic.sources as u64,
             harmonic_is_exact: measured.harmonic.exact,
         })

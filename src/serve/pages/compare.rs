@@ -11,7 +11,8 @@ use serde::Deserialize;
 
 use super::frame::Frame;
 use crate::engine::{
-    CompareRequest, CrawlFound, ListComparison, ListWorth, ListedAs, ListedLine, Standing, UrlList,
+    CompareRequest, CrawlComparison, CrawlResult, LineState, ListComparison, ListRelation,
+    ListedLine, UrlList,
 };
 use crate::html::text::Count;
 use crate::serve::address;
@@ -204,7 +205,7 @@ fn page(
     let plans = state.bank.plans()?.plans;
     let plans: Vec<String> = plans.into_iter().map(|plan| plan.plan).collect();
     let first = || plans.first().cloned().unwrap_or_default();
-    let chosen = found.as_ref().map(|found| found.asked.plan.clone());
+    let chosen = found.as_ref().map(|found| found.run.plan.clone());
     Answer::page(&Page {
         frame: Frame::of_page(state),
         chosen: chosen.or(sent.plan.clone()).unwrap_or_else(first),
@@ -229,33 +230,33 @@ impl Page<'_> {
             (counts.alias, "aliases of other pages"),
             (counts.unlinked, "no page any more"),
             (counts.not_in_bank, "not in the bank"),
-            (counts.repeated, "named again"),
-            (counts.no_url, "no URL"),
+            (counts.duplicates, "named again"),
+            (counts.invalid_urls, "no URL"),
         ];
         all.into_iter().filter(|(count, _)| *count > 0).collect()
     }
 }
 
 /// What a line is, in words.
-const fn is(listed: &ListedLine) -> &'static str {
-    match listed.is {
-        ListedAs::Alive => "alive",
-        ListedAs::Spam => "spam",
-        ListedAs::Gone => "gone",
-        ListedAs::Alias => "an alias",
-        ListedAs::Unlinked => "no page any more",
-        ListedAs::NotInBank => "not in the bank",
-        ListedAs::Repeated => "named again",
-        ListedAs::NoUrl => "no URL",
+const fn state(listed: &ListedLine) -> &'static str {
+    match listed.state {
+        LineState::Alive => "alive",
+        LineState::Spam => "spam",
+        LineState::Gone => "gone",
+        LineState::Alias => "an alias",
+        LineState::Unlinked => "no page any more",
+        LineState::NotInBank => "not in the bank",
+        LineState::Duplicate => "named again",
+        LineState::InvalidUrl => "no URL",
     }
 }
 
 /// The crawls of each number of fetches, with what they start from.
-fn crawls(worth: &ListWorth) -> Vec<(&'static str, &CrawlFound)> {
+fn crawls(found: &CrawlComparison) -> Vec<(&'static str, &CrawlResult)> {
     let mut crawls = vec![
-        ("your list", &worth.list),
-        ("as many seeds of the plan", &worth.first_seeds),
+        ("your list", &found.list),
+        ("as many seeds of the plan", &found.first_seeds),
     ];
-    crawls.extend(worth.all_seeds.as_ref().map(|all| ("all its seeds", all)));
+    crawls.extend(found.all_seeds.as_ref().map(|all| ("all its seeds", all)));
     crawls
 }

@@ -39,7 +39,7 @@ pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer
     let request = LinkedRequest {
         direction: about.of,
         site: about.site,
-        from: about.from,
+        offset: about.from,
         ..LinkedRequest::default()
     };
     let rows = request.limit as u64;
@@ -51,7 +51,7 @@ pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer
         &linked.url,
         linked.direction.name(),
         linked.site.as_deref(),
-        linked.from,
+        linked.offset,
     );
     Answer::page(&Page {
         frame: Frame::around(state, here),
@@ -72,8 +72,8 @@ impl Page<'_> {
     fn range(&self) -> Option<String> {
         let linked = &self.linked;
         let here = linked.linked.len() as u64;
-        let first = linked.from.saturating_add(1).whole();
-        let last = linked.from.saturating_add(here).whole();
+        let first = linked.offset.saturating_add(1).whole();
+        let last = linked.offset.saturating_add(here).whole();
         (here > 0 && here < linked.pages).then(|| format!("{first} to {last}"))
     }
 
@@ -88,9 +88,9 @@ impl Page<'_> {
     fn turns(&self) -> (Option<Address>, Option<Address>) {
         let linked = &self.linked;
         let to = |from| self.from(from);
-        let before =
-            (linked.from > 0).then(|| to(linked.from.min(linked.pages).saturating_sub(self.rows)));
-        let next = linked.from.saturating_add(self.rows);
+        let before = (linked.offset > 0)
+            .then(|| to(linked.offset.min(linked.pages).saturating_sub(self.rows)));
+        let next = linked.offset.saturating_add(self.rows);
         (before, (next < linked.pages).then(|| to(next)))
     }
 }

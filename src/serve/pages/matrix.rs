@@ -32,7 +32,7 @@ fn open(out: &mut String, links: &CoreLinks, width: usize, height: usize) {
             "<svg class=\"matrix\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-labelledby=\"m-t m-d\">\
              <title id=\"m-t\">Links from hubs to authorities today</title>\
              <desc id=\"m-d\">{} hubs, {} authorities, {} links; the lists below name them in this order.</desc>",
-            links.hubs, links.authorities, links.today
+            links.hubs, links.authorities, links.current_edges
         ),
     );
 }

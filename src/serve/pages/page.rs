@@ -5,8 +5,8 @@ use serde::Deserialize;
 
 use super::frame::Frame;
 use crate::engine::{
-    AliasBy, GivenOf, InPlan, LinksBySite, PageFacts, PageHistory, PageLimits, PolicySays, Seen,
-    Why,
+    AliasBy, AttributeSource, LinksBySite, PageFacts, PageHistory, PageInPlan, PageLimits,
+    PolicyVerdict, SeenInBatch, Why,
 };
 use crate::html::text::Count;
 use crate::render::{sentence, state_name};
@@ -55,11 +55,11 @@ pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer
 
 impl Page<'_> {
     /// Why it is a seed of a plan, or why not, with links to the pages that are named.
-    fn why(&self, plan: &InPlan) -> String {
+    fn why(&self, plan: &PageInPlan) -> String {
         let why = (plan.policy.as_ref(), &plan.why);
         let facts = &self.facts;
         let alias = facts.alias.as_ref();
-        linked(&sentence(&plan.asked, why, &facts.site, alias))
+        linked(&sentence(&plan.run, why, &facts.site, alias))
     }
 
     /// What is known of its links, each way.
@@ -71,8 +71,8 @@ impl Page<'_> {
     }
 
     fn spam(&self) -> &'static str {
-        match (self.facts.spam, self.facts.spam_given_of) {
-            (true, Some(GivenOf::Site)) => "spam, as its site is",
+        match (self.facts.spam, self.facts.spam_source) {
+            (true, Some(AttributeSource::Site)) => "spam, as its site is",
             (true, _) => "spam",
             (false, None) => "no mark was given",
             (false, Some(_)) => "no spam",
@@ -80,7 +80,7 @@ impl Page<'_> {
     }
 
     fn quality(&self) -> String {
-        let of_site = self.facts.quality_given_of == Some(GivenOf::Site);
+        let of_site = self.facts.quality_source == Some(AttributeSource::Site);
         match self.facts.quality {
             None => "not given".to_owned(),
             Some(quality) if of_site => format!("{quality}, as its site has"),
@@ -90,7 +90,7 @@ impl Page<'_> {
 }
 
 /// A batch with its day.
-fn seen(seen: &Seen) -> String {
+fn seen(seen: &SeenInBatch) -> String {
     format!("batch {}, {}", seen.batch, time(seen.at))
 }
 
@@ -103,9 +103,9 @@ const fn by(by: AliasBy) -> &'static str {
 }
 
 /// Whether it is a seed of a plan.
-fn is_seed(plan: &InPlan) -> bool {
+fn is_seed(plan: &PageInPlan) -> bool {
     match plan.policy {
-        Some(PolicySays::Pinned { .. } | PolicySays::Stays { .. }) => true,
+        Some(PolicyVerdict::Pinned { .. } | PolicyVerdict::Retained { .. }) => true,
         Some(_) => false,
         None => matches!(
             plan.why,

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::frame::Frame;
 use crate::engine::{PlanDetail, RefreshView, Turnover};
 use crate::html::text::{Count, Measure};
-use crate::render::ShownPlan;
+use crate::render::PlanWithCommand;
 use crate::serve::address::{self, Address};
 use crate::serve::answer::{Answer, Fault};
 use crate::serve::desk::State;
@@ -45,7 +45,7 @@ pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer
     let About { name, from, .. } = about;
     let plan = state.bank.plan(&name)?;
     if form == Form::Json {
-        return Answer::json(&ShownPlan::of(&plan, state.name));
+        return Answer::json(&PlanWithCommand::of(&plan, state.name));
     }
     let mut refreshes = state.bank.history()?.refreshes;
     refreshes.retain(|refresh| refresh.plan == name);

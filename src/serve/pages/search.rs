@@ -4,7 +4,7 @@ use askama::Template;
 use serde::Deserialize;
 
 use super::frame::Frame;
-use crate::engine::{Found, SearchLimits};
+use crate::engine::{SearchLimits, SearchResult};
 use crate::html::text::Count;
 use crate::render::state_name;
 use crate::serve::address::Address;
@@ -15,7 +15,7 @@ use crate::serve::form::Form;
 /// How many sites and pages are found; as JSON as many as the command line finds unless it is told.
 const FOUND: usize = 50;
 
-/// How many names are looked at: what takes well below a second.
+/// How many names are examined: what takes well below a second.
 const LOOKED: u64 = 400_000;
 
 #[derive(Deserialize)]
@@ -32,7 +32,7 @@ pub(super) struct About {
 struct Page<'a> {
     frame: Frame<'a>,
     /// What was found; `None` where nothing was searched for.
-    found: Option<Found>,
+    found: Option<SearchResult>,
 }
 
 pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer, Fault> {
@@ -48,7 +48,7 @@ pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer
         let limits = SearchLimits {
             sites: most,
             pages: most,
-            looked: LOOKED,
+            examined: LOOKED,
         };
         Some(state.bank.search(&text, limits, state.watch)?)
     };

@@ -4,7 +4,7 @@ use askama::Template;
 use serde::Deserialize;
 
 use super::frame::Frame;
-use crate::engine::{LinksOfSite, SiteFacts, SiteInPlan, SiteLimits};
+use crate::engine::{SiteFacts, SiteInPlan, SiteLimits, SiteLinkCounts};
 use crate::html::text::Count;
 use crate::render::of_site_in_plan;
 use crate::serve::address::{self, Address, linked};
@@ -56,7 +56,7 @@ pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer
 
 impl Page<'_> {
     /// Its links with other sites, each way.
-    fn links(&self) -> [(&'static str, &LinksOfSite); 2] {
+    fn links(&self) -> [(&'static str, &SiteLinkCounts); 2] {
         [
             ("Links to", &self.facts.links_to),
             ("Linked from", &self.facts.linked_from),

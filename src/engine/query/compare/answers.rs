@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::engine::query::answers::Which;
-use crate::engine::query::explain::{Asked, PageToday, PolicySays, Why};
+use crate::engine::query::explain::{CurrentPage, PolicyVerdict, RefreshRun, Why};
 use seedbank_formats::ingest::URL_PATTERN;
 use seedbank_store::records::BatchId;
 
@@ -54,7 +54,7 @@ impl Default for CompareRequest {
 /// assert_eq!((found.counts.alive, found.counts.not_in_bank), (1, 1));
 /// assert_eq!((found.counts.seeds, found.counts.covered), (0, 1));
 /// // A crawl from it finds itself and the two pages that it links to.
-/// assert_eq!(found.worth[0].list.pages, 3);
+/// assert_eq!(found.crawls[0].list.pages, 3);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -64,22 +64,22 @@ pub struct ListComparison {
     pub list: String,
     /// The refresh that it is compared with.
     #[serde(flatten)]
-    pub asked: Asked,
+    pub run: RefreshRun,
     /// The last batch of the state in which the pages are looked up and crawled.
-    pub today: BatchId,
+    pub current_batch: BatchId,
     /// What the list holds, in numbers.
     pub counts: ListCounts,
     /// What crawls find, by the number of fetches, the fewest first.
-    pub worth: Vec<ListWorth>,
+    pub crawls: Vec<CrawlComparison>,
     /// Every URL of the list, in its order.
     pub lines: Vec<ListedLine>,
 }
 
 /// What a list holds, in numbers.
 ///
-/// Each line is a page, one named again, or no URL: `lines` = `pages` + `repeated` + `no_url`. Each page
+/// Each line is a page, one named again, or no URL: `lines` = `pages` + `duplicates` + `invalid_urls`. Each page
 /// is one of `alive`, `spam`, `gone`, `alias`, `unlinked` and `not_in_bank`; and each that is in the bank
-/// is one of `seeds`, `covered`, `near` and `not_covered`.
+/// is one of `seeds`, `covered`, `near_core` and `not_covered`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ListCounts {
@@ -88,9 +88,9 @@ pub struct ListCounts {
     /// Distinct pages.
     pub pages: u64,
     /// Lines with a page that an earlier line has.
-    pub repeated: u64,
+    pub duplicates: u64,
     /// Lines that are no URL of a page.
-    pub no_url: u64,
+    pub invalid_urls: u64,
     /// Pages that are known or crawled, and no spam.
     pub alive: u64,
     /// Pages that are known or crawled, and spam.
@@ -108,7 +108,7 @@ pub struct ListCounts {
     /// Pages in a core, or that a seed of the list covers.
     pub covered: u64,
     /// Cores: pages that are linked with a core and were not taken.
-    pub near: u64,
+    pub near_core: u64,
     /// Pages of the bank that are none of these.
     pub not_covered: u64,
 }
@@ -117,7 +117,7 @@ pub struct ListCounts {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum ListedAs {
+pub enum LineState {
     /// A page that is known or crawled, and no spam.
     Alive,
     /// A page that is known or crawled, and spam; crawls start from it all the same.
@@ -131,9 +131,9 @@ pub enum ListedAs {
     /// A page that the bank never knew.
     NotInBank,
     /// A page that an earlier line has.
-    Repeated,
+    Duplicate,
     /// No URL of a page.
-    NoUrl,
+    InvalidUrl,
 }
 
 /// A line of the list.
@@ -145,17 +145,17 @@ pub struct ListedLine {
     /// The URL as it is given.
     pub text: String,
     /// What it is.
-    pub is: ListedAs,
+    pub state: LineState,
     /// The URL, normalised; left out where it is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = URL_PATTERN))]
     pub url: Option<String>,
     /// Where the page is repeated, the first line that has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub same_as: Option<u64>,
+    pub first_line: Option<u64>,
     /// Where it is no URL, why not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub problem: Option<String>,
+    pub error: Option<String>,
     /// What the bank and the refresh say of the page; left out where it is not in the bank, or
     /// repeated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -169,12 +169,12 @@ pub struct ListedPage {
     /// Its site.
     pub site: String,
     /// The page as it is today, which may be later than the refresh.
-    pub today: PageToday,
+    pub current: CurrentPage,
     /// What it is to the refresh's list.
-    pub standing: Standing,
+    pub relation: ListRelation,
     /// What the policies of the plan say of it; left out where they say nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub policy: Option<PolicySays>,
+    pub policy: Option<PolicyVerdict>,
     /// Why it is a seed, or why not.
     #[schemars(schema_with = "why_alone")]
     pub why: Why,
@@ -193,9 +193,9 @@ fn why_alone(generator: &mut SchemaGenerator) -> Schema {
 
 /// What a page is to the list of a refresh, by what the refresh kept.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "is", rename_all = "kebab-case")]
+#[serde(tag = "kind", rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum Standing {
+pub enum ListRelation {
     /// It is on the list.
     Seed {
         /// Its rank there.
@@ -238,23 +238,23 @@ pub enum Standing {
 /// What crawls of so many fetches find, from each of the lists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
-pub struct ListWorth {
+pub struct CrawlComparison {
     /// How many pages are fetched at most.
     #[schemars(range(min = 1))]
     pub fetches: u64,
     /// From the pages of the list that are known or crawled, in its order.
-    pub list: CrawlFound,
+    pub list: CrawlResult,
     /// From as many seeds of the refresh, the first that still take part.
-    pub first_seeds: CrawlFound,
+    pub first_seeds: CrawlResult,
     /// From all seeds of the refresh that still take part; left out where these are no more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub all_seeds: Option<CrawlFound>,
+    pub all_seeds: Option<CrawlResult>,
 }
 
 /// What a crawl finds within a number of fetches. Every page fetched counts, crawled by the bank or not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
-pub struct CrawlFound {
+pub struct CrawlResult {
     /// How many pages it may start from.
     pub starts: u64,
     /// How many pages it fetches.

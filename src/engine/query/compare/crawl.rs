@@ -9,7 +9,7 @@
 
 use std::collections::BTreeSet;
 
-use super::answers::CrawlFound;
+use super::answers::CrawlResult;
 use crate::engine::EngineError;
 use crate::engine::query::views::Views;
 use seedbank_algorithms::page::{PageId, PageSet, RowId, SiteId};
@@ -44,11 +44,11 @@ pub(super) fn crawl(
     starts: &[LivePage],
     fetches: &[u64],
     watch: &dyn Watch,
-) -> Result<Vec<CrawlFound>, EngineError> {
+) -> Result<Vec<CrawlResult>, EngineError> {
     let mut going = Going {
-        now: CrawlFound {
+        now: CrawlResult {
             starts: starts.len() as u64,
-            ..CrawlFound::default()
+            ..CrawlResult::default()
         },
         sites: BTreeSet::new(),
         fetches,
@@ -91,12 +91,12 @@ pub(super) fn crawl(
 
 /// A crawl that is under way.
 struct Going<'a> {
-    now: CrawlFound,
+    now: CrawlResult,
     sites: BTreeSet<SiteId>,
     /// The numbers of fetches, ascending.
     fetches: &'a [u64],
     /// What was found within the first of them, which are spent.
-    found: Vec<CrawlFound>,
+    found: Vec<CrawlResult>,
 }
 
 impl Going<'_> {
@@ -134,7 +134,7 @@ impl Going<'_> {
     }
 
     /// What was found; where there was no more to fetch, a number of fetches is not spent.
-    fn end(mut self) -> Vec<CrawlFound> {
+    fn end(mut self) -> Vec<CrawlResult> {
         self.found.resize(self.fetches.len(), self.now);
         self.found
     }

@@ -10,8 +10,8 @@ mod crawl;
 use std::collections::BTreeMap;
 
 pub use answers::{
-    CompareRequest, CrawlFound, ListComparison, ListCounts, ListWorth, ListedAs, ListedLine,
-    ListedPage, Standing,
+    CompareRequest, CrawlComparison, CrawlResult, LineState, ListComparison, ListCounts,
+    ListRelation, ListedLine, ListedPage,
 };
 
 use super::diff::UrlList;
@@ -49,7 +49,7 @@ impl Bank {
         let urls = urls(list);
         let fetches = checked(&list.name, urls.len(), request)?;
         let explainer = self.explainer(&request.which)?;
-        let asked = explainer.asked();
+        let asked = explainer.run();
         let plan = Seeds::read(&explainer, asked.refresh, watch)?;
         watch.stage("compare", Some(urls.len() as u64));
         let mut going = Going {
@@ -69,9 +69,9 @@ impl Bank {
         Ok(ListComparison {
             list: list.name.clone(),
             asked,
-            today: explainer.views().reader.counters()?.batch,
+            current_batch: explainer.views().reader.counters()?.batch,
             counts,
-            worth: worth(&explainer, &starts, &plan.alive, &fetches, watch)?,
+            crawls: crawls(&explainer, &starts, &plan.alive, &fetches, watch)?,
             lines,
         })
     }
@@ -153,57 +153,57 @@ impl Going<'_> {
         let mut listed = ListedLine {
             line,
             text: text.to_owned(),
-            is: ListedAs::NoUrl,
+            state: LineState::InvalidUrl,
             url: None,
-            same_as: None,
-            problem: None,
+            first_line: None,
+            error: None,
             page: None,
         };
         self.counts.lines += 1;
         let location = match ingest::parse(text, views.naming) {
             Ok(location) => location,
             Err(problem) => {
-                self.counts.no_url += 1;
-                listed.problem = Some(problem.to_string());
+                self.counts.invalid_urls += 1;
+                listed.error = Some(problem.to_string());
                 return Ok(listed);
             }
         };
         let url = location.url(views.naming.sites);
         listed.url = Some(url.clone());
         if let Some(first) = self.first.get(&url) {
-            self.counts.repeated += 1;
-            listed.is = ListedAs::Repeated;
-            listed.same_as = Some(*first);
+            self.counts.duplicates += 1;
+            listed.state = LineState::Duplicate;
+            listed.first_line = Some(*first);
             return Ok(listed);
         }
         self.first.insert(url.clone(), line);
         self.counts.pages += 1;
         let Some((page, record)) = nearest::find(views, &location)? else {
             self.counts.not_in_bank += 1;
-            listed.is = ListedAs::NotInBank;
+            listed.state = LineState::NotInBank;
             return Ok(listed);
         };
-        listed.is = listed_as(&record);
-        *match listed.is {
-            ListedAs::Spam => &mut self.counts.spam,
-            ListedAs::Gone => &mut self.counts.gone,
-            ListedAs::Alias => &mut self.counts.alias,
-            ListedAs::Unlinked => &mut self.counts.unlinked,
+        listed.state = listed_as(&record);
+        *match listed.state {
+            LineState::Spam => &mut self.counts.spam,
+            LineState::Gone => &mut self.counts.gone,
+            LineState::Alias => &mut self.counts.alias,
+            LineState::Unlinked => &mut self.counts.unlinked,
             _ => &mut self.counts.alive,
         } += 1;
         let (policy, why) = self.explainer.says(page, &record)?;
         let rank = self.plan.ranks.get(&page).copied();
-        let standing = standing(rank, &url, &why);
-        *match standing {
-            Standing::Seed { .. } => &mut self.counts.seeds,
-            Standing::InCore { .. } | Standing::Covered { .. } => &mut self.counts.covered,
-            Standing::NearCore { .. } => &mut self.counts.near,
-            Standing::NotCovered => &mut self.counts.not_covered,
+        let relation = relation(rank, &url, &why);
+        *match relation {
+            ListRelation::Seed { .. } => &mut self.counts.seeds,
+            ListRelation::InCore { .. } | ListRelation::Covered { .. } => &mut self.counts.covered,
+            ListRelation::NearCore { .. } => &mut self.counts.near_core,
+            ListRelation::NotCovered => &mut self.counts.not_covered,
         } += 1;
         listed.page = Some(Box::new(ListedPage {
             site: location.site,
-            today: self.explainer.today(page, &record)?,
-            standing,
+            current: self.explainer.today(page, &record)?,
+            relation,
             policy,
             why,
         }));
@@ -213,22 +213,22 @@ impl Going<'_> {
 }
 
 /// What a page of the bank is as one of a list.
-fn listed_as(record: &PageRecord) -> ListedAs {
+fn listed_as(record: &PageRecord) -> LineState {
     match record.state {
-        PageState::Known | PageState::Crawled if record.spam => ListedAs::Spam,
-        PageState::Known | PageState::Crawled => ListedAs::Alive,
-        PageState::Gone => ListedAs::Gone,
-        PageState::Unlinked => ListedAs::Unlinked,
-        PageState::Alias => ListedAs::Alias,
+        PageState::Known | PageState::Crawled if record.spam => LineState::Spam,
+        PageState::Known | PageState::Crawled => LineState::Alive,
+        PageState::Gone => LineState::Gone,
+        PageState::Unlinked => LineState::Unlinked,
+        PageState::Alias => LineState::Alias,
     }
 }
 
 /// What a page is to the list; `rank` is its rank there, if it has one.
-fn standing(rank: Option<u32>, url: &str, why: &Why) -> Standing {
+fn relation(rank: Option<u32>, url: &str, why: &Why) -> ListRelation {
     if let Some(rank) = rank {
-        return Standing::Seed { rank };
+        return ListRelation::Seed { rank };
     }
-    let in_core = |core: &CoreNumbers, seed: &str| Standing::InCore {
+    let in_core = |core: &CoreNumbers, seed: &str| ListRelation::InCore {
         core: core.rank,
         seed: seed.to_owned(),
     };
@@ -237,7 +237,7 @@ fn standing(rank: Option<u32>, url: &str, why: &Why) -> Standing {
         Why::CoreSeed(seed) => return in_core(&seed.core, url),
         Why::CoreMember(member) => return in_core(&member.core, &member.seed.url),
         Why::NearCore(near) => {
-            return Standing::NearCore {
+            return ListRelation::NearCore {
                 core: near.core.rank,
                 seed: near.seed.url.clone(),
             };
@@ -247,28 +247,28 @@ fn standing(rank: Option<u32>, url: &str, why: &Why) -> Standing {
         Why::WebSeed(seed) => seed.reached_by.as_ref().map(|(by, hop)| (by, *hop)),
         _ => None,
     };
-    match covered.filter(|(by, _)| !by.held_back) {
-        Some((by, hop)) => Standing::Covered {
+    match covered.filter(|(by, _)| !by.deferred) {
+        Some((by, hop)) => ListRelation::Covered {
             by: by.url.clone(),
             rank: by.rank,
             hop,
         },
-        None => Standing::NotCovered,
+        None => ListRelation::NotCovered,
     }
 }
 
 /// What crawls find from the list's pages, from as many seeds, and from all seeds where these are more.
-fn worth(
+fn crawls(
     explainer: &Explainer,
     starts: &[LivePage],
     seeds: &[LivePage],
     fetches: &[u64],
     watch: &dyn Watch,
-) -> Result<Vec<ListWorth>, EngineError> {
+) -> Result<Vec<CrawlComparison>, EngineError> {
     let first = &seeds[..seeds.len().min(starts.len())];
     let is_longer = first.len() < seeds.len();
     watch.stage("crawl", Some(2 + u64::from(is_longer)));
-    let from = |starts: &[LivePage]| -> Result<Vec<CrawlFound>, EngineError> {
+    let from = |starts: &[LivePage]| -> Result<Vec<CrawlResult>, EngineError> {
         let found = crawl(explainer.views(), starts, fetches, watch)?;
         watch.advance(1);
         Ok(found)
@@ -278,7 +278,7 @@ fn worth(
     let all = if is_longer { from(seeds)? } else { Vec::new() };
     let mut all = all.into_iter();
     let found = fetches.iter().zip(list).zip(first);
-    let worth = found.map(|((fetches, list), first_seeds)| ListWorth {
+    let worth = found.map(|((fetches, list), first_seeds)| CrawlComparison {
         fetches: *fetches,
         list,
         first_seeds,

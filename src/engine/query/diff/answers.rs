@@ -257,11 +257,11 @@ pub struct SeedChange {
     /// How many links of its core went or came.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
-    pub links: Option<u64>,
+    pub changed_links: Option<u64>,
     /// How many links its core has.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
-    pub links_of: Option<u64>,
+    pub core_links: Option<u64>,
     /// The old seed that it succeeds, where the plan says `succeed`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub succeeds: Option<SuccessorView>,

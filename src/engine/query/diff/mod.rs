@@ -217,8 +217,8 @@ fn bare(change: Change, url: String, because: Option<&Because>) -> SeedChange {
         core: because.and_then(|because| because.core),
         by: None,
         hop: because.and_then(|because| because.hop),
-        links: links.map(|links| links.0),
-        links_of: links.map(|links| links.1),
+        changed_links: links.map(|links| links.0),
+        core_links: links.map(|links| links.1),
         succeeds: None,
         successor: None,
     }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::core_answers::{CoreMember, CoreSeed, NearCore, RowSums};
 use super::cover_answers::{CoverSeed, SiteSeed, Uncovered, Unreached, WebSeed};
-use super::says::PolicySays;
+use super::says::PolicyVerdict;
 use crate::engine::plan::{Method, NAME_PATTERN, by_cores, by_cover};
 use crate::engine::query::answers::AliasView;
 use seedbank_formats::ingest::URL_PATTERN;
@@ -32,12 +32,12 @@ pub struct Explanation {
     pub site: String,
     /// The refresh that the answer is about.
     #[serde(flatten)]
-    pub asked: Asked,
+    pub run: RefreshRun,
     /// The page as it is today, which may be later than the refresh.
-    pub page: PageToday,
+    pub page: CurrentPage,
     /// What the policies of the plan say of it; left out where they say nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub policy: Option<PolicySays>,
+    pub policy: Option<PolicyVerdict>,
     /// The answer.
     #[serde(flatten)]
     pub why: Why,
@@ -49,7 +49,7 @@ pub struct Explanation {
 /// The refresh that an answer is about.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
-pub struct Asked {
+pub struct RefreshRun {
     /// The plan of the refresh.
     #[schemars(regex(pattern = NAME_PATTERN))]
     pub plan: String,
@@ -59,7 +59,7 @@ pub struct Asked {
     #[schemars(range(min = 1))]
     pub refresh: RefreshId,
     /// The last batch of the state that the refresh ran on.
-    pub state_after: BatchId,
+    pub state_batch: BatchId,
     /// How many seeds it selected.
     pub seeds: u32,
     /// Whether its results were proven.
@@ -78,7 +78,7 @@ pub struct ReadCost {
 /// A page as the published state has it, which may be later than the refresh.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
-pub struct PageToday {
+pub struct CurrentPage {
     /// Known, crawled, gone, unlinked (nobody links to it any longer), or an alias.
     pub state: PageState,
     /// What makes it an alias; absent where it is none.
@@ -94,7 +94,7 @@ pub struct PageToday {
     #[schemars(range(min = 1))]
     pub last_seen: Option<BatchId>,
     /// Whether that batch came after the state that the refresh ran on.
-    pub recorded_since: bool,
+    pub recorded_since_refresh: bool,
 }
 
 /// The kinds of answers.
@@ -112,12 +112,12 @@ pub enum Why {
     NearCore(Box<NearCore>),
     /// Cores: it was near no core; its row sums show how far away it was.
     #[schemars(transform = by_cores)]
-    RowSum(RowSums),
+    NoCore(RowSums),
     /// Cores: it has no inter-site links that count.
     #[schemars(transform = by_cores)]
-    Unlinked {
+    NoInterSiteLinks {
         /// Whether it is on inter-site links, but the pages at all their other ends were left out.
-        others_left_out: bool,
+        neighbours_ineligible: bool,
     },
     /// Cover: it was picked on its site.
     #[schemars(transform = by_cover)]
@@ -155,18 +155,18 @@ pub enum Why {
     #[schemars(transform = by_cover)]
     Unreached(Box<Unreached>),
     /// It took no part.
-    LeftOut {
+    IneligibleReason {
         /// Why it took no part.
-        reason: LeftOut,
+        reason: IneligibleReason,
     },
     /// The bank did not know it when the refresh ran.
-    Later,
+    NotYetKnown,
 }
 
 /// Why a page took no part.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum LeftOut {
+pub enum IneligibleReason {
     /// It is spam.
     Spam,
     /// It is gone.
@@ -174,7 +174,7 @@ pub enum LeftOut {
     /// It was not crawled, only linked to.
     NotCrawled,
     /// Nobody links to it any longer, so it is not a page.
-    NoPage,
+    Unlinked,
     /// It redirects to another page, or names another one as canonical: that one takes part.
     Alias,
     /// A list of the plan leaves it out of the graph.

@@ -1,6 +1,6 @@
 //! A refresh that is asked about, and what can be said of a page without evidence from the refresh.
 
-use super::answers::{Asked, LeftOut, ReadCost};
+use super::answers::{IneligibleReason, ReadCost, RefreshRun};
 use super::core_answers::ScoredUrl;
 use super::places::{Place, Places};
 use crate::engine::plan::{Method, Pages, Plan, Tuned};
@@ -73,12 +73,12 @@ impl Case {
         })
     }
 
-    pub(super) fn asked(&self) -> Asked {
-        Asked {
+    pub(super) fn run(&self) -> RefreshRun {
+        RefreshRun {
             plan: self.record.plan.clone(),
             method: self.method,
             refresh: self.refresh,
-            state_after: self.record.batch,
+            state_batch: self.record.batch,
             seeds: self.record.seeds,
             certified: self.record.certified,
         }
@@ -129,7 +129,7 @@ impl Case {
         &self,
         page: PageId,
         record: &PageRecord,
-    ) -> Result<Option<LeftOut>, StoreError> {
+    ) -> Result<Option<IneligibleReason>, StoreError> {
         let (crawled_only, no_spam) = match self.plan {
             Plan::Cores(plan) => (plan.pages == Pages::Crawled, !plan.keep_spam),
             Plan::Cover(_) => (true, false),
@@ -139,14 +139,14 @@ impl Case {
             return Ok(None);
         };
         Ok(match state {
-            PageState::Gone => Some(LeftOut::Gone),
-            PageState::Unlinked => Some(LeftOut::NoPage),
-            PageState::Alias => Some(LeftOut::Alias),
-            _ if spam && no_spam => Some(LeftOut::Spam),
-            PageState::Known if crawled_only => Some(LeftOut::NotCrawled),
-            PageState::Known | PageState::Crawled => {
-                self.is_left_out(page, record)?.then_some(LeftOut::Excluded)
-            }
+            PageState::Gone => Some(IneligibleReason::Gone),
+            PageState::Unlinked => Some(IneligibleReason::Unlinked),
+            PageState::Alias => Some(IneligibleReason::Alias),
+            _ if spam && no_spam => Some(IneligibleReason::Spam),
+            PageState::Known if crawled_only => Some(IneligibleReason::NotCrawled),
+            PageState::Known | PageState::Crawled => self
+                .is_left_out(page, record)?
+                .then_some(IneligibleReason::Excluded),
         })
     }
 

@@ -51,7 +51,7 @@ pub struct ScoredUrl {
 
 /// A page's place on one side of a core.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct PlaceView {
+pub struct SidePosition {
     /// Its score, L2-normalised over pages.
     pub score: f64,
     /// Its place by score, from 1; ties by URL.
@@ -59,7 +59,7 @@ pub struct PlaceView {
     pub rank: u32,
     /// Its place in the order in which the side was taken, from 1.
     #[schemars(range(min = 1))]
-    pub taken: u32,
+    pub position: u32,
 }
 
 /// Why a page is the seed of a core.
@@ -73,21 +73,21 @@ pub struct CoreSeed {
     /// among the seeds that the method came to. JSON has the field only then.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[schemars(extend("const" = true))]
-    pub held_back: bool,
+    pub deferred: bool,
     /// The first refresh of the unbroken run in which it has been a seed.
     #[schemars(range(min = 1))]
     pub since: RefreshId,
     /// The core.
     pub core: CoreNumbers,
     /// Its place among the hubs.
-    pub hub: PlaceView,
+    pub hub: SidePosition,
     /// How many authorities of the core it links to.
-    pub leads_to: u32,
+    pub linked_authorities: u32,
     /// How many sites those authorities are on.
-    pub leads_to_sites: u32,
+    pub linked_sites: u32,
     /// Those of them that were taken first, at most three.
     #[schemars(length(max = 3), inner(regex(pattern = URL_PATTERN)))]
-    pub first: Vec<String>,
+    pub first_authorities: Vec<String>,
     /// The best hub besides it, with its score; `None` where it is the only hub.
     pub runner_up: Option<ScoredUrl>,
 }
@@ -99,9 +99,9 @@ pub struct CoreMember {
     /// The core.
     pub core: CoreNumbers,
     /// Its place among the hubs; `None` where it is no hub.
-    pub hub: Option<PlaceView>,
+    pub hub: Option<SidePosition>,
     /// Its place among the authorities; `None` where it is no authority.
-    pub authority: Option<PlaceView>,
+    pub authority: Option<SidePosition>,
     /// The core's seed with its hub score; where the core gives none, the hub that would be.
     pub seed: ScoredUrl,
 }
@@ -109,15 +109,15 @@ pub struct CoreMember {
 /// Why a candidate was not taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum NotTaken {
+pub enum NotAdded {
     /// It has too few links with the core: it would have lowered the density.
-    LacksLinks,
+    TooFewLinks,
     /// The core had all the hubs that it may have.
-    HubsFull,
+    MaxHubs,
     /// The core had reached its size.
-    CoreFull,
+    CoreSize,
     /// Growth is literal: the core was done when its best candidate did not fit.
-    Ended,
+    GrowthEnded,
 }
 
 /// A side of a core.
@@ -149,11 +149,11 @@ pub struct NearCore {
     pub links: u32,
     /// How many links one more page in this role would have needed.
     #[schemars(range(min = 1))]
-    pub needs: u64,
+    pub links_needed: u64,
     /// Why it was not taken.
-    pub reason: NotTaken,
+    pub reason: NotAdded,
     /// Its row sums.
-    pub sums: RowSums,
+    pub row_sums: RowSums,
 }
 
 /// How dense the neighbourhood of a page was in the graph that the refresh started from.
@@ -167,5 +167,5 @@ pub struct RowSums {
     /// region with this sigma has at least this row sum.
     pub last_lambda: Option<f64>,
     /// Whether one of the row sums reaches it, so that this alone does not rule the page out.
-    pub reaches: bool,
+    pub reaches_last_core: bool,
 }

@@ -1,9 +1,9 @@
 //! Why a page is a seed by cores, or why not.
 
-use super::answers::{LeftOut, Why};
+use super::answers::{IneligibleReason, Why};
 use super::case::Case;
 use super::core_answers::{
-    CoreMember, CoreNumbers, CoreSeed, NearCore, NotTaken, PlaceView, Role, RowSums, ScoredUrl,
+    CoreMember, CoreNumbers, CoreSeed, NearCore, NotAdded, Role, RowSums, ScoredUrl, SidePosition,
 };
 use crate::engine::EngineError;
 use crate::engine::plan::{CorePlan, Plan};
@@ -37,23 +37,23 @@ pub(super) fn why(
         })));
     }
     let Some(standing) = standing(case, page)? else {
-        let unlinked = Why::Unlinked {
-            others_left_out: false,
+        let unlinked = Why::NoInterSiteLinks {
+            neighbours_ineligible: false,
         };
         let reason = case.without_evidence(page, record)?;
-        return Ok(reason.map_or(unlinked, |reason| Why::LeftOut { reason }));
+        return Ok(reason.map_or(unlinked, |reason| Why::Ineligible { reason }));
     };
     let reason = match standing.links {
-        Links::Spam => LeftOut::Spam,
+        Links::Spam => IneligibleReason::Spam,
         // What took no part at all: the page's own record knows more.
         Links::Gone => case
             .without_evidence(page, record)?
-            .unwrap_or(LeftOut::Gone),
-        Links::NotCrawled => LeftOut::NotCrawled,
-        Links::Excluded => LeftOut::Excluded,
+            .unwrap_or(IneligibleReason::Gone),
+        Links::NotCrawled => IneligibleReason::NotCrawled,
+        Links::Excluded => IneligibleReason::Excluded,
         Links::Alone => {
-            return Ok(Why::Unlinked {
-                others_left_out: true,
+            return Ok(Why::NoInterSiteLinks {
+                neighbours_ineligible: true,
             });
         }
         Links::Counted {
@@ -68,10 +68,10 @@ pub(super) fn why(
                 let near = near_core(case, plan, (near, rank), sums)?;
                 return Ok(Why::NearCore(Box::new(near)));
             }
-            return Ok(Why::RowSum(sums));
+            return Ok(Why::NoCore(sums));
         }
     };
-    Ok(Why::LeftOut { reason })
+    Ok(Why::Ineligible { reason })
 }
 
 /// The rank of a core in the refresh; `None` if it is none of its cores.
@@ -105,11 +105,11 @@ pub(super) fn standing(case: &Case, page: PageId) -> Result<Option<Standing>, St
     Ok(block.and_then(|block| block.at(place).copied()))
 }
 
-fn view(place: SidePlace) -> PlaceView {
-    PlaceView {
+fn view(place: SidePlace) -> SidePosition {
+    SidePosition {
         score: place.score,
         rank: place.rank,
-        taken: place.taken,
+        position: place.taken,
     }
 }
 
@@ -147,16 +147,16 @@ pub(super) fn seed(case: &Case, rank: u32, core: &CoreEvidence) -> Result<CoreSe
     let first = core.first.iter().map(|page| case.url(*page));
     let runner_up = core.runner_up.map(|second| case.scored(second));
     // Without policies a seed's rank is that of its core.
-    let (of_list, held_back) = case.rank(core.seed, rank);
+    let (of_list, deferred) = case.rank(core.seed, rank);
     Ok(CoreSeed {
         rank: of_list,
-        held_back,
+        deferred,
         since: core.since,
         core: numbers(case, rank, core)?,
         hub: view(core.seed_place),
-        leads_to: core.leads_to,
-        leads_to_sites: core.leads_to_sites,
-        first: first.collect::<Result<_, _>>()?,
+        linked_authorities: core.leads_to,
+        linked_sites: core.leads_to_sites,
+        first_authorities: first.collect::<Result<_, _>>()?,
         runner_up: runner_up.transpose()?,
     })
 }
@@ -172,7 +172,7 @@ fn sums(case: &Case, as_authority: u64, as_hub: u64) -> Result<RowSums, StoreErr
         as_hub,
         last_lambda,
         // Sigma can round to above an exact row sum.
-        reaches: last_lambda.is_none_or(|lambda| largest >= lambda * (1.0 - 1e-8)),
+        reaches_last_core: last_lambda.is_none_or(|lambda| largest >= lambda * (1.0 - 1e-8)),
     })
 }
 
@@ -194,14 +194,14 @@ fn near_core(
     };
     let hubs_full = near.hub && plan.params.max_hubs.is_some_and(|most| core.hubs >= most);
     let reason = match plan.params.rule {
-        _ if hubs_full => NotTaken::HubsFull,
-        Rule::Size { .. } => NotTaken::CoreFull,
-        Rule::Density { .. } if u64::from(near.links) < needs => NotTaken::LacksLinks,
+        _ if hubs_full => NotAdded::MaxHubs,
+        Rule::Size { .. } => NotAdded::CoreSize,
+        Rule::Density { .. } if u64::from(near.links) < needs => NotAdded::TooFewLinks,
         Rule::Density {
             growth: Growth::Literal,
             ..
-        } => NotTaken::Ended,
-        Rule::Density { .. } => NotTaken::LacksLinks,
+        } => NotAdded::GrowthEnded,
+        Rule::Density { .. } => NotAdded::TooFewLinks,
     };
     Ok(NearCore {
         seed: seed_of(case, &core)?,
@@ -209,9 +209,9 @@ fn near_core(
         score: near.score,
         weakest: case.scored(weakest)?,
         links: near.links,
-        needs,
+        links_needed: needs,
         reason,
-        sums,
+        row_sums: sums,
         core: numbers(case, rank, &core)?,
     })
 }

@@ -1,8 +1,8 @@
 //! Why a page is a seed of a cover method, or why not.
 
-use super::answers::{LeftOut, Why};
+use super::answers::{IneligibleReason, Why};
 use super::case::Case;
-use super::cover_answers::{CoverSeed, Parts, SiteSeed, Uncovered};
+use super::cover_answers::{CoverSeed, SiteSeed, Uncovered, ValueBreakdown};
 use crate::engine::EngineError;
 use seedbank_algorithms::page::PageId;
 use seedbank_store::blocks::place;
@@ -23,8 +23,8 @@ pub(super) fn why(case: &Case, page: PageId, record: &PageRecord) -> Result<Why,
             (Some(site), None) if site.seats == 0 => Why::NoSeats {
                 crawled: site.crawled,
             },
-            (_, reason) => Why::LeftOut {
-                reason: reason.unwrap_or(LeftOut::NotCrawled),
+            (_, reason) => Why::Ineligible {
+                reason: reason.unwrap_or(IneligibleReason::NotCrawled),
             },
         });
     };
@@ -36,7 +36,7 @@ pub(super) fn why(case: &Case, page: PageId, record: &PageRecord) -> Result<Why,
         let (seed, evidence) = site_seed(case, site, pick)?;
         return Ok(Why::CoverSeed(Box::new(CoverSeed {
             rank: seed.rank,
-            held_back: seed.held_back,
+            deferred: seed.deferred,
             since: evidence.since,
             pick,
             seats: site.seats,
@@ -93,10 +93,10 @@ pub(super) fn site_seed(
     let SeedEvidence::Cover(evidence) = seed.evidence else {
         return Err(EngineError::Internal("a pick of a site is a core's seed"));
     };
-    let (rank, held_back) = case.rank(seed.page, rank);
+    let (rank, deferred) = case.rank(seed.page, rank);
     let seed = SiteSeed {
         rank,
-        held_back,
+        deferred,
         url: case.url(seed.page)?,
         pick,
         gain: evidence.gain,
@@ -104,8 +104,8 @@ pub(super) fn site_seed(
     Ok((seed, evidence))
 }
 
-fn parts(hop: &HopEvidence) -> Parts {
-    Parts {
+fn parts(hop: &HopEvidence) -> ValueBreakdown {
+    ValueBreakdown {
         pages: hop.pages.into(),
         clicked: hop.clicked.into(),
         spam: hop.spam.into(),
@@ -116,10 +116,10 @@ fn parts(hop: &HopEvidence) -> Parts {
 }
 
 /// The sum over all hops; values are added up before they are converted to units.
-pub(super) fn total(hops: &[HopEvidence]) -> Parts {
+pub(super) fn total(hops: &[HopEvidence]) -> ValueBreakdown {
     let sum = |of: fn(&HopEvidence) -> u64| hops.iter().map(of).sum();
     let value = |of: fn(&HopEvidence) -> i64| hops.iter().map(of).sum::<i64>() as f64 / 1e6;
-    Parts {
+    ValueBreakdown {
         pages: sum(|hop| hop.pages.into()),
         clicked: sum(|hop| hop.clicked.into()),
         spam: sum(|hop| hop.spam.into()),

@@ -10,7 +10,7 @@ use seedbank_store::records::{CoverStop, RefreshId};
 
 /// Value and what makes it up.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-pub struct Parts {
+pub struct ValueBreakdown {
     /// The number of pages.
     pub pages: u64,
     /// How many of the pages are clicked and not spam.
@@ -27,10 +27,10 @@ pub struct Parts {
 
 /// Over the web: value, what makes it up, and what it costs.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-pub struct WebParts {
+pub struct WebValueBreakdown {
     /// All pages, crawled and known.
     #[serde(flatten)]
-    pub all: Parts,
+    pub all: ValueBreakdown,
     /// How many of them are known and not crawled.
     pub known: u64,
     /// What the pages cost, in units: the price of a page for each.
@@ -64,7 +64,7 @@ pub struct WebSeed {
     /// among the seeds that the method came to. JSON has the field only then.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[schemars(extend("const" = true))]
-    pub held_back: bool,
+    pub deferred: bool,
     /// The refresh that picked it. Later ones may have taken it over, nothing having changed.
     #[schemars(range(min = 1))]
     pub since: RefreshId,
@@ -74,9 +74,9 @@ pub struct WebSeed {
     /// The score that it was picked by; `null` where it was drawn at random.
     pub gain: Option<f64>,
     /// What it reaches that no earlier pick does.
-    pub reaches: WebParts,
+    pub reaches: WebValueBreakdown,
     /// What it is the first to reach, by distance from it, from 0 hops on.
-    pub hops: Vec<WebParts>,
+    pub hops: Vec<WebValueBreakdown>,
     /// The second best page at that moment; `null` where it is not known.
     pub runner_up: Option<ScoredUrl>,
     /// The earlier pick that reaches the page itself, and its distance; `null` where none does.
@@ -97,7 +97,7 @@ pub struct Unreached {
     pub picks: u32,
     /// How many seeds were asked for.
     #[schemars(range(min = 1))]
-    pub seeds_asked: u32,
+    pub seeds_requested: u32,
     /// How far seeds reach and what a page costs.
     pub terms: WebTerms,
 }
@@ -112,7 +112,7 @@ pub struct SiteSeed {
     /// among the seeds that the method came to. JSON has the field only then.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[schemars(extend("const" = true))]
-    pub held_back: bool,
+    pub deferred: bool,
     /// The page.
     #[schemars(regex(pattern = URL_PATTERN))]
     pub url: String,
@@ -134,7 +134,7 @@ pub struct CoverSeed {
     /// among the seeds that the method came to. JSON has the field only then.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[schemars(extend("const" = true))]
-    pub held_back: bool,
+    pub deferred: bool,
     /// The refresh that picked it. Later ones may have taken it over, the site being unchanged.
     #[schemars(range(min = 1))]
     pub since: RefreshId,
@@ -147,9 +147,9 @@ pub struct CoverSeed {
     /// The score that it was picked by; `null` where it was drawn at random.
     pub gain: Option<f64>,
     /// What it covers that no earlier pick of the site does.
-    pub covers: Parts,
+    pub covers: ValueBreakdown,
     /// What the seed is the first to cover, by distance from it, from 0 hops on.
-    pub hops: Vec<Parts>,
+    pub hops: Vec<ValueBreakdown>,
     /// The second best page at that moment; `null` where it is not known.
     pub runner_up: Option<ScoredUrl>,
     /// The earlier pick that covers the page itself, and its distance; `null` where none does.

@@ -22,14 +22,14 @@ mod says;
 mod site;
 mod web;
 
-pub use answers::{Asked, Explanation, LeftOut, PageToday, ReadCost, Why};
+pub use answers::{CurrentPage, Explanation, IneligibleReason, ReadCost, RefreshRun, Why};
 pub use core_answers::{
-    CoreMember, CoreNumbers, CoreSeed, NearCore, NotTaken, PlaceView, Role, RowSums, ScoredUrl,
+    CoreMember, CoreNumbers, CoreSeed, NearCore, NotAdded, Role, RowSums, ScoredUrl, SidePosition,
 };
 pub use cover_answers::{
-    CoverSeed, Parts, SiteSeed, Uncovered, Unreached, WebParts, WebSeed, WebTerms,
+    CoverSeed, SiteSeed, Uncovered, Unreached, ValueBreakdown, WebSeed, WebTerms, WebValueBreakdown,
 };
-pub use says::{PolicySays, SeedByPolicy};
+pub use says::{PolicyVerdict, SeedByPolicy};
 pub(super) use site::site_in_plans;
 pub use site::{
     CoresOfSite, CoverOfSite, PagesOfCore, SeedOfCore, SeedOfSite, SiteExplanation, SiteInPlan,
@@ -101,7 +101,7 @@ impl Explainer {
         Ok(Explanation {
             url: location.url(views.naming.sites),
             site: location.site,
-            asked: case.asked(),
+            run: case.run(),
             page: self.today(page, &record)?,
             policy,
             why,
@@ -115,8 +115,8 @@ impl Explainer {
     }
 
     /// The refresh that is asked.
-    pub(super) fn asked(&self) -> Asked {
-        self.case.asked()
+    pub(super) fn run(&self) -> RefreshRun {
+        self.case.run()
     }
 
     /// The plan, as it was when the refresh ran.
@@ -129,7 +129,7 @@ impl Explainer {
         &self,
         page: PageId,
         record: &PageRecord,
-    ) -> Result<(Option<PolicySays>, Why), EngineError> {
+    ) -> Result<(Option<PolicyVerdict>, Why), EngineError> {
         let policy = policy::says(&self.case, page, record)?;
         Ok((policy, why(&self.case, page, record)?))
     }
@@ -139,14 +139,14 @@ impl Explainer {
         &self,
         page: PageId,
         record: &PageRecord,
-    ) -> Result<PageToday, EngineError> {
-        Ok(PageToday {
+    ) -> Result<CurrentPage, EngineError> {
+        Ok(CurrentPage {
             state: record.state,
             alias: self.case.views.alias(page, record)?,
             spam: record.spam,
             first_seen: record.first_seen,
             last_seen: record.last_seen,
-            recorded_since: record.last_seen > Some(self.case.record.batch),
+            recorded_since_refresh: record.last_seen > Some(self.case.record.batch),
         })
     }
 
@@ -163,7 +163,7 @@ impl Explainer {
 /// Why a page is a seed of a refresh, or why not.
 fn why(case: &Case, page: PageId, record: &PageRecord) -> Result<Why, EngineError> {
     match &case.plan {
-        _ if record.first_seen > case.record.batch => Ok(Why::Later),
+        _ if record.first_seen > case.record.batch => Ok(Why::NotYetKnown),
         Plan::Cores(plan) => cores::why(case, plan, page, record),
         Plan::Cover(_) => cover::why(case, page, record),
         Plan::Web(choice) => web::why(case, choice, page, record),
@@ -173,13 +173,13 @@ fn why(case: &Case, page: PageId, record: &PageRecord) -> Result<Why, EngineErro
 /// What a page is in the last refresh of a plan.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
-pub struct InPlan {
+pub struct PageInPlan {
     /// The refresh.
     #[serde(flatten)]
-    pub asked: Asked,
+    pub run: RefreshRun,
     /// What the policies of the plan say of it; left out where they say nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub policy: Option<PolicySays>,
+    pub policy: Option<PolicyVerdict>,
     /// Why it is a seed, or why not.
     #[serde(flatten)]
     pub why: Why,
@@ -193,12 +193,12 @@ pub(super) fn in_plans(
     views: Views,
     page: PageId,
     record: &PageRecord,
-) -> Result<(Vec<InPlan>, Views), EngineError> {
+) -> Result<(Vec<PageInPlan>, Views), EngineError> {
     in_last_of_all(views, |case| {
-        Ok(InPlan {
+        Ok(PageInPlan {
             policy: policy::says(case, page, record)?,
             why: why(case, page, record)?,
-            asked: case.asked(),
+            run: case.run(),
         })
     })
 }

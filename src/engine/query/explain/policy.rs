@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::case::Case;
-use super::says::{PolicySays, SeedByPolicy};
+use super::says::{PolicyVerdict, SeedByPolicy};
 use crate::engine::EngineError;
 use crate::engine::policy::{Caps, HeldBy, LeftOutPin};
 use seedbank_algorithms::page::{PageId, SiteId};
@@ -19,7 +19,7 @@ pub(super) fn says(
     case: &Case,
     page: PageId,
     record: &PageRecord,
-) -> Result<Option<PolicySays>, EngineError> {
+) -> Result<Option<PolicyVerdict>, EngineError> {
     let Some(rules) = &case.rules else {
         return Ok(None);
     };
@@ -30,14 +30,14 @@ pub(super) fn says(
         return Ok(of_seed(case, page, &url));
     }
     if let Some(pin) = left_out_pin(case, &url) {
-        return Ok(Some(PolicySays::PinLeftOut { why: pin.why }));
+        return Ok(Some(PolicyVerdict::PinRejected { why: pin.why }));
     }
-    let held = |by: HeldBy| PolicySays::HeldBack { by, line: None };
+    let held = |by: HeldBy| PolicyVerdict::Rejected { by, line: None };
     if place.is_some() {
         return Ok(Some(held(HeldBy::MaxChanges)));
     }
     if let Some(refusal) = rules.candidates.refusal(&site, record) {
-        return Ok(Some(PolicySays::HeldBack {
+        return Ok(Some(PolicyVerdict::Rejected {
             by: refusal.by,
             line: refusal.line,
         }));
@@ -111,16 +111,16 @@ fn left_out_pin<'a>(case: &'a Case, url: &str) -> Option<&'a LeftOutPin> {
 }
 
 /// Which policy has a page on the list; `None` where it is not on it, or by the method alone.
-fn of_seed(case: &Case, page: PageId, url: &str) -> Option<PolicySays> {
+fn of_seed(case: &Case, page: PageId, url: &str) -> Option<PolicyVerdict> {
     let place = case.place(page)?;
     let rank = place.listed?;
     // A pin may have died since.
     let is_pinned = case.rules.as_ref()?.pins.place(page).is_some();
     if is_pinned || left_out_pin(case, url).is_some() {
-        return Some(PolicySays::Pinned { rank });
+        return Some(PolicyVerdict::Pinned { rank });
     }
     let last_chosen = place.last_chosen;
-    let stays = PolicySays::Stays { rank, last_chosen };
+    let stays = PolicyVerdict::Retained { rank, last_chosen };
     place.chosen.is_none().then_some(stays)
 }
 
@@ -138,8 +138,8 @@ pub(super) fn of_site(
     let mut found = Vec::new();
     for (_, page) in listed {
         let url = case.url(page)?;
-        if let Some(says) = of_seed(case, page, &url).filter(|_| !named.contains(&*url)) {
-            found.push(SeedByPolicy { url, says });
+        if let Some(verdict) = of_seed(case, page, &url).filter(|_| !named.contains(&*url)) {
+            found.push(SeedByPolicy { url, verdict });
         }
     }
     Ok(found)

@@ -11,26 +11,26 @@ use seedbank_store::records::RefreshId;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "policy")]
 #[non_exhaustive]
-pub enum PolicySays {
+pub enum PolicyVerdict {
     /// The plan pins it: it is a seed whatever the method says.
     Pinned {
         /// Its rank on the list.
         rank: u32,
     },
     /// The plan pins it, and it is no seed.
-    PinLeftOut {
+    PinRejected {
         /// Why not.
         why: PinFault,
     },
     /// It stays on the list, since no more of the list may change.
-    Stays {
+    Retained {
         /// Its rank on the list.
         rank: u32,
         /// The last refresh of the plan in which the method came to it.
         last_chosen: RefreshId,
     },
     /// It is no seed, and a policy would not let it be one.
-    HeldBack {
+    Rejected {
         /// The policy.
         by: HeldBy,
         /// The line of the list that names it; left out where no line does.
@@ -48,5 +48,5 @@ pub struct SeedByPolicy {
     pub url: String,
     /// Which policy, and the page's rank.
     #[serde(flatten)]
-    pub says: PolicySays,
+    pub verdict: PolicyVerdict,
 }

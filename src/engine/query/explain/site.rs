@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::answers::{Asked, ReadCost};
+use super::answers::{ReadCost, RefreshRun};
 use super::case::Case;
 use super::core_answers::{CoreSeed, ScoredUrl};
-use super::cover_answers::{Parts, SiteSeed};
+use super::cover_answers::{SiteSeed, ValueBreakdown};
 use super::says::SeedByPolicy;
 use super::{Explainer, cores, cover, in_last_of_all, policy, web};
 use crate::engine::plan::{Plan, by_cores, by_cover};
@@ -33,7 +33,7 @@ pub struct SiteExplanation {
     pub site: String,
     /// The refresh that is asked.
     #[serde(flatten)]
-    pub asked: Asked,
+    pub run: RefreshRun,
     /// Known pages, today.
     pub known: u32,
     /// Crawled pages, today.
@@ -69,7 +69,7 @@ pub enum SiteWhy {
     WebOfSite(WebOfSite),
     /// The refresh is by a cover method, and the site had no crawled page.
     #[schemars(transform = by_cover)]
-    NothingCrawled,
+    NoCrawledPages,
 }
 
 impl SiteWhy {
@@ -79,7 +79,7 @@ impl SiteWhy {
             Self::CoresOfSite(of) => of.site_seeds.iter().map(|seed| &*seed.url).collect(),
             Self::CoverOfSite(of) => of.site_seeds.iter().map(|seed| &*seed.url).collect(),
             Self::WebOfSite(of) => of.site_seeds.iter().map(|seed| &*seed.url).collect(),
-            Self::NothingCrawled => BTreeSet::new(),
+            Self::NoCrawledPages => BTreeSet::new(),
         }
     }
 }
@@ -105,12 +105,12 @@ pub struct CoresOfSite {
     /// Its pages in cores, by core.
     pub in_cores: Vec<PagesOfCore>,
     /// How many of its pages were near a core but in none.
-    pub near: u64,
+    pub near_core: u64,
     /// How many of its other pages have inter-site links that count.
-    pub with_row_sums: u64,
+    pub no_core: u64,
     /// How many of its pages have only inter-site links that do not count, since they or the pages
     /// at the other ends were left out.
-    pub left_out: u64,
+    pub ineligible: u64,
 }
 
 /// What a plan over the web made of a site.
@@ -156,13 +156,13 @@ pub struct CoverOfSite {
     pub stop: CoverStop,
     /// How many crawled pages the site had then.
     #[schemars(range(min = 1))]
-    pub crawled_then: u32,
+    pub crawled_at_refresh: u32,
     /// The value of those pages, in units; `null` where it was not read.
     pub value: Option<f64>,
     /// What was picked on it, in that order; what is held back is no seed.
     pub site_seeds: Vec<SeedOfSite>,
     /// What the seeds cover together.
-    pub covers: Parts,
+    pub covers: ValueBreakdown,
     /// How many crawled pages no seed covers.
     pub uncovered: u64,
     /// The uncovered pages with the best scores, at most ten, ties by URL.
@@ -182,7 +182,7 @@ pub struct SeedOfSite {
     /// among the seeds that the method came to. JSON has the field only then.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[schemars(extend("const" = true))]
-    pub held_back: bool,
+    pub deferred: bool,
     /// The page.
     #[schemars(regex(pattern = URL_PATTERN))]
     pub url: String,
@@ -192,7 +192,7 @@ pub struct SeedOfSite {
     /// The score that it was picked by; `null` where it was drawn at random.
     pub gain: Option<f64>,
     /// What it covers that no earlier pick does.
-    pub covers: Parts,
+    pub covers: ValueBreakdown,
 }
 
 impl Bank {
@@ -217,7 +217,7 @@ impl Explainer {
         let why = why(case, id)?;
         Ok(SiteExplanation {
             site: name,
-            asked: case.asked(),
+            run: case.run(),
             known: today.known,
             crawled: today.crawled,
             gone: today.gone,
@@ -240,7 +240,7 @@ fn why(case: &Case, site: SiteId) -> Result<SiteWhy, EngineError> {
             .get(&tables::COVERS, &(case.refresh, site))?
         {
             Some(record) => SiteWhy::CoverOfSite(of_cover(case, site, &record)?),
-            None => SiteWhy::NothingCrawled,
+            None => SiteWhy::NoCrawledPages,
         },
     })
 }
@@ -251,7 +251,7 @@ fn why(case: &Case, site: SiteId) -> Result<SiteWhy, EngineError> {
 pub struct SiteInPlan {
     /// The refresh.
     #[serde(flatten)]
-    pub asked: Asked,
+    pub run: RefreshRun,
     /// Its seeds that are on the list by policies alone: pinned, or only stay since no more of the list
     /// may change. JSON has the field only where there are any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -274,7 +274,7 @@ pub(in crate::engine::query) fn site_in_plans(
         Ok(SiteInPlan {
             by_policy: policy::of_site(case, site, &why.seeds())?,
             why,
-            asked: case.asked(),
+            run: case.run(),
         })
     })
 }
@@ -311,9 +311,9 @@ fn of_cores(case: &Case, site: SiteId) -> Result<CoresOfSite, EngineError> {
     let mut of_site = CoresOfSite {
         site_seeds,
         in_cores: in_cores.into_values().collect(),
-        near: 0,
-        with_row_sums: 0,
-        left_out: 0,
+        near_core: 0,
+        no_core: 0,
+        ineligible: 0,
     };
     let series = case.record.standings.map_or(0, |of| of.series);
     let mut origins = BTreeSet::new();
@@ -333,9 +333,9 @@ fn of_cores(case: &Case, site: SiteId) -> Result<CoresOfSite, EngineError> {
             let near = standing.near.filter(|near| origins.contains(&near.core));
             match (standing.links, near) {
                 _ if members.binary_search(&page).is_ok() => {}
-                (Links::Counted { .. }, Some(_)) => of_site.near += 1,
-                (Links::Counted { .. }, None) => of_site.with_row_sums += 1,
-                _ => of_site.left_out += 1,
+                (Links::Counted { .. }, Some(_)) => of_site.near_core += 1,
+                (Links::Counted { .. }, None) => of_site.no_core += 1,
+                _ => of_site.ineligible += 1,
             }
         }
     }
@@ -349,7 +349,7 @@ fn of_cover(case: &Case, site: SiteId, record: &CoverRecord) -> Result<CoverOfSi
         let (seed, evidence) = cover::site_seed(case, record, pick)?;
         site_seeds.push(SeedOfSite {
             rank: seed.rank,
-            held_back: seed.held_back,
+            deferred: seed.deferred,
             url: seed.url,
             pick,
             gain: seed.gain,
@@ -374,7 +374,7 @@ fn of_cover(case: &Case, site: SiteId, record: &CoverRecord) -> Result<CoverOfSi
         since: record.since,
         seats: record.seats,
         stop: record.stop,
-        crawled_then: record.crawled,
+        crawled_at_refresh: record.crawled,
         value: record.value.map(|value| value as f64 / 1e6),
         site_seeds,
         covers: cover::total(&hops),

@@ -1,8 +1,10 @@
 //! Why a page is a seed of a plan over the web, or why not.
 
-use super::answers::{LeftOut, Why};
+use super::answers::{IneligibleReason, Why};
 use super::case::Case;
-use super::cover_answers::{Parts, SiteSeed, Unreached, WebParts, WebSeed, WebTerms};
+use super::cover_answers::{
+    SiteSeed, Unreached, ValueBreakdown, WebSeed, WebTerms, WebValueBreakdown,
+};
 use crate::engine::EngineError;
 use seedbank_algorithms::cover::web::WebChoice;
 use seedbank_algorithms::page::{PageId, SiteId};
@@ -29,14 +31,14 @@ pub(super) fn why(
         None => None,
     };
     let (Some(first), Some(reach)) = (first, reach) else {
-        return Ok(Why::LeftOut {
+        return Ok(Why::Ineligible {
             reason: left_out(case, page, record)?,
         });
     };
     let by = |rank| Ok::<_, EngineError>(view(case, rank, &seed(case, rank)?)?);
     if let Some(rank) = reach.pick {
         let (page, evidence) = seed(case, rank)?;
-        let (of_list, held_back) = case.rank(page, rank);
+        let (of_list, deferred) = case.rank(page, rank);
         let reached_by = reach.covered.filter(|covered| covered.pick != rank);
         let reached_by = reached_by
             .map(|covered| Ok::<_, EngineError>((by(covered.pick)?, covered.hop)))
@@ -44,7 +46,7 @@ pub(super) fn why(
         let runner_up = evidence.runner_up.map(|second| case.scored(second));
         return Ok(Why::WebSeed(Box::new(WebSeed {
             rank: of_list,
-            held_back,
+            deferred,
             since: evidence.since,
             pick: evidence.pick,
             gain: evidence.gain,
@@ -66,18 +68,22 @@ pub(super) fn why(
         score: reach.score,
         last_pick: is_complete.then(|| by(first.last_rank)).transpose()?,
         picks: case.chosen(),
-        seeds_asked: choice.seeds,
+        seeds_requested: choice.seeds,
         terms: terms(case, choice),
     })))
 }
 
 /// Why nothing is kept of a page: it is reached by no seed, and could be none.
-fn left_out(case: &Case, page: PageId, record: &PageRecord) -> Result<LeftOut, StoreError> {
+fn left_out(
+    case: &Case,
+    page: PageId,
+    record: &PageRecord,
+) -> Result<IneligibleReason, StoreError> {
     Ok(match case.without_evidence(page, record)? {
         Some(reason) => reason,
         // Where it is not known what the page was, what it is must do.
-        None if record.state == PageState::Crawled => LeftOut::NoLinks,
-        None => LeftOut::NotCrawled,
+        None if record.state == PageState::Crawled => IneligibleReason::NoLinks,
+        None => IneligibleReason::NotCrawled,
     })
 }
 
@@ -112,10 +118,10 @@ fn view(
     rank: u32,
     (page, evidence): &(PageId, WebEvidence),
 ) -> Result<SiteSeed, StoreError> {
-    let (rank, held_back) = case.rank(*page, rank);
+    let (rank, deferred) = case.rank(*page, rank);
     Ok(SiteSeed {
         rank,
-        held_back,
+        deferred,
         url: case.url(*page)?,
         pick: evidence.pick,
         gain: evidence.gain,
@@ -132,11 +138,11 @@ fn terms(case: &Case, choice: &WebChoice) -> WebTerms {
 }
 
 /// The sum over hops; values are added up before they are converted to units.
-fn total(hops: &[WebHop]) -> WebParts {
+fn total(hops: &[WebHop]) -> WebValueBreakdown {
     let sum = |of: fn(&HopEvidence) -> u64| hops.iter().map(|hop| of(&hop.all)).sum();
     let millionths = |of: fn(&WebHop) -> i64| hops.iter().map(of).sum::<i64>() as f64 / 1e6;
-    WebParts {
-        all: Parts {
+    WebValueBreakdown {
+        all: ValueBreakdown {
             pages: sum(|all| all.pages.into()),
             clicked: sum(|all| all.clicked.into()),
             spam: sum(|all| all.spam.into()),
@@ -176,7 +182,7 @@ impl OfSite {
                 found.seeds.push(view(case, rank, &seed)?);
             }
         }
-        found.seeds.sort_by_key(|seed| (seed.held_back, seed.rank));
+        found.seeds.sort_by_key(|seed| (seed.deferred, seed.rank));
         let Some(since) = found.since else {
             return Ok(found);
         };

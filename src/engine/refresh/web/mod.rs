@@ -12,7 +12,7 @@ pub(crate) mod load;
 pub(crate) mod url_order;
 
 use crate::engine::policy::Rules;
-use crate::engine::refresh::answers::Short;
+use crate::engine::refresh::answers::ShortageReason;
 use crate::engine::{EngineError, PlanError};
 use evidence::{Fates, Picked, kept, put_fates, put_pick};
 use load::LoadedWeb;
@@ -151,11 +151,11 @@ impl WebRun {
     }
 
     /// Why there are not more.
-    pub(crate) const fn short(&self) -> Short {
+    pub(crate) const fn short(&self) -> ShortageReason {
         match self.stop {
-            Some(Stop::NoValueLeft) => Short::NoValueLeft,
-            Some(Stop::NotPositive) => Short::NotPositive,
-            _ => Short::NoPageLeft,
+            Some(Stop::NoValueLeft) => ShortageReason::NoValueLeft,
+            Some(Stop::NotPositive) => ShortageReason::NotPositive,
+            _ => ShortageReason::NoPageLeft,
         }
     }
 
