@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use schemars::JsonSchema;
 use seedbank::engine::{Bank, EngineError, Explainer};
-use seedbank::render::{Lines, of_page, of_site};
+use seedbank::render::{Lines, page_explanation, site_explanation};
 use seedbank::shown::{plain, readable};
 use seedbank::watch::Unwatched;
 use serde::Serialize;
@@ -62,7 +62,7 @@ pub(super) fn run(args: ExplainArgs, session: &Session) -> Result<Outcome, CliEr
             let answer = bank.explain_site(site, &which)?;
             match format {
                 Format::Json => print_json(&answer)?,
-                Format::Text => print(&readable(&of_site(&answer).to_string()))?,
+                Format::Text => print(&readable(&site_explanation(&answer).to_string()))?,
             }
             answer.cost
         }
@@ -70,7 +70,7 @@ pub(super) fn run(args: ExplainArgs, session: &Session) -> Result<Outcome, CliEr
             let answer = bank.explain(url, &which)?;
             match format {
                 Format::Json => print_json(&answer)?,
-                Format::Text => print(&readable(&of_page(&answer).to_string()))?,
+                Format::Text => print(&readable(&page_explanation(&answer).to_string()))?,
             }
             answer.cost
         }
@@ -104,7 +104,7 @@ fn many(explainer: &Explainer, urls: &[String], format: Format) -> Result<Outcom
         match explainer.page(url) {
             Ok(answer) => match format {
                 Format::Json => out.json(&answer),
-                Format::Text => out.text(&readable(&of_page(&answer).to_string())),
+                Format::Text => out.text(&readable(&page_explanation(&answer).to_string())),
             },
             Err(
                 e @ (EngineError::NotKnown { .. }

@@ -122,7 +122,7 @@ fn refresh_line(refresh: &RefreshView) -> String {
         refresh.batch,
         counted(refresh.seeds, "seed"),
         counted(refresh.cores, "core"),
-        render::how(refresh),
+        render::provenance(refresh),
         counted(refresh.link_visits, "link visit"),
         counted(refresh.page_visits, "page visit"),
         refresh.seconds

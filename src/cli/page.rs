@@ -8,7 +8,7 @@ use seedbank::engine::{
     AliasBy, AliasView, AttributeSource, Bank, LinkDirection, LinkedPages, LinkedRequest,
     LinksBySite, PageFacts, PageLimits, SeenInBatch,
 };
-use seedbank::render::{Lines, sentence, state_name};
+use seedbank::render::{Lines, page_reason, state_name};
 use seedbank::shown::{counted, readable};
 
 use super::failure::CliError;
@@ -198,7 +198,12 @@ fn text(facts: &PageFacts) -> String {
     }
     for plan in &facts.plans {
         let why = (plan.policy.as_ref(), &plan.why);
-        lines.add(sentence(&plan.run, why, &facts.site, facts.alias.as_ref()));
+        lines.add(page_reason(
+            &plan.run,
+            why,
+            &facts.site,
+            facts.alias.as_ref(),
+        ));
     }
     lines.to_string()
 }

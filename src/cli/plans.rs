@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::builder::BoolishValueParser;
 use clap::{Args, Subcommand};
 use seedbank::engine::{Bank, DeletedPlan, PlanSummary};
-use seedbank::render::{PlanWithCommand, flags};
+use seedbank::render::{PlanWithCommand, plan_flags};
 use seedbank::shown::{counted, plain};
 
 use super::failure::CliError;
@@ -162,7 +162,7 @@ fn line(plan: &PlanSummary) -> String {
         named(plan),
         last(plan),
         counted(plan.last.seeds, "seed"),
-        flags(&plan.parameters).map_or_else(
+        plan_flags(&plan.parameters).map_or_else(
             || "a plan file".to_owned(),
             |flags| {
                 if flags.is_empty() {

@@ -297,13 +297,13 @@ fn text(report: &RefreshReport, stored: bool) -> String {
         );
     }
     if let Some(short) = report.shortage {
-        render::shortage(&mut text, short, report.view.seeds);
+        render::write_shortage(&mut text, short, report.view.seeds);
     }
     if let Some(policy) = &report.view.policy {
-        render::policy(&mut text, policy);
+        render::write_policy(&mut text, policy);
     }
     if let Some(stars) = report.stars {
-        render::stars(&mut text, stars);
+        render::write_stars(&mut text, stars);
     }
     if let Some(tuning) = &report.tuning {
         text.push_str(&tuning_text(tuning, stored));

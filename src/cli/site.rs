@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use seedbank::engine::{Bank, SiteAttributes, SiteFacts, SiteLimits, SiteLinkCounts};
-use seedbank::render::{Lines, of_site_in_plan};
+use seedbank::render::{Lines, site_in_plan};
 use seedbank::shown::{counted, readable};
 
 use super::failure::CliError;
@@ -98,7 +98,7 @@ fn text(facts: &SiteFacts) -> String {
         lines.add("no plan has been refreshed yet");
     }
     for plan in &facts.plans {
-        lines.extend(of_site_in_plan(plan));
+        lines.extend(site_in_plan(plan));
     }
     lines.to_string()
 }

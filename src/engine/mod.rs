@@ -62,7 +62,7 @@ pub use query::{
     AliasView, Aliases, Appearance, AttributeSource, BatchSummary, BatchView, ByPolicy, Cause,
     Change, CompareRequest, CoreLinks, CoreMember, CoreNumbers, CoreSeed, CoreView, CoresOfSite,
     CounterView, CoverOfSite, CoverSeed, CrawlComparison, CrawlResult, CurrentPage, DiffRequest,
-    DiffSide, DiffSummary, DryRun, Event, Evidence, Explainer, Explanation, Found, FoundPage,
+    DiffSide, DiffSummary, DryRun, Event, Evidence, Explainer, Explanation, SearchResult, FoundPage,
     FoundSite, GroupSize, History, IneligibleReason, LastBatch, LineState, LinkDirection,
     LinkedCore, LinkedPage, LinkedPages, LinkedRequest, LinkedSite, LinksBySite, ListComparison,
     ListCounts, ListWithPrevious, ListedLine, ListedPage, NearCore, NotAdded, PageFacts,
@@ -71,7 +71,7 @@ pub use query::{
     ReadCost, RefreshRun, RepeatedDigest, Role, RowSums, ScoredUrl, SearchLimits, Seed,
     SeedByPolicy, SeedChange, SeedDiff, SeedOfCore, SeedOfSite, SeedStates, SeenInBatch,
     SidePosition, SiteAttributes, SiteDigests, SiteExplanation, SiteFacts, SiteInPlan, SiteLimits,
-    SiteLinkCounts, SiteLinks, SitePageCounts, SiteQuota, SiteSeed, SiteWhy, Standing, Status,
+    SiteLinkCounts, SiteLinks, SitePageCounts, SiteQuota, SiteSeed, SiteWhy, ListRelation, Status,
     SuccessorView, TableSize, Turnover, Uncovered, Undoable, Unreached, UrlList, ValueBreakdown,
     WebOfSite, WebSeed, WebTerms, WebValueBreakdown, Which, Why,
 };

@@ -24,7 +24,7 @@ impl<'a> SummaryLine<'a> {
 
 /// A cause for somebody who has not read its definition.
 #[must_use]
-pub const fn because(cause: Cause) -> &'static str {
+pub const fn cause_text(cause: Cause) -> &'static str {
     match cause {
         Cause::Gone => "the page is gone",
         Cause::Unlinked => "nobody links to the page any more",

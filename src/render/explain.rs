@@ -10,7 +10,7 @@ use crate::engine::{
 use seedbank_formats::shown::{are, counted};
 
 use super::lines::{Line, Lines};
-use super::sentence::sentence;
+use super::sentence::page_reason;
 use super::web::{gain, parts, rank, runner_up, unreached, web_of_site, web_pick, web_seed};
 
 /// The refresh that is asked; its plan is named by the sentence.
@@ -30,25 +30,25 @@ fn of_refresh(asked: &RefreshRun) -> String {
 
 /// Why a page is a seed, or why not: the URL, a sentence, and the evidence.
 #[must_use]
-pub fn of_page(answer: &Explanation) -> Lines {
+pub fn page_explanation(answer: &Explanation) -> Lines {
     let mut lines = Lines::under(Line::page(&answer.url));
-    lines.add(sentence_of_page(answer));
-    lines.extend(evidence_of_page(answer));
+    lines.add(page_sentence(answer));
+    lines.extend(page_evidence(answer));
     lines
 }
 
 /// Why a page is a seed, or why not, in one sentence.
 #[must_use]
-pub fn sentence_of_page(answer: &Explanation) -> Line {
+pub fn page_sentence(answer: &Explanation) -> Line {
     let alias = answer.page.alias.as_ref();
     let why = (answer.policy.as_ref(), &answer.why);
-    sentence(&answer.run, why, &answer.site, alias)
+    page_reason(&answer.run, why, &answer.site, alias)
 }
 
-/// The evidence for [`sentence_of_page`]: the refresh, the state of the page today, and what the
+/// The evidence for [`page_sentence`]: the refresh, the state of the page today, and what the
 /// refresh recorded of it.
 #[must_use]
-pub fn evidence_of_page(answer: &Explanation) -> Lines {
+pub fn page_evidence(answer: &Explanation) -> Lines {
     let mut lines = Lines::default();
     lines.add(of_refresh(&answer.run));
     today(&mut lines, &answer.page, &answer.why);
@@ -334,7 +334,7 @@ fn alias(alias: &AliasView) -> Line {
 
 /// What a refresh did with a site.
 #[must_use]
-pub fn of_site(answer: &SiteExplanation) -> Lines {
+pub fn site_explanation(answer: &SiteExplanation) -> Lines {
     let mut lines = Lines::under(format_args!("site {}", answer.site));
     lines.add(format_args!(
         "plan {}, {}",
@@ -351,7 +351,7 @@ pub fn of_site(answer: &SiteExplanation) -> Lines {
 
 /// What the last refresh of a plan did with a site: the refresh, and the rest indented below it.
 #[must_use]
-pub fn of_site_in_plan(plan: &SiteInPlan) -> Lines {
+pub fn site_in_plan(plan: &SiteInPlan) -> Lines {
     let asked = &plan.run;
     let mut lines = Lines::default();
     lines.add(format_args!("plan {}, {}", asked.plan, of_refresh(asked)));

@@ -36,7 +36,7 @@ fn command(bank: &str, plan: &PlanDetail) -> Option<String> {
         method: Some(plan.summary.method),
         ..said
     };
-    let flags = flags(&named)?;
+    let flags = plan_flags(&named)?;
     let bank = shell(bank);
     let name = &plan.summary.plan;
     Some(format!(
@@ -58,7 +58,7 @@ fn shell(word: &str) -> String {
 /// What was said of a plan as flags; `None` where one of the parameters is more than a number, a
 /// word or a switch.
 #[must_use]
-pub fn flags(parameters: &PlanOptions) -> Option<Vec<String>> {
+pub fn plan_flags(parameters: &PlanOptions) -> Option<Vec<String>> {
     let Ok(Value::Object(said)) = serde_json::to_value(parameters.said()) else {
         return None;
     };
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn parameters_are_flags() {
-        let of = |text: &str| flags(&PlanOptions::from_toml(text).unwrap());
+        let of = |text: &str| plan_flags(&PlanOptions::from_toml(text).unwrap());
         assert_eq!(of(""), Some(Vec::new()));
         let said = of("method = 'cores'\nseeds = 5\ndensity = 99.5\nkeep-spam = true\n").unwrap();
         assert!(said.contains(&"--keep-spam true".to_owned()), "{said:?}");

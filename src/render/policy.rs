@@ -31,7 +31,7 @@ pub(crate) const fn fault(why: PinFault) -> &'static str {
 }
 
 /// What the policies of a refresh came to; nothing where they did nothing.
-pub fn policy(text: &mut String, policy: &PolicyView) {
+pub fn write_policy(text: &mut String, policy: &PolicyView) {
     // Writing to a String cannot fail, here and below.
     if policy.pinned > 0 {
         let _ = writeln!(text, "pinned: {}", counted(policy.pinned, "seed"));
@@ -58,7 +58,7 @@ pub fn policy(text: &mut String, policy: &PolicyView) {
 }
 
 /// Which cores are stars.
-pub fn stars(text: &mut String, stars: Stars) {
+pub fn write_stars(text: &mut String, stars: Stars) {
     let cores = counted(stars.cores, "core");
     let _ = writeln!(
         text,
@@ -70,7 +70,7 @@ pub fn stars(text: &mut String, stars: Stars) {
 }
 
 /// Why there are fewer seeds than were asked for.
-pub fn shortage(text: &mut String, short: Shortage, found: u32) {
+pub fn write_shortage(text: &mut String, short: Shortage, found: u32) {
     let why = match short.reason {
         ShortageReason::NoLinkLeft => {
             "no inter-site link is left that a further core could come from"

@@ -7,7 +7,7 @@ use super::crawlers::{
     ARRAY, BROWSERTRIX, Frame, LINES, browsertrix_item, evidence, nutch_line, scrapy_request,
     stormcrawler_line, urlfrontier_line,
 };
-use super::seed_table;
+use super::seed_parquet;
 use crate::engine::Seed;
 use crate::named::named;
 use seedbank_formats::shown::{counted, quoted};
@@ -97,7 +97,7 @@ pub fn write_seeds(
     format: SeedFormat,
 ) -> io::Result<()> {
     match (format, seeds.first()) {
-        (SeedFormat::Parquet, _) => return out.write_all(&seed_table::file(seeds)?),
+        (SeedFormat::Parquet, _) => return out.write_all(&seed_parquet::file(seeds)?),
         (SeedFormat::Csv, _) => out.write_all(CSV_HEADER.as_bytes())?,
         (SeedFormat::Heritrix, Some(seed)) => writeln!(
             out,
@@ -195,7 +195,7 @@ fn csv_line(seed: &Seed) -> String {
         found.map_or_else(String::new, |(_, value)| value.clone())
     };
     fields.extend(EVIDENCE.iter().map(value));
-    fields.push(seed_table::by_policy(seed).unwrap_or_default().to_owned());
+    fields.push(seed_parquet::by_policy(seed).unwrap_or_default().to_owned());
     fields.join(",") + "\r\n"
 }
 

@@ -16,7 +16,7 @@ use super::policy::{fault, flag};
 /// Why a page of a site is a seed, or why not, in one sentence; what policies say comes before what the
 /// method says.
 #[must_use]
-pub fn sentence(
+pub fn page_reason(
     asked: &RefreshRun,
     (policy, why): (Option<&PolicyVerdict>, &Why),
     site: &str,

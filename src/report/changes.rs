@@ -1,7 +1,7 @@
 //! What changed since an earlier refresh, with its causes in words.
 
 use crate::engine::{Change, SeedChange, SeedDiff};
-use crate::render::because;
+use crate::render::cause_text;
 
 impl SeedDiff {
     /// The seeds that this happened to, best first.
@@ -19,7 +19,7 @@ impl SeedDiff {
 
 impl SeedChange {
     /// Why it happened, in words; empty where nothing happened.
-    pub(super) fn because(&self) -> &'static str {
-        self.cause.map(because).unwrap_or_default()
+    pub(super) fn cause_text(&self) -> &'static str {
+        self.cause.map(cause_text).unwrap_or_default()
     }
 }

@@ -8,7 +8,7 @@ use seedbank::engine::{
     Bank, BatchId, ByFetches, ComparedList, Comparison, Estimate, MethodsEvaluation,
     MethodsRequest, Parameter,
 };
-use seedbank::render::flags;
+use seedbank::render::plan_flags;
 use seedbank::shown::counted;
 
 use super::printed::{TableFormatArgs, claim_lines, state_line};
@@ -108,7 +108,7 @@ fn text(found: &MethodsEvaluation, bank: &str) -> String {
             text,
             "  seedbank refresh {} --plan {name} {}",
             quoted(bank),
-            flags(&plan.parameters).unwrap_or_default().join(" ")
+            plan_flags(&plan.parameters).unwrap_or_default().join(" ")
         );
     }
     text

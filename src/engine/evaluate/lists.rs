@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::answers::{AbsentSeed, AbsentWhy, ListView};
 use super::requests::SeedList;
 use super::today::Today;
-use crate::engine::history::past::Past;
+use crate::engine::history::timeline::History;
 use crate::engine::history::succession::{OldSeed, Successors};
 use crate::engine::query::views::Views;
 use crate::engine::{Bank, EngineError, ExperimentError, Plan, PlanOptions, Which};
@@ -119,7 +119,7 @@ fn of_refresh(
         seeds.push(OldSeed { page, core });
     }
     let listed: BTreeSet<PageId> = seeds.iter().map(|seed| seed.page).collect();
-    let past = Past::open(reader, record.batch)?;
+    let past = History::open(reader, record.batch)?;
     let successors = Successors::new(reader, today.views.naming.sites, &plan, &past);
     if succeed {
         going.view.succeeded = Some(0);
@@ -134,7 +134,7 @@ fn of_refresh(
         };
         let mut successor = None;
         if succeed
-            && let Some((page, _)) = successors.of(seed)?
+            && let Some((page, _)) = successors.find(seed)?
             && !listed.contains(&page)
         {
             successor = Some((today.url(page)?, number(today, page)?));

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::line::{Page, Urls, lost, record};
+use super::record::{Page, Urls, lost_url, record};
 use super::report::Counts;
 use crate::engine::EngineError;
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
@@ -28,7 +28,7 @@ pub(super) struct Limits {
 }
 
 /// The bank whose pages are written.
-pub(super) struct Of<'a> {
+pub(super) struct Exporter<'a> {
     pub(super) store: &'a Store,
     mode: SiteMode,
     pub(super) limits: Limits,
@@ -78,8 +78,8 @@ struct Gathered {
     rows: Rows,
 }
 
-impl<'a> Of<'a> {
-    pub(super) fn bank(
+impl<'a> Exporter<'a> {
+    pub(super) fn new(
         store: &'a Store,
         mode: SiteMode,
         limits: Limits,
@@ -117,12 +117,12 @@ impl<'a> Of<'a> {
         let rows: Result<BTreeMap<u32, Vec<&str>>, EngineError> = gathered
             .rows
             .iter()
-            .map(|(row, targets)| Ok((*row, urls.of_all(targets)?)))
+            .map(|(row, targets)| Ok((*row, urls.get_all(targets)?)))
             .collect();
         let rows = rows?;
         for page in &gathered.pages {
             let links = &gathered.links[page.links.clone()];
-            let mut outlinks = urls.of_all(links)?;
+            let mut outlinks = urls.get_all(links)?;
             if let Some(row) = page.row {
                 outlinks.extend(rows.get(&row).into_iter().flatten());
             }
@@ -202,7 +202,7 @@ impl<'a> Of<'a> {
             (PageState::Alias, Some(AliasRecord::Alias(alias))) => page.alias = Some(alias),
             (PageState::Crawled, Some(AliasRecord::Links(aliases))) => {
                 let counted = self.store.links_of(id, page.record.row)?;
-                links.extend(given(counted, &aliases));
+                links.extend(given_links(counted, &aliases));
             }
             (PageState::Crawled, None) => {
                 let (key, at) = LinkKey::of_page(id);
@@ -249,7 +249,7 @@ impl<'a> Of<'a> {
                 site = (page.site(), record.name);
             }
             let here = place_of.get(&page).map(|place| &chunk.pages[*place].1);
-            let local = here.or_else(|| locals.next()).ok_or_else(lost)?;
+            let local = here.or_else(|| locals.next()).ok_or_else(lost_url)?;
             urls.push(page, &ingest::url(&site.1, local, self.mode));
         }
         Ok(urls)
@@ -264,7 +264,7 @@ fn by_id(chunk: &Chunk) -> Vec<usize> {
 }
 
 /// The links that a page's record gave, of those that count and what aliases make of them.
-fn given(mut links: Vec<PageId>, aliases: &AliasLinks) -> Vec<PageId> {
+fn given_links(mut links: Vec<PageId>, aliases: &AliasLinks) -> Vec<PageId> {
     links.retain(|target| aliases.reached.binary_search(target).is_err());
     links.extend(&aliases.aliases);
     links

@@ -17,7 +17,7 @@
 //! they were when an alias changes later. What pages have of their site is said of the site alone.
 
 mod chunk;
-mod line;
+mod record;
 mod report;
 
 use std::io::{self, Write};
@@ -27,7 +27,7 @@ use rayon::prelude::*;
 
 use super::error::Exported;
 use super::{Bank, EngineError};
-use chunk::{Chunk, Limits, Of};
+use chunk::{Chunk, Exporter, Limits};
 use report::Counts;
 pub use report::ExportReport;
 use seedbank_algorithms::page::SiteId;
@@ -37,7 +37,7 @@ use seedbank_store::tables;
 
 /// How many pages and links are worked on together; twice the links and four times the pages are
 /// worked on side by side.
-const AT_A_TIME: Limits = Limits {
+const DEFAULT_LIMITS: Limits = Limits {
     pages: 4096,
     links: 1 << 20,
 };
@@ -87,7 +87,7 @@ impl Bank {
         sites: Option<&mut dyn Write>,
         watch: &dyn Watch,
     ) -> Result<ExportReport, EngineError> {
-        export(self, records, sites, AT_A_TIME, watch)
+        export(self, records, sites, DEFAULT_LIMITS, watch)
     }
 }
 
@@ -105,7 +105,7 @@ fn export(
     let pages = totals.known + totals.crawled + totals.gone;
     watch.stage("export", Some(pages));
     let mut wave = Wave {
-        of: Of::bank(&reader, naming.sites, limits)?,
+        of: Exporter::new(&reader, naming.sites, limits)?,
         chunks: Vec::new(),
         pages: 0,
         links: 0,
@@ -145,7 +145,7 @@ fn failed(what: Exported) -> impl Fn(io::Error) -> EngineError {
 
 /// Chunks that are worked on side by side, and written in their order.
 struct Wave<'a> {
-    of: Of<'a>,
+    of: Exporter<'a>,
     chunks: Vec<Chunk>,
     pages: usize,
     /// About how many links they have.
@@ -161,7 +161,7 @@ impl Wave<'_> {
         let name: Arc<str> = name.into();
         let new = || Chunk::new(id, Arc::clone(&name));
         let mut chunk = new();
-        let (most, links) = shape(site, self.of.limits);
+        let (most, links) = chunk_shape(site, self.of.limits);
         for entry in self
             .of
             .store
@@ -213,7 +213,7 @@ impl Wave<'_> {
 }
 
 /// How many pages of a site a chunk has at most, and how many links each has on average, rounded up.
-fn shape(site: &SiteRecord, limits: Limits) -> (usize, u64) {
+fn chunk_shape(site: &SiteRecord, limits: Limits) -> (usize, u64) {
     let pages = u64::from(site.known) + u64::from(site.crawled) + u64::from(site.gone);
     let links = (site.intra_links + site.inter_links).div_ceil(pages.max(1));
     let most = limits.links as u64 / links.max(1);

@@ -12,24 +12,24 @@
 //! shows. Nodes are the pages that count, crawled and known; a link to an alias is one to where that
 //! leads, and links to pages that are gone are counted and left out.
 
-mod bv;
-mod failed;
+mod bvgraph;
+mod error;
 mod files;
-mod hosts;
-mod numbers;
+mod ccgraph;
+mod node_numbers;
 mod pages;
 mod request;
 mod sites;
-mod tables;
+mod parquet;
 mod tsv;
 mod urls;
 
 use std::path::Path;
 
 use super::{Bank, EngineError, RequestError};
-use failed::Failed;
-use numbers::Numbers;
-use pages::{AT_A_TIME, Limits, Pages};
+use error::GraphError;
+use node_numbers::NodeNumbers;
+use pages::{DEFAULT_LIMITS, Limits, Pages};
 pub use request::{GraphFormat, GraphOf, GraphReport, GraphRequest};
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::columns;
@@ -73,7 +73,7 @@ impl Bank {
         folder: &Path,
         watch: &dyn Watch,
     ) -> Result<GraphReport, EngineError> {
-        graph(self, request, AT_A_TIME, folder, watch)
+        graph(self, request, DEFAULT_LIMITS, folder, watch)
     }
 }
 
@@ -93,32 +93,32 @@ fn graph(
     }
     let reader = bank.reader()?;
     let written = match request.of {
-        GraphOf::Pages => of_pages(&reader, request.format, limits, folder, watch),
-        GraphOf::Sites => of_sites(&reader, request.format, folder, watch),
+        GraphOf::Pages => export_pages(&reader, request.format, limits, folder, watch),
+        GraphOf::Sites => export_sites(&reader, request.format, folder, watch),
     };
     written.map_err(|failed| match failed {
-        Failed::Read(e) => e,
-        Failed::Write(source) => EngineError::Write {
+        GraphError::Read(e) => e,
+        GraphError::Write(source) => EngineError::Write {
             path: folder.to_path_buf(),
             source,
         },
     })
 }
 
-fn of_pages(
+fn export_pages(
     store: &Store,
     format: GraphFormat,
     limits: Limits,
     folder: &Path,
     watch: &dyn Watch,
-) -> Result<GraphReport, Failed> {
-    let numbers = Numbers::load(store, watch)?;
+) -> Result<GraphReport, GraphError> {
+    let numbers = NodeNumbers::load(store, watch)?;
     let mut sink: Box<dyn pages::Sink> = match format {
-        GraphFormat::Tsv => Box::new(tsv::OfPages::new(folder).map_err(Failed::Write)?),
-        GraphFormat::BvGraph => Box::new(bv::OfPages::new(folder).map_err(Failed::Write)?),
+        GraphFormat::Tsv => Box::new(tsv::PageWriter::new(folder).map_err(GraphError::Write)?),
+        GraphFormat::BvGraph => Box::new(bvgraph::PageWriter::new(folder).map_err(GraphError::Write)?),
         GraphFormat::Parquet => {
             let in_links = numbers.in_links(store, watch)?;
-            Box::new(tables::OfPages::new(folder, in_links).map_err(Failed::Write)?)
+            Box::new(parquet::PageWriter::new(folder, in_links).map_err(GraphError::Write)?)
         }
         GraphFormat::CcGraph => return Err(EngineError::from(RequestError::GraphOfHosts).into()),
     };
@@ -131,31 +131,31 @@ fn of_pages(
     let mut report = GraphReport::new(store.counters()?.batch);
     pages.walk(&mut *sink, &mut report, watch)?;
     report.page_links = report.links;
-    sink.finish().map_err(Failed::Write)?;
+    sink.finish().map_err(GraphError::Write)?;
     Ok(report)
 }
 
-fn of_sites(
+fn export_sites(
     store: &Store,
     format: GraphFormat,
     folder: &Path,
     watch: &dyn Watch,
-) -> Result<GraphReport, Failed> {
-    let numbers = Numbers::load(store, watch)?;
+) -> Result<GraphReport, GraphError> {
+    let numbers = NodeNumbers::load(store, watch)?;
     let sites = Sites::load(store, format == GraphFormat::CcGraph)?;
     let mut sink: Box<dyn sites::Sink + '_> = match format {
         GraphFormat::Tsv => {
-            Box::new(tsv::OfSites::new(folder, &sites.nodes).map_err(Failed::Write)?)
+            Box::new(tsv::SiteWriter::new(folder, &sites.nodes).map_err(GraphError::Write)?)
         }
-        GraphFormat::BvGraph => Box::new(bv::OfSites::new(folder).map_err(Failed::Write)?),
-        GraphFormat::CcGraph => Box::new(hosts::Hosts::new(folder).map_err(Failed::Write)?),
+        GraphFormat::BvGraph => Box::new(bvgraph::SiteWriter::new(folder).map_err(GraphError::Write)?),
+        GraphFormat::CcGraph => Box::new(ccgraph::HostWriter::new(folder).map_err(GraphError::Write)?),
         GraphFormat::Parquet => {
-            Box::new(tables::OfSites::new(folder, &sites.nodes).map_err(Failed::Write)?)
+            Box::new(parquet::SiteWriter::new(folder, &sites.nodes).map_err(GraphError::Write)?)
         }
     };
     let mut report = GraphReport::new(store.counters()?.batch);
     sites.walk(store, &numbers, &mut *sink, &mut report, watch)?;
-    sink.finish().map_err(Failed::Write)?;
+    sink.finish().map_err(GraphError::Write)?;
     Ok(report)
 }
 

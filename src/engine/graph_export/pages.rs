@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::failed::Failed;
-use super::numbers::Numbers;
+use super::error::GraphError;
+use super::node_numbers::NodeNumbers;
 use super::request::GraphReport;
 use super::urls::Urls;
 use crate::engine::EngineError;
@@ -33,7 +33,7 @@ pub(super) struct Limits {
 }
 
 /// Twice the links and four times the pages are worked on side by side.
-pub(super) const AT_A_TIME: Limits = Limits {
+pub(super) const DEFAULT_LIMITS: Limits = Limits {
     pages: 4096,
     links: 1 << 20,
 };
@@ -61,7 +61,7 @@ pub(super) trait Sink {
 /// The pages of a bank.
 pub(super) struct Pages<'a> {
     pub(super) store: &'a Store,
-    pub(super) numbers: &'a Numbers,
+    pub(super) numbers: &'a NodeNumbers,
     pub(super) mode: SiteMode,
     pub(super) limits: Limits,
 }
@@ -104,7 +104,7 @@ impl Pages<'_> {
         sink: &mut dyn Sink,
         report: &mut GraphReport,
         watch: &dyn Watch,
-    ) -> Result<(), Failed> {
+    ) -> Result<(), GraphError> {
         watch.stage("write pages", Some(self.numbers.pages.into()));
         let mut wave = Wave {
             of: self,
@@ -216,7 +216,7 @@ impl Pages<'_> {
             .filter_map(|page| gone_of.get(&page.record.row?));
         *links_to_gone += gone.sum::<u64>();
         pages.sort_unstable_by_key(|page| page.number);
-        gathered.urls = Urls::of(self.store, self.mode, targets)?;
+        gathered.urls = Urls::load(self.store, self.mode, targets)?;
         Ok(Some(gathered))
     }
 
@@ -230,7 +230,7 @@ impl Pages<'_> {
         let first = to.len();
         let mut gone = 0;
         for page in from {
-            let Some(number) = self.numbers.of(page) else {
+            let Some(number) = self.numbers.get(page) else {
                 gone += 1;
                 continue;
             };
@@ -258,7 +258,7 @@ struct Wave<'a> {
 
 impl Wave<'_> {
     /// Adds a site's pages.
-    fn site(&mut self, id: SiteId, name: &str, site: &SiteRecord) -> Result<(), Failed> {
+    fn site(&mut self, id: SiteId, name: &str, site: &SiteRecord) -> Result<(), GraphError> {
         let name: Arc<str> = name.into();
         let new = || Chunk {
             site: id,
@@ -266,11 +266,11 @@ impl Wave<'_> {
             pages: Vec::new(),
         };
         let mut chunk = new();
-        let (most, links) = shape(site, self.of.limits);
+        let (most, links) = chunk_shape(site, self.of.limits);
         let prefix = id.0.to_be_bytes();
         for entry in self.of.store.scan_under(&tables::PAGE_IDS, &prefix)? {
             let ((_, local), index) = entry?;
-            let Some(number) = self.of.numbers.of(PageId::new(id, index)) else {
+            let Some(number) = self.of.numbers.get(PageId::new(id, index)) else {
                 continue;
             };
             chunk.pages.push((index, number, local));
@@ -282,7 +282,7 @@ impl Wave<'_> {
     }
 
     /// Adds a chunk whose pages have about so many links each.
-    fn add(&mut self, chunk: Chunk, links: u64) -> Result<(), Failed> {
+    fn add(&mut self, chunk: Chunk, links: u64) -> Result<(), GraphError> {
         if chunk.pages.is_empty() {
             return Ok(());
         }
@@ -296,7 +296,7 @@ impl Wave<'_> {
         Ok(())
     }
 
-    fn write(&mut self) -> Result<(), Failed> {
+    fn write(&mut self) -> Result<(), GraphError> {
         self.watch.proceed()?;
         let chunks = std::mem::take(&mut self.chunks);
         (self.pages, self.links) = (0, 0);
@@ -306,7 +306,7 @@ impl Wave<'_> {
         for mut gathered in gathered.collect::<Result<Vec<_>, _>>()? {
             // What was left of a chunk with too many links comes before the next one.
             loop {
-                self.hand_on(&gathered)?;
+                self.emit(&gathered)?;
                 let Some(rest) = gathered.rest.take() else {
                     break;
                 };
@@ -317,7 +317,7 @@ impl Wave<'_> {
         Ok(())
     }
 
-    fn hand_on(&mut self, of: &Gathered) -> Result<(), Failed> {
+    fn emit(&mut self, of: &Gathered) -> Result<(), GraphError> {
         let mut to = Vec::new();
         for page in &of.pages {
             to.clear();
@@ -336,7 +336,7 @@ impl Wave<'_> {
             };
             self.sink
                 .page(&node, &to, &of.urls)
-                .map_err(Failed::Write)?;
+                .map_err(GraphError::Write)?;
             self.report.nodes += 1;
             self.report.crawled += u64::from(page.record.state == PageState::Crawled);
             self.report.links += to.len() as u64;
@@ -348,7 +348,7 @@ impl Wave<'_> {
 }
 
 /// How many pages of a site a chunk has at most, and how many links each has on average, rounded up.
-fn shape(site: &SiteRecord, limits: Limits) -> (usize, u64) {
+fn chunk_shape(site: &SiteRecord, limits: Limits) -> (usize, u64) {
     let pages = u64::from(site.known) + u64::from(site.crawled) + u64::from(site.gone);
     let links = (site.intra_links + site.inter_links).div_ceil(pages.max(1));
     let most = limits.links as u64 / links.max(1);

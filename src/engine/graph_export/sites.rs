@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use super::failed::Failed;
-use super::numbers::Numbers;
+use super::error::GraphError;
+use super::node_numbers::NodeNumbers;
 use super::request::GraphReport;
 use crate::engine::EngineError;
 use seedbank_algorithms::graph::NONE;
@@ -78,7 +78,7 @@ impl Sites {
     }
 
     /// The number of a site.
-    fn of(&self, site: SiteId) -> Option<u32> {
+    fn number(&self, site: SiteId) -> Option<u32> {
         let number = self.numbers.get(site.0 as usize).copied();
         number.filter(|number| *number != NONE)
     }
@@ -87,11 +87,11 @@ impl Sites {
     pub(super) fn walk(
         &self,
         store: &Store,
-        pages: &Numbers,
+        pages: &NodeNumbers,
         sink: &mut dyn Sink,
         report: &mut GraphReport,
         watch: &dyn Watch,
-    ) -> Result<(), Failed> {
+    ) -> Result<(), GraphError> {
         watch.stage("write sites", Some(self.nodes.len() as u64));
         for (number, site) in (0..NONE).zip(&self.nodes) {
             watch.proceed()?;
@@ -103,7 +103,7 @@ impl Sites {
                     continue;
                 }
                 for target in targets {
-                    let number = pages.of(target).and_then(|_| self.of(target.site()));
+                    let number = pages.get(target).and_then(|_| self.number(target.site()));
                     match number {
                         Some(to) => *links.entry(to).or_default() += carriers,
                         None => report.links_to_gone += carriers,
@@ -118,7 +118,7 @@ impl Sites {
             report.invalid_hosts += u64::from(is_unnamed);
             report.links += to.len() as u64;
             report.page_links += to.iter().map(|(_, links)| links).sum::<u64>();
-            sink.site(number, site, &to).map_err(Failed::Write)?;
+            sink.site(number, site, &to).map_err(GraphError::Write)?;
             watch.advance(1);
         }
         Ok(())

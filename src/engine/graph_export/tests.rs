@@ -44,7 +44,7 @@ fn bank() -> (tempfile::TempDir, Bank) {
     (folder, bank)
 }
 
-fn written(bank: &Bank, limits: Limits) -> (BTreeMap<&'static str, Vec<u8>>, GraphReport) {
+fn finish(bank: &Bank, limits: Limits) -> (BTreeMap<&'static str, Vec<u8>>, GraphReport) {
     let request = GraphRequest {
         of: GraphOf::Pages,
         format: GraphFormat::Tsv,
@@ -58,7 +58,7 @@ fn written(bank: &Bank, limits: Limits) -> (BTreeMap<&'static str, Vec<u8>>, Gra
 #[test]
 fn the_cut_shows_nowhere() {
     let (_folder, bank) = bank();
-    let (whole, report) = written(&bank, AT_A_TIME);
+    let (whole, report) = written(&bank, DEFAULT_LIMITS);
     assert!(report.links > 300 && report.links_to_gone > 3, "{report:?}");
     for pages in [1, 2, 7, 40] {
         for links in [1, 3, 20, 150] {

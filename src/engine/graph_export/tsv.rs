@@ -16,12 +16,12 @@ use super::sites::{self, Site};
 use super::urls::Urls;
 
 /// Pages and their links.
-pub(super) struct OfPages {
+pub(super) struct PageWriter {
     links: Plain,
     pages: Plain,
 }
 
-impl OfPages {
+impl PageWriter {
     pub(super) fn new(folder: &Path) -> io::Result<Self> {
         Ok(Self {
             links: plain(folder, "links.tsv")?,
@@ -30,7 +30,7 @@ impl OfPages {
     }
 }
 
-impl pages::Sink for OfPages {
+impl pages::Sink for PageWriter {
     fn wants_urls(&self) -> bool {
         true
     }
@@ -67,13 +67,13 @@ impl pages::Sink for OfPages {
 }
 
 /// Sites and the links between them.
-pub(super) struct OfSites<'a> {
+pub(super) struct SiteWriter<'a> {
     all: &'a [Site],
     links: Plain,
     sites: Plain,
 }
 
-impl<'a> OfSites<'a> {
+impl<'a> SiteWriter<'a> {
     pub(super) fn new(folder: &Path, all: &'a [Site]) -> io::Result<Self> {
         Ok(Self {
             all,
@@ -83,7 +83,7 @@ impl<'a> OfSites<'a> {
     }
 }
 
-impl sites::Sink for OfSites<'_> {
+impl sites::Sink for SiteWriter<'_> {
     fn site(&mut self, _number: u32, site: &Site, to: &[(u32, u64)]) -> io::Result<()> {
         let Site {
             name,

@@ -17,7 +17,7 @@ pub(super) struct Urls {
 
 impl Urls {
     /// The URLs of these pages. Cost: a lookup for each.
-    pub(super) fn of(
+    pub(super) fn load(
         store: &Store,
         mode: SiteMode,
         mut pages: Vec<(PageId, u32)>,

@@ -14,7 +14,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::past::{Past, TakesPart};
+use super::timeline::{History, Eligibility};
 use crate::engine::EngineError;
 use crate::engine::plan::{CorePlan, Plan};
 use seedbank_algorithms::page::{PageId, RowId};
@@ -30,9 +30,9 @@ use seedbank_store::{Store, StoreError};
 pub(crate) struct Successors<'a> {
     store: &'a Store,
     mode: SiteMode,
-    part: TakesPart,
+    part: Eligibility,
     by_cores: bool,
-    past: &'a Past<'a>,
+    past: &'a History<'a>,
 }
 
 /// A seed as it was selected.
@@ -45,9 +45,9 @@ pub(crate) struct OldSeed {
 }
 
 impl<'a> Successors<'a> {
-    pub(crate) fn new(store: &'a Store, mode: SiteMode, plan: &Plan, past: &'a Past<'a>) -> Self {
+    pub(crate) fn new(store: &'a Store, mode: SiteMode, plan: &Plan, past: &'a History<'a>) -> Self {
         let by_cores = matches!(plan, Plan::Cores(_));
-        let mut of_plan = TakesPart::of(plan);
+        let mut of_plan = Eligibility::of(plan);
         // Cover methods select spam like any page, and yet nobody wants to start from it.
         of_plan.spam &= by_cores;
         Self {
@@ -60,7 +60,7 @@ impl<'a> Successors<'a> {
     }
 
     /// The successor of a seed; `None` where the seed is not dead or no page is similar.
-    pub(crate) fn of(&self, seed: OldSeed) -> Result<Option<(PageId, Succession)>, EngineError> {
+    pub(crate) fn find(&self, seed: OldSeed) -> Result<Option<(PageId, Succession)>, EngineError> {
         if !self.is_dead(seed.page)? {
             return Ok(None);
         }
@@ -263,7 +263,7 @@ pub(crate) fn stable_list(
         });
     }
     let seeds: BTreeSet<PageId> = old.iter().map(|seed| seed.page).collect();
-    let past = Past::open(store, record.batch)?;
+    let past = History::open(store, record.batch)?;
     let mode = crate::engine::naming(&store.settings()?)?.sites;
     let successors = Successors::new(store, mode, &Plan::Cores(*plan), &past);
     watch.stage("successors", Some(old.len() as u64));
@@ -271,7 +271,7 @@ pub(crate) fn stable_list(
     let mut of_dead = BTreeMap::new();
     for seed in old {
         watch.proceed()?;
-        match successors.of(seed)? {
+        match successors.find(seed)? {
             None => list.push(seed.page),
             Some((page, _)) if seeds.contains(&page) || of_dead.contains_key(&page) => {}
             Some((page, succession)) => {

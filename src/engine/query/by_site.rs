@@ -16,10 +16,10 @@ use seedbank_store::{Key, StoreError, tables};
 
 /// Up to so many names are read and sorted; of more, those that come first are looked for in the
 /// order of the names.
-const SORTED: u64 = 1000;
+const MAX_SORTED: u64 = 1000;
 
 /// A lookup costs as much as so many steps of a scan.
-const STEPS: u64 = 20;
+const SCAN_STEPS_PER_LOOKUP: u64 = 20;
 
 /// Pages at the other ends of links, by site.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -54,7 +54,7 @@ pub(super) fn by_site(
     pages_of: impl Fn(SiteId) -> Result<RoaringBitmap, StoreError>,
 ) -> Result<LinksBySite, StoreError> {
     let mut by_site = Vec::new();
-    for (site, name, pages) in most(views, counts, limits.0)? {
+    for (site, name, pages) in largest(views, counts, limits.0)? {
         let first = in_url_order(views, site, &pages_of(site)?, 0, limits.1)?;
         let url = |(_, local): &(PageId, String)| ingest::url(&name, local, views.naming.sites);
         let examples = first.iter().map(url).collect();
@@ -73,7 +73,7 @@ pub(super) fn by_site(
 
 /// The sites with the largest counts, at most so many, ties by name. The counts are in the order of the
 /// sites.
-pub(super) fn most(
+pub(super) fn largest(
     views: &Views,
     counts: &[(SiteId, u64)],
     limit: usize,
@@ -89,7 +89,7 @@ pub(super) fn most(
         found.push((site, name(site)?, pages));
     }
     let tied = || counts.iter().filter(|(_, pages)| *pages == least);
-    if tied().count() as u64 <= SORTED {
+    if tied().count() as u64 <= MAX_SORTED {
         for &(site, pages) in tied() {
             found.push((site, name(site)?, pages));
         }
@@ -124,7 +124,7 @@ pub(super) fn in_name_order<E: From<StoreError>>(
     mut each: impl FnMut((SiteId, &str, u64)) -> Result<ControlFlow<()>, E>,
 ) -> Result<(), E> {
     let all = u64::from(views.reader.counters()?.next_site);
-    if counts.len() as u64 <= SORTED.max(all / STEPS) {
+    if counts.len() as u64 <= MAX_SORTED.max(all / SCAN_STEPS_PER_LOOKUP) {
         let mut sites = Vec::with_capacity(counts.len());
         for &(site, pages) in counts {
             sites.push((
@@ -167,7 +167,7 @@ pub(super) fn in_url_order(
     limit: usize,
 ) -> Result<Vec<(PageId, String)>, StoreError> {
     let mut found = Vec::new();
-    if pages.len() <= SORTED {
+    if pages.len() <= MAX_SORTED {
         for index in pages {
             let page = PageId::new(site, index);
             let local = views.reader.need(&tables::PAGES, &page)?.local;

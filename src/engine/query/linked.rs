@@ -41,7 +41,7 @@ impl LinkDirection {
     }
 }
 
-/// Which of the pages are told that a page is linked with.
+/// Which of the pages are entries that a page is linked with.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LinkedRequest {
     /// Those that link to it, or those that it links to.
@@ -50,7 +50,7 @@ pub struct LinkedRequest {
     pub site: Option<String>,
     /// How many of them are passed over.
     pub offset: u64,
-    /// How many are told.
+    /// How many are entries.
     pub limit: usize,
 }
 
@@ -86,7 +86,7 @@ pub struct LinkedPages {
     /// The site that they are on, where only those of one were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub site: Option<String>,
-    /// How many there are, told or not.
+    /// How many there are, entries or not.
     pub pages: u64,
     /// How many of them were passed over.
     pub offset: u64,
@@ -119,27 +119,27 @@ impl Bank {
     /// [`EngineError::NotKnown`], a site that it does not know [`EngineError::NoSite`].
     ///
     /// Cost: the rows that link to the page and who carries them; the names of the sites, up to the last
-    /// one that is needed; of each site with pages that are told, those of its pages that are linked.
+    /// one that is needed; of each site with pages that are entries, those of its pages that are linked.
     /// Memory: a count for each site, and a set of pages of one site.
     pub fn linked(&self, url: &str, request: &LinkedRequest) -> Result<LinkedPages, EngineError> {
         let views = Views::open(self)?;
-        let (location, page, record) = nearest::named(&views, url)?;
+        let (location, page, record) = nearest::resolve_page(&views, url)?;
         let only = match &request.site {
-            Some(site) => Some(nearest::named_site(&views, site)?),
+            Some(site) => Some(nearest::resolve_site(&views, site)?),
             None => None,
         };
-        let (pages, told) = match request.direction {
+        let (pages, entries) = match request.direction {
             LinkDirection::In => {
                 let pages_of = |site| views.reader.linking_from(page, site);
                 let counts = || views.reader.linking_sites(page);
-                told(&views, only.as_ref(), counts, pages_of, request)
+                page_of(&views, only.as_ref(), counts, pages_of, request)
             }
             LinkDirection::Out => {
                 let targets = targets_by_site(&views, page, &record)?;
                 let pages_of = |site| Ok(targets.get(&site).cloned().unwrap_or_default());
                 let counts = targets.iter().map(|(site, pages)| (*site, pages.len()));
                 let counts = || Ok(counts.collect());
-                told(&views, only.as_ref(), counts, pages_of, request)
+                page_of(&views, only.as_ref(), counts, pages_of, request)
             }
         }?;
         Ok(LinkedPages {
@@ -148,74 +148,74 @@ impl Bank {
             site: only.map(|(name, _)| name),
             pages,
             offset: request.offset,
-            linked: views_of(&views, told)?,
+            linked: linked_pages(&views, entries)?,
         })
     }
 }
 
-/// A page that is told, with its site and the rest of its URL.
-type Told = (PageId, String, String);
+/// A page that is entries, with its site and the rest of its URL.
+type Entry = (PageId, String, String);
 
-/// How many pages there are, of one site or of all, and those that are told.
-fn told(
+/// How many pages there are, of one site or of all, and those that are entries.
+fn page_of(
     views: &Views,
     only: Option<&(String, SiteId)>,
     counts: impl FnOnce() -> Result<Vec<(SiteId, u64)>, StoreError>,
     pages_of: impl Fn(SiteId) -> Result<RoaringBitmap, StoreError>,
     request: &LinkedRequest,
-) -> Result<(u64, Vec<Told>), StoreError> {
+) -> Result<(u64, Vec<Entry>), StoreError> {
     let Some((name, site)) = only else {
-        return of_all(views, &counts()?, pages_of, request);
+        return page_over_sites(views, &counts()?, pages_of, request);
     };
     let pages = pages_of(*site)?;
-    let told = in_url_order(views, *site, &pages, request.offset, request.limit)?;
-    let told = told.into_iter();
-    let told = told.map(|(page, local)| (page, name.clone(), local));
-    Ok((pages.len(), told.collect()))
+    let entries = in_url_order(views, *site, &pages, request.offset, request.limit)?;
+    let entries = entries.into_iter();
+    let entries = entries.map(|(page, local)| (page, name.clone(), local));
+    Ok((pages.len(), entries.collect()))
 }
 
-/// How many pages of all sites there are, and those that are told.
-fn of_all(
+/// How many pages of all sites there are, and those that are entries.
+fn page_over_sites(
     views: &Views,
     counts: &[(SiteId, u64)],
     pages_of: impl Fn(SiteId) -> Result<RoaringBitmap, StoreError>,
     request: &LinkedRequest,
-) -> Result<(u64, Vec<Told>), StoreError> {
+) -> Result<(u64, Vec<Entry>), StoreError> {
     let all = counts.iter().map(|(_, pages)| pages).sum();
-    let (mut before, mut told) = (0_u64, Vec::new());
+    let (mut before, mut entries) = (0_u64, Vec::new());
     if request.offset >= all || request.limit == 0 {
-        return Ok((all, told));
+        return Ok((all, entries));
     }
     in_name_order(views, counts, |(site, name, pages)| {
         let passed = request.offset.saturating_sub(before);
         before += pages;
         if passed < pages {
-            let room = request.limit - told.len();
+            let room = request.limit - entries.len();
             let of_site = in_url_order(views, site, &pages_of(site)?, passed, room)?;
             let of_site = of_site.into_iter();
-            told.extend(of_site.map(|(page, local)| (page, name.to_owned(), local)));
+            entries.extend(of_site.map(|(page, local)| (page, name.to_owned(), local)));
         }
-        Ok::<_, StoreError>(if told.len() < request.limit {
+        Ok::<_, StoreError>(if entries.len() < request.limit {
             ControlFlow::Continue(())
         } else {
             ControlFlow::Break(())
         })
     })?;
-    Ok((all, told))
+    Ok((all, entries))
 }
 
-/// What is told of these pages.
-fn views_of(views: &Views, told: Vec<Told>) -> Result<Vec<LinkedPage>, StoreError> {
+/// What is entries of these pages.
+fn linked_pages(views: &Views, entries: Vec<Entry>) -> Result<Vec<LinkedPage>, StoreError> {
     let (mut plans, mut last) = (Vec::new(), Vec::new());
     for entry in views.reader.scan(&tables::PLANS)? {
         let (name, record) = entry?;
         plans.push(name);
         last.push(record.last_refresh);
     }
-    let pages: Vec<PageId> = told.iter().map(|(page, _, _)| *page).collect();
+    let pages: Vec<PageId> = entries.iter().map(|(page, _, _)| *page).collect();
     let on = views.reader.on_lists(&last, &pages)?;
-    let mut linked = Vec::with_capacity(told.len());
-    for ((page, site, local), on) in told.into_iter().zip(on) {
+    let mut linked = Vec::with_capacity(entries.len());
+    for ((page, site, local), on) in entries.into_iter().zip(on) {
         let record = views.reader.need(&tables::PAGES, &page)?;
         let seed_of = plans.iter().zip(&last);
         let seed_of = seed_of.filter(|(_, refresh)| on.contains(refresh));

@@ -27,9 +27,9 @@ enum Kind {
 type Labels<'a> = Vec<(&'static str, &'a str)>;
 
 /// The text so far.
-struct Text(String);
+struct MetricsText(String);
 
-impl Text {
+impl MetricsText {
     /// A family of one sample without labels.
     fn one(&mut self, name: &str, kind: Kind, help: &str, value: impl Display) {
         self.family(name, kind, help, [(Vec::new(), value)]);
@@ -86,17 +86,17 @@ impl Status {
     /// ```
     #[must_use]
     pub fn metrics(&self) -> String {
-        let mut text = Text(String::new());
-        self.totals(&mut text);
+        let mut text = MetricsText(String::new());
+        self.write_totals(&mut text);
         if let Some(batch) = &self.last_batch {
-            of_batch(&mut text, batch);
+            write_batch(&mut text, batch);
         }
-        of_plans(&mut text, &self.plans);
-        self.sizes(&mut text);
+        write_plans(&mut text, &self.plans);
+        self.write_sizes(&mut text);
         text.0
     }
 
-    fn totals(&self, text: &mut Text) {
+    fn write_totals(&self, text: &mut MetricsText) {
         use Kind::{Counter, Gauge};
         let counters = &self.counters;
         let batches = counters.batches;
@@ -125,7 +125,7 @@ impl Status {
         text.family("links", Gauge, help, links.map(of_kind));
     }
 
-    fn sizes(&self, text: &mut Text) {
+    fn write_sizes(&self, text: &mut MetricsText) {
         let names: Vec<_> = self.groups.iter().map(|group| group.group.name()).collect();
         let groups = self.groups.iter().zip(&names);
         let help = "Bytes on disk of the published tables, by what they are there for.";
@@ -136,7 +136,7 @@ impl Status {
     }
 }
 
-fn of_batch(text: &mut Text, batch: &LastBatch) {
+fn write_batch(text: &mut MetricsText, batch: &LastBatch) {
     let mut one = |name: &str, help: &str, value: &dyn Display| {
         text.one(&format!("last_batch_{name}"), Kind::Gauge, help, value);
     };
@@ -150,7 +150,7 @@ fn of_batch(text: &mut Text, batch: &LastBatch) {
     one("rejected_records", help, &batch.rejected);
 }
 
-fn of_plans(text: &mut Text, plans: &[PlanView]) {
+fn write_plans(text: &mut MetricsText, plans: &[PlanView]) {
     let mut each = |name: &str, help: &str, value: &dyn Fn(&PlanView) -> f64| {
         let samples = plans
             .iter()
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn labels_and_help_are_escaped() {
-        let mut text = Text(String::new());
+        let mut text = MetricsText(String::new());
         let labels = vec![("plan", "a\\b\"c\nd"), ("state", "é")];
         text.family("x", Kind::Gauge, "back\\slash\nend", [(labels, 1.5)]);
         text.family(

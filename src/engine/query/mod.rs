@@ -7,7 +7,7 @@ mod compare;
 mod core_links;
 pub(crate) mod diff;
 mod dry_run;
-mod earlier;
+mod previous_list;
 mod events;
 pub(crate) mod explain;
 mod linked;
@@ -30,12 +30,12 @@ pub use answers::{
 pub use by_site::{LinksBySite, SiteLinks};
 pub use compare::{
     CompareRequest, CrawlComparison, CrawlResult, LineState, ListComparison, ListCounts,
-    ListedLine, ListedPage, Standing,
+    ListedLine, ListedPage, ListRelation,
 };
 pub use core_links::{CoreLinks, LinkedCore};
 pub use diff::{Cause, Change, DiffRequest, DiffSide, DiffSummary, SeedChange, SeedDiff, UrlList};
 pub use dry_run::DryRun;
-pub use earlier::{ListWithPrevious, PreviousList};
+pub use previous_list::{ListWithPrevious, PreviousList};
 pub use events::Event;
 pub use explain::{
     CoreMember, CoreNumbers, CoreSeed, CoresOfSite, CoverOfSite, CoverSeed, CurrentPage, Explainer,
@@ -49,7 +49,7 @@ pub use page_facts::{Aliases, AttributeSource, PageFacts, PageLimits, SeenInBatc
 pub use page_history::{Appearance, PageHistory, PlanHistory};
 pub use plans::{PlanDetail, PlanSummary, Plans};
 pub use quotas::{QuotaBy, QuotaRequest, Quotas, SiteQuota};
-pub use search::{Found, FoundPage, FoundSite, SearchLimits};
+pub use search::{SearchResult, FoundPage, FoundSite, SearchLimits};
 pub use site_facts::{
     LinkedSite, RepeatedDigest, SiteAttributes, SiteDigests, SiteFacts, SiteLimits, SiteLinkCounts,
     SitePageCounts,

@@ -8,15 +8,15 @@ use seedbank_store::records::{PageRecord, PageState};
 use seedbank_store::{Key, StoreError, tables};
 
 /// How many pages are proposed at most.
-const PROPOSED: usize = 5;
+const MAX_SUGGESTIONS: usize = 5;
 /// How many pages of the same path with another query are proposed at most.
-const QUERIES: usize = 2;
+const MAX_OTHER_QUERIES: usize = 2;
 
 /// How many bytes of a site's name those that may have been meant begin with too.
-const ALIKE: usize = 3;
+const COMMON_PREFIX: usize = 3;
 
 /// The page at a location.
-pub(crate) fn find(
+pub(crate) fn find_page(
     views: &Views,
     location: &Location,
 ) -> Result<Option<(PageId, PageRecord)>, StoreError> {
@@ -33,7 +33,7 @@ pub(crate) fn find(
 }
 
 /// The page that a user names by its URL, written in any way that ingest accepts.
-pub(crate) fn named(
+pub(crate) fn resolve_page(
     views: &Views,
     url: &str,
 ) -> Result<(Location, PageId, PageRecord), EngineError> {
@@ -41,7 +41,7 @@ pub(crate) fn named(
         Ok(location) => location,
         Err(problem) => return Err(no_url(views, url, problem)?),
     };
-    if let Some((page, record)) = find(views, &location)? {
+    if let Some((page, record)) = find_page(views, &location)? {
         return Ok((location, page, record));
     }
     let url = location.url(views.naming.sites);
@@ -50,7 +50,7 @@ pub(crate) fn named(
 }
 
 /// The site that a user names: by its name, written in any way, or by a URL of one of its pages.
-pub(crate) fn named_site(views: &Views, text: &str) -> Result<(String, SiteId), EngineError> {
+pub(crate) fn resolve_site(views: &Views, text: &str) -> Result<(String, SiteId), EngineError> {
     let url = if text.contains("://") {
         text.to_owned()
     } else {
@@ -78,12 +78,12 @@ fn nearest_sites(views: &Views, name: &str) -> Result<Vec<String>, StoreError> {
     for entry in views
         .reader
         .scan_under(&tables::SITE_IDS, name.as_bytes())?
-        .take(PROPOSED)
+        .take(MAX_SUGGESTIONS)
     {
         found.push(entry?.0);
     }
     // What differs at once was hardly meant.
-    let head = name.get(..ALIKE).unwrap_or(name);
+    let head = name.get(..COMMON_PREFIX).unwrap_or(name);
     let begins_alike = head.as_bytes();
     let after = views
         .reader
@@ -91,14 +91,14 @@ fn nearest_sites(views: &Views, name: &str) -> Result<Vec<String>, StoreError> {
     let before = views
         .reader
         .scan_back(&tables::SITE_IDS, &key, begins_alike)?;
-    let (mut after, mut before) = (after.take(PROPOSED), before.take(PROPOSED));
+    let (mut after, mut before) = (after.take(MAX_SUGGESTIONS), before.take(MAX_SUGGESTIONS));
     loop {
         let sides = [before.next().transpose()?, after.next().transpose()?];
         if sides.iter().all(Option::is_none) {
             return Ok(found);
         }
         for (site, _) in sides.into_iter().flatten() {
-            if found.len() < PROPOSED && !found.contains(&site) {
+            if found.len() < MAX_SUGGESTIONS && !found.contains(&site) {
                 found.push(site);
             }
         }
@@ -120,7 +120,7 @@ fn no_url(views: &Views, text: &str, problem: UrlProblem) -> Result<EngineError,
     for scheme in ["https://", "http://"] {
         let url = [scheme, rest].concat();
         if meant.is_none()
-            && let Some(location) = is_there(views, &url)?
+            && let Some(location) = existing_url(views, &url)?
         {
             meant = Some(location);
         }
@@ -151,11 +151,11 @@ fn lacks_scheme(text: &str) -> bool {
 }
 
 /// The normal form of a URL, if the bank has its page.
-fn is_there(views: &Views, url: &str) -> Result<Option<String>, StoreError> {
+fn existing_url(views: &Views, url: &str) -> Result<Option<String>, StoreError> {
     let Ok(location) = ingest::parse(url, views.naming) else {
         return Ok(None);
     };
-    let found = find(views, &location)?;
+    let found = find_page(views, &location)?;
     let found = found.filter(|(_, record)| record.state != PageState::Unlinked);
     Ok(found.map(|_| location.url(views.naming.sites)))
 }
@@ -164,9 +164,9 @@ fn is_there(views: &Views, url: &str) -> Result<Option<String>, StoreError> {
 /// neighbours on both sides, in the order of URLs.
 fn nearest(views: &Views, url: &str) -> Result<Vec<String>, StoreError> {
     let mut found = same_pages(views, url)?;
-    found.truncate(PROPOSED);
+    found.truncate(MAX_SUGGESTIONS);
     for other in neighbourhoods(url) {
-        let room = PROPOSED.saturating_sub(found.len());
+        let room = MAX_SUGGESTIONS.saturating_sub(found.len());
         if room == 0 {
             break;
         }
@@ -182,7 +182,7 @@ fn nearest(views: &Views, url: &str) -> Result<Vec<String>, StoreError> {
 
 /// A normal URL in parts.
 #[derive(Clone, Copy)]
-struct Parts<'a> {
+struct UrlParts<'a> {
     is_https: bool,
     host: &'a str,
     path: &'a str,
@@ -190,7 +190,7 @@ struct Parts<'a> {
     query: &'a str,
 }
 
-impl<'a> Parts<'a> {
+impl<'a> UrlParts<'a> {
     fn of(url: &'a str) -> Option<Self> {
         let (scheme, rest) = url.split_once("://")?;
         let (host, rest) = rest.split_at(rest.find('/')?);
@@ -216,7 +216,7 @@ impl<'a> Parts<'a> {
     }
 
     /// The host with `www.`, or without where it has it.
-    fn twin(self) -> String {
+    fn other_host(self) -> String {
         let bare = self.host.strip_prefix("www.");
         bare.map_or_else(|| format!("www.{}", self.host), str::to_owned)
     }
@@ -234,10 +234,10 @@ impl<'a> Parts<'a> {
 /// The pages of the bank that are the same but for the scheme, a slash at the end, the query or
 /// `www.`; those that differ in fewer of them come first.
 fn same_pages(views: &Views, url: &str) -> Result<Vec<String>, StoreError> {
-    let Some(parts) = Parts::of(url) else {
+    let Some(parts) = UrlParts::of(url) else {
         return Ok(Vec::new());
     };
-    let (twin, slash) = (parts.twin(), parts.other_slash());
+    let (other_host, slash) = (parts.other_host(), parts.other_slash());
     let mut kinds: Vec<u32> = (1..16).collect();
     kinds.sort_by_key(|kind| (kind.count_ones(), *kind));
     let mut found = Vec::new();
@@ -250,8 +250,8 @@ fn same_pages(views: &Views, url: &str) -> Result<Vec<String>, StoreError> {
         };
         let path = if differs(2) { &slash } else { parts.path };
         let query = if differs(4) { "" } else { parts.query };
-        let host = if differs(8) { &*twin } else { parts.host };
-        if let Some(page) = is_there(views, &scheme.url(host, path, query))?
+        let host = if differs(8) { &*other_host } else { parts.host };
+        if let Some(page) = existing_url(views, &scheme.url(host, path, query))?
             && page != url
             && !found.contains(&page)
         {
@@ -260,7 +260,7 @@ fn same_pages(views: &Views, url: &str) -> Result<Vec<String>, StoreError> {
     }
     for scheme in [parts, parts.other_scheme()] {
         let other = scheme.url(parts.host, parts.path, "?");
-        let with_query = after(views, &other, QUERIES, |page| page.starts_with(&other))?;
+        let with_query = following(views, &other, MAX_OTHER_QUERIES, |page| page.starts_with(&other))?;
         found.extend(with_query.into_iter().filter(|page| page != url));
     }
     let mut seen = std::collections::HashSet::new();
@@ -268,14 +268,14 @@ fn same_pages(views: &Views, url: &str) -> Result<Vec<String>, StoreError> {
     Ok(found)
 }
 
-/// The URLs whose neighbours are looked for, in order: with the host as it is and its twin, with
+/// The URLs whose neighbours are looked for, in order: with the host as it is and its other_host, with
 /// the scheme as it is and the other.
 fn neighbourhoods(url: &str) -> Vec<String> {
-    let Some(parts) = Parts::of(url) else {
+    let Some(parts) = UrlParts::of(url) else {
         return Vec::new();
     };
-    let twin = parts.twin();
-    let hosts = [parts.host, &*twin];
+    let other_host = parts.other_host();
+    let hosts = [parts.host, &*other_host];
     let both = |host| {
         let schemes = [parts, parts.other_scheme()];
         schemes.map(|scheme| scheme.url(host, parts.path, parts.query))
@@ -294,8 +294,8 @@ fn neighbours(views: &Views, url: &str, most: usize) -> Result<Vec<String>, Stor
         rest.is_some_and(|rest| rest.starts_with('/'))
     };
     // One more, since the page itself may be among them.
-    let mut before = before(views, url, most + 1, is_beside)?;
-    let mut after = after(views, url, most + 1, is_beside)?;
+    let mut before = preceding(views, url, most + 1, is_beside)?;
+    let mut after = following(views, url, most + 1, is_beside)?;
     before.retain(|page| page != url);
     after.retain(|page| page != url);
     let on_left = most.div_ceil(2).max(most.saturating_sub(after.len()));
@@ -313,7 +313,7 @@ fn host_end(url: &str) -> Option<usize> {
 }
 
 /// A place in the order of the pages of a site.
-fn place(views: &Views, url: &str) -> Result<Option<(String, SiteId, String)>, StoreError> {
+fn position(views: &Views, url: &str) -> Result<Option<(String, SiteId, String)>, StoreError> {
     let Ok(location) = ingest::parse(url, views.naming) else {
         return Ok(None);
     };
@@ -323,13 +323,13 @@ fn place(views: &Views, url: &str) -> Result<Option<(String, SiteId, String)>, S
 
 /// The first pages of a site from a URL on for which `fits` holds; the first for which it does not
 /// ends the search.
-fn after(
+fn following(
     views: &Views,
     url: &str,
     most: usize,
     fits: impl Fn(&str) -> bool,
 ) -> Result<Vec<String>, StoreError> {
-    let Some((name, site, local)) = place(views, url)? else {
+    let Some((name, site, local)) = position(views, url)? else {
         return Ok(Vec::new());
     };
     let of_site = site.bytes();
@@ -341,13 +341,13 @@ fn after(
 
 /// The last pages of a site before a URL for which `fits` holds, the nearest first; the first for
 /// which it does not ends the search.
-fn before(
+fn preceding(
     views: &Views,
     url: &str,
     most: usize,
     fits: impl Fn(&str) -> bool,
 ) -> Result<Vec<String>, StoreError> {
-    let Some((name, site, local)) = place(views, url)? else {
+    let Some((name, site, local)) = position(views, url)? else {
         return Ok(Vec::new());
     };
     let of_site = site.bytes();
@@ -366,7 +366,7 @@ fn live(
     fits: impl Fn(&str) -> bool,
 ) -> Result<Vec<String>, StoreError> {
     let mut found = Vec::new();
-    for entry in entries.take(LOOKED_AT) {
+    for entry in entries.take(MAX_SCANNED) {
         let ((site, local), index) = entry?;
         let page = ingest::url(name, &local, views.naming.sites);
         if found.len() == most || !fits(&page) {
@@ -383,4 +383,4 @@ fn live(
 }
 
 /// How many pages are looked at on one side: many in a row may be linked to by nobody any more.
-const LOOKED_AT: usize = 100;
+const MAX_SCANNED: usize = 100;

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::answers::AliasView;
 use super::by_site::{LinksBySite, by_site};
-use super::explain::{PageInPlan, in_plans};
+use super::explain::{PageInPlan, page_in_plans};
 use super::nearest;
 use super::views::{Views, uncrawled_outlinks};
 use crate::engine::{Bank, EngineError};
@@ -154,8 +154,8 @@ impl Bank {
     /// that links to it, and a set of pages of one site.
     pub fn page(&self, url: &str, limits: PageLimits) -> Result<PageFacts, EngineError> {
         let views = Views::open(self)?;
-        let (location, page, record) = nearest::named(&views, url)?;
-        let (plans, views) = in_plans(views, page, &record)?;
+        let (location, page, record) = nearest::resolve_page(&views, url)?;
+        let (plans, views) = page_in_plans(views, page, &record)?;
         let seen = |batch: BatchId| -> Result<SeenInBatch, StoreError> {
             let at = views.reader.need(&tables::BATCHES, &batch)?.at;
             Ok(SeenInBatch { batch, at })

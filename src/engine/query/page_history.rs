@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::diff::{Because, Cause, Pair, Side};
+use super::diff::{CauseDetail, Cause, Pair, Side};
 use super::explain::ReadCost;
 use super::nearest;
 use super::views::Views;
@@ -100,7 +100,7 @@ impl Bank {
         watch: &dyn Watch,
     ) -> Result<PageHistory, EngineError> {
         let views = Views::open(self)?;
-        let (at, page, record) = nearest::named(&views, url)?;
+        let (at, page, record) = nearest::resolve_page(&views, url)?;
         let mut kept: BTreeMap<String, Kept> = BTreeMap::new();
         for entry in views.reader.scan(&tables::PLANS)? {
             let (name, _) = entry?;
@@ -199,7 +199,7 @@ impl OfPage<'_> {
         &self,
         before: &(RefreshId, RefreshRecord),
         now: &(RefreshId, RefreshRecord),
-    ) -> Result<Because, EngineError> {
+    ) -> Result<CauseDetail, EngineError> {
         let side = |of: &(RefreshId, RefreshRecord)| {
             let (refresh, record) = of;
             Side::of_refresh(self.views, *refresh, record.clone())

@@ -136,10 +136,10 @@ impl Bank {
         }
         let views = Views::open(self)?;
         let store: &Store = &views.reader;
-        let of_plan = plan_of(&views, request)?;
+        let plan = plan_of(&views, request)?;
         let sites = sites(store, watch)?;
-        let weights = weights(store, &sites, request.by, of_plan.as_ref(), watch)?;
-        let bounds: Vec<u32> = sites.iter().map(|(_, site)| bound(site)).collect();
+        let weights = weights(store, &sites, request.by, plan.as_ref(), watch)?;
+        let bounds: Vec<u32> = sites.iter().map(|(_, site)| max_quota(site)).collect();
         let quotas = shares_within(request.pages, &weights, &bounds);
         let sum: u128 = weights.iter().copied().map(u128::from).sum();
         let rows = sites.into_iter().zip(quotas).zip(&weights);
@@ -166,8 +166,8 @@ impl Bank {
         };
         Ok(Quotas {
             by: request.by,
-            refresh: of_plan.as_ref().map(|of| of.refresh),
-            plan: of_plan.map(|of| of.name),
+            refresh: plan.as_ref().map(|of| of.refresh),
+            plan: plan.map(|of| of.name),
             batch: store.counters()?.batch,
             requested: request.pages,
             allocated: rows.iter().map(|row| u64::from(row.quota)).sum(),
@@ -179,22 +179,22 @@ impl Bank {
 }
 
 /// The plan that counts.
-struct OfPlan {
+struct ChosenPlan {
     name: String,
     refresh: RefreshId,
-    /// What its pages are worth; by seeds the usual, which is not looked at.
-    worth: Worth,
+    /// What its pages are values; by seeds the usual, which is not looked at.
+    values: ValueParameters,
 }
 
-/// What pages are worth.
+/// What pages are values.
 #[derive(Default)]
-struct Worth {
+struct ValueParameters {
     weights: Weights,
     /// Overrides `P_uniq` of every site.
     p_uniq: Option<Value>,
 }
 
-fn plan_of(views: &Views, request: &QuotaRequest) -> Result<Option<OfPlan>, EngineError> {
+fn plan_of(views: &Views, request: &QuotaRequest) -> Result<Option<ChosenPlan>, EngineError> {
     match request.by {
         QuotaBy::Value if request.plan.is_none() => return Ok(None),
         QuotaBy::Value | QuotaBy::Seeds => {}
@@ -210,18 +210,18 @@ fn plan_of(views: &Views, request: &QuotaRequest) -> Result<Option<OfPlan>, Engi
         refresh: None,
     };
     let (refresh, record) = views.find(&which)?;
-    let worth = match request.by {
-        QuotaBy::Value => worth(&PlanOptions::from_kept(&record.settings)?)?,
-        _ => Worth::default(),
+    let values = match request.by {
+        QuotaBy::Value => value_parameters(&PlanOptions::from_kept(&record.settings)?)?,
+        _ => ValueParameters::default(),
     };
-    Ok(Some(OfPlan {
+    Ok(Some(ChosenPlan {
         name: record.plan,
         refresh,
-        worth,
+        values,
     }))
 }
 
-fn worth(options: &PlanOptions) -> Result<Worth, EngineError> {
+fn value_parameters(options: &PlanOptions) -> Result<ValueParameters, EngineError> {
     let (weights, p_uniq) = match options.decide()? {
         Plan::Cover(choice) => (choice.weights, choice.p_uniq),
         Plan::Web(choice)
@@ -231,7 +231,7 @@ fn worth(options: &PlanOptions) -> Result<Worth, EngineError> {
         }
         Plan::Cores(_) | Plan::Web(_) => return Err(RequestError::PlanWithoutValues.into()),
     };
-    Ok(Worth { weights, p_uniq })
+    Ok(ValueParameters { weights, p_uniq })
 }
 
 /// The sites that have pages, by name.
@@ -254,7 +254,7 @@ fn pages_of(site: &SiteRecord) -> u64 {
 }
 
 /// The most pages that a site can get.
-fn bound(site: &SiteRecord) -> u32 {
+fn max_quota(site: &SiteRecord) -> u32 {
     let most = site.given.quota.unwrap_or(u32::MAX);
     u32::try_from(pages_of(site)).unwrap_or(u32::MAX).min(most)
 }
@@ -264,7 +264,7 @@ fn weights(
     store: &Store,
     sites: &[(SiteId, SiteRecord)],
     by: QuotaBy,
-    of_plan: Option<&OfPlan>,
+    plan: Option<&ChosenPlan>,
     watch: &dyn Watch,
 ) -> Result<Vec<u64>, EngineError> {
     match by {
@@ -280,7 +280,7 @@ fn weights(
         }
         QuotaBy::Seeds => {
             let mut of_sites: BTreeMap<SiteId, u64> = BTreeMap::new();
-            if let Some(of) = of_plan {
+            if let Some(of) = plan {
                 for (_, seed) in store.list(of.refresh)? {
                     *of_sites.entry(seed.page.site()).or_default() += 1;
                 }
@@ -289,13 +289,13 @@ fn weights(
             Ok(sites.iter().map(|(id, _)| of(id)).collect())
         }
         QuotaBy::Value => {
-            let usual = Worth::default();
-            let worth = of_plan.map_or(&usual, |of| &of.worth);
+            let usual = ValueParameters::default();
+            let values = plan.map_or(&usual, |of| &of.values);
             watch.stage("value sites", Some(sites.len() as u64));
             sites
                 .par_iter()
                 .map(|(id, site)| {
-                    let value = value(store, *id, site, worth, watch)?;
+                    let value = value(store, *id, site, values, watch)?;
                     watch.advance(1);
                     Ok(value_weight(value))
                 })
@@ -304,19 +304,19 @@ fn weights(
     }
 }
 
-/// What a site's crawled pages are worth, in millionths.
+/// What a site's crawled pages are values, in millionths.
 fn value(
     store: &Store,
     id: SiteId,
     site: &SiteRecord,
-    worth: &Worth,
+    values: &ValueParameters,
     watch: &dyn Watch,
 ) -> Result<i64, EngineError> {
     if site.crawled == 0 {
         return Ok(0);
     }
     let by_digests = || PUniq::of_digests(site.distinct_digests.into(), site.with_digest.into());
-    let p_uniq = worth.p_uniq.map_or_else(by_digests, PUniq::fixed);
+    let p_uniq = values.p_uniq.map_or_else(by_digests, PUniq::fixed);
     let of_rows = uncrawled_of_rows(store, id)?;
     let mut sum = 0_i64;
     for entry in store.scan_under(&tables::PAGES, &id.0.to_be_bytes())? {
@@ -324,7 +324,7 @@ fn value(
         let (_, page) = entry?;
         if page.state == PageState::Crawled {
             let facts = facts(&page, &of_rows);
-            sum = sum.saturating_add(page_value(facts, p_uniq, &worth.weights));
+            sum = sum.saturating_add(page_value(facts, p_uniq, &values.weights));
         }
     }
     Ok(sum)

@@ -61,7 +61,7 @@ pub struct SearchResult {
     /// whose names begin with the text, then those whose names contain it, both in the order of names.
     pub sites: Vec<FoundSite>,
     /// The first pages whose URLs contain the text, in upper case or lower case: those of the site that
-    /// the text begins with, then those of the others in the order of names; of each site in the order
+    /// the text is_prefix with, then those of the others in the order of names; of each site in the order
     /// of URLs.
     pub pages: Vec<FoundPage>,
     /// How many names of sites and pages were examined.
@@ -142,16 +142,16 @@ impl Bank {
 }
 
 /// A text in three parts: its scheme with the slashes, or nothing; the host and port; what follows.
-fn cut(text: &str) -> (&str, &str, &str) {
+fn split_url(text: &str) -> (&str, &str, &str) {
     let from = text.find("://").map_or(0, |at| at + 3);
     let (scheme, rest) = text.split_at(from);
     let (host, rest) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
     (scheme, host, rest)
 }
 
-/// The text with a scheme, if it begins as a URL does.
+/// The text with a scheme, if it is_prefix as a URL does.
 fn with_scheme(text: &str, scheme: &str) -> Option<String> {
-    let (own, host, _) = cut(text);
+    let (own, host, _) = split_url(text);
     // The parser would take what follows slashes for a host.
     if !host.starts_with(|c: char| c.is_alphanumeric() || c == '[') {
         return None;
@@ -163,7 +163,7 @@ fn with_scheme(text: &str, scheme: &str) -> Option<String> {
     })
 }
 
-/// The site that a text begins with, if the bank has it.
+/// The site that a text is_prefix with, if the bank has it.
 fn own_site(views: &Views, text: &str) -> Result<Option<(String, SiteId)>, StoreError> {
     let url = with_scheme(text, "http://");
     let Some(location) = url.and_then(|url| ingest::parse(&url, views.naming).ok()) else {
@@ -173,10 +173,10 @@ fn own_site(views: &Views, text: &str) -> Result<Option<(String, SiteId)>, Store
     Ok(id.map(|id| (location.site, id)))
 }
 
-/// The text as it stands in URLs, in lower case: with what they escape escaped; and where it begins with
+/// The text as it stands in URLs, in lower case: with what they escape escaped; and where it is_prefix with
 /// what may be a host beyond ASCII, with that in punycode.
 fn parts_of_urls(text: &str, views: &Views) -> Vec<String> {
-    let (scheme, host, rest) = cut(text);
+    let (scheme, host, rest) = split_url(text);
     let written = |host: &str| {
         let mut part = scheme.to_owned();
         escape(host, &mut part);
@@ -189,7 +189,7 @@ fn parts_of_urls(text: &str, views: &Views) -> Vec<String> {
         && let Some(url) = with_scheme(text, "http://")
         && let Ok(location) = ingest::parse(&url, views.naming)
     {
-        parts.push(written(cut(&location.url(views.naming.sites)).1));
+        parts.push(written(split_url(&location.url(views.naming.sites)).1));
     }
     parts
 }
@@ -213,7 +213,7 @@ fn escape(text: &str, out: &mut String) {
 /// A search on its way.
 struct Search<'a> {
     views: &'a Views,
-    /// The site that the text begins with.
+    /// The site that the text is_prefix with.
     own: Option<(String, SiteId)>,
     /// What URLs are to contain, one of these.
     parts: Vec<String>,
@@ -224,7 +224,7 @@ struct Search<'a> {
 
 impl Search<'_> {
     /// Counts one more name; `false` where no more may be examined than `most`.
-    fn may_look(&mut self, most: u64) -> Result<bool, EngineError> {
+    fn count_examined(&mut self, most: u64) -> Result<bool, EngineError> {
         if self.examined >= most {
             return Ok(false);
         }
@@ -245,7 +245,7 @@ impl Search<'_> {
             else {
                 continue;
             };
-            if let Some((_, record)) = nearest::find(self.views, &location)? {
+            if let Some((_, record)) = nearest::find_page(self.views, &location)? {
                 return Ok(Some(FoundPage {
                     url: location.url(self.views.naming.sites),
                     site: location.site,
@@ -277,7 +277,7 @@ impl Search<'_> {
     /// Adds sites, up to one more than are named; `false` where not all names were examined.
     fn add_sites(&mut self, found: &mut Vec<SiteId>) -> Result<bool, EngineError> {
         // No name has an escape or a slash.
-        let (_, host, rest) = cut(self.parts.last().map_or("", String::as_str));
+        let (_, host, rest) = split_url(self.parts.last().map_or("", String::as_str));
         if host.is_empty() || !rest.is_empty() {
             return Ok(true);
         }
@@ -285,17 +285,17 @@ impl Search<'_> {
         let store = &self.views.reader;
         let most = self.limits.examined.div_ceil(2);
         let own = self.own.as_ref().map(|(_, id)| *id);
-        for begins in [true, false] {
-            let prefix = if begins { part.as_bytes() } else { &[] };
+        for is_prefix in [true, false] {
+            let prefix = if is_prefix { part.as_bytes() } else { &[] };
             for entry in store.scan_under(&tables::SITE_IDS, prefix)? {
                 let (name, site) = entry?;
-                if !begins && name.starts_with(&part) {
+                if !is_prefix && name.starts_with(&part) {
                     continue;
                 }
-                if found.len() > self.limits.sites || !self.may_look(most)? {
+                if found.len() > self.limits.sites || !self.count_examined(most)? {
                     return Ok(false);
                 }
-                if (begins || name.contains(&part)) && own != Some(site) {
+                if (is_prefix || name.contains(&part)) && own != Some(site) {
                     found.push(site);
                 }
             }
@@ -341,7 +341,7 @@ impl Search<'_> {
         found: &mut Vec<(PageId, String, String)>,
     ) -> Result<bool, EngineError> {
         let (views, most) = (self.views, self.limits.examined);
-        if !self.may_look(most)? {
+        if !self.count_examined(most)? {
             return Ok(false);
         }
         let mut entries = views.reader.scan_under(&tables::PAGE_IDS, &site.bytes())?;
@@ -363,7 +363,7 @@ impl Search<'_> {
                 return Ok(true);
             };
             // The last one may have been one too many.
-            if !self.may_look(most)? {
+            if !self.count_examined(most)? {
                 return Ok(false);
             }
             if let Some((index, url)) = fitting {

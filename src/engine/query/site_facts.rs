@@ -7,7 +7,7 @@ use roaring::{RoaringBitmap, RoaringTreemap};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::by_site::most;
+use super::by_site::largest;
 use super::explain::{SiteInPlan, site_in_plans};
 use super::nearest;
 use super::views::Views;
@@ -186,7 +186,7 @@ impl Bank {
         watch: &dyn Watch,
     ) -> Result<SiteFacts, EngineError> {
         let views = Views::open(self)?;
-        let (name, site) = nearest::named_site(&views, name)?;
+        let (name, site) = nearest::resolve_site(&views, name)?;
         let (plans, views) = site_in_plans(views, site)?;
         let record: SiteRecord = views.reader.need(&tables::SITES, &site)?;
         let mut pages = Pages::new(&name, limits);
@@ -421,7 +421,7 @@ fn linked_from(
 fn told(views: &Views, counts: &Counts, limits: SiteLimits) -> Result<SiteLinkCounts, EngineError> {
     let links = counts.iter().map(|(site, (links, _))| (*site, *links));
     let links: Vec<(SiteId, u64)> = links.collect();
-    let named = most(views, &links, limits.sites)?;
+    let named = largest(views, &links, limits.sites)?;
     let by_site = named.into_iter().map(|(site, name, links)| LinkedSite {
         site: name,
         links,

@@ -328,7 +328,7 @@ fn core_view(
         rank,
         refresh,
         sigma: core.sigma,
-        sigma_bound: bound(views, refresh, rank)?,
+        sigma_bound: sigma_bound(views, refresh, rank)?,
         density: 100.0 * core.edges as f64 / pairs,
         edges: core.edges,
         seed: views.name(core.seed)?.1,
@@ -342,7 +342,7 @@ fn core_view(
 }
 
 /// The bound on the largest sigma of what was left at a core; `None` where that is its own.
-pub(super) fn bound(
+pub(super) fn sigma_bound(
     views: &Views,
     refresh: RefreshId,
     rank: u32,

@@ -32,7 +32,7 @@ use std::time::Instant;
 
 use super::clock::now;
 use super::{Bank, EngineError};
-use crate::engine::history::past;
+use crate::engine::history::timeline;
 use compute::{Computed, run};
 use cores::standings;
 use listing::Listing;
@@ -84,7 +84,7 @@ impl Bank {
                 .flatten()
                 .all(|earlier| last == Some(earlier));
             // Else what changed since could not be told any more.
-            let is_known = report.view.batch >= past::known_since(&writer)?;
+            let is_known = report.view.batch >= timeline::known_since(&writer)?;
             if leans_well && is_known {
                 let outcome = (&outcome, listing.as_ref());
                 keep(&writer, request, outcome, &mut report, begun, watch)?;
@@ -126,7 +126,7 @@ fn keep(
     if let Some(keep) = request.keep {
         let picked_by = outcome.picked_by(report.view.refresh);
         report.pruned = prune::prune(writer, &mut changes, &report.view.plan, keep, picked_by)?;
-        past::delete_unseen(writer, &mut changes, &report.pruned, report.view.batch)?;
+        timeline::prune(writer, &mut changes, &report.pruned, report.view.batch)?;
         let new = (report.view.refresh, standings.as_ref());
         standings::delete_unseen(writer, &mut changes, &report.pruned, new)?;
         let of_plan = (report.view.plan.as_str(), &plan.lists[..]);

@@ -12,14 +12,14 @@ use seedbank_store::records::{RefreshId, RefreshRecord, SeedEvidence};
 use seedbank_store::{Key, StoreError, tables};
 
 /// A refresh that is told of.
-pub(super) struct ByPlan {
+pub(super) struct PlanEvidence {
     /// The rank of each seed of the list.
     ranks: HashMap<PageId, u32>,
-    kept: Kept,
+    kept: Stored,
 }
 
 /// What the refresh keeps of pages.
-enum Kept {
+enum Stored {
     /// No refresh is told of, or it has nothing.
     Nothing,
     /// Members of cores.
@@ -32,14 +32,14 @@ enum Kept {
 
 /// What is kept of the pages of a site.
 #[derive(Default)]
-pub(super) struct OfSite {
+pub(super) struct SiteEvidence {
     members: HashMap<PageId, Member>,
     reached: HashMap<PageId, Reach>,
     /// The URL of each pick of the site.
     picks: HashMap<u32, String>,
 }
 
-impl ByPlan {
+impl PlanEvidence {
     pub(super) fn of(
         views: &Views,
         refresh: Option<&(RefreshId, RefreshRecord)>,
@@ -47,14 +47,14 @@ impl ByPlan {
         let Some((refresh, record)) = refresh else {
             return Ok(Self {
                 ranks: HashMap::new(),
-                kept: Kept::Nothing,
+                kept: Stored::Nothing,
             });
         };
         let list = views.reader.list(*refresh)?;
         let ranks = list.into_iter().map(|(rank, seed)| (seed.page, rank));
         let kept = match PlanOptions::from_kept(&record.settings)?.decide()? {
-            Plan::Cores(_) => Kept::Cores(*refresh),
-            Plan::Cover(_) => Kept::Cover(*refresh),
+            Plan::Cores(_) => Stored::Cores(*refresh),
+            Plan::Cover(_) => Stored::Cover(*refresh),
             Plan::Web(_) => over_web(views, *refresh)?,
         };
         Ok(Self {
@@ -69,18 +69,18 @@ impl ByPlan {
     }
 
     /// What is kept of the pages of a site.
-    pub(super) fn of_site(&self, views: &Views, site: SiteId) -> Result<OfSite, EngineError> {
-        let mut found = OfSite::default();
+    pub(super) fn of_site(&self, views: &Views, site: SiteId) -> Result<SiteEvidence, EngineError> {
+        let mut found = SiteEvidence::default();
         match &self.kept {
-            Kept::Nothing => {}
-            Kept::Cores(refresh) => {
+            Stored::Nothing => {}
+            Stored::Cores(refresh) => {
                 let prefix = (*refresh, site).bytes();
                 for entry in views.reader.scan_under(&tables::MEMBERS, &prefix)? {
                     let ((_, page), member) = entry?;
                     found.members.insert(page, member);
                 }
             }
-            Kept::Cover(refresh) => {
+            Stored::Cover(refresh) => {
                 let Some(of) = views.reader.get(&tables::COVERS, &(*refresh, site))? else {
                     return Ok(found);
                 };
@@ -90,23 +90,23 @@ impl ByPlan {
                 }
                 found.reached = reached(views, of.since, site)?;
             }
-            Kept::Web(since, _) => found.reached = reached(views, *since, site)?,
+            Stored::Web(since, _) => found.reached = reached(views, *since, site)?,
         }
         Ok(found)
     }
 
     /// The URL of a pick, of the site or over the web.
-    fn pick(&self, of_site: &OfSite, pick: u32) -> Option<String> {
+    fn pick(&self, of_site: &SiteEvidence, pick: u32) -> Option<String> {
         match &self.kept {
-            Kept::Web(_, picks) => picks.get(&pick).cloned(),
+            Stored::Web(_, picks) => picks.get(&pick).cloned(),
             _ => of_site.picks.get(&pick).cloned(),
         }
     }
 }
 
-impl OfSite {
+impl SiteEvidence {
     /// Adds what is kept of a page to its scores.
-    pub(super) fn tell(&self, of: &ByPlan, page: PageId, score: &mut PageScore) {
+    pub(super) fn add_to(&self, of: &PlanEvidence, page: PageId, score: &mut PageScore) {
         if let Some(member) = self.members.get(&page) {
             score.core = Some(member.core);
             score.hub_score = member.hub.map(|place| place.score);
@@ -142,7 +142,7 @@ fn reached(
     Ok(found)
 }
 
-fn over_web(views: &Views, refresh: RefreshId) -> Result<Kept, EngineError> {
+fn over_web(views: &Views, refresh: RefreshId) -> Result<Stored, EngineError> {
     let mut since = None;
     let mut picks = HashMap::new();
     for entry in views
@@ -155,5 +155,5 @@ fn over_web(views: &Views, refresh: RefreshId) -> Result<Kept, EngineError> {
         }
         picks.insert(rank, views.name(seed.page)?.1);
     }
-    Ok(since.map_or(Kept::Nothing, |since| Kept::Web(since, picks)))
+    Ok(since.map_or(Stored::Nothing, |since| Stored::Web(since, picks)))
 }

@@ -1,7 +1,7 @@
 //! What each page comes to by the measures that the engine knows, for other tools.
 
 mod answers;
-mod by_plan;
+mod plan_evidence;
 
 pub use answers::{PageScore, ScoresReport, ScoresRequest};
 
@@ -9,7 +9,7 @@ use super::plan::DEFAULT_PLAN;
 use super::query::views::Views;
 use super::whole::Whole;
 use super::{Bank, EngineError, Which};
-use by_plan::ByPlan;
+use plan_evidence::PlanEvidence;
 use seedbank_algorithms::evaluate::harmonic;
 use seedbank_algorithms::evaluate::harmonic::MOST_SOURCES;
 use seedbank_algorithms::graph::{Csr, WholeGraph, number};
@@ -55,7 +55,7 @@ impl Bank {
         let views = Views::open(self).map_err(E::from)?;
         let of = refresh(&views, request)?;
         let measured = Measured::new(&views, request.rng_seed, watch)?;
-        let by_plan = ByPlan::of(&views, of.as_ref())?;
+        let plan_evidence = PlanEvidence::of(&views, of.as_ref())?;
         let counters = views.reader.counters().map_err(EngineError::from)?;
         let total = counters.known + counters.crawled;
         watch.stage("write scores", Some(total));
@@ -64,7 +64,7 @@ impl Bank {
             let record = views.reader.need(&tables::SITES, site);
             let name = record.map_err(EngineError::from)?.name;
             let live = live(&views, *site)?;
-            let evidence = by_plan.of_site(&views, *site)?;
+            let evidence = plan_evidence.of_site(&views, *site)?;
             if live.len() != pages.len() {
                 return Err(EngineError::Internal("a site has other pages than its graph").into());
             }
@@ -78,14 +78,14 @@ impl Bank {
                     out_degree: measured.out_degree[place as usize].into(),
                     pagerank: measured.pagerank[place as usize],
                     harmonic: measured.harmonic.scores[place as usize],
-                    seed_rank: by_plan.rank(page),
+                    seed_rank: plan_evidence.rank(page),
                     core: None,
                     hub_score: None,
                     authority_score: None,
                     covered_by: None,
                     covered_at: None,
                 };
-                evidence.tell(&by_plan, page, &mut score);
+                evidence.add_to(&plan_evidence, page, &mut score);
                 each(score)?;
             }
         }

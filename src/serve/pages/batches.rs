@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::frame::Frame;
 use crate::engine::{BatchView, Event, RefreshView};
 use crate::html::text::{Count, Measure};
-use crate::render::{how, kind_name};
+use crate::render::{kind_name, provenance};
 use crate::serve::address::Address;
 use crate::serve::answer::{Answer, Fault};
 use crate::serve::desk::State;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::frame::Frame;
 use crate::engine::{Change, DiffRequest, DiffSide, RefreshView, SeedChange, SeedDiff};
 use crate::html::text::Count;
-use crate::render::{SummaryLine, because};
+use crate::render::{SummaryLine, cause_text};
 use crate::serve::address::Address;
 use crate::serve::answer::{Answer, Fault, JSON_LINES, json_line};
 use crate::serve::asked::which;
@@ -133,7 +133,7 @@ impl Page<'_> {
         // Some causes are told in the same words.
         let mut by_text: BTreeMap<&'static str, u32> = BTreeMap::new();
         for (cause, count) in &self.diff.summary.causes {
-            *by_text.entry(because(*cause)).or_default() += count;
+            *by_text.entry(cause_text(*cause)).or_default() += count;
         }
         let mut causes: Vec<_> = by_text.into_iter().collect();
         causes.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));

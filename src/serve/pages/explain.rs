@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::frame::Frame;
 use crate::engine::Explanation;
-use crate::render::{evidence_of_page, sentence_of_page};
+use crate::render::{page_evidence, page_sentence};
 use crate::serve::address::{Address, linked};
 use crate::serve::answer::{Answer, Fault};
 use crate::serve::asked::which;
@@ -53,11 +53,11 @@ pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer
 
 impl Page<'_> {
     fn sentence(&self) -> String {
-        linked(&sentence_of_page(&self.answer))
+        linked(&page_sentence(&self.answer))
     }
 
     fn evidence(&self) -> Vec<String> {
-        let lines = evidence_of_page(&self.answer).into_iter();
+        let lines = page_evidence(&self.answer).into_iter();
         lines.map(|line| linked(&line)).collect()
     }
 }

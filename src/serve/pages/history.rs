@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::frame::Frame;
 use crate::engine::{Appearance, PageHistory};
 use crate::html::text::{Count, put};
-use crate::render::because;
+use crate::render::cause_text;
 use crate::serve::address;
 use crate::serve::answer::{Answer, Fault};
 use crate::serve::desk::State;
@@ -52,7 +52,7 @@ pub(super) fn happened(appearance: &Appearance) -> String {
     };
     if let Some(cause) = appearance.cause {
         text.push_str(": ");
-        text.push_str(because(cause));
+        text.push_str(cause_text(cause));
     }
     if let Some(batch) = appearance.batch {
         put(&mut text, format_args!(" (batch {batch})"));

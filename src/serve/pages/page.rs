@@ -9,7 +9,7 @@ use crate::engine::{
     PolicyVerdict, SeenInBatch, Why,
 };
 use crate::html::text::Count;
-use crate::render::{sentence, state_name};
+use crate::render::{page_reason, state_name};
 use crate::serve::address::{self, linked};
 use crate::serve::answer::{Answer, Fault};
 use crate::serve::desk::State;
@@ -59,7 +59,7 @@ impl Page<'_> {
         let why = (plan.policy.as_ref(), &plan.why);
         let facts = &self.facts;
         let alias = facts.alias.as_ref();
-        linked(&sentence(&plan.run, why, &facts.site, alias))
+        linked(&page_reason(&plan.run, why, &facts.site, alias))
     }
 
     /// What is known of its links, each way.

@@ -263,6 +263,6 @@ impl Page<'_> {
 
     /// What the plan says of its parameters, by name.
     fn how(&self) -> String {
-        crate::render::how(&self.refresh)
+        crate::render::provenance(&self.refresh)
     }
 }

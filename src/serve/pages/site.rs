@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::frame::Frame;
 use crate::engine::{SiteFacts, SiteInPlan, SiteLimits, SiteLinkCounts};
 use crate::html::text::Count;
-use crate::render::of_site_in_plan;
+use crate::render::site_in_plan;
 use crate::serve::address::{self, Address, linked};
 use crate::serve::answer::{Answer, Fault};
 use crate::serve::desk::State;
@@ -71,6 +71,6 @@ impl Page<'_> {
 
 /// What a plan's last refresh made of the site.
 fn in_plan(plan: &SiteInPlan) -> Vec<String> {
-    let lines = of_site_in_plan(plan).into_iter();
+    let lines = site_in_plan(plan).into_iter();
     lines.map(|line| linked(&line)).collect()
 }

@@ -8,7 +8,7 @@ use crate::engine::{BatchView, History, RefreshView, Status, Turnover};
 use crate::html::bars::{Bar, bars};
 use crate::html::chart::Frame as ChartFrame;
 use crate::html::text::{Count, Measure};
-use crate::render::{how, kind_name};
+use crate::render::{kind_name, provenance};
 use crate::serve::address::{self, Address};
 use crate::serve::answer::{Answer, Fault};
 use crate::serve::asked::Nothing;

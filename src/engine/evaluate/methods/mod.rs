@@ -33,7 +33,7 @@ pub use answers::{
 use super::answers::StateView;
 use super::requests::MethodsRequest;
 use super::today::state;
-use crate::engine::history::past::known_since;
+use crate::engine::history::timeline::known_since;
 use crate::engine::plan::PlanOptions;
 use crate::engine::query::views::Views;
 use crate::engine::{Bank, EngineError, ExperimentError};

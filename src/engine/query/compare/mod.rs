@@ -178,7 +178,7 @@ impl Going<'_> {
         }
         self.first.insert(url.clone(), line);
         self.counts.pages += 1;
-        let Some((page, record)) = nearest::find(views, &location)? else {
+        let Some((page, record)) = nearest::find_page(views, &location)? else {
             self.counts.not_in_bank += 1;
             listed.state = LineState::NotInBank;
             return Ok(listed);
@@ -191,7 +191,7 @@ impl Going<'_> {
             LineState::Unlinked => &mut self.counts.unlinked,
             _ => &mut self.counts.alive,
         } += 1;
-        let (policy, why) = self.explainer.says(page, &record)?;
+        let (policy, why) = self.explainer.verdict(page, &record)?;
         let rank = self.plan.ranks.get(&page).copied();
         let relation = relation(rank, &url, &why);
         *match relation {
@@ -202,7 +202,7 @@ impl Going<'_> {
         } += 1;
         listed.page = Some(Box::new(ListedPage {
             site: location.site,
-            current: self.explainer.today(page, &record)?,
+            current: self.explainer.current_page(page, &record)?,
             relation,
             policy,
             why,

@@ -5,9 +5,9 @@
 //! the reverse. The definitions are those of [`Cause`], tried in their order.
 
 use super::answers::Cause;
-use super::side::{KeptRefresh, Side};
+use super::side::{StoredRefresh, Side};
 use crate::engine::EngineError;
-use crate::engine::history::past::{Past, Standing};
+use crate::engine::history::timeline::{History, PageStatus};
 use crate::engine::plan::Plan;
 use crate::engine::policy::{Caps, HeldBy};
 use crate::engine::query::views::Views;
@@ -20,7 +20,7 @@ pub(in crate::engine) struct Pair<'a> {
     pub(super) views: &'a Views,
     pub(super) from: &'a Side,
     pub(super) to: &'a Side,
-    pub(super) past: Past<'a>,
+    pub(super) past: History<'a>,
     pub(super) parameters_differ: bool,
     /// The batches after `low`, up to and including `high`, lie between the two states.
     pub(super) low: BatchId,
@@ -31,7 +31,7 @@ pub(in crate::engine) struct Pair<'a> {
 
 /// A cause, with what it speaks of.
 #[derive(Clone, PartialEq, Debug)]
-pub(in crate::engine) struct Because {
+pub(in crate::engine) struct CauseDetail {
     pub(in crate::engine) cause: Cause,
     pub(in crate::engine) batch: Option<BatchId>,
     pub(in crate::engine) core: Option<u32>,
@@ -41,7 +41,7 @@ pub(in crate::engine) struct Because {
     pub(super) links: Option<(u64, u64)>,
 }
 
-impl Because {
+impl CauseDetail {
     pub(super) fn new(cause: Cause, batch: Option<BatchId>) -> Self {
         Self {
             cause,
@@ -81,7 +81,7 @@ impl<'a> Pair<'a> {
             views,
             from,
             to,
-            past: Past::open(&views.reader, low)?,
+            past: History::open(&views.reader, low)?,
             parameters_differ,
             low,
             high,
@@ -90,7 +90,7 @@ impl<'a> Pair<'a> {
     }
 
     /// Why the second list lacks a seed of the first.
-    pub(in crate::engine) fn lost(&self, page: PageId) -> Result<Because, EngineError> {
+    pub(in crate::engine) fn lost(&self, page: PageId) -> Result<CauseDetail, EngineError> {
         match &self.to.run {
             Some(to) => Ok(self.dated(self.absent(page, self.from, to)?)),
             None => Err(EngineError::Internal("the second list is not a refresh")),
@@ -98,9 +98,9 @@ impl<'a> Pair<'a> {
     }
 
     /// Why the second list has a seed that the first lacks.
-    pub(in crate::engine) fn gained(&self, page: PageId) -> Result<Because, EngineError> {
+    pub(in crate::engine) fn gained(&self, page: PageId) -> Result<CauseDetail, EngineError> {
         let Some(from) = &self.from.run else {
-            return Ok(Because::new(Cause::NotListed, None));
+            return Ok(CauseDetail::new(Cause::NotListed, None));
         };
         let mut because = self.dated(self.absent(page, self.to, from)?);
         let before = self.past.timeline(page)?.after(from.record.batch).state;
@@ -128,9 +128,9 @@ impl<'a> Pair<'a> {
     /// Adds the batch where the parameters are the same and a single batch lies between the
     /// refreshes. It then brought every change, including one that no page of the core or site
     /// shows.
-    fn dated(&self, because: Because) -> Because {
+    fn dated(&self, because: CauseDetail) -> CauseDetail {
         match self.changed.as_slice() {
-            [(only, _)] if !self.parameters_differ => Because {
+            [(only, _)] if !self.parameters_differ => CauseDetail {
                 batch: because.batch.or(Some(*only)),
                 ..because
             },
@@ -139,16 +139,16 @@ impl<'a> Pair<'a> {
     }
 
     /// Why `run` lacks a seed of `has`.
-    fn absent(&self, page: PageId, has: &Side, run: &KeptRefresh) -> Result<Because, EngineError> {
+    fn absent(&self, page: PageId, has: &Side, run: &StoredRefresh) -> Result<CauseDetail, EngineError> {
         let line = self.past.timeline(page)?;
         let at = line.after(run.record.batch);
         let there = has.run.as_ref();
         let was = there.map(|there| line.after(there.record.batch));
-        let part = run.part();
-        let became = |holds: fn(Standing) -> bool| {
-            (holds(at) && !was.is_some_and(holds)).then(|| line.flip(self.low, self.high, holds))
+        let part = run.eligibility();
+        let became = |holds: fn(PageStatus) -> bool| {
+            (holds(at) && !was.is_some_and(holds)).then(|| line.last_change(self.low, self.high, holds))
         };
-        let spam = |page: Standing| page.spam;
+        let spam = |page: PageStatus| page.spam;
         // On sites spam is selected like any page, so only a page's becoming spam means something.
         let is_of_sites = matches!(run.plan, Plan::Cover(_));
         let spam_counts = if is_of_sites {
@@ -156,33 +156,33 @@ impl<'a> Pair<'a> {
         } else {
             !part.spam
         };
-        let gone = |page: Standing| page.state == Some(PageState::Gone);
-        let unlinked = |page: Standing| matches!(page.state, None | Some(PageState::Unlinked));
-        let alias = |page: Standing| page.state == Some(PageState::Alias);
-        let known = |page: Standing| page.state == Some(PageState::Known);
+        let gone = |page: PageStatus| page.state == Some(PageState::Gone);
+        let unlinked = |page: PageStatus| matches!(page.state, None | Some(PageState::Unlinked));
+        let alias = |page: PageStatus| page.state == Some(PageState::Alias);
+        let known = |page: PageStatus| page.state == Some(PageState::Known);
         for (cause, counts, holds) in [
-            (Cause::Gone, true, gone as fn(Standing) -> bool),
+            (Cause::Gone, true, gone as fn(PageStatus) -> bool),
             (Cause::Unlinked, true, unlinked),
             (Cause::Alias, true, alias),
             (Cause::Spam, spam_counts, spam),
             (Cause::NotCrawled, !part.known, known),
         ] {
             if let Some(batch) = became(holds).filter(|_| counts) {
-                return Ok(Because::new(cause, batch));
+                return Ok(CauseDetail::new(cause, batch));
             }
         }
         if self.parameters_differ {
             // If the page is in a core, name that core.
             let core = run.in_cores.get(&page).map(|(rank, _)| *rank);
             let by = core.map(|rank| self.core(run, rank)).transpose()?;
-            return Ok(Because {
+            return Ok(CauseDetail {
                 core,
                 by: by.and_then(|core| seed_of(&core)),
-                ..Because::new(Cause::Parameters, None)
+                ..CauseDetail::new(Cause::Parameters, None)
             });
         }
         if self.is_policy(page, there, run)? {
-            return Ok(Because::new(Cause::Policy, None));
+            return Ok(CauseDetail::new(Cause::Policy, None));
         }
         match run.plan {
             Plan::Cores(_) => self.absent_from_cores(page, there, run, &line),
@@ -195,8 +195,8 @@ impl<'a> Pair<'a> {
     fn is_policy(
         &self,
         page: PageId,
-        there: Option<&KeptRefresh>,
-        run: &KeptRefresh,
+        there: Option<&StoredRefresh>,
+        run: &StoredRefresh,
     ) -> Result<bool, EngineError> {
         let seed = there.and_then(|there| there.seeds.get(&page));
         let is_kept_on = seed.is_some_and(|seed| seed.evidence == SeedEvidence::ByPolicy);
@@ -223,7 +223,7 @@ impl<'a> Pair<'a> {
 
     /// Whether a page was not let be a seed of `run` for its own sake. What a list says of it does not
     /// change; its quality is known as long as no record of it came in since.
-    fn is_refused(&self, page: PageId, run: &KeptRefresh) -> Result<bool, EngineError> {
+    fn is_refused(&self, page: PageId, run: &StoredRefresh) -> Result<bool, EngineError> {
         let candidates = &run.rules.candidates;
         if candidates.admit_all() {
             return Ok(false);
@@ -236,14 +236,14 @@ impl<'a> Pair<'a> {
     }
 
     /// The last batch between the two that changed one of these pages.
-    pub(super) fn touched(&self, pages: &[PageId]) -> Option<BatchId> {
+    pub(super) fn last_change_of(&self, pages: &[PageId]) -> Option<BatchId> {
         let mut changed = self.changed.iter();
         let last = changed.find(|(_, set)| pages.iter().any(|page| set.contains(page.0)));
         last.map(|(batch, _)| *batch)
     }
 
     /// The last batch between the two that changed a page of this site.
-    pub(super) fn touched_site(&self, site: SiteId) -> Option<BatchId> {
+    pub(super) fn last_change_on_site(&self, site: SiteId) -> Option<BatchId> {
         let mut changed = self.changed.iter();
         let last = changed.find(|(_, set)| set.bitmaps().any(|(high, _)| high == site.0));
         last.map(|(batch, _)| *batch)

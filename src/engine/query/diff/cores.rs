@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::answers::Cause;
-use super::causes::{Because, Pair, seed_of};
-use super::side::KeptRefresh;
+use super::causes::{CauseDetail, Pair, seed_of};
+use super::side::StoredRefresh;
 use crate::engine::EngineError;
-use crate::engine::history::past::{Standing, TakesPart, Timeline};
+use crate::engine::history::timeline::{PageStatus, Eligibility, Timeline};
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::rank::TIED;
 use seedbank_store::records::{BatchId, CoreRecord, SeedEvidence};
@@ -28,7 +28,7 @@ struct Hub {
 }
 
 impl Hub {
-    fn links_to(&self, at: Standing, target: PageId, part: TakesPart) -> bool {
+    fn links_to(&self, at: PageStatus, target: PageId, part: Eligibility) -> bool {
         let targets = self.rows.get(&at.row);
         part.has(at) && targets.is_some_and(|row| row.binary_search(&target).is_ok())
     }
@@ -38,15 +38,15 @@ impl Pair<'_> {
     pub(super) fn absent_from_cores(
         &self,
         page: PageId,
-        there: Option<&KeptRefresh>,
-        run: &KeptRefresh,
+        there: Option<&StoredRefresh>,
+        run: &StoredRefresh,
         line: &Timeline,
-    ) -> Result<Because, EngineError> {
+    ) -> Result<CauseDetail, EngineError> {
         let at = line.after(run.record.batch);
         if !self.is_hub(page, at, run)? {
             let was = there.map(|there| line.after(there.record.batch));
-            let batch = was.map_or(Ok(None), |was| self.link_gone(page, line, was, run.part()))?;
-            return Ok(Because::new(Cause::NoLinks, batch));
+            let batch = was.map_or(Ok(None), |was| self.link_gone(page, line, was, run.eligibility()))?;
+            return Ok(CauseDetail::new(Cause::NoLinks, batch));
         }
         if let Some(&(rank, as_hub)) = run.in_cores.get(&page) {
             let core = self.core(run, rank)?;
@@ -55,14 +55,14 @@ impl Pair<'_> {
             } else {
                 Cause::BecameAuthority
             };
-            return Ok(Because {
+            return Ok(CauseDetail {
                 core: Some(rank),
                 by: seed_of(&core),
-                ..Because::new(cause, self.touched(&pages_of(&core)))
+                ..CauseDetail::new(cause, self.last_change_of(&pages_of(&core)))
             });
         }
         match there {
-            None => Ok(Because::new(Cause::NoCore, None)),
+            None => Ok(CauseDetail::new(Cause::NoCore, None)),
             Some(there) => self.core_absent(page, there, run),
         }
     }
@@ -71,63 +71,63 @@ impl Pair<'_> {
     fn core_absent(
         &self,
         page: PageId,
-        there: &KeptRefresh,
-        run: &KeptRefresh,
-    ) -> Result<Because, EngineError> {
+        there: &StoredRefresh,
+        run: &StoredRefresh,
+    ) -> Result<CauseDetail, EngineError> {
         let seed = there.seeds.get(&page);
         let Some(SeedEvidence::Core { core: rank, .. }) = seed.map(|seed| &seed.evidence) else {
             return Err(EngineError::Internal("a seed by cores has no core"));
         };
         let core = self.core(there, *rank)?;
         if run
-            .full_down_to
+            .lowest_sigma_if_full
             .is_some_and(|last| core.sigma < last * (1.0 - TIED))
         {
-            return Ok(Because::new(Cause::Outranked, self.newcomers(there, run)));
+            return Ok(CauseDetail::new(Cause::Outranked, self.last_change_of_new_cores(there, run)));
         }
         let links = self.links(&core, there, run)?;
         if links.lost > 0 {
-            return Ok(Because {
+            return Ok(CauseDetail {
                 links: Some((links.lost, links.all)),
-                ..Because::new(Cause::LinksLost, links.batch)
+                ..CauseDetail::new(Cause::LinksLost, links.batch)
             });
         }
         let pages = pages_of(&core);
         let elsewhere = pages.iter().filter_map(|page| run.in_cores.get(page));
-        let batch = self.touched(&pages);
+        let batch = self.last_change_of(&pages);
         match elsewhere.map(|(rank, _)| *rank).min() {
             // The sigmas are tied, so the order of the best authorities' URLs decided.
             None if run
-                .full_down_to
+                .lowest_sigma_if_full
                 .is_some_and(|last| core.sigma <= last * (1.0 + TIED)) =>
             {
-                Ok(Because::new(Cause::Outranked, self.newcomers(there, run)))
+                Ok(CauseDetail::new(Cause::Outranked, self.last_change_of_new_cores(there, run)))
             }
-            None => Ok(Because::new(Cause::RegionWeakened, batch)),
+            None => Ok(CauseDetail::new(Cause::RegionWeakened, batch)),
             Some(rank) => {
                 let taker = self.core(run, rank)?;
-                Ok(Because {
+                Ok(CauseDetail {
                     core: Some(rank),
                     by: seed_of(&taker),
-                    ..Because::new(
+                    ..CauseDetail::new(
                         Cause::PagesTaken,
-                        batch.max(self.touched(&pages_of(&taker))),
+                        batch.max(self.last_change_of(&pages_of(&taker))),
                     )
                 })
             }
         }
     }
 
-    pub(super) fn core(&self, run: &KeptRefresh, rank: u32) -> Result<CoreRecord, EngineError> {
+    pub(super) fn core(&self, run: &StoredRefresh, rank: u32) -> Result<CoreRecord, EngineError> {
         let cores = &tables::CORES;
         Ok(self.views.reader.need(cores, &(run.refresh, rank))?)
     }
 
     /// Whether a page links to one that takes part.
-    fn is_hub(&self, page: PageId, at: Standing, run: &KeptRefresh) -> Result<bool, EngineError> {
+    fn is_hub(&self, page: PageId, at: PageStatus, run: &StoredRefresh) -> Result<bool, EngineError> {
         for target in self.past.targets(page, at.row)? {
             let target = self.past.timeline(target)?.after(run.record.batch);
-            if run.part().has(target) {
+            if run.eligibility().has(target) {
                 return Ok(true);
             }
         }
@@ -140,19 +140,19 @@ impl Pair<'_> {
         &self,
         page: PageId,
         line: &Timeline,
-        was: Standing,
-        part: TakesPart,
+        was: PageStatus,
+        part: Eligibility,
     ) -> Result<Option<BatchId>, EngineError> {
-        let mut last = line.flip(self.low, self.high, |page| page.row);
+        let mut last = line.last_change(self.low, self.high, |page| page.row);
         for target in self.past.targets(page, was.row)? {
             let target = self.past.timeline(target)?;
-            last = last.max(target.flip(self.low, self.high, |page| part.has(page)));
+            last = last.max(target.last_change(self.low, self.high, |page| part.has(page)));
         }
         Ok(last)
     }
 
     /// The last batch that changed a page of a core of `run` whose seed `there` lacks.
-    fn newcomers(&self, there: &KeptRefresh, run: &KeptRefresh) -> Option<BatchId> {
+    fn last_change_of_new_cores(&self, there: &StoredRefresh, run: &StoredRefresh) -> Option<BatchId> {
         let seeds = run.seeds.values();
         let new = seeds.filter(|seed| !there.seeds.contains_key(&seed.page));
         let new: BTreeSet<u32> = new
@@ -166,18 +166,18 @@ impl Pair<'_> {
             .iter()
             .filter(|(_, (core, _))| new.contains(core));
         let pages: Vec<PageId> = of_new.map(|(page, _)| *page).collect();
-        self.touched(&pages)
+        self.last_change_of(&pages)
     }
 
     /// Which links of a core of `there` are missing in `run`.
     fn links(
         &self,
         core: &CoreRecord,
-        there: &KeptRefresh,
-        run: &KeptRefresh,
+        there: &StoredRefresh,
+        run: &StoredRefresh,
     ) -> Result<Links, EngineError> {
         let (then, at) = (there.record.batch, run.record.batch);
-        let part = run.part();
+        let part = run.eligibility();
         let mut links = Links {
             all: 0,
             lost: 0,
@@ -206,8 +206,8 @@ impl Pair<'_> {
                 }
                 links.lost += 1;
                 let links_to = |page| hub.links_to(page, *target, part);
-                let of_hub = hub.line.flip(self.low, self.high, links_to);
-                let of_target = line.flip(self.low, self.high, |page| part.has(page));
+                let of_hub = hub.line.last_change(self.low, self.high, links_to);
+                let of_target = line.last_change(self.low, self.high, |page| part.has(page));
                 links.batch = links.batch.max(of_hub.filter(|_| !has_link));
                 links.batch = links.batch.max(of_target.filter(|_| !has_target));
             }

@@ -1,8 +1,8 @@
 //! Causes by cover: what became of the page's place on its site.
 
 use super::answers::Cause;
-use super::causes::{Because, Pair};
-use super::side::KeptRefresh;
+use super::causes::{CauseDetail, Pair};
+use super::side::StoredRefresh;
 use crate::engine::EngineError;
 use crate::engine::plan::Plan;
 use seedbank_algorithms::page::PageId;
@@ -13,27 +13,27 @@ impl Pair<'_> {
     pub(super) fn absent_from_cover(
         &self,
         page: PageId,
-        there: Option<&KeptRefresh>,
-        run: &KeptRefresh,
-    ) -> Result<Because, EngineError> {
+        there: Option<&StoredRefresh>,
+        run: &StoredRefresh,
+    ) -> Result<CauseDetail, EngineError> {
         let site = page.site();
-        let batch = self.touched_site(site);
+        let batch = self.last_change_on_site(site);
         let covers = &tables::COVERS;
         let Some(record) = self.views.reader.get(covers, &(run.refresh, site))? else {
             // Sites without crawled pages have no record.
-            return Ok(Because::new(Cause::NotCrawled, batch));
+            return Ok(CauseDetail::new(Cause::NotCrawled, batch));
         };
         let seed = there.and_then(|there| there.seeds.get(&page));
         if let Some(SeedEvidence::Cover(evidence)) = seed.map(|seed| &seed.evidence)
             && evidence.pick > record.seats
         {
-            return Ok(Because::new(Cause::FewerSeats, batch));
+            return Ok(CauseDetail::new(Cause::FewerSeats, batch));
         }
         if let Some((pick, hop)) = self.covered(page, run, &record)? {
-            return Ok(Because {
+            return Ok(CauseDetail {
                 by: self.picked(run, &record, pick)?,
                 hop: Some(hop),
-                ..Because::new(Cause::Covered, batch)
+                ..CauseDetail::new(Cause::Covered, batch)
             });
         }
         let cause = match record.stop {
@@ -42,7 +42,7 @@ impl Pair<'_> {
                 Cause::NoValue
             }
         };
-        Ok(Because::new(cause, batch))
+        Ok(CauseDetail::new(cause, batch))
     }
 
     /// The pick that covers the page, and at which hop. For baselines this says nothing, since
@@ -50,7 +50,7 @@ impl Pair<'_> {
     fn covered(
         &self,
         page: PageId,
-        run: &KeptRefresh,
+        run: &StoredRefresh,
         record: &CoverRecord,
     ) -> Result<Option<(u32, u32)>, EngineError> {
         let Plan::Cover(choice) = &run.plan else {
@@ -72,7 +72,7 @@ impl Pair<'_> {
 
     fn picked(
         &self,
-        run: &KeptRefresh,
+        run: &StoredRefresh,
         record: &CoverRecord,
         pick: u32,
     ) -> Result<Option<PageId>, EngineError> {

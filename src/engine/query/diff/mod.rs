@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 pub use answers::{
     Cause, Change, DiffRequest, DiffSide, DiffSummary, SeedChange, SeedDiff, UrlList,
 };
-pub(super) use causes::{Because, Pair};
+pub(super) use causes::{CauseDetail, Pair};
 pub(super) use side::Side;
 
 use super::answers::SuccessorView;
@@ -57,7 +57,7 @@ impl Bank {
                 Some(pair.gained(page)?)
             } else {
                 let cause = causes.get(&page).filter(|_| rank_before != rank_after);
-                cause.map(|cause| Because::new(*cause, None))
+                cause.map(|cause| CauseDetail::new(*cause, None))
             };
             let (change, seeds) = match (rank_before, &because) {
                 (None, _) => (Change::Gained, &mut gained),
@@ -87,7 +87,7 @@ impl Bank {
             ..bare(
                 Change::Lost,
                 url.clone(),
-                Some(&Because::new(Cause::NotInBank, None)),
+                Some(&CauseDetail::new(Cause::NotInBank, None)),
             )
         }));
         lost.sort_by_key(|seed| seed.rank_before);
@@ -205,7 +205,7 @@ pub(super) fn refreshes_of(views: &Views, plan: &str) -> Result<Vec<Found>, Engi
     Ok(found)
 }
 
-fn bare(change: Change, url: String, because: Option<&Because>) -> SeedChange {
+fn bare(change: Change, url: String, because: Option<&CauseDetail>) -> SeedChange {
     let links = because.and_then(|because| because.links);
     SeedChange {
         change,
@@ -228,7 +228,7 @@ fn seed_change(
     views: &Views,
     change: Change,
     page: PageId,
-    because: Option<&Because>,
+    because: Option<&CauseDetail>,
 ) -> Result<SeedChange, EngineError> {
     let by = because.and_then(|because| because.by);
     let by = by.map(|page| views.name(page)).transpose()?;
@@ -254,7 +254,7 @@ fn successor(
         Some((from.refresh, core))
     });
     let successors = Successors::new(&views.reader, views.naming.sites, &to.plan, &pair.past);
-    let found = successors.of(OldSeed { page, core })?;
+    let found = successors.find(OldSeed { page, core })?;
     found
         .map(|(page, succession)| successor_view(views, page, succession))
         .transpose()

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::answers::{DiffSide, UrlList};
 use crate::engine::EngineError;
-use crate::engine::history::past::TakesPart;
+use crate::engine::history::timeline::Eligibility;
 use crate::engine::plan::Plan;
 use crate::engine::policy::Rules;
 use crate::engine::query::nearest;
@@ -23,13 +23,13 @@ pub(in crate::engine) struct Side {
     /// The pages in rank order.
     pub(super) order: Vec<PageId>,
     /// What the refresh keeps; `None` for a list from outside.
-    pub(super) run: Option<KeptRefresh>,
+    pub(super) run: Option<StoredRefresh>,
     /// URLs of a list that the bank does not have, with their ranks.
     pub(super) unknown: Vec<(u32, String)>,
 }
 
 /// What a refresh keeps besides its seeds.
-pub(in crate::engine) struct KeptRefresh {
+pub(in crate::engine) struct StoredRefresh {
     pub(super) refresh: RefreshId,
     pub(super) record: RefreshRecord,
     pub(super) plan: Plan,
@@ -40,12 +40,12 @@ pub(in crate::engine) struct KeptRefresh {
     /// For every page in a core: the core's rank, and whether the page is a hub of it.
     pub(super) in_cores: BTreeMap<PageId, (u32, bool)>,
     /// The smallest sigma, where all the seeds that were asked for were found; else `None`.
-    pub(super) full_down_to: Option<f64>,
+    pub(super) lowest_sigma_if_full: Option<f64>,
 }
 
-impl KeptRefresh {
-    pub(super) fn part(&self) -> TakesPart {
-        TakesPart::of(&self.plan)
+impl StoredRefresh {
+    pub(super) fn eligibility(&self) -> Eligibility {
+        Eligibility::of(&self.plan)
     }
 }
 
@@ -108,7 +108,7 @@ impl Side {
             }
             Plan::Cover(_) | Plan::Web(_) => false,
         };
-        side.run = Some(KeptRefresh {
+        side.run = Some(StoredRefresh {
             refresh,
             record,
             plan,
@@ -116,7 +116,7 @@ impl Side {
             seeds,
             held_back,
             in_cores,
-            full_down_to: full.then_some(smallest),
+            lowest_sigma_if_full: full.then_some(smallest),
         });
         Ok(side)
     }
@@ -127,7 +127,7 @@ impl Side {
         let mut ranks = BTreeMap::new();
         let mut order = Vec::new();
         let mut unknown: Vec<(u32, String)> = Vec::new();
-        let mut strangers = BTreeSet::new();
+        let mut unknown_urls = BTreeSet::new();
         let mut rank = 0;
         for (line, text) in &list.urls {
             let Some(url) = text.split_whitespace().next() else {
@@ -141,7 +141,7 @@ impl Side {
                 line: *line,
                 problem,
             })?;
-            let new = match nearest::find(views, &at)?.map(|found| found.0) {
+            let new = match nearest::find_page(views, &at)?.map(|found| found.0) {
                 Some(page) => {
                     let new = !ranks.contains_key(&page);
                     if new {
@@ -150,7 +150,7 @@ impl Side {
                     }
                     new
                 }
-                None => strangers.insert(at.url(views.naming.sites)),
+                None => unknown_urls.insert(at.url(views.naming.sites)),
             };
             if new {
                 rank += 1;

@@ -1,8 +1,8 @@
 //! Causes over the web: what became of the page among all others.
 
 use super::answers::Cause;
-use super::causes::{Because, Pair};
-use super::side::KeptRefresh;
+use super::causes::{CauseDetail, Pair};
+use super::side::StoredRefresh;
 use crate::engine::EngineError;
 use seedbank_algorithms::cover::web::WebChoice;
 use seedbank_algorithms::page::PageId;
@@ -15,11 +15,11 @@ impl Pair<'_> {
     pub(super) fn absent_from_web(
         &self,
         page: PageId,
-        run: &KeptRefresh,
+        run: &StoredRefresh,
         choice: &WebChoice,
-    ) -> Result<Because, EngineError> {
-        let batch = self.touched(&[page]);
-        let because = |cause| Because::new(cause, batch);
+    ) -> Result<CauseDetail, EngineError> {
+        let batch = self.last_change_of(&[page]);
+        let because = |cause| CauseDetail::new(cause, batch);
         let first = self.views.reader.get(&tables::SEEDS, &(run.refresh, 1))?;
         let since = first.and_then(|seed| match seed.evidence {
             SeedEvidence::Web(evidence) => Some(evidence.since),
@@ -39,7 +39,7 @@ impl Pair<'_> {
         // The picks of baselines do not depend on what is reached.
         let covered = reach.and_then(|reach| reach.covered);
         if let Some(covered) = covered.filter(|_| !choice.method.is_baseline()) {
-            return Ok(Because {
+            return Ok(CauseDetail {
                 by: self.chosen(run, covered.pick)?,
                 hop: Some(covered.hop),
                 ..because(Cause::Covered)
@@ -56,7 +56,7 @@ impl Pair<'_> {
     /// What the method came to at this rank, on the list or not.
     pub(super) fn chosen(
         &self,
-        run: &KeptRefresh,
+        run: &StoredRefresh,
         rank: u32,
     ) -> Result<Option<PageId>, EngineError> {
         let key = (run.refresh, rank);

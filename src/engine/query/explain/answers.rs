@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::core_answers::{CoreMember, CoreSeed, NearCore, RowSums};
 use super::cover_answers::{CoverSeed, SiteSeed, Uncovered, Unreached, WebSeed};
-use super::says::PolicyVerdict;
+use super::policy_verdict::PolicyVerdict;
 use crate::engine::plan::{Method, NAME_PATTERN, by_cores, by_cover};
 use crate::engine::query::answers::AliasView;
 use seedbank_formats::ingest::URL_PATTERN;

@@ -1,7 +1,7 @@
 //! Why a page is a seed of a cover method, or why not.
 
 use super::answers::{IneligibleReason, Why};
-use super::case::Case;
+use super::context::Context;
 use super::cover_answers::{CoverSeed, SiteSeed, Uncovered, ValueBreakdown};
 use crate::engine::EngineError;
 use seedbank_algorithms::page::PageId;
@@ -10,15 +10,15 @@ use seedbank_store::evidence::{Reach, ReachKey};
 use seedbank_store::records::{CoverEvidence, CoverRecord, HopEvidence, PageRecord, SeedEvidence};
 use seedbank_store::{StoreError, tables};
 
-pub(super) fn why(case: &Case, page: PageId, record: &PageRecord) -> Result<Why, EngineError> {
-    let store = &case.views.reader;
-    let site = store.get(&tables::COVERS, &(case.refresh, page.site()))?;
+pub(super) fn why(context: &Context, page: PageId, record: &PageRecord) -> Result<Why, EngineError> {
+    let store = &context.views.reader;
+    let site = store.get(&tables::COVERS, &(context.refresh, page.site()))?;
     let reach = match &site {
-        Some(site) => reach(case, site, page)?,
+        Some(site) => reach(context, site, page)?,
         None => None,
     };
     let (Some(site), Some(reach)) = (&site, reach) else {
-        let reason = case.without_evidence(page, record)?;
+        let reason = context.ineligible_reason(page, record)?;
         return Ok(match (site, reason) {
             (Some(site), None) if site.seats == 0 => Why::NoSeats {
                 crawled: site.crawled,
@@ -28,12 +28,12 @@ pub(super) fn why(case: &Case, page: PageId, record: &PageRecord) -> Result<Why,
             },
         });
     };
-    let by = |pick| site_seed(case, site, pick).map(|(seed, _)| seed);
+    let by = |pick| site_seed(context, site, pick).map(|(seed, _)| seed);
     if let Some(pick) = reach.pick {
         let covered_by = reach.covered.filter(|covered| covered.pick != pick);
         let covered_by =
             covered_by.map(|covered| Ok::<_, EngineError>((by(covered.pick)?, covered.hop)));
-        let (seed, evidence) = site_seed(case, site, pick)?;
+        let (seed, evidence) = site_seed(context, site, pick)?;
         return Ok(Why::CoverSeed(Box::new(CoverSeed {
             rank: seed.rank,
             deferred: seed.deferred,
@@ -45,7 +45,7 @@ pub(super) fn why(case: &Case, page: PageId, record: &PageRecord) -> Result<Why,
             hops: evidence.hops.iter().map(parts).collect(),
             runner_up: evidence
                 .runner_up
-                .map(|second| case.scored(second))
+                .map(|second| context.scored(second))
                 .transpose()?,
             covered_by: covered_by.transpose()?,
         })));
@@ -68,36 +68,36 @@ pub(super) fn why(case: &Case, page: PageId, record: &PageRecord) -> Result<Why,
     })))
 }
 
-fn reach(case: &Case, site: &CoverRecord, page: PageId) -> Result<Option<Reach>, StoreError> {
+fn reach(context: &Context, site: &CoverRecord, page: PageId) -> Result<Option<Reach>, StoreError> {
     let (block, place) = place(page.index());
     let key = ReachKey {
         refresh: site.since,
         site: page.site(),
         block,
     };
-    let block = case.views.reader.get(&tables::REACH, &key)?;
+    let block = context.views.reader.get(&tables::REACH, &key)?;
     Ok(block.and_then(|block| block.at(place).copied()))
 }
 
 /// A pick of a site, with its evidence.
 pub(super) fn site_seed(
-    case: &Case,
+    context: &Context,
     site: &CoverRecord,
     pick: u32,
 ) -> Result<(SiteSeed, CoverEvidence), EngineError> {
     let place = (pick as usize).checked_sub(1);
     let rank = place.and_then(|place| site.ranks.get(place)).copied();
     let rank = rank.ok_or(EngineError::Internal("a pick has no rank"))?;
-    let store = &case.views.reader;
-    let seed = store.need(&tables::SEEDS, &(case.refresh, rank))?;
+    let store = &context.views.reader;
+    let seed = store.need(&tables::SEEDS, &(context.refresh, rank))?;
     let SeedEvidence::Cover(evidence) = seed.evidence else {
         return Err(EngineError::Internal("a pick of a site is a core's seed"));
     };
-    let (rank, deferred) = case.rank(seed.page, rank);
+    let (rank, deferred) = context.rank(seed.page, rank);
     let seed = SiteSeed {
         rank,
         deferred,
-        url: case.url(seed.page)?,
+        url: context.url(seed.page)?,
         pick,
         gain: evidence.gain,
     };

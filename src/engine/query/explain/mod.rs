@@ -11,14 +11,14 @@
 //! as long as no more than ten have come in since.
 
 mod answers;
-mod case;
+mod context;
 mod core_answers;
 mod cores;
 mod cover;
 mod cover_answers;
-mod places;
+mod list_positions;
 mod policy;
-mod says;
+mod policy_verdict;
 mod site;
 mod web;
 
@@ -29,7 +29,7 @@ pub use core_answers::{
 pub use cover_answers::{
     CoverSeed, SiteSeed, Uncovered, Unreached, ValueBreakdown, WebSeed, WebTerms, WebValueBreakdown,
 };
-pub use says::{PolicyVerdict, SeedByPolicy};
+pub use policy_verdict::{PolicyVerdict, SeedByPolicy};
 pub(super) use site::site_in_plans;
 pub use site::{
     CoresOfSite, CoverOfSite, PagesOfCore, SeedOfCore, SeedOfSite, SiteExplanation, SiteInPlan,
@@ -43,7 +43,7 @@ use super::nearest;
 use super::views::Views;
 use crate::engine::plan::Plan;
 use crate::engine::{Bank, EngineError, Which};
-use case::Case;
+use context::Context;
 use seedbank_algorithms::page::PageId;
 use seedbank_store::records::PageRecord;
 use seedbank_store::tables;
@@ -64,7 +64,7 @@ use seedbank_store::tables;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Explainer {
-    case: Case,
+    context: Context,
     /// What opening cost to read.
     opened: ReadCost,
 }
@@ -72,9 +72,9 @@ pub struct Explainer {
 impl Bank {
     /// Opens a refresh to ask about; one that `--keep` deleted is [`EngineError::Forgotten`].
     pub fn explainer(&self, which: &Which) -> Result<Explainer, EngineError> {
-        let case = Case::open(self, which)?;
-        let opened = case.cost();
-        Ok(Explainer { case, opened })
+        let context = Context::open(self, which)?;
+        let opened = context.cost();
+        Ok(Explainer { context, opened })
     }
 
     /// Why a page is a seed of a refresh, or why not: [`Explainer::page`] on the published state.
@@ -93,16 +93,16 @@ impl Explainer {
     /// Cost, opening included: at most 20 point reads, and well below 1 MB, whatever the size of
     /// the bank; where the plan has policies, its lists and one scan of its seeds more, with caps two.
     pub fn page(&self, url: &str) -> Result<Explanation, EngineError> {
-        let case = &self.case;
-        let before = case.cost();
-        let views = &case.views;
-        let (location, page, record) = nearest::named(views, url)?;
-        let (policy, why) = self.says(page, &record)?;
+        let context = &self.context;
+        let before = context.cost();
+        let views = &context.views;
+        let (location, page, record) = nearest::resolve_page(views, url)?;
+        let (policy, why) = self.verdict(page, &record)?;
         Ok(Explanation {
             url: location.url(views.naming.sites),
             site: location.site,
-            run: case.run(),
-            page: self.today(page, &record)?,
+            run: context.run(),
+            page: self.current_page(page, &record)?,
             policy,
             why,
             cost: self.cost_since(before),
@@ -111,48 +111,48 @@ impl Explainer {
 
     /// The state that is read.
     pub(super) const fn views(&self) -> &Views {
-        &self.case.views
+        &self.context.views
     }
 
     /// The refresh that is asked.
     pub(super) fn run(&self) -> RefreshRun {
-        self.case.run()
+        self.context.run()
     }
 
     /// The plan, as it was when the refresh ran.
     pub(super) const fn plan(&self) -> &Plan {
-        &self.case.plan
+        &self.context.plan
     }
 
     /// What the policies say of a page, and why it is a seed, or why not.
-    pub(super) fn says(
+    pub(super) fn verdict(
         &self,
         page: PageId,
         record: &PageRecord,
     ) -> Result<(Option<PolicyVerdict>, Why), EngineError> {
-        let policy = policy::says(&self.case, page, record)?;
-        Ok((policy, why(&self.case, page, record)?))
+        let policy = policy::verdict(&self.context, page, record)?;
+        Ok((policy, why(&self.context, page, record)?))
     }
 
     /// A page as it is in the state that is read.
-    pub(super) fn today(
+    pub(super) fn current_page(
         &self,
         page: PageId,
         record: &PageRecord,
     ) -> Result<CurrentPage, EngineError> {
         Ok(CurrentPage {
             state: record.state,
-            alias: self.case.views.alias(page, record)?,
+            alias: self.context.views.alias(page, record)?,
             spam: record.spam,
             first_seen: record.first_seen,
             last_seen: record.last_seen,
-            recorded_since_refresh: record.last_seen > Some(self.case.record.batch),
+            recorded_since_refresh: record.last_seen > Some(self.context.record.batch),
         })
     }
 
     /// The cost of an answer that began at this cost, as if it were the only one.
     fn cost_since(&self, before: ReadCost) -> ReadCost {
-        let now = self.case.cost();
+        let now = self.context.cost();
         ReadCost {
             reads: self.opened.reads + now.reads - before.reads,
             bytes: self.opened.bytes + now.bytes - before.bytes,
@@ -161,12 +161,12 @@ impl Explainer {
 }
 
 /// Why a page is a seed of a refresh, or why not.
-fn why(case: &Case, page: PageId, record: &PageRecord) -> Result<Why, EngineError> {
-    match &case.plan {
-        _ if record.first_seen > case.record.batch => Ok(Why::NotYetKnown),
-        Plan::Cores(plan) => cores::why(case, plan, page, record),
-        Plan::Cover(_) => cover::why(case, page, record),
-        Plan::Web(choice) => web::why(case, choice, page, record),
+fn why(context: &Context, page: PageId, record: &PageRecord) -> Result<Why, EngineError> {
+    match &context.plan {
+        _ if record.first_seen > context.record.batch => Ok(Why::NotYetKnown),
+        Plan::Cores(plan) => cores::why(context, plan, page, record),
+        Plan::Cover(_) => cover::why(context, page, record),
+        Plan::Web(choice) => web::why(context, choice, page, record),
     }
 }
 
@@ -189,25 +189,25 @@ pub struct PageInPlan {
 /// read is handed back.
 ///
 /// Cost: for each plan at most 20 point reads.
-pub(super) fn in_plans(
+pub(super) fn page_in_plans(
     views: Views,
     page: PageId,
     record: &PageRecord,
 ) -> Result<(Vec<PageInPlan>, Views), EngineError> {
-    in_last_of_all(views, |case| {
+    for_each_plan(views, |case| {
         Ok(PageInPlan {
-            policy: policy::says(case, page, record)?,
-            why: why(case, page, record)?,
-            run: case.run(),
+            policy: policy::verdict(context, page, record)?,
+            why: why(context, page, record)?,
+            run: context.run(),
         })
     })
 }
 
 /// What `tell` says of the last refresh of every plan, by the names of the plans; the state that is read
 /// is handed back.
-fn in_last_of_all<T>(
+fn for_each_plan<T>(
     mut views: Views,
-    tell: impl Fn(&Case) -> Result<T, EngineError>,
+    tell: impl Fn(&Context) -> Result<T, EngineError>,
 ) -> Result<(Vec<T>, Views), EngineError> {
     let mut names = Vec::new();
     for entry in views.reader.scan(&tables::PLANS)? {
@@ -219,9 +219,9 @@ fn in_last_of_all<T>(
             plan: Some(name),
             refresh: None,
         };
-        let case = Case::with(views, &which)?;
-        found.push(tell(&case)?);
-        views = case.views;
+        let context = Context::with(views, &which)?;
+        found.push(tell(&context)?);
+        views = context.views;
     }
     Ok((found, views))
 }

@@ -6,11 +6,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::answers::{ReadCost, RefreshRun};
-use super::case::Case;
+use super::context::Context;
 use super::core_answers::{CoreSeed, ScoredUrl};
 use super::cover_answers::{SiteSeed, ValueBreakdown};
-use super::says::SeedByPolicy;
-use super::{Explainer, cores, cover, in_last_of_all, policy, web};
+use super::policy_verdict::SeedByPolicy;
+use super::{Explainer, cores, cover, for_each_plan, policy, web};
 use crate::engine::plan::{Plan, by_cores, by_cover};
 use crate::engine::query::nearest;
 use crate::engine::query::views::Views;
@@ -23,7 +23,7 @@ use seedbank_store::records::{CoverRecord, CoverStop, RefreshId, SiteRecord};
 use seedbank_store::{Key, tables};
 
 /// How many uncovered pages are named.
-const NAMED: usize = 10;
+const MAX_NAMED: usize = 10;
 
 /// What a refresh made of a site.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -127,7 +127,7 @@ pub struct WebOfSite {
     /// How many crawled pages of the site could be seeds and are reached by none.
     pub unreached: u64,
     /// Those of them with the best scores, at most ten, ties by URL.
-    #[schemars(length(max = NAMED))]
+    #[schemars(length(max = MAX_NAMED))]
     pub best_unreached: Vec<ScoredUrl>,
 }
 
@@ -166,7 +166,7 @@ pub struct CoverOfSite {
     /// How many crawled pages no seed covers.
     pub uncovered: u64,
     /// The uncovered pages with the best scores, at most ten, ties by URL.
-    #[schemars(length(max = NAMED))]
+    #[schemars(length(max = MAX_NAMED))]
     pub best_uncovered: Vec<ScoredUrl>,
     /// Whether their scores are exact; if `false`, they are upper bounds.
     pub exact: bool,
@@ -210,19 +210,19 @@ impl Explainer {
     ///
     /// Cost: what is kept of the site.
     pub fn site(&self, site: &str) -> Result<SiteExplanation, EngineError> {
-        let case = &self.case;
-        let before = case.cost();
-        let (name, id) = nearest::named_site(&case.views, site)?;
-        let today: SiteRecord = case.views.reader.need(&tables::SITES, &id)?;
-        let why = why(case, id)?;
+        let context = &self.context;
+        let before = context.cost();
+        let (name, id) = nearest::resolve_site(&context.views, site)?;
+        let today: SiteRecord = context.views.reader.need(&tables::SITES, &id)?;
+        let why = why(context, id)?;
         Ok(SiteExplanation {
             site: name,
-            run: case.run(),
+            run: context.run(),
             known: today.known,
             crawled: today.crawled,
             gone: today.gone,
             spam: today.spam,
-            by_policy: policy::of_site(case, id, &why.seeds())?,
+            by_policy: policy::seeds_of_site(context, id, &why.seeds())?,
             why,
             cost: self.cost_since(before),
         })
@@ -230,16 +230,16 @@ impl Explainer {
 }
 
 /// What the refresh made of a site.
-fn why(case: &Case, site: SiteId) -> Result<SiteWhy, EngineError> {
-    Ok(match case.plan {
-        Plan::Cores(_) => SiteWhy::CoresOfSite(of_cores(case, site)?),
-        Plan::Web(_) => SiteWhy::WebOfSite(of_web(case, site)?),
+fn why(context: &Context, site: SiteId) -> Result<SiteWhy, EngineError> {
+    Ok(match context.plan {
+        Plan::Cores(_) => SiteWhy::CoresOfSite(of_cores(context, site)?),
+        Plan::Web(_) => SiteWhy::WebOfSite(of_web(context, site)?),
         Plan::Cover(_) => match case
             .views
             .reader
-            .get(&tables::COVERS, &(case.refresh, site))?
+            .get(&tables::COVERS, &(context.refresh, site))?
         {
-            Some(record) => SiteWhy::CoverOfSite(of_cover(case, site, &record)?),
+            Some(record) => SiteWhy::CoverOfSite(of_cover(context, site, &record)?),
             None => SiteWhy::NoCrawledPages,
         },
     })
@@ -269,21 +269,21 @@ pub(in crate::engine::query) fn site_in_plans(
     views: Views,
     site: SiteId,
 ) -> Result<(Vec<SiteInPlan>, Views), EngineError> {
-    in_last_of_all(views, |case| {
-        let why = why(case, site)?;
+    for_each_plan(views, |case| {
+        let why = why(context, site)?;
         Ok(SiteInPlan {
-            by_policy: policy::of_site(case, site, &why.seeds())?,
+            by_policy: policy::seeds_of_site(context, site, &why.seeds())?,
             why,
-            run: case.run(),
+            run: context.run(),
         })
     })
 }
 
-fn of_cores(case: &Case, site: SiteId) -> Result<CoresOfSite, EngineError> {
-    let store = &case.views.reader;
+fn of_cores(context: &Context, site: SiteId) -> Result<CoresOfSite, EngineError> {
+    let store = &context.views.reader;
     let mut in_cores: BTreeMap<u32, PagesOfCore> = BTreeMap::new();
     let mut members = Vec::new();
-    for entry in store.scan_under(&tables::MEMBERS, &(case.refresh, site).bytes())? {
+    for entry in store.scan_under(&tables::MEMBERS, &(context.refresh, site).bytes())? {
         let ((_, page), member) = entry?;
         let core = member.core;
         let of_core = in_cores.entry(core).or_insert(PagesOfCore {
@@ -297,14 +297,14 @@ fn of_cores(case: &Case, site: SiteId) -> Result<CoresOfSite, EngineError> {
     }
     let mut site_seeds = Vec::new();
     for &core in in_cores.keys() {
-        let evidence = store.need(&tables::CORE_EVIDENCE, &(case.refresh, core))?;
+        let evidence = store.need(&tables::CORE_EVIDENCE, &(context.refresh, core))?;
         if evidence.seed.site() == site
             && evidence.gives_seed
-            && cores::is_seed(case, evidence.seed)
+            && cores::is_seed(context, evidence.seed)
         {
             site_seeds.push(SeedOfCore {
-                url: case.url(evidence.seed)?,
-                why: cores::seed(case, core, &evidence)?,
+                url: context.url(evidence.seed)?,
+                why: cores::seed(context, core, &evidence)?,
             });
         }
     }
@@ -315,9 +315,9 @@ fn of_cores(case: &Case, site: SiteId) -> Result<CoresOfSite, EngineError> {
         no_core: 0,
         ineligible: 0,
     };
-    let series = case.record.standings.map_or(0, |of| of.series);
+    let series = context.record.standings.map_or(0, |of| of.series);
     let mut origins = BTreeSet::new();
-    for entry in store.scan_under(&tables::CORE_ORIGINS, &case.refresh.bytes())? {
+    for entry in store.scan_under(&tables::CORE_ORIGINS, &context.refresh.bytes())? {
         let (key, _) = entry?;
         origins.insert(key.origin);
     }
@@ -325,7 +325,7 @@ fn of_cores(case: &Case, site: SiteId) -> Result<CoresOfSite, EngineError> {
     for entry in store.scan_under(&tables::STANDINGS, &(series, site).bytes())? {
         let (key, Standings(block)) = entry?;
         // The newest version of a block comes first.
-        if key.refresh > case.refresh || last.replace(key.block) == Some(key.block) {
+        if key.refresh > context.refresh || last.replace(key.block) == Some(key.block) {
             continue;
         }
         for (place, standing) in block.map(|block| block.0).unwrap_or_default() {
@@ -342,11 +342,11 @@ fn of_cores(case: &Case, site: SiteId) -> Result<CoresOfSite, EngineError> {
     Ok(of_site)
 }
 
-fn of_cover(case: &Case, site: SiteId, record: &CoverRecord) -> Result<CoverOfSite, EngineError> {
+fn of_cover(context: &Context, site: SiteId, record: &CoverRecord) -> Result<CoverOfSite, EngineError> {
     let mut site_seeds = Vec::new();
     let mut hops = Vec::new();
     for (_, pick) in record.ranks.iter().zip(1..) {
-        let (seed, evidence) = cover::site_seed(case, record, pick)?;
+        let (seed, evidence) = cover::site_seed(context, record, pick)?;
         site_seeds.push(SeedOfSite {
             rank: seed.rank,
             deferred: seed.deferred,
@@ -360,7 +360,7 @@ fn of_cover(case: &Case, site: SiteId, record: &CoverRecord) -> Result<CoverOfSi
     let mut uncovered: Vec<(PageId, Option<f64>)> = Vec::new();
     let mut exact = true;
     let prefix = (record.since, site).bytes();
-    for entry in case.views.reader.scan_under(&tables::REACH, &prefix)? {
+    for entry in context.views.reader.scan_under(&tables::REACH, &prefix)? {
         let (key, block) = entry?;
         for (place, reach) in block.0 {
             if reach.pick.is_none() && reach.covered.is_none() {
@@ -379,37 +379,37 @@ fn of_cover(case: &Case, site: SiteId, record: &CoverRecord) -> Result<CoverOfSi
         site_seeds,
         covers: cover::total(&hops),
         uncovered: uncovered.len() as u64,
-        best_uncovered: best(case, uncovered)?,
+        best_uncovered: best(context, uncovered)?,
         exact,
     })
 }
 
-fn of_web(case: &Case, site: SiteId) -> Result<WebOfSite, EngineError> {
-    let found = web::OfSite::new(case, site)?;
+fn of_web(context: &Context, site: SiteId) -> Result<WebOfSite, EngineError> {
+    let found = web::OfSite::new(context, site)?;
     Ok(WebOfSite {
         since: found.since,
         site_seeds: found.seeds,
         reached: found.reached,
         unreached: found.unreached.len() as u64,
-        best_unreached: best(case, found.unreached)?,
+        best_unreached: best(context, found.unreached)?,
     })
 }
 
 /// The pages with the best scores, ties by URL.
-fn best(case: &Case, pages: Vec<(PageId, Option<f64>)>) -> Result<Vec<ScoredUrl>, EngineError> {
+fn best(context: &Context, pages: Vec<(PageId, Option<f64>)>) -> Result<Vec<ScoredUrl>, EngineError> {
     let scored = pages.into_iter();
     let mut scored: Vec<(f64, PageId)> = scored.filter_map(|(p, s)| Some((s?, p))).collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0));
     // All pages tied with the last named one are kept: the URL decides between them.
-    let last = scored.get(NAMED - 1).map(|(score, _)| *score);
+    let last = scored.get(MAX_NAMED - 1).map(|(score, _)| *score);
     let end = last.map_or(scored.len(), |last| {
         scored.partition_point(|(score, _)| *score >= last)
     });
     let mut named = Vec::with_capacity(end);
     for &(score, page) in &scored[..end] {
-        named.push(case.scored((page, score))?);
+        named.push(context.scored((page, score))?);
     }
     named.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.url.cmp(&b.url)));
-    named.truncate(NAMED);
+    named.truncate(MAX_NAMED);
     Ok(named)
 }

@@ -1,7 +1,7 @@
 //! Why a page is a seed of a plan over the web, or why not.
 
 use super::answers::{IneligibleReason, Why};
-use super::case::Case;
+use super::context::Context;
 use super::cover_answers::{
     SiteSeed, Unreached, ValueBreakdown, WebSeed, WebTerms, WebValueBreakdown,
 };
@@ -16,34 +16,34 @@ use seedbank_store::records::{
 use seedbank_store::{Key, StoreError, tables};
 
 pub(super) fn why(
-    case: &Case,
+    context: &Context,
     choice: &WebChoice,
     page: PageId,
     record: &PageRecord,
 ) -> Result<Why, EngineError> {
-    let first = match seed(case, 1) {
+    let first = match seed(context, 1) {
         Ok((_, evidence)) => Some(evidence),
-        Err(_) if case.chosen() == 0 => None,
+        Err(_) if context.chosen() == 0 => None,
         Err(e) => return Err(e),
     };
     let reach = match &first {
-        Some(evidence) => reach(case, evidence.since, page)?,
+        Some(evidence) => reach(context, evidence.since, page)?,
         None => None,
     };
     let (Some(first), Some(reach)) = (first, reach) else {
         return Ok(Why::Ineligible {
-            reason: left_out(case, page, record)?,
+            reason: left_out(context, page, record)?,
         });
     };
-    let by = |rank| Ok::<_, EngineError>(view(case, rank, &seed(case, rank)?)?);
+    let by = |rank| Ok::<_, EngineError>(view(context, rank, &seed(context, rank)?)?);
     if let Some(rank) = reach.pick {
-        let (page, evidence) = seed(case, rank)?;
-        let (of_list, deferred) = case.rank(page, rank);
+        let (page, evidence) = seed(context, rank)?;
+        let (of_list, deferred) = context.rank(page, rank);
         let reached_by = reach.covered.filter(|covered| covered.pick != rank);
         let reached_by = reached_by
             .map(|covered| Ok::<_, EngineError>((by(covered.pick)?, covered.hop)))
             .transpose()?;
-        let runner_up = evidence.runner_up.map(|second| case.scored(second));
+        let runner_up = evidence.runner_up.map(|second| context.scored(second));
         return Ok(Why::WebSeed(Box::new(WebSeed {
             rank: of_list,
             deferred,
@@ -54,7 +54,7 @@ pub(super) fn why(
             hops: evidence.hops.iter().map(|hop| total(&[*hop])).collect(),
             runner_up: runner_up.transpose()?,
             reached_by,
-            terms: terms(case, choice),
+            terms: terms(context, choice),
         })));
     }
     if let Some(covered) = reach.covered {
@@ -63,23 +63,23 @@ pub(super) fn why(
             hop: covered.hop,
         });
     }
-    let is_complete = case.chosen() == choice.seeds;
+    let is_complete = context.chosen() == choice.seeds;
     Ok(Why::Unreached(Box::new(Unreached {
         score: reach.score,
         last_pick: is_complete.then(|| by(first.last_rank)).transpose()?,
-        picks: case.chosen(),
+        picks: context.chosen(),
         seeds_requested: choice.seeds,
-        terms: terms(case, choice),
+        terms: terms(context, choice),
     })))
 }
 
 /// Why nothing is kept of a page: it is reached by no seed, and could be none.
 fn left_out(
-    case: &Case,
+    context: &Context,
     page: PageId,
     record: &PageRecord,
 ) -> Result<IneligibleReason, StoreError> {
-    Ok(match case.without_evidence(page, record)? {
+    Ok(match context.ineligible_reason(page, record)? {
         Some(reason) => reason,
         // Where it is not known what the page was, what it is must do.
         None if record.state == PageState::Crawled => IneligibleReason::NoLinks,
@@ -87,20 +87,20 @@ fn left_out(
     })
 }
 
-fn reach(case: &Case, since: RefreshId, page: PageId) -> Result<Option<Reach>, StoreError> {
+fn reach(context: &Context, since: RefreshId, page: PageId) -> Result<Option<Reach>, StoreError> {
     let (block, place) = place(page.index());
     let key = ReachKey {
         refresh: since,
         site: page.site(),
         block,
     };
-    let block = case.views.reader.get(&tables::REACH, &key)?;
+    let block = context.views.reader.get(&tables::REACH, &key)?;
     Ok(block.and_then(|block| block.at(place).copied()))
 }
 
-fn seed(case: &Case, rank: u32) -> Result<(PageId, WebEvidence), EngineError> {
-    let store = &case.views.reader;
-    let seed = store.need(&tables::SEEDS, &(case.refresh, rank))?;
+fn seed(context: &Context, rank: u32) -> Result<(PageId, WebEvidence), EngineError> {
+    let store = &context.views.reader;
+    let seed = store.need(&tables::SEEDS, &(context.refresh, rank))?;
     of_web(seed)
 }
 
@@ -114,26 +114,26 @@ fn of_web(seed: SeedRecord) -> Result<(PageId, WebEvidence), EngineError> {
 }
 
 fn view(
-    case: &Case,
+    context: &Context,
     rank: u32,
     (page, evidence): &(PageId, WebEvidence),
 ) -> Result<SiteSeed, StoreError> {
-    let (rank, deferred) = case.rank(*page, rank);
+    let (rank, deferred) = context.rank(*page, rank);
     Ok(SiteSeed {
         rank,
         deferred,
-        url: case.url(*page)?,
+        url: context.url(*page)?,
         pick: evidence.pick,
         gain: evidence.gain,
     })
 }
 
-fn terms(case: &Case, choice: &WebChoice) -> WebTerms {
+fn terms(context: &Context, choice: &WebChoice) -> WebTerms {
     WebTerms {
         hops: choice.hops.unwrap_or(0),
         fetch_cost: choice.fetch_cost.map_or(0.0, |price| price.0 as f64 / 1e6),
         budget: choice.budget,
-        tuned: case.tuned.clone(),
+        tuned: context.tuned.clone(),
     }
 }
 
@@ -166,20 +166,20 @@ pub(super) struct OfSite {
 }
 
 impl OfSite {
-    pub(super) fn new(case: &Case, site: SiteId) -> Result<Self, EngineError> {
+    pub(super) fn new(context: &Context, site: SiteId) -> Result<Self, EngineError> {
         let mut found = Self {
             since: None,
             seeds: Vec::new(),
             reached: 0,
             unreached: Vec::new(),
         };
-        let store = &case.views.reader;
-        for entry in store.scan_under(&tables::SEEDS, &case.refresh.to_be_bytes())? {
+        let store = &context.views.reader;
+        for entry in store.scan_under(&tables::SEEDS, &context.refresh.to_be_bytes())? {
             let ((_, rank), seed) = entry?;
             let seed = of_web(seed)?;
             found.since = Some(seed.1.since);
             if seed.0.site() == site {
-                found.seeds.push(view(case, rank, &seed)?);
+                found.seeds.push(view(context, rank, &seed)?);
             }
         }
         found.seeds.sort_by_key(|seed| (seed.deferred, seed.rank));

@@ -23,7 +23,7 @@ use super::seeds::Held;
 use super::select::select;
 use super::standings::ChangedStandings;
 use crate::engine::EngineError;
-use crate::engine::history::past::Past;
+use crate::engine::history::timeline::History;
 use crate::engine::plan::CorePlan;
 use crate::engine::policy;
 use seedbank_algorithms::cores::{KnownComponent, Ledger, Selection};
@@ -175,15 +175,15 @@ impl ChangedRun<'_> {
     /// The pages at which links may have come or gone, and those whose standing may have changed;
     /// `None` where there are too many.
     fn touched(&mut self, watch: &dyn Watch) -> Result<Option<BTreeSet<PageId>>, EngineError> {
-        let past = Past::open(self.store, self.earlier.batch)?;
-        let stirred = past.stirred()?;
-        let count: u64 = stirred.values().map(PageSet::len).sum();
+        let past = History::open(self.store, self.earlier.batch)?;
+        let possibly_changed = past.possibly_changed()?;
+        let count: u64 = possibly_changed.values().map(PageSet::len).sum();
         if count > self.most.saturating_mul(2) {
             return Ok(None);
         }
         let mut touched = BTreeSet::new();
         let (mut led, mut citing) = (BTreeSet::new(), BTreeSet::new());
-        for (batch, pages) in stirred {
+        for (batch, pages) in possibly_changed {
             for page in pages.into_iter().map(PageId) {
                 watch.proceed()?;
                 let timeline = past.timeline(page)?;

@@ -6,7 +6,7 @@
 //! so a plan that has any runs as ever.
 
 use crate::engine::EngineError;
-use crate::engine::history::past::{self, Past};
+use crate::engine::history::timeline::{self, History};
 use crate::engine::plan::CorePlan;
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
@@ -44,13 +44,13 @@ pub(crate) fn find(
         return Ok(None);
     };
     let is_past_known =
-        past::known_since(store)? <= record.batch && record.batch <= store.counters()?.batch;
+        timeline::known_since(store)? <= record.batch && record.batch <= store.counters()?.batch;
     // The successors of dead seeds are told by the refresh that found them.
     if plan.succeed || !record.certified || !is_past_known {
         return Ok(None);
     }
-    let past = Past::open(store, record.batch)?;
-    for (batch, pages) in past.stirred()? {
+    let past = History::open(store, record.batch)?;
+    for (batch, pages) in past.possibly_changed()? {
         for page in pages.into_iter().map(PageId) {
             watch.proceed()?;
             if past.timeline(page)?.is_changed_by(batch) {

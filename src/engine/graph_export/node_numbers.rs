@@ -7,7 +7,7 @@ use seedbank_algorithms::watch::Watch;
 use seedbank_store::{Store, StoreError, tables};
 
 /// From pages to numbers. Memory: 4 bytes for each page that the bank ever knew, and 8 for each site.
-pub(super) struct Numbers {
+pub(super) struct NodeNumbers {
     /// Where the pages of each site begin in `by_place`, by the site's id.
     begins: Vec<usize>,
     /// By site and index; `NONE` for a page that is no node.
@@ -15,8 +15,8 @@ pub(super) struct Numbers {
     pub(super) pages: u32,
 }
 
-impl Numbers {
-    /// Numbers the pages that are crawled or known. Cost: a scan of pages and one of their URLs.
+impl NodeNumbers {
+    /// NodeNumbers the pages that are crawled or known. Cost: a scan of pages and one of their URLs.
     pub(super) fn load(store: &Store, watch: &dyn Watch) -> Result<Self, EngineError> {
         let totals = store.counters()?;
         watch.stage("number pages", Some(totals.known + totals.crawled));
@@ -78,7 +78,7 @@ impl Numbers {
     }
 
     /// The number of a page; `None` where it is no node.
-    pub(super) fn of(&self, page: PageId) -> Option<u32> {
+    pub(super) fn get(&self, page: PageId) -> Option<u32> {
         let begin = *self.begins.get(page.site().0 as usize)?;
         let number = *self.by_place.get(begin + page.index() as usize)?;
         (number != NONE).then_some(number)
@@ -93,7 +93,7 @@ impl Numbers {
         watch.stage("count links", None);
         let mut counts = vec![0_u32; self.pages as usize];
         let mut add = |page: PageId, links: u32| {
-            if let Some(number) = self.of(page) {
+            if let Some(number) = self.get(page) {
                 counts[number as usize] += links;
             }
         };
@@ -102,7 +102,7 @@ impl Numbers {
             let (_, site) = entry?;
             for list in store.intra_of(site)? {
                 let (page, targets) = list?;
-                if self.of(page).is_some() {
+                if self.get(page).is_some() {
                     for index in targets {
                         add(PageId::new(site, index), 1);
                     }

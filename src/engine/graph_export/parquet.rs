@@ -48,14 +48,14 @@ const SITES: &[Column] = &[
 ];
 
 /// Pages and their links.
-pub(super) struct OfPages {
+pub(super) struct PageWriter {
     links: Table<Plain>,
     pages: Table<Plain>,
     /// By number.
     in_links: Vec<u32>,
 }
 
-impl OfPages {
+impl PageWriter {
     pub(super) fn new(folder: &Path, in_links: Vec<u32>) -> io::Result<Self> {
         Ok(Self {
             links: Table::new(plain(folder, "links.parquet")?, LINKS)?,
@@ -65,7 +65,7 @@ impl OfPages {
     }
 }
 
-impl pages::Sink for OfPages {
+impl pages::Sink for PageWriter {
     fn wants_urls(&self) -> bool {
         false
     }
@@ -92,13 +92,13 @@ impl pages::Sink for OfPages {
     }
 
     fn finish(self: Box<Self>) -> io::Result<()> {
-        written(self.pages)?;
-        written(self.links)
+        finish(self.pages)?;
+        finish(self.links)
     }
 }
 
 /// Sites and the links between them.
-pub(super) struct OfSites<'a> {
+pub(super) struct SiteWriter<'a> {
     all: &'a [Site],
     links: Table<Plain>,
     sites: Table<Plain>,
@@ -114,7 +114,7 @@ struct Sums {
     out_links: u64,
 }
 
-impl<'a> OfSites<'a> {
+impl<'a> SiteWriter<'a> {
     pub(super) fn new(folder: &Path, all: &'a [Site]) -> io::Result<Self> {
         Ok(Self {
             all,
@@ -125,7 +125,7 @@ impl<'a> OfSites<'a> {
     }
 }
 
-impl sites::Sink for OfSites<'_> {
+impl sites::Sink for SiteWriter<'_> {
     fn site(&mut self, number: u32, _site: &Site, to: &[(u32, u64)]) -> io::Result<()> {
         for (to, links) in to {
             self.links
@@ -143,7 +143,7 @@ impl sites::Sink for OfSites<'_> {
     }
 
     fn finish(mut self: Box<Self>) -> io::Result<()> {
-        written(self.links)?;
+        finish(self.links)?;
         for (number, (site, of)) in (0_u32..).zip(self.all.iter().zip(&self.of)) {
             self.sites.row(&[
                 number.into(),
@@ -157,7 +157,7 @@ impl sites::Sink for OfSites<'_> {
                 site.inside.into(),
             ])?;
         }
-        written(self.sites)
+        finish(self.sites)
     }
 }
 
@@ -165,6 +165,6 @@ fn quality(steps: u16) -> f64 {
     f64::from(steps) / f64::from(MAX_QUALITY)
 }
 
-fn written(table: Table<Plain>) -> io::Result<()> {
+fn finish(table: Table<Plain>) -> io::Result<()> {
     io::Write::flush(&mut table.finish()?)
 }

@@ -87,7 +87,7 @@ pub(super) fn record(
         record = record.digest(digest_of(digest));
     }
     if let Some(alias) = page.alias {
-        let to = urls.of(alias.to)?;
+        let to = urls.get(alias.to)?;
         record = match alias.by {
             AliasBy::Redirect => record.redirect(to),
             AliasBy::Canonical => record.canonical(to),
@@ -96,7 +96,7 @@ pub(super) fn record(
     Ok(Some(record))
 }
 
-pub(super) const fn lost() -> EngineError {
+pub(super) const fn lost_url() -> EngineError {
     EngineError::Internal("a link lost its URL while it was exported")
 }
 
@@ -118,14 +118,14 @@ impl Urls {
         self.ends.push(self.text.len());
     }
 
-    pub(super) fn of(&self, page: PageId) -> Result<&str, EngineError> {
-        let at = self.pages.binary_search(&page).map_err(|_| lost())?;
+    pub(super) fn get(&self, page: PageId) -> Result<&str, EngineError> {
+        let at = self.pages.binary_search(&page).map_err(|_| lost_url())?;
         let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
-        self.text.get(start..self.ends[at]).ok_or_else(lost)
+        self.text.get(start..self.ends[at]).ok_or_else(lost_url)
     }
 
     /// The URLs of these pages, in their order.
-    pub(super) fn of_all(&self, pages: &[PageId]) -> Result<Vec<&str>, EngineError> {
-        pages.iter().map(|page| self.of(*page)).collect()
+    pub(super) fn get_all(&self, pages: &[PageId]) -> Result<Vec<&str>, EngineError> {
+        pages.iter().map(|page| self.get(*page)).collect()
     }
 }

@@ -12,12 +12,12 @@ use super::files::{Zipped, zipped};
 use super::sites::{Sink, Site};
 
 /// Vertices and edges.
-pub(super) struct Hosts {
+pub(super) struct HostWriter {
     vertices: Zipped,
     edges: Zipped,
 }
 
-impl Hosts {
+impl HostWriter {
     pub(super) fn new(folder: &Path) -> io::Result<Self> {
         Ok(Self {
             vertices: zipped(folder, "vertices.txt.gz")?,
@@ -26,7 +26,7 @@ impl Hosts {
     }
 }
 
-impl Sink for Hosts {
+impl Sink for HostWriter {
     fn site(&mut self, number: u32, site: &Site, to: &[(u32, u64)]) -> io::Result<()> {
         writeln!(self.vertices, "{number}\t{}", site.name)?;
         for (to, _) in to {

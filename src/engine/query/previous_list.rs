@@ -17,10 +17,10 @@ pub struct ListWithPrevious {
     /// Its seeds, best first.
     pub seeds: Vec<Seed>,
     /// The plan's refresh before it; `None` where none is kept.
-    pub earlier: Option<PreviousList>,
+    pub previous: Option<PreviousList>,
 }
 
-/// The list of an earlier refresh.
+/// The list of an previous refresh.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct PreviousList {
@@ -32,15 +32,15 @@ pub struct PreviousList {
 }
 
 impl ListWithPrevious {
-    /// Whether the best `limit` seeds are the same pages in the same order as in the earlier list;
-    /// all of them where `None`. Without an earlier list they are not.
+    /// Whether the best `limit` seeds are the same pages in the same order as in the previous list;
+    /// all of them where `None`. Without an previous list they are not.
     #[must_use]
     pub fn is_same(&self, limit: Option<usize>) -> bool {
         let limit = limit.unwrap_or(usize::MAX);
-        let Some(earlier) = &self.earlier else {
+        let Some(previous) = &self.previous else {
             return false;
         };
-        let before = earlier.urls.iter().take(limit);
+        let before = previous.urls.iter().take(limit);
         before.eq(self.seeds.iter().take(limit).map(|seed| &seed.url))
     }
 }
@@ -55,7 +55,7 @@ impl Bank {
     #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
     /// use seedbank::engine::Which;
     ///
-    /// assert_eq!(bank.seeds_with_previous(&Which::default())?.earlier, None);
+    /// assert_eq!(bank.seeds_with_previous(&Which::default())?.previous, None);
     /// bank.refresh(&RefreshRequest::default(), &Unwatched)?;
     /// let both = bank.seeds_with_previous(&Which::default())?;
     /// assert!(both.is_same(None));
@@ -67,7 +67,7 @@ impl Bank {
         let before = refreshes_of(&views, &record.plan)?
             .into_iter()
             .rfind(|(number, _)| *number < refresh);
-        let earlier = match before {
+        let previous = match before {
             Some((number, _)) => {
                 let list = views.reader.list(number)?;
                 let urls = list.iter().map(|(_, seed)| Ok(views.name(seed.page)?.1));
@@ -82,7 +82,7 @@ impl Bank {
             seeds: views.seeds(refresh, &record)?,
             refresh,
             plan: record.plan,
-            earlier,
+            previous,
         })
     }
 }

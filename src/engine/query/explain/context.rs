@@ -2,7 +2,7 @@
 
 use super::answers::{IneligibleReason, ReadCost, RefreshRun};
 use super::core_answers::ScoredUrl;
-use super::places::{Place, Places};
+use super::list_positions::{ListPosition, ListPositions};
 use crate::engine::plan::{Method, Pages, Plan, Tuned};
 use crate::engine::policy::{Policy, Rules};
 use crate::engine::query::views::Views;
@@ -13,10 +13,10 @@ use seedbank_store::records::{PageRecord, PageState, RefreshId, RefreshRecord};
 use seedbank_store::{StoreError, tables};
 
 /// How many batches are read back, at most, to learn what a page was.
-const LOOKED_BACK: usize = 10;
+const MAX_BATCHES_BACK: usize = 10;
 
 /// A refresh that is asked about, with the state that it is read from.
-pub(super) struct Case {
+pub(super) struct Context {
     pub(super) views: Views,
     pub(super) refresh: RefreshId,
     pub(super) record: RefreshRecord,
@@ -25,12 +25,12 @@ pub(super) struct Case {
     /// The policies of the plan; `None` where it has none.
     pub(super) rules: Option<Rules>,
     /// Where pages stand on the list; `None` without policies, where the list is what the method came to.
-    pub(super) places: Option<Places>,
+    pub(super) positions: Option<ListPositions>,
     /// How the plan came by hops and price over the web; `None` where they were given.
     pub(super) tuned: Option<Tuned>,
 }
 
-impl Case {
+impl Context {
     pub(super) fn open(bank: &Bank, which: &Which) -> Result<Self, EngineError> {
         Self::with(Views::open(bank)?, which)
     }
@@ -47,7 +47,7 @@ impl Case {
         };
         let options = views.options(&record.settings)?;
         let policy = options.policy()?;
-        let (rules, places) = if policy == Policy::default() {
+        let (rules, positions) = if policy == Policy::default() {
             (None, None)
         } else {
             let differs = record.chosen.is_some();
@@ -58,12 +58,12 @@ impl Case {
                     options.lists(),
                     &Unwatched,
                 )?),
-                Some(Places::read(&views.reader, refresh, differs)?),
+                Some(ListPositions::read(&views.reader, refresh, differs)?),
             )
         };
         Ok(Self {
             rules,
-            places,
+            positions,
             views,
             refresh,
             plan: options.decide()?,
@@ -90,17 +90,17 @@ impl Case {
     }
 
     /// Where a page stands on the list of a plan with policies.
-    pub(super) fn place(&self, page: PageId) -> Option<Place> {
-        self.places.as_ref()?.of(page)
+    pub(super) fn position(&self, page: PageId) -> Option<ListPosition> {
+        self.positions.as_ref()?.get(page)
     }
 
     /// The rank of a seed on the list, and `false`; of one that is not on it the rank among those that
     /// the method came to, and `true`. `chosen` is its rank where there are no policies.
     pub(super) fn rank(&self, page: PageId, chosen: u32) -> (u32, bool) {
-        if self.places.is_none() {
+        if self.positions.is_none() {
             return (chosen, false);
         }
-        let place = self.place(page);
+        let place = self.position(page);
         match place.and_then(|place| place.listed) {
             Some(listed) => (listed, false),
             None => (place.and_then(|place| place.chosen).unwrap_or(chosen), true),
@@ -125,7 +125,7 @@ impl Case {
 
     /// Why the page took no part, where the refresh kept nothing about it. The reason follows from
     /// what the page was when the refresh ran, as far as that is known.
-    pub(super) fn without_evidence(
+    pub(super) fn ineligible_reason(
         &self,
         page: PageId,
         record: &PageRecord,
@@ -135,7 +135,7 @@ impl Case {
             Plan::Cover(_) => (true, false),
             Plan::Web(_) => (true, true),
         };
-        let Some((state, spam)) = self.then(page, record)? else {
+        let Some((state, spam)) = self.state_at_refresh(page, record)? else {
             return Ok(None);
         };
         Ok(match state {
@@ -151,7 +151,7 @@ impl Case {
     }
 
     /// Whether the plan leaves a page out of the graph.
-    fn is_left_out(&self, page: PageId, record: &PageRecord) -> Result<bool, StoreError> {
+    fn is_excluded(&self, page: PageId, record: &PageRecord) -> Result<bool, StoreError> {
         let Some(rules) = &self.rules else {
             return Ok(false);
         };
@@ -161,14 +161,14 @@ impl Case {
 
     /// The state of a page and its spam mark when the refresh ran; `None` where too many batches
     /// have come in since for a bounded number of reads.
-    fn then(
+    fn state_at_refresh(
         &self,
         page: PageId,
         record: &PageRecord,
     ) -> Result<Option<(PageState, bool)>, StoreError> {
         let store = &self.views.reader;
         let since = self.record.batch + 1..=store.counters()?.batch;
-        if since.clone().count() > LOOKED_BACK {
+        if since.clone().count() > MAX_BATCHES_BACK {
             return Ok(None);
         }
         for batch in since {

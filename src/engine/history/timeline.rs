@@ -16,7 +16,7 @@ use seedbank_store::{Changes, Store, StoreError};
 
 /// What a page was to the crawler at some time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Standing {
+pub(crate) struct PageStatus {
     /// The state; `None` before the page was first seen.
     pub(crate) state: Option<PageState>,
     pub(crate) spam: bool,
@@ -24,7 +24,7 @@ pub(crate) struct Standing {
     pub(crate) row: Option<u32>,
 }
 
-impl Standing {
+impl PageStatus {
     const UNSEEN: Self = Self {
         state: None,
         spam: false,
@@ -42,14 +42,14 @@ impl Standing {
 
 /// Which pages a plan selects from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct TakesPart {
+pub(crate) struct Eligibility {
     /// Whether pages with the spam mark take part.
     pub(crate) spam: bool,
     /// Whether pages that are only known take part.
     pub(crate) known: bool,
 }
 
-impl TakesPart {
+impl Eligibility {
     /// What the plan says; on a site cover methods treat spam as pages of little value.
     pub(crate) fn of(plan: &Plan) -> Self {
         match plan {
@@ -69,7 +69,7 @@ impl TakesPart {
     }
 
     /// Whether a page takes part.
-    pub(crate) fn has(self, page: Standing) -> bool {
+    pub(crate) fn has(self, page: PageStatus) -> bool {
         let state = match page.state {
             Some(PageState::Crawled) => true,
             Some(PageState::Known) => self.known,
@@ -81,24 +81,24 @@ impl TakesPart {
 
 /// The standings of a page over time, each with the batch that brought it; the last one still
 /// holds.
-pub(crate) struct Timeline(Vec<(BatchId, Standing)>);
+pub(crate) struct Timeline(Vec<(BatchId, PageStatus)>);
 
 impl Timeline {
     /// The standing after a batch.
-    pub(crate) fn after(&self, batch: BatchId) -> Standing {
+    pub(crate) fn after(&self, batch: BatchId) -> PageStatus {
         let steps = self.0.iter().rev();
         let mut steps = steps.skip_while(|(from, _)| *from > batch);
-        steps.next().map_or(Standing::UNSEEN, |step| step.1)
+        steps.next().map_or(PageStatus::UNSEEN, |step| step.1)
     }
 
     /// The last batch, after `low` and up to `high`, that changed the value of `what`.
-    pub(crate) fn flip<T: PartialEq>(
+    pub(crate) fn last_change<T: PartialEq>(
         &self,
         low: BatchId,
         high: BatchId,
-        what: impl Fn(Standing) -> T,
+        what: impl Fn(PageStatus) -> T,
     ) -> Option<BatchId> {
-        let mut before = Standing::UNSEEN;
+        let mut before = PageStatus::UNSEEN;
         let mut last = None;
         for (batch, standing) in &self.0 {
             if (low + 1..=high).contains(batch) && what(before) != what(*standing) {
@@ -126,7 +126,7 @@ impl Timeline {
 }
 
 /// Reads the past of a bank.
-pub(crate) struct Past<'a> {
+pub(crate) struct History<'a> {
     store: &'a Store,
     /// The batch after which everything is known.
     since: BatchId,
@@ -134,7 +134,7 @@ pub(crate) struct Past<'a> {
     sets: BTreeMap<BatchId, PageSet>,
 }
 
-impl<'a> Past<'a> {
+impl<'a> History<'a> {
     /// The past after batch `from`. Reads one set for each later batch.
     pub(crate) fn open(store: &'a Store, from: BatchId) -> Result<Self, EngineError> {
         let since = from.max(known_since(store)?);
@@ -166,8 +166,8 @@ impl<'a> Past<'a> {
 
     /// For each batch a set of pages that contains all it brought and all whose standing it
     /// changed. Where it brought none, the set is exact, and only the batch's record is read.
-    pub(crate) fn stirred(&self) -> Result<BTreeMap<BatchId, PageSet>, StoreError> {
-        let mut stirred = BTreeMap::new();
+    pub(crate) fn possibly_changed(&self) -> Result<BTreeMap<BatchId, PageSet>, StoreError> {
+        let mut possibly_changed = BTreeMap::new();
         for batch in self.batches()? {
             let pages = if self.store.need(&tables::BATCHES, &batch)?.counts.new_pages == 0 {
                 self.sets.get(&batch).cloned().unwrap_or_default()
@@ -175,9 +175,9 @@ impl<'a> Past<'a> {
                 let key = BitmapKey::Changed(batch);
                 self.store.need(&tables::BITMAPS, &key)?
             };
-            stirred.insert(batch, pages);
+            possibly_changed.insert(batch, pages);
         }
-        Ok(stirred)
+        Ok(possibly_changed)
     }
 
     /// The standings of a page over time.
@@ -192,10 +192,10 @@ impl<'a> Past<'a> {
         };
         for (&batch, _) in self.sets.iter().filter(|(_, set)| set.contains(page.0)) {
             let former = self.store.need(&tables::FORMER_PAGES, &(batch, page))?;
-            steps.push((from, Standing::of(former)));
+            steps.push((from, PageStatus::of(former)));
             from = batch;
         }
-        let now = Standing {
+        let now = PageStatus {
             state: Some(record.state),
             spam: record.spam,
             row: record.row,
@@ -246,7 +246,7 @@ pub(crate) fn known_since(store: &Store) -> Result<BatchId, StoreError> {
 /// Deletes what no refresh can ask for any more once some are deleted, and one that ran on the state
 /// after `batch` has come: all that was overwritten up to the oldest state. As long as no refresh
 /// was ever deleted all of it stays, as [`known_since`] has it.
-pub(crate) fn delete_unseen(
+pub(crate) fn prune(
     store: &Store,
     changes: &mut Changes,
     pruned: &[RefreshId],
@@ -279,8 +279,8 @@ pub(crate) fn delete_unseen(
 mod tests {
     use super::*;
 
-    fn step(state: PageState, spam: bool) -> Standing {
-        Standing {
+    fn step(state: PageState, spam: bool) -> PageStatus {
+        PageStatus {
             state: Some(state),
             spam,
             row: None,
@@ -294,14 +294,14 @@ mod tests {
             (4, step(PageState::Crawled, true)),
             (7, step(PageState::Gone, true)),
         ]);
-        assert_eq!(line.after(1), Standing::UNSEEN);
+        assert_eq!(line.after(1), PageStatus::UNSEEN);
         assert_eq!(line.after(3).state, Some(PageState::Known));
         assert_eq!(line.after(99).state, Some(PageState::Gone));
-        let gone = |s: Standing| s.state == Some(PageState::Gone);
-        assert_eq!(line.flip(0, 9, gone), Some(7));
-        assert_eq!(line.flip(0, 6, gone), None);
-        assert_eq!(line.flip(7, 9, gone), None);
-        assert_eq!(line.flip(0, 9, |s| s.spam), Some(4));
-        assert_eq!(line.flip(1, 9, |s| s.state.is_some()), Some(2));
+        let gone = |s: PageStatus| s.state == Some(PageState::Gone);
+        assert_eq!(line.last_change(0, 9, gone), Some(7));
+        assert_eq!(line.last_change(0, 6, gone), None);
+        assert_eq!(line.last_change(7, 9, gone), None);
+        assert_eq!(line.last_change(0, 9, |s| s.spam), Some(4));
+        assert_eq!(line.last_change(1, 9, |s| s.state.is_some()), Some(2));
     }
 }

@@ -9,7 +9,7 @@ use seedbank_store::{Store, StoreError, tables};
 
 /// Where a page stands on the list, and in what the method came to.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct ListPosition {
     /// Its rank on the list; `None` where it is not on it.
     pub(super) listed: Option<u32>,
     /// Its rank among the seeds that the method came to; `None` where it is none of them.
@@ -21,9 +21,9 @@ pub(super) struct Place {
 /// The places of the pages that are on the list, or that the method came to.
 ///
 /// Memory: some 40 bytes a seed.
-pub(super) struct Places(HashMap<PageId, Place>);
+pub(super) struct ListPositions(HashMap<PageId, ListPosition>);
 
-impl Places {
+impl ListPositions {
     /// Reads the places of a refresh. `differs` says whether its list is another than what the method
     /// came to.
     ///
@@ -37,7 +37,7 @@ impl Places {
         let mut places = HashMap::new();
         for entry in store.scan_under(&tables::SEEDS, &prefix)? {
             let ((_, rank), seed) = entry?;
-            let place = Place {
+            let place = ListPosition {
                 listed: (!differs).then_some(rank),
                 chosen: Some(rank),
                 last_chosen: refresh,
@@ -47,7 +47,7 @@ impl Places {
         if differs {
             for entry in store.scan_under(&tables::LISTED, &prefix)? {
                 let ((_, rank), listed) = entry?;
-                let place = Place {
+                let place = ListPosition {
                     listed: Some(rank),
                     chosen: listed.chosen,
                     last_chosen: listed.last_chosen,
@@ -59,7 +59,7 @@ impl Places {
     }
 
     /// The place of a page; `None` where it is neither on the list nor did the method come to it.
-    pub(super) fn of(&self, page: PageId) -> Option<Place> {
+    pub(super) fn get(&self, page: PageId) -> Option<ListPosition> {
         self.0.get(&page).copied()
     }
 

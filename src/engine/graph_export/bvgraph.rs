@@ -22,21 +22,21 @@ use super::pages::{self, Node};
 use super::sites::{self, Site};
 use super::urls::Urls;
 
-type Bits = BufBitWriter<BE, WordAdapter<usize, Patient<Plain>>>;
+type Bits = BufBitWriter<BE, WordAdapter<usize, DeferErrors<Plain>>>;
 
 /// The first error of writing the files of a graph.
-type Fault = Arc<Mutex<Option<io::Error>>>;
+type FirstError = Arc<Mutex<Option<io::Error>>>;
 
 /// A file that takes all that is written after an error, and forgets it: the library writes once more
 /// when its writers are dropped, and panics where it cannot.
-struct Patient<W> {
+struct DeferErrors<W> {
     to: W,
-    fault: Fault,
+    fault: FirstError,
     has_failed: bool,
 }
 
-impl<W: Write> Patient<W> {
-    fn new(to: W, fault: &Fault) -> Self {
+impl<W: Write> DeferErrors<W> {
+    fn new(to: W, fault: &FirstError) -> Self {
         Self {
             to,
             fault: Arc::clone(fault),
@@ -57,7 +57,7 @@ impl<W: Write> Patient<W> {
     }
 }
 
-impl<W: Write> Write for Patient<W> {
+impl<W: Write> Write for DeferErrors<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.has_failed {
             return Ok(bytes.len());
@@ -77,8 +77,8 @@ impl<W: Write> Write for Patient<W> {
 
 /// The lists of a graph.
 struct Lists {
-    compressor: BvComp<DynCodesEncoder<BE, Bits>, Patient<File>>,
-    fault: Fault,
+    compressor: BvComp<DynCodesEncoder<BE, Bits>, DeferErrors<File>>,
+    fault: FirstError,
     flags: CompFlags,
     properties: PathBuf,
 }
@@ -86,13 +86,13 @@ struct Lists {
 impl Lists {
     fn new(folder: &Path, name: &str) -> io::Result<Self> {
         let flags = CompFlags::default();
-        let fault = Fault::default();
+        let fault = FirstError::default();
         let graph = plain(folder, &format!("{name}.graph"))?;
-        let bits = BufBitWriter::new(WordAdapter::new(Patient::new(graph, &fault)));
-        let encoder = DynCodesEncoder::new(bits, &flags).map_err(other)?;
+        let bits = BufBitWriter::new(WordAdapter::new(DeferErrors::new(graph, &fault)));
+        let encoder = DynCodesEncoder::new(bits, &flags).map_err(to_io_error)?;
         let offsets = File::create_new(folder.join(format!("{name}.offsets")))?;
         let offsets =
-            OffsetsWriter::from_write(Patient::new(offsets, &fault), true).map_err(other)?;
+            OffsetsWriter::from_write(DeferErrors::new(offsets, &fault), true).map_err(to_io_error)?;
         Ok(Self {
             compressor: BvComp::new(
                 encoder,
@@ -111,36 +111,36 @@ impl Lists {
 
     fn push(&mut self, to: impl Iterator<Item = u32>) -> io::Result<()> {
         let to = to.map(|node| (node as usize, ()));
-        self.compressor.push(to).map_err(other)?;
-        told(&self.fault)
+        self.compressor.push(to).map_err(to_io_error)?;
+        take_error(&self.fault)
     }
 
     fn finish(self) -> io::Result<()> {
-        let stats = self.compressor.flush().map_err(other)?;
-        told(&self.fault)?;
-        let properties = self.flags.to_properties::<BE>(&stats).map_err(other)?;
+        let stats = self.compressor.flush().map_err(to_io_error)?;
+        take_error(&self.fault)?;
+        let properties = self.flags.to_properties::<BE>(&stats).map_err(to_io_error)?;
         File::create_new(self.properties)?.write_all(properties.as_bytes())
     }
 }
 
 /// The first error of writing, if there was one.
-fn told(fault: &Fault) -> io::Result<()> {
+fn take_error(fault: &FirstError) -> io::Result<()> {
     let mut fault = fault.lock().unwrap_or_else(PoisonError::into_inner);
     fault.take().map_or(Ok(()), Err)
 }
 
 /// What the library refuses; errors of the system never get to it.
-fn other(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
+fn to_io_error(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
     io::Error::other(error)
 }
 
 /// Pages and their links.
-pub(super) struct OfPages {
+pub(super) struct PageWriter {
     lists: Lists,
     urls: Zipped,
 }
 
-impl OfPages {
+impl PageWriter {
     pub(super) fn new(folder: &Path) -> io::Result<Self> {
         Ok(Self {
             lists: Lists::new(folder, "pages")?,
@@ -149,7 +149,7 @@ impl OfPages {
     }
 }
 
-impl pages::Sink for OfPages {
+impl pages::Sink for PageWriter {
     fn wants_urls(&self) -> bool {
         false
     }
@@ -166,13 +166,13 @@ impl pages::Sink for OfPages {
 }
 
 /// Sites and the links between them.
-pub(super) struct OfSites {
+pub(super) struct SiteWriter {
     lists: Lists,
     urls: Zipped,
     weights: Zipped,
 }
 
-impl OfSites {
+impl SiteWriter {
     pub(super) fn new(folder: &Path) -> io::Result<Self> {
         Ok(Self {
             lists: Lists::new(folder, "sites")?,
@@ -182,7 +182,7 @@ impl OfSites {
     }
 }
 
-impl sites::Sink for OfSites {
+impl sites::Sink for SiteWriter {
     fn site(&mut self, _number: u32, site: &Site, to: &[(u32, u64)]) -> io::Result<()> {
         writeln!(self.urls, "http://{}/", site.name)?;
         for (_, links) in to {

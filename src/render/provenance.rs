@@ -8,12 +8,12 @@ use seedbank_formats::shown::counted;
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
 /// let refreshes = bank.history()?.refreshes;
-/// let how = seedbank::render::how(&refreshes[0]);
+/// let how = seedbank::render::provenance(&refreshes[0]);
 /// assert_eq!(how, "certified, cold, 0 steps reused, 1 computed");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use]
-pub fn how(refresh: &RefreshView) -> String {
+pub fn provenance(refresh: &RefreshView) -> String {
     format!(
         "{}{}, {} reused, {} computed",
         if refresh.certified {
