@@ -91,7 +91,7 @@ pub(super) fn run(args: DiffArgs, session: &Session) -> Result<Outcome, CliError
     let mut out = Output::new();
     match args.format {
         DiffFormat::Jsonl => {
-            out.json(&SummaryLine::of(&diff))?;
+            out.json(&SummaryLine::new(&diff))?;
             for seed in &diff.seeds {
                 out.json(seed)?;
             }

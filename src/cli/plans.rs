@@ -116,7 +116,7 @@ fn list(bank: &Bank, format: Format, session: &Session) -> Result<Outcome, CliEr
 
 fn show(bank: &Bank, plan: &str, format: Format) -> Result<Outcome, CliError> {
     let detail = bank.plan(plan)?;
-    let shown = PlanWithCommand::of(&detail, &bank.path().to_string_lossy());
+    let shown = PlanWithCommand::new(&detail, &bank.path().to_string_lossy());
     match format {
         Format::Json => print_json(&shown)?,
         Format::Text => print(&text(&shown))?,

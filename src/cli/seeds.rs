@@ -111,7 +111,7 @@ pub(super) fn run(args: SeedsArgs, session: &Session) -> Result<Outcome, CliErro
     // Without a file, compare with the previous refresh of the plan.
     let list = bank.seeds_with_previous(&args.which.clone().into())?;
     match &list.previous {
-        Some(previous) if list.is_same(args.limit.map(|limit| limit as usize)) => {
+        Some(previous) if list.is_unchanged(args.limit.map(|limit| limit as usize)) => {
             session.note(format_args!(
                 "nothing changed: refresh {} of plan {} has the same list as refresh {}",
                 list.refresh, list.plan, previous.refresh

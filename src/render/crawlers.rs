@@ -1,4 +1,4 @@
-//! Seed lists as crawlers take them: what each line or element of a format is.
+//! Lines and elements of the seed list formats of crawlers.
 
 use std::io::{self, Write};
 
@@ -6,12 +6,12 @@ use serde::Serialize;
 
 use crate::engine::{Evidence, Seed};
 
-/// What a list of each of these formats begins and ends with, and what stands between two seeds.
+/// Text around and between the seeds of a list.
 pub(super) struct Frame {
     pub(super) begins: &'static str,
     pub(super) between: &'static str,
     pub(super) ends: &'static str,
-    /// A list without seeds.
+    /// The whole text of a list without seeds.
     pub(super) empty: &'static str,
 }
 
@@ -31,7 +31,7 @@ pub(super) const ARRAY: Frame = Frame {
     empty: "[]\n",
 };
 
-/// A line for each seed, and nothing else.
+/// One line per seed.
 pub(super) const LINES: Frame = Frame {
     begins: "",
     between: "",
@@ -39,7 +39,7 @@ pub(super) const LINES: Frame = Frame {
     empty: "",
 };
 
-/// What is known of a seed, as names and values: metadata, for crawlers that carry it along.
+/// Returns the metadata of a seed as names and values, for crawlers that keep metadata with a URL.
 fn metadata(seed: &Seed) -> Vec<(&'static str, String)> {
     let mut fields = vec![
         ("seed.rank", seed.rank.to_string()),
@@ -51,7 +51,7 @@ fn metadata(seed: &Seed) -> Vec<(&'static str, String)> {
     fields
 }
 
-/// Why it is a seed, under the names that JSON Lines use with `seed.` before them.
+/// Returns the evidence of a seed under its JSON names, prefixed with `seed.`.
 pub(super) fn evidence(evidence: &Evidence) -> Vec<(&'static str, String)> {
     match evidence {
         Evidence::Core {
@@ -86,7 +86,7 @@ pub(super) fn evidence(evidence: &Evidence) -> Vec<(&'static str, String)> {
     }
 }
 
-/// A line of URL and metadata, key=value with tabs between.
+/// Formats a URL and its metadata as key=value, separated by tabs.
 fn tabbed(seed: &Seed, more: Option<(&'static str, String)>) -> String {
     let mut line = seed.url.clone();
     for (name, value) in metadata(seed).into_iter().chain(more) {
@@ -98,32 +98,32 @@ fn tabbed(seed: &Seed, more: Option<(&'static str, String)>) -> String {
     line
 }
 
-/// A line for the injector of Nutch.
+/// Formats a line for the injector of Nutch.
 ///
-/// Scores of different cores or sites cannot be compared, so `nutch.score` follows the rank
-/// alone: from 1 down in equal steps, and never 0, which Nutch would take for worthless.
+/// Scores of different cores or sites are not comparable, so `nutch.score` depends only on the rank:
+/// it descends from 1 in equal steps and never reaches 0, which Nutch treats as worthless.
 pub(super) fn nutch_line(seed: &Seed, seeds: usize) -> String {
     let better = f64::from(seed.rank.saturating_sub(1));
     let score = 1.0 - better / (seeds as f64).max(better + 1.0);
     tabbed(seed, Some(("nutch.score", format!("{score}"))))
 }
 
-/// A line for a spout of StormCrawler that reads URLs with metadata.
+/// Formats a line for StormCrawler spouts that read URLs with metadata.
 pub(super) fn stormcrawler_line(seed: &Seed) -> String {
     tabbed(seed, None)
 }
 
-/// An item of the list `seeds` of a configuration of Browsertrix Crawler. A string of JSON is one of
-/// YAML too.
+/// Writes an item of the list `seeds` of a Browsertrix Crawler configuration. A JSON string is also a
+/// YAML string.
 pub(super) fn browsertrix_item(out: &mut dyn Write, seed: &Seed) -> io::Result<()> {
     writeln!(out, "  - url: {}", serde_json::to_string(&seed.url)?)
 }
 
-/// What Scrapy makes a request of (`scrapy.utils.request.request_from_dict`).
+/// Request as read by Scrapy (`scrapy.utils.request.request_from_dict`).
 #[derive(Serialize)]
 struct Request<'a> {
     url: &'a str,
-    /// Scrapy takes the highest first, and 0 is that of all other requests.
+    /// Scrapy schedules the highest first; 0 is the default of other requests.
     priority: u64,
     meta: Meta<'a>,
 }
@@ -133,7 +133,7 @@ struct Meta<'a> {
     seed: &'a Seed,
 }
 
-/// A start request of Scrapy: better seeds of `seeds` have a higher priority.
+/// Formats a start request of Scrapy; better seeds have a higher priority. `seeds` is their number.
 pub(super) fn scrapy_request(seed: &Seed, seeds: usize) -> io::Result<String> {
     let worse = (seeds as u64).saturating_sub(seed.rank.into());
     Ok(serde_json::to_string(&Request {
@@ -143,7 +143,7 @@ pub(super) fn scrapy_request(seed: &Seed, seeds: usize) -> io::Result<String> {
     })?)
 }
 
-/// An item that URLFrontier's `PutURLs` takes, in JSON as its protocol buffers are written.
+/// Argument of URLFrontier's `PutURLs`, in the JSON mapping of its protocol buffers.
 #[derive(Serialize)]
 struct UrlItem<'a> {
     discovered: Discovered<'a>,
@@ -159,12 +159,12 @@ struct Discovered<'a> {
 #[derive(Serialize)]
 struct UrlInfo<'a> {
     url: &'a str,
-    /// The queue: the site, under which its limit is set too.
+    /// The queue: the site, whose limit is set under the same key.
     key: &'a str,
     metadata: serde_json::Map<String, serde_json::Value>,
 }
 
-/// A line for URLFrontier.
+/// Formats a line for URLFrontier.
 pub(super) fn urlfrontier_line(seed: &Seed) -> io::Result<String> {
     let values = metadata(seed).into_iter();
     let values = values.map(|(name, value)| {

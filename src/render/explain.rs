@@ -1,34 +1,31 @@
-//! Answers of `explain` for people: lines that can be pasted into a ticket. A sentence that needs no
-//! knowledge of the methods comes first, the evidence last.
+//! Renders answers of `explain` as text that can be pasted into a ticket: first a sentence that needs
+//! no knowledge of the methods, then the evidence.
 
 use crate::engine::{
     AliasBy, AliasView, CoreMember, CoreNumbers, CoreSeed, CoresOfSite, CoverOfSite, CoverSeed,
-    CoverStop, CurrentPage, Explanation, NearCore, NotAdded, PageState, PolicyVerdict, RefreshRun,
-    Role, RowSums, ScoredUrl, SeedByPolicy, SidePosition, SiteExplanation, SiteInPlan, SiteSeed,
-    SiteWhy, Uncovered, Why,
+    CoverStop, CurrentPage, Explanation, NearCore, NotAdded, PolicyVerdict, RefreshRun, Role,
+    RowSums, ScoredUrl, SeedByPolicy, SidePosition, SiteExplanation, SiteInPlan, SiteSeed, SiteWhy,
+    Uncovered, Why,
 };
 use seedbank_formats::shown::{are, counted};
 
 use super::lines::{Line, Lines};
+use super::names::state_name;
 use super::sentence::page_reason;
 use super::web::{gain, parts, rank, runner_up, unreached, web_of_site, web_pick, web_seed};
 
-/// The refresh that is asked; its plan is named by the sentence.
-fn of_refresh(asked: &RefreshRun) -> String {
+/// Formats a refresh without its plan, which the sentence names.
+fn refresh_summary(run: &RefreshRun) -> String {
     format!(
         "refresh {} ({}, state after batch {}{})",
-        asked.refresh,
-        asked.method,
-        asked.state_batch,
-        if asked.certified {
-            ""
-        } else {
-            ", not certified"
-        }
+        run.refresh,
+        run.method,
+        run.state_batch,
+        if run.certified { "" } else { ", not certified" }
     )
 }
 
-/// Why a page is a seed, or why not: the URL, a sentence, and the evidence.
+/// Renders why a page is a seed or not: its URL, one sentence and the evidence.
 #[must_use]
 pub fn page_explanation(answer: &Explanation) -> Lines {
     let mut lines = Lines::under(Line::page(&answer.url));
@@ -37,7 +34,7 @@ pub fn page_explanation(answer: &Explanation) -> Lines {
     lines
 }
 
-/// Why a page is a seed, or why not, in one sentence.
+/// Renders why a page is a seed or not in one sentence.
 #[must_use]
 pub fn page_sentence(answer: &Explanation) -> Line {
     let alias = answer.page.alias.as_ref();
@@ -45,13 +42,13 @@ pub fn page_sentence(answer: &Explanation) -> Line {
     page_reason(&answer.run, why, &answer.site, alias)
 }
 
-/// The evidence for [`page_sentence`]: the refresh, the state of the page today, and what the
-/// refresh recorded of it.
+/// Renders the evidence for [`page_sentence`]: the refresh, the current state of the page, and what
+/// the refresh stored about it.
 #[must_use]
 pub fn page_evidence(answer: &Explanation) -> Lines {
     let mut lines = Lines::default();
-    lines.add(of_refresh(&answer.run));
-    today(&mut lines, &answer.page, &answer.why);
+    lines.add(refresh_summary(&answer.run));
+    current_state(&mut lines, &answer.page, &answer.why);
     evidence(&mut lines, &answer.why);
     lines
 }
@@ -76,7 +73,7 @@ fn evidence(lines: &mut Lines, why: &Why) {
                 .and(format_args!(" in {}", counted(*hop, "link"))),
         ),
         Why::Unreached(page) => unreached(lines, page),
-        // The sentence says it all.
+        // The sentence is complete.
         Why::NoInterSiteLinks { .. }
         | Why::NoSeats { .. }
         | Why::Ineligible { .. }
@@ -84,7 +81,7 @@ fn evidence(lines: &mut Lines, why: &Why) {
     }
 }
 
-fn core(core: &CoreNumbers) -> String {
+fn core_summary(core: &CoreNumbers) -> String {
     let bound = core
         .sigma_bound
         .map(|bound| format!(" of at most {bound:.6}"));
@@ -100,19 +97,19 @@ fn core(core: &CoreNumbers) -> String {
     )
 }
 
-fn place(place: &SidePosition, of: u32) -> String {
+fn position(place: &SidePosition, of: u32) -> String {
     format!(
-        "score {:.6}, {} of {of} by score, taken as number {}",
+        "score {:.6}, rank {} of {of}, added as number {}",
         place.score, place.rank, place.position
     )
 }
 
-/// The seed of a core, or the hub that would be.
-fn seed(core: &CoreNumbers, seed: &ScoredUrl) -> Line {
+/// Formats the seed of a core, or the hub that would be its seed.
+fn seed_of_core(core: &CoreNumbers, seed: &ScoredUrl) -> Line {
     let what = if core.gives_seed {
         "the core's seed is"
     } else {
-        "the core gives no seed, by policies of the plan; it would be"
+        "policies of the plan give the core no seed; it would be"
     };
     Line::from(format_args!("{what} "))
         .and_page(&seed.url)
@@ -120,12 +117,15 @@ fn seed(core: &CoreNumbers, seed: &ScoredUrl) -> Line {
 }
 
 fn core_seed(lines: &mut Lines, seed: &CoreSeed) {
-    lines.add(format_args!("since refresh {}", seed.since));
-    lines.add(format_args!("the hub chosen from {}", core(&seed.core)));
-    lines.add(format_args!("hub {}", place(&seed.hub, seed.core.hubs)));
+    lines.add(format_args!("a seed since refresh {}", seed.since));
+    lines.add(format_args!(
+        "the hub chosen from {}",
+        core_summary(&seed.core)
+    ));
+    lines.add(format_args!("hub {}", position(&seed.hub, seed.core.hubs)));
     lines.add(
         Line::from(format_args!(
-            "leads to {} of its authorities, on {}: ",
+            "links to {} of its authorities, on {}: ",
             seed.linked_authorities,
             counted(seed.linked_sites, "site")
         ))
@@ -149,21 +149,20 @@ fn core_seed(lines: &mut Lines, seed: &CoreSeed) {
 }
 
 fn core_member(lines: &mut Lines, member: &CoreMember) {
-    lines.add(format_args!("part of {}", core(&member.core)));
+    lines.add(format_args!("part of {}", core_summary(&member.core)));
     if let Some(hub) = &member.hub {
-        lines.add(format_args!("hub: {}", place(hub, member.core.hubs)));
+        lines.add(format_args!("hub: {}", position(hub, member.core.hubs)));
     }
     if let Some(authority) = &member.authority {
         let of = member.core.authorities;
-        lines.add(format_args!("authority: {}", place(authority, of)));
+        lines.add(format_args!("authority: {}", position(authority, of)));
     }
-    lines.add(match seed(&member.core, &member.seed) {
+    lines.add(match seed_of_core(&member.core, &member.seed) {
         line if member.core.gives_seed => line.and("; one hub of a core is enough"),
         line => line,
     });
 }
 
-/// Ends with what kept the page out.
 fn near_core(lines: &mut Lines, near: &NearCore) {
     let core = &near.core;
     let (role, article, of_side) = match near.role {
@@ -172,18 +171,18 @@ fn near_core(lines: &mut Lines, near: &NearCore) {
     };
     lines.add(format_args!(
         "near {}, as {article} {role}",
-        self::core(core)
+        core_summary(core)
     ));
     lines.add(
         Line::from(format_args!(
-            "score {:.6}; the weakest {role} taken is ",
+            "score {:.6}; the weakest {role} added is ",
             near.score
         ))
         .and_page(&near.weakest.url)
         .and(format_args!(" with {:.6}", near.weakest.score)),
     );
-    lines.add(seed(core, &near.seed));
-    lines.add(sums(near.row_sums));
+    lines.add(seed_of_core(core, &near.seed));
+    lines.add(format_row_sums(near.row_sums));
     let has = near.links;
     lines.add(match near.reason {
         NotAdded::TooFewLinks => format!(
@@ -191,38 +190,37 @@ fn near_core(lines: &mut Lines, near: &NearCore) {
             near.links_needed
         ),
         NotAdded::MaxHubs => format!(
-            "why not: the core had all the hubs that it may have (--max-hubs) before it came to this \
-             page, which has links with {has} of its {of_side}"
+            "why not: the core reached --max-hubs before this page, which has links with {has} of \
+             its {of_side}"
         ),
         NotAdded::CoreSize => format!(
-            "why not: the core had its size (--core-size) before it came to this page, which has links \
-             with {has} of its {of_side}"
+            "why not: the core reached --core-size before this page, which has links with {has} of \
+             its {of_side}"
         ),
         NotAdded::GrowthEnded => format!(
-            "why not: the core was done when its best candidate did not fit (--growth literal), before it \
-             came to this page, which has links with {has} of its {of_side}"
+            "why not: the core was complete when its best candidate did not fit (--growth literal); this \
+             page came later, and has links with {has} of its {of_side}"
         ),
     });
 }
 
-fn sums(sums: RowSums) -> String {
+fn format_row_sums(sums: RowSums) -> String {
     format!(
         "row sums: {} as an authority, {} as a hub",
         sums.as_authority, sums.as_hub
     )
 }
 
-/// Ends with what kept the page out.
 fn row_sums(lines: &mut Lines, sums: RowSums) {
-    lines.add(self::sums(sums));
+    lines.add(format_row_sums(sums));
     match sums.last_lambda {
         Some(lambda) if sums.reaches_last_core => lines.add(format_args!(
             "why not: its row sums alone do not rule it out (the last core has sigma squared {lambda:.2}), \
-             but denser places came first"
+             but denser regions came first"
         )),
         Some(lambda) => lines.add(format_args!(
-            "why not: the best page of a core as dense as the last one has at least {lambda:.2} (sigma \
-             squared); there are too few links around it"
+            "why not: the best page of a core as dense as the last one has a row sum of at least \
+             {lambda:.2} (sigma squared); this page has too few links around it"
         )),
         None => lines.add("why not: there are no cores"),
     }
@@ -239,7 +237,7 @@ fn site_seed(seed: &SiteSeed) -> Line {
 
 fn cover_seed(lines: &mut Lines, seed: &CoverSeed) {
     lines.add(format_args!(
-        "pick {} of {} of its site, by refresh {}: {}",
+        "pick {} of {} on its site, by refresh {}: {}",
         seed.pick,
         seed.seats,
         seed.since,
@@ -251,20 +249,20 @@ fn cover_seed(lines: &mut Lines, seed: &CoverSeed) {
     }
     match &seed.runner_up {
         Some(second) => lines.add(runner_up(second)),
-        // Where pages are drawn there is no runner-up.
+        // Random picks have no runner-up.
         None if seed.gain.is_none() => {}
-        None => lines.add("runner-up not known: none was left, or none needed looking at"),
+        None => lines.add("runner-up unknown: no candidate was left, or none was evaluated"),
     }
     if let Some((by, hop)) = &seed.covered_by {
         lines.add(
-            Line::from("itself covered before by ")
+            Line::from("already covered by ")
                 .and_line(site_seed(by))
                 .and(format_args!(" at hop {hop}")),
         );
     }
 }
 
-fn stop(stop: CoverStop) -> &'static str {
+fn stop_reason(stop: CoverStop) -> &'static str {
     match stop {
         CoverStop::NoValueLeft => "no value was left",
         CoverStop::NoPageLeft => "no page was left",
@@ -278,28 +276,22 @@ fn not_covered(lines: &mut Lines, page: &Uncovered) {
         "its site has {} for {}: {}",
         counted(page.picks, "pick"),
         counted(page.seats, "seat"),
-        stop(page.stop)
+        stop_reason(page.stop)
     ));
     match (page.score, page.exact) {
         (Some(score), true) => lines.add(format_args!("its score after the last pick: {score}")),
         (Some(score), false) => lines.add(format_args!(
-            "its score after the last pick: at most {score} (an upper bound)"
+            "its score after the last pick: at most {score}"
         )),
-        (None, _) => lines.add("pages are drawn: it has no score"),
+        (None, _) => lines.add("pages are drawn at random, without scores"),
     }
     if let Some(last) = &page.last_pick {
         lines.add(Line::from("the last pick was ").and_line(site_seed(last)));
     }
 }
 
-fn today(lines: &mut Lines, page: &CurrentPage, why: &Why) {
-    let state = match page.state {
-        PageState::Known => "known, not crawled",
-        PageState::Crawled => "crawled",
-        PageState::Gone => "gone",
-        PageState::Unlinked => "no longer a page: no page links to it",
-        PageState::Alias => "an alias",
-    };
+fn current_state(lines: &mut Lines, page: &CurrentPage, why: &Why) {
+    let state = state_name(page.state);
     let spam = if page.spam { ", spam" } else { "" };
     lines.add(format_args!(
         "today: {state}{spam}; first seen in batch {}{}",
@@ -312,7 +304,7 @@ fn today(lines: &mut Lines, page: &CurrentPage, why: &Why) {
         lines.add(self::alias(alias));
     }
     if page.recorded_since_refresh && *why != Why::NotYetKnown {
-        lines.add("that record came in after the refresh; refresh again to see what it changes");
+        lines.add("that record was ingested after the refresh; refresh again to see its effect");
     }
 }
 
@@ -323,23 +315,23 @@ fn alias(alias: &AliasView) -> Line {
     };
     let to = Line::from(format_args!("{by} ")).and_page(&alias.to);
     match &alias.resolves_to {
-        Some(end) if *end == alias.to => to.and(": ask about that page"),
+        Some(end) if *end == alias.to => to.and(": explain that page instead"),
         Some(end) => to
             .and(", which leads to ")
             .and_page(end)
-            .and(": ask about that page"),
-        None => to.and(", which leads nowhere: links to it count for nothing"),
+            .and(": explain that page instead"),
+        None => to.and(", which resolves to no page: links to it are ignored"),
     }
 }
 
-/// What a refresh did with a site.
+/// Renders what a refresh selected on a site.
 #[must_use]
 pub fn site_explanation(answer: &SiteExplanation) -> Lines {
     let mut lines = Lines::under(format_args!("site {}", answer.site));
     lines.add(format_args!(
         "plan {}, {}",
         answer.run.plan,
-        of_refresh(&answer.run)
+        refresh_summary(&answer.run)
     ));
     lines.add(format_args!(
         "today: {} crawled, {} known, {} gone, {} spam",
@@ -349,12 +341,13 @@ pub fn site_explanation(answer: &SiteExplanation) -> Lines {
     lines
 }
 
-/// What the last refresh of a plan did with a site: the refresh, and the rest indented below it.
+/// Renders what the last refresh of a plan selected on a site: the refresh, and the details indented
+/// below it.
 #[must_use]
 pub fn site_in_plan(plan: &SiteInPlan) -> Lines {
-    let asked = &plan.run;
+    let run = &plan.run;
     let mut lines = Lines::default();
-    lines.add(format_args!("plan {}, {}", asked.plan, of_refresh(asked)));
+    lines.add(format_args!("plan {}, {}", run.plan, refresh_summary(run)));
     let mut inner = Lines::default();
     site_in_refresh(&mut inner, &plan.by_policy, &plan.why);
     lines.extend(
@@ -394,10 +387,10 @@ fn by_policy(seed: &SeedByPolicy) -> Line {
     match &seed.verdict {
         PolicyVerdict::Pinned { rank } => with_rank(*rank).and(": pinned"),
         PolicyVerdict::Retained { rank, last_chosen } => with_rank(*rank).and(format_args!(
-            ": stays, since no more of the list may change (--max-changes); refresh {last_chosen} was \
-             the last to choose it"
+            ": stays, because --max-changes allows no further change; refresh {last_chosen} was the \
+             last to select it"
         )),
-        // These are no seeds.
+        // The other verdicts are about pages that are not seeds.
         _ => Line::page(&seed.url),
     }
 }
@@ -407,7 +400,7 @@ fn cores_of_site(lines: &mut Lines, site: &CoresOfSite) {
         lines.add(
             Line::from(format_args!("seed {} ", seed.why.rank))
                 .and_page(&seed.url)
-                .and(format_args!(": {}", core(&seed.why.core))),
+                .and(format_args!(": {}", core_summary(&seed.why.core))),
         );
     }
     for of in &site.in_cores {
@@ -419,8 +412,8 @@ fn cores_of_site(lines: &mut Lines, site: &CoresOfSite) {
         ));
     }
     lines.add(format_args!(
-        "in no core: {} near one, {} with inter-site links near none, {} with links that do \
-         not count",
+        "in no core: {} near one, {} with inter-site links near none, {} whose inter-site links \
+         do not count",
         counted(site.near_core, "page"),
         site.no_core,
         site.ineligible
@@ -445,11 +438,11 @@ fn cover_of_site(lines: &mut Lines, site: &CoverOfSite) {
         site.site_seeds.len(),
         counted(site.seats, "seat"),
         site.since,
-        stop(site.stop)
+        stop_reason(site.stop)
     ));
     let value = site
         .value
-        .map_or_else(String::new, |value| format!(", worth {value} together"));
+        .map_or_else(String::new, |value| format!(", worth {value} in total"));
     lines.add(format_args!(
         "of {}{value}, they cover {}",
         counted(site.crawled_at_refresh, "crawled page"),

@@ -1,7 +1,7 @@
-//! Quotas as crawlers take them: limits of domains and of queues.
+//! Writes quotas in the formats of crawlers: limits of domains and of queues.
 //!
-//! To both of these crawlers a limit of 0 is none at all, so that a site of which nothing is to be taken
-//! has no line; it has to be kept out otherwise.
+//! Both crawlers read a limit of 0 as *unlimited*. A site with a quota of 0 therefore has no line, and
+//! must be excluded by other means.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -11,34 +11,34 @@ use serde::Serialize;
 use crate::engine::{Quotas, SiteQuota};
 use seedbank_formats::ingest::registrable;
 
-/// A domain's limits.
+/// Limits of a domain.
 #[derive(Default)]
 struct Domain {
-    /// Pages of all of its sites.
+    /// Pages of all its sites.
     pages: u64,
-    /// Pages of the site with the most.
+    /// Pages of the site with the largest quota.
     most: u32,
-    /// Sites.
+    /// Number of sites.
     sites: u64,
 }
 
-/// The sites that have a limit.
+/// Returns the sites with a positive quota.
 fn limited(quotas: &Quotas) -> impl Iterator<Item = &SiteQuota> {
     quotas.sites.iter().filter(|site| site.quota > 0)
 }
 
-/// How many sites have no line in a list of limits, since nothing is to be taken of them.
+/// Returns the number of sites with a quota of 0, which have no line in a list of limits.
 #[must_use]
 pub fn without_limit(quotas: &Quotas) -> usize {
     quotas.sites.len() - limited(quotas).count()
 }
 
-/// Writes limits of domains as the generator of Common Crawl's Nutch reads them
-/// (`generate.domain.limits.file`): registrable domain, pages of it, pages of a host of it, hosts of it,
-/// and partitions, with tabs between; by name.
+/// Writes limits of domains in the format of the generator of Common Crawl's Nutch
+/// (`generate.domain.limits.file`): registrable domain, its pages, pages per host, hosts, and
+/// partitions, separated by tabs and ordered by name.
 ///
-/// Pages of a host are those of the domain's host with the most. Where the bank's sites are domains it
-/// does not know their hosts: each may have all pages of its domain.
+/// Pages per host is the largest quota of a host of the domain. If the bank's sites are domains, their
+/// hosts are unknown, and each may have all pages of its domain.
 pub fn write_domain_limits(mut out: impl Write, quotas: &Quotas) -> io::Result<()> {
     let mut domains: BTreeMap<&str, Domain> = BTreeMap::new();
     for site in limited(quotas) {
@@ -46,7 +46,7 @@ pub fn write_domain_limits(mut out: impl Write, quotas: &Quotas) -> io::Result<(
         let domain = domains.entry(name).or_default();
         domain.pages += u64::from(site.quota);
         domain.most = domain.most.max(site.quota);
-        // A domain in the place of a site may have any number of hosts.
+        // A site that is a whole domain may have any number of hosts.
         domain.sites += if name == site.site {
             u64::from(site.quota)
         } else {
@@ -68,15 +68,15 @@ fn without_port(site: &str) -> &str {
     }
 }
 
-/// What URLFrontier's `SetCrawlLimit` takes.
+/// Argument of URLFrontier's `SetCrawlLimit`.
 #[derive(Serialize)]
 struct QueueLimit<'a> {
     key: &'a str,
     limit: u32,
 }
 
-/// Writes limits of queues, each of which is a site, as URLFrontier's `SetCrawlLimit` takes them: one
-/// JSON object a line, the largest quota first.
+/// Writes limits of queues, one per site, as arguments of URLFrontier's `SetCrawlLimit`: one JSON
+/// object per line, the largest quota first.
 pub fn write_queue_limits(mut out: impl Write, quotas: &Quotas) -> io::Result<()> {
     for site in limited(quotas) {
         let limit = QueueLimit {

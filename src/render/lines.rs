@@ -1,25 +1,25 @@
-//! Text in lines whose parts are told apart, so that a terminal prints them as text and a browser
-//! links the pages that they name.
+//! Lines of text that distinguish URLs from other text, so that a terminal can print them and a browser
+//! can link the pages.
 
 use std::fmt::{self, Display};
 
-/// A part of a line.
+/// Part of a line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Part {
-    /// Text.
+    /// Plain text.
     Text(String),
-    /// The URL of a page.
+    /// URL of a page.
     Page(String),
 }
 
-/// A line of text. As [`Display`] it is plain text with the URLs in full.
+/// Line of text. [`Display`] writes plain text with full URLs.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Line {
     parts: Vec<Part>,
 }
 
 impl Line {
-    /// The URL of a page as a line.
+    /// Creates a line that consists of the URL of a page.
     #[must_use]
     pub fn page(url: &str) -> Self {
         Self::default().and_page(url)
@@ -39,7 +39,7 @@ impl Line {
         self
     }
 
-    /// Appends the URLs of pages with commas between them.
+    /// Appends the URLs of pages, separated by commas.
     #[must_use]
     pub fn and_pages(mut self, urls: &[String]) -> Self {
         for (at, url) in urls.iter().enumerate() {
@@ -58,7 +58,7 @@ impl Line {
         self
     }
 
-    /// Its parts, in order.
+    /// Returns the parts, in order.
     #[must_use]
     pub fn parts(&self) -> &[Part] {
         &self.parts
@@ -92,8 +92,8 @@ impl Display for Line {
     }
 }
 
-/// Lines, under a heading where they have one. As [`Display`] they are indented, the heading is not,
-/// and each has a line end.
+/// Lines with an optional heading. [`Display`] indents the lines but not the heading, and ends each
+/// with a newline.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Lines {
     heading: Option<Line>,
@@ -101,7 +101,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// No lines yet, under a heading.
+    /// Creates an empty list under a heading.
     #[must_use]
     pub fn under(heading: impl Into<Line>) -> Self {
         Self {
@@ -126,7 +126,7 @@ impl IntoIterator for Lines {
     type Item = Line;
     type IntoIter = std::vec::IntoIter<Line>;
 
-    /// The lines below the heading.
+    /// Iterates over the lines below the heading.
     fn into_iter(self) -> Self::IntoIter {
         self.lines.into_iter()
     }

@@ -1,32 +1,32 @@
-//! Answers of a bank in words and as lists, the same on the command line and in a browser.
+//! Renders answers of a bank as text and lists, the same for the command line and the browser.
 //!
-//! Whatever is told holds URLs and names that others chose: before it is printed on a terminal it goes
-//! through [`readable`](seedbank_formats::shown::readable) or [`plain`](seedbank_formats::shown::plain), and into HTML only
-//! escaped.
+//! The output contains URLs and names that third parties chose. Callers pass it through
+//! [`readable`](seedbank_formats::shown::readable) or [`plain`](seedbank_formats::shown::plain) before they print it on a
+//! terminal, and escape it in HTML.
 
 mod causes;
 mod crawlers;
 mod explain;
-mod provenance;
 mod limits;
 mod lines;
+mod names;
 mod plans;
 mod policy;
+mod provenance;
 mod scores;
 mod seed_parquet;
 mod seeds;
 mod sentence;
 mod web;
-mod names;
 
 pub use causes::{SummaryLine, cause_text};
 pub use explain::{page_evidence, page_explanation, page_sentence, site_explanation, site_in_plan};
-pub use provenance::provenance;
 pub use limits::{without_limit, write_domain_limits, write_queue_limits};
 pub use lines::{Line, Lines, Part};
+pub use names::{kind_name, state_name};
 pub use plans::{PlanWithCommand, plan_flags};
 pub use policy::{write_policy, write_shortage, write_stars};
+pub use provenance::provenance;
 pub use scores::{ScoreFormat, ScoreWriter};
 pub use seeds::{SeedFormat, split_seeds, write_seeds};
 pub use sentence::page_reason;
-pub use names::{kind_name, state_name};

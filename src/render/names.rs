@@ -1,8 +1,8 @@
-//! What kinds of things are called.
+//! Display names of kinds and states.
 
 use crate::engine::{BatchKind, PageState};
 
-/// What a batch is called by its kind.
+/// Returns the display name of a kind of batch.
 #[must_use]
 pub const fn kind_name(kind: BatchKind) -> &'static str {
     match kind {
@@ -13,7 +13,7 @@ pub const fn kind_name(kind: BatchKind) -> &'static str {
     }
 }
 
-/// What a page is to the crawler.
+/// Returns a phrase for the state of a page.
 #[must_use]
 pub const fn state_name(state: PageState) -> &'static str {
     match state {

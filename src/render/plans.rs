@@ -1,4 +1,4 @@
-//! Plans as they are typed.
+//! Formats plans as commands.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -6,21 +6,21 @@ use serde_json::Value;
 
 use crate::engine::{PlanDetail, PlanOptions};
 
-/// A plan with the command that makes it again.
+/// Plan with the command that recreates it.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct PlanWithCommand<'a> {
     /// The plan.
     #[serde(flatten)]
     pub detail: &'a PlanDetail,
-    /// The command that makes the plan again; `null` where flags cannot say all of it, and the plan
+    /// Command that recreates the plan; `null` if flags cannot express all parameters, which the plan
     /// file can.
     pub command: Option<String>,
 }
 
 impl<'a> PlanWithCommand<'a> {
-    /// A plan of the bank in this folder.
+    /// Creates the view of a plan of the bank in the folder `bank`.
     #[must_use]
-    pub fn of(detail: &'a PlanDetail, bank: &str) -> Self {
+    pub fn new(detail: &'a PlanDetail, bank: &str) -> Self {
         Self {
             command: command(bank, detail),
             detail,
@@ -28,16 +28,16 @@ impl<'a> PlanWithCommand<'a> {
     }
 }
 
-/// The command that makes a plan; `None` where flags cannot say all of it.
+/// Returns the command that creates a plan; `None` if flags cannot express all parameters.
 fn command(bank: &str, plan: &PlanDetail) -> Option<String> {
-    let said = plan.summary.parameters.said();
-    // A name alone makes no plan.
+    let given = plan.summary.parameters.said();
+    // The method is always shown: a name alone does not describe a plan.
     let named = PlanOptions {
         method: Some(plan.summary.method),
-        ..said
+        ..given
     };
     let flags = plan_flags(&named)?;
-    let bank = shell(bank);
+    let bank = shell_word(bank);
     let name = &plan.summary.plan;
     Some(format!(
         "seedbank refresh {bank} --plan {name} {}",
@@ -45,8 +45,8 @@ fn command(bank: &str, plan: &PlanDetail) -> Option<String> {
     ))
 }
 
-/// A word for a shell: quoted where it has more than the plainest characters.
-fn shell(word: &str) -> String {
+/// Quotes a word for a shell if it contains special characters.
+fn shell_word(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
         word.to_owned()
@@ -55,25 +55,25 @@ fn shell(word: &str) -> String {
     }
 }
 
-/// What was said of a plan as flags; `None` where one of the parameters is more than a number, a
-/// word or a switch.
+/// Returns the given parameters of a plan as flags; `None` if a parameter is not a number, a word, a
+/// switch or a named list.
 #[must_use]
 pub fn plan_flags(parameters: &PlanOptions) -> Option<Vec<String>> {
-    let Ok(Value::Object(said)) = serde_json::to_value(parameters.said()) else {
+    let Ok(Value::Object(given)) = serde_json::to_value(parameters.said()) else {
         return None;
     };
     let flag = |(name, value): (&String, &Value)| match value {
-        Value::String(word) => Some(format!("--{name} {}", shell(word))),
+        Value::String(word) => Some(format!("--{name} {}", shell_word(word))),
         Value::Number(_) | Value::Bool(_) => Some(format!("--{name} {value}")),
-        // Of a list the name is enough.
+        // A list is given by its file name.
         Value::Object(list) => {
             let file = list.get("name")?.as_str()?;
-            Some(format!("--{name} {}", shell(file)))
+            Some(format!("--{name} {}", shell_word(file)))
         }
         Value::Null | Value::Array(_) => None,
     };
-    // The method first: it says which of the others there are.
-    let (method, others): (Vec<_>, Vec<_>) = said.iter().partition(|(name, _)| *name == "method");
+    // The method comes first: it decides which parameters apply.
+    let (method, others): (Vec<_>, Vec<_>) = given.iter().partition(|(name, _)| *name == "method");
     method.into_iter().chain(others).map(flag).collect()
 }
 
@@ -92,10 +92,10 @@ mod tests {
     }
 
     #[test]
-    fn words_are_quoted_for_a_shell() {
-        assert_eq!(shell("a/b.c"), "a/b.c");
-        assert_eq!(shell("a b"), "'a b'");
-        assert_eq!(shell("it's"), "'it'\\''s'");
-        assert_eq!(shell(""), "''");
+    fn words_are_quoted_for_a_shell_word() {
+        assert_eq!(shell_word("a/b.c"), "a/b.c");
+        assert_eq!(shell_word("a b"), "'a b'");
+        assert_eq!(shell_word("it's"), "'it'\\''s'");
+        assert_eq!(shell_word(""), "''");
     }
 }

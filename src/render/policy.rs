@@ -1,11 +1,11 @@
-//! What policies came to, in words.
+//! Renders the effects of policies as text.
 
 use std::fmt::Write;
 
 use crate::engine::{HeldBy, PinFault, PolicyView, Shortage, ShortageReason, Stars};
 use seedbank_formats::shown::{counted, plain};
 
-/// The flag that holds a page back.
+/// Returns the flag of the policy that rejected a page.
 pub(crate) const fn flag(by: HeldBy) -> &'static str {
     match by {
         HeldBy::MaxPerSite => "--max-per-site",
@@ -20,7 +20,7 @@ pub(crate) const fn flag(by: HeldBy) -> &'static str {
     }
 }
 
-/// Why a page that is pinned is no seed.
+/// Describes why a pinned page is not a seed.
 pub(crate) const fn fault(why: PinFault) -> &'static str {
     match why {
         PinFault::Unknown => "the bank has no such page",
@@ -30,61 +30,58 @@ pub(crate) const fn fault(why: PinFault) -> &'static str {
     }
 }
 
-/// What the policies of a refresh came to; nothing where they did nothing.
+/// Appends the effects of a refresh's policies; nothing if they had none.
 pub fn write_policy(text: &mut String, policy: &PolicyView) {
-    // Writing to a String cannot fail, here and below.
+    // Writing to a String cannot fail.
     if policy.pinned > 0 {
         let _ = writeln!(text, "pinned: {}", counted(policy.pinned, "seed"));
     }
     for pin in &policy.rejected_pins {
         let url = plain(&pin.url);
-        let _ = writeln!(text, "pinned and no seed: {url}: {}", fault(pin.why));
+        let _ = writeln!(text, "pinned but not a seed: {url}: {}", fault(pin.why));
     }
-    let held = policy.rejected.iter();
-    let held: Vec<String> = held
+    let rejected: Vec<String> = policy
+        .rejected
+        .iter()
         .map(|(by, count)| format!("{count} by {}", flag(*by)))
         .collect();
-    if !held.is_empty() {
-        let _ = writeln!(text, "held back: {}", held.join(", "));
+    if !rejected.is_empty() {
+        let _ = writeln!(text, "rejected: {}", rejected.join(", "));
     }
     if let Some(changes) = &policy.changes {
         let _ = writeln!(
             text,
-            "beside the last list: {} came, {} left ({} could be no seed any more), {} stay only \
-             because no more may change",
+            "compared with the previous list: {} gained, {} lost ({} of them no longer eligible), {} kept \
+             only because of --max-changes",
             changes.gained, changes.lost, changes.lost_ineligible, changes.retained
         );
     }
 }
 
-/// Which cores are stars.
+/// Appends the number of star-shaped cores.
 pub fn write_stars(text: &mut String, stars: Stars) {
     let cores = counted(stars.cores, "core");
     let _ = writeln!(
         text,
         "stars: {cores} with a single hub or a single authority{}",
         stars.from.map_or_else(String::new, |from| format!(
-            "; all of them from core {from} on"
+            "; every core from core {from} on is one"
         ))
     );
 }
 
-/// Why there are fewer seeds than were asked for.
+/// Appends why there are fewer seeds than requested.
 pub fn write_shortage(text: &mut String, short: Shortage, found: u32) {
     let why = match short.reason {
-        ShortageReason::NoLinkLeft => {
-            "no inter-site link is left that a further core could come from"
-        }
-        ShortageReason::NoPageLeft => {
-            "no page is left that may be one where further ones are to be"
-        }
-        ShortageReason::NoValueLeft => "no page that is left has any value",
-        ShortageReason::NotPositive => "no further page is worth what it costs",
-        ShortageReason::MaxChanges => "--max-changes lets no more pages in at a time",
+        ShortageReason::NoLinkLeft => "no inter-site links are left for another core",
+        ShortageReason::NoPageLeft => "no eligible page is left where more seeds are due",
+        ShortageReason::NoValueLeft => "no remaining page has any value",
+        ShortageReason::NotPositive => "no remaining page is worth its cost",
+        ShortageReason::MaxChanges => "--max-changes allows no more new seeds",
     };
     let _ = writeln!(
         text,
-        "{found} of the {} seeds asked for: {why}",
+        "{found} of {} requested seeds: {why}",
         short.requested
     );
 }

@@ -1,15 +1,15 @@
-//! How a refresh came to its result.
+//! Describes how a refresh obtained its result.
 
 use crate::engine::RefreshView;
 use seedbank_formats::shown::counted;
 
-/// Whether a refresh is proven, and what of it was taken over from the one before.
+/// Describes whether a refresh is certified, and how many steps it reused.
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
 /// let refreshes = bank.history()?.refreshes;
-/// let how = seedbank::render::provenance(&refreshes[0]);
-/// assert_eq!(how, "certified, cold, 0 steps reused, 1 computed");
+/// let provenance = seedbank::render::provenance(&refreshes[0]);
+/// assert_eq!(provenance, "certified, cold, 0 steps reused, 1 computed");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use]

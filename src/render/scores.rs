@@ -1,4 +1,4 @@
-//! Scores of pages as tables, row by row.
+//! Writes scores of pages as tables, row by row.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -9,15 +9,15 @@ use seedbank_formats::columns::{Column, Table};
 use seedbank_formats::shown::quoted;
 
 named! {
-    /// How scores are written.
+    /// Format of a table of scores.
     #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
     pub enum ScoreFormat {
         #[default]
         Csv = "csv", "Comma-separated values (RFC 4180) with a header";
         Jsonl = "jsonl" | "json",
-            "One JSON object a line; its JSON Schema is schema/scores.schema.json";
+            "One JSON object per line; its JSON Schema is schema/scores.schema.json";
         /// (needs the feature `parquet`).
-        Parquet = "parquet", "A Parquet file, with the columns that CSV has";
+        Parquet = "parquet", "A Parquet file with the columns of CSV";
     }
 }
 
@@ -37,21 +37,21 @@ const COLUMNS: &[Column] = &[
     Column::whole("covered_at"),
 ];
 
-/// Scores on their way.
+/// Writer of page scores.
 pub struct ScoreWriter<W: Write + Send> {
-    to: Way<W>,
-    /// Whether what stands before the first page is still to be written.
-    is_new: bool,
+    to: Sink<W>,
+    /// Whether the header is still to be written.
+    needs_header: bool,
 }
 
-enum Way<W: Write + Send> {
+enum Sink<W: Write + Send> {
     Csv(W),
     Jsonl(W),
     Parquet(Box<Table<W>>),
 }
 
 impl<W: Write + Send> ScoreWriter<W> {
-    /// Nothing is written before the first page, or the end.
+    /// Creates a writer. It writes nothing before the first page or [`finish`](Self::finish).
     ///
     /// ```
     #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
@@ -67,32 +67,35 @@ impl<W: Write + Send> ScoreWriter<W> {
     /// ```
     pub fn new(out: W, format: ScoreFormat) -> io::Result<Self> {
         let to = match format {
-            ScoreFormat::Csv => Way::Csv(out),
-            ScoreFormat::Jsonl => Way::Jsonl(out),
-            ScoreFormat::Parquet => Way::Parquet(Box::new(Table::new(out, COLUMNS)?)),
+            ScoreFormat::Csv => Sink::Csv(out),
+            ScoreFormat::Jsonl => Sink::Jsonl(out),
+            ScoreFormat::Parquet => Sink::Parquet(Box::new(Table::new(out, COLUMNS)?)),
         };
-        Ok(Self { to, is_new: true })
+        Ok(Self {
+            to,
+            needs_header: true,
+        })
     }
 
-    fn begin(&mut self) -> io::Result<()> {
-        if let (true, Way::Csv(out)) = (self.is_new, &mut self.to) {
+    fn write_header(&mut self) -> io::Result<()> {
+        if let (true, Sink::Csv(out)) = (self.needs_header, &mut self.to) {
             let names: Vec<&str> = COLUMNS.iter().map(|column| column.name).collect();
             write!(out, "{}\r\n", names.join(","))?;
         }
-        self.is_new = false;
+        self.needs_header = false;
         Ok(())
     }
 
-    /// Writes what a page comes to.
+    /// Writes the scores of a page.
     pub fn page(&mut self, score: &PageScore) -> io::Result<()> {
-        self.begin()?;
+        self.write_header()?;
         match &mut self.to {
-            Way::Csv(out) => out.write_all(csv_line(score).as_bytes()),
-            Way::Jsonl(out) => {
+            Sink::Csv(out) => out.write_all(csv_line(score).as_bytes()),
+            Sink::Jsonl(out) => {
                 serde_json::to_writer(&mut *out, score)?;
                 out.write_all(b"\n")
             }
-            Way::Parquet(table) => table.row(&[
+            Sink::Parquet(table) => table.row(&[
                 score.url.as_str().into(),
                 score.site.as_str().into(),
                 score.state.name().into(),
@@ -110,12 +113,12 @@ impl<W: Write + Send> ScoreWriter<W> {
         }
     }
 
-    /// Writes what is left.
+    /// Writes buffered output and returns the underlying writer.
     pub fn finish(mut self) -> io::Result<W> {
-        self.begin()?;
+        self.write_header()?;
         let mut out = match self.to {
-            Way::Csv(out) | Way::Jsonl(out) => out,
-            Way::Parquet(table) => table.finish()?,
+            Sink::Csv(out) | Sink::Jsonl(out) => out,
+            Sink::Parquet(table) => table.finish()?,
         };
         out.flush()?;
         Ok(out)

@@ -1,4 +1,4 @@
-//! A list of seeds as a Parquet file, with the columns that CSV has.
+//! Writes seed lists as Parquet files with the columns of CSV.
 
 use std::io;
 
@@ -24,7 +24,7 @@ const COLUMNS: &[Column] = &[
     Column::name("by_policy"),
 ];
 
-/// The policy that has a seed on the list; `None` where none does.
+/// Returns the policy that put a seed on the list; `None` if the method selected it.
 pub(super) const fn by_policy(seed: &Seed) -> Option<&'static str> {
     match seed.by_policy {
         Some(ByPolicy::Pin) => Some("pin"),
@@ -33,8 +33,8 @@ pub(super) const fn by_policy(seed: &Seed) -> Option<&'static str> {
     }
 }
 
-/// The bytes of the file.
-pub(super) fn file(seeds: &[Seed]) -> io::Result<Vec<u8>> {
+/// Builds the Parquet file in memory.
+pub(super) fn to_bytes(seeds: &[Seed]) -> io::Result<Vec<u8>> {
     let mut table = Table::new(Vec::new(), COLUMNS)?;
     for seed in seeds {
         let mut cells = vec![
@@ -52,7 +52,7 @@ pub(super) fn file(seeds: &[Seed]) -> io::Result<Vec<u8>> {
     table.finish()
 }
 
-/// The columns that say why a page is a seed.
+/// Returns the cells of the columns with evidence.
 fn evidence(of: &Evidence) -> [Cell<'static>; 9] {
     let mut cells = [Cell::None; 9];
     let [

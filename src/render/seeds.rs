@@ -1,4 +1,4 @@
-//! Seed lists in the formats that crawlers read.
+//! Writes seed lists in the formats that crawlers read.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -13,36 +13,36 @@ use crate::named::named;
 use seedbank_formats::shown::{counted, quoted};
 
 named! {
-    /// How a seed list is written.
+    /// Format of a seed list.
     #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
     pub enum SeedFormat {
         #[default]
-        Text = "text", "One URL a line";
+        Text = "text", "One URL per line";
         Jsonl = "jsonl" | "json",
-            "One JSON object a line, with the evidence; its JSON Schema is schema/seeds.schema.json";
+            "One JSON object per line, with the evidence; its JSON Schema is schema/seeds.schema.json";
         Csv = "csv", "Comma-separated values (RFC 4180) with a header";
         Nutch = "nutch",
-            "URL and key=value fields with tabs between, nutch.score among them: what Apache Nutch injects";
+            "URL and key=value fields separated by tabs, including nutch.score, for the injector of Apache Nutch";
         Heritrix = "heritrix", "The seeds.txt of Heritrix: URLs with comments";
         Stormcrawler = "stormcrawler",
-            "URL and key=value fields with tabs between: what spouts of Apache StormCrawler read";
+            "URL and key=value fields separated by tabs, for spouts of Apache StormCrawler";
         Browsertrix = "browsertrix",
             "A list `seeds` in YAML, for the configuration of Browsertrix Crawler";
-        Scrapy = "scrapy", "A JSON array of what Scrapy makes requests of";
-        Urlfrontier = "urlfrontier", "One URLItem of URLFrontier a line, as JSON";
+        Scrapy = "scrapy", "A JSON array of Scrapy requests";
+        Urlfrontier = "urlfrontier", "One URLItem of URLFrontier per line, as JSON";
         /// (needs the feature `parquet`).
-        Parquet = "parquet", "A Parquet file, with the columns that CSV has";
+        Parquet = "parquet", "A Parquet file with the columns of CSV";
     }
 }
 
 impl SeedFormat {
-    /// Every format that this build writes, in the order in which they are offered.
+    /// Returns every format that this build supports, in display order.
     pub fn all() -> impl Iterator<Item = Self> {
         let all = Self::NAMED.iter().map(|named| named.value);
         all.filter(|format| format.is_there())
     }
 
-    /// What the name of a file of it ends in.
+    /// Returns the file name extension.
     #[must_use]
     pub const fn ending(self) -> &'static str {
         match self {
@@ -55,13 +55,13 @@ impl SeedFormat {
         }
     }
 
-    /// Whether a file of it is no text, which no terminal should get.
+    /// Returns whether the format is binary, and must not be printed on a terminal.
     #[must_use]
     pub const fn is_binary(self) -> bool {
         matches!(self, Self::Parquet)
     }
 
-    /// Whether this build writes it.
+    /// Returns whether this build supports the format.
     #[must_use]
     pub const fn is_there(self) -> bool {
         cfg!(feature = "parquet") || !matches!(self, Self::Parquet)
@@ -76,8 +76,11 @@ impl SeedFormat {
     }
 }
 
-/// Writes a list, or a part of one of `all` seeds. A Parquet file is made in memory first; where this
-/// build has none, the error is [`io::ErrorKind::Unsupported`].
+/// Writes seeds, which may be part of a list of `all` seeds. A Parquet file is built in memory first.
+///
+/// # Errors
+///
+/// [`io::ErrorKind::Unsupported`] if this build does not support Parquet, and errors of `out`.
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
@@ -97,7 +100,7 @@ pub fn write_seeds(
     format: SeedFormat,
 ) -> io::Result<()> {
     match (format, seeds.first()) {
-        (SeedFormat::Parquet, _) => return out.write_all(&seed_parquet::file(seeds)?),
+        (SeedFormat::Parquet, _) => return out.write_all(&seed_parquet::to_bytes(seeds)?),
         (SeedFormat::Csv, _) => out.write_all(CSV_HEADER.as_bytes())?,
         (SeedFormat::Heritrix, Some(seed)) => writeln!(
             out,
@@ -128,16 +131,18 @@ pub fn write_seeds(
             SeedFormat::Browsertrix => browsertrix_item(&mut out, seed)?,
             SeedFormat::Scrapy => write!(out, "{}", scrapy_request(seed, all)?)?,
             SeedFormat::Urlfrontier => writeln!(out, "{}", urlfrontier_line(seed)?)?,
-            // It is written above, as a whole.
+            // Parquet returned above.
             SeedFormat::Parquet => {}
         }
     }
     out.write_all(frame.ends.as_bytes())
 }
 
-/// A list in parts, for as many crawlers: the seeds of a site are in one part, and each part is in the
-/// order of the list. A site goes to the part that has the fewest seeds so far, the first of several,
-/// the sites in the order of their best seeds. There may be fewer sites than parts: some are empty then.
+/// Splits a list into `parts` lists, one per crawler. All seeds of a site are in the same part, and
+/// each part keeps the order of the list.
+///
+/// Sites are assigned in the order of their best seeds, each to the part with the fewest seeds so far
+/// (the first of several). Some parts are empty if there are fewer sites than parts.
 #[must_use]
 pub fn split_seeds(seeds: &[Seed], parts: usize) -> Vec<Vec<Seed>> {
     let mut of_site: BTreeMap<&str, Vec<&Seed>> = BTreeMap::new();
@@ -162,11 +167,11 @@ pub fn split_seeds(seeds: &[Seed], parts: usize) -> Vec<Vec<Seed>> {
     split
 }
 
-/// The columns, the same for every method, so that a reader need not know which one it was.
+/// Columns of CSV. They are the same for every method.
 const CSV_HEADER: &str = "rank,url,site,method,plan,refresh,core,sigma,hub_score,\
     gain,covered_pages,covered_value,pick,since,seats,by_policy\r\n";
 
-/// Those of its columns that say why a page is a seed, under the names of [`evidence`].
+/// The columns with evidence, under the names of [`evidence`] without `seed.`.
 const EVIDENCE: [&str; 9] = [
     "core",
     "sigma",
@@ -199,7 +204,7 @@ fn csv_line(seed: &Seed) -> String {
     fields.join(",") + "\r\n"
 }
 
-/// A line of Heritrix's seeds.txt, which may end in a comment.
+/// Formats a line of Heritrix's seeds.txt: the URL and a comment.
 fn heritrix_line(seed: &Seed) -> String {
     let mut line = format!("{} # rank {}", seed.url, seed.rank);
     for (name, value) in evidence(&seed.evidence) {

@@ -1,7 +1,7 @@
-//! What `explain` says first: one sentence for people who do not know how seeds are selected.
+//! Renders the first sentence of `explain`, for readers who do not know how seeds are selected.
 //!
-//! It speaks of pages that link and pages that are linked to. Sigma, hubs, hops and gains are evidence,
-//! and come after it.
+//! It mentions only pages and the links between them. Sigma, hubs, hops and gains belong to the
+//! evidence, which follows it.
 
 use crate::engine::{
     AliasView, CoreMember, CoreNumbers, CoreSeed, CoverMethod, CoverSeed, CoverStop,
@@ -13,55 +13,55 @@ use seedbank_formats::shown::counted;
 use super::lines::Line;
 use super::policy::{fault, flag};
 
-/// Why a page of a site is a seed, or why not, in one sentence; what policies say comes before what the
-/// method says.
+/// Renders why a page of a site is a seed or not in one sentence. The verdict of the policies takes
+/// precedence over that of the method.
 #[must_use]
 pub fn page_reason(
-    asked: &RefreshRun,
+    run: &RefreshRun,
     (policy, why): (Option<&PolicyVerdict>, &Why),
     site: &str,
     alias: Option<&AliasView>,
 ) -> Line {
-    let plan = &asked.plan;
+    let plan = &run.plan;
     if let Some(policy) = policy.map(|policy| by_policy(plan, policy)) {
         return policy.into();
     }
     let is_seed = |rank: u32, why: String| format!("Seed {rank} of plan {plan}: {why}.").into();
     match why {
         Why::CoreSeed(seed) => {
-            let why = core_seed(seed, seed.since < asked.refresh);
+            let why = core_seed(seed, seed.since < run.refresh);
             is_seed(seed.rank, why)
         }
         Why::CoverSeed(seed) => {
-            let why = cover_seed(seed, asked.method);
+            let why = cover_seed(seed, run.method);
             is_seed(seed.rank, why)
         }
         Why::WebSeed(seed) => is_seed(seed.rank, web_seed(seed)),
-        why => Line::from(format_args!("No seed of plan {plan}: "))
-            .and_line(no_seed(why, asked.method, site, alias))
+        why => Line::from(format_args!("Not a seed of plan {plan}: "))
+            .and_line(no_seed(why, run.method, site, alias))
             .and("."),
     }
 }
 
-/// What the policies of a plan say.
+/// Renders the verdict of the policies.
 fn by_policy(plan: &str, policy: &PolicyVerdict) -> String {
     match policy {
         PolicyVerdict::Pinned { rank } => format!("Seed {rank} of plan {plan}: the plan pins it."),
         PolicyVerdict::PinRejected { why } => {
             format!(
-                "No seed of plan {plan}: the plan pins it, but {}.",
+                "Not a seed of plan {plan}: the plan pins it, but {}.",
                 fault(*why)
             )
         }
         PolicyVerdict::Retained { rank, last_chosen } => format!(
-            "Seed {rank} of plan {plan}: it stays on the list, of which no more may change \
-             (--max-changes), and refresh {last_chosen} was the last to choose it."
+            "Seed {rank} of plan {plan}: it stays on the list because --max-changes allows no further \
+             change; refresh {last_chosen} was the last to select it."
         ),
         PolicyVerdict::Rejected { by, line } => {
             let line = line.as_ref();
             let line = line.map_or_else(String::new, |line| format!(", line `{line}`"));
             format!(
-                "No seed of plan {plan}: the plan does not let it be one ({}{line}).",
+                "Not a seed of plan {plan}: a policy of the plan rejects it ({}{line}).",
                 flag(*by)
             )
         }
@@ -75,28 +75,27 @@ fn no_seed(why: &Why, method: Method, site: &str, alias: Option<&AliasView>) -> 
         Why::NoCore(sums) => near_none(*sums).into(),
         Why::NoInterSiteLinks {
             neighbours_ineligible: true,
-        } => "the pages of other sites that it is linked with were all left out (spam, gone, or not \
+        } => "all pages of other sites that it is linked with are ineligible (spam, gone, or not \
               crawled)"
             .into(),
         Why::NoInterSiteLinks {
             neighbours_ineligible: false,
-        } => "no page of another site links to it and it links to none, and this plan looks at links \
-              between sites alone"
+        } => "it has no links from or to other sites, and this plan uses only links between sites"
             .into(),
-        Why::Covered { by, hop } => {
-            leader(by, " on the same site").and(leads_within(*hop))
-        }
+        Why::Covered { by, hop } => leader(by, " on the same site").and(leads_within(*hop)),
         Why::Uncovered(page) => uncovered(page).into(),
         Why::NoSeats { crawled } => format_args!(
-            "its site {site} ({}) got none of the seeds that were shared out",
+            "its site {site} ({}) was allocated no seeds",
             counted(*crawled, "crawled page")
         )
         .into(),
         Why::Reached { by, hop } => leader(by, "").and(leads_within(*hop)),
         Why::Unreached(page) => unreached(page).into(),
-        Why::Ineligible { reason } => left_out(*reason, method, alias),
-        Why::NotYetKnown => "the bank did not know it when the plan was refreshed; refresh again".into(),
-        // These are seeds.
+        Why::Ineligible { reason } => ineligible(*reason, method, alias),
+        Why::NotYetKnown => {
+            "the bank did not know it when the plan was refreshed; refresh again".into()
+        }
+        // Seeds are handled by the caller.
         Why::CoreSeed(_) | Why::CoverSeed(_) | Why::WebSeed(_) => Line::default(),
     }
 }
@@ -105,11 +104,11 @@ fn leads_within(hops: u32) -> String {
     format!(" leads to it within {}", counted(hops, "link"))
 }
 
-/// A pick that leads to a page: a seed, or a page that is held back.
+/// Names the pick that leads to a page: a seed, or a page that `--max-changes` keeps off the list.
 fn leader(by: &SiteSeed, place: &str) -> Line {
     if by.deferred {
         Line::page(&by.url).and(format_args!(
-            "{place}, which would be a seed if more of the list might change (--max-changes),"
+            "{place}, which would be a seed if --max-changes allowed more changes,"
         ))
     } else {
         Line::from(format_args!("seed {}, ", by.rank))
@@ -118,19 +117,19 @@ fn leader(by: &SiteSeed, place: &str) -> Line {
     }
 }
 
-/// Whether every page of a core links to every one that they link to.
+/// Returns whether every hub of a core links to every authority.
 fn is_complete(core: &CoreNumbers) -> bool {
     core.edges == u64::from(core.hubs) * u64::from(core.authorities)
 }
 
-/// What a core is, in other words: who links, and to what.
+/// Describes a core by its hubs and what they link to.
 fn group(core: &CoreNumbers) -> String {
     let targets = counted(core.authorities, "page");
     let sites = counted(core.authority_sites, "site");
     match (core.hubs, is_complete(core)) {
         (1, _) => format!("one page with links to {targets} on {sites}"),
         (hubs, true) => format!("{hubs} pages that all link to the same {targets} on {sites}"),
-        (hubs, false) => format!("{hubs} pages that link to much the same {targets} on {sites}"),
+        (hubs, false) => format!("{hubs} pages that link to mostly the same {targets} on {sites}"),
     }
 }
 
@@ -138,50 +137,49 @@ fn core_seed(seed: &CoreSeed, before: bool) -> String {
     let core = &seed.core;
     if core.hubs == 1 {
         return format!(
-            "it alone links to {} on {}, {} that was left",
+            "it alone links to {} on {}, {}",
             counted(core.authorities, "page"),
             counted(core.authority_sites, "site"),
             match core.sigma_bound {
-                Some(_) => "nearly the closest knit group",
-                None => "the closest knit group",
+                Some(_) => "nearly the densest remaining group",
+                None => "the densest remaining group",
             }
         );
     }
     let group = group(core);
     match (seed.hub.rank, before) {
-        (1, _) => format!("it stands for {group}, as the one with the best links"),
-        (_, true) => format!("it stands for {group}, as it did before"),
-        (_, false) => format!("it stands for {group}"),
+        (1, _) => format!("it represents {group}, and has the best links of them"),
+        (_, true) => format!("it represents {group}, as before"),
+        (_, false) => format!("it represents {group}"),
     }
 }
 
 fn core_member(member: &CoreMember) -> Line {
     let core = &member.core;
     if !core.gives_seed {
-        return of_no_seed(member);
+        return member_without_seed(member);
     }
     let seed = &member.seed.url;
     let all = counted(core.authorities, "page");
     let line = match (&member.hub, &member.authority) {
         (Some(_), None) => format!(
-            "it is one of {}, and one of the {} is enough: ",
-            group(core),
-            core.hubs
+            "it is one of {}; one of them is enough, and the seed is ",
+            group(core)
         ),
         (None, _) if core.hubs == 1 => {
             return Line::from("the seed ").and_page(seed).and(" links to it");
         }
         (None, _) if is_complete(core) => format!(
-            "it is one of {all} that the same {} pages all link to, and one of those is the seed that \
-             leads here: ",
+            "it is one of {all} that the same {} pages all link to; the seed is one of those: ",
             core.hubs
         ),
         (None, _) => format!(
-            "it is one of {all} that much the same {} pages link to, and one of those is the seed: ",
+            "it is one of {all} that mostly the same {} pages link to; the seed is one of those: ",
             core.hubs
         ),
         (Some(_), Some(_)) => format!(
-            "it is one of {}, and one of these too; one of the {} is enough: ",
+            "it is one of {}, and is itself linked to by them; one of the {} is enough, and the seed \
+             is ",
             group(core),
             core.hubs
         ),
@@ -189,22 +187,26 @@ fn core_member(member: &CoreMember) -> Line {
     Line::from(line).and_page(seed)
 }
 
-/// What a page is to a core that gives no seed.
-fn of_no_seed(member: &CoreMember) -> Line {
+/// Describes a page of a core whose seed policies reject.
+fn member_without_seed(member: &CoreMember) -> Line {
     let core = &member.core;
     let seed = &member.seed.url;
     let both = if member.authority.is_some() {
-        ", and one of these too"
+        ", and is itself linked to by them"
     } else {
         ""
     };
     let line = match (&member.hub, core.hubs) {
-        // Its only hub is the page itself.
+        // The page is the only hub.
         (Some(_), 1) => {
-            return format_args!("policies of the plan keep {} off the list", group(core)).into();
+            return format_args!(
+                "it is {}, and policies of the plan keep it off the list",
+                group(core)
+            )
+            .into();
         }
         (Some(_), _) => format!(
-            "it is one of {}{both}, and policies of the plan keep the one that would stand for them, ",
+            "it is one of {}{both}, and policies of the plan keep their representative, ",
             group(core)
         ),
         (None, 1) => {
@@ -215,11 +217,11 @@ fn of_no_seed(member: &CoreMember) -> Line {
             let (same, link) = if is_complete(core) {
                 ("the same", "all link to")
             } else {
-                ("much the same", "link to")
+                ("mostly the same", "link to")
             };
             format!(
-                "it is one of {} that {same} {hubs} pages {link}, and policies of the plan keep the one \
-                 that would stand for those, ",
+                "it is one of {} that {same} {hubs} pages {link}, and policies of the plan keep the \
+                 representative of those, ",
                 counted(core.authorities, "page")
             )
         }
@@ -231,9 +233,9 @@ fn near_core(near: &NearCore) -> String {
     let core = &near.core;
     let but = match near.reason {
         NotAdded::TooFewLinks => "too few to belong to that group",
-        NotAdded::MaxHubs => "but the group had as many pages as it may before its turn",
-        NotAdded::CoreSize => "but the group had its size before its turn",
-        NotAdded::GrowthEnded => "but the group was closed before its turn",
+        NotAdded::MaxHubs => "but the group already had its maximum number of pages",
+        NotAdded::CoreSize => "but the group had already reached its size",
+        NotAdded::GrowthEnded => "but the group was already complete",
     };
     match near.role {
         Role::Hub => format!(
@@ -264,15 +266,14 @@ fn near_core(near: &NearCore) -> String {
 
 const fn near_none(sums: RowSums) -> &'static str {
     if sums.last_lambda.is_none() {
-        "no group of pages that link alike was found, so there are no seeds"
+        "no group of pages with common links was found, so there are no seeds"
     } else {
-        "it links to no page that the seeds' groups link to together, and none of the pages that do so \
-         links to it"
+        "it links to no page that a seed's group links to, and no page of such a group links to it"
     }
 }
 
-/// What a crawl from a seed finds: pages within so many links, itself included, with their worth; of
-/// a later seed what earlier ones do not find.
+/// Describes what a crawl from a seed finds: pages by distance, itself included, and their value. For
+/// a later pick, only what earlier picks do not find.
 fn finds(pages: u64, hops: usize, is_first: bool, worth: &str) -> String {
     let hops = u32::try_from(hops.saturating_sub(1)).unwrap_or(u32::MAX);
     let links = counted(hops, "link");
@@ -297,12 +298,12 @@ fn finds(pages: u64, hops: usize, is_first: bool, worth: &str) -> String {
 
 fn cover_seed(seed: &CoverSeed, method: Method) -> String {
     let how = match method {
-        Method::Cover(CoverMethod::Random) => "it was drawn, and ",
+        Method::Cover(CoverMethod::Random) => "it was drawn at random, and ",
         Method::Cover(CoverMethod::Pagerank) => {
-            "of the pages of its site that were left it has the best PageRank, and "
+            "it has the best PageRank of the remaining pages of its site, and "
         }
         Method::Cover(CoverMethod::OutDegree | CoverMethod::MaxOut) => {
-            "of the pages of its site that were left it has the most links, and "
+            "it has the most links of the remaining pages of its site, and "
         }
         _ => "",
     };
@@ -316,7 +317,7 @@ fn cover_seed(seed: &CoverSeed, method: Method) -> String {
 
 fn web_seed(seed: &WebSeed) -> String {
     let how = if seed.gain.is_none() {
-        "it was drawn, and "
+        "it was drawn at random, and "
     } else {
         ""
     };
@@ -335,8 +336,8 @@ fn uncovered(page: &Uncovered) -> String {
         picks => format!("the {picks} seeds of its site are other pages and do not lead to it"),
     };
     match (page.stop, page.score) {
-        (_, None) => format!("{picks}, and seeds are drawn"),
-        (CoverStop::Complete, Some(_)) => format!("{picks}, and its site was to have no more"),
+        (_, None) => format!("{picks}, and seeds are drawn at random"),
+        (CoverStop::Complete, Some(_)) => format!("{picks}, and its site has all its seeds"),
         (CoverStop::NotPositive | CoverStop::NoValueLeft, Some(_)) => {
             format!("{picks}, and there was nothing more to gain")
         }
@@ -346,12 +347,12 @@ fn uncovered(page: &Uncovered) -> String {
 
 fn unreached(page: &Unreached) -> String {
     match (page.score, &page.last_pick) {
-        (None, _) => "no seed leads to it, and seeds are drawn".to_owned(),
+        (None, _) => "no seed leads to it, and seeds are drawn at random".to_owned(),
         (Some(_), Some(_)) if page.picks == 1 => {
-            "the one seed asked for came before it, and does not lead to it".to_owned()
+            "the one requested seed was a better choice, and does not lead to it".to_owned()
         }
         (Some(_), Some(_)) => format!(
-            "the {} seeds asked for all came before it, and none leads to it",
+            "the {} requested seeds were all better choices, and none leads to it",
             page.picks
         ),
         (Some(_), None) => {
@@ -360,20 +361,20 @@ fn unreached(page: &Unreached) -> String {
     }
 }
 
-fn left_out(reason: IneligibleReason, method: Method, alias: Option<&AliasView>) -> Line {
+fn ineligible(reason: IneligibleReason, method: Method, alias: Option<&AliasView>) -> Line {
     match reason {
         IneligibleReason::Spam if method == Method::Cores => {
-            "it is marked as spam, and spam takes no part (`refresh --keep-spam` would let it)"
+            "it is marked as spam, which this plan excludes (`refresh --keep-spam` includes it)"
         }
         IneligibleReason::Spam => {
             "it is marked as spam, so it cannot be a seed, and no seed leads to it"
         }
         IneligibleReason::Gone => "it is gone",
         IneligibleReason::NotCrawled => {
-            "it was not crawled, only linked to, and this plan takes crawled pages"
+            "it was known only from links, and this plan selects only crawled pages"
         }
-        IneligibleReason::Excluded => "the plan leaves it out of the graph (--exclude-from-graph)",
-        IneligibleReason::Unlinked => "nobody links to it any more, and it was never crawled",
+        IneligibleReason::Excluded => "the plan excludes it from the graph (--exclude-from-graph)",
+        IneligibleReason::Unlinked => "no page links to it any more, and it was never crawled",
         IneligibleReason::Alias => {
             return match alias.and_then(|alias| alias.resolves_to.as_ref()) {
                 Some(to) => Line::from("it is an alias, and links to it count for ").and_page(to),

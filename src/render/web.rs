@@ -1,4 +1,4 @@
-//! Answers of `explain` for people, of plans over the whole web; and what those of sites share.
+//! Renders answers of `explain` for plans over the whole web, and the parts shared with plans of sites.
 
 use crate::engine::{
     ScoredUrl, SiteSeed, Unreached, ValueBreakdown, WebOfSite, WebSeed, WebTerms, WebValueBreakdown,
@@ -7,24 +7,27 @@ use seedbank_formats::shown::counted;
 
 use super::lines::{Line, Lines};
 
-/// The score of a pick.
+/// Formats the score of a pick; `None` means a random pick.
 pub(crate) fn gain(gain: Option<f64>) -> String {
-    gain.map_or_else(|| "drawn".to_owned(), |gain| format!("score {gain}"))
+    gain.map_or_else(
+        || "drawn at random".to_owned(),
+        |gain| format!("score {gain}"),
+    )
 }
 
-/// The rank of a seed, or of a page that is held back.
+/// Formats the rank of a seed, or of a page that `--max-changes` keeps off the list.
 pub(crate) fn rank(rank: u32, deferred: bool) -> String {
     if deferred {
-        format!("no seed, held back by --max-changes as number {rank}")
+        format!("not a seed, deferred by --max-changes as number {rank}")
     } else {
         format!("seed {rank}")
     }
 }
 
-/// Pages and what makes up their value.
+/// Formats pages and the components of their value.
 pub(crate) fn parts(parts: &ValueBreakdown) -> String {
     format!(
-        "{} ({} clicked, {} spam, {}), value {} (of it {} by uncrawled outlinks)",
+        "{} ({} clicked, {} spam, {}), value {} ({} of it from uncrawled outlinks)",
         counted(parts.pages, "page"),
         parts.clicked,
         parts.spam,
@@ -34,7 +37,7 @@ pub(crate) fn parts(parts: &ValueBreakdown) -> String {
     )
 }
 
-/// A pick over the web.
+/// Formats a pick over the web.
 pub(crate) fn web_pick(seed: &SiteSeed) -> Line {
     let score = gain(seed.gain);
     Line::page(&seed.url).and(format_args!(
@@ -44,7 +47,7 @@ pub(crate) fn web_pick(seed: &SiteSeed) -> Line {
     ))
 }
 
-/// The page with the next best score.
+/// Formats the page with the second-best score.
 pub(crate) fn runner_up(second: &ScoredUrl) -> Line {
     Line::from("runner-up ")
         .and_page(&second.url)
@@ -61,7 +64,7 @@ fn web_parts(reached: &WebValueBreakdown) -> String {
     )
 }
 
-/// What a seed over the web reaches, and what it costs.
+/// Adds what a seed over the web reaches, and at what cost.
 pub(crate) fn web_seed(lines: &mut Lines, seed: &WebSeed) {
     let score = gain(seed.gain);
     lines.add(format_args!(
@@ -79,7 +82,7 @@ pub(crate) fn web_seed(lines: &mut Lines, seed: &WebSeed) {
     }
     if let Some((by, hop)) = &seed.reached_by {
         lines.add(
-            Line::from("itself reached before by ")
+            Line::from("already reached by ")
                 .and_line(web_pick(by))
                 .and(format_args!(" in {}", counted(*hop, "link"))),
         );
@@ -87,23 +90,23 @@ pub(crate) fn web_seed(lines: &mut Lines, seed: &WebSeed) {
     terms(lines, &seed.terms);
 }
 
-/// How far seeds reach, what a page costs, and where that comes from.
+/// Adds the number of hops, the cost of a page, and how they were chosen.
 fn terms(lines: &mut Lines, terms: &WebTerms) {
     lines.add(format_args!(
-        "seeds reach {}, and every page reached costs {}",
+        "seeds reach pages within {}, and every page reached costs {}",
         counted(terms.hops, "hop"),
         terms.fetch_cost
     ));
     if let (Some(tuned), Some(budget)) = (&terms.tuned, terms.budget) {
         lines.add(format_args!(
-            "that is the best of {} settings for a crawl of {budget} pages, tried on the state after \
-             batch {}: it gathers {}",
+            "the best of {} settings tried for a crawl of {budget} pages, on the state after batch {}: \
+             its pages are worth {}",
             tuned.settings, tuned.batch, tuned.gathered
         ));
     }
 }
 
-/// A page that no seed over the web reaches.
+/// Adds the evidence for a page that no seed over the web reaches.
 pub(crate) fn unreached(lines: &mut Lines, page: &Unreached) {
     lines.add(format_args!(
         "{} of {} seeds were picked",
@@ -112,29 +115,29 @@ pub(crate) fn unreached(lines: &mut Lines, page: &Unreached) {
     match (page.score, &page.last_pick) {
         (Some(score), Some(last)) => lines.add(
             Line::from(format_args!(
-                "its score after the last pick: {score}; outweighed up to the last, "
+                "its score after the last pick: {score}; every pick scored higher, the last was "
             ))
             .and_line(web_pick(last)),
         ),
         (Some(score), None) => lines.add(format_args!(
             "its score after the last pick: {score}, which is no gain"
         )),
-        (None, _) => lines.add("pages are drawn: it has no score"),
+        (None, _) => lines.add("pages are drawn at random, without scores"),
     }
     terms(lines, &page.terms);
 }
 
-/// What seeds over the web reach of a site.
+/// Adds what seeds over the web reach on a site.
 pub(crate) fn web_of_site(lines: &mut Lines, site: &WebOfSite) {
     for seed in &site.site_seeds {
         lines.add(web_pick(seed));
     }
     lines.add(format_args!(
-        "{} of its pages are reached by seeds, on whatever site these are",
+        "{} of its pages are reached by seeds of any site",
         site.reached
     ));
     lines.add(format_args!(
-        "{} crawled pages could be seeds and are reached by none",
+        "{} crawled pages are eligible as seeds, and no seed reaches them",
         site.unreached
     ));
     for page in &site.best_unreached {

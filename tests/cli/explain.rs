@@ -208,7 +208,7 @@ fn texts_can_be_pasted_into_a_ticket() {
         .done();
     let wanted = "\
 http://near.example/
-  No seed of plan default: it links to 2 of the 3 pages that a group of 3 pages links to together, too few to belong to that group.
+  Not a seed of plan default: it links to 2 of the 3 pages that a group of 3 pages links to together, too few to belong to that group.
   refresh 1 (cores, state after batch 1)
   today: crawled; first seen in batch 1, last record in batch 1
   near core 1 (sigma 3.228688, 3 hubs, 3 authorities on 3 sites, 9 links), as a hub

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::answers::{AbsentSeed, AbsentWhy, ListView};
 use super::requests::SeedList;
 use super::today::Today;
-use crate::engine::history::timeline::History;
 use crate::engine::history::succession::{OldSeed, Successors};
+use crate::engine::history::timeline::PageTimelines;
 use crate::engine::query::views::Views;
 use crate::engine::{Bank, EngineError, ExperimentError, Plan, PlanOptions, Which};
 use seedbank_algorithms::page::PageId;
@@ -119,7 +119,7 @@ fn of_refresh(
         seeds.push(OldSeed { page, core });
     }
     let listed: BTreeSet<PageId> = seeds.iter().map(|seed| seed.page).collect();
-    let past = History::open(reader, record.batch)?;
+    let past = PageTimelines::open(reader, record.batch)?;
     let successors = Successors::new(reader, today.views.naming.sites, &plan, &past);
     if succeed {
         going.view.succeeded = Some(0);

@@ -91,8 +91,8 @@ impl Lists {
         let bits = BufBitWriter::new(WordAdapter::new(DeferErrors::new(graph, &fault)));
         let encoder = DynCodesEncoder::new(bits, &flags).map_err(to_io_error)?;
         let offsets = File::create_new(folder.join(format!("{name}.offsets")))?;
-        let offsets =
-            OffsetsWriter::from_write(DeferErrors::new(offsets, &fault), true).map_err(to_io_error)?;
+        let offsets = OffsetsWriter::from_write(DeferErrors::new(offsets, &fault), true)
+            .map_err(to_io_error)?;
         Ok(Self {
             compressor: BvComp::new(
                 encoder,
@@ -118,7 +118,10 @@ impl Lists {
     fn finish(self) -> io::Result<()> {
         let stats = self.compressor.flush().map_err(to_io_error)?;
         take_error(&self.fault)?;
-        let properties = self.flags.to_properties::<BE>(&stats).map_err(to_io_error)?;
+        let properties = self
+            .flags
+            .to_properties::<BE>(&stats)
+            .map_err(to_io_error)?;
         File::create_new(self.properties)?.write_all(properties.as_bytes())
     }
 }

@@ -13,14 +13,14 @@
 //! leads, and links to pages that are gone are counted and left out.
 
 mod bvgraph;
+mod ccgraph;
 mod error;
 mod files;
-mod ccgraph;
 mod node_numbers;
 mod pages;
+mod parquet;
 mod request;
 mod sites;
-mod parquet;
 mod tsv;
 mod urls;
 
@@ -115,7 +115,9 @@ fn export_pages(
     let numbers = NodeNumbers::load(store, watch)?;
     let mut sink: Box<dyn pages::Sink> = match format {
         GraphFormat::Tsv => Box::new(tsv::PageWriter::new(folder).map_err(GraphError::Write)?),
-        GraphFormat::BvGraph => Box::new(bvgraph::PageWriter::new(folder).map_err(GraphError::Write)?),
+        GraphFormat::BvGraph => {
+            Box::new(bvgraph::PageWriter::new(folder).map_err(GraphError::Write)?)
+        }
         GraphFormat::Parquet => {
             let in_links = numbers.in_links(store, watch)?;
             Box::new(parquet::PageWriter::new(folder, in_links).map_err(GraphError::Write)?)
@@ -147,8 +149,12 @@ fn export_sites(
         GraphFormat::Tsv => {
             Box::new(tsv::SiteWriter::new(folder, &sites.nodes).map_err(GraphError::Write)?)
         }
-        GraphFormat::BvGraph => Box::new(bvgraph::SiteWriter::new(folder).map_err(GraphError::Write)?),
-        GraphFormat::CcGraph => Box::new(ccgraph::HostWriter::new(folder).map_err(GraphError::Write)?),
+        GraphFormat::BvGraph => {
+            Box::new(bvgraph::SiteWriter::new(folder).map_err(GraphError::Write)?)
+        }
+        GraphFormat::CcGraph => {
+            Box::new(ccgraph::HostWriter::new(folder).map_err(GraphError::Write)?)
+        }
         GraphFormat::Parquet => {
             Box::new(parquet::SiteWriter::new(folder, &sites.nodes).map_err(GraphError::Write)?)
         }

@@ -1,5 +1,5 @@
 //! What batches kept of the past: the state of pages after an earlier batch, and who succeeds a
 //! dead seed.
 
-pub(crate) mod timeline;
 pub(crate) mod succession;
+pub(crate) mod timeline;

@@ -14,7 +14,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::timeline::{History, Eligibility};
+use super::timeline::{Eligibility, PageTimelines};
 use crate::engine::EngineError;
 use crate::engine::plan::{CorePlan, Plan};
 use seedbank_algorithms::page::{PageId, RowId};
@@ -32,7 +32,7 @@ pub(crate) struct Successors<'a> {
     mode: SiteMode,
     part: Eligibility,
     by_cores: bool,
-    past: &'a History<'a>,
+    past: &'a PageTimelines<'a>,
 }
 
 /// A seed as it was selected.
@@ -45,7 +45,12 @@ pub(crate) struct OldSeed {
 }
 
 impl<'a> Successors<'a> {
-    pub(crate) fn new(store: &'a Store, mode: SiteMode, plan: &Plan, past: &'a History<'a>) -> Self {
+    pub(crate) fn new(
+        store: &'a Store,
+        mode: SiteMode,
+        plan: &Plan,
+        past: &'a PageTimelines<'a>,
+    ) -> Self {
         let by_cores = matches!(plan, Plan::Cores(_));
         let mut of_plan = Eligibility::of(plan);
         // Cover methods select spam like any page, and yet nobody wants to start from it.
@@ -263,7 +268,7 @@ pub(crate) fn stable_list(
         });
     }
     let seeds: BTreeSet<PageId> = old.iter().map(|seed| seed.page).collect();
-    let past = History::open(store, record.batch)?;
+    let past = PageTimelines::open(store, record.batch)?;
     let mode = crate::engine::naming(&store.settings()?)?.sites;
     let successors = Successors::new(store, mode, &Plan::Cores(*plan), &past);
     watch.stage("successors", Some(old.len() as u64));

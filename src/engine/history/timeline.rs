@@ -126,7 +126,7 @@ impl Timeline {
 }
 
 /// Reads the past of a bank.
-pub(crate) struct History<'a> {
+pub(crate) struct PageTimelines<'a> {
     store: &'a Store,
     /// The batch after which everything is known.
     since: BatchId,
@@ -134,7 +134,7 @@ pub(crate) struct History<'a> {
     sets: BTreeMap<BatchId, PageSet>,
 }
 
-impl<'a> History<'a> {
+impl<'a> PageTimelines<'a> {
     /// The past after batch `from`. Reads one set for each later batch.
     pub(crate) fn open(store: &'a Store, from: BatchId) -> Result<Self, EngineError> {
         let since = from.max(known_since(store)?);

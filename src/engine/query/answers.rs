@@ -1,5 +1,4 @@
-//! What a bank answers with: seeds, cores, history, totals, pages. As JSON they have schemas in
-//! `schema/`.
+//! Answers about seeds, cores, history, totals and pages. Their JSON Schemas are in `schema/`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,16 +10,16 @@ use seedbank_algorithms::page::AliasBy;
 use seedbank_formats::ingest::URL_PATTERN;
 use seedbank_store::records::{BatchCounts, BatchId, BatchKind, Counters, PageState, RefreshId};
 
-/// Which refresh is meant: one by number, else a plan's last.
+/// Selects a refresh: one by number, or the last one of a plan.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Which {
-    /// The plan; where a refresh is given too, it must be one of this plan.
+    /// Plan; `default` if neither field is set. A given `refresh` must belong to it.
     pub plan: Option<String>,
-    /// The refresh.
+    /// Number of the refresh; `None` for the last one of the plan.
     pub refresh: Option<RefreshId>,
 }
 
-/// A seed of a refresh.
+/// Seed of a refresh.
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
@@ -36,38 +35,38 @@ pub struct Which {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(description = "A seed of a refresh.")]
+#[schemars(description = "Seed of a refresh.")]
 pub struct Seed {
-    /// Its rank, from 1.
+    /// Rank on the list, from 1.
     #[schemars(range(min = 1))]
     pub rank: u32,
-    /// The page.
+    /// URL of the page.
     #[schemars(regex(pattern = URL_PATTERN))]
     pub url: String,
-    /// Whether it still is a page at the published state; where not, it is gone or nobody links to
-    /// it any more. JSON has the field only then.
+    /// Whether the page still exists in the published state. `false` if it is gone, an alias, or no page
+    /// links to it any more. JSON has the field only if it is `false`.
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     #[schemars(extend("const" = false))]
     pub alive: bool,
-    /// Its site: a host, or a registrable domain.
+    /// Site of the page: a host, or a registrable domain.
     pub site: String,
-    /// How it was selected.
+    /// Method that selected it.
     pub method: Method,
-    /// The plan.
+    /// Plan of the refresh.
     #[schemars(regex(pattern = NAME_PATTERN))]
     pub plan: String,
-    /// The refresh.
+    /// Number of the refresh.
     #[schemars(range(min = 1))]
     pub refresh: RefreshId,
-    /// The policy that has it on the list whatever the method says; `None` for a seed that the method
-    /// came to and that is not pinned.
+    /// Policy that puts the page on the list independently of the method; `None` for a seed that the
+    /// method selected and that is not pinned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by_policy: Option<ByPolicy>,
-    /// Why it was selected.
+    /// Evidence for the selection.
     #[serde(flatten)]
     pub evidence: Evidence,
-    /// The old seed in whose place it stands, which is gone, spam or no hub any more; where the plan
-    /// says `succeed`.
+    /// Seed that it replaces, which is gone, spam or no longer a hub; only with the plan parameter
+    /// `succeed`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub succeeds: Option<SuccessorView>,
 }
@@ -84,148 +83,148 @@ pub(super) const fn yes() -> bool {
     true
 }
 
-/// The policy that has a page on a list whatever the method says.
+/// Policy that puts a page on a list independently of the method.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ByPolicy {
-    /// The plan pins it.
+    /// The plan pins the page.
     Pin,
-    /// It was on the list, and no more of the list may change.
+    /// The page was on the previous list, and `max-changes` allows no further change.
     MaxChanges,
 }
 
-/// Why a seed was selected.
+/// Evidence for the selection of a seed.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Evidence {
-    /// It is the chosen hub of a core.
+    /// The page is the chosen hub of a core.
     #[schemars(title = "by cores", transform = by_cores)]
     Core {
-        /// The rank of the core whose hub it is.
+        /// Rank of the core.
         #[schemars(range(min = 1))]
         core: u32,
-        /// The singular value of the region that the core came from.
+        /// Singular value of the region from which the core was grown.
         #[schemars(range(min = 0))]
         sigma: f64,
-        /// Its hub score, L2-normalised over pages.
+        /// Hub score of the page, L2-normalised over pages.
         #[schemars(range(min = 0))]
         hub_score: f64,
     },
-    /// It covers value on its site.
+    /// The page covers value on its site, or over the web.
     #[schemars(title = "by cover", transform = by_cover, extend("not" = {"required": ["succeeds"]}))]
     Cover {
-        /// The score that it was picked by: a weight in units, a PageRank or an out-degree; `null`
-        /// where it was drawn.
+        /// Score by which the page was picked: a weight in units, a PageRank or an out-degree; `null` for
+        /// a random pick.
         gain: Option<f64>,
-        /// Pages that it covers and no earlier pick of the site does.
+        /// Number of pages that it covers and no earlier pick covers.
         covered_pages: u64,
-        /// Their value, in units.
+        /// Value of those pages, in units.
         covered_value: f64,
-        /// Its place among the picks of the site, from 1.
+        /// Position among the picks of the site, from 1.
         #[schemars(range(min = 1))]
         pick: u32,
-        /// The refresh that picked it; later ones took it over, the site being as it was.
+        /// Refresh that picked it; later refreshes reuse the pick while the site is unchanged.
         #[schemars(range(min = 1))]
         since: RefreshId,
-        /// The site's seats where seeds are shared out.
+        /// Number of seeds allocated to the site, if the plan allocates a total.
         #[serde(skip_serializing_if = "Option::is_none")]
         seats: Option<u32>,
     },
-    /// A policy has it on the list, and the method has nothing to say of it: it is pinned, or stays
-    /// since no more of the list may change.
+    /// A policy puts the page on the list, and the method did not select it: it is pinned, or kept by
+    /// `max-changes`.
     #[schemars(title = "by policy", extend("not" = {"anyOf": [{"required": ["core"]}, {"required": ["gain"]}]}))]
     ByPolicy {},
 }
 
-/// A core of a refresh.
+/// Core of a refresh.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct CoreView {
-    /// Its rank, from 1.
+    /// Rank, from 1.
     #[schemars(range(min = 1))]
     pub rank: u32,
-    /// The refresh.
+    /// Number of the refresh.
     #[schemars(range(min = 1))]
     pub refresh: RefreshId,
-    /// The singular value of the region that it came from; within a bound the length of what its scores
-    /// lead to, which is at most that.
+    /// Singular value of the region from which the core was grown. In a plan with `within`, a lower
+    /// bound of it that the scores prove.
     #[schemars(range(min = 0))]
     pub sigma: f64,
-    /// Within a bound: what no place left was denser than.
+    /// In a plan with `within`: upper bound of the singular value of every remaining region.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0))]
     pub sigma_bound: Option<f64>,
-    /// Links from its hubs to its authorities, in per cent of all that could be.
+    /// Links from hubs to authorities, as a percentage of all possible ones.
     #[schemars(range(max = 100), extend("exclusiveMinimum" = 0))]
     pub density: f64,
-    /// Links from its hubs to its authorities.
+    /// Number of links from hubs to authorities.
     #[schemars(range(min = 1))]
     pub edges: u64,
-    /// The hub that became the seed; where the core gives none, its best hub.
+    /// Hub that became the seed; if the core gives no seed, its best hub.
     #[schemars(regex(pattern = URL_PATTERN))]
     pub seed: String,
-    /// Whether the core gives a seed: it may be too small for the plan, or none of its hubs may be one.
-    /// JSON has the field only where not.
+    /// Whether the core gives a seed. `false` if it is too small for the plan, or policies reject all its
+    /// hubs. JSON has the field only if it is `false`.
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     #[schemars(extend("const" = false))]
     pub gives_seed: bool,
-    /// Hubs in the order in which they were taken.
+    /// Hubs in the order in which they were added.
     #[schemars(length(min = 1), inner(regex(pattern = URL_PATTERN)))]
     pub hubs: Vec<String>,
-    /// Authorities in the order in which they were taken.
+    /// Authorities in the order in which they were added.
     #[schemars(length(min = 1), inner(regex(pattern = URL_PATTERN)))]
     pub authorities: Vec<String>,
-    /// The hubs' scores, L2-normalised over pages.
+    /// Scores of the hubs, L2-normalised over pages.
     pub hub_scores: Vec<f64>,
-    /// The authorities' scores, L2-normalised over pages.
+    /// Scores of the authorities, L2-normalised over pages.
     pub authority_scores: Vec<f64>,
-    /// The interleaving of the additions: `a` for an authority, `h` for a hub.
+    /// Order of the additions: `a` for an authority, `h` for a hub.
     #[schemars(regex(pattern = "^[ah]{2,}$"))]
     pub sides: String,
 }
 
-/// A batch as `history` tells it.
+/// Batch with its number.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct BatchView {
-    /// Its number.
+    /// Number of the batch.
     #[schemars(range(min = 1))]
     pub batch: BatchId,
-    /// What is kept of it.
+    /// Stored facts about the batch.
     #[serde(flatten)]
     pub record: BatchSummary,
 }
 
-/// What `history` tells of a batch.
+/// Stored facts about a batch.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct BatchSummary {
-    /// The user's name for it.
+    /// Name given by the user.
     pub name: String,
-    /// Whether the batch is the whole state or changes.
+    /// Whether the batch is a whole state or a set of changes.
     pub kind: BatchKind,
-    /// The inputs, as they were named.
+    /// Inputs, as named by the user.
     pub inputs: Vec<String>,
-    /// When it was ingested, in seconds since 1970 (UTC).
+    /// Time of ingest, in seconds since 1970 (UTC).
     pub at: u64,
-    /// How long that took, in seconds.
+    /// Elapsed time, in seconds.
     #[schemars(range(min = 0))]
     pub seconds: f64,
-    /// What the batch changed.
+    /// Counts of changes.
     pub counts: BatchCounts,
 }
 
-/// Batches and refreshes in order.
+/// Batches and refreshes.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct History {
-    /// Batches, in order.
+    /// Batches, by number.
     pub batches: Vec<BatchView>,
-    /// Refreshes that are kept, in order.
+    /// Stored refreshes, by number.
     pub refreshes: Vec<RefreshView>,
 }
 
-/// Totals over the bank.
+/// Totals of the bank.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct CounterView {
@@ -245,9 +244,9 @@ pub struct CounterView {
     pub intra_links: u64,
     /// Inter-site links.
     pub inter_links: u64,
-    /// Rows.
+    /// Distinct rows (lists of inter-site targets).
     pub rows: u64,
-    /// Targets of all rows, each row counted once.
+    /// Targets of all distinct rows.
     pub row_links: u64,
 }
 
@@ -268,58 +267,56 @@ impl From<Counters> for CounterView {
     }
 }
 
-/// A page as it stands in the bank.
+/// Page with its attributes and links.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PageView {
-    /// The page.
+    /// URL of the page.
     pub url: String,
-    /// Its site.
+    /// Site of the page.
     pub site: String,
     /// Known, crawled, gone, or an alias.
     pub state: PageState,
-    /// What makes it an alias; `None` where it is none.
+    /// Target of the alias; `None` for any other page.
     pub alias: Option<AliasView>,
-    /// The spam mark: the page's own, or else its site's.
+    /// Spam mark of the page, or else of its site.
     pub spam: bool,
-    /// Its quality, from 0 to 1: the page's own, or else its site's; `None` where neither has one.
+    /// Quality of the page, or else of its site, from 0 to 1; `None` if neither has one.
     pub quality: Option<Value>,
-    /// Clicks.
+    /// Number of clicks.
     pub clicks: u64,
-    /// Its uncrawled outlinks, given or counted.
+    /// Number of uncrawled outlinks, given or counted.
     pub uncrawled_outlinks: u64,
-    /// Whether they were given.
+    /// Whether a record gave that number.
     pub uncrawled_given: bool,
-    /// Its links, in URL order.
+    /// Targets of its links, in URL order.
     pub outlinks: Vec<String>,
 }
 
-/// What makes a page an alias.
+/// Target of an alias.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct AliasView {
-    /// The page that it redirects to, or names as canonical.
+    /// Page that it redirects to, or names as canonical.
     #[schemars(regex(pattern = URL_PATTERN))]
     pub to: String,
-    /// Which of the two.
+    /// Whether it is a redirect or a canonical link.
     pub by: AliasBy,
-    /// The page that links to it count for, after all aliases in between; none where these lead in
-    /// a circle or are too many.
+    /// Page at the end of the chain of aliases, for which links to this alias count. Absent if the chain
+    /// is circular or too long.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = URL_PATTERN))]
     pub resolves_to: Option<String>,
 }
 
-/// The other page of a succession: for a seed that stands in the place of an old one, the old
-/// seed; for an old seed, its successor.
+/// The other page of a succession: the replaced seed of a successor, or the successor of a dead seed.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SuccessorView {
     /// The page.
     #[schemars(regex(pattern = URL_PATTERN))]
     pub url: String,
-    /// Whether the successor was another hub of the old seed's core; else it is the page with the
-    /// most similar row.
+    /// Whether the successor was another hub of the dead seed's core. Otherwise it is the page with the
+    /// most similar inter-site links.
     pub same_core: bool,
-    /// Jaccard similarity of the inter-site targets of the successor and the last ones of the old
-    /// seed.
+    /// Jaccard similarity of the successor's inter-site targets and the last ones of the dead seed.
     #[schemars(range(min = 0, max = 1))]
     pub similarity: f64,
 }

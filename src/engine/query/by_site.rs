@@ -1,7 +1,7 @@
-//! Pages at the other ends of links, by site: counts of each, and pages in the order of names and URLs.
+//! Groups linked pages by site, and orders them by site name and URL.
 //!
-//! There may be millions of them, on as many sites. What is held is a count for each site and one site's
-//! pages as a set; names are read only of what is told, or in their order until there is enough.
+//! There may be millions of pages, on as many sites. Memory holds a count per site and the pages of one
+//! site. Names are read only for results, or scanned in order until there are enough.
 
 use std::ops::ControlFlow;
 
@@ -14,39 +14,39 @@ use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_formats::ingest::{self, URL_PATTERN};
 use seedbank_store::{Key, StoreError, tables};
 
-/// Up to so many names are read and sorted; of more, those that come first are looked for in the
-/// order of the names.
+/// Maximum number of names that are read and sorted. Of more, the first ones are found by a scan in name
+/// order.
 const MAX_SORTED: u64 = 1000;
 
-/// A lookup costs as much as so many steps of a scan.
+/// Cost of a lookup, in steps of a scan.
 const SCAN_STEPS_PER_LOOKUP: u64 = 20;
 
-/// Pages at the other ends of links, by site.
+/// Linked pages, grouped by site.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct LinksBySite {
-    /// How many pages there are.
+    /// Number of pages.
     pub pages: u64,
-    /// On how many sites.
+    /// Number of sites.
     pub sites: u64,
-    /// The sites with the most of them, ties by name.
+    /// Sites with the most pages, ties by name.
     pub by_site: Vec<SiteLinks>,
 }
 
-/// The pages of one site at the other ends of links.
+/// Linked pages of one site.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SiteLinks {
-    /// The site.
+    /// Name of the site.
     pub site: String,
-    /// How many of its pages there are.
+    /// Number of its linked pages.
     #[schemars(range(min = 1))]
     pub pages: u64,
-    /// The first of them in the order of URLs.
+    /// First of them in URL order.
     #[schemars(inner(regex(pattern = URL_PATTERN)))]
     pub examples: Vec<String>,
 }
 
-/// The sites with the most pages, and the first of the pages of each; `limits` are how many sites, and
-/// how many pages of each. The counts are in the order of the sites.
+/// Returns the sites with the most pages, and the first pages of each. `limits` are the numbers of sites
+/// and of pages per site. `counts` are sorted by site.
 pub(super) fn by_site(
     views: &Views,
     counts: &[(SiteId, u64)],
@@ -71,8 +71,7 @@ pub(super) fn by_site(
     })
 }
 
-/// The sites with the largest counts, at most so many, ties by name. The counts are in the order of the
-/// sites.
+/// Returns the `limit` sites with the largest counts, ties by name. `counts` are sorted by site.
 pub(super) fn largest(
     views: &Views,
     counts: &[(SiteId, u64)],
@@ -94,7 +93,7 @@ pub(super) fn largest(
             found.push((site, name(site)?, pages));
         }
     } else {
-        // The counts are in the order of the sites.
+        // Too many ties to sort: scan the names in order.
         let is_tied = |site: &SiteId| {
             let place = counts.binary_search_by_key(site, |(site, _)| *site);
             place.is_ok_and(|place| counts.get(place).is_some_and(|(_, pages)| *pages == least))
@@ -114,10 +113,9 @@ pub(super) fn largest(
     Ok(found)
 }
 
-/// Hands sites to `each` in the order of their names, until it has enough; the counts are in the order of
-/// the sites.
+/// Passes sites to `each` in name order until it breaks. `counts` are sorted by site.
 ///
-/// Cost: a lookup for each site, or a scan of names up to the last one that is handed over.
+/// Cost: a lookup per site, or a scan of names up to the last one passed.
 pub(super) fn in_name_order<E: From<StoreError>>(
     views: &Views,
     counts: &[(SiteId, u64)],
@@ -155,10 +153,10 @@ pub(super) fn in_name_order<E: From<StoreError>>(
     Ok(())
 }
 
-/// Some of a set of pages of a site, in the order of URLs: at most so many after the first `from`, each
-/// with the rest of its URL.
+/// Returns at most `limit` pages of a set on one site, in URL order after the first `from`, each with its
+/// URL below the site.
 ///
-/// Cost: a lookup for each page of the set, or a scan of the site's URLs up to the last one.
+/// Cost: a lookup per page of the set, or a scan of the site's URLs up to the last one returned.
 pub(super) fn in_url_order(
     views: &Views,
     site: SiteId,

@@ -1,6 +1,7 @@
-//! Which hubs of a core link to which of its authorities today, and to which other cores they lead.
+//! Current links from the hubs of a core to its authorities, and to other cores.
 //!
-//! A refresh keeps how many links a core had, and not which: they are read from the present state.
+//! A refresh stores only the number of links of a core. The links themselves are read from the current
+//! state.
 
 use std::collections::BTreeMap;
 
@@ -15,15 +16,15 @@ use seedbank_formats::ingest::URL_PATTERN;
 use seedbank_store::records::{CoreRecord, PageRecord, RefreshId};
 use seedbank_store::{StoreError, tables};
 
-/// Of so many hubs and so many authorities, the first, it is told who links to whom.
+/// Maximum number of hubs, and of authorities, whose links are listed.
 const LISTED: usize = 1_000;
-/// So many other cores are named.
+/// Maximum number of other cores listed.
 const NEIGHBOURS: usize = 10;
 
-/// The links of a core today.
+/// Current links of a core.
 ///
-/// A link counts as it does for cores: it leads from one site to another, and both pages are known or
-/// crawled today. A link to an alias is one to where that leads.
+/// As for cores, only links between sites count, and both pages must be known or crawled. A link to an
+/// alias counts as one to the page it resolves to.
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
@@ -38,56 +39,59 @@ const NEIGHBOURS: usize = 10;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct CoreLinks {
-    /// The refresh.
+    /// Number of the refresh.
     #[schemars(range(min = 1))]
     pub refresh: RefreshId,
-    /// The core's rank, from 1.
+    /// Rank of the core, from 1.
     #[schemars(range(min = 1))]
     pub rank: u32,
-    /// How many hubs the core has; those beyond the first 1,000 are only in `current_edges`.
+    /// Number of hubs. Those beyond the first 1,000 are counted only in `current_edges`.
     #[schemars(range(min = 1))]
     pub hubs: u64,
-    /// How many authorities the core has; those beyond the first 1,000 are only in `current_edges`.
+    /// Number of authorities. Those beyond the first 1,000 are counted only in `current_edges`.
     #[schemars(range(min = 1))]
     pub authorities: u64,
-    /// Links from its hubs to its authorities when the refresh ran.
+    /// Number of links from hubs to authorities when the refresh ran.
     #[schemars(range(min = 1))]
     pub edges: u64,
-    /// Links from its hubs to its authorities today.
+    /// Current number of links from hubs to authorities.
     pub current_edges: u64,
-    /// How many fewer these are; 0 where there are as many or more.
+    /// Decrease of that number since the refresh; 0 if it did not decrease.
     pub lost_edges: u64,
-    /// For each of the first 1,000 hubs, in the order of the core, the authorities among the first
-    /// 1,000 that it links to today: their places in the order of the core, from 0, ascending.
+    /// For each of the first 1,000 hubs, the indexes of the authorities among the first 1,000 that it
+    /// currently links to, from 0, ascending. Both are in the order of the core.
     #[schemars(length(min = 1, max = LISTED))]
     pub links: Vec<Vec<u32>>,
-    /// The other cores of the refresh to whose pages the first 1,000 hubs have the most links today, at
-    /// most 10; ties by rank.
+    /// Other cores of the refresh to whose pages the first 1,000 hubs currently have the most links, at most
+    /// 10; ties by rank.
     #[schemars(length(max = NEIGHBOURS))]
     pub neighbours: Vec<LinkedCore>,
 }
 
-/// Another core that the hubs of a core link to.
+/// Another core to which the hubs of a core link.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct LinkedCore {
-    /// Its rank, from 1.
+    /// Rank of the core, from 1.
     #[schemars(range(min = 1))]
     pub rank: u32,
-    /// Its seed; where it gives none, the hub that would be.
+    /// Seed of the core; if it gives none, the hub that would be its seed.
     #[schemars(regex(pattern = URL_PATTERN))]
     pub seed: String,
-    /// How many links lead to its hubs and authorities.
+    /// Number of links to its hubs and authorities.
     #[schemars(range(min = 1))]
     pub links: u64,
 }
 
 impl Bank {
-    /// Which hubs of a core link to which of its authorities today, and which other cores they link to;
-    /// [`EngineError::NoCore`] where there is no core of this rank.
+    /// Returns the current links from the hubs of a core to its authorities, and to other cores.
     ///
-    /// Cost: a read for each page of the core and each distinct row of its hubs; for the first 1,000 hubs
-    /// a read or two for each distinct page that they link to.
+    /// # Errors
+    ///
+    /// [`EngineError::NoCore`] if there is no core of this rank.
+    ///
+    /// Cost: a read per page of the core and per distinct row of its hubs; for the first 1,000 hubs one or
+    /// two reads per distinct page that they link to.
     pub fn core_links(&self, which: &Which, rank: u32) -> Result<CoreLinks, EngineError> {
         let views = Views::open(self)?;
         let (refresh, record) = views.find(which)?;
@@ -123,21 +127,21 @@ impl Bank {
             current_edges,
             lost_edges: core.edges.saturating_sub(current_edges),
             links,
-            neighbours: neighbours(&views, (refresh, rank), &carried)?,
+            neighbours: neighbours(&views, refresh, rank, &carried)?,
         })
     }
 }
 
-/// The row of a page; `None` where it links to no other site, or is no page any more.
+/// Returns the row of a page; `None` if it links to no other site, or is neither known nor crawled.
 fn row(page: PageId, record: &PageRecord) -> Option<RowId> {
     let row = record.row.filter(|_| record.state.is_live())?;
     Some(RowId::new(page.site(), row))
 }
 
-/// To which authorities of a core rows lead. Hubs of a site often share one: each is read once.
+/// Finds the authorities of a core in rows. Hubs of a site often share a row, which is read once.
 struct Rows<'a> {
     views: &'a Views,
-    /// The places of the authorities that are pages today.
+    /// Indexes of the authorities that are known or crawled.
     places: BTreeMap<PageId, u32>,
     read: BTreeMap<RowId, Vec<u32>>,
 }
@@ -157,7 +161,7 @@ impl<'a> Rows<'a> {
         })
     }
 
-    /// The places of the authorities, ascending.
+    /// Returns the indexes of the authorities in a row, ascending.
     fn authorities(&mut self, row: Option<RowId>) -> Result<&[u32], StoreError> {
         let Some(row) = row else {
             return Ok(&[]);
@@ -178,10 +182,11 @@ fn is_live(views: &Views, page: PageId) -> Result<bool, StoreError> {
     Ok(views.reader.need(&tables::PAGES, &page)?.state.is_live())
 }
 
-/// The other cores that rows lead to; each row comes with how many hubs carry it.
+/// Returns the other cores that rows link to. `carried` has the number of hubs with each row.
 fn neighbours(
     views: &Views,
-    (refresh, rank): (RefreshId, u32),
+    refresh: RefreshId,
+    rank: u32,
     carried: &BTreeMap<RowId, u64>,
 ) -> Result<Vec<LinkedCore>, EngineError> {
     let mut linked: BTreeMap<PageId, u64> = BTreeMap::new();
@@ -200,7 +205,7 @@ fn neighbours(
         }
     }
     let mut cores: Vec<(u32, u64)> = cores.into_iter().collect();
-    // They come by rank, and stay so where they are tied.
+    // Stable sort: the cores are sorted by rank already.
     cores.sort_by_key(|(_, links)| std::cmp::Reverse(*links));
     cores.truncate(NEIGHBOURS);
     let named = cores.into_iter().map(|(rank, links)| {

@@ -1,33 +1,33 @@
-//! A refresh that is only tried: its report and its seeds, with nothing stored.
+//! Runs a refresh without storing its result.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::answers::Seed;
-use super::views::{Views, seed_view};
+use super::views::{SeedRun, Views, seed_view};
 use crate::engine::policy::pinned_urls;
 use crate::engine::refresh::{RefreshReport, RefreshRequest, Trial};
 use crate::engine::{Bank, EngineError};
 use seedbank_algorithms::watch::Watch;
 
-/// What a refresh would select.
+/// Result of a refresh that was not stored.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct DryRun {
-    /// What the refresh would report; its number is the one that it would have got, and what it says
-    /// of the plan and of refreshes that are deleted is what would have become of them.
+    /// Report of the refresh as if it had been stored: its number, the plan's parameters, and the refreshes
+    /// that would have been deleted.
     #[serde(flatten)]
     pub report: RefreshReport,
     /// Always true: nothing was stored.
     #[schemars(extend("const" = true))]
     pub dry_run: bool,
-    /// The seeds that it would store, best first.
+    /// Seeds that the refresh would store, best first.
     pub seed_list: Vec<Seed>,
 }
 
 impl Bank {
-    /// Computes a refresh on the published state, and stores nothing: no refresh, no number, no
-    /// parameters of the plan. It needs no lock, so it runs beside a writer.
+    /// Computes a refresh on the published state without storing it. Takes no lock, so it can run while
+    /// another process writes.
     ///
     /// ```
     #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
@@ -35,9 +35,9 @@ impl Bank {
     ///
     /// let options = PlanOptions { seeds: Some(7), ..PlanOptions::default() };
     /// let request = RefreshRequest { options, ..RefreshRequest::default() };
-    /// let tried = bank.dry_run(&request, &Unwatched)?;
-    /// assert_eq!(tried.seed_list[0].url, "http://a.example/");
-    /// assert!(tried.report.plan_changed);
+    /// let dry_run = bank.dry_run(&request, &Unwatched)?;
+    /// assert_eq!(dry_run.seed_list[0].url, "http://a.example/");
+    /// assert!(dry_run.report.plan_changed);
     /// assert_eq!(bank.history()?.refreshes.len(), 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -50,16 +50,16 @@ impl Bank {
     ) -> Result<DryRun, EngineError> {
         let views = Views::open(self)?;
         let Trial { report, seeds } = Trial::on(&views.reader, request, watch)?;
-        let of = (
-            report.view.plan.as_str(),
-            report.method,
-            report.view.refresh,
-        );
+        let run = SeedRun {
+            plan: &report.view.plan,
+            method: report.method,
+            refresh: report.view.refresh,
+        };
         let lists = report.view.parameters.lists();
         let pinned = pinned_urls(&views.reader, lists, views.naming)?;
         let seeds = seeds
             .iter()
-            .map(|(rank, seed)| seed_view(&views, of, &pinned, (*rank, seed)));
+            .map(|(rank, seed)| seed_view(&views, run, &pinned, *rank, seed));
         Ok(DryRun {
             seed_list: seeds.collect::<Result<_, _>>()?,
             report,

@@ -1,22 +1,22 @@
-//! Batches and refreshes in one order of time.
+//! Orders batches and refreshes by time.
 
 use super::answers::{BatchView, History};
 use crate::engine::refresh::RefreshView;
 
-/// What happened to a bank: a batch or a refresh.
+/// Batch or refresh of a history.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Event<'a> {
-    /// A batch went in.
+    /// Ingest of a batch.
     Batch(&'a BatchView),
-    /// A plan was refreshed.
+    /// Refresh of a plan.
     Refresh(&'a RefreshView),
 }
 
 impl History {
-    /// Batches and refreshes in the order of their times.
+    /// Returns batches and refreshes in the order of time.
     ///
-    /// Among themselves each stand in the order of their numbers, whatever the clock said, and a
-    /// refresh stands after the batch whose state it ran on. In one second the batch comes first.
+    /// Batches stay in the order of their numbers, and so do refreshes, even if the clock was set back. A
+    /// refresh follows the batch whose state it ran on. Of equal times the batch comes first.
     #[must_use]
     pub fn in_order(&self) -> Vec<Event<'_>> {
         let mut events = Vec::with_capacity(self.batches.len() + self.refreshes.len());
@@ -33,7 +33,7 @@ impl History {
         events
     }
 
-    /// The last `count` of batches and refreshes, taken together in the order of their times.
+    /// Keeps the last `count` batches and refreshes, counted together.
     #[must_use]
     pub fn last(mut self, count: usize) -> Self {
         let events = self.in_order();

@@ -1,7 +1,7 @@
-//! The pages that a page is linked with, some at a time.
+//! Pages linked with a page, in parts.
 //!
-//! A page may be linked from millions of others. To tell some of them, the sites are counted, and only
-//! the pages of those sites are looked at that the asked ones fall on.
+//! Millions of pages may link to a page. To return a part of them, the pages are counted by site, and
+//! only the sites that contain the requested part are read.
 
 use std::ops::ControlFlow;
 
@@ -19,19 +19,19 @@ use seedbank_formats::ingest::{self, URL_PATTERN};
 use seedbank_store::records::PageState;
 use seedbank_store::{StoreError, tables};
 
-/// Which way links go, seen from a page.
+/// Direction of links, seen from a page.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LinkDirection {
-    /// From others to the page.
+    /// Links to the page.
     #[default]
     In,
-    /// From the page to others.
+    /// Links from the page.
     Out,
 }
 
 impl LinkDirection {
-    /// The name on the command line and in answers.
+    /// Returns the name on the command line and in answers.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -41,16 +41,16 @@ impl LinkDirection {
     }
 }
 
-/// Which of the pages are entries that a page is linked with.
+/// Selects a part of the pages linked with a page.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LinkedRequest {
-    /// Those that link to it, or those that it links to.
+    /// Direction of the links.
     pub direction: LinkDirection,
-    /// Those of one site alone, by its name or a URL of a page of it; `None` for all.
+    /// Restricts the pages to one site, by its name or by a URL of one of its pages; `None` for all sites.
     pub site: Option<String>,
-    /// How many of them are passed over.
+    /// Number of pages to skip.
     pub offset: u64,
-    /// How many are entries.
+    /// Maximum number of pages to return.
     pub limit: usize,
 }
 
@@ -65,7 +65,7 @@ impl Default for LinkedRequest {
     }
 }
 
-/// Pages that a page is linked with.
+/// Part of the pages linked with a page.
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
@@ -78,49 +78,52 @@ impl Default for LinkedRequest {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct LinkedPages {
-    /// The page that is asked about, normalised.
+    /// Normalised URL of the page.
     #[schemars(regex(pattern = URL_PATTERN))]
     pub url: String,
-    /// Whether these link to it, or it links to them.
+    /// Direction of the links.
     pub direction: LinkDirection,
-    /// The site that they are on, where only those of one were asked for.
+    /// Site of the pages, if the request restricted them to one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub site: Option<String>,
-    /// How many there are, entries or not.
+    /// Total number of linked pages.
     pub pages: u64,
-    /// How many of them were passed over.
+    /// Number of pages skipped.
     pub offset: u64,
-    /// The pages after these, by the names of their sites, those of a site by URL.
+    /// The next pages, by site name and then by URL.
     pub linked: Vec<LinkedPage>,
 }
 
-/// A page that another one is linked with.
+/// Page linked with another one.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct LinkedPage {
-    /// The page.
+    /// URL of the page.
     #[schemars(regex(pattern = URL_PATTERN))]
     pub url: String,
-    /// Its site.
+    /// Site of the page.
     pub site: String,
     /// Known, crawled, or gone.
     pub state: PageState,
-    /// The spam mark: the page's own, or else its site's.
+    /// Spam mark of the page, or else of its site.
     pub spam: bool,
-    /// The plans in whose last refresh it is a seed, by name.
+    /// Names of the plans in whose last refresh it is a seed.
     pub seed_of: Vec<String>,
 }
 
 impl Bank {
-    /// Some of the pages that link to a page, or that it links to: by the names of their sites, those
-    /// of a site by URL.
+    /// Returns a part of the pages that link to a page, or that it links to, by site name and then by URL.
     ///
-    /// Links are those that count: one to an alias of the page is one to the page, and an alias has
-    /// none. The URL may be written in any way that ingest accepts; one that the bank does not know is
-    /// [`EngineError::NotKnown`], a site that it does not know [`EngineError::NoSite`].
+    /// A link to an alias of the page counts as a link to the page, and an alias itself has no links. The
+    /// URL may have any form that ingest accepts.
     ///
-    /// Cost: the rows that link to the page and who carries them; the names of the sites, up to the last
-    /// one that is needed; of each site with pages that are entries, those of its pages that are linked.
-    /// Memory: a count for each site, and a set of pages of one site.
+    /// # Errors
+    ///
+    /// [`EngineError::NotKnown`] if the bank does not contain the page, [`EngineError::NoSite`] if it does
+    /// not contain the site.
+    ///
+    /// Cost: the rows that link to the page and the pages that share each row; site names up to the last
+    /// one needed; the linked pages of each site in the returned part. Memory: a count per site, and the
+    /// pages of one site.
     pub fn linked(&self, url: &str, request: &LinkedRequest) -> Result<LinkedPages, EngineError> {
         let views = Views::open(self)?;
         let (location, page, record) = nearest::resolve_page(&views, url)?;
@@ -153,10 +156,10 @@ impl Bank {
     }
 }
 
-/// A page that is entries, with its site and the rest of its URL.
+/// Page with its site and its URL below the site.
 type Entry = (PageId, String, String);
 
-/// How many pages there are, of one site or of all, and those that are entries.
+/// Returns the number of linked pages, and the requested part of them.
 fn page_of(
     views: &Views,
     only: Option<&(String, SiteId)>,
@@ -174,7 +177,7 @@ fn page_of(
     Ok((pages.len(), entries.collect()))
 }
 
-/// How many pages of all sites there are, and those that are entries.
+/// Returns the number of linked pages of all sites, and the requested part of them.
 fn page_over_sites(
     views: &Views,
     counts: &[(SiteId, u64)],
@@ -204,7 +207,7 @@ fn page_over_sites(
     Ok((all, entries))
 }
 
-/// What is entries of these pages.
+/// Reads the records and plans of the pages.
 fn linked_pages(views: &Views, entries: Vec<Entry>) -> Result<Vec<LinkedPage>, StoreError> {
     let (mut plans, mut last) = (Vec::new(), Vec::new());
     for entry in views.reader.scan(&tables::PLANS)? {

@@ -1,36 +1,36 @@
-//! The status of a bank as Prometheus reads it: the text format, version 0.0.4.
+//! Renders the status of a bank in the Prometheus text format, version 0.0.4.
 //!
 //! ```text
-//! # HELP seedbank_seeds Seeds on the list of a plan's last refresh, by what they are today.
+//! # HELP seedbank_seeds Seeds on the list of the plan's last refresh, by current state.
 //! # TYPE seedbank_seeds gauge
 //! seedbank_seeds{plan="default",state="alive"} 19
 //! ```
 //!
-//! Names have base units and times are points in time, not ages, as Prometheus's authors advise: an
-//! age is `time() - seedbank_last_batch_timestamp_seconds` when it is asked for, also where nobody
-//! wrote the text again. A family without samples is left out.
+//! As Prometheus recommends, names have base units, and times are timestamps, not ages: the expression
+//! `time() - seedbank_last_batch_timestamp_seconds` is correct even if the text is not written again.
+//! Families without samples are omitted.
 
 use std::fmt::{Display, Write};
 
 use super::status::{LastBatch, PlanView, Status};
 
-/// What the samples of a family are.
+/// Type of a metric family.
 #[derive(Clone, Copy)]
 enum Kind {
-    /// Never falls.
+    /// Monotonic.
     Counter,
-    /// Rises and falls.
+    /// Can rise and fall.
     Gauge,
 }
 
-/// The labels of a sample: names with their values.
+/// Labels of a sample: names and values.
 type Labels<'a> = Vec<(&'static str, &'a str)>;
 
-/// The text so far.
+/// Text under construction.
 struct MetricsText(String);
 
 impl MetricsText {
-    /// A family of one sample without labels.
+    /// Appends a family of one sample without labels.
     fn one(&mut self, name: &str, kind: Kind, help: &str, value: impl Display) {
         self.family(name, kind, help, [(Vec::new(), value)]);
     }
@@ -66,7 +66,7 @@ impl MetricsText {
     }
 }
 
-/// The value of a label, as it stands between quotes.
+/// Escapes the value of a label.
 fn escaped(value: &str) -> String {
     value
         .replace('\\', r"\\")
@@ -75,8 +75,8 @@ fn escaped(value: &str) -> String {
 }
 
 impl Status {
-    /// The status in Prometheus's text format: the same families in the same order for every bank,
-    /// but for those that have no samples yet.
+    /// Renders the status in the Prometheus text format. The families and their order are the same for every
+    /// bank, except that families without samples are omitted.
     ///
     /// ```
     #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
@@ -111,7 +111,7 @@ impl Status {
             ("known", counters.known),
             ("gone", counters.gone),
         ];
-        let help = "Pages, by what they are to the crawler.";
+        let help = "Pages, by state.";
         let of_state = |(state, pages)| (vec![("state", state)], pages);
         text.family("pages", Gauge, help, pages.map(of_state));
         let help = "Known and crawled pages with the spam mark.";
@@ -128,7 +128,7 @@ impl Status {
     fn write_sizes(&self, text: &mut MetricsText) {
         let names: Vec<_> = self.groups.iter().map(|group| group.group.name()).collect();
         let groups = self.groups.iter().zip(&names);
-        let help = "Bytes on disk of the published tables, by what they are there for.";
+        let help = "Bytes on disk of the published tables, by group.";
         let of_group = groups.map(|(group, name)| (vec![("group", *name)], group.bytes));
         text.family("tables_bytes", Kind::Gauge, help, of_group);
         let help = "Bytes on disk of the bank's folder.";
@@ -140,13 +140,13 @@ fn write_batch(text: &mut MetricsText, batch: &LastBatch) {
     let mut one = |name: &str, help: &str, value: &dyn Display| {
         text.one(&format!("last_batch_{name}"), Kind::Gauge, help, value);
     };
-    let help = "When the last batch was ingested, in seconds since 1970.";
+    let help = "Time of ingest of the last batch, in seconds since 1970.";
     one("timestamp_seconds", help, &batch.at);
-    let help = "How long the last batch took.";
+    let help = "Elapsed time of the last batch, in seconds.";
     one("duration_seconds", help, &batch.seconds);
-    let help = "Records of the last batch, good and bad.";
+    let help = "Records of the last batch, including rejected ones.";
     one("records", help, &batch.records);
-    let help = "Records of the last batch that were refused.";
+    let help = "Rejected records of the last batch.";
     one("rejected_records", help, &batch.rejected);
 }
 
@@ -157,9 +157,9 @@ fn write_plans(text: &mut MetricsText, plans: &[PlanView]) {
             .map(|plan| (vec![("plan", &*plan.plan)], value(plan)));
         text.family(&format!("last_refresh_{name}"), Kind::Gauge, help, samples);
     };
-    let help = "When the plan was refreshed last, in seconds since 1970.";
+    let help = "Time of the plan's last refresh, in seconds since 1970.";
     each("timestamp_seconds", help, &|plan| plan.at as f64);
-    let help = "How long the plan's last refresh took.";
+    let help = "Elapsed time of the plan's last refresh, in seconds.";
     each("duration_seconds", help, &|plan| plan.seconds);
     let help = "The last batch of the state that the plan's last refresh ran on.";
     each("batch", help, &|plan| f64::from(plan.batch));
@@ -181,7 +181,7 @@ fn write_plans(text: &mut MetricsText, plans: &[PlanView]) {
         let of_state = |(state, seeds)| (vec![("plan", &*plan.plan), ("state", state)], seeds);
         states(plan).map(of_state)
     });
-    let help = "Seeds on the list of the plan's last refresh, by what they are today.";
+    let help = "Seeds on the list of the plan's last refresh, by current state.";
     text.family("seeds", Kind::Gauge, help, samples);
 }
 

@@ -1,5 +1,5 @@
-//! What a bank can be asked: seeds, cores, history, status; what it knows of a page or a site; why a
-//! page is a seed, or why not; and what changed between two lists.
+//! Queries: seeds, cores, history, status, pages, sites, why a page is a seed or not, and what changed
+//! between two lists. All read the published state.
 
 pub(crate) mod answers;
 mod by_site;
@@ -7,7 +7,6 @@ mod compare;
 mod core_links;
 pub(crate) mod diff;
 mod dry_run;
-mod previous_list;
 mod events;
 pub(crate) mod explain;
 mod linked;
@@ -16,6 +15,7 @@ pub(crate) mod nearest;
 mod page_facts;
 pub(crate) mod page_history;
 mod plans;
+mod previous_list;
 mod quotas;
 mod search;
 mod site_facts;
@@ -30,12 +30,11 @@ pub use answers::{
 pub use by_site::{LinksBySite, SiteLinks};
 pub use compare::{
     CompareRequest, CrawlComparison, CrawlResult, LineState, ListComparison, ListCounts,
-    ListedLine, ListedPage, ListRelation,
+    ListRelation, ListedLine, ListedPage,
 };
 pub use core_links::{CoreLinks, LinkedCore};
 pub use diff::{Cause, Change, DiffRequest, DiffSide, DiffSummary, SeedChange, SeedDiff, UrlList};
 pub use dry_run::DryRun;
-pub use previous_list::{ListWithPrevious, PreviousList};
 pub use events::Event;
 pub use explain::{
     CoreMember, CoreNumbers, CoreSeed, CoresOfSite, CoverOfSite, CoverSeed, CurrentPage, Explainer,
@@ -48,8 +47,9 @@ pub use linked::{LinkDirection, LinkedPage, LinkedPages, LinkedRequest};
 pub use page_facts::{Aliases, AttributeSource, PageFacts, PageLimits, SeenInBatch};
 pub use page_history::{Appearance, PageHistory, PlanHistory};
 pub use plans::{PlanDetail, PlanSummary, Plans};
+pub use previous_list::{ListWithPrevious, PreviousList};
 pub use quotas::{QuotaBy, QuotaRequest, Quotas, SiteQuota};
-pub use search::{SearchResult, FoundPage, FoundSite, SearchLimits};
+pub use search::{FoundPage, FoundSite, SearchLimits, SearchResult};
 pub use site_facts::{
     LinkedSite, RepeatedDigest, SiteAttributes, SiteDigests, SiteFacts, SiteLimits, SiteLinkCounts,
     SitePageCounts,

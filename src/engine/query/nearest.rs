@@ -1,4 +1,4 @@
-//! Pages by location, and what may have been meant where there is none.
+//! Finds pages and sites by name, and suggests similar ones for unknown names.
 
 use super::views::Views;
 use crate::engine::EngineError;
@@ -7,15 +7,15 @@ use seedbank_formats::ingest::{self, Location, UrlProblem};
 use seedbank_store::records::{PageRecord, PageState};
 use seedbank_store::{Key, StoreError, tables};
 
-/// How many pages are proposed at most.
+/// Maximum number of suggestions.
 const MAX_SUGGESTIONS: usize = 5;
-/// How many pages of the same path with another query are proposed at most.
+/// Maximum number of suggestions that differ only in the query.
 const MAX_OTHER_QUERIES: usize = 2;
 
-/// How many bytes of a site's name those that may have been meant begin with too.
+/// Length in bytes of the prefix that suggested sites share with an unknown site.
 const COMMON_PREFIX: usize = 3;
 
-/// The page at a location.
+/// Returns the page at a location.
 pub(crate) fn find_page(
     views: &Views,
     location: &Location,
@@ -32,14 +32,14 @@ pub(crate) fn find_page(
     Ok(Some((page, store.need(&tables::PAGES, &page)?)))
 }
 
-/// The page that a user names by its URL, written in any way that ingest accepts.
+/// Returns the page that a user names by a URL in any form that ingest accepts.
 pub(crate) fn resolve_page(
     views: &Views,
     url: &str,
 ) -> Result<(Location, PageId, PageRecord), EngineError> {
     let location = match ingest::parse(url, views.naming) {
         Ok(location) => location,
-        Err(problem) => return Err(no_url(views, url, problem)?),
+        Err(problem) => return Err(invalid_url(views, url, problem)?),
     };
     if let Some((page, record)) = find_page(views, &location)? {
         return Ok((location, page, record));
@@ -49,7 +49,7 @@ pub(crate) fn resolve_page(
     Err(EngineError::NotKnown { url, nearest })
 }
 
-/// The site that a user names: by its name, written in any way, or by a URL of one of its pages.
+/// Returns the site that a user names by its name or by a URL of one of its pages.
 pub(crate) fn resolve_site(views: &Views, text: &str) -> Result<(String, SiteId), EngineError> {
     let url = if text.contains("://") {
         text.to_owned()
@@ -70,8 +70,8 @@ pub(crate) fn resolve_site(views: &Views, text: &str) -> Result<(String, SiteId)
     }
 }
 
-/// The sites that a user may have meant by a name: those that begin with it, then its neighbours in the
-/// order of names, nearest to it first, if they begin alike.
+/// Suggests sites for an unknown name: those that begin with it, then its neighbours in the order of
+/// names that share the first bytes, nearest first.
 fn nearest_sites(views: &Views, name: &str) -> Result<Vec<String>, StoreError> {
     let key = name.to_owned();
     let mut found = Vec::new();
@@ -82,7 +82,7 @@ fn nearest_sites(views: &Views, name: &str) -> Result<Vec<String>, StoreError> {
     {
         found.push(entry?.0);
     }
-    // What differs at once was hardly meant.
+    // Names that differ in the first bytes are unlikely to be meant.
     let head = name.get(..COMMON_PREFIX).unwrap_or(name);
     let begins_alike = head.as_bytes();
     let after = views
@@ -105,9 +105,8 @@ fn nearest_sites(views: &Views, name: &str) -> Result<Vec<String>, StoreError> {
     }
 }
 
-/// The error for a text that is no URL; where it only lacks its scheme, with the page that it names
-/// with one.
-fn no_url(views: &Views, text: &str, problem: UrlProblem) -> Result<EngineError, StoreError> {
+/// Returns the error for an invalid URL. If only the scheme is missing, it suggests the page with one.
+fn invalid_url(views: &Views, text: &str, problem: UrlProblem) -> Result<EngineError, StoreError> {
     let text = text.trim();
     if !lacks_scheme(text) {
         return Ok(EngineError::NoUrl {
@@ -116,27 +115,27 @@ fn no_url(views: &Views, text: &str, problem: UrlProblem) -> Result<EngineError,
         });
     }
     let rest = text.trim_start_matches('/');
-    let mut meant = None;
+    let mut suggestion = None;
     for scheme in ["https://", "http://"] {
         let url = [scheme, rest].concat();
-        if meant.is_none()
+        if suggestion.is_none()
             && let Some(location) = existing_url(views, &url)?
         {
-            meant = Some(location);
+            suggestion = Some(location);
         }
     }
-    if meant.is_none() {
-        meant = same_pages(views, &["https://", rest].concat())?
+    if suggestion.is_none() {
+        suggestion = url_variants(views, &["https://", rest].concat())?
             .into_iter()
             .next();
     }
     Ok(EngineError::NoScheme {
         url: text.to_owned(),
-        meant,
+        meant: suggestion,
     })
 }
 
-/// Whether a text begins with a host as if a scheme stood before it: `example.org/x`,
+/// Returns whether a text is a URL without a scheme: `example.org/x`,
 /// `//example.org`, `localhost:8080`.
 fn lacks_scheme(text: &str) -> bool {
     let rest = text.strip_prefix("//").unwrap_or(text);
@@ -150,7 +149,7 @@ fn lacks_scheme(text: &str) -> bool {
         && port.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The normal form of a URL, if the bank has its page.
+/// Returns the normalised URL if the bank has the page.
 fn existing_url(views: &Views, url: &str) -> Result<Option<String>, StoreError> {
     let Ok(location) = ingest::parse(url, views.naming) else {
         return Ok(None);
@@ -160,18 +159,17 @@ fn existing_url(views: &Views, url: &str) -> Result<Option<String>, StoreError> 
     Ok(found.map(|_| location.url(views.naming.sites)))
 }
 
-/// The pages that a user may have meant by a normal URL: the same page written otherwise, then its
-/// neighbours on both sides, in the order of URLs.
+/// Suggests pages for an unknown normalised URL: variants of the URL first, then its neighbours in URL
+/// order.
 fn nearest(views: &Views, url: &str) -> Result<Vec<String>, StoreError> {
-    let mut found = same_pages(views, url)?;
+    let mut found = url_variants(views, url)?;
     found.truncate(MAX_SUGGESTIONS);
     for other in neighbourhoods(url) {
         let room = MAX_SUGGESTIONS.saturating_sub(found.len());
         if room == 0 {
             break;
         }
-        let beside = neighbours(views, &other, room)?;
-        let new: Vec<String> = beside
+        let new: Vec<String> = neighbours(views, &other, room)?
             .into_iter()
             .filter(|url| !found.contains(url))
             .collect();
@@ -180,13 +178,13 @@ fn nearest(views: &Views, url: &str) -> Result<Vec<String>, StoreError> {
     Ok(found)
 }
 
-/// A normal URL in parts.
+/// Parts of a normalised URL.
 #[derive(Clone, Copy)]
 struct UrlParts<'a> {
     is_https: bool,
     host: &'a str,
     path: &'a str,
-    /// With its question mark; empty where there is none.
+    /// Query with its question mark; empty if there is none.
     query: &'a str,
 }
 
@@ -215,13 +213,13 @@ impl<'a> UrlParts<'a> {
         }
     }
 
-    /// The host with `www.`, or without where it has it.
+    /// Adds `www.` to the host, or removes it.
     fn other_host(self) -> String {
         let bare = self.host.strip_prefix("www.");
         bare.map_or_else(|| format!("www.{}", self.host), str::to_owned)
     }
 
-    /// The path with a slash at its end, or without where it has one.
+    /// Adds the trailing slash of the path, or removes it.
     fn other_slash(self) -> String {
         match self.path.strip_suffix('/') {
             Some("") => self.path.to_owned(),
@@ -231,13 +229,14 @@ impl<'a> UrlParts<'a> {
     }
 }
 
-/// The pages of the bank that are the same but for the scheme, a slash at the end, the query or
-/// `www.`; those that differ in fewer of them come first.
-fn same_pages(views: &Views, url: &str) -> Result<Vec<String>, StoreError> {
+/// Returns the pages of the bank whose URLs differ only in the scheme, a trailing slash, the query or
+/// `www.`; those with fewer differences first.
+fn url_variants(views: &Views, url: &str) -> Result<Vec<String>, StoreError> {
     let Some(parts) = UrlParts::of(url) else {
         return Ok(Vec::new());
     };
     let (other_host, slash) = (parts.other_host(), parts.other_slash());
+    // Each bit is one difference: scheme, slash, query, `www.`.
     let mut kinds: Vec<u32> = (1..16).collect();
     kinds.sort_by_key(|kind| (kind.count_ones(), *kind));
     let mut found = Vec::new();
@@ -260,7 +259,9 @@ fn same_pages(views: &Views, url: &str) -> Result<Vec<String>, StoreError> {
     }
     for scheme in [parts, parts.other_scheme()] {
         let other = scheme.url(parts.host, parts.path, "?");
-        let with_query = following(views, &other, MAX_OTHER_QUERIES, |page| page.starts_with(&other))?;
+        let with_query = following(views, &other, MAX_OTHER_QUERIES, |page| {
+            page.starts_with(&other)
+        })?;
         found.extend(with_query.into_iter().filter(|page| page != url));
     }
     let mut seen = std::collections::HashSet::new();
@@ -268,8 +269,7 @@ fn same_pages(views: &Views, url: &str) -> Result<Vec<String>, StoreError> {
     Ok(found)
 }
 
-/// The URLs whose neighbours are looked for, in order: with the host as it is and its other_host, with
-/// the scheme as it is and the other.
+/// Returns the URLs whose neighbours are suggested: with and without `www.`, with either scheme.
 fn neighbourhoods(url: &str) -> Vec<String> {
     let Some(parts) = UrlParts::of(url) else {
         return Vec::new();
@@ -283,36 +283,36 @@ fn neighbourhoods(url: &str) -> Vec<String> {
     hosts.into_iter().flat_map(both).collect()
 }
 
-/// The neighbours of a URL among the pages of its host and scheme, at most so many, in the order of
-/// URLs: as many on one side as on the other where there are enough.
+/// Returns at most `most` neighbours of a URL among the pages of its host and scheme, in URL order, half
+/// of them on each side if possible.
 fn neighbours(views: &Views, url: &str, most: usize) -> Result<Vec<String>, StoreError> {
     let Some(begin) = host_end(url).and_then(|end| url.get(..end)) else {
         return Ok(Vec::new());
     };
-    let is_beside = |page: &str| {
+    let is_neighbour = |page: &str| {
         let rest = page.strip_prefix(begin);
         rest.is_some_and(|rest| rest.starts_with('/'))
     };
-    // One more, since the page itself may be among them.
-    let mut before = preceding(views, url, most + 1, is_beside)?;
-    let mut after = following(views, url, most + 1, is_beside)?;
+    // One more, because the page itself may be among them.
+    let mut before = preceding(views, url, most + 1, is_neighbour)?;
+    let mut after = following(views, url, most + 1, is_neighbour)?;
     before.retain(|page| page != url);
     after.retain(|page| page != url);
     let on_left = most.div_ceil(2).max(most.saturating_sub(after.len()));
     before.truncate(on_left);
     after.truncate(most.saturating_sub(before.len()));
-    let mut beside = [before, after].concat();
-    beside.sort_unstable();
-    Ok(beside)
+    let mut neighbours = [before, after].concat();
+    neighbours.sort_unstable();
+    Ok(neighbours)
 }
 
-/// Where the host of a URL ends, with its port.
+/// Returns the byte offset of the end of host and port.
 fn host_end(url: &str) -> Option<usize> {
     let begin = url.find("://")? + 3;
     Some(begin + url.get(begin..)?.find('/')?)
 }
 
-/// A place in the order of the pages of a site.
+/// Returns the site and the position of a URL in the order of the site's pages.
 fn position(views: &Views, url: &str) -> Result<Option<(String, SiteId, String)>, StoreError> {
     let Ok(location) = ingest::parse(url, views.naming) else {
         return Ok(None);
@@ -321,8 +321,7 @@ fn position(views: &Views, url: &str) -> Result<Option<(String, SiteId, String)>
     Ok(site.map(|site| (location.site, site, location.local)))
 }
 
-/// The first pages of a site from a URL on for which `fits` holds; the first for which it does not
-/// ends the search.
+/// Returns the first pages of a site from a URL on, up to the first that does not satisfy `fits`.
 fn following(
     views: &Views,
     url: &str,
@@ -336,11 +335,11 @@ fn following(
     let entries = views
         .reader
         .scan_from(&tables::PAGE_IDS, &(site, local), &of_site)?;
-    live(views, &name, entries, most, fits)
+    linked_pages(views, &name, entries, most, fits)
 }
 
-/// The last pages of a site before a URL for which `fits` holds, the nearest first; the first for
-/// which it does not ends the search.
+/// Returns the last pages of a site before a URL, nearest first, up to the first that does not satisfy
+/// `fits`.
 fn preceding(
     views: &Views,
     url: &str,
@@ -354,11 +353,11 @@ fn preceding(
     let entries = views
         .reader
         .scan_back(&tables::PAGE_IDS, &(site, local), &of_site)?;
-    live(views, &name, entries, most, fits)
+    linked_pages(views, &name, entries, most, fits)
 }
 
-/// The first pages of a scan that are pages today, as long as `fits` holds.
-fn live(
+/// Returns the first pages of a scan that are not `unlinked`, as long as `fits` holds.
+fn linked_pages(
     views: &Views,
     name: &str,
     entries: impl Iterator<Item = Result<((SiteId, String), u32), StoreError>>,
@@ -382,5 +381,5 @@ fn live(
     Ok(found)
 }
 
-/// How many pages are looked at on one side: many in a row may be linked to by nobody any more.
+/// Maximum number of entries scanned on each side, because many consecutive ones may be `unlinked`.
 const MAX_SCANNED: usize = 100;

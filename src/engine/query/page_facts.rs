@@ -1,8 +1,8 @@
-//! All that the bank knows of one page: its state and attributes, its links both ways by site, and
-//! what it is in the last refresh of each plan.
+//! Facts about one page: its state and attributes, its links in both directions by site, and the results
+//! for it in the last refresh of each plan.
 //!
-//! A page may be linked from millions of others. These are counted site by site and never held
-//! together: what is held is a count for each site, and one site's linking pages as a set.
+//! Millions of pages may link to a page. Memory holds only a count per site and the linking pages of one
+//! site at a time.
 
 use std::collections::BTreeMap;
 
@@ -23,17 +23,17 @@ use seedbank_store::aliases::AliasIn;
 use seedbank_store::records::{BatchId, PageRecord, PageState};
 use seedbank_store::{Key, StoreError, tables};
 
-/// How much is told of a page.
+/// Limits on the facts about a page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PageLimits {
-    /// How many sites are named, of those that it links to and of those that link to it.
+    /// Maximum number of sites named, in each direction of links.
     pub sites: usize,
-    /// How many pages of a site are named.
+    /// Maximum number of pages named per site.
     pub examples: usize,
 }
 
 impl PageLimits {
-    /// As much as is told as JSON, of which programs take what they need.
+    /// Limits of JSON answers.
     pub const AS_JSON: Self = Self {
         sites: 100,
         examples: 10,
@@ -49,13 +49,13 @@ impl Default for PageLimits {
     }
 }
 
-/// Of what an attribute of a page was given.
+/// Source of an attribute of a page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum AttributeSource {
-    /// Of the page itself.
+    /// A record of the page.
     Page,
-    /// Of its site, of which the page has it.
+    /// A record of its site, which the page inherits.
     Site,
 }
 
@@ -67,7 +67,7 @@ fn source_of(own: bool, any: bool) -> Option<AttributeSource> {
     }
 }
 
-/// What the bank knows of a page.
+/// Facts about a page.
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
@@ -80,78 +80,79 @@ fn source_of(own: bool, any: bool) -> Option<AttributeSource> {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct PageFacts {
-    /// The page, normalised.
+    /// Normalised URL of the page.
     #[schemars(regex(pattern = URL_PATTERN))]
     pub url: String,
-    /// Its site.
+    /// Site of the page.
     pub site: String,
-    /// Known, crawled, gone, unlinked (nobody links to it any longer), or an alias.
+    /// Known, crawled, gone, unlinked (no page links to it any more), or an alias.
     pub state: PageState,
-    /// What makes it an alias; absent where it is none.
+    /// Target of the alias; absent for any other page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alias: Option<AliasView>,
-    /// The spam mark: the page's own, or else its site's.
+    /// Spam mark of the page, or else of its site.
     pub spam: bool,
-    /// Who gave the mark; `null` where nobody did, and the page counts as none.
+    /// Source of the spam mark; `null` if none was given, and the page counts as not spam.
     pub spam_source: Option<AttributeSource>,
-    /// Its quality, from 0 to 1: the page's own, or else its site's; `null` where neither has one.
+    /// Quality of the page, or else of its site, from 0 to 1; `null` if neither has one.
     pub quality: Option<Value>,
-    /// Who gave the quality; `null` where nobody did.
+    /// Source of the quality; `null` if none was given.
     pub quality_source: Option<AttributeSource>,
-    /// Clicks.
+    /// Number of clicks.
     pub clicks: u64,
-    /// Its uncrawled outlinks, given or counted.
+    /// Number of uncrawled outlinks, given or counted.
     pub uncrawled_outlinks: u64,
-    /// Whether they were given.
+    /// Whether a record gave that number.
     pub uncrawled_given: bool,
     /// Whether a content digest is known.
     pub digest: bool,
-    /// The batch that first named the page.
+    /// Batch that first mentioned the page.
     pub first_seen: SeenInBatch,
-    /// The last batch with a record for the page; none for a page that is only linked to.
+    /// Last batch with a record for the page; absent for a page known only from links.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_seen: Option<SeenInBatch>,
-    /// The pages that it links to, by site. A link to an alias is one to where that leads.
+    /// Pages that it links to, by site. A link to an alias counts as one to the page it resolves to.
     pub outlinks: LinksBySite,
-    /// The pages that link to it, by site; those that link to an alias of it too.
+    /// Pages that link to it or to an alias of it, by site.
     pub inlinks: LinksBySite,
-    /// The aliases that lead to it, as their next page.
+    /// Aliases whose direct target it is.
     pub aliases: Aliases,
-    /// How many pages link to it where it is an alias: these links count for where it leads.
+    /// Number of pages that link to it as an alias; their links count for the page it resolves to.
     pub links_to_alias: u64,
-    /// What it is in the last refresh of each plan, by the names of the plans.
+    /// Result for it in the last refresh of each plan, by plan name.
     pub plans: Vec<PageInPlan>,
 }
 
-/// A batch that named a page.
+/// Batch that mentioned a page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SeenInBatch {
-    /// The batch.
+    /// Number of the batch.
     #[schemars(range(min = 1))]
     pub batch: BatchId,
-    /// When it went in, in seconds since 1970 (UTC).
+    /// Time of ingest, in seconds since 1970 (UTC).
     pub at: u64,
 }
 
-/// Aliases that lead to a page.
+/// Aliases of a page.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Aliases {
-    /// How many there are.
+    /// Number of aliases.
     pub pages: u64,
-    /// The first of them in the order of URLs.
+    /// First of them in URL order.
     #[schemars(inner(regex(pattern = URL_PATTERN)))]
     pub examples: Vec<String>,
 }
 
 impl Bank {
-    /// What the bank knows of a page.
+    /// Returns the facts about a page. The URL may have any form that ingest accepts.
     ///
-    /// The URL may be written in any way that ingest accepts; one that the bank does not know is
-    /// [`EngineError::NotKnown`], with the nearest pages that it knows.
+    /// # Errors
     ///
-    /// Cost: the rows that link to the page and who carries them; for each site that is named its
-    /// pages that link here, and for each plan at most 20 point reads. Memory: a count for each site
-    /// that links to it, and a set of pages of one site.
+    /// [`EngineError::NotKnown`], with similar URLs, if the bank does not contain the page.
+    ///
+    /// Cost: the rows that link to the page and the pages that share each row; the linking pages of each
+    /// named site; at most 20 point reads per plan. Memory: a count per linking site, and the pages of one
+    /// site.
     pub fn page(&self, url: &str, limits: PageLimits) -> Result<PageFacts, EngineError> {
         let views = Views::open(self)?;
         let (location, page, record) = nearest::resolve_page(&views, url)?;
@@ -209,7 +210,7 @@ fn outlinks(
     Ok(found?)
 }
 
-/// The pages that a page links to, by site.
+/// Returns the pages that a page links to, by site.
 pub(super) fn targets_by_site(
     views: &Views,
     page: PageId,
@@ -223,7 +224,7 @@ pub(super) fn targets_by_site(
     Ok(sites)
 }
 
-/// The aliases that lead to a page, and how many pages link to it as an alias.
+/// Returns the aliases of a page, and the number of pages that link to it as an alias.
 fn aliases(views: &Views, page: PageId, limit: usize) -> Result<(Aliases, u64), StoreError> {
     let mut found = Aliases::default();
     let mut links = 0;

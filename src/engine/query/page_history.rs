@@ -1,11 +1,11 @@
-//! `history URL`: when a page was a seed, at which rank, and why it came and went.
+//! `history URL`: the refreshes in which a page was a seed, its ranks, and why it was gained or lost.
 
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::diff::{CauseDetail, Cause, Pair, Side};
+use super::diff::{Cause, CauseDetail, Pair, Side};
 use super::explain::ReadCost;
 use super::nearest;
 use super::views::Views;
@@ -17,82 +17,82 @@ use seedbank_formats::ingest::URL_PATTERN;
 use seedbank_store::records::{BatchId, PageState, RefreshId, RefreshRecord};
 use seedbank_store::tables;
 
-/// What `history` tells of one page.
+/// History of one page.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct PageHistory {
-    /// The page.
+    /// URL of the page.
     #[schemars(regex(pattern = URL_PATTERN))]
     pub url: String,
-    /// What the page is to the crawler today.
+    /// Current state of the page.
     pub state: PageState,
-    /// Whether the page has the spam mark today.
+    /// Current spam mark of the page.
     pub spam: bool,
-    /// The batch that first named the page.
+    /// Batch that first mentioned the page.
     #[schemars(range(min = 1))]
     pub first_seen: BatchId,
-    /// The last batch with a record for the page; none for a page that is only linked to.
+    /// Last batch with a record for the page; absent for a page known only from links.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub last_seen: Option<BatchId>,
-    /// The plans, by name.
+    /// History by plan, ordered by plan name.
     pub plans: Vec<PlanHistory>,
-    /// What the answer cost to read.
+    /// Reads that the answer took.
     #[serde(skip)]
     pub cost: ReadCost,
 }
 
-/// What a plan's kept refreshes tell of a page.
+/// History of a page in the stored refreshes of a plan.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct PlanHistory {
-    /// The plan.
+    /// Name of the plan.
     #[schemars(regex(pattern = NAME_PATTERN))]
     pub plan: String,
-    /// How many refreshes of the plan are kept.
+    /// Number of stored refreshes of the plan.
     pub refreshes: u32,
-    /// In how many of them the page is a seed.
+    /// Number of them in which the page is a seed.
     pub seed_in: u32,
-    /// The refreshes in which it is a seed, and those that lost it, in order.
+    /// Refreshes in which it is a seed, and those that lost it, by number.
     pub appearances: Vec<Appearance>,
 }
 
-/// A refresh that has the page as a seed, or lost it.
+/// Refresh in which the page is a seed, or was lost.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Appearance {
-    /// The refresh.
+    /// Number of the refresh.
     #[schemars(range(min = 1))]
     pub refresh: RefreshId,
     /// The last batch of the state that the refresh ran on.
     pub state_batch: BatchId,
-    /// The page's rank; none where the refresh lost it.
+    /// Rank of the page; absent if the refresh lost it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub rank: Option<u32>,
-    /// Why it came or went since the previous kept refresh, as in a diff; none where it stayed, and
+    /// Why it was gained or lost since the previous stored refresh, as in a diff; absent if it was kept, and
     /// in the first refresh.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<Cause>,
-    /// The batch that brought the change, as in a diff.
+    /// Batch that caused the change, as in a diff.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub batch: Option<BatchId>,
-    /// The seed that the cause speaks of.
+    /// Seed that the cause refers to.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = URL_PATTERN))]
     pub by: Option<String>,
 }
 
-/// The kept refreshes of a plan, in order.
-type Kept = Vec<(RefreshId, RefreshRecord)>;
+/// Stored refreshes of a plan, by number.
+type Refreshes = Vec<(RefreshId, RefreshRecord)>;
 
 impl Bank {
-    /// When a page was a seed, in the kept refreshes of one plan or of all.
+    /// Returns when a page was a seed in the stored refreshes of one plan, or of all. The URL may have any
+    /// form that ingest accepts.
     ///
-    /// The URL may be written in any way that ingest accepts. Cost: one scan of the records of
-    /// refreshes, without their seeds; an entry for each list that the page is on; where the page came
-    /// or went, what a diff of two refreshes costs for one seed.
+    /// Cost: one scan of the refresh records without their seeds; one entry per list that contains the
+    /// page; for each gain or loss, the cost of a diff of one seed.
     pub fn page_history(
         &self,
         url: &str,
@@ -101,31 +101,31 @@ impl Bank {
     ) -> Result<PageHistory, EngineError> {
         let views = Views::open(self)?;
         let (at, page, record) = nearest::resolve_page(&views, url)?;
-        let mut kept: BTreeMap<String, Kept> = BTreeMap::new();
+        let mut refreshes: BTreeMap<String, Refreshes> = BTreeMap::new();
         for entry in views.reader.scan(&tables::PLANS)? {
             let (name, _) = entry?;
             if plan.is_none_or(|plan| plan == name) {
-                kept.insert(name, Kept::new());
+                refreshes.insert(name, Refreshes::new());
             }
         }
-        if let Some(plan) = plan.filter(|_| kept.is_empty()) {
+        if let Some(plan) = plan.filter(|_| refreshes.is_empty()) {
             return Err(EngineError::NoPlan(plan.to_owned()));
         }
         for entry in views.reader.scan(&tables::REFRESHES)? {
             let (refresh, record) = entry?;
-            if let Some(kept) = kept.get_mut(&record.plan) {
-                kept.push((refresh, record));
+            if let Some(of_plan) = refreshes.get_mut(&record.plan) {
+                of_plan.push((refresh, record));
             }
         }
         let ranks = views.reader.lists_with(page)?.into_iter().collect();
-        let of_page = OfPage {
+        let lists = PageLists {
             views: &views,
             page,
             ranks,
         };
-        let mut plans = Vec::with_capacity(kept.len());
-        for (name, kept) in kept {
-            plans.push(of_page.of_plan(name, &kept, watch)?);
+        let mut plans = Vec::with_capacity(refreshes.len());
+        for (name, refreshes) in refreshes {
+            plans.push(lists.plan_history(name, &refreshes, watch)?);
         }
         Ok(PageHistory {
             url: at.url(views.naming.sites),
@@ -142,71 +142,71 @@ impl Bank {
     }
 }
 
-/// A page and the lists that it is on.
-struct OfPage<'a> {
+/// Page with the lists that contain it.
+struct PageLists<'a> {
     views: &'a Views,
     page: PageId,
-    /// The page's rank on each list.
+    /// Rank of the page on each list.
     ranks: BTreeMap<RefreshId, u32>,
 }
 
-impl OfPage<'_> {
-    fn of_plan(
+impl PageLists<'_> {
+    fn plan_history(
         &self,
         plan: String,
-        kept: &[(RefreshId, RefreshRecord)],
+        refreshes: &[(RefreshId, RefreshRecord)],
         watch: &dyn Watch,
     ) -> Result<PlanHistory, EngineError> {
         let mut history = PlanHistory {
             plan,
-            refreshes: u32::try_from(kept.len()).unwrap_or(u32::MAX),
+            refreshes: u32::try_from(refreshes.len()).unwrap_or(u32::MAX),
             seed_in: 0,
             appearances: Vec::new(),
         };
-        watch.stage("refreshes", Some(kept.len() as u64));
-        let mut before: Option<&(RefreshId, RefreshRecord)> = None;
-        for now in kept {
+        watch.stage("refreshes", Some(refreshes.len() as u64));
+        let mut previous: Option<&(RefreshId, RefreshRecord)> = None;
+        for current in refreshes {
             watch.proceed()?;
-            let (refresh, record) = now;
+            let (refresh, record) = current;
             let rank = self.ranks.get(refresh).copied();
-            let because = match before {
-                Some(before) if self.ranks.contains_key(&before.0) != rank.is_some() => {
-                    Some(self.because(before, now)?)
+            let detail = match previous {
+                Some(previous) if self.ranks.contains_key(&previous.0) != rank.is_some() => {
+                    Some(self.cause(previous, current)?)
                 }
                 _ => None,
             };
             history.seed_in += u32::from(rank.is_some());
-            if rank.is_some() || because.is_some() {
-                let by = because.as_ref().and_then(|because| because.by);
+            if rank.is_some() || detail.is_some() {
+                let by = detail.as_ref().and_then(|detail| detail.by);
                 let by = by.map(|page| self.views.name(page)).transpose()?;
                 history.appearances.push(Appearance {
                     refresh: *refresh,
                     state_batch: record.batch,
                     rank,
-                    cause: because.as_ref().map(|because| because.cause),
-                    batch: because.as_ref().and_then(|because| because.batch),
+                    cause: detail.as_ref().map(|detail| detail.cause),
+                    batch: detail.as_ref().and_then(|detail| detail.batch),
                     by: by.map(|(_, url)| url),
                 });
             }
-            before = Some(now);
+            previous = Some(current);
             watch.advance(1);
         }
         Ok(history)
     }
 
-    /// Why the page is on the list of one refresh and not on that of the other.
-    fn because(
+    /// Returns why only one of two refreshes has the page on its list.
+    fn cause(
         &self,
-        before: &(RefreshId, RefreshRecord),
-        now: &(RefreshId, RefreshRecord),
+        previous: &(RefreshId, RefreshRecord),
+        current: &(RefreshId, RefreshRecord),
     ) -> Result<CauseDetail, EngineError> {
         let side = |of: &(RefreshId, RefreshRecord)| {
             let (refresh, record) = of;
             Side::of_refresh(self.views, *refresh, record.clone())
         };
-        let (from, to) = (side(before)?, side(now)?);
+        let (from, to) = (side(previous)?, side(current)?);
         let pair = Pair::new(self.views, &from, &to)?;
-        if self.ranks.contains_key(&now.0) {
+        if self.ranks.contains_key(&current.0) {
             pair.gained(self.page)
         } else {
             pair.lost(self.page)

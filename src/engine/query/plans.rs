@@ -1,4 +1,4 @@
-//! The plans of a bank: which there are, and what each would do.
+//! Plans of a bank and their parameters.
 
 use std::collections::BTreeMap;
 
@@ -12,49 +12,49 @@ use crate::engine::{Bank, EngineError};
 use seedbank_store::records::RefreshId;
 use seedbank_store::tables;
 
-/// The plans of a bank.
+/// Plans of a bank.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Plans {
-    /// By name.
+    /// Plans, by name.
     pub plans: Vec<PlanSummary>,
 }
 
-/// A plan, and its last refresh.
+/// Plan with its last refresh.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct PlanSummary {
-    /// The plan.
+    /// Name of the plan.
     #[schemars(regex(pattern = NAME_PATTERN))]
     pub plan: String,
-    /// How it selects seeds.
+    /// Method that selects seeds.
     pub method: Method,
-    /// Its parameters, as far as they were said; the others have their defaults.
+    /// Given parameters; all others have their defaults.
     pub parameters: PlanOptions,
-    /// How many of its refreshes are kept.
+    /// Number of stored refreshes.
     #[schemars(range(min = 1))]
     pub refreshes: u32,
-    /// The last of them.
+    /// Last refresh.
     pub last: RefreshView,
 }
 
-/// A plan with what makes it again.
+/// Plan with its plan file.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct PlanDetail {
-    /// The plan, and its last refresh.
+    /// Plan and last refresh.
     #[serde(flatten)]
     pub summary: PlanSummary,
-    /// The numbers of its refreshes that are kept.
+    /// Numbers of the stored refreshes.
     #[schemars(inner(range(min = 1)))]
     pub stored_refreshes: Vec<RefreshId>,
-    /// Its parameters as a plan file (TOML). Hops and a price that a refresh tried for the plan's
-    /// budget are left out: a new plan tries them on its own state.
+    /// Parameters as a plan file (TOML), without the hops and the fetch cost that a refresh tuned for the
+    /// plan's budget: a new plan tunes them on its own state.
     pub plan_file: String,
 }
 
 impl Bank {
-    /// The plans, by name.
+    /// Returns all plans, by name.
     ///
     /// Cost: one scan of the records of refreshes.
     ///
@@ -66,37 +66,41 @@ impl Bank {
     /// ```
     pub fn plans(&self) -> Result<Plans, EngineError> {
         let views = Views::open(self)?;
-        let kept = kept(&views)?;
+        let stored = stored_refreshes(&views)?;
         let mut plans = Vec::new();
         for entry in views.reader.scan(&tables::PLANS)? {
             let (name, _) = entry?;
-            let of_plan = kept.get(&name).map_or(&[][..], Vec::as_slice);
+            let of_plan = stored.get(&name).map_or(&[][..], Vec::as_slice);
             plans.push(summary(&views, &name, of_plan.len())?);
         }
         Ok(Plans { plans })
     }
 
-    /// One plan with what makes it again; [`EngineError::NoPlan`] where there is none of this name.
+    /// Returns a plan by name.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::NoPlan`] if there is no such plan.
     pub fn plan(&self, name: &str) -> Result<PlanDetail, EngineError> {
         let views = Views::open(self)?;
-        let kept = kept(&views)?.remove(name).unwrap_or_default();
-        let summary = summary(&views, name, kept.len())?;
+        let stored_refreshes = stored_refreshes(&views)?.remove(name).unwrap_or_default();
+        let summary = summary(&views, name, stored_refreshes.len())?;
         Ok(PlanDetail {
-            stored_refreshes: kept,
+            stored_refreshes,
             plan_file: summary.parameters.to_toml()?,
             summary,
         })
     }
 }
 
-/// The numbers of the refreshes that are kept, by plan.
-fn kept(views: &Views) -> Result<BTreeMap<String, Vec<RefreshId>>, EngineError> {
-    let mut kept: BTreeMap<String, Vec<RefreshId>> = BTreeMap::new();
+/// Returns the numbers of the stored refreshes, by plan.
+fn stored_refreshes(views: &Views) -> Result<BTreeMap<String, Vec<RefreshId>>, EngineError> {
+    let mut stored: BTreeMap<String, Vec<RefreshId>> = BTreeMap::new();
     for entry in views.reader.scan(&tables::REFRESHES)? {
         let (number, record) = entry?;
-        kept.entry(record.plan).or_default().push(number);
+        stored.entry(record.plan).or_default().push(number);
     }
-    Ok(kept)
+    Ok(stored)
 }
 
 fn summary(views: &Views, name: &str, refreshes: usize) -> Result<PlanSummary, EngineError> {

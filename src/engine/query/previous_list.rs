@@ -1,4 +1,4 @@
-//! A list beside the one before it: whether a plan's last refresh changed anything for a crawler.
+//! Compares a seed list with the previous one of the plan, to tell whether a crawler needs it.
 
 use super::answers::{Seed, Which};
 use super::diff::refreshes_of;
@@ -6,36 +6,36 @@ use super::views::Views;
 use crate::engine::{Bank, EngineError};
 use seedbank_store::records::RefreshId;
 
-/// A list and the one of the same plan before it, both of one published state.
+/// Seed list and the previous one of the same plan, read from one published state.
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub struct ListWithPrevious {
-    /// The refresh.
+    /// Number of the refresh.
     pub refresh: RefreshId,
-    /// Its plan.
+    /// Plan of the refresh.
     pub plan: String,
-    /// Its seeds, best first.
+    /// Seeds, best first.
     pub seeds: Vec<Seed>,
-    /// The plan's refresh before it; `None` where none is kept.
+    /// Previous stored refresh of the plan; `None` if there is none.
     pub previous: Option<PreviousList>,
 }
 
-/// The list of an previous refresh.
+/// Seed list of the previous refresh.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct PreviousList {
-    /// The refresh.
+    /// Number of the refresh.
     pub refresh: RefreshId,
-    /// Its seeds, best first; those that were forgotten since under a name that no page has, so that
-    /// a list without them is another one.
+    /// URLs of its seeds, best first. A seed that was forgotten since has a placeholder that no page has, so
+    /// that a list without it counts as different.
     pub urls: Vec<String>,
 }
 
 impl ListWithPrevious {
-    /// Whether the best `limit` seeds are the same pages in the same order as in the previous list;
-    /// all of them where `None`. Without an previous list they are not.
+    /// Returns whether the first `limit` seeds (all if `None`) are the same pages in the same order as in
+    /// the previous list; `false` without a previous list.
     #[must_use]
-    pub fn is_same(&self, limit: Option<usize>) -> bool {
+    pub fn is_unchanged(&self, limit: Option<usize>) -> bool {
         let limit = limit.unwrap_or(usize::MAX);
         let Some(previous) = &self.previous else {
             return false;
@@ -46,10 +46,10 @@ impl ListWithPrevious {
 }
 
 impl Bank {
-    /// The seeds of a refresh, as [`seeds`](Bank::seeds) gives them, and those of the same plan's
-    /// refresh before it.
+    /// Returns the seeds of a refresh, as [`seeds`](Bank::seeds) does, and the list of the previous refresh
+    /// of the same plan.
     ///
-    /// Cost: one scan of the records of refreshes, and a read for each seed of both lists.
+    /// Cost: one scan of the refresh records, and a read per seed of both lists.
     ///
     /// ```
     #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
@@ -58,7 +58,7 @@ impl Bank {
     /// assert_eq!(bank.seeds_with_previous(&Which::default())?.previous, None);
     /// bank.refresh(&RefreshRequest::default(), &Unwatched)?;
     /// let both = bank.seeds_with_previous(&Which::default())?;
-    /// assert!(both.is_same(None));
+    /// assert!(both.is_unchanged(None));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn seeds_with_previous(&self, which: &Which) -> Result<ListWithPrevious, EngineError> {

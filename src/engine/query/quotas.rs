@@ -1,4 +1,4 @@
-//! Quotas: how many pages of each site the next crawl should take.
+//! Quotas: the number of pages that the next crawl should fetch from each site.
 
 use std::collections::BTreeMap;
 
@@ -20,24 +20,23 @@ use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::{BatchId, PageState, RefreshId, SiteRecord};
 use seedbank_store::{Store, tables};
 
-/// By what pages are shared out over sites.
+/// Weight by which pages are distributed over sites.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum QuotaBy {
-    /// The values of the site's crawled pages, as cover methods have them; a negative sum counts
-    /// as 0.
+    /// Total value of the site's crawled pages, as in cover methods; a negative total counts as 0.
     #[default]
     Value,
-    /// The PageRanks of the site's pages on the whole graph.
+    /// Total PageRank of the site's pages on the whole graph.
     Pagerank,
-    /// The qualities of the site's pages, crawled and known.
+    /// Total quality of the site's crawled and known pages.
     Quality,
-    /// The seeds on the site of a plan's last refresh.
+    /// Number of seeds on the site in a plan's last refresh.
     Seeds,
 }
 
 impl QuotaBy {
-    /// The name on the command line and in answers.
+    /// Returns the name on the command line and in answers.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -49,7 +48,7 @@ impl QuotaBy {
     }
 }
 
-/// How many pages to share out, and by what.
+/// Request for quotas.
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
@@ -62,74 +61,74 @@ impl QuotaBy {
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct QuotaRequest {
-    /// How many pages the next crawl takes; at least 1.
+    /// Number of pages that the next crawl fetches; at least 1.
     pub pages: u64,
-    /// By what they are shared out.
+    /// Weight by which they are distributed.
     pub by: QuotaBy,
-    /// The plan whose seeds count, `default` where `None`; or, by value, the plan by cover whose
-    /// values count, the usual ones where `None`.
+    /// With [`QuotaBy::Seeds`], the plan whose seeds are counted (`None` for `default`). With
+    /// [`QuotaBy::Value`], the cover plan whose value weights apply (`None` for the default weights).
     pub plan: Option<String>,
 }
 
-/// How many pages of each site the next crawl should take.
+/// Number of pages that the next crawl should fetch from each site.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Quotas {
-    /// By what the pages are shared out.
+    /// Weight by which the pages are distributed.
     pub by: QuotaBy,
-    /// The plan whose seeds or values count; `null` where none does.
+    /// Plan whose seeds or value weights apply; `null` if none does.
     #[schemars(regex(pattern = NAME_PATTERN))]
     pub plan: Option<String>,
-    /// Its last refresh; `null` where no plan counts.
+    /// Last refresh of that plan; `null` without a plan.
     #[schemars(range(min = 1))]
     pub refresh: Option<RefreshId>,
-    /// The last batch of the state that they are of; 0 for an empty bank.
+    /// Last batch of the state; 0 for an empty bank.
     pub batch: BatchId,
-    /// How many pages were to be shared out.
+    /// Number of pages to distribute.
     pub requested: u64,
-    /// How many are: the sum of the quotas. Fewer only where every site has all that it can have.
+    /// Sum of the quotas. Less than `requested` only if every site has its maximum.
     pub allocated: u64,
-    /// How many pages the bank knows, crawled or not; no more can be placed.
+    /// Number of crawled and known pages, the maximum of `allocated`.
     pub known: u64,
-    /// How many of these the quotas that were given of sites leave out.
+    /// Number of those pages above the limits given for sites.
     pub beyond_limits: u64,
-    /// Every site with a crawled or known page: the largest quota first, ties by name.
+    /// Every site with a crawled or known page, the largest quota first, ties by name.
     pub sites: Vec<SiteQuota>,
 }
 
-/// How many pages of a site the next crawl should take.
+/// Quota of one site.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct SiteQuota {
-    /// The site.
+    /// Name of the site.
     pub site: String,
-    /// How many of its pages.
+    /// Number of pages to fetch.
     pub quota: u32,
-    /// How many pages of it the bank knows, crawled or not; gone ones are none.
+    /// Number of its crawled and known pages.
     #[schemars(range(min = 1))]
     pub pages: u64,
-    /// How many of them are crawled.
+    /// Number of its crawled pages.
     pub crawled: u32,
-    /// How many of them are not.
+    /// Number of its known, uncrawled pages.
     pub uncrawled: u32,
-    /// The site's share, from 0 to 1, of what the pages are shared out by; 0 for all where no site
-    /// has any of it, and the shares are equal.
+    /// Share of the site in the total weight, from 0 to 1. If the total is 0, every share is 0, and the
+    /// pages are distributed equally.
     #[schemars(range(min = 0, max = 1))]
     pub share: f64,
-    /// The most pages that a record of the site gave; `null` where none did.
+    /// Maximum number of pages that a record of the site gave; `null` if none did.
     pub limit: Option<u32>,
 }
 
 impl Bank {
-    /// Shares pages out over the sites of the published state.
+    /// Distributes pages over the sites of the published state.
     ///
-    /// Each site gets its part of the total by its weight, by largest remainder, but no more than
-    /// the pages that the bank knows of it, nor than its given quota; what that leaves over goes to
-    /// the others by their weights. Sites without weight get something only when all others have all
-    /// that they can have. Sums are exact; ties go by site name.
+    /// Each site gets a share proportional to its weight (largest remainder method), but at most the number
+    /// of its known pages and its given limit; the excess goes to other sites by their weights. Sites
+    /// without weight get pages only when all others have their maximum. Sums are exact; ties are broken by
+    /// site name.
     ///
-    /// Cost: a scan of the sites; by value also one of all pages, by PageRank a ranking of the whole
-    /// graph, by seeds one of the refresh's list.
+    /// Cost: a scan of the sites; by value also a scan of all pages, by PageRank a ranking of the whole
+    /// graph, by seeds a scan of the refresh's list.
     pub fn quotas(&self, request: &QuotaRequest, watch: &dyn Watch) -> Result<Quotas, EngineError> {
         if request.pages == 0 {
             return Err(RequestError::NoPages.into());
@@ -158,7 +157,7 @@ impl Bank {
                 site: site.name,
             })
             .collect();
-        // They come by name, and stay so where quotas are equal.
+        // Stable sort: the rows are sorted by name already.
         rows.sort_by_key(|row| std::cmp::Reverse(row.quota));
         let beyond = |row: &SiteQuota| {
             row.limit
@@ -178,15 +177,15 @@ impl Bank {
     }
 }
 
-/// The plan that counts.
+/// Plan whose seeds or values apply.
 struct ChosenPlan {
     name: String,
     refresh: RefreshId,
-    /// What its pages are values; by seeds the usual, which is not looked at.
+    /// Value parameters of the plan; unused by seeds.
     values: ValueParameters,
 }
 
-/// What pages are values.
+/// Parameters of page values.
 #[derive(Default)]
 struct ValueParameters {
     weights: Weights,
@@ -234,7 +233,7 @@ fn value_parameters(options: &PlanOptions) -> Result<ValueParameters, EngineErro
     Ok(ValueParameters { weights, p_uniq })
 }
 
-/// The sites that have pages, by name.
+/// Returns the sites with pages, by name.
 fn sites(store: &Store, watch: &dyn Watch) -> Result<Vec<(SiteId, SiteRecord)>, EngineError> {
     watch.stage("find sites", None);
     let mut sites = Vec::new();
@@ -253,13 +252,13 @@ fn pages_of(site: &SiteRecord) -> u64 {
     u64::from(site.crawled) + u64::from(site.known)
 }
 
-/// The most pages that a site can get.
+/// Returns the maximum quota of a site.
 fn max_quota(site: &SiteRecord) -> u32 {
     let most = site.given.quota.unwrap_or(u32::MAX);
     u32::try_from(pages_of(site)).unwrap_or(u32::MAX).min(most)
 }
 
-/// What each site's share follows from, as whole numbers.
+/// Returns the integer weight of each site.
 fn weights(
     store: &Store,
     sites: &[(SiteId, SiteRecord)],
@@ -289,8 +288,8 @@ fn weights(
             Ok(sites.iter().map(|(id, _)| of(id)).collect())
         }
         QuotaBy::Value => {
-            let usual = ValueParameters::default();
-            let values = plan.map_or(&usual, |of| &of.values);
+            let default = ValueParameters::default();
+            let values = plan.map_or(&default, |of| &of.values);
             watch.stage("value sites", Some(sites.len() as u64));
             sites
                 .par_iter()
@@ -304,7 +303,7 @@ fn weights(
     }
 }
 
-/// What a site's crawled pages are values, in millionths.
+/// Returns the total value of a site's crawled pages, in millionths.
 fn value(
     store: &Store,
     id: SiteId,

@@ -1,8 +1,8 @@
-//! Search: the pages and sites that a text names, or is a part of.
+//! Searches pages and sites by a URL, a site name, or a part of one.
 //!
-//! There is no index of parts of URLs: names are examined one after another in their order, sites by
-//! name and the pages of each by URL, until there is enough or as many were examined as may be. So what
-//! is found depends on the names alone, not on when they came in.
+//! There is no index of substrings. Names are examined in order, sites by name and the pages of each
+//! site by URL, until a limit is reached. The result depends only on the names, not on the order of
+//! ingest.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,17 +16,17 @@ use seedbank_formats::ingest::{self, URL_PATTERN};
 use seedbank_store::records::PageState;
 use seedbank_store::{Key, StoreError, tables};
 
-/// How many names are examined between two looks at the watch.
+/// Number of names examined between two checks for interruption.
 const STEP: u64 = 4096;
 
-/// How much is found, and how much work that may be.
+/// Limits on the results and on the work of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SearchLimits {
-    /// How many sites are named.
+    /// Maximum number of sites returned.
     pub sites: usize,
-    /// How many pages are named.
+    /// Maximum number of pages returned.
     pub pages: usize,
-    /// How many names of sites and pages are examined; at most half of these looks go into sites.
+    /// Maximum number of names of sites and pages examined; at most half of it is spent on sites.
     pub examined: u64,
 }
 
@@ -40,7 +40,7 @@ impl Default for SearchLimits {
     }
 }
 
-/// What a bank has for a text.
+/// Result of a search.
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
@@ -53,60 +53,61 @@ impl Default for SearchLimits {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct SearchResult {
-    /// The text, without white space around it.
+    /// Search text, trimmed.
     pub query: String,
-    /// The page that the text names exactly, with its scheme or without; `null` where there is none.
+    /// Page whose URL is the text, with or without its scheme; `null` if there is none.
     pub page: Option<FoundPage>,
-    /// The first sites: the one that the text names, or that the page it names would be on; then those
-    /// whose names begin with the text, then those whose names contain it, both in the order of names.
+    /// Matching sites: first the site of the text, read as a site name or URL; then sites whose names
+    /// begin with the text, then those whose names contain it, each in the order of names.
     pub sites: Vec<FoundSite>,
-    /// The first pages whose URLs contain the text, in upper case or lower case: those of the site that
-    /// the text is_prefix with, then those of the others in the order of names; of each site in the order
-    /// of URLs.
+    /// Pages whose URLs contain the text, ignoring case: those of the site that the text begins with,
+    /// then those of other sites in the order of names; per site in the order of URLs.
     pub pages: Vec<FoundPage>,
-    /// How many names of sites and pages were examined.
+    /// Number of names of sites and pages examined.
     pub examined: u64,
-    /// Whether these are all sites and pages for the text. If not, one of the lists is full, or as many
-    /// names were examined as may be.
+    /// Whether all matching sites and pages are included. If not, a list is full, or the limit of names
+    /// was reached.
     pub complete: bool,
 }
 
-/// A page that was found.
+/// Page found by a search.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct FoundPage {
-    /// The page.
+    /// URL of the page.
     #[schemars(regex(pattern = URL_PATTERN))]
     pub url: String,
-    /// Its site.
+    /// Site of the page.
     pub site: String,
-    /// Known, crawled, gone, unlinked (nobody links to it any longer), or an alias.
+    /// Known, crawled, gone, unlinked (no page links to it any more), or an alias.
     pub state: PageState,
-    /// The spam mark: the page's own, or else its site's.
+    /// Spam mark of the page, or else of its site.
     pub spam: bool,
 }
 
-/// A site that was found.
+/// Site found by a search.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct FoundSite {
-    /// The site.
+    /// Name of the site.
     pub site: String,
-    /// Its known pages.
+    /// Number of its known pages.
     pub known: u32,
-    /// Its crawled pages.
+    /// Number of its crawled pages.
     pub crawled: u32,
 }
 
 impl Bank {
-    /// The pages and sites that a text names or is a part of: a URL, with its scheme or without, a part
-    /// of one, a site or a part of its name.
+    /// Finds pages and sites by a URL, with or without its scheme, a site name, or a part of one.
     ///
-    /// Letters in upper case and lower case are the same, and what a URL would have escaped may be
-    /// written out, as `café`. Pages that were forgotten have no name to be found by; those that nobody
-    /// links to any longer are found, with that state. A text without anything is
-    /// [`RequestError::NothingToFind`].
+    /// The search ignores case, and characters that URLs escape may be written literally, as in `café`.
+    /// Forgotten pages are not found; pages without any link to them are found with the state
+    /// `unlinked`.
     ///
-    /// Cost: a step of a scan for each name that is examined, of which there are at most
-    /// [`SearchLimits::examined`]; a scan for each site, and a few reads for each that is found.
+    /// # Errors
+    ///
+    /// [`RequestError::NothingToFind`] if the text is empty.
+    ///
+    /// Cost: one scan step per examined name, at most [`SearchLimits::examined`]; a scan per site, and a
+    /// few reads per result.
     pub fn search(
         &self,
         text: &str,
@@ -121,13 +122,13 @@ impl Bank {
         watch.stage("names", None);
         let mut search = Search {
             own: own_site(&views, asked)?,
-            parts: parts_of_urls(asked, &views),
+            parts: needles(asked, &views),
             views: &views,
             limits,
             watch,
             examined: 0,
         };
-        let page = search.exactly(asked)?;
+        let page = search.exact_page(asked)?;
         let (sites, all_sites) = search.sites()?;
         let (pages, all_pages) = search.pages()?;
         Ok(SearchResult {
@@ -141,7 +142,7 @@ impl Bank {
     }
 }
 
-/// A text in three parts: its scheme with the slashes, or nothing; the host and port; what follows.
+/// Splits a text into its scheme with the slashes (may be empty), host and port, and the rest.
 fn split_url(text: &str) -> (&str, &str, &str) {
     let from = text.find("://").map_or(0, |at| at + 3);
     let (scheme, rest) = text.split_at(from);
@@ -149,10 +150,10 @@ fn split_url(text: &str) -> (&str, &str, &str) {
     (scheme, host, rest)
 }
 
-/// The text with a scheme, if it is_prefix as a URL does.
+/// Returns the text with a scheme; `None` if it does not begin with a host.
 fn with_scheme(text: &str, scheme: &str) -> Option<String> {
     let (own, host, _) = split_url(text);
-    // The parser would take what follows slashes for a host.
+    // The URL parser would read the first path segment as the host.
     if !host.starts_with(|c: char| c.is_alphanumeric() || c == '[') {
         return None;
     }
@@ -163,7 +164,7 @@ fn with_scheme(text: &str, scheme: &str) -> Option<String> {
     })
 }
 
-/// The site that a text is_prefix with, if the bank has it.
+/// Returns the site that a text begins with, if the bank has it.
 fn own_site(views: &Views, text: &str) -> Result<Option<(String, SiteId)>, StoreError> {
     let url = with_scheme(text, "http://");
     let Some(location) = url.and_then(|url| ingest::parse(&url, views.naming).ok()) else {
@@ -173,9 +174,9 @@ fn own_site(views: &Views, text: &str) -> Result<Option<(String, SiteId)>, Store
     Ok(id.map(|id| (location.site, id)))
 }
 
-/// The text as it stands in URLs, in lower case: with what they escape escaped; and where it is_prefix with
-/// what may be a host beyond ASCII, with that in punycode.
-fn parts_of_urls(text: &str, views: &Views) -> Vec<String> {
+/// Returns the substrings to search for in lower-case URLs: the text with non-URL characters escaped, and
+/// if it begins with a non-ASCII host, a second form with that host in Punycode.
+fn needles(text: &str, views: &Views) -> Vec<String> {
     let (scheme, host, rest) = split_url(text);
     let written = |host: &str| {
         let mut part = scheme.to_owned();
@@ -194,8 +195,7 @@ fn parts_of_urls(text: &str, views: &Views) -> Vec<String> {
     parts
 }
 
-/// Appends a text with everything escaped that no URL has as it is: white space, controls, and what is
-/// beyond ASCII.
+/// Appends a text with white space, controls and non-ASCII bytes percent-encoded.
 fn escape(text: &str, out: &mut String) {
     const DIGITS: [char; 16] = [
         '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f',
@@ -210,12 +210,12 @@ fn escape(text: &str, out: &mut String) {
     }
 }
 
-/// A search on its way.
+/// State of a search.
 struct Search<'a> {
     views: &'a Views,
-    /// The site that the text is_prefix with.
+    /// The site that the text begins with.
     own: Option<(String, SiteId)>,
-    /// What URLs are to contain, one of these.
+    /// Substrings of which a URL must contain one.
     parts: Vec<String>,
     limits: SearchLimits,
     watch: &'a dyn Watch,
@@ -223,7 +223,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Counts one more name; `false` where no more may be examined than `most`.
+    /// Counts one more examined name; returns `false` if `most` names were already examined.
     fn count_examined(&mut self, most: u64) -> Result<bool, EngineError> {
         if self.examined >= most {
             return Ok(false);
@@ -236,8 +236,8 @@ impl Search<'_> {
         Ok(true)
     }
 
-    /// The page that the text names.
-    fn exactly(&self, text: &str) -> Result<Option<FoundPage>, EngineError> {
+    /// Returns the page whose URL is the text.
+    fn exact_page(&self, text: &str) -> Result<Option<FoundPage>, EngineError> {
         let text = text.trim_start_matches('/');
         for scheme in ["https://", "http://"] {
             let url = with_scheme(text, scheme);
@@ -257,7 +257,7 @@ impl Search<'_> {
         Ok(None)
     }
 
-    /// The first sites, and whether they are all.
+    /// Returns the matching sites, and whether they are all.
     fn sites(&mut self) -> Result<(Vec<FoundSite>, bool), EngineError> {
         let mut found: Vec<SiteId> = self.own.iter().map(|(_, id)| *id).collect();
         let is_all = self.add_sites(&mut found)? && found.len() <= self.limits.sites;
@@ -274,9 +274,9 @@ impl Search<'_> {
         Ok((sites, is_all))
     }
 
-    /// Adds sites, up to one more than are named; `false` where not all names were examined.
+    /// Adds matching sites, up to one above the limit; returns `false` if not all names were examined.
     fn add_sites(&mut self, found: &mut Vec<SiteId>) -> Result<bool, EngineError> {
-        // No name has an escape or a slash.
+        // Site names contain no slash, so a text with a path matches no further site.
         let (_, host, rest) = split_url(self.parts.last().map_or("", String::as_str));
         if host.is_empty() || !rest.is_empty() {
             return Ok(true);
@@ -303,7 +303,7 @@ impl Search<'_> {
         Ok(true)
     }
 
-    /// The first pages, and whether they are all.
+    /// Returns the matching pages, and whether they are all.
     fn pages(&mut self) -> Result<(Vec<FoundPage>, bool), EngineError> {
         let mut found = Vec::new();
         let own = self.own.clone();
@@ -333,7 +333,8 @@ impl Search<'_> {
         Ok((pages, is_all))
     }
 
-    /// Adds pages of a site, up to one more than are named; `false` where not all names were examined.
+    /// Adds matching pages of a site, up to one above the limit; returns `false` if not all names were
+    /// examined.
     fn add_pages(
         &mut self,
         name: &str,
@@ -345,7 +346,7 @@ impl Search<'_> {
             return Ok(false);
         }
         let mut entries = views.reader.scan_under(&tables::PAGE_IDS, &site.bytes())?;
-        // One text for all URLs, which are in lower case here.
+        // Reused buffer for the URL in lower case.
         let mut url = String::new();
         loop {
             if found.len() > self.limits.pages {
@@ -362,7 +363,7 @@ impl Search<'_> {
             let Some(fitting) = next else {
                 return Ok(true);
             };
-            // The last one may have been one too many.
+            // The entry does not count if the limit was reached before it.
             if !self.count_examined(most)? {
                 return Ok(false);
             }

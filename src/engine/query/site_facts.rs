@@ -1,5 +1,5 @@
-//! All that the bank knows of one site: what was given of it, its pages by state, its links with other
-//! sites, content that is there more than once, and what it is in the last refresh of each plan.
+//! Facts about one site: its attributes, its pages by state, its links with other sites, duplicate
+//! content, and the results for it in the last refresh of each plan.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -20,24 +20,24 @@ use seedbank_store::links::LinkKey;
 use seedbank_store::records::{Hash128, PageRecord, PageState, SiteRecord};
 use seedbank_store::{Key, tables};
 
-/// How many pages or blocks of links are examined between two looks at the watch.
+/// Number of pages or blocks of links read between two checks for interruption.
 const STEP: usize = 1024;
 
-/// How much is told of a site, and how much work that may be.
+/// Limits on the facts about a site, and on the work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SiteLimits {
-    /// How many sites are named, of those that it links to and of those that link to it.
+    /// Maximum number of sites named, in each direction of links.
     pub sites: usize,
-    /// How many repeated digests are told.
+    /// Maximum number of repeated digests returned.
     pub digests: usize,
-    /// How many pages with each of them are named.
+    /// Maximum number of pages named per digest.
     pub examples: usize,
-    /// How many pages of the site are examined.
+    /// Maximum number of pages of the site examined.
     pub pages: u64,
 }
 
 impl SiteLimits {
-    /// As much as is told as JSON, of which programs take what they need.
+    /// Limits of JSON answers.
     pub const AS_JSON: Self = Self {
         sites: 100,
         digests: 20,
@@ -56,7 +56,7 @@ impl Default for SiteLimits {
     }
 }
 
-/// What the bank knows of a site.
+/// Facts about a site.
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
@@ -69,43 +69,43 @@ impl Default for SiteLimits {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct SiteFacts {
-    /// The site.
+    /// Name of the site.
     pub site: String,
-    /// What records of sites gave of it.
+    /// Attributes from records of sites.
     pub attributes: SiteAttributes,
-    /// Its pages by state.
+    /// Number of its pages by state.
     pub pages: SitePageCounts,
-    /// Links between its pages.
+    /// Number of links between its pages.
     pub intra_links: u64,
-    /// Links from its pages to those of other sites, all of them.
+    /// Number of links from its pages to other sites.
     pub inter_links: u64,
-    /// The sites that its pages link to; of the pages that were examined.
+    /// Sites that the examined pages link to.
     pub links_to: SiteLinkCounts,
-    /// The sites whose pages link to it; to the pages that were examined.
+    /// Sites that link to the examined pages.
     pub linked_from: SiteLinkCounts,
-    /// Content that several of its pages have.
+    /// Content digests shared by several of its pages.
     pub digests: SiteDigests,
-    /// How many of its pages were examined, the first in the order of URLs.
+    /// Number of pages examined, the first in URL order.
     pub examined: u64,
-    /// Whether these are all. If not, aliases and pages that nobody links to, links with other sites and
-    /// repeated digests are those of the pages that were examined, and the other numbers are of all.
+    /// Whether all pages were examined. If not, aliases, unlinked pages, links with other sites and repeated
+    /// digests cover only the examined pages; all other numbers cover the whole site.
     pub complete: bool,
-    /// What it is in the last refresh of each plan, by the names of the plans.
+    /// Result for it in the last refresh of each plan, by plan name.
     pub plans: Vec<SiteInPlan>,
 }
 
-/// What records of sites gave of a site; `null` where none did.
+/// Attributes from records of a site; `null` if none gave the attribute.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct SiteAttributes {
-    /// The quality, from 0 to 1, of pages that have none of their own.
+    /// Quality, from 0 to 1, of pages without one of their own.
     pub quality: Option<Value>,
-    /// The spam mark of pages whose records do not say.
+    /// Spam mark of pages without one of their own.
     pub spam: Option<bool>,
-    /// The most pages of the site that a crawl should take.
+    /// Maximum number of pages that a crawl should fetch.
     pub quota: Option<u32>,
 }
 
-/// How many pages of a site there are of each state.
+/// Number of pages of a site by state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct SitePageCounts {
     /// Known pages.
@@ -116,34 +116,34 @@ pub struct SitePageCounts {
     pub gone: u64,
     /// Aliases.
     pub aliases: u64,
-    /// Pages that nobody links to any longer and that never had a record.
+    /// Pages without links to them and without a record.
     pub unlinked: u64,
     /// Known and crawled pages with the spam mark.
     pub spam: u64,
 }
 
-/// Links of a site in one direction, with other sites.
+/// Links between a site and others, in one direction.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct SiteLinkCounts {
-    /// How many links there are.
+    /// Number of links.
     pub links: u64,
-    /// How many pages of other sites are at their other ends.
+    /// Number of pages of other sites at the other ends.
     pub pages: u64,
-    /// On how many sites.
+    /// Number of those sites.
     pub sites: u64,
-    /// The sites with the most links, ties by name.
+    /// Sites with the most links, ties by name.
     pub by_site: Vec<LinkedSite>,
 }
 
-/// A site that another one is linked with.
+/// Site linked with another one.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct LinkedSite {
-    /// The site.
+    /// Name of the site.
     pub site: String,
-    /// How many links there are.
+    /// Number of links.
     #[schemars(range(min = 1))]
     pub links: u64,
-    /// How many of its pages are at their other ends.
+    /// Number of its pages at the other ends.
     #[schemars(range(min = 1))]
     pub pages: u64,
 }
@@ -151,34 +151,35 @@ pub struct LinkedSite {
 /// Content digests of a site's crawled pages.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct SiteDigests {
-    /// How many crawled pages have one.
+    /// Number of crawled pages with a digest.
     pub pages: u64,
-    /// How many different ones there are.
+    /// Number of distinct digests.
     pub distinct: u64,
-    /// The ones that most pages have, at least two, ties by the first URL.
+    /// Digests of at least two pages, the most frequent first, ties by the first URL.
     pub repeated: Vec<RepeatedDigest>,
 }
 
-/// A content digest that several pages of a site have.
+/// Content digest of several pages of a site.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RepeatedDigest {
-    /// How many crawled pages have it.
+    /// Number of crawled pages with the digest.
     #[schemars(range(min = 2))]
     pub pages: u64,
-    /// The first of them in the order of URLs.
+    /// First of them in URL order.
     #[schemars(inner(regex(pattern = URL_PATTERN)))]
     pub examples: Vec<String>,
 }
 
 impl Bank {
-    /// What the bank knows of a site.
+    /// Returns the facts about a site, given by its name or by a URL of one of its pages.
     ///
-    /// The site is given by its name, or by a URL of one of its pages; one that the bank does not know is
-    /// [`EngineError::NoSite`], with the nearest sites that it knows.
+    /// # Errors
     ///
-    /// Cost: the records of the pages that are examined, at most [`SiteLimits::pages`], by a scan where
-    /// these are all; their rows, the rows that link to them and who carries those; for each plan what is
-    /// kept of the site. Memory: a few bytes for each page at the other end of a link.
+    /// [`EngineError::NoSite`], with similar names, if the bank does not contain the site.
+    ///
+    /// Cost: the records of the examined pages, at most [`SiteLimits::pages`]; their rows, the rows that link
+    /// to them, and the pages that share those; per plan the evidence about the site. Memory: a few bytes
+    /// per linked page.
     pub fn site(
         &self,
         name: &str,
@@ -190,7 +191,7 @@ impl Bank {
         let (plans, views) = site_in_plans(views, site)?;
         let record: SiteRecord = views.reader.need(&tables::SITES, &site)?;
         let mut pages = Pages::new(&name, limits);
-        let complete = pages.look(&views, site, &record, watch)?;
+        let complete = pages.read(&views, site, &record, watch)?;
         let given = record.given;
         Ok(SiteFacts {
             attributes: SiteAttributes {
@@ -223,19 +224,19 @@ impl Bank {
     }
 }
 
-/// A digest's pages: how many, and the rest of the URL of the first ones.
-type OfDigest = (u64, Vec<String>);
+/// Number of pages with a digest, and the URLs of the first ones, below the site.
+type DigestPages = (u64, Vec<String>);
 
-/// What was seen of a site's pages.
+/// Accumulator over the pages of a site.
 struct Pages<'a> {
     site: &'a str,
     limits: SiteLimits,
     examined: RoaringBitmap,
     aliases: u64,
     unlinked: u64,
-    /// How many pages carry each row.
+    /// Number of pages with each row.
     rows: BTreeMap<u32, u64>,
-    digests: HashMap<Hash128, OfDigest>,
+    digests: HashMap<Hash128, DigestPages>,
 }
 
 impl<'a> Pages<'a> {
@@ -251,8 +252,8 @@ impl<'a> Pages<'a> {
         }
     }
 
-    /// Looks at the pages of the site, or at the first ones; returns whether these are all.
-    fn look(
+    /// Reads the pages of the site up to the limit; returns whether these are all.
+    fn read(
         &mut self,
         views: &Views,
         site: SiteId,
@@ -298,7 +299,7 @@ impl<'a> Pages<'a> {
             *self.rows.entry(row).or_default() += 1;
         }
         if let (PageState::Crawled, Some(digest)) = (record.state, record.digest) {
-            // The first one decides between digests with as many pages, named or not.
+            // The first URL breaks ties between digests, so one is stored even if none is returned.
             let named = self.limits.examples.max(1);
             let (pages, first) = self.digests.entry(digest).or_default();
             *pages += 1;
@@ -310,22 +311,22 @@ impl<'a> Pages<'a> {
         }
     }
 
-    /// The digests that most pages have.
+    /// Returns the most frequent digests.
     fn repeated(&mut self, views: &Views) -> Vec<RepeatedDigest> {
         let digests = std::mem::take(&mut self.digests).into_values();
-        let mut repeated: Vec<OfDigest> = digests.filter(|(pages, _)| *pages > 1).collect();
+        let mut repeated: Vec<DigestPages> = digests.filter(|(pages, _)| *pages > 1).collect();
         repeated.sort_unstable_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
         repeated.truncate(self.limits.digests);
         let url = |local: &String| ingest::url(self.site, local, views.naming.sites);
-        let told = repeated.iter().map(|(pages, first)| RepeatedDigest {
+        let repeated = repeated.iter().map(|(pages, first)| RepeatedDigest {
             pages: *pages,
             examples: first.iter().take(self.limits.examples).map(url).collect(),
         });
-        told.collect()
+        repeated.collect()
     }
 }
 
-/// Reports steps of a long loop, of which this is the next.
+/// Reports the progress of a loop, and checks for interruption.
 fn step(watch: &dyn Watch, number: usize) -> Result<(), EngineError> {
     if number % STEP == STEP - 1 {
         watch.proceed()?;
@@ -334,10 +335,10 @@ fn step(watch: &dyn Watch, number: usize) -> Result<(), EngineError> {
     Ok(())
 }
 
-/// Links and pages at their other ends, by site.
+/// Numbers of links and of linked pages, by site.
 type Counts = BTreeMap<SiteId, (u64, u64)>;
 
-/// The links of rows of a site, each of which so many pages carry.
+/// Counts the links of a site's rows. `rows` has the number of pages with each row.
 fn links_to(
     views: &Views,
     site: SiteId,
@@ -371,10 +372,10 @@ fn links_to(
     for target in targets {
         counts.entry(PageId(target).site()).or_default().1 += 1;
     }
-    told(views, &counts, limits)
+    link_counts(views, &counts, limits)
 }
 
-/// The links of other sites to some pages of a site.
+/// Counts the links of other sites to some pages of a site.
 fn linked_from(
     views: &Views,
     site: SiteId,
@@ -402,23 +403,29 @@ fn linked_from(
     for (number, key) in blocks.into_iter().enumerate() {
         step(watch, number)?;
         for (place, targets) in store.links(&tables::ROWS, key)?.lists() {
-            let ours = targets.iter().filter(|target| target.site() == site);
-            let ours = ours.filter(|target| pages.contains(target.index())).count() as u64;
-            if ours == 0 {
+            let links_here = targets.iter().filter(|target| target.site() == site);
+            let links_here = links_here
+                .filter(|target| pages.contains(target.index()))
+                .count() as u64;
+            if links_here == 0 {
                 continue;
             }
             let row = RowId::new(key.site, key.index(place));
             let carried = store.need(&tables::ROW_MEMBERS, &row)?.pages.len();
             let (links, linking) = counts.entry(key.site).or_default();
-            *links += ours * carried;
+            *links += links_here * carried;
             *linking += carried;
         }
     }
-    told(views, &counts, limits)
+    link_counts(views, &counts, limits)
 }
 
-/// The sites with the most links.
-fn told(views: &Views, counts: &Counts, limits: SiteLimits) -> Result<SiteLinkCounts, EngineError> {
+/// Returns the sites with the most links.
+fn link_counts(
+    views: &Views,
+    counts: &Counts,
+    limits: SiteLimits,
+) -> Result<SiteLinkCounts, EngineError> {
     let links = counts.iter().map(|(site, (links, _))| (*site, *links));
     let links: Vec<(SiteId, u64)> = links.collect();
     let named = largest(views, &links, limits.sites)?;

@@ -1,4 +1,4 @@
-//! `status`: what a bank holds, how old that is, and the room that it takes.
+//! `status`: contents, age and disk usage of a bank.
 
 use std::path::PathBuf;
 
@@ -16,176 +16,173 @@ use seedbank_store::records::{BatchId, BatchKind, PageState, PlanRecord, Refresh
 use seedbank_store::tables;
 use seedbank_store::{self, Holds, Store, TableInfo};
 
-/// What a bank holds.
+/// Status of a bank.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Status {
-    /// The format version of the bank, which may be older than the one that this build writes.
+    /// Format version of the bank, which may be older than the one that this build writes.
     #[schemars(range(min = 1))]
     pub format: u32,
-    /// What a site is.
+    /// Definition of a site.
     pub site_mode: SiteMode,
-    /// How URLs are normalised.
+    /// Rules of URL normalisation.
     pub url_rules: UrlRules,
-    /// The version of the public suffix list.
+    /// Version of the public suffix list.
     pub suffix_list: String,
-    /// When the bank was asked, in seconds since 1970 (UTC).
+    /// Time of the answer, in seconds since 1970 (UTC).
     pub at: u64,
-    /// Sites with at least one page that is known, crawled or gone.
+    /// Number of sites with at least one known, crawled or gone page.
     pub sites: u64,
-    /// Totals and last numbers.
+    /// Totals, and the last batch and refresh.
     #[serde(flatten)]
     pub counters: CounterView,
-    /// The last batch; `None` before the first.
+    /// Last batch; `None` before the first.
     pub last_batch: Option<LastBatch>,
-    /// The last batch, where it can be taken back; `None` where it cannot.
+    /// Last batch if `undo` can revert it; `None` if not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undo: Option<Undoable>,
-    /// Plans by name.
+    /// Plans, by name.
     pub plans: Vec<PlanView>,
-    /// Bits on disk for each link, both directions together: the tables of links, their keys,
-    /// indexes and filters, over the links between pages. `None` where no
-    /// file of theirs is there yet.
+    /// Bits on disk per link, both directions together: the size of the link tables with their keys,
+    /// indexes and filters, divided by the number of links. `None` if the tables have no files yet.
     #[schemars(range(min = 0))]
     pub bits_per_link: Option<f64>,
-    /// Whether nothing that was overwritten takes room; tables of what there is one of do not
-    /// count.
+    /// Whether no overwritten data takes up space. Tables of single records do not count.
     pub compacted: bool,
-    /// Bytes on disk of the tables, by what they are there for.
+    /// Bytes on disk of the tables, by group.
     pub groups: Vec<GroupSize>,
-    /// Bytes on disk of the bank's folder: the live and the published state, which share most of
-    /// their files, lists of bad records, and what commands at work or earlier ones left there.
+    /// Bytes on disk of the bank's folder: the live and the published state, which share most of their
+    /// files, lists of rejected records, and temporary files of commands.
     pub folder_bytes: u64,
-    /// Bytes of the published state's log: what small batches wrote, and no table has in its files yet.
+    /// Bytes of the published state's log: data of small batches that no table file contains yet.
     pub log_bytes: u64,
     /// Bytes on disk, by table.
     pub tables: Vec<TableSize>,
 }
 
 impl Status {
-    /// How the bank tells pages and sites apart.
+    /// Returns the naming rules of pages and sites.
     #[must_use]
     pub const fn naming(&self) -> Naming {
         self.site_mode.with(self.url_rules)
     }
 }
 
-/// A batch that can be taken back.
+/// Batch that `undo` can revert.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Undoable {
-    /// The batch.
+    /// Number of the batch.
     #[schemars(range(min = 1))]
     pub batch: BatchId,
-    /// How many bytes of what it overwrote are kept for that, before compression; they go with the
-    /// next batch.
+    /// Bytes stored for that, before compression. The next batch deletes them.
     pub bytes: u64,
 }
 
-/// The last batch as `status` tells it.
+/// Last batch.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct LastBatch {
-    /// Its number.
+    /// Number of the batch.
     #[schemars(range(min = 1))]
     pub batch: BatchId,
-    /// The user's name for it.
+    /// Name given by the user.
     pub name: String,
-    /// Whether the batch is the whole state or changes.
+    /// Whether the batch is a whole state or a set of changes.
     pub kind: BatchKind,
-    /// When it was ingested, in seconds since 1970 (UTC).
+    /// Time of ingest, in seconds since 1970 (UTC).
     pub at: u64,
-    /// How long ago that was, in seconds; 0 where the clock was set back.
+    /// Time since then, in seconds; 0 if the clock was set back.
     pub age: u64,
-    /// How long it took, in seconds.
+    /// Elapsed time, in seconds.
     #[schemars(range(min = 0))]
     pub seconds: f64,
-    /// Records read, good and bad.
+    /// Number of records read, including rejected ones.
     pub records: u64,
-    /// Records refused.
+    /// Number of rejected records.
     pub rejected: u64,
-    /// The list of refused records in the bank's folder; `None` where there is none there: nothing
-    /// was refused, the user named another file, or somebody removed it.
+    /// List of rejected records in the bank's folder; `None` if nothing was rejected, the user named another
+    /// file, or the list was removed.
     #[serde(serialize_with = "readable")]
     pub rejects_file: Option<PathBuf>,
 }
 
-/// A plan as `status` tells it.
+/// Plan with its last refresh.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct PlanView {
-    /// Its name.
+    /// Name of the plan.
     #[schemars(regex(pattern = NAME_PATTERN))]
     pub plan: String,
-    /// Its parameters as far as they were said; the others have their defaults.
+    /// Given parameters; all others have their defaults.
     pub parameters: PlanOptions,
-    /// Its last refresh.
+    /// Last refresh.
     #[schemars(range(min = 1))]
     pub last_refresh: RefreshId,
-    /// The last batch of the state that it ran on; 0 before the first.
+    /// Last batch of the state that it ran on; 0 before the first.
     pub batch: BatchId,
-    /// When it ran, in seconds since 1970 (UTC).
+    /// Time of the refresh, in seconds since 1970 (UTC).
     pub at: u64,
-    /// How long ago that was, in seconds; 0 where the clock was set back.
+    /// Time since then, in seconds; 0 if the clock was set back.
     pub age: u64,
-    /// How long it took, in seconds.
+    /// Elapsed time, in seconds.
     #[schemars(range(min = 0))]
     pub seconds: f64,
-    /// Whether every result of it was proven.
+    /// Whether every result was proven.
     pub certified: bool,
-    /// What has become of its list.
+    /// Current states of its seeds.
     pub seeds: SeedStates,
 }
 
-/// What the pages of a list are today.
+/// Current states of the pages of a list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct SeedStates {
-    /// Seeds on the list.
+    /// Number of seeds on the list.
     pub listed: u64,
-    /// Those that are pages still: known or crawled.
+    /// Known or crawled.
     pub alive: u64,
-    /// Those that were reported as gone.
+    /// Gone.
     pub gone: u64,
-    /// Those that are aliases of other pages.
+    /// Aliases of other pages.
     pub alias: u64,
-    /// Those that nobody links to any more, and that have no record.
+    /// Without links to them and without a record.
     pub unlinked: u64,
-    /// Those that were forgotten on demand; no list names them any more.
+    /// Forgotten on demand; lists no longer contain them.
     pub forgotten: u64,
 }
 
-/// How much room the tables of one kind take.
+/// Size of a group of tables.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct GroupSize {
-    /// What the tables are there for.
+    /// Group of the tables.
     pub group: Holds,
-    /// Bytes of the tables' files, of the published state.
+    /// Bytes of the tables' files in the published state.
     pub bytes: u64,
 }
 
-/// How large a table is.
+/// Size of a table.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct TableSize {
-    /// The table.
+    /// Name of the table.
     pub table: String,
-    /// What the table is there for.
+    /// Group of the table.
     pub group: Holds,
-    /// Bytes of its files; what small batches wrote may be in the log alone.
+    /// Bytes of its files. Data of small batches may be only in the log.
     pub bytes: u64,
-    /// An estimate of its entries.
+    /// Estimated number of entries.
     pub entries: u64,
-    /// Whether nothing that was overwritten takes room in it.
+    /// Whether no overwritten data takes up space in it.
     pub compacted: bool,
 }
 
 impl Bank {
-    /// What the bank holds, how old that is, and the room that it takes.
+    /// Returns contents, age and disk usage of the bank.
     ///
-    /// Cost: one scan of the sites, a read for each seed of the plans' last lists, and a look at each
-    /// file of the bank.
+    /// Cost: one scan of the sites, a read per seed of the plans' last lists, and the metadata of each file
+    /// of the bank.
     pub fn status(&self) -> Result<Status, EngineError> {
         let views = Views::open(self)?;
         let store: &Store = &views.reader;

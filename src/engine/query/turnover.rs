@@ -1,4 +1,4 @@
-//! How much of a plan's list changed from refresh to refresh, in numbers alone.
+//! Counts how many seeds of a plan's list changed from refresh to refresh.
 
 use std::collections::BTreeSet;
 
@@ -11,28 +11,27 @@ use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::RefreshId;
 
-/// How many seeds a refresh shares with an earlier one, and how many it does not, as `diff` of the two
-/// counts them.
+/// Seeds kept, gained and lost between two refreshes, counted as in `diff`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Turnover {
-    /// The refresh.
+    /// Number of the refresh.
     #[schemars(range(min = 1))]
     pub refresh: RefreshId,
-    /// The refresh that it is compared with.
+    /// Number of the refresh that it is compared with.
     #[schemars(range(min = 1))]
     pub previous: RefreshId,
-    /// Seeds of both.
+    /// Seeds of both refreshes.
     pub kept: u64,
-    /// Seeds that only the later one has.
+    /// Seeds of the later refresh alone.
     pub gained: u64,
-    /// Seeds that only the earlier one has.
+    /// Seeds of the previous refresh alone.
     pub lost: u64,
 }
 
 impl Bank {
-    /// How the list changed from each of these refreshes to the next one.
+    /// Counts the changes between each pair of consecutive `refreshes`.
     ///
-    /// Cost: one scan of the seeds of each; two lists are in memory.
+    /// Cost: one scan of the seeds of each refresh. Memory: two lists.
     pub(crate) fn turnover(
         &self,
         refreshes: &[RefreshId],
@@ -40,22 +39,22 @@ impl Bank {
     ) -> Result<Vec<Turnover>, EngineError> {
         let views = Views::open(self)?;
         let mut found = Vec::new();
-        let mut earlier: Option<(RefreshId, BTreeSet<PageId>)> = None;
+        let mut previous_list: Option<(RefreshId, BTreeSet<PageId>)> = None;
         for &refresh in refreshes {
             watch.proceed()?;
             let list = views.reader.list(refresh)?;
             let list: BTreeSet<PageId> = list.into_iter().map(|(_, seed)| seed.page).collect();
-            if let Some((since, before)) = &earlier {
-                let kept = list.intersection(before).count();
+            if let Some((previous, previous_seeds)) = &previous_list {
+                let kept = list.intersection(previous_seeds).count();
                 found.push(Turnover {
                     refresh,
-                    previous: *since,
+                    previous: *previous,
                     kept: kept as u64,
                     gained: (list.len() - kept) as u64,
-                    lost: (before.len() - kept) as u64,
+                    lost: (previous_seeds.len() - kept) as u64,
                 });
             }
-            earlier = Some((refresh, list));
+            previous_list = Some((refresh, list));
         }
         Ok(found)
     }

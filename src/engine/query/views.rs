@@ -1,5 +1,5 @@
-//! Answers about the whole bank: seeds, cores, history. All come from the published state,
-//! so they can be asked for while another process writes.
+//! Reads seeds, cores, pages and history from the published state, which is possible while another
+//! process writes.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -24,11 +24,11 @@ use seedbank_store::records::{
 use seedbank_store::tables::{self, VectorKey, VectorSide};
 use seedbank_store::{self, BankCheck, Reader, RepairReport, StoreError, sides};
 
-/// The published state, with URLs.
+/// Reader of the published state that resolves ids to URLs.
 pub(crate) struct Views {
     pub(crate) reader: Arc<Reader>,
     pub(crate) naming: Naming,
-    /// Whether files are named by the last part of their paths.
+    /// Whether paths of files are reduced to their last component.
     hides_folders: bool,
 }
 
@@ -43,7 +43,7 @@ impl Views {
         })
     }
 
-    /// The parameters of a plan or refresh, as they are stored.
+    /// Parses the stored parameters of a plan or refresh.
     pub(super) fn options(&self, settings: &str) -> Result<PlanOptions, PlanError> {
         let mut options = PlanOptions::from_kept(settings)?;
         if self.hides_folders {
@@ -52,7 +52,7 @@ impl Views {
         Ok(options)
     }
 
-    /// A refresh as `history` tells it.
+    /// Returns the view of a refresh.
     pub(super) fn refresh(
         &self,
         refresh: RefreshId,
@@ -62,7 +62,7 @@ impl Views {
         RefreshView::new(refresh, record, options)
     }
 
-    /// What makes a page an alias; `None` where it is none.
+    /// Returns the target of an alias; `None` for any other page.
     pub(crate) fn alias(
         &self,
         page: PageId,
@@ -84,7 +84,7 @@ impl Views {
         }))
     }
 
-    /// A page's site and URL.
+    /// Returns the site and URL of a page.
     pub(crate) fn name(&self, page: PageId) -> Result<(String, String), StoreError> {
         let (site, url, _) = self.name_and_state(page)?;
         Ok((site, url))
@@ -101,7 +101,7 @@ impl Views {
         pages.iter().map(|page| Ok(self.name(*page)?.1)).collect()
     }
 
-    /// The refresh that the request means.
+    /// Finds the selected refresh.
     pub(crate) fn find(&self, which: &Which) -> Result<(RefreshId, RefreshRecord), EngineError> {
         let Some(refresh) = which.refresh else {
             let plan = which.plan.as_deref().unwrap_or(DEFAULT_PLAN);
@@ -112,8 +112,8 @@ impl Views {
         };
         let record = self.reader.get(&tables::REFRESHES, &refresh)?;
         let Some(record) = record else {
-            let given = self.reader.counters()?.refresh;
-            return Err(if (1..=given).contains(&refresh) {
+            let last = self.reader.counters()?.refresh;
+            return Err(if (1..=last).contains(&refresh) {
                 EngineError::Forgotten(refresh)
             } else {
                 EngineError::NoRefresh(refresh)
@@ -129,20 +129,23 @@ impl Views {
         }
     }
 
-    /// The seeds of a refresh, best first.
+    /// Returns the seeds of a refresh, best first.
     pub(super) fn seeds(
         &self,
         refresh: RefreshId,
         record: &RefreshRecord,
     ) -> Result<Vec<Seed>, EngineError> {
         let options = self.options(&record.settings)?;
-        let method = options.method.unwrap_or_default();
         let pinned = pinned_urls(&self.reader, options.lists(), self.naming)?;
-        let of_plan = (record.plan.as_str(), method, refresh);
+        let run = SeedRun {
+            plan: &record.plan,
+            method: options.method.unwrap_or_default(),
+            refresh,
+        };
         let mut seeds = Vec::new();
         for (rank, seed) in self.reader.list(refresh)? {
-            let seed = seed_view(self, of_plan, &pinned, (rank, &seed))?;
-            // Nobody can be sent there.
+            let seed = seed_view(self, run, &pinned, rank, &seed)?;
+            // Forgotten pages have no URL that a crawler could fetch.
             if seed.url != FORGOTTEN_URL {
                 seeds.push(seed);
             }
@@ -152,16 +155,16 @@ impl Views {
 }
 
 impl Bank {
-    /// The seeds of a refresh, best first. By cores they are in the order of the cores. By cover
-    /// the first pick of every site comes first, then the second picks, and so on; each round is
-    /// ordered by the value that the seeds cover, ties by site name.
+    /// Returns the seeds of a refresh, best first. Seeds of cores follow the order of the cores. With
+    /// cover methods the first picks of all sites come first, then the second picks, and so on; each round
+    /// is ordered by the value that the seeds cover, ties by site name.
     pub fn seeds(&self, which: &Which) -> Result<Vec<Seed>, EngineError> {
         let views = Views::open(self)?;
         let (refresh, record) = views.find(which)?;
         views.seeds(refresh, &record)
     }
 
-    /// Hands the cores of a refresh to `each`, in order, one at a time.
+    /// Passes the cores of a refresh to `each`, in order.
     pub fn cores<E: From<EngineError>>(
         &self,
         which: &Which,
@@ -178,7 +181,11 @@ impl Bank {
         Ok(())
     }
 
-    /// One core of a refresh, by its rank from 1; [`EngineError::NoCore`] where there is none.
+    /// Returns a core of a refresh by its rank, from 1.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::NoCore`] if the refresh has no core of this rank.
     pub fn core(&self, which: &Which, rank: u32) -> Result<CoreView, EngineError> {
         let views = Views::open(self)?;
         let (refresh, record) = views.find(which)?;
@@ -192,14 +199,14 @@ impl Bank {
         }
     }
 
-    /// The refresh that is meant, as `history` tells it.
+    /// Returns the view of the selected refresh.
     pub(crate) fn refresh_view(&self, which: &Which) -> Result<RefreshView, EngineError> {
         let views = Views::open(self)?;
         let (refresh, record) = views.find(which)?;
         views.refresh(refresh, record)
     }
 
-    /// Batches and refreshes, in order.
+    /// Returns batches and stored refreshes.
     pub fn history(&self) -> Result<History, EngineError> {
         let views = Views::open(self)?;
         let mut history = History {
@@ -217,22 +224,21 @@ impl Bank {
         Ok(history)
     }
 
-    /// Walks every table of the live and of the published state against its mirrors, and changes
-    /// nothing. It does not wait: while another process writes, the live state is not looked at.
+    /// Compares every table of the live and the published state with its indexes, without changing
+    /// anything. It does not wait for a writer: while another process writes, the live state is skipped.
     pub fn check(&self, watch: &dyn Watch) -> Result<BankCheck, EngineError> {
         Ok(seedbank_store::check_bank(self.path(), watch)?)
     }
 
-    /// Mends what can be mended without loss: where one of the live and the published state is
-    /// good, it takes the place of the other. What is replaced is moved aside, and nothing is
-    /// deleted.
+    /// Repairs a bank without loss: if one of the live and the published state is intact, it replaces the
+    /// other. Replaced files are moved aside, not deleted.
     ///
-    /// With `wait` it waits for another writer to finish.
+    /// `wait` waits for another writer to finish.
     pub fn repair(&self, wait: bool, watch: &dyn Watch) -> Result<RepairReport, EngineError> {
         Ok(seedbank_store::repair(self.path(), wait, watch)?)
     }
 
-    /// Hands every page that is known, crawled or gone to `each`, site by site.
+    /// Passes every page to `each`, site by site, except those with the state `unlinked`.
     pub fn pages<E: From<EngineError>>(
         &self,
         mut each: impl FnMut(PageView) -> Result<(), E>,
@@ -249,19 +255,20 @@ impl Bank {
     }
 }
 
-/// A seed of a refresh of a plan, with its rank.
+/// Builds the view of the seed with this rank.
 pub(super) fn seed_view(
     views: &Views,
-    (plan, method, refresh): (&str, Method, RefreshId),
+    run: SeedRun<'_>,
     pinned: &HashSet<String>,
-    (rank, seed): (u32, &SeedRecord),
+    rank: u32,
+    seed: &SeedRecord,
 ) -> Result<Seed, EngineError> {
     let (site, url, state) = views.name_and_state(seed.page)?;
     let succeeds = seed.succeeds.map(|of| successor_view(views, of.page, of));
     let is_pinned = pinned.contains(&url);
-    let stays = matches!(seed.evidence, SeedEvidence::ByPolicy);
+    let is_kept = matches!(seed.evidence, SeedEvidence::ByPolicy);
     Ok(Seed {
-        by_policy: match (is_pinned, stays) {
+        by_policy: match (is_pinned, is_kept) {
             (true, _) => Some(ByPolicy::Pin),
             (false, true) => Some(ByPolicy::MaxChanges),
             (false, false) => None,
@@ -270,16 +277,24 @@ pub(super) fn seed_view(
         url,
         alive: state.is_live(),
         site,
-        method,
-        plan: plan.to_owned(),
-        refresh,
+        method: run.method,
+        plan: run.plan.to_owned(),
+        refresh: run.refresh,
         evidence: evidence(&seed.evidence),
         succeeds: succeeds.transpose()?,
     })
 }
 
-fn evidence(kept: &SeedEvidence) -> Evidence {
-    match kept {
+/// Plan, method and refresh that selected seeds.
+#[derive(Clone, Copy)]
+pub(super) struct SeedRun<'a> {
+    pub(super) plan: &'a str,
+    pub(super) method: Method,
+    pub(super) refresh: RefreshId,
+}
+
+fn evidence(stored: &SeedEvidence) -> Evidence {
+    match stored {
         SeedEvidence::Core {
             core,
             sigma,
@@ -341,7 +356,8 @@ fn core_view(
     })
 }
 
-/// The bound on the largest sigma of what was left at a core; `None` where that is its own.
+/// Returns the upper bound of the singular value of every remaining region at a core; `None` if the core's
+/// own sigma is that bound.
 pub(super) fn sigma_bound(
     views: &Views,
     refresh: RefreshId,
@@ -375,7 +391,7 @@ fn batch_view(views: &Views, batch: BatchId, mut record: BatchRecord) -> BatchVi
     }
 }
 
-/// A page's uncrawled outlinks, given or counted.
+/// Returns the number of uncrawled outlinks of a page, given or counted.
 pub(super) fn uncrawled_outlinks(
     views: &Views,
     page: PageId,

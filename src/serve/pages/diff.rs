@@ -70,7 +70,7 @@ pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer
     let diff = state.bank.diff(&request, state.watch)?;
     if form == Form::Json {
         let mut lines = Vec::new();
-        json_line(&mut lines, &SummaryLine::of(&diff))?;
+        json_line(&mut lines, &SummaryLine::new(&diff))?;
         for seed in &diff.seeds {
             json_line(&mut lines, seed)?;
         }

@@ -45,7 +45,7 @@ pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer
     let About { name, from, .. } = about;
     let plan = state.bank.plan(&name)?;
     if form == Form::Json {
-        return Answer::json(&PlanWithCommand::of(&plan, state.name));
+        return Answer::json(&PlanWithCommand::new(&plan, state.name));
     }
     let mut refreshes = state.bank.history()?.refreshes;
     refreshes.retain(|refresh| refresh.plan == name);

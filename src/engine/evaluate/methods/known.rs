@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::engine::EngineError;
-use crate::engine::history::timeline::History;
+use crate::engine::history::timeline::PageTimelines;
 use crate::engine::refresh::web::url_order::InUrlOrder;
 use crate::engine::whole::EVERY;
 use seedbank_algorithms::cover::PageFacts;
@@ -130,7 +130,7 @@ impl KnownWeb {
         store: &Store,
         batch: BatchId,
     ) -> Result<Vec<u32>, EngineError> {
-        let past = History::open(store, batch)?;
+        let past = PageTimelines::open(store, batch)?;
         let mut since = Vec::new();
         for page in self.crawled() {
             let then = past.timeline(self.ids[page as usize])?.after(batch);

@@ -5,9 +5,9 @@
 //! the reverse. The definitions are those of [`Cause`], tried in their order.
 
 use super::answers::Cause;
-use super::side::{StoredRefresh, Side};
+use super::side::{Side, StoredRefresh};
 use crate::engine::EngineError;
-use crate::engine::history::timeline::{History, PageStatus};
+use crate::engine::history::timeline::{PageStatus, PageTimelines};
 use crate::engine::plan::Plan;
 use crate::engine::policy::{Caps, HeldBy};
 use crate::engine::query::views::Views;
@@ -20,7 +20,7 @@ pub(in crate::engine) struct Pair<'a> {
     pub(super) views: &'a Views,
     pub(super) from: &'a Side,
     pub(super) to: &'a Side,
-    pub(super) past: History<'a>,
+    pub(super) timelines: PageTimelines<'a>,
     pub(super) parameters_differ: bool,
     /// The batches after `low`, up to and including `high`, lie between the two states.
     pub(super) low: BatchId,
@@ -81,7 +81,7 @@ impl<'a> Pair<'a> {
             views,
             from,
             to,
-            past: History::open(&views.reader, low)?,
+            timelines: PageTimelines::open(&views.reader, low)?,
             parameters_differ,
             low,
             high,
@@ -103,7 +103,11 @@ impl<'a> Pair<'a> {
             return Ok(CauseDetail::new(Cause::NotListed, None));
         };
         let mut because = self.dated(self.absent(page, self.to, from)?);
-        let before = self.past.timeline(page)?.after(from.record.batch).state;
+        let before = self
+            .timelines
+            .timeline(page)?
+            .after(from.record.batch)
+            .state;
         because.cause = match because.cause {
             Cause::Unlinked if before.is_none() => Cause::NewPage,
             Cause::Gone | Cause::Unlinked | Cause::Alias => Cause::Revived,
@@ -139,14 +143,20 @@ impl<'a> Pair<'a> {
     }
 
     /// Why `run` lacks a seed of `has`.
-    fn absent(&self, page: PageId, has: &Side, run: &StoredRefresh) -> Result<CauseDetail, EngineError> {
-        let line = self.past.timeline(page)?;
+    fn absent(
+        &self,
+        page: PageId,
+        has: &Side,
+        run: &StoredRefresh,
+    ) -> Result<CauseDetail, EngineError> {
+        let line = self.timelines.timeline(page)?;
         let at = line.after(run.record.batch);
         let there = has.run.as_ref();
         let was = there.map(|there| line.after(there.record.batch));
         let part = run.eligibility();
         let became = |holds: fn(PageStatus) -> bool| {
-            (holds(at) && !was.is_some_and(holds)).then(|| line.last_change(self.low, self.high, holds))
+            (holds(at) && !was.is_some_and(holds))
+                .then(|| line.last_change(self.low, self.high, holds))
         };
         let spam = |page: PageStatus| page.spam;
         // On sites spam is selected like any page, so only a page's becoming spam means something.

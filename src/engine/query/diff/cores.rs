@@ -6,7 +6,7 @@ use super::answers::Cause;
 use super::causes::{CauseDetail, Pair, seed_of};
 use super::side::StoredRefresh;
 use crate::engine::EngineError;
-use crate::engine::history::timeline::{PageStatus, Eligibility, Timeline};
+use crate::engine::history::timeline::{Eligibility, PageStatus, Timeline};
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::rank::TIED;
 use seedbank_store::records::{BatchId, CoreRecord, SeedEvidence};
@@ -45,7 +45,9 @@ impl Pair<'_> {
         let at = line.after(run.record.batch);
         if !self.is_hub(page, at, run)? {
             let was = there.map(|there| line.after(there.record.batch));
-            let batch = was.map_or(Ok(None), |was| self.link_gone(page, line, was, run.eligibility()))?;
+            let batch = was.map_or(Ok(None), |was| {
+                self.link_gone(page, line, was, run.eligibility())
+            })?;
             return Ok(CauseDetail::new(Cause::NoLinks, batch));
         }
         if let Some(&(rank, as_hub)) = run.in_cores.get(&page) {
@@ -83,7 +85,10 @@ impl Pair<'_> {
             .lowest_sigma_if_full
             .is_some_and(|last| core.sigma < last * (1.0 - TIED))
         {
-            return Ok(CauseDetail::new(Cause::Outranked, self.last_change_of_new_cores(there, run)));
+            return Ok(CauseDetail::new(
+                Cause::Outranked,
+                self.last_change_of_new_cores(there, run),
+            ));
         }
         let links = self.links(&core, there, run)?;
         if links.lost > 0 {
@@ -101,7 +106,10 @@ impl Pair<'_> {
                 .lowest_sigma_if_full
                 .is_some_and(|last| core.sigma <= last * (1.0 + TIED)) =>
             {
-                Ok(CauseDetail::new(Cause::Outranked, self.last_change_of_new_cores(there, run)))
+                Ok(CauseDetail::new(
+                    Cause::Outranked,
+                    self.last_change_of_new_cores(there, run),
+                ))
             }
             None => Ok(CauseDetail::new(Cause::RegionWeakened, batch)),
             Some(rank) => {
@@ -124,9 +132,14 @@ impl Pair<'_> {
     }
 
     /// Whether a page links to one that takes part.
-    fn is_hub(&self, page: PageId, at: PageStatus, run: &StoredRefresh) -> Result<bool, EngineError> {
-        for target in self.past.targets(page, at.row)? {
-            let target = self.past.timeline(target)?.after(run.record.batch);
+    fn is_hub(
+        &self,
+        page: PageId,
+        at: PageStatus,
+        run: &StoredRefresh,
+    ) -> Result<bool, EngineError> {
+        for target in self.timelines.targets(page, at.row)? {
+            let target = self.timelines.timeline(target)?.after(run.record.batch);
             if run.eligibility().has(target) {
                 return Ok(true);
             }
@@ -144,15 +157,19 @@ impl Pair<'_> {
         part: Eligibility,
     ) -> Result<Option<BatchId>, EngineError> {
         let mut last = line.last_change(self.low, self.high, |page| page.row);
-        for target in self.past.targets(page, was.row)? {
-            let target = self.past.timeline(target)?;
+        for target in self.timelines.targets(page, was.row)? {
+            let target = self.timelines.timeline(target)?;
             last = last.max(target.last_change(self.low, self.high, |page| part.has(page)));
         }
         Ok(last)
     }
 
     /// The last batch that changed a page of a core of `run` whose seed `there` lacks.
-    fn last_change_of_new_cores(&self, there: &StoredRefresh, run: &StoredRefresh) -> Option<BatchId> {
+    fn last_change_of_new_cores(
+        &self,
+        there: &StoredRefresh,
+        run: &StoredRefresh,
+    ) -> Option<BatchId> {
         let seeds = run.seeds.values();
         let new = seeds.filter(|seed| !there.seeds.contains_key(&seed.page));
         let new: BTreeSet<u32> = new
@@ -185,13 +202,13 @@ impl Pair<'_> {
         };
         let mut authorities = Vec::with_capacity(core.authorities.len());
         for &page in &core.authorities {
-            authorities.push((page, self.past.timeline(page)?));
+            authorities.push((page, self.timelines.timeline(page)?));
         }
         for &page in &core.hubs {
-            let line = self.past.timeline(page)?;
+            let line = self.timelines.timeline(page)?;
             let mut rows = BTreeMap::new();
             for row in line.rows() {
-                rows.insert(row, self.past.targets(page, row)?);
+                rows.insert(row, self.timelines.targets(page, row)?);
             }
             let hub = Hub { line, rows };
             for (target, line) in &authorities {

@@ -253,7 +253,7 @@ fn successor(
         };
         Some((from.refresh, core))
     });
-    let successors = Successors::new(&views.reader, views.naming.sites, &to.plan, &pair.past);
+    let successors = Successors::new(&views.reader, views.naming.sites, &to.plan, &pair.timelines);
     let found = successors.find(OldSeed { page, core })?;
     found
         .map(|(page, succession)| successor_view(views, page, succession))

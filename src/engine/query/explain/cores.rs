@@ -143,7 +143,11 @@ fn seed_of(context: &Context, core: &CoreEvidence) -> Result<ScoredUrl, StoreErr
 }
 
 /// Why the seed of a core is a seed.
-pub(super) fn seed(context: &Context, rank: u32, core: &CoreEvidence) -> Result<CoreSeed, EngineError> {
+pub(super) fn seed(
+    context: &Context,
+    rank: u32,
+    core: &CoreEvidence,
+) -> Result<CoreSeed, EngineError> {
     let first = core.first.iter().map(|page| context.url(*page));
     let runner_up = core.runner_up.map(|second| context.scored(second));
     // Without policies a seed's rank is that of its core.

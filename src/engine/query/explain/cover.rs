@@ -10,7 +10,11 @@ use seedbank_store::evidence::{Reach, ReachKey};
 use seedbank_store::records::{CoverEvidence, CoverRecord, HopEvidence, PageRecord, SeedEvidence};
 use seedbank_store::{StoreError, tables};
 
-pub(super) fn why(context: &Context, page: PageId, record: &PageRecord) -> Result<Why, EngineError> {
+pub(super) fn why(
+    context: &Context,
+    page: PageId,
+    record: &PageRecord,
+) -> Result<Why, EngineError> {
     let store = &context.views.reader;
     let site = store.get(&tables::COVERS, &(context.refresh, page.site()))?;
     let reach = match &site {

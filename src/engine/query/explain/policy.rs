@@ -23,7 +23,11 @@ pub(super) fn verdict(
     let Some(rules) = &context.rules else {
         return Ok(None);
     };
-    let site = context.views.reader.need(&tables::SITES, &page.site())?.name;
+    let site = context
+        .views
+        .reader
+        .need(&tables::SITES, &page.site())?
+        .name;
     let url = ingest::url(&site, &record.local, context.views.naming.sites);
     let place = context.position(page);
     if place.is_some_and(|place| place.listed.is_some()) {
@@ -82,7 +86,11 @@ fn too_small(context: &Context, core: &CoreEvidence) -> Option<HeldBy> {
 
 /// The cap that was full on the site of a page when its core was asked for a seed, or without a core
 /// in the end.
-fn full_cap(context: &Context, page: PageId, core: Option<u32>) -> Result<Option<HeldBy>, EngineError> {
+fn full_cap(
+    context: &Context,
+    page: PageId,
+    core: Option<u32>,
+) -> Result<Option<HeldBy>, EngineError> {
     let Some(rules) = &context.rules else {
         return Ok(None);
     };
@@ -130,10 +138,14 @@ pub(super) fn seeds_of_site(
     site: SiteId,
     named: &BTreeSet<&str>,
 ) -> Result<Vec<SeedByPolicy>, EngineError> {
-    let mut listed: Vec<(u32, PageId)> = context.positions.as_ref().map_or_else(Vec::new, |positions| {
-        let all = positions.listed();
-        all.filter(|(_, page)| page.site() == site).collect()
-    });
+    let mut listed: Vec<(u32, PageId)> =
+        context
+            .positions
+            .as_ref()
+            .map_or_else(Vec::new, |positions| {
+                let all = positions.listed();
+                all.filter(|(_, page)| page.site() == site).collect()
+            });
     listed.sort_unstable();
     let mut found = Vec::new();
     for (_, page) in listed {

@@ -342,7 +342,11 @@ fn of_cores(context: &Context, site: SiteId) -> Result<CoresOfSite, EngineError>
     Ok(of_site)
 }
 
-fn of_cover(context: &Context, site: SiteId, record: &CoverRecord) -> Result<CoverOfSite, EngineError> {
+fn of_cover(
+    context: &Context,
+    site: SiteId,
+    record: &CoverRecord,
+) -> Result<CoverOfSite, EngineError> {
     let mut site_seeds = Vec::new();
     let mut hops = Vec::new();
     for (_, pick) in record.ranks.iter().zip(1..) {
@@ -396,7 +400,10 @@ fn of_web(context: &Context, site: SiteId) -> Result<WebOfSite, EngineError> {
 }
 
 /// The pages with the best scores, ties by URL.
-fn best(context: &Context, pages: Vec<(PageId, Option<f64>)>) -> Result<Vec<ScoredUrl>, EngineError> {
+fn best(
+    context: &Context,
+    pages: Vec<(PageId, Option<f64>)>,
+) -> Result<Vec<ScoredUrl>, EngineError> {
     let scored = pages.into_iter();
     let mut scored: Vec<(f64, PageId)> = scored.filter_map(|(p, s)| Some((s?, p))).collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0));

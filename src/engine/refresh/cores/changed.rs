@@ -23,7 +23,7 @@ use super::seeds::Held;
 use super::select::select;
 use super::standings::ChangedStandings;
 use crate::engine::EngineError;
-use crate::engine::history::timeline::History;
+use crate::engine::history::timeline::PageTimelines;
 use crate::engine::plan::CorePlan;
 use crate::engine::policy;
 use seedbank_algorithms::cores::{KnownComponent, Ledger, Selection};
@@ -175,7 +175,7 @@ impl ChangedRun<'_> {
     /// The pages at which links may have come or gone, and those whose standing may have changed;
     /// `None` where there are too many.
     fn touched(&mut self, watch: &dyn Watch) -> Result<Option<BTreeSet<PageId>>, EngineError> {
-        let past = History::open(self.store, self.earlier.batch)?;
+        let past = PageTimelines::open(self.store, self.earlier.batch)?;
         let possibly_changed = past.possibly_changed()?;
         let count: u64 = possibly_changed.values().map(PageSet::len).sum();
         if count > self.most.saturating_mul(2) {

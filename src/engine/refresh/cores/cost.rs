@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::load::Hubs;
 use crate::engine::EngineError;
-use crate::engine::history::timeline::{History, Timeline};
+use crate::engine::history::timeline::{PageTimelines, Timeline};
 use seedbank_algorithms::cores::Selection;
 use seedbank_algorithms::graph::{NONE, WeakComponents};
 use seedbank_algorithms::page::{PageId, SiteId};
@@ -143,7 +143,7 @@ impl Computed<'_> {
         asked: &BTreeSet<u32>,
     ) -> Result<BTreeMap<u32, Vec<SiteChange>>, EngineError> {
         let from = self.store.need(&tables::REFRESHES, &earlier)?.batch;
-        let past = History::open(self.store, from)?;
+        let past = PageTimelines::open(self.store, from)?;
         let mut counts: BTreeMap<(u32, BatchId, SiteId), u64> = BTreeMap::new();
         for (batch, pages) in past.changed()? {
             for page in pages.into_iter().map(PageId) {
@@ -170,7 +170,7 @@ impl Computed<'_> {
     /// to it.
     fn touched(
         &self,
-        past: &History<'_>,
+        past: &PageTimelines<'_>,
         page: PageId,
         timeline: &Timeline,
     ) -> Result<BTreeSet<u32>, EngineError> {

@@ -6,7 +6,7 @@
 //! so a plan that has any runs as ever.
 
 use crate::engine::EngineError;
-use crate::engine::history::timeline::{self, History};
+use crate::engine::history::timeline::{self, PageTimelines};
 use crate::engine::plan::CorePlan;
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
@@ -49,7 +49,7 @@ pub(crate) fn find(
     if plan.succeed || !record.certified || !is_past_known {
         return Ok(None);
     }
-    let past = History::open(store, record.batch)?;
+    let past = PageTimelines::open(store, record.batch)?;
     for (batch, pages) in past.possibly_changed()? {
         for page in pages.into_iter().map(PageId) {
             watch.proceed()?;
