@@ -63,7 +63,7 @@ pub(super) fn run(args: &SiteArgs, session: &Session) -> Result<Outcome, CliErro
 /// Formats the facts about a site as text.
 fn text(facts: &SiteFacts) -> String {
     let mut lines = Lines::under(format_args!("site {}", facts.site));
-    if let Some(given) = given(facts.given) {
+    if let Some(given) = given(facts.attributes) {
         lines.add(format_args!("given attributes: {given}"));
     }
     let pages = &facts.pages;

@@ -56,7 +56,7 @@ pub struct ReportSeed {
     #[serde(flatten)]
     pub seed: Seed,
     /// Whether the plan's refresh before this one had it; `None` where none is kept.
-    pub kept: Option<bool>,
+    pub in_previous: Option<bool>,
     /// Why it can start no crawl any more; `None` while it can.
     pub dead: Option<AbsentWhy>,
 }

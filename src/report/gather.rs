@@ -113,7 +113,7 @@ impl Bank {
         });
         let dead = bank.dead_seeds(&which)?;
         let seeds = bank.seeds(&which)?.into_iter().map(|seed| ReportSeed {
-            kept: gained.as_ref().map(|new| !new.contains(&*seed.url)),
+            in_previous: gained.as_ref().map(|new| !new.contains(&*seed.url)),
             dead: dead.get(&seed.rank).copied(),
             seed,
         });

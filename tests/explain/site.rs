@@ -187,7 +187,7 @@ fn what_is_told_of_a_site_is_what_its_pages_come_to() {
                     spam: kept.spam,
                     quota: kept.quota,
                 };
-                assert_eq!(facts.given, kept);
+                assert_eq!(facts.attributes, kept);
                 let plans: Vec<&str> = facts.plans.iter().map(|of| &*of.run.plan).collect();
                 assert_eq!(plans, ["a-cores", "b-cover"]);
                 for of in &facts.plans {

@@ -83,7 +83,7 @@ pub enum ExperimentError {
     NoComparison,
     /// The bank has no crawled page.
     #[error("the bank has no crawled page to select as a seed")]
-    NoCrawledPages,
+    NothingCrawled,
     /// The state after a batch cannot be reconstructed, or no page was crawled after it.
     #[error(
         "seeds cannot be selected as after batch {batch}: {}",

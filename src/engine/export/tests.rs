@@ -41,7 +41,7 @@ fn days() -> Vec<String> {
     (0..4).map(day).collect()
 }
 
-fn new() -> (tempfile::TempDir, Bank) {
+fn bank() -> (tempfile::TempDir, Bank) {
     let folder = tempfile::tempdir().unwrap();
     let naming = SiteMode::Host.with(UrlRules::Whatwg);
     let bank = Bank::create(&folder.path().join("bank"), naming).unwrap();

@@ -44,7 +44,7 @@ fn bank() -> (tempfile::TempDir, Bank) {
     (folder, bank)
 }
 
-fn finish(bank: &Bank, limits: Limits) -> (BTreeMap<&'static str, Vec<u8>>, GraphReport) {
+fn written(bank: &Bank, limits: Limits) -> (BTreeMap<&'static str, Vec<u8>>, GraphReport) {
     let request = GraphRequest {
         of: GraphOf::Pages,
         format: GraphFormat::Tsv,

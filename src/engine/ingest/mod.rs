@@ -215,7 +215,7 @@ impl Bank {
         let name = request.name.clone().unwrap_or(inputs.name);
         let mut report = IngestReport {
             dry_run: request.dry_run,
-            barred: gather.barred(),
+            blocked: gather.barred(),
             rejects_file: listed.file,
             rejects_listed: listed.count,
             ..IngestReport::begun(name, kind, read)

@@ -34,7 +34,7 @@ impl<'a> Frame<'a> {
     }
 
     /// Around a page that is for people alone.
-    pub(crate) fn page_explanation(state: &State<'a>) -> Self {
+    pub(crate) fn of_page(state: &State<'a>) -> Self {
         Self {
             bank: state.name,
             query: String::new(),

@@ -1,4 +1,4 @@
-//! What `compare` is asked and answers with. As JSON it has a schema, `schema/compare.schema.json`.
+//! Request and answer of `compare`. The JSON Schema is `schema/compare.schema.json`.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
@@ -9,23 +9,23 @@ use crate::engine::query::explain::{CurrentPage, PolicyVerdict, RefreshRun, Why}
 use seedbank_formats::ingest::URL_PATTERN;
 use seedbank_store::records::BatchId;
 
-/// What a list of start pages is compared with, and how far the crawls go.
+/// Request to compare a list of start pages with a refresh.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CompareRequest {
-    /// The refresh; the last one of the default plan unless said otherwise.
+    /// Refresh to compare with; by default the last one of the default plan.
     pub which: Which,
-    /// How many pages the crawls fetch, each at most [`CompareRequest::MOST_FETCHES`]; without any
-    /// nothing is crawled. Their order does not matter, and repeated ones count once.
+    /// Numbers of pages that simulated crawls fetch, each at most [`CompareRequest::MOST_FETCHES`]. If
+    /// empty, no crawl is simulated. Order and duplicates do not matter.
     pub fetches: Vec<u64>,
-    /// The most URLs that the list may have.
+    /// Maximum number of URLs of the list.
     pub most: usize,
 }
 
 impl CompareRequest {
-    /// The most pages that a crawl may fetch here.
+    /// Maximum number of pages that a simulated crawl may fetch.
     pub const MOST_FETCHES: u64 = 20_000;
 
-    /// A list of at most 10,000 URLs compared with a refresh, by crawls of 1,000 and 5,000 fetches.
+    /// Creates a request for a list of at most 10,000 URLs, with crawls of 1,000 and 5,000 fetches.
     #[must_use]
     pub fn new(which: Which) -> Self {
         Self {
@@ -42,11 +42,11 @@ impl Default for CompareRequest {
     }
 }
 
-/// A list of start pages beside the list of a refresh.
+/// Comparison of a list of start pages with a refresh.
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
-/// // What the crawler starts from today: a hub of the core, and a page that nobody knows.
+/// // The crawler's current list: a hub of the core, and a page that the bank does not contain.
 /// let mut list = UrlList { name: "today".to_owned(), ..UrlList::default() };
 /// list.push_line(1, "http://b.example/");
 /// list.push_line(2, "http://no.example/");
@@ -60,127 +60,127 @@ impl Default for CompareRequest {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ListComparison {
-    /// What the list is called.
+    /// Name of the list.
     pub list: String,
-    /// The refresh that it is compared with.
+    /// Refresh that it is compared with.
     #[serde(flatten)]
     pub run: RefreshRun,
-    /// The last batch of the state in which the pages are looked up and crawled.
+    /// Last batch of the current state, in which pages are looked up and crawls simulated.
     pub current_batch: BatchId,
-    /// What the list holds, in numbers.
+    /// Counts of the lines and pages of the list.
     pub counts: ListCounts,
-    /// What crawls find, by the number of fetches, the fewest first.
+    /// Results of simulated crawls, by number of fetches, ascending.
     pub crawls: Vec<CrawlComparison>,
-    /// Every URL of the list, in its order.
+    /// Every URL of the list, in order.
     pub lines: Vec<ListedLine>,
 }
 
-/// What a list holds, in numbers.
+/// Counts of the lines and pages of a list.
 ///
-/// Each line is a page, one named again, or no URL: `lines` = `pages` + `duplicates` + `invalid_urls`. Each page
+/// Each line is a page, a duplicate, or an invalid URL: `lines` = `pages` + `duplicates` + `invalid_urls`. Each page
 /// is one of `alive`, `spam`, `gone`, `alias`, `unlinked` and `not_in_bank`; and each that is in the bank
 /// is one of `seeds`, `covered`, `near_core` and `not_covered`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ListCounts {
-    /// URLs, repeated ones and what is no URL included; empty lines and comments are not.
+    /// Lines with a URL, including duplicates and invalid ones, without empty lines and comments.
     pub lines: u64,
     /// Distinct pages.
     pub pages: u64,
-    /// Lines with a page that an earlier line has.
+    /// Lines with the page of an earlier line.
     pub duplicates: u64,
-    /// Lines that are no URL of a page.
+    /// Lines without a valid page URL.
     pub invalid_urls: u64,
-    /// Pages that are known or crawled, and no spam.
+    /// Known or crawled pages without the spam mark.
     pub alive: u64,
-    /// Pages that are known or crawled, and spam.
+    /// Known or crawled pages with the spam mark.
     pub spam: u64,
-    /// Pages that are reported as gone.
+    /// Gone pages.
     pub gone: u64,
     /// Aliases of other pages.
     pub alias: u64,
-    /// Pages to which nobody links any longer, and of which there never was a record.
+    /// Pages without links to them and without a record.
     pub unlinked: u64,
-    /// Pages that the bank never knew.
+    /// Pages that the bank does not contain.
     pub not_in_bank: u64,
-    /// Pages on the refresh's list.
+    /// Pages on the list of the refresh.
     pub seeds: u64,
-    /// Pages in a core, or that a seed of the list covers.
+    /// Pages in a core, or covered by a seed of the refresh.
     pub covered: u64,
-    /// Cores: pages that are linked with a core and were not taken.
+    /// Cores: pages that are linked with a core and were not added.
     pub near_core: u64,
-    /// Pages of the bank that are none of these.
+    /// All other pages in the bank.
     pub not_covered: u64,
 }
 
-/// What a line of the list is.
+/// State of a line of the list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum LineState {
-    /// A page that is known or crawled, and no spam.
+    /// Known or crawled page without the spam mark.
     Alive,
-    /// A page that is known or crawled, and spam; crawls start from it all the same.
+    /// Known or crawled page with the spam mark; crawls start from it too.
     Spam,
-    /// A page that is reported as gone.
+    /// Gone page.
     Gone,
-    /// A page that redirects to another one, or names it as canonical.
+    /// Page that redirects to another one, or names it as canonical.
     Alias,
-    /// A page to which nobody links any longer, and of which there never was a record.
+    /// Page without links to it and without a record.
     Unlinked,
-    /// A page that the bank never knew.
+    /// Page that the bank does not contain.
     NotInBank,
-    /// A page that an earlier line has.
+    /// Page of an earlier line.
     Duplicate,
-    /// No URL of a page.
+    /// Not a valid page URL.
     InvalidUrl,
 }
 
-/// A line of the list.
+/// Line of the list.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ListedLine {
-    /// Its place in the list, as the list has it.
+    /// Line number in the list.
     pub line: u64,
-    /// The URL as it is given.
+    /// URL as written.
     pub text: String,
-    /// What it is.
+    /// State of the line.
     pub state: LineState,
-    /// The URL, normalised; left out where it is none.
+    /// Normalised URL; absent if it is invalid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = URL_PATTERN))]
     pub url: Option<String>,
-    /// Where the page is repeated, the first line that has it.
+    /// For a duplicate, the first line with the page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_line: Option<u64>,
-    /// Where it is no URL, why not.
+    /// For an invalid URL, the reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// What the bank and the refresh say of the page; left out where it is not in the bank, or
-    /// repeated.
+    /// State of the page and its relation to the refresh; absent for a duplicate, or a page that is not in
+    /// the bank.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<Box<ListedPage>>,
 }
 
-/// What the bank and the refresh say of a page of the list: all that a sentence on it needs.
+/// State of a page of the list and its relation to the refresh.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ListedPage {
-    /// Its site.
+    /// Site of the page.
     pub site: String,
-    /// The page as it is today, which may be later than the refresh.
+    /// Current state of the page, which may be later than the refresh.
     pub current: CurrentPage,
-    /// What it is to the refresh's list.
+    /// Relation to the list of the refresh.
     pub relation: ListRelation,
-    /// What the policies of the plan say of it; left out where they say nothing.
+    /// Verdict of the plan's policies; absent if none affects the page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<PolicyVerdict>,
-    /// Why it is a seed, or why not.
+    /// Why it is a seed or not.
     #[schemars(schema_with = "why_alone")]
     pub why: Why,
 }
 
-/// The schema of [`Why`] where the method does not stand beside it.
+/// Schema of [`Why`] without the property `method`, which this object does not have.
 fn why_alone(generator: &mut SchemaGenerator) -> Schema {
     let mut schema = Why::json_schema(generator);
     let kinds = schema.get_mut("oneOf").and_then(Value::as_array_mut);
@@ -191,84 +191,84 @@ fn why_alone(generator: &mut SchemaGenerator) -> Schema {
     schema
 }
 
-/// What a page is to the list of a refresh, by what the refresh kept.
+/// Relation of a page to the list of a refresh, from its stored evidence.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum ListRelation {
-    /// It is on the list.
+    /// On the list.
     Seed {
-        /// Its rank there.
+        /// Rank on the list.
         #[schemars(range(min = 1))]
         rank: u32,
     },
-    /// Cores: it is in a core, and not on the list.
+    /// Cores: in a core, but not on the list.
     InCore {
-        /// The core's rank.
+        /// Rank of the core.
         #[schemars(range(min = 1))]
         core: u32,
-        /// The core's seed; where the core gives none, the hub that would be.
+        /// Seed of the core; if it gives none, the hub that would be its seed.
         #[schemars(regex(pattern = URL_PATTERN))]
         seed: String,
     },
-    /// Cover: a seed on the list covers it, or over the web reaches it.
+    /// Cover: covered by a seed on the list, or over the web reached by one.
     Covered {
-        /// The seed.
+        /// URL of the seed.
         #[schemars(regex(pattern = URL_PATTERN))]
         by: String,
-        /// The seed's rank.
+        /// Rank of the seed.
         #[schemars(range(min = 1))]
         rank: u32,
-        /// How many links away from the seed it is.
+        /// Distance from the seed, in links.
         hop: u32,
     },
-    /// Cores: it is linked with a core, and was not taken.
+    /// Cores: linked with a core, but not added.
     NearCore {
-        /// The core's rank.
+        /// Rank of the core.
         #[schemars(range(min = 1))]
         core: u32,
-        /// The core's seed; where the core gives none, the hub that would be.
+        /// Seed of the core; if it gives none, the hub that would be its seed.
         #[schemars(regex(pattern = URL_PATTERN))]
         seed: String,
     },
-    /// None of these. A page that only a pick covers which policies keep off the list counts here.
+    /// None of these. This includes pages covered only by a pick that policies keep off the list.
     NotCovered,
 }
 
-/// What crawls of so many fetches find, from each of the lists.
+/// Results of simulated crawls with the same number of fetches from each list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct CrawlComparison {
-    /// How many pages are fetched at most.
+    /// Maximum number of pages fetched.
     #[schemars(range(min = 1))]
     pub fetches: u64,
-    /// From the pages of the list that are known or crawled, in its order.
+    /// Crawl from the known or crawled pages of the list, in order.
     pub list: CrawlResult,
-    /// From as many seeds of the refresh, the first that still take part.
+    /// Crawl from the same number of seeds of the refresh, the first that are still alive.
     pub first_seeds: CrawlResult,
-    /// From all seeds of the refresh that still take part; left out where these are no more.
+    /// Crawl from all seeds of the refresh that are still alive; absent if `first_seeds` has them all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub all_seeds: Option<CrawlResult>,
 }
 
-/// What a crawl finds within a number of fetches. Every page fetched counts, crawled by the bank or not.
+/// Result of a simulated crawl. Every fetched page counts, whether the bank has crawled it or not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct CrawlResult {
-    /// How many pages it may start from.
+    /// Number of start pages.
     pub starts: u64,
-    /// How many pages it fetches.
+    /// Number of pages fetched.
     pub pages: u64,
-    /// How many of them the bank has crawled.
+    /// Number of them that the bank has crawled.
     pub crawled: u64,
-    /// On how many sites they are.
+    /// Number of their sites.
     pub sites: u64,
-    /// The sum of their clicks.
+    /// Sum of their clicks.
     pub clicks: u64,
-    /// How many of them have clicks.
+    /// Number of them with clicks.
     pub clicked_pages: u64,
-    /// How many of them are spam.
+    /// Number of them with the spam mark.
     pub spam: u64,
-    /// How many links the last of them is away from where it starts; `null` where there is no page.
+    /// Distance of the last page from the start pages, in links; `null` if no page was fetched.
     pub depth: Option<u32>,
 }

@@ -1,11 +1,9 @@
-//! The breadth-first crawl by pages fetched, read from the store page by page.
+//! Simulates a breadth-first crawl with a limit of fetches, reading the store page by page.
 //!
 //! It is the crawl of [`spend`](seedbank_algorithms::evaluate::crawl::spend), which `evaluate_budget` counts on the whole
-//! graph in memory: the starts in the order of their list, then depth by depth, each in the order of
-//! URLs; pages that are not known or crawled are no pages, and links to them lead nowhere. What comes
-//! first is fetched first, so the first N pages of one crawl are those of a crawl of N fetches, and
-//! one crawl serves every number of fetches. Only where such a number ends within a depth does the
-//! order there matter.
+//! graph in memory: the start pages in list order, then depth by depth in URL order. Links to pages that
+//! are neither known nor crawled are ignored. The first N pages of a crawl are those of a crawl of N
+//! fetches, so one crawl serves all limits. Pages of a depth are sorted only if a limit ends within it.
 
 use std::collections::BTreeSet;
 
@@ -19,33 +17,34 @@ use seedbank_store::links::{Link, LinkBlock, LinkKey};
 use seedbank_store::records::{PageRecord, PageState};
 use seedbank_store::{Store, StoreError, Table, tables};
 
-/// After so many pages the watch is asked whether to go on.
+/// Number of pages between two checks for interruption.
 const STEP: usize = 1 << 9;
 
-/// A page that is known or crawled.
+/// Known or crawled page.
 pub(super) struct LivePage {
     pub(super) page: PageId,
     record: PageRecord,
 }
 
 impl LivePage {
-    /// `None` where the page is no page any more.
+    /// Creates a live page; `None` if it is neither known nor crawled.
     pub(super) fn new(page: PageId, record: PageRecord) -> Option<Self> {
         record.state.is_live().then_some(Self { page, record })
     }
 }
 
-/// What a crawl from `starts`, which are distinct, finds within each of `fetches`, which ascend.
+/// Simulates a crawl from distinct `starts`, and returns its results within each of the ascending
+/// `fetches`.
 ///
-/// Cost: for each page fetched the block that its links are in, each row once, and a read for each
-/// distinct page that these lead to. Memory: the records of one depth, and a set of the pages met.
+/// Cost: per fetched page the block of its links, each row once, and a read per distinct linked page.
+/// Memory: the records of one depth, and the set of pages seen.
 pub(super) fn crawl(
     views: &Views,
     starts: &[LivePage],
     fetches: &[u64],
     watch: &dyn Watch,
 ) -> Result<Vec<CrawlResult>, EngineError> {
-    let mut going = Going {
+    let mut state = Crawl {
         now: CrawlResult {
             starts: starts.len() as u64,
             ..CrawlResult::default()
@@ -57,11 +56,11 @@ pub(super) fn crawl(
     let mut seen: PageSet = starts.iter().map(|start| start.page.0).collect();
     let mut walked = BTreeSet::new();
     let mut level: Vec<(PageId, Option<u32>)> = Vec::new();
-    going.take(starts.iter(), 0);
+    state.fetch(starts.iter(), 0);
     level.extend(starts.iter().map(|start| (start.page, start.record.row)));
     level.sort_unstable();
     for depth in 1.. {
-        if going.room() == 0 || level.is_empty() {
+        if state.remaining() == 0 || level.is_empty() {
             break;
         }
         let met = linked(&views.reader, &level, &mut seen, &mut walked, watch)?;
@@ -79,43 +78,43 @@ pub(super) fn crawl(
             .iter()
             .map(|page| (page.page, page.record.row))
             .collect();
-        if going.ends_within(next.len() as u64) {
+        if state.ends_within(next.len() as u64) {
             let next = in_url_order(views, next, watch)?;
-            going.take(next.iter(), depth);
+            state.fetch(next.iter(), depth);
         } else {
-            going.take(next.iter(), depth);
+            state.fetch(next.iter(), depth);
         }
     }
-    Ok(going.end())
+    Ok(state.finish())
 }
 
-/// A crawl that is under way.
-struct Going<'a> {
+/// State of a simulated crawl.
+struct Crawl<'a> {
     now: CrawlResult,
     sites: BTreeSet<SiteId>,
-    /// The numbers of fetches, ascending.
+    /// Limits of fetches, ascending.
     fetches: &'a [u64],
-    /// What was found within the first of them, which are spent.
+    /// Results of the limits reached so far.
     found: Vec<CrawlResult>,
 }
 
-impl Going<'_> {
-    /// How many pages can still be fetched.
-    fn room(&self) -> u64 {
+impl Crawl<'_> {
+    /// Returns how many pages can still be fetched.
+    fn remaining(&self) -> u64 {
         let most = self.fetches.last().copied().unwrap_or(0);
         most.saturating_sub(self.now.pages)
     }
 
-    /// Whether a number of fetches is spent within so many pages more, but not by all of them.
+    /// Returns whether a limit is reached after some, but not all, of the next `pages` pages.
     fn ends_within(&self, pages: u64) -> bool {
         let (from, to) = (self.now.pages, self.now.pages.saturating_add(pages));
         self.fetches.iter().any(|&at| from < at && at < to)
     }
 
-    /// Fetches pages of a depth in their order, as long as there is room.
-    fn take<'p>(&mut self, pages: impl Iterator<Item = &'p LivePage>, depth: u32) {
+    /// Fetches pages of a depth in order, up to the last limit.
+    fn fetch<'p>(&mut self, pages: impl Iterator<Item = &'p LivePage>, depth: u32) {
         for LivePage { page, record } in pages {
-            if self.room() == 0 {
+            if self.remaining() == 0 {
                 break;
             }
             let now = &mut self.now;
@@ -133,14 +132,14 @@ impl Going<'_> {
         }
     }
 
-    /// What was found; where there was no more to fetch, a number of fetches is not spent.
-    fn end(mut self) -> Vec<CrawlResult> {
+    /// Returns the results. Limits that were not reached have the final result.
+    fn finish(mut self) -> Vec<CrawlResult> {
         self.found.resize(self.fetches.len(), self.now);
         self.found
     }
 }
 
-/// The pages that pages of a depth, which ascend, link to and that were not met before, ascending.
+/// Returns the unseen pages that the pages of a depth link to, ascending. `level` ascends.
 fn linked(
     store: &Store,
     level: &[(PageId, Option<u32>)],
@@ -179,11 +178,11 @@ fn linked(
     Ok(met)
 }
 
-/// Lists of links, of which neighbours are asked for one after the other: their block is read once.
+/// Reader of link lists that caches the last block, because neighbours are read one after the other.
 struct Blocks<'a, T: 'static> {
     store: &'a Store,
     table: &'static Table<LinkKey, LinkBlock<T>>,
-    held: Option<(LinkKey, LinkBlock<T>)>,
+    cached: Option<(LinkKey, LinkBlock<T>)>,
 }
 
 impl<'a, T: Link> Blocks<'a, T> {
@@ -191,19 +190,19 @@ impl<'a, T: Link> Blocks<'a, T> {
         Self {
             store,
             table,
-            held: None,
+            cached: None,
         }
     }
 
     fn list(&mut self, (key, place): (LinkKey, u32)) -> Result<&[T], StoreError> {
-        if self.held.as_ref().is_none_or(|held| held.0 != key) {
-            self.held = Some((key, self.store.links(self.table, key)?));
+        if self.cached.as_ref().is_none_or(|cached| cached.0 != key) {
+            self.cached = Some((key, self.store.links(self.table, key)?));
         }
-        Ok(self.held.as_ref().map_or(&[], |held| held.1.at(place)))
+        Ok(self.cached.as_ref().map_or(&[], |cached| cached.1.at(place)))
     }
 }
 
-/// Pages, which come by site, in the order of their URLs.
+/// Sorts pages by URL. The input is grouped by site.
 fn in_url_order(
     views: &Views,
     pages: Vec<LivePage>,

@@ -1,8 +1,8 @@
-//! `compare`: a list of start pages from outside beside the list of a refresh. Which of them are alive,
-//! which the refresh covers, and what crawls from the two find.
+//! `compare`: compares a list of start pages from outside with the list of a refresh: which pages are
+//! alive, which ones the refresh covers, and what crawls from both lists find.
 //!
-//! Nothing is loaded: pages are looked up one by one, what the refresh says of them is read as for
-//! `explain`, and the crawls read what they fetch (`crawl`).
+//! The graph is not loaded. Pages are looked up one by one, evidence is read as for `explain`, and crawls
+//! read only what they fetch (`crawl`).
 
 mod answers;
 mod crawl;
@@ -27,19 +27,21 @@ use seedbank_store::records::{PageRecord, PageState, RefreshId};
 use seedbank_store::tables;
 
 impl Bank {
-    /// Compares a list of start pages with the list of a refresh: is it alive, is it covered, and what do
-    /// crawls from the two find?
+    /// Compares a list of start pages with the list of a refresh: whether its pages are alive and covered,
+    /// and what crawls from both lists find.
     ///
-    /// A list without any URL is [`ExperimentError::EmptyList`], one of more than the request allows
-    /// [`RequestError::LongList`], a number of fetches out of bounds [`RequestError::Fetches`]. What is no
-    /// URL, or not in the bank, is told in the answer and is no error.
+    /// The crawls are those of [`Bank::evaluate_budget`], on the current state. They also start from pages
+    /// with the spam mark, except from seeds of a plan that excludes spam.
     ///
-    /// The crawls are those of [`Bank::evaluate_budget`], of the present state; they start from pages with
-    /// the spam mark too, but for seeds of a plan that leaves spam out.
+    /// # Errors
     ///
-    /// Cost: for each page of the list at most 20 point reads; one scan of the refresh's list; and for each of
-    /// at most three crawls the links of the pages fetched, with a read for each distinct page that
-    /// they lead to. It does not depend on the size of the bank.
+    /// [`ExperimentError::EmptyList`] if the list has no URL, [`RequestError::LongList`] if it has more than
+    /// the request allows, [`RequestError::Fetches`] if a number of fetches is out of range. Invalid URLs and
+    /// unknown pages are part of the answer, not errors.
+    ///
+    /// Cost: at most 20 point reads per page of the list; one scan of the refresh's list; for each of at most
+    /// three crawls the links of the fetched pages, and a read per distinct linked page. It does not depend on
+    /// the size of the bank.
     pub fn compare(
         &self,
         list: &UrlList,
@@ -47,12 +49,12 @@ impl Bank {
         watch: &dyn Watch,
     ) -> Result<ListComparison, EngineError> {
         let urls = urls(list);
-        let fetches = checked(&list.name, urls.len(), request)?;
+        let fetches = validated_fetches(&list.name, urls.len(), request)?;
         let explainer = self.explainer(&request.which)?;
-        let asked = explainer.run();
-        let plan = Seeds::read(&explainer, asked.refresh, watch)?;
+        let run = explainer.run();
+        let plan = Seeds::read(&explainer, run.refresh, watch)?;
         watch.stage("compare", Some(urls.len() as u64));
-        let mut going = Going {
+        let mut comparison = Comparison {
             explainer: &explainer,
             plan: &plan,
             counts: ListCounts::default(),
@@ -62,13 +64,13 @@ impl Bank {
         let mut lines = Vec::with_capacity(urls.len());
         for (line, text) in urls {
             watch.proceed()?;
-            lines.push(going.line(line, text)?);
+            lines.push(comparison.line(line, text)?);
             watch.advance(1);
         }
-        let Going { counts, starts, .. } = going;
+        let Comparison { counts, starts, .. } = comparison;
         Ok(ListComparison {
             list: list.name.clone(),
-            asked,
+            run,
             current_batch: explainer.views().reader.counters()?.batch,
             counts,
             crawls: crawls(&explainer, &starts, &plan.alive, &fetches, watch)?,
@@ -77,15 +79,15 @@ impl Bank {
     }
 }
 
-/// The URLs of a list, each with its place: of a line what stands before white space, no comments.
+/// Returns the URLs of a list with their line numbers: the text before white space, without comments.
 fn urls(list: &UrlList) -> Vec<(u64, &str)> {
     let lines = list.urls.iter();
     let urls = lines.filter_map(|(line, text)| Some((*line, text.split_whitespace().next()?)));
     urls.filter(|(_, url)| !url.starts_with('#')).collect()
 }
 
-/// The numbers of fetches, ascending, if the request makes sense for a list of so many URLs.
-fn checked(list: &str, urls: usize, request: &CompareRequest) -> Result<Vec<u64>, EngineError> {
+/// Validates the request for a list of `urls` URLs; returns the numbers of fetches, ascending.
+fn validated_fetches(list: &str, urls: usize, request: &CompareRequest) -> Result<Vec<u64>, EngineError> {
     if urls == 0 {
         let list = list.to_owned();
         return Err(ExperimentError::EmptyList { list }.into());
@@ -104,10 +106,10 @@ fn checked(list: &str, urls: usize, request: &CompareRequest) -> Result<Vec<u64>
     }
 }
 
-/// The list of the refresh.
+/// Seeds of the refresh.
 struct Seeds {
     ranks: BTreeMap<PageId, u32>,
-    /// Those that still take part, best first.
+    /// Seeds that are still alive, best first.
     alive: Vec<LivePage>,
 }
 
@@ -118,7 +120,7 @@ impl Seeds {
         watch: &dyn Watch,
     ) -> Result<Self, EngineError> {
         let reader = &explainer.views().reader;
-        // Other plans have spam among their seeds on purpose, or know it for what it is worth.
+        // Only these plans exclude spam; the others select it on purpose, or by its value.
         let no_spam = matches!(explainer.plan(), Plan::Cores(cores) if !cores.keep_spam);
         let mut seeds = Self {
             ranks: BTreeMap::new(),
@@ -136,18 +138,18 @@ impl Seeds {
     }
 }
 
-/// A list that is being gone through.
-struct Going<'a> {
+/// State of a comparison.
+struct Comparison<'a> {
     explainer: &'a Explainer,
     plan: &'a Seeds,
     counts: ListCounts,
-    /// The first line of each page, by its normalised URL.
+    /// First line of each page, by normalised URL.
     first: BTreeMap<String, u64>,
-    /// The pages that crawls can start from, in the order of the list.
+    /// Pages from which crawls can start, in list order.
     starts: Vec<LivePage>,
 }
 
-impl Going<'_> {
+impl Comparison<'_> {
     fn line(&mut self, line: u64, text: &str) -> Result<ListedLine, EngineError> {
         let views = self.explainer.views();
         let mut listed = ListedLine {
@@ -183,7 +185,7 @@ impl Going<'_> {
             listed.state = LineState::NotInBank;
             return Ok(listed);
         };
-        listed.state = listed_as(&record);
+        listed.state = line_state(&record);
         *match listed.state {
             LineState::Spam => &mut self.counts.spam,
             LineState::Gone => &mut self.counts.gone,
@@ -212,8 +214,8 @@ impl Going<'_> {
     }
 }
 
-/// What a page of the bank is as one of a list.
-fn listed_as(record: &PageRecord) -> LineState {
+/// Returns the state of a line with this page.
+fn line_state(record: &PageRecord) -> LineState {
     match record.state {
         PageState::Known | PageState::Crawled if record.spam => LineState::Spam,
         PageState::Known | PageState::Crawled => LineState::Alive,
@@ -223,7 +225,7 @@ fn listed_as(record: &PageRecord) -> LineState {
     }
 }
 
-/// What a page is to the list; `rank` is its rank there, if it has one.
+/// Returns the relation of a page to the list of the refresh; `rank` is its rank there.
 fn relation(rank: Option<u32>, url: &str, why: &Why) -> ListRelation {
     if let Some(rank) = rank {
         return ListRelation::Seed { rank };
@@ -233,7 +235,7 @@ fn relation(rank: Option<u32>, url: &str, why: &Why) -> ListRelation {
         seed: seed.to_owned(),
     };
     let covered = match why {
-        // It is the seed that the core would have, and is kept off the list.
+        // The hub would be the core's seed, but policies keep it off the list.
         Why::CoreSeed(seed) => return in_core(&seed.core, url),
         Why::CoreMember(member) => return in_core(&member.core, &member.seed.url),
         Why::NearCore(near) => {
@@ -257,7 +259,8 @@ fn relation(rank: Option<u32>, url: &str, why: &Why) -> ListRelation {
     }
 }
 
-/// What crawls find from the list's pages, from as many seeds, and from all seeds where these are more.
+/// Simulates crawls from the list's pages, from the same number of seeds, and from all seeds if there are
+/// more.
 fn crawls(
     explainer: &Explainer,
     starts: &[LivePage],

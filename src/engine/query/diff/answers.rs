@@ -1,4 +1,4 @@
-//! What `diff` answers with. As JSON it has a schema, `schema/diff.schema.json`.
+//! Request and answer of `diff`. The JSON Schema is `schema/diff.schema.json`.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use crate::engine::query::answers::SuccessorView;
 use seedbank_formats::ingest::{URL_PATTERN, counts_by};
 use seedbank_store::records::{BatchId, RefreshId};
 
-/// Which seed lists are compared.
+/// Selects two seed lists to compare.
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
 /// use seedbank::engine::{DiffRequest, UrlList};
 ///
-/// // What the crawler starts from today, beside the last refresh.
+/// // The crawler's current list, compared with the last refresh.
 /// let mut list = UrlList { name: "today".to_owned(), ..UrlList::default() };
 /// list.push_line(1, "http://b.example/");
 /// let request = DiffRequest { list: Some(list), ..DiffRequest::default() };
@@ -26,29 +26,29 @@ use seedbank_store::records::{BatchId, RefreshId};
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct DiffRequest {
-    /// The plan; the default plan where `None`. Ignored where two refreshes are named.
+    /// Plan; `None` for `default`. Ignored if two refreshes are given.
     pub plan: Option<String>,
-    /// Refreshes by number: none, to compare the plan's last two; one, to compare it with the last
-    /// of its plan; or two, of the same plan or of different ones.
+    /// Numbers of refreshes: none to compare the plan's last two, one to compare it with the last of its
+    /// plan, or two of any plans.
     pub refreshes: Vec<RefreshId>,
-    /// Compare the plan's last refresh with this plan's last one.
+    /// Plan whose last refresh is the second list.
     pub against: Option<String>,
-    /// Compare this list with the plan's last refresh, or with the given one.
+    /// List from outside the bank as the first list; the second is the given refresh, or the plan's last.
     pub list: Option<UrlList>,
 }
 
-/// A list of seeds from outside the bank.
+/// List of URLs from outside the bank.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct UrlList {
-    /// What it is called.
+    /// Name of the list.
     pub name: String,
-    /// Its URLs as they are written, each with its place in the list.
+    /// URLs as written, each with its line number.
     pub urls: Vec<(u64, String)>,
 }
 
 impl UrlList {
-    /// Takes a line of a text, by its number from 1: a URL at its beginning, as seed lists for any
-    /// crawler have them. An empty line, or one that begins with `#`, is skipped.
+    /// Adds a line of a seed list of any crawler; `number` is from 1. The URL is the text before the first
+    /// white space. Empty lines and lines that begin with `#` are skipped.
     pub fn push_line(&mut self, number: u64, line: &str) {
         let line = match number {
             1 => line.trim_start_matches('\u{feff}').trim(),
@@ -62,215 +62,212 @@ impl UrlList {
     }
 }
 
-/// What happened to a seed.
+/// Change of a seed between two lists.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Change {
-    /// Only the second list has it.
+    /// Only on the second list.
     Gained,
-    /// Only the first list has it.
+    /// Only on the first list.
     Lost,
-    /// Both have it, at different ranks.
+    /// On both lists, at different ranks.
     Moved,
-    /// Both have it, at the same rank.
+    /// On both lists, at the same rank.
     Kept,
 }
 
-/// Why a seed came, went or moved. *First* and *second* are the two refreshes; a page *takes part*
-/// in a refresh that may select it: it is crawled or, for cores with `--pages all`, known, and for
-/// cores without `--keep-spam` and over the web it is no spam. Of several the first that holds is told.
+/// Why a seed was gained, lost or moved. *First* and *second* are the two refreshes. A page is *eligible*
+/// for a refresh if it is crawled or, for cores with `--pages all`, known; for cores without
+/// `--keep-spam` and over the web it must not be spam. If several causes apply, the first is reported.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
-    /// Lost: the page is reported as gone at the second.
+    /// Lost: the page is gone at the second.
     Gone,
-    /// Lost: it is no longer a page at the second: nobody links to it, and it has no record.
+    /// Lost: no page links to it at the second, and it has no record.
     Unlinked,
     /// Lost: it redirects to another page, or names another one as canonical.
     Alias,
-    /// Lost: it got the spam mark (cores: and the second leaves spam out).
+    /// Lost: it was marked as spam (cores: and the second excludes spam).
     Spam,
-    /// Lost: it is not crawled, and the second selects crawled pages only.
+    /// Lost: it is not crawled, and the second selects only crawled pages.
     NotCrawled,
-    /// Lost: the bank does not have the URL of the list.
+    /// Lost: the bank does not contain the URL of the list.
     NotInBank,
     /// Gained: the page was first seen after the first.
     NewPage,
-    /// Gained: at the first it was gone, an alias, or not a page.
+    /// Gained: at the first it was gone, an alias, or unlinked.
     Revived,
-    /// Gained: it lost the spam mark (cores: and the first left spam out).
+    /// Gained: its spam mark was removed (cores: and the first excluded spam).
     SpamCleared,
-    /// Gained: it was not crawled, and the first selected crawled pages only.
+    /// Gained: it was not crawled, and the first selected only crawled pages.
     BecameCrawled,
-    /// Gained: the list does not have it.
+    /// Gained: the list does not contain it.
     NotListed,
-    /// Gained or lost: method or parameters differ, and none of the above holds.
+    /// Gained or lost: method or parameters differ, and no cause above applies.
     Parameters,
-    /// Gained or lost: a policy has it on the one list, or keeps it off the other.
+    /// Gained or lost: a policy puts it on one list, or rejects it for the other.
     Policy,
-    /// Lost, cores: it has no inter-site link to a page that takes part in the second.
+    /// Lost, cores: it has no inter-site link to an eligible page at the second.
     NoLinks,
-    /// Gained, cores: it had no inter-site link to a page that took part in the first.
+    /// Gained, cores: it had no inter-site link to an eligible page at the first.
     BecameHub,
     /// Lost, cores: it is a hub of a core of the second whose seed is another hub.
     ReplacedByHub,
     /// Gained, cores: it was a hub of a core of the first whose seed was another hub.
     ReplacesHub,
-    /// Lost, cores: it left the graph as an authority of a core of the second.
+    /// Lost, cores: it is an authority of a core of the second.
     BecameAuthority,
-    /// Gained, cores: it left the graph as an authority of a core of the first.
+    /// Gained, cores: it was an authority of a core of the first.
     WasAuthority,
-    /// Lost, cores: the second has all its seeds from cores with a larger sigma than its core had,
-    /// or with one no smaller where its core is still whole.
+    /// Lost, cores: all requested seeds of the second come from cores with a larger sigma than its core
+    /// had, or with at least the same sigma if its core still exists completely.
     Outranked,
-    /// Gained, cores: the first had all its seeds from cores with a larger sigma than its core has,
-    /// or with one no smaller where its core was already whole.
+    /// Gained, cores: all requested seeds of the first came from cores with a larger sigma than its core
+    /// has, or with at least the same sigma if its core already existed completely.
     Outranks,
     /// Lost, cores: links of its core are missing at the second.
     LinksLost,
     /// Gained, cores: links of its core were missing at the first.
     LinksGained,
-    /// Lost, cores: all links of its core are still there, but other cores took pages of it.
+    /// Lost, cores: all links of its core still exist, but other cores contain pages of it.
     PagesTaken,
-    /// Gained, cores: all links of its core were already there, but other cores had pages of it.
+    /// Gained, cores: all links of its core already existed, but other cores contained pages of it.
     PagesReleased,
-    /// Lost, cores: its core is still whole, but the region around it lost links or pages.
+    /// Lost, cores: its core still exists completely, but the region around it lost links or pages.
     RegionWeakened,
-    /// Gained, cores: its core was already whole, and the region around it gained links or pages.
+    /// Gained, cores: its core already existed completely, and the region around it gained links or pages.
     RegionStrengthened,
-    /// Lost, cores: no core of the second has it. Given where the first is a list, which has no
-    /// cores.
+    /// Lost, cores: no core of the second contains it. Reported if the first is a list, which has no cores.
     NoCore,
     /// Lost, cover: another seed of its site, or over the web any other seed, covers it.
     Covered,
     /// Gained, cover: another seed of its site, or over the web any other seed, covered it.
     Uncovered,
-    /// Lost, cover: its site has fewer seats than the page's place among the site's picks.
+    /// Lost, cover: its site has fewer seats than the page's position among the site's picks.
     FewerSeats,
-    /// Gained, cover: its site had fewer seats than the page's place among the site's picks.
+    /// Gained, cover: its site had fewer seats than the page's position among the site's picks.
     MoreSeats,
-    /// Lost, cover: its site has seats left (over the web: fewer seeds were selected than asked
-    /// for, or the page has no links), and the page would add no value.
+    /// Lost, cover: its site has seats left (over the web: fewer seeds were selected than requested, or the
+    /// page has no links), and the page would add no value.
     NoValue,
-    /// Gained, cover: its site had seats left (over the web: fewer seeds were selected than asked
-    /// for, or the page had no links), and the page would have added no value.
+    /// Gained, cover: its site had seats left (over the web: fewer seeds were selected than requested, or
+    /// the page had no links), and the page would have added no value.
     GainedValue,
-    /// Lost, cover: all seats of its site, or of the web, went to pages of a better score.
+    /// Lost, cover: all seats of its site, or of the web, went to pages with better scores.
     Outweighed,
-    /// Gained, cover: all seats of its site, or of the web, went to pages of a better score.
+    /// Gained, cover: all seats of its site, or of the web, went to pages with better scores.
     Outweighs,
-    /// Moved: the kept seeds before it are the same; only others came or went there.
+    /// Moved: the kept seeds before it are the same; others were gained or lost there.
     Shifted,
-    /// Moved: the kept seeds before it are not the same.
+    /// Moved: the kept seeds before it differ.
     Reordered,
 }
 
-/// A list that is compared.
+/// One side of a comparison.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct DiffSide {
-    /// The refresh; none for a list from outside.
+    /// Number of the refresh; absent for a list from outside.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub refresh: Option<RefreshId>,
-    /// The plan of the refresh.
+    /// Plan of the refresh.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = NAME_PATTERN))]
     pub plan: Option<String>,
-    /// The last batch of the state that the refresh ran on.
+    /// Last batch of the state that the refresh ran on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub batch: Option<BatchId>,
-    /// The name of a list from outside.
+    /// Name of a list from outside.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub list: Option<String>,
-    /// How many seeds it has; for a list from outside, distinct pages.
+    /// Number of seeds; for a list from outside, of distinct pages.
     pub seeds: u32,
 }
 
-/// The counts of a diff.
+/// Counts of a diff.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct DiffSummary {
-    /// The first list.
+    /// First list.
     pub from: DiffSide,
-    /// The second list.
+    /// Second list.
     pub to: DiffSide,
-    /// Seeds that only the second list has.
+    /// Number of seeds only on the second list.
     pub gained: u32,
-    /// Seeds that only the first list has.
+    /// Number of seeds only on the first list.
     pub lost: u32,
-    /// Seeds that both have.
+    /// Number of seeds on both lists.
     pub kept: u32,
-    /// How many of the kept seeds have another rank.
+    /// Number of kept seeds with a different rank.
     pub moved: u32,
     /// Whether method or parameters differ.
     pub parameters_differ: bool,
-    /// How often each cause is given.
+    /// Number of seeds by cause.
     #[schemars(schema_with = "counts_by::<Cause>")]
     pub causes: BTreeMap<Cause, u32>,
-    /// Lost seeds that are dead today and have a successor.
+    /// Number of lost seeds that are dead now and have a successor.
     pub successors: u32,
 }
 
-/// What happened to one seed, and why.
+/// Change of one seed with its cause.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct SeedChange {
-    /// What happened to the seed.
+    /// Kind of change.
     pub change: Change,
-    /// The page; a list may name one that the bank does not have.
+    /// URL of the page, which a list may contain without the bank knowing it.
     #[schemars(regex(pattern = URL_PATTERN))]
     pub url: String,
-    /// Its rank in the first list.
+    /// Rank on the first list.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub rank_before: Option<u32>,
-    /// Its rank in the second list.
+    /// Rank on the second list.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub rank_after: Option<u32>,
-    /// Why it happened; none where nothing happened.
+    /// Cause of the change; absent if nothing changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<Cause>,
-    /// The batch that brought the change; where no single one did, the last one that changed a page
-    /// of the core or site.
+    /// Batch that caused the change; if no single batch did, the last one that changed a page of the core or
+    /// site.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub batch: Option<BatchId>,
-    /// The core that the cause speaks of: for a lost seed one of the second refresh, for a gained
-    /// one of the first.
+    /// Core that the cause refers to: of the second refresh for a lost seed, of the first for a gained one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub core: Option<u32>,
-    /// The seed that the cause speaks of; under a limit on changes it may be one that the method came to
-    /// and that is not on the list.
+    /// Seed that the cause refers to. With `max-changes` it may be a selected page that is not on the list.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = URL_PATTERN))]
     pub by: Option<String>,
-    /// How far away that seed is, in links, for `covered` and `uncovered`.
+    /// Distance from that seed in links, for `covered` and `uncovered`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hop: Option<u32>,
-    /// How many links of its core went or came.
+    /// Number of links that its core lost or gained.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub changed_links: Option<u64>,
-    /// How many links its core has.
+    /// Total number of links of its core.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub core_links: Option<u64>,
-    /// The old seed that it succeeds, where the plan says `succeed`.
+    /// Dead seed that it succeeds, with the plan parameter `succeed`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub succeeds: Option<SuccessorView>,
-    /// Who may follow the seed as things stand today, where it is gone, spam or no longer a hub.
+    /// Current successor of a lost seed that is gone, spam or no longer a hub.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub successor: Option<SuccessorView>,
 }
 
-/// Two lists compared.
+/// Comparison of two lists.
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
@@ -286,7 +283,7 @@ pub struct SeedChange {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(description = "Two lists compared.")]
+#[schemars(description = "Comparison of two lists.")]
 #[non_exhaustive]
 pub struct SeedDiff {
     /// The counts.

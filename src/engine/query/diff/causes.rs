@@ -1,8 +1,8 @@
-//! Why a page is a seed of one refresh and not of another, from what is kept of both.
+//! Determines why a page is a seed of only one of two refreshes, from what both stored.
 //!
-//! One question answers for both lost and gained seeds: why does one of two refreshes lack the page
-//! that the other has? A gained seed asks it in the other direction, and its cause has the name of
-//! the reverse. The definitions are those of [`Cause`], tried in their order.
+//! One procedure serves lost and gained seeds: why does one refresh lack a page that the other has? For a
+//! gained seed the refreshes are exchanged, and the cause is replaced by its reverse. The definitions are
+//! those of [`Cause`], tried in order.
 
 use super::answers::Cause;
 use super::side::{Side, StoredRefresh};
@@ -15,21 +15,21 @@ use seedbank_algorithms::page::{PageId, PageSet, SiteId};
 use seedbank_store::records::{BatchId, CoreRecord, PageState, SeedEvidence};
 use seedbank_store::tables::{self, BitmapKey};
 
-/// Two lists, and what lies between them.
+/// Two lists and the batches between them.
 pub(in crate::engine) struct Pair<'a> {
     pub(super) views: &'a Views,
     pub(super) from: &'a Side,
     pub(super) to: &'a Side,
     pub(super) timelines: PageTimelines<'a>,
     pub(super) parameters_differ: bool,
-    /// The batches after `low`, up to and including `high`, lie between the two states.
+    /// The batches `low + 1..=high` lie between the two states.
     pub(super) low: BatchId,
     pub(super) high: BatchId,
-    /// What these batches changed, last batch first.
+    /// Pages that each of these batches changed, last batch first.
     changed: Vec<(BatchId, PageSet)>,
 }
 
-/// A cause, with what it speaks of.
+/// Cause with the batch, core and seed that it refers to.
 #[derive(Clone, PartialEq, Debug)]
 pub(in crate::engine) struct CauseDetail {
     pub(in crate::engine) cause: Cause,
@@ -37,7 +37,7 @@ pub(in crate::engine) struct CauseDetail {
     pub(in crate::engine) core: Option<u32>,
     pub(in crate::engine) by: Option<PageId>,
     pub(super) hop: Option<u32>,
-    /// How many links of the core are lost, and how many it has: `(lost, all)`.
+    /// Links of the core: `(lost, all)`.
     pub(super) links: Option<(u64, u64)>,
 }
 
@@ -55,7 +55,7 @@ impl CauseDetail {
 }
 
 impl<'a> Pair<'a> {
-    /// Reads the sets of pages that the batches between the two changed.
+    /// Reads the sets of pages that the batches between the two states changed.
     pub(in crate::engine) fn new(
         views: &'a Views,
         from: &'a Side,
@@ -64,7 +64,7 @@ impl<'a> Pair<'a> {
         let batch = |side: &Side| side.run.as_ref().map_or(0, |run| run.record.batch);
         let (low, high) = (batch(from).min(batch(to)), batch(from).max(batch(to)));
         let mut changed = Vec::new();
-        // A list from outside has no date, so only changes between two states get a batch.
+        // A list from outside has no state, so batches are known only between two refreshes.
         if from.run.is_some() {
             for batch in (low + 1..=high).rev() {
                 let pages = views
@@ -89,26 +89,26 @@ impl<'a> Pair<'a> {
         })
     }
 
-    /// Why the second list lacks a seed of the first.
+    /// Returns why the second list lacks a seed of the first.
     pub(in crate::engine) fn lost(&self, page: PageId) -> Result<CauseDetail, EngineError> {
         match &self.to.run {
-            Some(to) => Ok(self.dated(self.absent(page, self.from, to)?)),
+            Some(to) => Ok(self.with_single_batch(self.absent(page, self.from, to)?)),
             None => Err(EngineError::Internal("the second list is not a refresh")),
         }
     }
 
-    /// Why the second list has a seed that the first lacks.
+    /// Returns why the second list has a seed that the first lacks.
     pub(in crate::engine) fn gained(&self, page: PageId) -> Result<CauseDetail, EngineError> {
         let Some(from) = &self.from.run else {
             return Ok(CauseDetail::new(Cause::NotListed, None));
         };
-        let mut because = self.dated(self.absent(page, self.to, from)?);
+        let mut detail = self.with_single_batch(self.absent(page, self.to, from)?);
         let before = self
             .timelines
             .timeline(page)?
             .after(from.record.batch)
             .state;
-        because.cause = match because.cause {
+        detail.cause = match detail.cause {
             Cause::Unlinked if before.is_none() => Cause::NewPage,
             Cause::Gone | Cause::Unlinked | Cause::Alias => Cause::Revived,
             Cause::Spam => Cause::SpamCleared,
@@ -126,19 +126,18 @@ impl<'a> Pair<'a> {
             Cause::Outweighed => Cause::Outweighs,
             other => other,
         };
-        Ok(because)
+        Ok(detail)
     }
 
-    /// Adds the batch where the parameters are the same and a single batch lies between the
-    /// refreshes. It then brought every change, including one that no page of the core or site
-    /// shows.
-    fn dated(&self, because: CauseDetail) -> CauseDetail {
+    /// Sets the batch if the parameters are the same and a single batch lies between the refreshes. That
+    /// batch then caused every change, even if no page of the core or site shows it.
+    fn with_single_batch(&self, detail: CauseDetail) -> CauseDetail {
         match self.changed.as_slice() {
             [(only, _)] if !self.parameters_differ => CauseDetail {
-                batch: because.batch.or(Some(*only)),
-                ..because
+                batch: detail.batch.or(Some(*only)),
+                ..detail
             },
-            _ => because,
+            _ => detail,
         }
     }
 
@@ -150,17 +149,17 @@ impl<'a> Pair<'a> {
         run: &StoredRefresh,
     ) -> Result<CauseDetail, EngineError> {
         let line = self.timelines.timeline(page)?;
-        let at = line.after(run.record.batch);
-        let there = has.run.as_ref();
-        let was = there.map(|there| line.after(there.record.batch));
-        let part = run.eligibility();
+        let at = line.after(lacking.record.batch);
+        let having = having.run.as_ref();
+        let was = having.map(|having| line.after(having.record.batch));
+        let part = lacking.eligibility();
         let became = |holds: fn(PageStatus) -> bool| {
             (holds(at) && !was.is_some_and(holds))
                 .then(|| line.last_change(self.low, self.high, holds))
         };
         let spam = |page: PageStatus| page.spam;
-        // On sites spam is selected like any page, so only a page's becoming spam means something.
-        let is_of_sites = matches!(run.plan, Plan::Cover(_));
+        // Cover methods of sites select spam too, so spam is a cause only if the page became it.
+        let is_of_sites = matches!(lacking.plan, Plan::Cover(_));
         let spam_counts = if is_of_sites {
             was.is_some()
         } else {
@@ -183,76 +182,78 @@ impl<'a> Pair<'a> {
         }
         if self.parameters_differ {
             // If the page is in a core, name that core.
-            let core = run.in_cores.get(&page).map(|(rank, _)| *rank);
-            let by = core.map(|rank| self.core(run, rank)).transpose()?;
+            let core = lacking.in_cores.get(&page).map(|(rank, _)| *rank);
+            let by = core.map(|rank| self.core(lacking, rank)).transpose()?;
             return Ok(CauseDetail {
                 core,
                 by: by.and_then(|core| seed_of(&core)),
                 ..CauseDetail::new(Cause::Parameters, None)
             });
         }
-        if self.is_policy(page, there, run)? {
+        if self.is_policy(page, having, lacking)? {
             return Ok(CauseDetail::new(Cause::Policy, None));
         }
-        match run.plan {
-            Plan::Cores(_) => self.absent_from_cores(page, there, run, &line),
-            Plan::Cover(_) => self.absent_from_cover(page, there, run),
-            Plan::Web(choice) => self.absent_from_web(page, run, &choice),
+        match lacking.plan {
+            Plan::Cores(_) => self.absent_from_cores(page, having, lacking, &line),
+            Plan::Cover(_) => self.absent_from_cover(page, having, lacking),
+            Plan::Web(choice) => self.absent_from_web(page, lacking, &choice),
         }
     }
 
-    /// Whether a policy has a page on the list of `there`, or keeps it off that of `run`.
+    /// Returns whether a policy puts a page on the list of `having`, or rejects it for that of `lacking`.
     fn is_policy(
         &self,
         page: PageId,
-        there: Option<&StoredRefresh>,
-        run: &StoredRefresh,
+        having: Option<&StoredRefresh>,
+        lacking: &StoredRefresh,
     ) -> Result<bool, EngineError> {
-        let seed = there.and_then(|there| there.seeds.get(&page));
-        let is_kept_on = seed.is_some_and(|seed| seed.evidence == SeedEvidence::ByPolicy);
-        if is_kept_on || run.held_back.contains(&page) || self.is_refused(page, run)? {
+        let seed = having.and_then(|having| having.seeds.get(&page));
+        let is_retained = seed.is_some_and(|seed| seed.evidence == SeedEvidence::ByPolicy);
+        if is_retained || lacking.deferred.contains(&page) || self.is_rejected(page, lacking)? {
             return Ok(true);
         }
-        let core = run.in_cores.get(&page).filter(|(_, is_hub)| *is_hub);
-        let core = core.map(|(rank, _)| self.core(run, *rank)).transpose()?;
+        let core = lacking.in_cores.get(&page).filter(|(_, is_hub)| *is_hub);
+        let core = core
+            .map(|(rank, _)| self.core(lacking, *rank))
+            .transpose()?;
         if core.as_ref().is_some_and(|core| !core.gives_seed) {
             return Ok(true);
         }
-        // A cap matters to a page that the method could have come to.
-        let is_cores = matches!(run.plan, Plan::Cores(_));
-        if !run.rules.policy.has_caps() || (is_cores && core.is_none()) {
+        // A cap concerns only pages that the method could have selected.
+        let is_cores = matches!(lacking.plan, Plan::Cores(_));
+        if !lacking.rules.policy.has_caps() || (is_cores && core.is_none()) {
             return Ok(false);
         }
         let store = &self.views.reader;
-        let mut caps = Caps::new(&run.rules.policy);
-        for seed in run.seeds.keys() {
+        let mut caps = Caps::new(&lacking.rules.policy);
+        for seed in lacking.seeds.keys() {
             caps.take(store, seed.site())?;
         }
         Ok(caps.full(store, page.site())?.is_some())
     }
 
-    /// Whether a page was not let be a seed of `run` for its own sake. What a list says of it does not
-    /// change; its quality is known as long as no record of it came in since.
-    fn is_refused(&self, page: PageId, run: &StoredRefresh) -> Result<bool, EngineError> {
-        let candidates = &run.rules.candidates;
+    /// Returns whether a policy rejected the page itself as a seed of `lacking`. Lists give the same result
+    /// as then; the quality does only if the page has no later record.
+    fn is_rejected(&self, page: PageId, lacking: &StoredRefresh) -> Result<bool, EngineError> {
+        let candidates = &lacking.rules.candidates;
         if candidates.admit_all() {
             return Ok(false);
         }
         let record = self.views.reader.need(&tables::PAGES, &page)?;
         let site = self.views.reader.need(&tables::SITES, &page.site())?.name;
-        let is_as_it_was = record.last_seen <= Some(run.record.batch);
+        let is_unchanged = record.last_seen <= Some(lacking.record.batch);
         let refusal = candidates.refusal(&site, &record);
-        Ok(refusal.is_some_and(|refusal| is_as_it_was || refusal.by != HeldBy::MinQuality))
+        Ok(refusal.is_some_and(|refusal| is_unchanged || refusal.by != HeldBy::MinQuality))
     }
 
-    /// The last batch between the two that changed one of these pages.
+    /// Returns the last batch between the two states that changed one of these pages.
     pub(super) fn last_change_of(&self, pages: &[PageId]) -> Option<BatchId> {
         let mut changed = self.changed.iter();
         let last = changed.find(|(_, set)| pages.iter().any(|page| set.contains(page.0)));
         last.map(|(batch, _)| *batch)
     }
 
-    /// The last batch between the two that changed a page of this site.
+    /// Returns the last batch between the two states that changed a page of this site.
     pub(super) fn last_change_on_site(&self, site: SiteId) -> Option<BatchId> {
         let mut changed = self.changed.iter();
         let last = changed.find(|(_, set)| set.bitmaps().any(|(high, _)| high == site.0));
@@ -260,7 +261,7 @@ impl<'a> Pair<'a> {
     }
 }
 
-/// The hub that a core gave as a seed; `None` where policies let it give none.
+/// Returns the seed of a core; `None` if policies rejected it.
 pub(super) fn seed_of(core: &CoreRecord) -> Option<PageId> {
     core.gives_seed.then_some(core.seed)
 }

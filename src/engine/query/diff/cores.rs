@@ -1,4 +1,4 @@
-//! Causes by cores: where the page went, or what became of the core whose hub it was.
+//! Causes by cores: what became of the page, or of the core whose hub it was.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,18 +12,18 @@ use seedbank_algorithms::rank::TIED;
 use seedbank_store::records::{BatchId, CoreRecord, SeedEvidence};
 use seedbank_store::tables;
 
-/// The links of a core: how many there are, how many are lost.
+/// Counts of a core's links, all and lost.
 struct Links {
     all: u64,
     lost: u64,
-    /// The last batch that took a link away.
+    /// Last batch that removed a link.
     batch: Option<BatchId>,
 }
 
-/// A hub over time.
+/// Hub of a core over time.
 struct Hub {
     line: Timeline,
-    /// The targets of every row that the hub had.
+    /// Targets of every row that the hub had.
     rows: BTreeMap<Option<u32>, Vec<PageId>>,
 }
 
@@ -38,20 +38,20 @@ impl Pair<'_> {
     pub(super) fn absent_from_cores(
         &self,
         page: PageId,
-        there: Option<&StoredRefresh>,
-        run: &StoredRefresh,
+        having: Option<&StoredRefresh>,
+        lacking: &StoredRefresh,
         line: &Timeline,
     ) -> Result<CauseDetail, EngineError> {
-        let at = line.after(run.record.batch);
-        if !self.is_hub(page, at, run)? {
-            let was = there.map(|there| line.after(there.record.batch));
+        let at = line.after(lacking.record.batch);
+        if !self.is_hub(page, at, lacking)? {
+            let was = having.map(|having| line.after(having.record.batch));
             let batch = was.map_or(Ok(None), |was| {
-                self.link_gone(page, line, was, run.eligibility())
+                self.last_link_change(page, line, was, lacking.eligibility())
             })?;
             return Ok(CauseDetail::new(Cause::NoLinks, batch));
         }
-        if let Some(&(rank, as_hub)) = run.in_cores.get(&page) {
-            let core = self.core(run, rank)?;
+        if let Some(&(rank, as_hub)) = lacking.in_cores.get(&page) {
+            let core = self.core(lacking, rank)?;
             let cause = if as_hub {
                 Cause::ReplacedByHub
             } else {
@@ -65,32 +65,32 @@ impl Pair<'_> {
         }
         match there {
             None => Ok(CauseDetail::new(Cause::NoCore, None)),
-            Some(there) => self.core_absent(page, there, run),
+            Some(having) => self.core_absent(page, having, lacking),
         }
     }
 
-    /// Why `run` lacks the core of `there` that the page was the seed of.
+    /// Returns why `lacking` lacks the core of `having` whose seed the page was.
     fn core_absent(
         &self,
         page: PageId,
-        there: &StoredRefresh,
-        run: &StoredRefresh,
+        having: &StoredRefresh,
+        lacking: &StoredRefresh,
     ) -> Result<CauseDetail, EngineError> {
-        let seed = there.seeds.get(&page);
+        let seed = having.seeds.get(&page);
         let Some(SeedEvidence::Core { core: rank, .. }) = seed.map(|seed| &seed.evidence) else {
             return Err(EngineError::Internal("a seed by cores has no core"));
         };
-        let core = self.core(there, *rank)?;
+        let core = self.core(having, *rank)?;
         if run
             .lowest_sigma_if_full
             .is_some_and(|last| core.sigma < last * (1.0 - TIED))
         {
             return Ok(CauseDetail::new(
                 Cause::Outranked,
-                self.last_change_of_new_cores(there, run),
+                self.last_change_of_new_cores(having, lacking),
             ));
         }
-        let links = self.links(&core, there, run)?;
+        let links = self.links(&core, having, lacking)?;
         if links.lost > 0 {
             return Ok(CauseDetail {
                 links: Some((links.lost, links.all)),
@@ -98,22 +98,22 @@ impl Pair<'_> {
             });
         }
         let pages = pages_of(&core);
-        let elsewhere = pages.iter().filter_map(|page| run.in_cores.get(page));
+        let elsewhere = pages.iter().filter_map(|page| lacking.in_cores.get(page));
         let batch = self.last_change_of(&pages);
         match elsewhere.map(|(rank, _)| *rank).min() {
-            // The sigmas are tied, so the order of the best authorities' URLs decided.
+            // The sigmas are tied, so the URL order of the best authorities decided.
             None if run
                 .lowest_sigma_if_full
                 .is_some_and(|last| core.sigma <= last * (1.0 + TIED)) =>
             {
                 Ok(CauseDetail::new(
                     Cause::Outranked,
-                    self.last_change_of_new_cores(there, run),
+                    self.last_change_of_new_cores(having, lacking),
                 ))
             }
             None => Ok(CauseDetail::new(Cause::RegionWeakened, batch)),
             Some(rank) => {
-                let taker = self.core(run, rank)?;
+                let taker = self.core(lacking, rank)?;
                 Ok(CauseDetail {
                     core: Some(rank),
                     by: seed_of(&taker),
@@ -126,30 +126,29 @@ impl Pair<'_> {
         }
     }
 
-    pub(super) fn core(&self, run: &StoredRefresh, rank: u32) -> Result<CoreRecord, EngineError> {
+    pub(super) fn core(&self, lacking: &StoredRefresh, rank: u32) -> Result<CoreRecord, EngineError> {
         let cores = &tables::CORES;
-        Ok(self.views.reader.need(cores, &(run.refresh, rank))?)
+        Ok(self.views.reader.need(cores, &(lacking.refresh, rank))?)
     }
 
-    /// Whether a page links to one that takes part.
+    /// Returns whether a page links to an eligible page.
     fn is_hub(
         &self,
         page: PageId,
         at: PageStatus,
-        run: &StoredRefresh,
+        lacking: &StoredRefresh,
     ) -> Result<bool, EngineError> {
         for target in self.timelines.targets(page, at.row)? {
-            let target = self.timelines.timeline(target)?.after(run.record.batch);
-            if run.eligibility().has(target) {
+            let target = self.timelines.timeline(target)?.after(lacking.record.batch);
+            if lacking.eligibility().has(target) {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    /// The last batch that changed the page's row, or changed whether one of its targets takes
-    /// part.
-    fn link_gone(
+    /// Returns the last batch that changed the page's row, or the eligibility of one of its targets.
+    fn last_link_change(
         &self,
         page: PageId,
         line: &Timeline,
@@ -164,14 +163,14 @@ impl Pair<'_> {
         Ok(last)
     }
 
-    /// The last batch that changed a page of a core of `run` whose seed `there` lacks.
+    /// Returns the last batch that changed a page of a core of `lacking` whose seed is not in `having`.
     fn last_change_of_new_cores(
         &self,
-        there: &StoredRefresh,
-        run: &StoredRefresh,
+        having: &StoredRefresh,
+        lacking: &StoredRefresh,
     ) -> Option<BatchId> {
-        let seeds = run.seeds.values();
-        let new = seeds.filter(|seed| !there.seeds.contains_key(&seed.page));
+        let seeds = lacking.seeds.values();
+        let new = seeds.filter(|seed| !having.seeds.contains_key(&seed.page));
         let new: BTreeSet<u32> = new
             .filter_map(|seed| match seed.evidence {
                 SeedEvidence::Core { core, .. } => Some(core),
@@ -186,15 +185,15 @@ impl Pair<'_> {
         self.last_change_of(&pages)
     }
 
-    /// Which links of a core of `there` are missing in `run`.
+    /// Counts the links of a core of `having`, and those missing in `lacking`.
     fn links(
         &self,
         core: &CoreRecord,
-        there: &StoredRefresh,
-        run: &StoredRefresh,
+        having: &StoredRefresh,
+        lacking: &StoredRefresh,
     ) -> Result<Links, EngineError> {
-        let (then, at) = (there.record.batch, run.record.batch);
-        let part = run.eligibility();
+        let (old, new) = (having.record.batch, lacking.record.batch);
+        let part = lacking.eligibility();
         let mut links = Links {
             all: 0,
             lost: 0,
@@ -212,12 +211,12 @@ impl Pair<'_> {
             }
             let hub = Hub { line, rows };
             for (target, line) in &authorities {
-                if !hub.links_to(hub.line.after(then), *target, part) {
+                if !hub.links_to(hub.line.after(old), *target, part) {
                     continue;
                 }
                 links.all += 1;
-                let has_link = hub.links_to(hub.line.after(at), *target, part);
-                let has_target = part.has(line.after(at));
+                let has_link = hub.links_to(hub.line.after(new), *target, part);
+                let has_target = part.has(line.after(new));
                 if has_link && has_target {
                     continue;
                 }

@@ -1,4 +1,4 @@
-//! Causes by cover: what became of the page's place on its site.
+//! Causes by cover methods of sites.
 
 use super::answers::Cause;
 use super::causes::{CauseDetail, Pair};
@@ -13,25 +13,25 @@ impl Pair<'_> {
     pub(super) fn absent_from_cover(
         &self,
         page: PageId,
-        there: Option<&StoredRefresh>,
-        run: &StoredRefresh,
+        having: Option<&StoredRefresh>,
+        lacking: &StoredRefresh,
     ) -> Result<CauseDetail, EngineError> {
         let site = page.site();
         let batch = self.last_change_on_site(site);
         let covers = &tables::COVERS;
-        let Some(record) = self.views.reader.get(covers, &(run.refresh, site))? else {
+        let Some(record) = self.views.reader.get(covers, &(lacking.refresh, site))? else {
             // Sites without crawled pages have no record.
             return Ok(CauseDetail::new(Cause::NotCrawled, batch));
         };
-        let seed = there.and_then(|there| there.seeds.get(&page));
+        let seed = having.and_then(|having| having.seeds.get(&page));
         if let Some(SeedEvidence::Cover(evidence)) = seed.map(|seed| &seed.evidence)
             && evidence.pick > record.seats
         {
             return Ok(CauseDetail::new(Cause::FewerSeats, batch));
         }
-        if let Some((pick, hop)) = self.covered(page, run, &record)? {
+        if let Some((pick, hop)) = self.covered(page, lacking, &record)? {
             return Ok(CauseDetail {
-                by: self.picked(run, &record, pick)?,
+                by: self.picked(lacking, &record, pick)?,
                 hop: Some(hop),
                 ..CauseDetail::new(Cause::Covered, batch)
             });
@@ -45,15 +45,15 @@ impl Pair<'_> {
         Ok(CauseDetail::new(cause, batch))
     }
 
-    /// The pick that covers the page, and at which hop. For baselines this says nothing, since
-    /// their picks do not depend on what is covered.
+    /// Returns the pick that covers the page, and the hop. `None` for baselines, whose picks do not depend
+    /// on coverage.
     fn covered(
         &self,
         page: PageId,
-        run: &StoredRefresh,
+        lacking: &StoredRefresh,
         record: &CoverRecord,
     ) -> Result<Option<(u32, u32)>, EngineError> {
-        let Plan::Cover(choice) = &run.plan else {
+        let Plan::Cover(choice) = &lacking.plan else {
             return Ok(None);
         };
         if choice.method.is_baseline() {
@@ -72,12 +72,12 @@ impl Pair<'_> {
 
     fn picked(
         &self,
-        run: &StoredRefresh,
+        lacking: &StoredRefresh,
         record: &CoverRecord,
         pick: u32,
     ) -> Result<Option<PageId>, EngineError> {
         let place = pick.checked_sub(1).map(|place| place as usize);
         let rank = place.and_then(|place| record.ranks.get(place));
-        rank.map_or(Ok(None), |rank| self.chosen(run, *rank))
+        rank.map_or(Ok(None), |rank| self.selected(lacking, *rank))
     }
 }

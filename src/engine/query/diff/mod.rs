@@ -1,9 +1,8 @@
-//! `diff`: two seed lists, every difference with its cause and the batch that brought it.
+//! `diff`: two seed lists, and every difference with its cause and the batch that caused it.
 //!
-//! Nothing is ranked or selected again: causes are decided from what the two refreshes keep (seeds,
-//! cores, covered sets), from what each batch between them changed, and from what pages were at the
-//! time (`past`). Causes form a closed list, each with its own definition ([`Cause`]), so that
-//! whether one is true can be checked.
+//! Nothing is ranked or selected again. Causes follow from what the two refreshes stored (seeds, cores,
+//! covered sets), from what each batch between them changed, and from the states of pages over time
+//! (`history::timeline`). [`Cause`] is a closed list, and each cause has a definition that can be checked.
 
 mod answers;
 mod causes;
@@ -31,14 +30,14 @@ use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::{RefreshId, RefreshRecord, SeedEvidence};
 use seedbank_store::tables;
 
-/// A kept refresh.
+/// Stored refresh.
 type Found = (RefreshId, RefreshRecord);
 
 impl Bank {
     /// Compares two seed lists.
     ///
-    /// Cost: one scan of the seeds and cores of both refreshes and the sets of the batches between
-    /// them; for each seed that came or went a few reads of the page, its targets and its core.
+    /// Cost: one scan of the seeds and cores of both refreshes, and the sets of changed pages of the batches
+    /// between them; for each gained or lost seed a few reads of the page, its targets and its core.
     pub fn diff(&self, request: &DiffRequest, watch: &dyn Watch) -> Result<SeedDiff, EngineError> {
         let views = Views::open(self)?;
         let (from, to) = sides(&views, request)?;
@@ -53,18 +52,18 @@ impl Bank {
             watch.proceed()?;
             let rank_after = to.ranks.get(&page).copied();
             let rank_before = from.ranks.get(&page).copied();
-            let because = if rank_before.is_none() {
+            let detail = if rank_before.is_none() {
                 Some(pair.gained(page)?)
             } else {
                 let cause = causes.get(&page).filter(|_| rank_before != rank_after);
                 cause.map(|cause| CauseDetail::new(*cause, None))
             };
-            let (change, seeds) = match (rank_before, &because) {
+            let (change, seeds) = match (rank_before, &detail) {
                 (None, _) => (Change::Gained, &mut gained),
                 (_, Some(_)) => (Change::Moved, &mut moved),
                 _ => (Change::Kept, &mut kept),
             };
-            let mut seed = seed_change(&views, change, page, because.as_ref())?;
+            let mut seed = seed_change(&views, change, page, detail.as_ref())?;
             (seed.rank_before, seed.rank_after) = (rank_before, rank_after);
             let run = to.run.as_ref();
             let succeeds = run.and_then(|run| run.seeds.get(&page)?.succeeds);
@@ -84,7 +83,7 @@ impl Bank {
         }
         lost.extend(from.unknown.iter().map(|(rank, url)| SeedChange {
             rank_before: Some(*rank),
-            ..bare(
+            ..without_ranks(
                 Change::Lost,
                 url.clone(),
                 Some(&CauseDetail::new(Cause::NotInBank, None)),
@@ -114,7 +113,7 @@ fn count(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }
 
-/// The two lists that the request means.
+/// Returns the two lists that the request selects.
 fn sides(views: &Views, request: &DiffRequest) -> Result<(Side, Side), EngineError> {
     let of = |found: Found| Side::of_refresh(views, found.0, found.1);
     let last_of = |plan: Option<&String>| -> Result<Found, EngineError> {
@@ -149,7 +148,7 @@ fn sides(views: &Views, request: &DiffRequest) -> Result<(Side, Side), EngineErr
             let to = last_of(Some(&from.1.plan))?;
             (from, to)
         }
-        // Two numbers say everything.
+        // The plan is ignored if two numbers are given.
         [from, to] => (
             find_numbered(views, *from, None)?,
             find_numbered(views, *to, None)?,
@@ -159,7 +158,7 @@ fn sides(views: &Views, request: &DiffRequest) -> Result<(Side, Side), EngineErr
     Ok((of(from)?, of(to)?))
 }
 
-/// A refresh by number.
+/// Returns a refresh by number.
 fn find_numbered(
     views: &Views,
     refresh: RefreshId,
@@ -169,17 +168,10 @@ fn find_numbered(
         plan: plan.cloned(),
         refresh: Some(refresh),
     };
-    match views.find(&which) {
-        Err(EngineError::NoRefresh(number))
-            if number > 0 && number <= views.reader.counters()?.refresh =>
-        {
-            Err(EngineError::Forgotten(number))
-        }
-        found => found,
-    }
+    views.find(&which)
 }
 
-/// The last two kept refreshes of a plan.
+/// Returns the last two stored refreshes of a plan.
 fn last_two(views: &Views, plan: &str) -> Result<(Found, Found), EngineError> {
     let of_plan = refreshes_of(views, plan)?;
     let mut last = of_plan.into_iter().rev();
@@ -193,7 +185,7 @@ fn last_two(views: &Views, plan: &str) -> Result<(Found, Found), EngineError> {
     }
 }
 
-/// The kept refreshes of a plan, in order.
+/// Returns the stored refreshes of a plan, by number.
 pub(super) fn refreshes_of(views: &Views, plan: &str) -> Result<Vec<Found>, EngineError> {
     let mut found = Vec::new();
     for entry in views.reader.scan(&tables::REFRESHES)? {
@@ -205,18 +197,18 @@ pub(super) fn refreshes_of(views: &Views, plan: &str) -> Result<Vec<Found>, Engi
     Ok(found)
 }
 
-fn bare(change: Change, url: String, because: Option<&CauseDetail>) -> SeedChange {
-    let links = because.and_then(|because| because.links);
+fn without_ranks(change: Change, url: String, detail: Option<&CauseDetail>) -> SeedChange {
+    let links = detail.and_then(|detail| detail.links);
     SeedChange {
         change,
         url,
         rank_before: None,
         rank_after: None,
-        cause: because.map(|because| because.cause),
-        batch: because.and_then(|because| because.batch),
-        core: because.and_then(|because| because.core),
+        cause: detail.map(|detail| detail.cause),
+        batch: detail.and_then(|detail| detail.batch),
+        core: detail.and_then(|detail| detail.core),
         by: None,
-        hop: because.and_then(|because| because.hop),
+        hop: detail.and_then(|detail| detail.hop),
         changed_links: links.map(|links| links.0),
         core_links: links.map(|links| links.1),
         succeeds: None,
@@ -228,17 +220,17 @@ fn seed_change(
     views: &Views,
     change: Change,
     page: PageId,
-    because: Option<&CauseDetail>,
+    detail: Option<&CauseDetail>,
 ) -> Result<SeedChange, EngineError> {
-    let by = because.and_then(|because| because.by);
+    let by = detail.and_then(|detail| detail.by);
     let by = by.map(|page| views.name(page)).transpose()?;
     Ok(SeedChange {
         by: by.map(|(_, url)| url),
-        ..bare(change, views.name(page)?.1, because)
+        ..without_ranks(change, views.name(page)?.1, detail)
     })
 }
 
-/// Who may follow a lost seed as things stand today.
+/// Returns the current successor of a lost seed.
 fn successor(
     views: &Views,
     pair: &Pair<'_>,

@@ -1,15 +1,16 @@
-//! Whether a seed in both lists moved by itself, or only others before it came or went.
+//! Distinguishes seeds that were reordered from seeds that only shifted because others were gained or
+//! lost before them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::answers::Cause;
 use seedbank_algorithms::page::PageId;
 
-/// For each page in both lists, what a change of its rank is due to.
+/// Returns for each page on both lists the cause of a change of its rank.
 ///
-/// A page is shifted where the pages that both lists have and that stand before it are the same in
-/// both. Cost: linear apart from lookups. While both lists are walked side by side, a page counts
-/// as open between its two places; where nothing is open, the two heads are the same set.
+/// A page is shifted if the common pages before it are the same set on both lists. Algorithm: both lists,
+/// restricted to common pages, are walked side by side; a page is open between its two positions. If no
+/// page is open, the two prefixes are the same set. Cost: linear apart from lookups.
 pub(super) fn moves(from: &[PageId], to: &[PageId]) -> BTreeMap<PageId, Cause> {
     let mut seen: BTreeMap<PageId, u8> = BTreeMap::new();
     for page in from.iter().chain(to) {

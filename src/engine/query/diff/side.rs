@@ -1,4 +1,4 @@
-//! One of the two lists that are compared.
+//! One of the two lists of a comparison.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,31 +15,31 @@ use seedbank_formats::ingest;
 use seedbank_store::records::{RefreshId, RefreshRecord, SeedRecord};
 use seedbank_store::tables;
 
-/// A seed list.
+/// Seed list of one side.
 pub(in crate::engine) struct Side {
     pub(super) view: DiffSide,
-    /// The rank of each page.
+    /// Rank of each page.
     pub(in crate::engine) ranks: BTreeMap<PageId, u32>,
-    /// The pages in rank order.
+    /// Pages in rank order.
     pub(super) order: Vec<PageId>,
-    /// What the refresh keeps; `None` for a list from outside.
+    /// The stored refresh; `None` for a list from outside.
     pub(super) run: Option<StoredRefresh>,
-    /// URLs of a list that the bank does not have, with their ranks.
+    /// URLs of a list that the bank does not contain, with their ranks.
     pub(super) unknown: Vec<(u32, String)>,
 }
 
-/// What a refresh keeps besides its seeds.
+/// Stored refresh with its seeds, cores and plan.
 pub(in crate::engine) struct StoredRefresh {
     pub(super) refresh: RefreshId,
     pub(super) record: RefreshRecord,
     pub(super) plan: Plan,
     pub(super) rules: Rules,
-    /// Pages that the method came to and that are not on the list, since no more of it may change.
-    pub(super) held_back: BTreeSet<PageId>,
+    /// Pages that the method selected and `max-changes` keeps off the list.
+    pub(super) deferred: BTreeSet<PageId>,
     pub(super) seeds: BTreeMap<PageId, SeedRecord>,
-    /// For every page in a core: the core's rank, and whether the page is a hub of it.
+    /// For every page in a core, the core's rank and whether the page is a hub.
     pub(super) in_cores: BTreeMap<PageId, (u32, bool)>,
-    /// The smallest sigma, where all the seeds that were asked for were found; else `None`.
+    /// Smallest sigma of a core; `None` if fewer seeds were found than requested.
     pub(super) lowest_sigma_if_full: Option<f64>,
 }
 
@@ -50,7 +50,7 @@ impl StoredRefresh {
 }
 
 impl Side {
-    /// The seeds of a refresh. Cost: one scan of its seeds and cores, and the lists of its policies.
+    /// Reads a stored refresh. Cost: one scan of its seeds and cores, and the lists of its policies.
     pub(in crate::engine) fn of_refresh(
         views: &Views,
         refresh: RefreshId,
@@ -80,12 +80,12 @@ impl Side {
             side.order.push(seed.page);
             seeds.insert(seed.page, seed);
         }
-        let mut held_back = BTreeSet::new();
+        let mut deferred = BTreeSet::new();
         if record.chosen.is_some() {
             for entry in store.scan_under(&tables::SEEDS, &prefix)? {
                 let (_, seed) = entry?;
                 if !seeds.contains_key(&seed.page) {
-                    held_back.insert(seed.page);
+                    deferred.insert(seed.page);
                 }
             }
         }
@@ -114,15 +114,15 @@ impl Side {
             plan,
             rules,
             seeds,
-            held_back,
+            deferred,
             in_cores,
             lowest_sigma_if_full: full.then_some(smallest),
         });
         Ok(side)
     }
 
-    /// A list from outside. Empty lines and comments (`#`) are skipped, of each line only the part
-    /// before white space counts, URLs are normalised, and repeated ones count once.
+    /// Reads a list from outside. The URL of a line is the text before white space; empty lines and
+    /// comments (`#`) are skipped. URLs are normalised, and duplicates ignored.
     pub(super) fn of_list(views: &Views, list: &UrlList) -> Result<Self, EngineError> {
         let mut ranks = BTreeMap::new();
         let mut order = Vec::new();
@@ -141,21 +141,19 @@ impl Side {
                 line: *line,
                 problem,
             })?;
-            let new = match nearest::find_page(views, &at)?.map(|found| found.0) {
-                Some(page) => {
-                    let new = !ranks.contains_key(&page);
-                    if new {
-                        ranks.insert(page, rank + 1);
-                        order.push(page);
-                    }
-                    new
+            match nearest::find_page(views, &at)? {
+                Some((page, _)) if !ranks.contains_key(&page) => {
+                    rank += 1;
+                    ranks.insert(page, rank);
+                    order.push(page);
                 }
-                None => unknown_urls.insert(at.url(views.naming.sites)),
-            };
-            if new {
-                rank += 1;
-                if order.len() + unknown.len() < rank as usize {
-                    unknown.push((rank, at.url(views.naming.sites)));
+                Some(_) => {}
+                None => {
+                    let url = at.url(views.naming.sites);
+                    if unknown_urls.insert(url.clone()) {
+                        rank += 1;
+                        unknown.push((rank, url));
+                    }
                 }
             }
         }

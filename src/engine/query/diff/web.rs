@@ -1,4 +1,4 @@
-//! Causes over the web: what became of the page among all others.
+//! Causes over the web.
 
 use super::answers::Cause;
 use super::causes::{CauseDetail, Pair};
@@ -15,18 +15,18 @@ impl Pair<'_> {
     pub(super) fn absent_from_web(
         &self,
         page: PageId,
-        run: &StoredRefresh,
+        lacking: &StoredRefresh,
         choice: &WebChoice,
     ) -> Result<CauseDetail, EngineError> {
         let batch = self.last_change_of(&[page]);
-        let because = |cause| CauseDetail::new(cause, batch);
-        let first = self.views.reader.get(&tables::SEEDS, &(run.refresh, 1))?;
+        let with_batch = |cause| CauseDetail::new(cause, batch);
+        let first = self.views.reader.get(&tables::SEEDS, &(lacking.refresh, 1))?;
         let since = first.and_then(|seed| match seed.evidence {
             SeedEvidence::Web(evidence) => Some(evidence.since),
             SeedEvidence::Core { .. } | SeedEvidence::Cover(_) | SeedEvidence::ByPolicy => None,
         });
         let Some(refresh) = since else {
-            return Ok(because(Cause::NoValue));
+            return Ok(with_batch(Cause::NoValue));
         };
         let (block, at) = place(page.index());
         let key = ReachKey {
@@ -40,26 +40,26 @@ impl Pair<'_> {
         let covered = reach.and_then(|reach| reach.covered);
         if let Some(covered) = covered.filter(|_| !choice.method.is_baseline()) {
             return Ok(CauseDetail {
-                by: self.chosen(run, covered.pick)?,
+                by: self.selected(lacking, covered.pick)?,
                 hop: Some(covered.hop),
-                ..because(Cause::Covered)
+                ..with_batch(Cause::Covered)
             });
         }
-        let chosen = run.record.chosen.unwrap_or(run.record.seeds);
+        let chosen = lacking.record.chosen.unwrap_or(lacking.record.seeds);
         let is_complete = chosen == choice.seeds;
-        Ok(because(match reach {
+        Ok(with_batch(match reach {
             Some(_) if is_complete => Cause::Outweighed,
             _ => Cause::NoValue,
         }))
     }
 
-    /// What the method came to at this rank, on the list or not.
-    pub(super) fn chosen(
+    /// Returns the page that the method selected at this rank, on the list or not.
+    pub(super) fn selected(
         &self,
-        run: &StoredRefresh,
+        lacking: &StoredRefresh,
         rank: u32,
     ) -> Result<Option<PageId>, EngineError> {
-        let key = (run.refresh, rank);
+        let key = (lacking.refresh, rank);
         let seed = self.views.reader.get(&tables::SEEDS, &key)?;
         Ok(seed.map(|seed| seed.page))
     }

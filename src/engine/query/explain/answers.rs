@@ -1,4 +1,4 @@
-//! What `explain` answers with. As JSON it has a schema in `schema/`.
+//! Answers of `explain`. Their JSON Schema is in `schema/`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use crate::engine::query::answers::AliasView;
 use seedbank_formats::ingest::URL_PATTERN;
 use seedbank_store::records::{BatchId, PageState, RefreshId};
 
-/// Why a page is a seed of a refresh, or why not.
+/// Explains why a page is a seed of a refresh or not.
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
@@ -25,160 +25,160 @@ use seedbank_store::records::{BatchId, PageState, RefreshId};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Explanation {
-    /// The page, normalised.
+    /// Normalised URL of the page.
     #[schemars(regex(pattern = URL_PATTERN))]
     pub url: String,
-    /// Its site.
+    /// Site of the page.
     pub site: String,
-    /// The refresh that the answer is about.
+    /// Refresh that the answer is about.
     #[serde(flatten)]
     pub run: RefreshRun,
-    /// The page as it is today, which may be later than the refresh.
+    /// Current state of the page, which may be later than the refresh.
     pub page: CurrentPage,
-    /// What the policies of the plan say of it; left out where they say nothing.
+    /// Verdict of the plan's policies; absent if none affects the page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<PolicyVerdict>,
-    /// The answer.
+    /// Reason with its evidence.
     #[serde(flatten)]
     pub why: Why,
-    /// What the answer cost to read.
+    /// Reads that the answer took.
     #[serde(skip)]
     pub cost: ReadCost,
 }
 
-/// The refresh that an answer is about.
+/// Refresh that an answer is about.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct RefreshRun {
-    /// The plan of the refresh.
+    /// Plan of the refresh.
     #[schemars(regex(pattern = NAME_PATTERN))]
     pub plan: String,
-    /// How its seeds were selected.
+    /// Method that selected the seeds.
     pub method: Method,
-    /// The refresh that is asked.
+    /// Number of the refresh.
     #[schemars(range(min = 1))]
     pub refresh: RefreshId,
-    /// The last batch of the state that the refresh ran on.
+    /// Last batch of the state that the refresh ran on.
     pub state_batch: BatchId,
-    /// How many seeds it selected.
+    /// Number of seeds on its list.
     pub seeds: u32,
-    /// Whether its results were proven.
+    /// Whether all results were proven.
     pub certified: bool,
 }
 
 /// Reads of the store.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ReadCost {
-    /// How many point reads there were, and entries read in ranges.
+    /// Number of point reads, and of entries read in scans.
     pub reads: u64,
-    /// How many bytes of keys and values were read.
+    /// Bytes of keys and values read.
     pub bytes: u64,
 }
 
-/// A page as the published state has it, which may be later than the refresh.
+/// Page in the published state, which may be later than the refresh.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct CurrentPage {
-    /// Known, crawled, gone, unlinked (nobody links to it any longer), or an alias.
+    /// Known, crawled, gone, unlinked (no page links to it any more), or an alias.
     pub state: PageState,
-    /// What makes it an alias; absent where it is none.
+    /// Target of the alias; absent for any other page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alias: Option<AliasView>,
-    /// The spam mark.
+    /// Spam mark of the page, or else of its site.
     pub spam: bool,
-    /// The batch that first named the page.
+    /// Batch that first mentioned the page.
     #[schemars(range(min = 1))]
     pub first_seen: BatchId,
-    /// The last batch with a record for the page; none for a page that is only linked to.
+    /// Last batch with a record for the page; absent for a page known only from links.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub last_seen: Option<BatchId>,
-    /// Whether that batch came after the state that the refresh ran on.
+    /// Whether that batch is later than the state that the refresh ran on.
     pub recorded_since_refresh: bool,
 }
 
-/// The kinds of answers.
+/// Why a page is a seed of a refresh or not, with the evidence.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Why {
-    /// Cores: it is the hub that was chosen from a core.
+    /// Cores: the hub chosen from a core.
     #[schemars(transform = by_cores)]
     CoreSeed(Box<CoreSeed>),
-    /// Cores: it is a hub or an authority of a core.
+    /// Cores: another hub of a core, or an authority.
     #[schemars(transform = by_cores)]
     CoreMember(Box<CoreMember>),
-    /// Cores: it links to an authority of a core, or is linked from a hub of it, but was not taken.
+    /// Cores: links to an authority of a core, or is linked from a hub of one, but was not added.
     #[schemars(transform = by_cores)]
     NearCore(Box<NearCore>),
-    /// Cores: it was near no core; its row sums show how far away it was.
+    /// Cores: linked with no core. The row sums compare its neighbourhood with the last core.
     #[schemars(transform = by_cores)]
     NoCore(RowSums),
-    /// Cores: it has no inter-site links that count.
+    /// Cores: has no inter-site links that count.
     #[schemars(transform = by_cores)]
     NoInterSiteLinks {
-        /// Whether it is on inter-site links, but the pages at all their other ends were left out.
+        /// Whether it has inter-site links, but the pages at all their other ends were ineligible.
         neighbours_ineligible: bool,
     },
-    /// Cover: it was picked on its site.
+    /// Cover: picked on its site.
     #[schemars(transform = by_cover)]
     CoverSeed(Box<CoverSeed>),
-    /// Cover: a seed covers it.
+    /// Cover: covered by a seed.
     #[schemars(transform = by_cover)]
     Covered {
-        /// The seed that covers it first.
+        /// First seed that covers it.
         by: SiteSeed,
-        /// Its distance from that seed.
+        /// Distance from that seed, in links.
         hop: u32,
     },
-    /// Cover: no seed covers it.
+    /// Cover: covered by no seed.
     #[schemars(transform = by_cover)]
     Uncovered(Box<Uncovered>),
-    /// Cover: its site got no seats when the seeds were shared out.
+    /// Cover: its site was allocated no seeds.
     #[schemars(transform = by_cover)]
     NoSeats {
-        /// Crawled pages of the site at that time.
+        /// Number of crawled pages of the site when the refresh ran.
         #[schemars(range(min = 1))]
         crawled: u32,
     },
-    /// Over the web: it was picked.
+    /// Over the web: picked.
     #[schemars(transform = by_cover)]
     WebSeed(Box<WebSeed>),
-    /// Over the web: a seed reaches it.
+    /// Over the web: reached by a seed.
     #[schemars(transform = by_cover)]
     Reached {
-        /// The seed that was the first to be picked of those that reach it.
+        /// The first pick that reaches it.
         by: SiteSeed,
-        /// How many links from that seed.
+        /// Distance from that seed, in links.
         hop: u32,
     },
-    /// Over the web: it could be a seed, and no seed reaches it.
+    /// Over the web: eligible as a seed, and reached by none.
     #[schemars(transform = by_cover)]
     Unreached(Box<Unreached>),
-    /// It took no part.
-    IneligibleReason {
-        /// Why it took no part.
+    /// Not eligible.
+    Ineligible {
+        /// Why it was not eligible.
         reason: IneligibleReason,
     },
-    /// The bank did not know it when the refresh ran.
+    /// Not known to the bank when the refresh ran.
     NotYetKnown,
 }
 
-/// Why a page took no part.
+/// Why a page was not eligible for a refresh.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum IneligibleReason {
-    /// It is spam.
+    /// Marked as spam.
     Spam,
-    /// It is gone.
+    /// Gone.
     Gone,
-    /// It was not crawled, only linked to.
+    /// Known only from links.
     NotCrawled,
-    /// Nobody links to it any longer, so it is not a page.
+    /// No page links to it any more, and it has no record.
     Unlinked,
-    /// It redirects to another page, or names another one as canonical: that one takes part.
+    /// Redirects to another page, or names another one as canonical, which counts instead.
     Alias,
-    /// A list of the plan leaves it out of the graph.
+    /// Excluded from the graph by a list of the plan.
     Excluded,
-    /// Over the web: no crawl leads anywhere from it, and no seed reaches it.
+    /// Over the web: has no links, and no seed reaches it.
     NoLinks,
 }

@@ -1,4 +1,5 @@
-//! A refresh that is asked about, and what can be said of a page without evidence from the refresh.
+//! The refresh that an explanation is about, and reasons that follow from a page's state without evidence
+//! from the refresh.
 
 use super::answers::{IneligibleReason, ReadCost, RefreshRun};
 use super::core_answers::ScoredUrl;
@@ -12,21 +13,21 @@ use seedbank_algorithms::watch::Unwatched;
 use seedbank_store::records::{PageRecord, PageState, RefreshId, RefreshRecord};
 use seedbank_store::{StoreError, tables};
 
-/// How many batches are read back, at most, to learn what a page was.
+/// Maximum number of later batches that are searched for the state of a page at the refresh.
 const MAX_BATCHES_BACK: usize = 10;
 
-/// A refresh that is asked about, with the state that it is read from.
+/// Refresh to explain, with the state that it is read from.
 pub(super) struct Context {
     pub(super) views: Views,
     pub(super) refresh: RefreshId,
     pub(super) record: RefreshRecord,
     pub(super) plan: Plan,
     pub(super) method: Method,
-    /// The policies of the plan; `None` where it has none.
+    /// Policies of the plan; `None` if it has none.
     pub(super) rules: Option<Rules>,
-    /// Where pages stand on the list; `None` without policies, where the list is what the method came to.
+    /// Positions on the list; `None` without policies, when the list is the method's selection.
     pub(super) positions: Option<ListPositions>,
-    /// How the plan came by hops and price over the web; `None` where they were given.
+    /// How hops and fetch cost were tuned over the web; `None` if they were given.
     pub(super) tuned: Option<Tuned>,
 }
 
@@ -35,16 +36,9 @@ impl Context {
         Self::with(Views::open(bank)?, which)
     }
 
-    /// A refresh in a state that is open already.
+    /// Opens a refresh in a state that is already open.
     pub(super) fn with(views: Views, which: &Which) -> Result<Self, EngineError> {
-        let (refresh, record) = match views.find(which) {
-            Err(EngineError::NoRefresh(refresh))
-                if (1..=views.reader.counters()?.refresh).contains(&refresh) =>
-            {
-                return Err(EngineError::Forgotten(refresh));
-            }
-            found => found?,
-        };
+        let (refresh, record) = views.find(which)?;
         let options = views.options(&record.settings)?;
         let policy = options.policy()?;
         let (rules, positions) = if policy == Policy::default() {
@@ -84,18 +78,18 @@ impl Context {
         }
     }
 
-    /// How many seeds the method came to.
+    /// Returns the number of seeds that the method selected.
     pub(super) fn chosen(&self) -> u32 {
         self.record.chosen.unwrap_or(self.record.seeds)
     }
 
-    /// Where a page stands on the list of a plan with policies.
+    /// Returns the position of a page on the list of a plan with policies.
     pub(super) fn position(&self, page: PageId) -> Option<ListPosition> {
         self.positions.as_ref()?.get(page)
     }
 
-    /// The rank of a seed on the list, and `false`; of one that is not on it the rank among those that
-    /// the method came to, and `true`. `chosen` is its rank where there are no policies.
+    /// Returns the rank of a seed, and whether `max-changes` keeps it off the list. The rank is that on the
+    /// list, or for a deferred seed that among the method's selection. `chosen` is the rank without policies.
     pub(super) fn rank(&self, page: PageId, chosen: u32) -> (u32, bool) {
         if self.positions.is_none() {
             return (chosen, false);
@@ -123,8 +117,8 @@ impl Context {
         }
     }
 
-    /// Why the page took no part, where the refresh kept nothing about it. The reason follows from
-    /// what the page was when the refresh ran, as far as that is known.
+    /// Returns why a page without evidence was ineligible, derived from its state when the refresh ran.
+    /// `None` if it was eligible, or that state is unknown.
     pub(super) fn ineligible_reason(
         &self,
         page: PageId,
@@ -145,12 +139,12 @@ impl Context {
             _ if spam && no_spam => Some(IneligibleReason::Spam),
             PageState::Known if crawled_only => Some(IneligibleReason::NotCrawled),
             PageState::Known | PageState::Crawled => self
-                .is_left_out(page, record)?
+                .is_excluded(page, record)?
                 .then_some(IneligibleReason::Excluded),
         })
     }
 
-    /// Whether the plan leaves a page out of the graph.
+    /// Returns whether the plan excludes a page from the graph.
     fn is_excluded(&self, page: PageId, record: &PageRecord) -> Result<bool, StoreError> {
         let Some(rules) = &self.rules else {
             return Ok(false);
@@ -159,8 +153,8 @@ impl Context {
         Ok(rules.candidates.is_left_out(&site, record))
     }
 
-    /// The state of a page and its spam mark when the refresh ran; `None` where too many batches
-    /// have come in since for a bounded number of reads.
+    /// Returns the state of a page and its spam mark when the refresh ran; `None` if more than
+    /// [`MAX_BATCHES_BACK`] batches followed, which bounds the reads.
     fn state_at_refresh(
         &self,
         page: PageId,

@@ -1,4 +1,4 @@
-//! Why a page is a seed by cores, or why not.
+//! Explains pages for plans by cores.
 
 use super::answers::{IneligibleReason, Why};
 use super::context::Context;
@@ -27,13 +27,13 @@ pub(super) fn why(
         let rank = member.core;
         let core = evidence(context, rank)?;
         if core.seed == page && core.gives_seed {
-            return Ok(Why::CoreSeed(Box::new(seed(context, rank, &core)?)));
+            return Ok(Why::CoreSeed(Box::new(core_seed(context, rank, &core)?)));
         }
         return Ok(Why::CoreMember(Box::new(CoreMember {
-            hub: member.hub.map(view),
-            authority: member.authority.map(view),
-            seed: seed_of(context, &core)?,
-            core: numbers(context, rank, &core)?,
+            hub: member.hub.map(side_position),
+            authority: member.authority.map(side_position),
+            seed: scored_seed(context, &core)?,
+            core: core_numbers(context, rank, &core)?,
         })));
     }
     let Some(standing) = standing(context, page)? else {
@@ -45,8 +45,8 @@ pub(super) fn why(
     };
     let reason = match standing.links {
         Links::Spam => IneligibleReason::Spam,
-        // What took no part at all: the page's own record knows more.
-        Links::Gone => case
+        // The page's own record may give a more precise reason.
+        Links::Gone => context
             .ineligible_reason(page, record)?
             .unwrap_or(IneligibleReason::Gone),
         Links::NotCrawled => IneligibleReason::NotCrawled,
@@ -61,11 +61,11 @@ pub(super) fn why(
             as_hub,
             ..
         } => {
-            let sums = sums(context, as_authority, as_hub)?;
+            let sums = row_sums(context, as_authority, as_hub)?;
             if let Some(near) = standing.near
-                && let Some(rank) = rank(context, near.core)?
+                && let Some(rank) = rank_of(context, near.core)?
             {
-                let near = near_core(context, plan, (near, rank), sums)?;
+                let near = near_core(context, plan, near, rank, sums)?;
                 return Ok(Why::NearCore(Box::new(near)));
             }
             return Ok(Why::NoCore(sums));
@@ -74,10 +74,12 @@ pub(super) fn why(
     Ok(Why::Ineligible { reason })
 }
 
-/// The rank of a core in the refresh; `None` if it is none of its cores.
-fn rank(context: &Context, origin: CoreOrigin) -> Result<Option<u32>, StoreError> {
-    let of = context.refresh;
-    let key = OriginKey { of, origin };
+/// Returns the rank of a core in the refresh; `None` if the refresh does not have it.
+fn rank_of(context: &Context, origin: CoreOrigin) -> Result<Option<u32>, StoreError> {
+    let key = OriginKey {
+        of: context.refresh,
+        origin,
+    };
     context.views.reader.get(&tables::CORE_ORIGINS, &key)
 }
 
@@ -86,7 +88,7 @@ fn evidence(context: &Context, rank: u32) -> Result<CoreEvidence, StoreError> {
     store.need(&tables::CORE_EVIDENCE, &(context.refresh, rank))
 }
 
-/// What the refresh kept about a page on inter-site links.
+/// Returns what the refresh stored about a page with inter-site links.
 pub(super) fn standing(context: &Context, page: PageId) -> Result<Option<Standing>, StoreError> {
     let Some(of) = context.record.standings else {
         return Ok(None);
@@ -105,7 +107,7 @@ pub(super) fn standing(context: &Context, page: PageId) -> Result<Option<Standin
     Ok(block.and_then(|block| block.at(place).copied()))
 }
 
-fn view(place: SidePlace) -> SidePosition {
+fn side_position(place: SidePlace) -> SidePosition {
     SidePosition {
         score: place.score,
         rank: place.rank,
@@ -113,7 +115,7 @@ fn view(place: SidePlace) -> SidePosition {
     }
 }
 
-fn numbers(context: &Context, rank: u32, core: &CoreEvidence) -> Result<CoreNumbers, StoreError> {
+fn core_numbers(context: &Context, rank: u32, core: &CoreEvidence) -> Result<CoreNumbers, StoreError> {
     let sigma_bound = match &context.plan {
         Plan::Cores(plan) if !plan.params.within.is_exact() => {
             sigma_bound(&context.views, context.refresh, rank)?
@@ -132,18 +134,18 @@ fn numbers(context: &Context, rank: u32, core: &CoreEvidence) -> Result<CoreNumb
     })
 }
 
-/// Whether a page is on the list; without policies every core's seed is.
+/// Returns whether the seed of a core is on the list; always true without policies.
 pub(super) fn is_seed(context: &Context, page: PageId) -> bool {
-    let place = context.position(page);
-    context.positions.is_none() || place.is_some_and(|place| place.listed.is_some())
+    let position = context.position(page);
+    context.positions.is_none() || position.is_some_and(|position| position.listed.is_some())
 }
 
-fn seed_of(context: &Context, core: &CoreEvidence) -> Result<ScoredUrl, StoreError> {
+fn scored_seed(context: &Context, core: &CoreEvidence) -> Result<ScoredUrl, StoreError> {
     context.scored((core.seed, core.seed_place.score))
 }
 
-/// Why the seed of a core is a seed.
-pub(super) fn seed(
+/// Explains the seed of a core.
+pub(super) fn core_seed(
     context: &Context,
     rank: u32,
     core: &CoreEvidence,
@@ -151,13 +153,13 @@ pub(super) fn seed(
     let first = core.first.iter().map(|page| context.url(*page));
     let runner_up = core.runner_up.map(|second| context.scored(second));
     // Without policies a seed's rank is that of its core.
-    let (of_list, deferred) = context.rank(core.seed, rank);
+    let (rank_on_list, deferred) = context.rank(core.seed, rank);
     Ok(CoreSeed {
-        rank: of_list,
+        rank: rank_on_list,
         deferred,
         since: core.since,
-        core: numbers(context, rank, core)?,
-        hub: view(core.seed_place),
+        core: core_numbers(context, rank, core)?,
+        hub: side_position(core.seed_place),
         linked_authorities: core.leads_to,
         linked_sites: core.leads_to_sites,
         first_authorities: first.collect::<Result<_, _>>()?,
@@ -165,7 +167,7 @@ pub(super) fn seed(
     })
 }
 
-fn sums(context: &Context, as_authority: u64, as_hub: u64) -> Result<RowSums, StoreError> {
+fn row_sums(context: &Context, as_authority: u64, as_hub: u64) -> Result<RowSums, StoreError> {
     let last_lambda = match context.record.cores {
         0 => None,
         last => Some(evidence(context, last)?.sigma.powi(2)),
@@ -175,7 +177,7 @@ fn sums(context: &Context, as_authority: u64, as_hub: u64) -> Result<RowSums, St
         as_authority,
         as_hub,
         last_lambda,
-        // Sigma can round to above an exact row sum.
+        // The tolerance allows for sigma being rounded up.
         reaches_last_core: last_lambda.is_none_or(|lambda| largest >= lambda * (1.0 - 1e-8)),
     })
 }
@@ -183,7 +185,8 @@ fn sums(context: &Context, as_authority: u64, as_hub: u64) -> Result<RowSums, St
 fn near_core(
     context: &Context,
     plan: &CorePlan,
-    (near, rank): (Near, u32),
+    near: Near,
+    rank: u32,
     sums: RowSums,
 ) -> Result<NearCore, StoreError> {
     let core = evidence(context, rank)?;
@@ -208,7 +211,7 @@ fn near_core(
         Rule::Density { .. } => NotAdded::TooFewLinks,
     };
     Ok(NearCore {
-        seed: seed_of(context, &core)?,
+        seed: scored_seed(context, &core)?,
         role,
         score: near.score,
         weakest: context.scored(weakest)?,
@@ -216,6 +219,6 @@ fn near_core(
         links_needed: needs,
         reason,
         row_sums: sums,
-        core: numbers(context, rank, &core)?,
+        core: core_numbers(context, rank, &core)?,
     })
 }

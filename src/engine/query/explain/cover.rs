@@ -1,4 +1,4 @@
-//! Why a page is a seed of a cover method, or why not.
+//! Explains pages for plans by cover methods.
 
 use super::answers::{IneligibleReason, Why};
 use super::context::Context;
@@ -46,7 +46,7 @@ pub(super) fn why(
             seats: site.seats,
             gain: evidence.gain,
             covers: total(&evidence.hops),
-            hops: evidence.hops.iter().map(parts).collect(),
+            hops: evidence.hops.iter().map(value_of_hop).collect(),
             runner_up: evidence
                 .runner_up
                 .map(|second| context.scored(second))
@@ -83,7 +83,7 @@ fn reach(context: &Context, site: &CoverRecord, page: PageId) -> Result<Option<R
     Ok(block.and_then(|block| block.at(place).copied()))
 }
 
-/// A pick of a site, with its evidence.
+/// Returns a pick of a site with its evidence.
 pub(super) fn site_seed(
     context: &Context,
     site: &CoverRecord,
@@ -108,7 +108,7 @@ pub(super) fn site_seed(
     Ok((seed, evidence))
 }
 
-fn parts(hop: &HopEvidence) -> ValueBreakdown {
+fn value_of_hop(: &HopEvidence) -> ValueBreakdown {
     ValueBreakdown {
         pages: hop.pages.into(),
         clicked: hop.clicked.into(),
@@ -119,7 +119,7 @@ fn parts(hop: &HopEvidence) -> ValueBreakdown {
     }
 }
 
-/// The sum over all hops; values are added up before they are converted to units.
+/// Returns the sum over all hops. Values are added as integers before the conversion to units.
 pub(super) fn total(hops: &[HopEvidence]) -> ValueBreakdown {
     let sum = |of: fn(&HopEvidence) -> u64| hops.iter().map(of).sum();
     let value = |of: fn(&HopEvidence) -> i64| hops.iter().map(of).sum::<i64>() as f64 / 1e6;

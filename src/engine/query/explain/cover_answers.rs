@@ -1,4 +1,4 @@
-//! What `explain` answers with where seeds are by coverage, of sites or over the web.
+//! Answers of `explain` for plans by coverage, of sites or over the web.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,167 +8,167 @@ use crate::engine::plan::Tuned;
 use seedbank_formats::ingest::URL_PATTERN;
 use seedbank_store::records::{CoverStop, RefreshId};
 
-/// Value and what makes it up.
+/// Value of pages with its components.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ValueBreakdown {
-    /// The number of pages.
+    /// Number of pages.
     pub pages: u64,
-    /// How many of the pages are clicked and not spam.
+    /// Number of clicked pages without the spam mark.
     pub clicked: u64,
-    /// How many of the pages are spam.
+    /// Number of spam pages.
     pub spam: u64,
-    /// The uncrawled outlinks of all the pages, summed.
+    /// Total number of uncrawled outlinks.
     pub uncrawled_outlinks: u64,
-    /// The value of the pages, in units.
+    /// Value of the pages, in units.
     pub value: f64,
-    /// The part of the value that comes from uncrawled outlinks, in units.
+    /// Part of the value that comes from uncrawled outlinks, in units.
     pub uncrawled_value: f64,
 }
 
-/// Over the web: value, what makes it up, and what it costs.
+/// Value of pages over the web with its components and cost.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct WebValueBreakdown {
     /// All pages, crawled and known.
     #[serde(flatten)]
     pub all: ValueBreakdown,
-    /// How many of them are known and not crawled.
+    /// Number of known, uncrawled pages.
     pub known: u64,
-    /// What the pages cost, in units: the price of a page for each.
+    /// Total fetch cost, in units.
     pub cost: f64,
-    /// The value less the cost, in units.
+    /// Value minus cost, in units.
     pub net: f64,
 }
 
-/// Over the web: how far seeds reach and what a page costs.
+/// Reach and cost parameters of a plan over the web.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct WebTerms {
-    /// How many hops from a seed a page is reached.
+    /// Maximum distance from a seed at which it reaches a page, in links.
     pub hops: u32,
-    /// What every page reached costs, in units.
+    /// Cost of every page reached, in units.
     pub fetch_cost: f64,
-    /// How many pages the crawl will fetch; `null` where the list is not made for a crawl.
+    /// Number of pages that the crawl will fetch; `null` if the plan has no budget.
     pub budget: Option<u64>,
-    /// How the plan came by hops and price; `null` where they were given.
+    /// How hops and fetch cost were tuned; `null` if they were given.
     pub tuned: Option<Tuned>,
 }
 
-/// Why a page was picked over the web.
+/// Evidence for a page picked over the web.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct WebSeed {
-    /// Its rank on the list.
+    /// Rank on the list.
     #[schemars(range(min = 1))]
     pub rank: u32,
-    /// Whether no more of the list may change, so that the page is not on it: then its rank is that
-    /// among the seeds that the method came to. JSON has the field only then.
+    /// Whether `max-changes` keeps the page off the list. Its rank is then that in the method's selection.
+    /// JSON has the field only if it is `true`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[schemars(extend("const" = true))]
     pub deferred: bool,
-    /// The refresh that picked it. Later ones may have taken it over, nothing having changed.
+    /// Refresh that picked it. Later refreshes reuse the pick while nothing changes.
     #[schemars(range(min = 1))]
     pub since: RefreshId,
-    /// Its place in the order of picks, from 1; with a budget the order of the list is another.
+    /// Position in the order of picks, from 1. With a budget, the list has a different order.
     #[schemars(range(min = 1))]
     pub pick: u32,
-    /// The score that it was picked by; `null` where it was drawn at random.
+    /// Score by which it was picked; `null` for a random pick.
     pub gain: Option<f64>,
-    /// What it reaches that no earlier pick does.
+    /// Pages that it reaches and no earlier pick does.
     pub reaches: WebValueBreakdown,
-    /// What it is the first to reach, by distance from it, from 0 hops on.
+    /// Those pages by distance from it, from 0 hops on.
     pub hops: Vec<WebValueBreakdown>,
-    /// The second best page at that moment; `null` where it is not known.
+    /// Second-best page at that moment; `null` if unknown.
     pub runner_up: Option<ScoredUrl>,
-    /// The earlier pick that reaches the page itself, and its distance; `null` where none does.
+    /// Earlier pick that reaches the page itself, and the distance in links; `null` if none does.
     pub reached_by: Option<(SiteSeed, u32)>,
-    /// How far seeds reach and what a page costs.
+    /// Hops, fetch cost and budget of the plan.
     pub terms: WebTerms,
 }
 
-/// A page that could be a seed and that no seed reaches.
+/// Page that is eligible as a seed and that no seed reaches.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Unreached {
-    /// What it would have been picked by after the last pick; `null` where pages are drawn.
+    /// Score after the last pick; `null` if picks are random.
     pub score: Option<f64>,
-    /// The last pick, which outweighed it; `null` where the scores that are left are not positive.
+    /// Last pick, which scored higher; `null` if no remaining score was positive.
     pub last_pick: Option<SiteSeed>,
-    /// How many picks there are.
+    /// Number of picks.
     pub picks: u32,
-    /// How many seeds were asked for.
+    /// Number of seeds requested.
     #[schemars(range(min = 1))]
     pub seeds_requested: u32,
-    /// How far seeds reach and what a page costs.
+    /// Hops, fetch cost and budget of the plan.
     pub terms: WebTerms,
 }
 
-/// A pick of a site, or over the web.
+/// Pick of a site, or over the web.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SiteSeed {
-    /// Its rank on the list.
+    /// Rank on the list.
     #[schemars(range(min = 1))]
     pub rank: u32,
-    /// Whether no more of the list may change, so that the page is not on it: then its rank is that
-    /// among the seeds that the method came to. JSON has the field only then.
+    /// Whether `max-changes` keeps the page off the list. Its rank is then that in the method's selection.
+    /// JSON has the field only if it is `true`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[schemars(extend("const" = true))]
     pub deferred: bool,
-    /// The page.
+    /// URL of the page.
     #[schemars(regex(pattern = URL_PATTERN))]
     pub url: String,
-    /// Its place among the picks of the site, or over the web, from 1.
+    /// Position among the picks of the site, or over the web, from 1.
     #[schemars(range(min = 1))]
     pub pick: u32,
-    /// The score that it was picked by; `null` where it was drawn at random.
+    /// Score by which it was picked; `null` for a random pick.
     pub gain: Option<f64>,
 }
 
-/// Why a page was picked on its site.
+/// Evidence for a page picked on its site.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct CoverSeed {
-    /// Its rank on the list.
+    /// Rank on the list.
     #[schemars(range(min = 1))]
     pub rank: u32,
-    /// Whether no more of the list may change, so that the page is not on it: then its rank is that
-    /// among the seeds that the method came to. JSON has the field only then.
+    /// Whether `max-changes` keeps the page off the list. Its rank is then that in the method's selection.
+    /// JSON has the field only if it is `true`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[schemars(extend("const" = true))]
     pub deferred: bool,
-    /// The refresh that picked it. Later ones may have taken it over, the site being unchanged.
+    /// Refresh that picked it. Later refreshes reuse the pick while the site is unchanged.
     #[schemars(range(min = 1))]
     pub since: RefreshId,
-    /// Its place among the picks of the site, from 1.
+    /// Position among the picks of the site, from 1.
     #[schemars(range(min = 1))]
     pub pick: u32,
-    /// The number of seeds that the site was to have.
+    /// Number of seeds allocated to the site.
     #[schemars(range(min = 1))]
     pub seats: u32,
-    /// The score that it was picked by; `null` where it was drawn at random.
+    /// Score by which it was picked; `null` for a random pick.
     pub gain: Option<f64>,
-    /// What it covers that no earlier pick of the site does.
+    /// Pages that it covers and no earlier pick of the site does.
     pub covers: ValueBreakdown,
-    /// What the seed is the first to cover, by distance from it, from 0 hops on.
+    /// Those pages by distance from it, from 0 hops on.
     pub hops: Vec<ValueBreakdown>,
-    /// The second best page at that moment; `null` where it is not known.
+    /// Second-best page at that moment; `null` if unknown.
     pub runner_up: Option<ScoredUrl>,
-    /// The earlier pick that covers the page itself, and its distance; `null` where none does.
+    /// Earlier pick that covers the page itself, and the distance in links; `null` if none does.
     pub covered_by: Option<(SiteSeed, u32)>,
 }
 
-/// A crawled page that no seed covers.
+/// Crawled page that no seed covers.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Uncovered {
-    /// Its score after the site's last pick; `null` where pages are drawn.
+    /// Score after the site's last pick; `null` if picks are random.
     pub score: Option<f64>,
-    /// Whether the score is exact; if `false`, it is an upper bound.
+    /// Whether the score is exact. If not, it is an upper bound.
     pub exact: bool,
-    /// The site's last pick.
+    /// Last pick of the site.
     pub last_pick: Option<SiteSeed>,
-    /// How many picks the site has.
+    /// Number of picks of the site.
     pub picks: u32,
-    /// The number of seeds that the site was to have.
+    /// Number of seeds allocated to the site.
     #[schemars(range(min = 1))]
     pub seats: u32,
     /// Why the site has no more seeds.

@@ -1,5 +1,5 @@
-//! Where pages stand on the list of a refresh, which policies can make another than what the method came
-//! to.
+//! Positions of pages on the list of a refresh, which policies can make different from the method's
+//! selection.
 
 use std::collections::HashMap;
 
@@ -7,65 +7,64 @@ use seedbank_algorithms::page::PageId;
 use seedbank_store::records::RefreshId;
 use seedbank_store::{Store, StoreError, tables};
 
-/// Where a page stands on the list, and in what the method came to.
+/// Position of a page on the list and in the method's selection.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ListPosition {
-    /// Its rank on the list; `None` where it is not on it.
+    /// Rank on the list; `None` if the page is not on it.
     pub(super) listed: Option<u32>,
-    /// Its rank among the seeds that the method came to; `None` where it is none of them.
+    /// Rank in the method's selection; `None` if it does not contain the page.
     pub(super) chosen: Option<u32>,
-    /// The last refresh of the plan in which the method came to it.
+    /// Last refresh of the plan in which the method selected the page.
     pub(super) last_chosen: RefreshId,
 }
 
-/// The places of the pages that are on the list, or that the method came to.
+/// Positions of the pages that are on the list or in the method's selection.
 ///
-/// Memory: some 40 bytes a seed.
+/// Memory: some 40 bytes per seed.
 pub(super) struct ListPositions(HashMap<PageId, ListPosition>);
 
 impl ListPositions {
-    /// Reads the places of a refresh. `differs` says whether its list is another than what the method
-    /// came to.
+    /// Reads the positions of a refresh. `differs` tells whether its list differs from the method's selection.
     ///
-    /// Cost: one scan of its seeds, and where the list differs one of that.
+    /// Cost: one scan of its seeds, and one of its list if that differs.
     pub(super) fn read(
         store: &Store,
         refresh: RefreshId,
         differs: bool,
     ) -> Result<Self, StoreError> {
         let prefix = refresh.to_be_bytes();
-        let mut places = HashMap::new();
+        let mut positions = HashMap::new();
         for entry in store.scan_under(&tables::SEEDS, &prefix)? {
             let ((_, rank), seed) = entry?;
-            let place = ListPosition {
+            let position = ListPosition {
                 listed: (!differs).then_some(rank),
                 chosen: Some(rank),
                 last_chosen: refresh,
             };
-            places.insert(seed.page, place);
+            positions.insert(seed.page, position);
         }
         if differs {
             for entry in store.scan_under(&tables::LISTED, &prefix)? {
                 let ((_, rank), listed) = entry?;
-                let place = ListPosition {
+                let position = ListPosition {
                     listed: Some(rank),
                     chosen: listed.chosen,
                     last_chosen: listed.last_chosen,
                 };
-                places.insert(listed.page, place);
+                positions.insert(listed.page, position);
             }
         }
-        Ok(Self(places))
+        Ok(Self(positions))
     }
 
-    /// The place of a page; `None` where it is neither on the list nor did the method come to it.
+    /// Returns the position of a page; `None` if it is neither on the list nor in the selection.
     pub(super) fn get(&self, page: PageId) -> Option<ListPosition> {
         self.0.get(&page).copied()
     }
 
-    /// The pages on the list with their ranks, in no order.
+    /// Iterates over the pages on the list with their ranks, in no particular order.
     pub(super) fn listed(&self) -> impl Iterator<Item = (u32, PageId)> {
         let all = self.0.iter();
-        all.filter_map(|(page, place)| Some((place.listed?, *page)))
+        all.filter_map(|(page, position)| Some((position.listed?, *page)))
     }
 }

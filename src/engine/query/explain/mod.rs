@@ -1,14 +1,13 @@
-//! `explain`: why a page is a seed of a refresh, or why not.
+//! `explain`: why a page is a seed of a refresh or not.
 //!
-//! Answers come from what the refresh kept, in a bounded number of point reads whatever the size of
-//! the bank: records of one page, one core or one site, and one block of neighbouring pages.
-//! Nothing is computed from links. What the page is today is given as well, since batches may have
-//! come in after the refresh.
+//! Answers come from the evidence that the refresh stored. The number of point reads is bounded
+//! independently of the size of the bank: records of one page, one core or one site, and one block of
+//! neighbouring pages. Nothing is recomputed from links. The answer also has the current state of the
+//! page, because batches may have followed the refresh.
 //!
-//! A refresh keeps nothing about a page that has no inter-site links (cores), is not crawled
-//! (cover), or is neither reached nor a candidate (over the web), and the answer then says just
-//! that. Whether the page was also gone or spam follows from what batches overwrote of its record,
-//! as long as no more than ten have come in since.
+//! A refresh stores nothing about a page without inter-site links (cores), an uncrawled page (cover), or
+//! a page that is neither reached nor a candidate (over the web). Whether such a page was gone or spam
+//! follows from the records that later batches overwrote, if there are at most ten such batches.
 
 mod answers;
 mod context;
@@ -48,7 +47,7 @@ use seedbank_algorithms::page::PageId;
 use seedbank_store::records::PageRecord;
 use seedbank_store::tables;
 
-/// A refresh that can be asked about many pages, all in one published state.
+/// Explains many pages of one refresh in one published state.
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
@@ -57,41 +56,46 @@ use seedbank_store::tables;
 /// let explainer = bank.explainer(&Which::default())?;
 /// for url in ["http://a.example/", "http://b.example/"] {
 ///     match explainer.page(url)?.why {
-///         Why::CoreSeed(seed) => println!("{url} is a seed, of {} hubs", seed.core.hubs),
-///         why => println!("{url} is no seed: {why:?}"),
+///         Why::CoreSeed(seed) => println!("{url} is a seed, one of {} hubs", seed.core.hubs),
+///         why => println!("{url} is not a seed: {why:?}"),
 ///     }
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Explainer {
     context: Context,
-    /// What opening cost to read.
+    /// Reads that opening took.
     opened: ReadCost,
 }
 
 impl Bank {
-    /// Opens a refresh to ask about; one that `--keep` deleted is [`EngineError::Forgotten`].
+    /// Opens a refresh to explain pages of.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::Forgotten`] if the refresh was deleted.
     pub fn explainer(&self, which: &Which) -> Result<Explainer, EngineError> {
         let context = Context::open(self, which)?;
         let opened = context.cost();
         Ok(Explainer { context, opened })
     }
 
-    /// Why a page is a seed of a refresh, or why not: [`Explainer::page`] on the published state.
+    /// Explains why a page is a seed of a refresh or not; see [`Explainer::page`].
     pub fn explain(&self, url: &str, which: &Which) -> Result<Explanation, EngineError> {
         self.explainer(which)?.page(url)
     }
 }
 
 impl Explainer {
-    /// Why a page is a seed of the refresh, or why not.
+    /// Explains why a page is a seed of the refresh or not. The URL is normalised as ingest does.
     ///
-    /// The URL is normalised as ingest does. One that is not a URL is [`EngineError::NoUrl`]; one
-    /// that the bank does not know is [`EngineError::NotKnown`], with the nearest pages that it
-    /// knows.
+    /// # Errors
     ///
-    /// Cost, opening included: at most 20 point reads, and well below 1 MB, whatever the size of
-    /// the bank; where the plan has policies, its lists and one scan of its seeds more, with caps two.
+    /// [`EngineError::NoUrl`] if the text is not a URL; [`EngineError::NotKnown`], with similar URLs, if
+    /// the bank does not contain the page.
+    ///
+    /// Cost, including opening: at most 20 point reads and well below 1 MB, independently of the size of
+    /// the bank. With policies also their lists and one scan of the seeds, with caps two.
     pub fn page(&self, url: &str) -> Result<Explanation, EngineError> {
         let context = &self.context;
         let before = context.cost();
@@ -109,22 +113,22 @@ impl Explainer {
         })
     }
 
-    /// The state that is read.
+    /// Returns the state that is read.
     pub(super) const fn views(&self) -> &Views {
         &self.context.views
     }
 
-    /// The refresh that is asked.
+    /// Returns the refresh.
     pub(super) fn run(&self) -> RefreshRun {
         self.context.run()
     }
 
-    /// The plan, as it was when the refresh ran.
+    /// Returns the plan as it was when the refresh ran.
     pub(super) const fn plan(&self) -> &Plan {
         &self.context.plan
     }
 
-    /// What the policies say of a page, and why it is a seed, or why not.
+    /// Returns the verdict of the policies on a page, and why it is a seed or not.
     pub(super) fn verdict(
         &self,
         page: PageId,
@@ -134,7 +138,7 @@ impl Explainer {
         Ok((policy, why(&self.context, page, record)?))
     }
 
-    /// A page as it is in the state that is read.
+    /// Returns the current state of a page.
     pub(super) fn current_page(
         &self,
         page: PageId,
@@ -150,7 +154,7 @@ impl Explainer {
         })
     }
 
-    /// The cost of an answer that began at this cost, as if it were the only one.
+    /// Returns the reads since `before` plus those of opening.
     fn cost_since(&self, before: ReadCost) -> ReadCost {
         let now = self.context.cost();
         ReadCost {
@@ -160,7 +164,7 @@ impl Explainer {
     }
 }
 
-/// Why a page is a seed of a refresh, or why not.
+/// Returns why a page is a seed of a refresh or not.
 fn why(context: &Context, page: PageId, record: &PageRecord) -> Result<Why, EngineError> {
     match &context.plan {
         _ if record.first_seen > context.record.batch => Ok(Why::NotYetKnown),
@@ -170,31 +174,30 @@ fn why(context: &Context, page: PageId, record: &PageRecord) -> Result<Why, Engi
     }
 }
 
-/// What a page is in the last refresh of a plan.
+/// Result for a page in the last refresh of a plan.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct PageInPlan {
     /// The refresh.
     #[serde(flatten)]
     pub run: RefreshRun,
-    /// What the policies of the plan say of it; left out where they say nothing.
+    /// Verdict of the plan's policies; absent if none affects the page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<PolicyVerdict>,
-    /// Why it is a seed, or why not.
+    /// Why it is a seed or not.
     #[serde(flatten)]
     pub why: Why,
 }
 
-/// What a page is in the last refresh of every plan, by the names of the plans; the state that is
-/// read is handed back.
+/// Returns the result for a page in the last refresh of every plan, by plan name, and gives `views` back.
 ///
-/// Cost: for each plan at most 20 point reads.
+/// Cost: at most 20 point reads per plan.
 pub(super) fn page_in_plans(
     views: Views,
     page: PageId,
     record: &PageRecord,
 ) -> Result<(Vec<PageInPlan>, Views), EngineError> {
-    for_each_plan(views, |case| {
+    for_each_plan(views, |context| {
         Ok(PageInPlan {
             policy: policy::verdict(context, page, record)?,
             why: why(context, page, record)?,
@@ -203,11 +206,10 @@ pub(super) fn page_in_plans(
     })
 }
 
-/// What `tell` says of the last refresh of every plan, by the names of the plans; the state that is read
-/// is handed back.
+/// Calls `explain` for the last refresh of every plan, by plan name, and gives `views` back.
 fn for_each_plan<T>(
     mut views: Views,
-    tell: impl Fn(&Context) -> Result<T, EngineError>,
+    explain: impl Fn(&Context) -> Result<T, EngineError>,
 ) -> Result<(Vec<T>, Views), EngineError> {
     let mut names = Vec::new();
     for entry in views.reader.scan(&tables::PLANS)? {
@@ -220,7 +222,7 @@ fn for_each_plan<T>(
             refresh: None,
         };
         let context = Context::with(views, &which)?;
-        found.push(tell(&context)?);
+        found.push(explain(&context)?);
         views = context.views;
     }
     Ok((found, views))

@@ -1,4 +1,4 @@
-//! Finds what the policies of a plan say of a page.
+//! Determines the verdict of a plan's policies on a page.
 
 use std::collections::BTreeSet;
 
@@ -12,9 +12,9 @@ use seedbank_store::evidence::CoreEvidence;
 use seedbank_store::records::{PageRecord, SeedEvidence};
 use seedbank_store::tables;
 
-/// What the policies say of a page; `None` without policies, or where they have nothing to say.
+/// Returns the verdict of the policies on a page; `None` without policies, or if none affects the page.
 ///
-/// Cost: with caps one scan of the seeds.
+/// Cost: one scan of the seeds if there are caps.
 pub(super) fn verdict(
     context: &Context,
     page: PageId,
@@ -29,16 +29,16 @@ pub(super) fn verdict(
         .need(&tables::SITES, &page.site())?
         .name;
     let url = ingest::url(&site, &record.local, context.views.naming.sites);
-    let place = context.position(page);
-    if place.is_some_and(|place| place.listed.is_some()) {
+    let position = context.position(page);
+    if position.is_some_and(|position| position.listed.is_some()) {
         return Ok(listed_by(context, page, &url));
     }
     if let Some(pin) = rejected_pin(context, &url) {
         return Ok(Some(PolicyVerdict::PinRejected { why: pin.why }));
     }
-    let held = |by: HeldBy| PolicyVerdict::Rejected { by, line: None };
-    if place.is_some() {
-        return Ok(Some(held(HeldBy::MaxChanges)));
+    let rejected = |by: HeldBy| PolicyVerdict::Rejected { by, line: None };
+    if position.is_some() {
+        return Ok(Some(rejected(HeldBy::MaxChanges)));
     }
     if let Some(refusal) = rules.candidates.refusal(&site, record) {
         return Ok(Some(PolicyVerdict::Rejected {
@@ -46,7 +46,7 @@ pub(super) fn verdict(
             line: refusal.line,
         }));
     }
-    let member = case
+    let member = context
         .views
         .reader
         .get(&tables::MEMBERS, &(context.refresh, page))?;
@@ -61,16 +61,16 @@ pub(super) fn verdict(
         None => None,
     };
     if let Some(by) = core.as_ref().and_then(|(_, core)| too_small(context, core)) {
-        return Ok(Some(held(by)));
+        return Ok(Some(rejected(by)));
     }
     let is_core = context.record.standings.is_some();
     if !rules.policy.has_caps() || (is_core && core.is_none()) {
         return Ok(None);
     }
-    Ok(full_cap(context, page, core.map(|core| core.0))?.map(held))
+    Ok(full_cap(context, page, core.map(|core| core.0))?.map(rejected))
 }
 
-/// Which policy keeps a core from giving a seed, for its size.
+/// Returns the policy that rejects a core for its size.
 fn too_small(context: &Context, core: &CoreEvidence) -> Option<HeldBy> {
     let policy = &context.rules.as_ref()?.policy;
     if core.gives_seed {
@@ -84,8 +84,8 @@ fn too_small(context: &Context, core: &CoreEvidence) -> Option<HeldBy> {
     }
 }
 
-/// The cap that was full on the site of a page when its core was asked for a seed, or without a core
-/// in the end.
+/// Returns the cap that was full for the site of a page when its core's turn came; without a core, at the
+/// end.
 fn full_cap(
     context: &Context,
     page: PageId,
@@ -98,6 +98,7 @@ fn full_cap(
     let mut caps = Caps::new(&rules.policy);
     for entry in store.scan_under(&tables::SEEDS, &context.refresh.to_be_bytes())? {
         let (_, seed) = entry?;
+        // Only seeds of earlier cores, and pins, counted towards the caps by then.
         let is_before = match (&seed.evidence, core) {
             (SeedEvidence::Core { core: of, .. }, Some(core)) => {
                 *of < core || rules.pins.place(seed.page).is_some()
@@ -111,28 +112,28 @@ fn full_cap(
     caps.full(store, page.site())
 }
 
-/// The pin of this URL that was no seed when the lists were read.
+/// Returns the pin of this URL that was rejected when the lists were read.
 fn rejected_pin<'a>(context: &'a Context, url: &str) -> Option<&'a LeftOutPin> {
     let naming = context.views.naming;
     let mut pins = context.rules.as_ref()?.pins.left_out.iter();
     pins.find(|pin| ingest::parse(&pin.url, naming).is_ok_and(|at| at.url(naming.sites) == url))
 }
 
-/// Which policy has a page on the list; `None` where it is not on it, or by the method alone.
+/// Returns the policy that puts a page on the list; `None` if the page is not on it, or only by the method.
 fn listed_by(context: &Context, page: PageId, url: &str) -> Option<PolicyVerdict> {
-    let place = context.position(page)?;
-    let rank = place.listed?;
-    // A pin may have died since.
+    let position = context.position(page)?;
+    let rank = position.listed?;
+    // A pinned page may have died since the refresh.
     let is_pinned = context.rules.as_ref()?.pins.place(page).is_some();
     if is_pinned || rejected_pin(context, url).is_some() {
         return Some(PolicyVerdict::Pinned { rank });
     }
-    let last_chosen = place.last_chosen;
-    let stays = PolicyVerdict::Retained { rank, last_chosen };
-    place.chosen.is_none().then_some(stays)
+    let last_chosen = position.last_chosen;
+    let retained = PolicyVerdict::Retained { rank, last_chosen };
+    position.chosen.is_none().then_some(retained)
 }
 
-/// The seeds of a site that policies have on the list, by rank, but for those that are `named` already.
+/// Returns the seeds of a site that policies put on the list, by rank, except those already in `named`.
 pub(super) fn seeds_of_site(
     context: &Context,
     site: SiteId,

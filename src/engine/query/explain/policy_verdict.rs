@@ -1,4 +1,4 @@
-//! What the policies of a plan say of a page.
+//! Verdict of a plan's policies on a page.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,46 +7,46 @@ use crate::engine::policy::{HeldBy, PinFault};
 use seedbank_formats::ingest::URL_PATTERN;
 use seedbank_store::records::RefreshId;
 
-/// What the policies of a plan say of a page; the first of these that holds.
+/// Verdict of a plan's policies on a page; the first variant that applies.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "policy")]
 #[non_exhaustive]
 pub enum PolicyVerdict {
-    /// The plan pins it: it is a seed whatever the method says.
+    /// The plan pins the page: it is a seed independently of the method.
     Pinned {
-        /// Its rank on the list.
+        /// Rank on the list.
         rank: u32,
     },
-    /// The plan pins it, and it is no seed.
+    /// The plan pins the page, but it cannot be a seed.
     PinRejected {
-        /// Why not.
+        /// Why it cannot be a seed.
         why: PinFault,
     },
-    /// It stays on the list, since no more of the list may change.
+    /// The page stays on the list because `max-changes` allows no further change.
     Retained {
-        /// Its rank on the list.
+        /// Rank on the list.
         rank: u32,
-        /// The last refresh of the plan in which the method came to it.
+        /// Last refresh of the plan in which the method selected the page.
         last_chosen: RefreshId,
     },
-    /// It is no seed, and a policy would not let it be one.
+    /// A policy rejects the page as a seed.
     Rejected {
-        /// The policy.
+        /// The policy that rejects it.
         by: HeldBy,
-        /// The line of the list that names it; left out where no line does.
+        /// Line of the policy's list that matches the page; absent if the policy has no list.
         #[serde(skip_serializing_if = "Option::is_none")]
         line: Option<String>,
     },
 }
 
-/// A seed that policies have on the list.
+/// Seed that a policy puts on the list.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct SeedByPolicy {
-    /// The page.
+    /// URL of the page.
     #[schemars(regex(pattern = URL_PATTERN))]
     pub url: String,
-    /// Which policy, and the page's rank.
+    /// Verdict of the policies, with the rank.
     #[serde(flatten)]
     pub verdict: PolicyVerdict,
 }

@@ -1,4 +1,4 @@
-//! `explain --site`: the seeds of a site, what they cover, and what no seed reaches.
+//! `explain --site`: the seeds of a site, what they cover, and what no seed covers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,58 +22,58 @@ use seedbank_store::evidence::{Links, Standings};
 use seedbank_store::records::{CoverRecord, CoverStop, RefreshId, SiteRecord};
 use seedbank_store::{Key, tables};
 
-/// How many uncovered pages are named.
+/// Maximum number of uncovered pages named.
 const MAX_NAMED: usize = 10;
 
-/// What a refresh made of a site.
+/// Explains what a refresh selected on a site.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct SiteExplanation {
-    /// The site.
+    /// Name of the site.
     pub site: String,
-    /// The refresh that is asked.
+    /// The refresh.
     #[serde(flatten)]
     pub run: RefreshRun,
-    /// Known pages, today.
+    /// Current number of known pages.
     pub known: u32,
-    /// Crawled pages, today.
+    /// Current number of crawled pages.
     pub crawled: u32,
-    /// Gone pages, today.
+    /// Current number of gone pages.
     pub gone: u32,
-    /// Known and crawled pages with the spam mark, today.
+    /// Current number of known and crawled pages with the spam mark.
     pub spam: u32,
-    /// Its seeds that are on the list by policies alone: pinned, or only stay since no more of the list
-    /// may change. The others are among `site_seeds`. JSON has the field only where there are any.
+    /// Seeds of the site that only policies put on the list: pinned, or kept by `max-changes`. All others are
+    /// in `site_seeds`. JSON has the field only if there are any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_policy: Vec<SeedByPolicy>,
-    /// The answer.
+    /// Result by the kind of plan.
     #[serde(flatten)]
     pub why: SiteWhy,
-    /// What the answer cost to read.
+    /// Reads that the answer took.
     #[serde(skip)]
     pub cost: ReadCost,
 }
 
-/// What is told of a site.
+/// Result for a site, by the kind of plan.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum SiteWhy {
-    /// The refresh is by cores.
+    /// Plan by cores.
     #[schemars(transform = by_cores)]
     CoresOfSite(CoresOfSite),
-    /// The refresh is by a cover method.
+    /// Plan by a cover method.
     #[schemars(transform = by_cover)]
     CoverOfSite(CoverOfSite),
-    /// The refresh is of a plan over the web.
+    /// Plan over the web.
     #[schemars(transform = by_cover)]
     WebOfSite(WebOfSite),
-    /// The refresh is by a cover method, and the site had no crawled page.
+    /// Plan by a cover method; the site had no crawled page.
     #[schemars(transform = by_cover)]
     NoCrawledPages,
 }
 
 impl SiteWhy {
-    /// The seeds that it names.
+    /// Returns the URLs of the seeds.
     fn seeds(&self) -> BTreeSet<&str> {
         match self {
             Self::CoresOfSite(of) => of.site_seeds.iter().map(|seed| &*seed.url).collect(),
@@ -84,114 +84,112 @@ impl SiteWhy {
     }
 }
 
-/// Pages of a site in a core.
+/// Pages of a site in one core.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct PagesOfCore {
-    /// The core's rank.
+    /// Rank of the core.
     #[schemars(range(min = 1))]
     pub core: u32,
-    /// How many are hubs.
+    /// Number of hubs.
     pub hubs: u32,
-    /// How many are authorities.
+    /// Number of authorities.
     pub authorities: u32,
 }
 
-/// A site in a refresh by cores.
+/// Result for a site in a refresh by cores.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct CoresOfSite {
-    /// Its seeds that come from cores, by core.
+    /// Seeds of the site that come from cores, by core.
     pub site_seeds: Vec<SeedOfCore>,
-    /// Its pages in cores, by core.
+    /// Pages of the site in cores, by core.
     pub in_cores: Vec<PagesOfCore>,
-    /// How many of its pages were near a core but in none.
+    /// Number of pages linked with a core but in none.
     pub near_core: u64,
-    /// How many of its other pages have inter-site links that count.
+    /// Number of other pages with inter-site links that count.
     pub no_core: u64,
-    /// How many of its pages have only inter-site links that do not count, since they or the pages
-    /// at the other ends were left out.
+    /// Number of pages whose inter-site links do not count, because they or the pages at the other ends were
+    /// ineligible.
     pub ineligible: u64,
 }
 
-/// What a plan over the web made of a site.
+/// Result for a site in a refresh over the web.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct WebOfSite {
-    /// The refresh that picked the seeds; `null` where it has none.
+    /// Refresh that picked the seeds; `null` if there are none.
     pub since: Option<RefreshId>,
-    /// What was picked on the site: the seeds by rank, then what is held back.
+    /// Picks on the site: the seeds by rank, then deferred picks.
     pub site_seeds: Vec<SiteSeed>,
-    /// How many pages of the site seeds reach, crawled and known ones, on whatever site the seeds
-    /// are.
+    /// Number of crawled and known pages of the site that seeds of any site reach.
     pub reached: u64,
-    /// How many crawled pages of the site could be seeds and are reached by none.
+    /// Number of crawled pages of the site that are eligible as seeds and reached by none.
     pub unreached: u64,
-    /// Those of them with the best scores, at most ten, ties by URL.
+    /// Those with the best scores, at most ten, ties by URL.
     #[schemars(length(max = MAX_NAMED))]
     pub best_unreached: Vec<ScoredUrl>,
 }
 
-/// A seed of a site.
+/// Seed of a site.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SeedOfCore {
-    /// The page.
+    /// URL of the page.
     #[schemars(regex(pattern = URL_PATTERN))]
     pub url: String,
-    /// Why it is a seed.
+    /// Evidence.
     #[serde(flatten)]
     pub why: CoreSeed,
 }
 
-/// A site in a refresh of a cover method.
+/// Result for a site in a refresh by a cover method.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct CoverOfSite {
-    /// The refresh that picked the seeds. Later ones may have taken them over, the site being
-    /// unchanged.
+    /// Refresh that picked the seeds. Later refreshes reuse them while the site is unchanged.
     #[schemars(range(min = 1))]
     pub since: RefreshId,
-    /// The number of seeds that the site was to have.
+    /// Number of seeds allocated to the site.
     pub seats: u32,
     /// Why the site has no more seeds.
     pub stop: CoverStop,
-    /// How many crawled pages the site had then.
+    /// Number of crawled pages of the site when the seeds were picked.
     #[schemars(range(min = 1))]
     pub crawled_at_refresh: u32,
-    /// The value of those pages, in units; `null` where it was not read.
+    /// Value of those pages, in units; `null` if it was not computed.
     pub value: Option<f64>,
-    /// What was picked on it, in that order; what is held back is no seed.
+    /// Picks on the site, in order, including deferred ones.
     pub site_seeds: Vec<SeedOfSite>,
-    /// What the seeds cover together.
+    /// Pages covered by all picks together.
     pub covers: ValueBreakdown,
-    /// How many crawled pages no seed covers.
+    /// Number of crawled pages that no seed covers.
     pub uncovered: u64,
-    /// The uncovered pages with the best scores, at most ten, ties by URL.
+    /// Uncovered pages with the best scores, at most ten, ties by URL.
     #[schemars(length(max = MAX_NAMED))]
     pub best_uncovered: Vec<ScoredUrl>,
-    /// Whether their scores are exact; if `false`, they are upper bounds.
+    /// Whether those scores are exact. If not, they are upper bounds.
     pub exact: bool,
 }
 
-/// A seed of a site.
+/// Seed of a site.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SeedOfSite {
-    /// Its rank on the list.
+    /// Rank on the list.
     #[schemars(range(min = 1))]
     pub rank: u32,
-    /// Whether no more of the list may change, so that the page is not on it: then its rank is that
-    /// among the seeds that the method came to. JSON has the field only then.
+    /// Whether `max-changes` keeps the page off the list. Its rank is then that in the method's selection.
+    /// JSON has the field only if it is `true`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[schemars(extend("const" = true))]
     pub deferred: bool,
-    /// The page.
+    /// URL of the page.
     #[schemars(regex(pattern = URL_PATTERN))]
     pub url: String,
-    /// Its place among the picks of the site, from 1.
+    /// Position among the picks of the site, from 1.
     #[schemars(range(min = 1))]
     pub pick: u32,
-    /// The score that it was picked by; `null` where it was drawn at random.
+    /// Score by which it was picked; `null` for a random pick.
     pub gain: Option<f64>,
-    /// What it covers that no earlier pick does.
+    /// Pages that it covers and no earlier pick does.
     pub covers: ValueBreakdown,
 }
 
@@ -229,47 +227,46 @@ impl Explainer {
     }
 }
 
-/// What the refresh made of a site.
+/// Returns the result for a site.
 fn why(context: &Context, site: SiteId) -> Result<SiteWhy, EngineError> {
     Ok(match context.plan {
-        Plan::Cores(_) => SiteWhy::CoresOfSite(of_cores(context, site)?),
-        Plan::Web(_) => SiteWhy::WebOfSite(of_web(context, site)?),
-        Plan::Cover(_) => match case
+        Plan::Cores(_) => SiteWhy::CoresOfSite(cores_of_site(context, site)?),
+        Plan::Web(_) => SiteWhy::WebOfSite(web_of_site(context, site)?),
+        Plan::Cover(_) => match context
             .views
             .reader
             .get(&tables::COVERS, &(context.refresh, site))?
         {
-            Some(record) => SiteWhy::CoverOfSite(of_cover(context, site, &record)?),
+            Some(record) => SiteWhy::CoverOfSite(cover_of_site(context, site, &record)?),
             None => SiteWhy::NoCrawledPages,
         },
     })
 }
 
-/// What a site is in the last refresh of a plan.
+/// Result for a site in the last refresh of a plan.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct SiteInPlan {
     /// The refresh.
     #[serde(flatten)]
     pub run: RefreshRun,
-    /// Its seeds that are on the list by policies alone: pinned, or only stay since no more of the list
-    /// may change. JSON has the field only where there are any.
+    /// Seeds of the site that only policies put on the list: pinned, or kept by `max-changes`. JSON has the
+    /// field only if there are any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_policy: Vec<SeedByPolicy>,
-    /// What the refresh made of the site.
+    /// Result by the kind of plan.
     #[serde(flatten)]
     pub why: SiteWhy,
 }
 
-/// What a site is in the last refresh of every plan, by the names of the plans; the state that is read is
-/// handed back.
+/// Returns the result for a site in the last refresh of every plan, by plan name, and gives `views` back.
 ///
-/// Cost: for each plan what is kept of the site.
+/// Cost: per plan the evidence about the site.
 pub(in crate::engine::query) fn site_in_plans(
     views: Views,
     site: SiteId,
 ) -> Result<(Vec<SiteInPlan>, Views), EngineError> {
-    for_each_plan(views, |case| {
+    for_each_plan(views, |context| {
         let why = why(context, site)?;
         Ok(SiteInPlan {
             by_policy: policy::seeds_of_site(context, site, &why.seeds())?,
@@ -279,7 +276,7 @@ pub(in crate::engine::query) fn site_in_plans(
     })
 }
 
-fn of_cores(context: &Context, site: SiteId) -> Result<CoresOfSite, EngineError> {
+fn cores_of_site(context: &Context, site: SiteId) -> Result<CoresOfSite, EngineError> {
     let store = &context.views.reader;
     let mut in_cores: BTreeMap<u32, PagesOfCore> = BTreeMap::new();
     let mut members = Vec::new();
@@ -304,7 +301,7 @@ fn of_cores(context: &Context, site: SiteId) -> Result<CoresOfSite, EngineError>
         {
             site_seeds.push(SeedOfCore {
                 url: context.url(evidence.seed)?,
-                why: cores::seed(context, core, &evidence)?,
+                why: cores::core_seed(context, core, &evidence)?,
             });
         }
     }
@@ -324,7 +321,7 @@ fn of_cores(context: &Context, site: SiteId) -> Result<CoresOfSite, EngineError>
     let mut last = None;
     for entry in store.scan_under(&tables::STANDINGS, &(series, site).bytes())? {
         let (key, Standings(block)) = entry?;
-        // The newest version of a block comes first.
+        // Versions of a block are sorted from the newest; take the newest up to this refresh.
         if key.refresh > context.refresh || last.replace(key.block) == Some(key.block) {
             continue;
         }
@@ -342,7 +339,7 @@ fn of_cores(context: &Context, site: SiteId) -> Result<CoresOfSite, EngineError>
     Ok(of_site)
 }
 
-fn of_cover(
+fn cover_of_site(
     context: &Context,
     site: SiteId,
     record: &CoverRecord,
@@ -383,31 +380,31 @@ fn of_cover(
         site_seeds,
         covers: cover::total(&hops),
         uncovered: uncovered.len() as u64,
-        best_uncovered: best(context, uncovered)?,
+        best_uncovered: best_scored(context, uncovered)?,
         exact,
     })
 }
 
-fn of_web(context: &Context, site: SiteId) -> Result<WebOfSite, EngineError> {
-    let found = web::OfSite::new(context, site)?;
+fn web_of_site(context: &Context, site: SiteId) -> Result<WebOfSite, EngineError> {
+    let found = web::SiteReach::new(context, site)?;
     Ok(WebOfSite {
         since: found.since,
         site_seeds: found.seeds,
         reached: found.reached,
         unreached: found.unreached.len() as u64,
-        best_unreached: best(context, found.unreached)?,
+        best_unreached: best_scored(context, found.unreached)?,
     })
 }
 
-/// The pages with the best scores, ties by URL.
-fn best(
+/// Returns the pages with the best scores, ties by URL.
+fn best_scored(
     context: &Context,
     pages: Vec<(PageId, Option<f64>)>,
 ) -> Result<Vec<ScoredUrl>, EngineError> {
     let scored = pages.into_iter();
     let mut scored: Vec<(f64, PageId)> = scored.filter_map(|(p, s)| Some((s?, p))).collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0));
-    // All pages tied with the last named one are kept: the URL decides between them.
+    // Keep all pages tied with the last one: the URL decides between them.
     let last = scored.get(MAX_NAMED - 1).map(|(score, _)| *score);
     let end = last.map_or(scored.len(), |last| {
         scored.partition_point(|(score, _)| *score >= last)

@@ -1,4 +1,4 @@
-//! Why a page is a seed of a plan over the web, or why not.
+//! Explains pages for plans over the web.
 
 use super::answers::{IneligibleReason, Why};
 use super::context::Context;
@@ -32,20 +32,23 @@ pub(super) fn why(
     };
     let (Some(first), Some(reach)) = (first, reach) else {
         return Ok(Why::Ineligible {
-            reason: left_out(context, page, record)?,
+            reason: unstored_reason(context, page, record)?,
         });
     };
-    let by = |rank| Ok::<_, EngineError>(view(context, rank, &seed(context, rank)?)?);
+    let by = |rank| {
+        let (page, evidence) = seed(context, rank)?;
+        Ok::<_, EngineError>(site_seed(context, rank, page, &evidence)?)
+    };
     if let Some(rank) = reach.pick {
         let (page, evidence) = seed(context, rank)?;
-        let (of_list, deferred) = context.rank(page, rank);
+        let (rank_on_list, deferred) = context.rank(page, rank);
         let reached_by = reach.covered.filter(|covered| covered.pick != rank);
         let reached_by = reached_by
             .map(|covered| Ok::<_, EngineError>((by(covered.pick)?, covered.hop)))
             .transpose()?;
         let runner_up = evidence.runner_up.map(|second| context.scored(second));
         return Ok(Why::WebSeed(Box::new(WebSeed {
-            rank: of_list,
+            rank: rank_on_list,
             deferred,
             since: evidence.since,
             pick: evidence.pick,
@@ -73,15 +76,15 @@ pub(super) fn why(
     })))
 }
 
-/// Why nothing is kept of a page: it is reached by no seed, and could be none.
-fn left_out(
+/// Returns why nothing is stored about a page: no seed reaches it, and it was not eligible.
+fn unstored_reason(
     context: &Context,
     page: PageId,
     record: &PageRecord,
 ) -> Result<IneligibleReason, StoreError> {
     Ok(match context.ineligible_reason(page, record)? {
         Some(reason) => reason,
-        // Where it is not known what the page was, what it is must do.
+        // The state at the refresh is unknown: use the current one.
         None if record.state == PageState::Crawled => IneligibleReason::NoLinks,
         None => IneligibleReason::NotCrawled,
     })
@@ -101,10 +104,10 @@ fn reach(context: &Context, since: RefreshId, page: PageId) -> Result<Option<Rea
 fn seed(context: &Context, rank: u32) -> Result<(PageId, WebEvidence), EngineError> {
     let store = &context.views.reader;
     let seed = store.need(&tables::SEEDS, &(context.refresh, rank))?;
-    of_web(seed)
+    web_evidence(seed)
 }
 
-fn of_web(seed: SeedRecord) -> Result<(PageId, WebEvidence), EngineError> {
+fn web_evidence(seed: SeedRecord) -> Result<(PageId, WebEvidence), EngineError> {
     match seed.evidence {
         SeedEvidence::Web(evidence) => Ok((seed.page, evidence)),
         SeedEvidence::Core { .. } | SeedEvidence::Cover(_) | SeedEvidence::ByPolicy => Err(
@@ -113,16 +116,17 @@ fn of_web(seed: SeedRecord) -> Result<(PageId, WebEvidence), EngineError> {
     }
 }
 
-fn view(
+fn site_seed(
     context: &Context,
     rank: u32,
-    (page, evidence): &(PageId, WebEvidence),
+    page: PageId,
+    evidence: &WebEvidence,
 ) -> Result<SiteSeed, StoreError> {
-    let (rank, deferred) = context.rank(*page, rank);
+    let (rank, deferred) = context.rank(page, rank);
     Ok(SiteSeed {
         rank,
         deferred,
-        url: context.url(*page)?,
+        url: context.url(page)?,
         pick: evidence.pick,
         gain: evidence.gain,
     })
@@ -137,7 +141,7 @@ fn terms(context: &Context, choice: &WebChoice) -> WebTerms {
     }
 }
 
-/// The sum over hops; values are added up before they are converted to units.
+/// Returns the sum over hops. Values are added as integers before the conversion to units.
 fn total(hops: &[WebHop]) -> WebValueBreakdown {
     let sum = |of: fn(&HopEvidence) -> u64| hops.iter().map(|hop| of(&hop.all)).sum();
     let millionths = |of: fn(&WebHop) -> i64| hops.iter().map(of).sum::<i64>() as f64 / 1e6;
@@ -156,16 +160,15 @@ fn total(hops: &[WebHop]) -> WebValueBreakdown {
     }
 }
 
-/// What a plan over the web made of a site: its seeds there, how many of its pages any seed reaches,
-/// and the candidates that none does.
-pub(super) struct OfSite {
+/// Picks on a site, the number of its pages that any seed reaches, and the candidates that none does.
+pub(super) struct SiteReach {
     pub(super) since: Option<RefreshId>,
     pub(super) seeds: Vec<SiteSeed>,
     pub(super) reached: u64,
     pub(super) unreached: Vec<(PageId, Option<f64>)>,
 }
 
-impl OfSite {
+impl SiteReach {
     pub(super) fn new(context: &Context, site: SiteId) -> Result<Self, EngineError> {
         let mut found = Self {
             since: None,
@@ -176,10 +179,10 @@ impl OfSite {
         let store = &context.views.reader;
         for entry in store.scan_under(&tables::SEEDS, &context.refresh.to_be_bytes())? {
             let ((_, rank), seed) = entry?;
-            let seed = of_web(seed)?;
-            found.since = Some(seed.1.since);
-            if seed.0.site() == site {
-                found.seeds.push(view(context, rank, &seed)?);
+            let (page, evidence) = web_evidence(seed)?;
+            found.since = Some(evidence.since);
+            if page.site() == site {
+                found.seeds.push(site_seed(context, rank, page, &evidence)?);
             }
         }
         found.seeds.sort_by_key(|seed| (seed.deferred, seed.rank));
