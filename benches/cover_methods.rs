@@ -16,7 +16,7 @@ use std::time::Instant;
 use seedbank::watch::Unwatched;
 use seedbank_algorithms::cover::{CoverParams, Covered, Method, Site, SiteGraph, select_all};
 use seedbank_algorithms::page::SiteId;
-use sites::{Kind, plain_visits, synthetic};
+use sites::{Kind, reference_visits, synthetic};
 
 const SEATS: u32 = 10;
 
@@ -114,7 +114,7 @@ fn run(label: &str, sites: &[(Site<'_>, u32)], params: &CoverParams, count_plain
     let picks: usize = covers.iter().map(|cover| cover.picks.len()).sum();
     let lazy: u64 = covers.iter().map(|cover| cover.page_visits).sum();
     let (plain, fewer) = if count_plain {
-        let of = |&(site, seats): &(Site<'_>, u32)| plain_visits(site, seats, params);
+        let of = |&(site, seats): &(Site<'_>, u32)| reference_visits(site, seats, params);
         let plain: u64 = sites.iter().map(of).sum();
         (
             plain.to_string(),

@@ -18,7 +18,7 @@ use std::time::Instant;
 use seedbank::watch::Unwatched;
 use seedbank_algorithms::cover::{CoverParams, Covered, Method, Site, SiteGraph, select_all};
 use seedbank_algorithms::page::SiteId;
-use sites::{Kind, plain_visits, synthetic};
+use sites::{Kind, reference_visits, synthetic};
 
 const SEATS: u32 = 10;
 fn main() -> ExitCode {
@@ -71,7 +71,7 @@ fn main() -> ExitCode {
                 let lazy: u64 = covers.iter().map(|cover| cover.page_visits).sum();
                 let wanted: u64 = sites
                     .iter()
-                    .map(|&(site, _)| plain_visits(site, SEATS, &params))
+                    .map(|&(site, _)| reference_visits(site, SEATS, &params))
                     .sum();
                 let fewer = wanted as f64 / lazy as f64;
                 // The targets hold for zeroing: removing makes full recomputation cheaper as it

@@ -5,7 +5,7 @@ use rand_pcg::Pcg64;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 use seedbank::watch::Unwatched;
 use seedbank_algorithms::cover::{
-    CoverParams, PUniq, PageFacts, Site, SiteGraph, Weights, page_value, plain,
+    CoverParams, PUniq, PageFacts, Site, SiteGraph, Weights, page_value, reference,
 };
 
 /// The largest site, in pages, on which full recomputation is run.
@@ -92,17 +92,17 @@ pub fn synthetic(pages: u32, kind: Kind, rng_seed: u64) -> SiteGraph {
 }
 
 /// The page visits of full recomputation, run or counted.
-pub fn plain_visits(site: Site<'_>, seats: u32, params: &CoverParams) -> u64 {
+pub fn reference_visits(site: Site<'_>, seats: u32, params: &CoverParams) -> u64 {
     let graph = site.graph;
     if graph.pages() <= RUN_UP_TO {
-        return plain::select(site, seats, params, &Unwatched)
+        return reference::select(site, seats, params, &Unwatched)
             .unwrap()
             .page_visits;
     }
     let depth = params.choose().unwrap().depth;
     let step = usize::try_from(graph.pages() / SAMPLE).unwrap();
     let sample: Vec<u32> = (0..graph.pages()).step_by(step).collect();
-    let visits = plain::visits_of_searches(graph, &sample, depth);
+    let visits = reference::visits_of_searches(graph, &sample, depth);
     let candidates: u64 = (0..u64::from(seats))
         .map(|picks| u64::from(graph.pages()) - picks)
         .sum();

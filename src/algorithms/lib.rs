@@ -17,6 +17,7 @@
 
 pub mod cores;
 pub mod cover;
+mod decimal;
 pub mod evaluate;
 pub mod graph;
 pub mod page;

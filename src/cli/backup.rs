@@ -1,6 +1,5 @@
 //! `backup`: copies the published state of a bank to a backup folder.
 
-use std::fmt::Write;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
@@ -9,9 +8,8 @@ use seedbank::engine::{BackupReport, BackupRequest, Bank};
 use seedbank::shown::counted;
 
 use super::failure::CliError;
-use super::output::{print, print_json};
 use super::session::{Outcome, Session};
-use super::values::{Format, FormatArgs, human_bytes, whole};
+use super::values::{FormatArgs, human_bytes, whole};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -59,14 +57,8 @@ pub(super) fn run(args: &BackupArgs, session: &Session) -> Result<Outcome, CliEr
         verify: args.verify,
         wait: args.wait,
     };
-    let watch = session.watch()?;
-    let made = Bank::at(&args.bank).backup(&args.folder, &request, &watch);
-    drop(watch);
-    let report = made?;
-    match args.format.format {
-        Format::Json => print_json(&report)?,
-        Format::Text => print(&text(&report))?,
-    }
+    let report = session.run(|watch| Bank::at(&args.bank).backup(&args.folder, &request, watch))?;
+    args.format.format.print(&report, text)?;
     for damaged in &report.damaged {
         session.warn(format_args!(
             "backup {} cannot be restored: {}",
@@ -88,8 +80,7 @@ fn text(report: &BackupReport) -> String {
         human_bytes(made.bytes),
         report.seconds
     );
-    // Writing to a String cannot fail.
-    let _ = writeln!(
+    append_line!(
         text,
         "written: {}, {}; the folder already had the others",
         counted(report.written_files, "file"),
@@ -97,7 +88,7 @@ fn text(report: &BackupReport) -> String {
     );
     if !report.deleted.is_empty() {
         let deleted: Vec<String> = report.deleted.iter().map(u32::to_string).collect();
-        let _ = writeln!(
+        append_line!(
             text,
             "deleted: backup {}; {} freed",
             deleted.join(", "),

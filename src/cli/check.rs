@@ -1,6 +1,5 @@
-//! `check`: looks for damage in a bank.
+//! `check`: checks a bank for damage.
 
-use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -10,9 +9,8 @@ use seedbank::shown::{counted, plain};
 use serde::Serialize;
 
 use super::failure::CliError;
-use super::output::{print, print_json};
 use super::session::{Outcome, Session};
-use super::values::{Format, FormatArgs};
+use super::values::FormatArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -47,19 +45,14 @@ pub(super) struct CheckResult<'a> {
 }
 
 pub(super) fn run(args: &CheckArgs, session: &Session) -> Result<Outcome, CliError> {
-    let watch = session.watch()?;
-    let checked = Bank::at(&args.bank).check(&watch);
-    drop(watch);
-    let check = checked?;
+    let check = session.run(|watch| Bank::at(&args.bank).check(watch))?;
     let clean = check.is_clean();
-    match args.format.format {
-        Format::Json => print_json(&CheckResult {
-            clean,
-            count: check.count(),
-            check: &check,
-        })?,
-        Format::Text => print(&text(&check))?,
-    }
+    let result = CheckResult {
+        clean,
+        count: check.count(),
+        check: &check,
+    };
+    args.format.format.print(&result, |_| text(&check))?;
     if clean {
         return Ok(Outcome::Done);
     }
@@ -89,35 +82,34 @@ fn hint(check: &BankCheck) -> &'static str {
 /// Formats the findings as text.
 pub(super) fn text(check: &BankCheck) -> String {
     let mut text = String::new();
-    // Writing to a String cannot fail.
     for finding in &check.files {
-        let _ = writeln!(text, "file {}: {}", finding.file, plain(&finding.what));
+        append_line!(text, "file {}: {}", finding.file, plain(&finding.what));
     }
     let mut entries = 0;
     let mut tables = 0;
     for (name, state) in [("live", &check.live), ("published", &check.published)] {
-        let walked_once = check.same_files && name == "live";
-        if !walked_once {
+        let is_same = check.same_files && name == "live";
+        if !is_same {
             findings(name, state, &mut text);
             entries += state.walk.entries.values().sum::<u64>();
             tables += state.walk.entries.len();
         }
-        let _ = writeln!(text, "{name} state: {}", describe_state(state, walked_once));
+        append_line!(text, "{name} state: {}", describe_state(state, is_same));
     }
     let found = match check.count() {
-        0 => "nothing is wrong".to_owned(),
+        0 => "no problems found".to_owned(),
         1 => "1 problem found".to_owned(),
         count => format!("{count} problems found"),
     };
     let (entries, tables) = (counted(entries, "entry"), counted(tables, "table"));
-    let _ = writeln!(text, "{entries} in {tables}: {found}");
+    append_line!(text, "{entries} in {tables}: {found}");
     text
 }
 
 fn findings(name: &str, state: &StateCheck, text: &mut String) {
     let walk = &state.walk;
     for finding in &walk.findings {
-        let _ = writeln!(
+        append_line!(
             text,
             "{name} state, table {}, key {}: {}",
             finding.table,
@@ -126,7 +118,7 @@ fn findings(name: &str, state: &StateCheck, text: &mut String) {
         );
     }
     if walk.count > walk.findings.len() as u64 {
-        let _ = writeln!(
+        append_line!(
             text,
             "{} problems in the {name} state; the first {} are above",
             walk.count,
@@ -136,7 +128,7 @@ fn findings(name: &str, state: &StateCheck, text: &mut String) {
 }
 
 /// Describes the verdict on a state.
-fn describe_state(state: &StateCheck, walked_once: bool) -> String {
+fn describe_state(state: &StateCheck, is_same: bool) -> String {
     let mut words = match state.verdict {
         Verdict::Good => "good",
         Verdict::Damaged => "damaged",
@@ -145,13 +137,13 @@ fn describe_state(state: &StateCheck, walked_once: bool) -> String {
     }
     .to_owned();
     if let (Some(batch), Some(refresh)) = (state.batch, state.refresh) {
-        let _ = write!(words, ", batch {batch}, refresh {refresh}");
+        append!(words, ", batch {batch}, refresh {refresh}");
     }
-    if walked_once {
+    if is_same {
         words.push_str(", same files as the published state");
     }
     if let Some(why) = &state.why {
-        let _ = write!(words, ": {}", plain(why));
+        append!(words, ": {}", plain(why));
     }
     words
 }

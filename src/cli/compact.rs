@@ -1,6 +1,5 @@
 //! `compact`: merges the files of a bank.
 
-use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -8,9 +7,8 @@ use seedbank::engine::{Bank, CompactReport};
 use seedbank::shown::counted;
 
 use super::failure::CliError;
-use super::output::{print, print_json};
 use super::session::{Outcome, Session};
-use super::values::{Format, FormatArgs, human_bytes};
+use super::values::{FormatArgs, human_bytes};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -39,14 +37,8 @@ pub(super) struct CompactArgs {
 }
 
 pub(super) fn run(args: &CompactArgs, session: &Session) -> Result<Outcome, CliError> {
-    let watch = session.watch()?;
-    let compacted = Bank::at(&args.bank).compact(args.wait, &watch);
-    drop(watch);
-    let report = compacted?;
-    match args.format.format {
-        Format::Json => print_json(&report)?,
-        Format::Text => print(&text(&report))?,
-    }
+    let report = session.run(|watch| Bank::at(&args.bank).compact(args.wait, watch))?;
+    args.format.format.print(&report, text)?;
     Ok(Outcome::Done)
 }
 
@@ -61,8 +53,7 @@ fn text(report: &CompactReport) -> String {
         report.seconds
     );
     if report.held_bytes > 0 {
-        // Writing to a String cannot fail.
-        let _ = writeln!(
+        append_line!(
             text,
             "{} of old files are still being read; the next command that writes after that removes them",
             human_bytes(report.held_bytes)

@@ -1,6 +1,5 @@
 //! `compare`: compares a list of start pages with the seeds of a plan.
 
-use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -52,19 +51,18 @@ pub(super) struct CompareArgs {
 }
 
 pub(super) fn run(args: CompareArgs, session: &Session) -> Result<Outcome, CliError> {
-    let watch = session.watch()?;
-    let list = url_list::read(&args.list, &watch)?;
     let mut request = CompareRequest::new(args.which.into());
     request.fetches = args.fetches;
-    let found = Bank::at(&args.bank).compare(&list, &request, &watch);
-    drop(watch);
-    let found = found?;
+    let found = session.run(|watch| -> Result<ListComparison, CliError> {
+        let list = url_list::read(&args.list, watch)?;
+        Ok(Bank::at(&args.bank).compare(&list, &request, watch)?)
+    })?;
     match args.format.format {
         Format::Json => print_json(&found)?,
         Format::Text => {
             let mut out = Output::new();
             out.text(&readable(&counts(&found)))?;
-            out.line(&crawl_table(&found.crawls))?;
+            out.line(&worth(&found.crawls))?;
             for listed in &found.lines {
                 out.line(&readable(&line(listed)))?;
             }
@@ -94,8 +92,7 @@ fn counts(found: &ListComparison) -> String {
             .collect();
         parts.join(", ")
     };
-    // Writing to a String cannot fail.
-    let _ = write!(
+    append!(
         text,
         "{}: {}",
         counted(counts.lines, "line"),
@@ -107,7 +104,7 @@ fn counts(found: &ListComparison) -> String {
         (counts.invalid_urls, "invalid"),
     ] {
         if count > 0 {
-            let _ = write!(text, ", {count} {what}");
+            append!(text, ", {count} {what}");
         }
     }
     let today = several(&[
@@ -125,26 +122,26 @@ fn counts(found: &ListComparison) -> String {
         (counts.unlinked, "no longer linked to"),
         (counts.not_in_bank, "not in the bank"),
     ]);
-    let _ = writeln!(
+    append_line!(
         text,
         "\ntoday, after batch {}: {today}",
         found.current_batch
     );
-    let relation = several(&[
+    let standing = several(&[
         (counts.seeds, "on the plan's list"),
         (counts.covered, "covered by it"),
         (counts.near_core, "near a core"),
         (counts.not_covered, "not covered"),
     ]);
-    if !relation.is_empty() {
-        let _ = writeln!(text, "of the pages in the bank: {relation}");
+    if !standing.is_empty() {
+        append_line!(text, "of the pages in the bank: {standing}");
     }
     text.push('\n');
     text
 }
 
 /// Formats what the crawls find as a table.
-fn crawl_table(crawls: &[CrawlComparison]) -> String {
+fn worth(worth: &[CrawlComparison]) -> String {
     let row = |fetches: u64, from: &str, found: &CrawlResult| {
         vec![
             from.to_owned(),
@@ -160,7 +157,7 @@ fn crawl_table(crawls: &[CrawlComparison]) -> String {
         ]
     };
     let mut rows = Vec::new();
-    for of in crawls {
+    for of in worth {
         rows.push(row(of.fetches, "the list", &of.list));
         rows.push(row(of.fetches, "as many seeds", &of.first_seeds));
         if let Some(all) = &of.all_seeds {
@@ -186,13 +183,12 @@ fn line(listed: &ListedLine) -> String {
     let mut text = format!("{} {url}  ", listed.line);
     match (listed.state, listed.first_line, &listed.error) {
         (_, Some(first), _) => {
-            // Writing to a String cannot fail.
-            let _ = write!(text, "repeats line {first}");
+            append!(text, "repeats line {first}");
         }
-        (_, _, Some(error)) => {
-            let _ = write!(text, "not a page URL: {error}");
+        (_, _, Some(problem)) => {
+            append!(text, "not a page URL: {problem}");
         }
-        (state, _, _) => text.push_str(state_name(state)),
+        (is, _, _) => text.push_str(state(is)),
     }
     let Some(page) = &listed.page else {
         return text;
@@ -203,24 +199,24 @@ fn line(listed: &ListedLine) -> String {
         .as_ref()
         .and_then(|alias| alias.resolves_to.as_ref())
     {
-        let _ = write!(text, " of {to}");
+        append!(text, " of {to}");
     }
     text.push_str("; ");
-    let _ = match &page.relation {
-        ListRelation::Seed { rank } => write!(text, "seed {rank}"),
-        ListRelation::InCore { core, seed } => write!(text, "in core {core}, of {seed}"),
+    match &page.relation {
+        ListRelation::Seed { rank } => append!(text, "seed {rank}"),
+        ListRelation::InCore { core, seed } => append!(text, "in core {core}, of {seed}"),
         ListRelation::Covered { by, rank, hop } => {
             let links = counted(*hop, "link");
-            write!(text, "covered by seed {rank} in {links}: {by}")
+            append!(text, "covered by seed {rank} in {links}: {by}")
         }
-        ListRelation::NearCore { core, seed } => write!(text, "near core {core}, of {seed}"),
-        _ => write!(text, "not covered"),
-    };
+        ListRelation::NearCore { core, seed } => append!(text, "near core {core}, of {seed}"),
+        _ => append!(text, "not covered"),
+    }
     text
 }
 
-const fn state_name(state: LineState) -> &'static str {
-    match state {
+const fn state(is: LineState) -> &'static str {
+    match is {
         LineState::Alive => "alive",
         LineState::Spam => "spam",
         LineState::Gone => "gone",

@@ -1,6 +1,5 @@
 //! `cores`: prints the dense groups of pages that seeds were selected from.
 
-use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -104,8 +103,7 @@ pub(super) fn run(args: CoresArgs, session: &Session) -> Result<Outcome, CliErro
 /// Formats a core as text.
 fn text(core: &CoreView) -> String {
     let mut text = String::new();
-    // Writing to a String cannot fail.
-    let _ = writeln!(
+    append_line!(
         text,
         "core {}: sigma {:.6}{}, density {:.2} %, {}, {}, {}\n  {} {}",
         core.rank,
@@ -128,10 +126,10 @@ fn text(core: &CoreView) -> String {
         ("authority", &core.authorities, &core.authority_scores),
     ] {
         for (page, score) in pages.iter().zip(scores).take(SHOWN) {
-            let _ = writeln!(text, "  {side} {score:.6} {page}");
+            append_line!(text, "  {side} {score:.6} {page}");
         }
         if pages.len() > SHOWN {
-            let _ = writeln!(
+            append_line!(
                 text,
                 "  {side}: {} more; --format jsonl prints all",
                 pages.len() - SHOWN
@@ -144,8 +142,7 @@ fn text(core: &CoreView) -> String {
 /// Draws the links of a core today as text: one row per hub, one column per authority.
 fn drawn(core: &CoreView, links: &CoreLinks) -> String {
     let mut text = String::new();
-    // Writing to a String cannot fail.
-    let _ = writeln!(
+    append_line!(
         text,
         "core {} of refresh {}: {}, {}; {}, today {} ({} fewer)",
         links.rank,
@@ -158,7 +155,7 @@ fn drawn(core: &CoreView, links: &CoreLinks) -> String {
     );
     // Large cores are truncated, so that rows fit on a terminal.
     let columns = core.authorities.len().min(DRAWN);
-    let _ = writeln!(
+    append_line!(
         text,
         "one row per hub, one column per authority: # is a link today, . is none"
     );
@@ -170,7 +167,7 @@ fn drawn(core: &CoreView, links: &CoreLinks) -> String {
             }
         }
         let marks = String::from_iter(marks);
-        let _ = writeln!(text, "  {marks} {hub}");
+        append_line!(text, "  {marks} {hub}");
     }
     for (what, all) in [
         ("hub", core.hubs.len()),
@@ -178,15 +175,15 @@ fn drawn(core: &CoreView, links: &CoreLinks) -> String {
     ] {
         if all > DRAWN {
             let more = counted(all - DRAWN, what);
-            let _ = writeln!(text, "  not shown: {more}; --format jsonl prints more");
+            append_line!(text, "  not shown: {more}; --format jsonl prints more");
         }
     }
     // The legend: columns are numbered, since URLs do not fit above them.
     for (at, authority) in core.authorities.iter().take(columns).enumerate() {
-        let _ = writeln!(text, "  column {} {authority}", at + 1);
+        append_line!(text, "  column {} {authority}", at + 1);
     }
     for other in &links.neighbours {
-        let _ = writeln!(
+        append_line!(
             text,
             "  {} to core {}, of {}",
             counted(other.links, "link"),

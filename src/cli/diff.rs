@@ -1,6 +1,5 @@
 //! `diff`: compares two seed lists and gives a cause for each change.
 
-use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -71,19 +70,17 @@ enum DiffFormat {
 }
 
 pub(super) fn run(args: DiffArgs, session: &Session) -> Result<Outcome, CliError> {
-    let watch = session.watch()?;
     let list = args.seeds_file.as_deref();
-    let list = list.map(|path| url_list::read(path, &watch)).transpose()?;
+    let list = session.run(|watch| list.map(|path| url_list::read(path, watch)).transpose())?;
     let request = DiffRequest {
         plan: args.plan,
         refreshes: args.refreshes,
         against: args.against,
         list,
     };
-    let diff = Bank::at(&args.bank).diff(&request, &watch);
-    drop(watch);
+    let diff = session.run(|watch| Bank::at(&args.bank).diff(&request, watch));
     let diff = match diff {
-        Err(EngineError::OneRefresh { plan, only }) => {
+        Err(CliError::Engine(EngineError::OneRefresh { plan, only })) => {
             return one_refresh(args.format, &plan, only, session);
         }
         diff => diff?,
@@ -140,7 +137,6 @@ fn counts(summary: &DiffSummary) -> String {
         summary.kept,
         summary.moved
     );
-    // Writing to a String cannot fail.
     if summary.parameters_differ {
         text.push_str("; the parameters differ");
     }
@@ -148,9 +144,9 @@ fn counts(summary: &DiffSummary) -> String {
     if !summary.causes.is_empty() {
         let causes = summary.causes.iter();
         let causes: Vec<String> = causes
-            .map(|(cause, count)| format!("{count} {}", name(*cause)))
+            .map(|(cause, count)| format!("{count} {}", cause_name(*cause)))
             .collect();
-        let _ = writeln!(text, "causes: {}", causes.join(", "));
+        append_line!(text, "causes: {}", causes.join(", "));
     }
     text
 }
@@ -165,7 +161,7 @@ fn side(side: &DiffSide) -> String {
 }
 
 /// Returns the name of a cause as in JSON.
-pub(super) fn name(cause: Cause) -> String {
+pub(super) fn cause_name(cause: Cause) -> String {
     match serde_json::to_value(cause) {
         Ok(serde_json::Value::String(name)) => name,
         _ => String::new(),
@@ -182,25 +178,24 @@ fn line(seed: &SeedChange) -> String {
             format!("  {} -> {}", rank(seed.rank_before), rank(seed.rank_after))
         }
     };
-    // Writing to a String cannot fail.
-    let _ = write!(text, " {}", seed.url);
+    append!(text, " {}", seed.url);
     if let Some(cause) = seed.cause {
-        let _ = write!(text, "  {}", name(cause));
+        append!(text, "  {}", cause_name(cause));
     }
     if let (Some(links), Some(of)) = (seed.changed_links, seed.core_links) {
-        let _ = write!(text, " ({links} of {})", counted(of, "link"));
+        append!(text, " ({links} of {})", counted(of, "link"));
     }
     if let Some(core) = seed.core {
-        let _ = write!(text, ", core {core}");
+        append!(text, ", core {core}");
     }
     if let Some(by) = &seed.by {
-        let _ = write!(text, ", seed {by}");
+        append!(text, ", seed {by}");
     }
     if let Some(hop) = seed.hop {
-        let _ = write!(text, " at hop {hop}");
+        append!(text, " at hop {hop}");
     }
     if let Some(batch) = seed.batch {
-        let _ = write!(text, ", batch {batch}");
+        append!(text, ", batch {batch}");
     }
     // A successor explains a gain and a loss together, so both lines name it.
     for (what, other) in [("succeeds", &seed.succeeds), ("successor", &seed.successor)] {
@@ -210,10 +205,11 @@ fn line(seed: &SeedChange) -> String {
             } else {
                 "similar row"
             };
-            let _ = write!(
+            append!(
                 text,
                 "; {what} {} ({kin}, similarity {:.2})",
-                other.url, other.similarity
+                other.url,
+                other.similarity
             );
         }
     }

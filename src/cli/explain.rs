@@ -11,7 +11,7 @@ use seedbank::watch::Unwatched;
 use serde::Serialize;
 
 use super::failure::CliError;
-use super::output::{Output, print, print_json};
+use super::output::Output;
 use super::session::{Outcome, Session};
 use super::url_list;
 use super::values::{Format, FormatArgs, WhichArgs};
@@ -60,18 +60,16 @@ pub(super) fn run(args: ExplainArgs, session: &Session) -> Result<Outcome, CliEr
     let cost = match (&args.site, args.urls.as_slice()) {
         (Some(site), _) => {
             let answer = bank.explain_site(site, &which)?;
-            match format {
-                Format::Json => print_json(&answer)?,
-                Format::Text => print(&readable(&site_explanation(&answer).to_string()))?,
-            }
+            format.print(&answer, |answer| {
+                readable(&of_site(answer).to_string()).into_owned()
+            })?;
             answer.cost
         }
         (None, [url]) if url != "-" => {
             let answer = bank.explain(url, &which)?;
-            match format {
-                Format::Json => print_json(&answer)?,
-                Format::Text => print(&readable(&page_explanation(&answer).to_string()))?,
-            }
+            format.print(&answer, |answer| {
+                readable(&page_explanation(answer).to_string()).into_owned()
+            })?;
             answer.cost
         }
         (None, urls) => return many(&bank.explainer(&which)?, urls, format),

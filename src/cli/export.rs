@@ -50,28 +50,24 @@ pub(super) struct ExportArgs {
 pub(super) fn run(args: &ExportArgs, session: &Session) -> Result<Outcome, CliError> {
     let (out, sites_out) = (args.out.as_deref(), args.sites_out.as_deref());
     if let Some(sites_out) = sites_out {
-        apart(out, sites_out)?;
+        check_distinct(out, sites_out)?;
     }
     let mut records = Compressed::to(out, &args.bank)?;
     let sites = sites_out.map(|file| Compressed::to(Some(file), &args.bank));
     let mut sites = sites.transpose()?;
-    let watch = session.watch()?;
     let to_sites = sites.as_mut().map(|sites| -> &mut dyn Write { sites });
-    let exported = Bank::at(&args.bank).export(&mut records, to_sites, &watch);
-    drop(watch);
-    let exported = match (exported, &sites) {
+    let exported = session.run(|watch| Bank::at(&args.bank).export(&mut records, to_sites, watch));
+    let exported = exported.map_err(|e| match (e, &sites) {
         (
-            Err(EngineError::Export {
+            CliError::Engine(EngineError::Export {
                 what: Exported::Sites,
                 source,
             }),
             Some(sites),
-        ) => {
-            return Err(sites.failed(source));
-        }
-        (Err(EngineError::Export { source, .. }), _) => return Err(records.failed(source)),
-        (exported, _) => exported?,
-    };
+        ) => sites.failed(source),
+        (CliError::Engine(EngineError::Export { source, .. }), _) => records.failed(source),
+        (e, _) => e,
+    })?;
     if let Some(sites) = sites {
         sites.finish()?;
     }
@@ -84,13 +80,13 @@ fn is_stdout(file: &Path) -> bool {
     file.as_os_str() == "-"
 }
 
-/// Refuses an output file that is given for both outputs.
-fn apart(out: Option<&Path>, sites_out: &Path) -> Result<(), CliError> {
+/// Rejects the same file for both outputs.
+fn check_distinct(out: Option<&Path>, sites_out: &Path) -> Result<(), CliError> {
     let problem = match out.filter(|out| !is_stdout(out)) {
         None if is_stdout(sites_out) => {
             "the records and the list of sites cannot both go to standard output; write one of them to a file with --out or --sites-out"
         }
-        Some(out) if place(out) == place(sites_out) => {
+        Some(out) if canonical(out) == canonical(sites_out) => {
             "the records and the list of sites cannot go to the same file; give --out and --sites-out different names"
         }
         _ => return Ok(()),
@@ -99,9 +95,9 @@ fn apart(out: Option<&Path>, sites_out: &Path) -> Result<(), CliError> {
 }
 
 /// Returns the canonical path of a file that may not exist yet.
-fn place(file: &Path) -> PathBuf {
-    if let Ok(there) = file.canonicalize() {
-        return there;
+fn canonical(file: &Path) -> PathBuf {
+    if let Ok(path) = file.canonicalize() {
+        return path;
     }
     let folder = file.parent().filter(|folder| *folder != Path::new(""));
     let folder = folder.unwrap_or(Path::new(".")).canonicalize();
@@ -112,27 +108,32 @@ fn place(file: &Path) -> PathBuf {
 }
 
 /// Reports what was exported, what was not, and the commands that make a bank from it.
-fn print_notes(of: &ExportReport, out: Option<&Path>, sites_out: Option<&Path>, session: &Session) {
+fn print_notes(
+    report: &ExportReport,
+    out: Option<&Path>,
+    sites_out: Option<&Path>,
+    session: &Session,
+) {
     session.note(format_args!(
         "state after batch {}: {} ({} crawled, {} known, {} gone, {}) with {}; {} {} known only from links",
-        of.batch,
-        counted(of.records, "record"),
-        of.crawled,
-        of.known,
-        of.gone,
-        counted(of.aliases, "alias"),
-        counted(of.links, "link"),
-        counted(of.without_record, "page"),
-        are(&of.without_record)
+        report.batch,
+        counted(report.records, "record"),
+        report.crawled,
+        report.known,
+        report.gone,
+        counted(report.aliases, "alias"),
+        counted(report.links, "link"),
+        counted(report.without_record, "page"),
+        are(&report.without_record)
     ));
-    if of.digests > 0 {
+    if report.digests > 0 {
         session.note(format_args!(
             "{} written as hashes, since the bank does not store digests themselves",
-            counted(of.digests, "digest")
+            counted(report.digests, "digest")
         ));
     }
     // The records do not contain the settings of the bank, so print commands that restore them.
-    let commands = commands(of, out, sites_out);
+    let commands = commands(report, out, sites_out);
     if !commands.is_empty() {
         session.note("to make a bank from this:");
         for command in commands {
@@ -142,44 +143,44 @@ fn print_notes(of: &ExportReport, out: Option<&Path>, sites_out: Option<&Path>, 
     session.note(
         "not exported: names and times of batches, history, plans, refreshes, fetch times, original digests",
     );
-    if of.dropped_attributes > 0 {
+    if report.dropped_attributes > 0 {
         session.note(format_args!(
             "also not exported: attributes (clicks, marks, digests) of {} that {} gone, or known again after being gone",
-            counted(of.dropped_attributes, "page"),
-            are(&of.dropped_attributes)
+            counted(report.dropped_attributes, "page"),
+            are(&report.dropped_attributes)
         ));
     }
     // From here on, warn of what makes the exported copy differ from the bank.
-    if of.sites > 0 && sites_out.is_none() {
+    if report.sites > 0 && sites_out.is_none() {
         session.warn(format_args!(
             "attributes of {} (`ingest --sites`) are not exported, since they belong to no page record; --sites-out FILE writes them",
-            counted(of.sites, "site")
+            counted(report.sites, "site")
         ));
     }
-    if of.too_long > 0 {
+    if report.too_long > 0 {
         session.warn(format_args!(
             "{} {} longer than {}; `ingest` will reject that",
-            counted(of.too_long, "record"),
-            are(&of.too_long),
+            counted(report.too_long, "record"),
+            are(&report.too_long),
             human_bytes(MAX_LINE as u64)
         ));
     }
-    if of.suffix_list != SUFFIX_LIST && of.site_mode != SiteMode::Host {
+    if report.suffix_list != SUFFIX_LIST && report.site_mode != SiteMode::Host {
         session.warn(format_args!(
             "the bank groups pages into sites by public suffix list {}, and a new bank uses {SUFFIX_LIST}: some sites may differ",
-            of.suffix_list
+            report.suffix_list
         ));
     }
 }
 
 /// Returns the commands that make a bank from what was written; none if nothing was.
-fn commands(of: &ExportReport, out: Option<&Path>, sites_out: Option<&Path>) -> Vec<String> {
-    let site = match of.site_mode {
+fn commands(report: &ExportReport, out: Option<&Path>, sites_out: Option<&Path>) -> Vec<String> {
+    let site = match report.site_mode {
         SiteMode::BareHost => "bare-host",
         SiteMode::Host => "host",
         SiteMode::Domain => "domain",
     };
-    let rules = match of.url_rules {
+    let rules = match report.url_rules {
         UrlRules::Rfc3986 => "rfc3986",
         UrlRules::Whatwg => "whatwg",
     };
@@ -188,17 +189,17 @@ fn commands(of: &ExportReport, out: Option<&Path>, sites_out: Option<&Path>) -> 
         None => "FILE".to_owned(),
     };
     let mut ingest = "seedbank ingest NEWBANK".to_owned();
-    if of.records > 0 {
+    if report.records > 0 {
         ingest = format!("{ingest} {} --snapshot", name(out));
     }
-    let sites_out = sites_out.filter(|_| of.sites > 0);
+    let sites_out = sites_out.filter(|_| report.sites > 0);
     if sites_out.is_some() {
         ingest = format!("{ingest} --sites {}", name(sites_out));
     }
     let mut commands = vec![format!(
         "seedbank init NEWBANK --site {site} --url-rules {rules}"
     )];
-    if of.records > 0 || sites_out.is_some() {
+    if report.records > 0 || sites_out.is_some() {
         commands.push(ingest);
     }
     commands

@@ -1,6 +1,5 @@
 //! `forget`: removes pages and sites from a bank for good.
 
-use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -9,9 +8,8 @@ use seedbank::engine::{Bank, EngineError, ForgetReport, ForgetRequest, PageLimit
 use seedbank::shown::counted;
 
 use super::failure::CliError;
-use super::output::{print, print_json};
 use super::session::{Outcome, Session};
-use super::values::{self, Format, FormatArgs};
+use super::values::{self, FormatArgs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -61,18 +59,13 @@ pub(super) fn run(args: ForgetArgs, session: &Session) -> Result<Outcome, CliErr
         memory: args.memory,
     };
     let bank = Bank::at(&args.bank);
-    let watch = session.watch()?;
-    let forgotten = bank.forget(&request, &watch);
-    drop(watch);
-    if let Err(EngineError::NotKnown { url, .. }) = &forgotten {
-        // The error names similar pages that the user may have meant.
+    let forgotten = session.run(|watch| bank.forget(&request, watch));
+    if let Err(CliError::Engine(EngineError::NotKnown { url, .. })) = &forgotten {
+        // The error of `page` names similar pages that the user may have meant.
         bank.page(url, PageLimits::default())?;
     }
     let report = forgotten?;
-    match args.format.format {
-        Format::Json => print_json(&report)?,
-        Format::Text => print(&text(&report))?,
-    }
+    args.format.format.print(&report, text)?;
     session.note(
         "hint: `seedbank compact` removes the overwritten data from the bank's files; backups and other copies are not changed",
     );
@@ -96,8 +89,7 @@ fn text(report: &ForgetReport) -> String {
         (report.blocked, "name blocked in later batches"),
     ] {
         if count > 0 {
-            // Writing to a String cannot fail.
-            let _ = writeln!(text, "{what}: {count}");
+            append_line!(text, "{what}: {count}");
         }
     }
     if report.has_damaged {

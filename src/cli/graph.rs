@@ -76,20 +76,20 @@ pub(super) fn run(args: &GraphArgs, session: &Session) -> Result<Outcome, CliErr
         .map(|name| Destination::new("--out", &args.out.join(name), &args.bank))
         .collect();
     let destinations = destinations?;
-    let watch = session.watch()?;
-    let written = pinned.graph(request, folder.apart.path(), &watch);
-    drop(watch);
-    let written = written.map_err(|e| match e {
-        EngineError::Write { source, .. } => CliError::File {
-            path: args.out.clone(),
-            source,
-        },
-        e => e.into(),
+    let written = session.run(|watch| {
+        let written = pinned.graph(request, folder.temporary.path(), watch);
+        written.map_err(|e| match e {
+            EngineError::Write { source, .. } => CliError::File {
+                path: args.out.clone(),
+                source,
+            },
+            e => e.into(),
+        })
     })?;
     let mut files = Vec::new();
     for (name, destination) in request.files().iter().zip(destinations) {
         files.push(AtomicFile::of_written(
-            folder.apart.path().join(name),
+            folder.temporary.path().join(name),
             destination,
         )?);
     }
@@ -101,15 +101,15 @@ pub(super) fn run(args: &GraphArgs, session: &Session) -> Result<Outcome, CliErr
 
 /// The user's output folder, with a temporary folder in it for incomplete files.
 struct Folder {
-    apart: TempDir,
+    temporary: TempDir,
     /// The output folder, if this command created it and has not completed any file in it.
-    made: Option<Made>,
+    created: Option<CreatedFolder>,
 }
 
 /// A folder that this command created; removed again on drop unless it is kept.
-struct Made(PathBuf);
+struct CreatedFolder(PathBuf);
 
-impl Drop for Made {
+impl Drop for CreatedFolder {
     fn drop(&mut self) {
         // `remove_dir` fails if the folder is not empty, which is intended.
         let _ = fs::remove_dir(&self.0);
@@ -122,7 +122,7 @@ impl Folder {
             path: path.to_path_buf(),
             source,
         };
-        let made = if path.is_dir() {
+        let created = if path.is_dir() {
             None
         } else if path.exists() {
             let text = format!(
@@ -133,72 +133,72 @@ impl Folder {
         } else {
             Destination::new("--out", path, bank)?;
             fs::create_dir(path).map_err(failed)?;
-            Some(Made(path.to_path_buf()))
+            Some(CreatedFolder(path.to_path_buf()))
         };
         // Refuse a place in the bank's own folder before creating anything there.
         Destination::new("--out", &path.join("graph"), bank)?;
-        let apart = Builder::new()
+        let temporary = Builder::new()
             .prefix(PREFIX)
             .tempdir_in(path)
             .map_err(failed)?;
-        Ok(Self { apart, made })
+        Ok(Self { temporary, created })
     }
 
     /// Keeps the user's folder; the temporary folder in it is removed.
     fn keep(self) {
-        if let Some(made) = self.made {
-            std::mem::forget(made);
+        if let Some(created) = self.created {
+            std::mem::forget(created);
         }
     }
 }
 
 /// Reports what was written, what was not, and the command that reads it back.
-fn print_notes(of: &GraphReport, request: GraphRequest, args: &GraphArgs, session: &Session) {
+fn print_notes(report: &GraphReport, request: GraphRequest, args: &GraphArgs, session: &Session) {
     let node = match request.of {
         GraphOf::Pages => "page",
         GraphOf::Sites => "site",
     };
-    let stand_for = match request.of {
+    let page_links = match request.of {
         GraphOf::Pages => String::new(),
-        GraphOf::Sites => format!(" ({} between pages)", of.page_links),
+        GraphOf::Sites => format!(" ({} between pages)", report.page_links),
     };
     session.note(format_args!(
-        "state after batch {}: {} with {}{stand_for} in {}: {}",
-        of.batch,
-        counted(of.nodes, node),
-        counted(of.links, "link"),
+        "state after batch {}: {} with {}{page_links} in {}: {}",
+        report.batch,
+        counted(report.nodes, node),
+        counted(report.links, "link"),
         args.out.display(),
         request.files().join(", ")
     ));
-    if of.links_to_gone > 0 {
+    if report.links_to_gone > 0 {
         session.note(format_args!(
             "{} to gone pages {} omitted",
-            counted(of.links_to_gone, "link"),
-            are(&of.links_to_gone)
+            counted(report.links_to_gone, "link"),
+            are(&report.links_to_gone)
         ));
     }
-    if of.invalid_hosts > 0 && request.format == GraphFormat::CcGraph {
+    if report.invalid_hosts > 0 && request.format == GraphFormat::CcGraph {
         session.warn(format_args!(
             "{} {} a name that `ingest` does not accept as a host (an IPv6 address, an empty label)",
-            counted(of.invalid_hosts, "site"),
-            if of.invalid_hosts == 1 { "has" } else { "have" }
+            counted(report.invalid_hosts, "site"),
+            if report.invalid_hosts == 1 { "has" } else { "have" }
         ));
     }
     // Formats that `ingest` reads do not record which nodes are crawled.
-    if let Some(command) = way_back(request, &args.out) {
+    if let Some(command) = ingest_command(request, &args.out) {
         session.note(format_args!("to read it back: {command}"));
-        if of.nodes > of.crawled {
-            let known = counted(of.nodes - of.crawled, node);
+        if report.nodes > report.crawled {
+            let known = counted(report.nodes - report.crawled, node);
             session.note(format_args!(
                 "not written: that {known} {} not crawled; all nodes are read back as crawled",
-                are(&(of.nodes - of.crawled))
+                are(&(report.nodes - report.crawled))
             ));
         }
     }
 }
 
 /// Returns the command that makes a bank of the graph; `None` if the format cannot be read back.
-fn way_back(request: GraphRequest, out: &Path) -> Option<String> {
+fn ingest_command(request: GraphRequest, out: &Path) -> Option<String> {
     let file = |name: &str| for_shell(&out.join(name).to_string_lossy());
     let how = match (request.of, request.format) {
         (GraphOf::Pages, GraphFormat::Tsv) => format!(

@@ -8,10 +8,9 @@ use seedbank::render;
 use seedbank::shown::{counted, plain, readable};
 
 use super::failure::CliError;
-use super::output::{print, print_json};
 use super::page_history;
 use super::session::{Outcome, Session};
-use super::values::{Format, FormatArgs, kind_name, time};
+use super::values::{FormatArgs, kind_name, time};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -43,32 +42,28 @@ pub(super) fn run(args: &HistoryArgs, session: &Session) -> Result<Outcome, CliE
         return page(args, url, session);
     }
     let mut history = Bank::at(&args.bank).history()?;
-    let nothing = nothing(&history);
+    let missing = missing_kinds(&history);
     if let Some(last) = args.last {
         history = history.last(last as usize);
     }
-    match args.format.format {
-        Format::Json => print_json(&history)?,
-        Format::Text => print(&(nothing + &text(&history)))?,
-    }
+    args.format
+        .format
+        .print(&history, |history| missing + &text(history))?;
     Ok(Outcome::Done)
 }
 
 fn page(args: &HistoryArgs, url: &str, session: &Session) -> Result<Outcome, CliError> {
-    let watch = session.watch()?;
-    let history = Bank::at(&args.bank).page_history(url, args.plan.as_deref(), &watch);
-    drop(watch);
-    let history = history?;
-    match args.format.format {
-        Format::Json => print_json(&history)?,
-        Format::Text => print(&readable(&page_history::text(&history)))?,
-    }
+    let history =
+        session.run(|watch| Bank::at(&args.bank).page_history(url, args.plan.as_deref(), watch))?;
+    args.format.format.print(&history, |history| {
+        readable(&page_history::text(history)).into_owned()
+    })?;
     session.note_cost(history.cost);
     Ok(Outcome::Done)
 }
 
 /// Says which kinds of entries the bank does not have yet.
-fn nothing(history: &History) -> String {
+fn missing_kinds(history: &History) -> String {
     let mut text = String::new();
     if history.batches.is_empty() {
         text.push_str("no batches\n");

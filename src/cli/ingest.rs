@@ -1,7 +1,7 @@
 //! `ingest`: applies a batch of records to a bank.
 
 use std::collections::BTreeMap;
-use std::fmt::{Display, Write};
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -12,7 +12,6 @@ use seedbank::shown::{counted, plain};
 
 use super::failure::CliError;
 use super::metrics_file::MetricsArgs;
-use super::output::{print, print_json};
 use super::session::{Outcome, Session};
 use super::values::{self, FormatArgs, human_bytes, kind_name};
 
@@ -303,10 +302,7 @@ pub(super) fn run(args: IngestArgs, session: &Session) -> Result<Outcome, CliErr
     let metrics = args.metrics.clone();
     metrics.check(&args.bank)?;
     let request = request(args)?;
-    let watch = session.watch()?;
-    let report = bank.ingest(&request, &watch);
-    drop(watch);
-    let report = report?;
+    let report = session.run(|watch| bank.ingest(&request, watch))?;
     // The batch is applied, so it is reported first, and an error of the metrics file after it.
     let written = metrics.write(&bank);
     if report.read.records == 0 {
@@ -335,10 +331,7 @@ pub(super) fn run(args: IngestArgs, session: &Session) -> Result<Outcome, CliErr
             names.join(", ")
         ));
     }
-    match format {
-        values::Format::Json => print_json(&report)?,
-        values::Format::Text => print(&text(&report))?,
-    }
+    format.print(&report, text)?;
     written?;
     Ok(Outcome::Done)
 }
@@ -357,8 +350,7 @@ fn text(report: &IngestReport) -> String {
         (None, Some(batch)) => format!("batch {batch}"),
         (None, None) => "dry run, the bank is unchanged".to_owned(),
     };
-    // Writing to a String cannot fail.
-    let _ = writeln!(
+    append_line!(
         text,
         "{head}: {} ({kind}), {}, {} of text, {:.2} s",
         plain(&report.name),
@@ -367,7 +359,7 @@ fn text(report: &IngestReport) -> String {
         report.seconds
     );
     if report.same_as.is_none() {
-        let _ = writeln!(
+        append_line!(
             text,
             "pages: {} new, {} became crawled, {} became gone, {} changed\nlinks: {} added, {} removed",
             counts.new_pages,
@@ -380,7 +372,7 @@ fn text(report: &IngestReport) -> String {
     }
     text += &sites_and_aliases(report);
     if counts.superseded > 0 {
-        let _ = writeln!(
+        append_line!(
             text,
             "duplicates: {} of pages that have another record in the batch",
             counted(counts.superseded, "record")
@@ -388,7 +380,7 @@ fn text(report: &IngestReport) -> String {
     }
     let barred = &report.blocked;
     if barred.records + barred.links > 0 {
-        let _ = writeln!(
+        append_line!(
             text,
             "blocked because forgotten earlier: {}, {} of other pages",
             counted(barred.records, "record"),
@@ -398,7 +390,7 @@ fn text(report: &IngestReport) -> String {
     text += &passed_over(&read.passed_over);
     text += &unread(&read.unread);
     if read.rejected() > 0 {
-        let _ = write!(
+        append!(
             text,
             "rejected: {} of {}: {}",
             read.rejected(),
@@ -410,7 +402,7 @@ fn text(report: &IngestReport) -> String {
                 all if all == read.rejected() => String::new(),
                 first => format!("the first {first} are "),
             };
-            let _ = write!(
+            append!(
                 text,
                 "; {first}listed in {}",
                 plain(&file.to_string_lossy())
@@ -420,21 +412,22 @@ fn text(report: &IngestReport) -> String {
     }
     if !read.dropped_outlinks.is_empty() {
         let dropped: u64 = read.dropped_outlinks.values().sum();
-        let _ = writeln!(
+        append_line!(
             text,
             "outlinks dropped: {dropped}: {}",
             list(&read.dropped_outlinks)
         );
     }
     if read.duplicate_outlinks + read.self_links > 0 {
-        let _ = writeln!(
+        append_line!(
             text,
             "outlinks omitted: {} repeated, {} from a page to itself",
-            read.duplicate_outlinks, read.self_links
+            read.duplicate_outlinks,
+            read.self_links
         );
     }
     if read.zones_assumed > 0 {
-        let _ = writeln!(
+        append_line!(
             text,
             "fetch times without a time zone, read as UTC: {}",
             read.zones_assumed
@@ -472,18 +465,21 @@ fn unread(by_reason: &BTreeMap<Unread, u64>) -> String {
 fn sites_and_aliases(report: &IngestReport) -> String {
     let mut text = String::new();
     if report.same_as.is_none() && report.sites.named > 0 {
-        let _ = writeln!(
+        append_line!(
             text,
             "sites: {} given, {} with changed attributes",
-            report.sites.named, report.sites.changed
+            report.sites.named,
+            report.sites.changed
         );
     }
     let aliases = &report.aliases;
     if aliases.became + aliases.ended + aliases.cut > 0 {
-        let _ = writeln!(
+        append_line!(
             text,
             "aliases: {} new, {} became pages again or gone, {} lead nowhere (a cycle, or more than five steps)",
-            aliases.became, aliases.ended, aliases.cut
+            aliases.became,
+            aliases.ended,
+            aliases.cut
         );
     }
     text
@@ -494,7 +490,7 @@ fn list<K: Display>(counts: &BTreeMap<K, u64>) -> String {
     let mut text = String::new();
     for (name, count) in counts {
         let comma = if text.is_empty() { "" } else { ", " };
-        let _ = write!(text, "{comma}{name} {count}");
+        append!(text, "{comma}{name} {count}");
     }
     text
 }

@@ -6,9 +6,8 @@ use clap::Args;
 use seedbank::engine::{Bank, MigrateReport};
 
 use super::failure::CliError;
-use super::output::{print, print_json};
 use super::session::{Outcome, Session};
-use super::values::{Format, FormatArgs};
+use super::values::FormatArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -41,18 +40,14 @@ pub(super) struct MigrateArgs {
 }
 
 pub(super) fn run(args: &MigrateArgs, session: &Session) -> Result<Outcome, CliError> {
-    let watch = session.watch()?;
     let bank = Bank::at(&args.bank);
-    let migrated = match &args.to {
-        Some(new) => bank.migrate_to(new, &watch),
-        None => bank.migrate(args.wait, &watch),
-    };
-    drop(watch);
-    let report = migrated?;
-    match args.format.format {
-        Format::Json => print_json(&report)?,
-        Format::Text => print(&text(&report, args.to.is_some()))?,
-    }
+    let report = session.run(|watch| match &args.to {
+        Some(new) => bank.migrate_to(new, watch),
+        None => bank.migrate(args.wait, watch),
+    })?;
+    args.format
+        .format
+        .print(&report, |report| text(report, args.to.is_some()))?;
     Ok(Outcome::Done)
 }
 

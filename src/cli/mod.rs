@@ -1,6 +1,22 @@
 //! The command line: one file per subcommand, which parses its arguments, calls the library, and
 //! prints the result. Data goes to standard output, everything else to standard error.
 
+/// Appends formatted text to a `String`, which cannot fail.
+macro_rules! append {
+    ($text:expr, $($arguments:tt)+) => {{
+        use std::fmt::Write as _;
+        let _ = write!($text, $($arguments)+);
+    }};
+}
+
+/// Appends a formatted line to a `String`, which cannot fail.
+macro_rules! append_line {
+    ($text:expr, $($arguments:tt)+) => {{
+        use std::fmt::Write as _;
+        let _ = writeln!($text, $($arguments)+);
+    }};
+}
+
 mod abort_handler;
 mod args;
 mod atomic_file;
@@ -76,7 +92,7 @@ pub(crate) fn run() -> ExitCode {
             return ExitCode::from(status);
         }
     };
-    let session = Session::new(&cli.everywhere);
+    let session = Session::new(&cli.global);
     if !format.is_empty()
         && let Some(name) = environment::fell_back(&args::command(), &matches, &format)
     {
@@ -132,8 +148,8 @@ fn dispatch(cli: Cli, session: &Session) -> Result<Outcome, CliError> {
         Command::Compact(args) => compact::run(&args, session),
         Command::Migrate(args) => migrate::run(&args, session),
         Command::Synth(args) => synth::run(&args, session),
-        Command::Completions(of) => shell::completions(&of, args::command()),
-        Command::Man(of) => shell::man(&of, args::command()),
+        Command::Completions(shell) => shell::completions(&shell, args::command()),
+        Command::Man(man) => shell::man(&man, args::command()),
     }
 }
 

@@ -1,6 +1,5 @@
 //! `page`: shows what the bank contains about one page.
 
-use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -12,7 +11,6 @@ use seedbank::render::{Lines, page_reason, state_name};
 use seedbank::shown::{counted, readable};
 
 use super::failure::CliError;
-use super::output::{print, print_json};
 use super::session::Outcome;
 use super::states::state_and_spam;
 use super::values::{Format, FormatArgs, time, whole};
@@ -38,8 +36,8 @@ pub(super) struct PageArgs {
     /// List the pages that link to it, or that it links to, instead
     ///
     /// Pages are ordered by the names of their sites, and by URL within a site.
-    #[arg(long, value_enum, value_name = "WAY")]
-    links: Option<Way>,
+    #[arg(long, value_enum, value_name = "DIRECTION")]
+    links: Option<Direction>,
     /// With `--links`: only the pages of this site
     #[arg(long, value_name = "SITE", requires = "links")]
     site: Option<String>,
@@ -55,20 +53,19 @@ pub(super) struct PageArgs {
     format: FormatArgs,
 }
 
-/// The direction of links.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Way {
+enum Direction {
     /// The pages that link to it
     In,
     /// The pages that it links to
     Out,
 }
 
-impl From<Way> for LinkDirection {
-    fn from(way: Way) -> Self {
-        match way {
-            Way::In => Self::In,
-            Way::Out => Self::Out,
+impl From<Direction> for LinkDirection {
+    fn from(direction: Direction) -> Self {
+        match direction {
+            Direction::In => Self::In,
+            Direction::Out => Self::Out,
         }
     }
 }
@@ -77,18 +74,15 @@ pub(super) fn run(args: &PageArgs) -> Result<Outcome, CliError> {
     let bank = Bank::at(&args.bank);
     let format = args.format.format;
     let limit = args.limit.map(|limit| limit as usize);
-    if let Some(way) = args.links {
+    if let Some(direction) = args.links {
         let request = LinkedRequest {
-            direction: way.into(),
+            direction: direction.into(),
             site: args.site.clone(),
             offset: args.from.unwrap_or(0),
             limit: limit.unwrap_or(100),
         };
         let answer = bank.linked(&args.url, &request)?;
-        match format {
-            Format::Json => print_json(&answer)?,
-            Format::Text => print(&readable(&linked(&answer)))?,
-        }
+        format.print(&answer, |answer| readable(&linked(answer)).into_owned())?;
         return Ok(Outcome::Done);
     }
     let limits = match format {
@@ -100,10 +94,7 @@ pub(super) fn run(args: &PageArgs) -> Result<Outcome, CliError> {
         ..limits
     };
     let facts = bank.page(&args.url, limits)?;
-    match format {
-        Format::Json => print_json(&facts)?,
-        Format::Text => print(&readable(&text(&facts)))?,
-    }
+    format.print(&facts, |facts| readable(&text(facts)).into_owned())?;
     Ok(Outcome::Done)
 }
 
@@ -128,12 +119,12 @@ fn linked(answer: &LinkedPages) -> String {
         lines.add(format_args!("  none after {}", answer.offset));
     }
     for (number, page) in (answer.offset + 1..).zip(&answer.linked) {
-        let mut about = state_and_spam(page.state, page.spam);
+        let mut description = state_and_spam(page.state, page.spam);
         if !page.seed_of.is_empty() {
-            about.push_str("; seed of ");
-            about.push_str(&page.seed_of.join(", "));
+            description.push_str("; seed of ");
+            description.push_str(&page.seed_of.join(", "));
         }
-        lines.add(format_args!("  {number} {}  {about}", page.url));
+        lines.add(format_args!("  {number} {}  {description}", page.url));
     }
     let last = answer.offset.saturating_add(answer.linked.len() as u64);
     let more = answer.pages.saturating_sub(last);
@@ -161,7 +152,7 @@ fn text(facts: &PageFacts) -> String {
         )
     ));
     if let Some(alias) = &facts.alias {
-        lines.add(self::alias(alias, facts.links_to_alias));
+        lines.add(alias_line(alias, facts.links_to_alias));
     }
     lines.add(format_args!(
         "{}, {} ({}), {}{}",
@@ -198,12 +189,7 @@ fn text(facts: &PageFacts) -> String {
     }
     for plan in &facts.plans {
         let why = (plan.policy.as_ref(), &plan.why);
-        lines.add(page_reason(
-            &plan.run,
-            why,
-            &facts.site,
-            facts.alias.as_ref(),
-        ));
+        lines.add(sentence(&plan.run, why, &facts.site, facts.alias.as_ref()));
     }
     lines.to_string()
 }
@@ -224,25 +210,24 @@ fn quality(facts: &PageFacts) -> String {
     format!(", quality {quality}{of_site}")
 }
 
-fn alias(alias: &AliasView, links: u64) -> String {
+fn alias_line(alias: &AliasView, links: u64) -> String {
     let by = match alias.by {
         AliasBy::Redirect => "it redirects to",
         AliasBy::Canonical => "its canonical page is",
     };
     let mut text = format!("{by} {}", alias.to);
-    // Writing to a String cannot fail.
-    let _ = match &alias.resolves_to {
-        Some(end) if *end == alias.to => Ok(()),
-        Some(end) => write!(text, ", which leads to {end}"),
-        None => write!(text, ", which leads nowhere"),
-    };
+    match &alias.resolves_to {
+        Some(end) if *end == alias.to => {}
+        Some(end) => append!(text, ", which leads to {end}"),
+        None => append!(text, ", which leads nowhere (a cycle, or too many steps)"),
+    }
     if links > 0 {
         let pages = if links == 1 {
             "1 page links".to_owned()
         } else {
             format!("{links} pages link")
         };
-        let _ = write!(text, "; {pages} to it, which counts for where it leads");
+        append!(text, "; {pages} to it; these links count for that page");
     }
     text
 }

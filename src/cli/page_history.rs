@@ -1,7 +1,5 @@
 //! `history URL`: formats the history of a page as text.
 
-use std::fmt::Write;
-
 use seedbank::engine::{Appearance, PageHistory, PageState};
 use seedbank::shown::counted;
 
@@ -18,8 +16,7 @@ pub(super) fn text(history: &PageHistory) -> String {
         || "no record".to_owned(),
         |batch| format!("last record in batch {batch}"),
     );
-    // Writing to a String cannot fail.
-    let _ = writeln!(
+    append_line!(
         text,
         "{}\n{state}{}, first mentioned in batch {}, {record}",
         history.url,
@@ -30,7 +27,7 @@ pub(super) fn text(history: &PageHistory) -> String {
         text.push_str("no refreshes\n");
     }
     for plan in &history.plans {
-        let _ = writeln!(
+        append_line!(
             text,
             "plan {}: a seed in {} of {}",
             plan.plan,
@@ -65,13 +62,12 @@ fn line(appearance: &Appearance, until: Option<&Appearance>) -> String {
         } else {
             "lost"
         };
-        let mut because = format!("{change}: {}", super::diff::name(cause));
-        // Writing to a String cannot fail.
+        let mut because = format!("{change}: {}", super::diff::cause_name(cause));
         if let Some(by) = &appearance.by {
-            let _ = write!(because, ", seed {by}");
+            append!(because, ", seed {by}");
         }
         if let Some(batch) = appearance.batch {
-            let _ = write!(because, ", batch {batch}");
+            append!(because, ", batch {batch}");
         }
         parts.push(because);
     }

@@ -1,4 +1,4 @@
-//! Flags of plan parameters, made from their declarations.
+//! Flags for plan parameters, generated from the declarations of the parameters.
 
 use std::fmt::Debug;
 use std::marker::PhantomData;
@@ -9,26 +9,26 @@ use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use seedbank::engine::{EngineError, Kind, List, Parameter, PlanOptions};
 use seedbank::watch::Watch;
 
-/// Which parameters of plans a command takes as flags.
+/// Selects the plan parameters that a command has as flags.
 pub(super) trait Selection: Clone + Debug {
-    fn takes(parameter: &Parameter) -> bool;
+    fn includes(parameter: &Parameter) -> bool;
 
-    /// The heading in help under which the flag stands.
+    /// Returns the heading of the flag in help texts.
     fn heading(parameter: &Parameter) -> Option<&'static str>;
 }
 
 /// The flags of the parameters that `S` selects.
 #[derive(Clone, Debug)]
 pub(super) struct ParameterFlags<S> {
-    /// All that is given but lists.
+    /// The given parameters except lists.
     options: PlanOptions,
-    /// The paths of the lists that are given.
+    /// Paths of the given lists.
     lists: Vec<(&'static Parameter, PathBuf)>,
     selection: PhantomData<S>,
 }
 
 impl<S: Selection> ParameterFlags<S> {
-    /// The parameters that are given, with the lists that they name.
+    /// Returns the given parameters; reads the lists from their files.
     pub(super) fn read(self, watch: &dyn Watch) -> Result<PlanOptions, EngineError> {
         let mut options = self.options;
         for (parameter, path) in self.lists {
@@ -37,7 +37,7 @@ impl<S: Selection> ParameterFlags<S> {
         Ok(options)
     }
 
-    /// The parameters that are given, without lists.
+    /// Returns the given parameters without lists.
     pub(super) fn into_options(self) -> PlanOptions {
         self.options
     }
@@ -45,7 +45,7 @@ impl<S: Selection> ParameterFlags<S> {
     fn all() -> impl Iterator<Item = &'static Parameter> {
         Parameter::all()
             .iter()
-            .filter(|parameter| S::takes(parameter))
+            .filter(|parameter| S::includes(parameter))
     }
 }
 
@@ -96,16 +96,17 @@ fn flag(parameter: &'static Parameter) -> Arg {
         .help(help(parameter));
     if !parameter.words.is_empty() {
         let words = parameter.words.iter();
-        let words = words.map(|word| PossibleValue::new(&*word.name).help(with_dashes(&word.help)));
+        let words =
+            words.map(|word| PossibleValue::new(&*word.name).help(names_as_flags(&word.help)));
         return flag.value_parser(PossibleValuesParser::new(words));
     }
-    let checked = move |text: &str| {
+    let validate = move |text: &str| {
         let read = parameter.read(&mut PlanOptions::default(), text);
         read.map(|()| text.to_owned())
     };
     match parameter.kind {
-        Kind::Text => flag.value_parser(checked),
-        Kind::Signed => flag.value_parser(checked).allow_negative_numbers(true),
+        Kind::Text => flag.value_parser(validate),
+        Kind::Signed => flag.value_parser(validate).allow_negative_numbers(true),
         Kind::Switch => flag
             .value_parser(["true", "false"])
             .num_args(0..=1)
@@ -114,7 +115,7 @@ fn flag(parameter: &'static Parameter) -> Arg {
     }
 }
 
-/// A parameter's help with its range and its default.
+/// Returns the help text of a parameter, with its range and default.
 fn help(parameter: &Parameter) -> String {
     let expected = parameter.expected.clone();
     let default = parameter
@@ -127,16 +128,16 @@ fn help(parameter: &Parameter) -> String {
     } else {
         format!("{} [{}]", parameter.help, limits.join("; "))
     };
-    with_dashes(&help)
+    names_as_flags(&help)
 }
 
-/// A text in which parameters in backticks are named as flags: `hops` = 3 as `--hops 3`.
-pub(super) fn with_dashes(text: &str) -> String {
+/// Replaces parameter names in backticks by flags, for example `hops` = 3 by `--hops 3`.
+pub(super) fn names_as_flags(text: &str) -> String {
     let mut parts = text.split('`');
-    let mut shown = parts.next().unwrap_or_default().to_owned();
+    let mut flags = parts.next().unwrap_or_default().to_owned();
     while let (Some(name), Some(after)) = (parts.next(), parts.next()) {
         if Parameter::named(name).is_none() {
-            shown.extend(["`", name, "`", after]);
+            flags.extend(["`", name, "`", after]);
             continue;
         }
         let (value, after) = match after.strip_prefix(" = ") {
@@ -147,7 +148,7 @@ pub(super) fn with_dashes(text: &str) -> String {
             None => ("", after),
         };
         let space = if value.is_empty() { "" } else { " " };
-        shown.extend(["`--", name, space, value, "`", after]);
+        flags.extend(["`--", name, space, value, "`", after]);
     }
-    shown
+    flags
 }

@@ -1,4 +1,4 @@
-//! The parameters of a plan as flags, and the order of precedence of flags, plan file and stored
+//! The plan parameters of `refresh`: flags take precedence over the plan file, and that over the stored
 //! plan.
 
 use std::io::{self, ErrorKind, Read};
@@ -12,33 +12,32 @@ use super::failure::CliError;
 use super::parameter_flags::{ParameterFlags, Selection};
 use super::values::human_bytes;
 
-/// The most bytes of a plan file; real ones have a few hundred.
+/// Maximum size of a plan file in bytes; typical files have a few hundred.
 const MAX_PLAN_FILE: u64 = 1 << 20;
 
 /// The heading of parameters of plans over the whole web.
-const OVER_WEB: &str = "The same over the whole web (greedy, max-weight, max-out, baselines)";
+const OVER_WEB: &str = "Plans over the whole web (greedy, max-weight, max-out, baselines)";
 
-/// The parameters of any method.
+/// The flags for all plan parameters.
 #[derive(Debug, Args)]
 pub(super) struct PlanFlags {
-    /// A TOML file with parameters, named as the flags are: `seeds = 50`
+    /// TOML file with parameters, named like the flags, for example `seeds = 50`
     ///
-    /// Flags take precedence over the file, the file over what the plan stored.
+    /// Flags take precedence over the file, and the file over the stored parameters of the plan.
     #[arg(long, value_name = "FILE", env = "SEEDBANK_PLAN_FILE")]
     plan_file: Option<PathBuf>,
     #[command(flatten)]
     parameters: ParameterFlags<All>,
-    /// Try hops and costs for the budget again, except those given here
+    /// Tune --hops and --fetch-cost for the budget again, unless they are given
     #[arg(long, help_heading = OVER_WEB)]
     tune: bool,
 }
 
-/// All parameters.
 #[derive(Clone, Debug)]
 struct All;
 
 impl Selection for All {
-    fn takes(_: &Parameter) -> bool {
+    fn includes(_: &Parameter) -> bool {
         true
     }
 
@@ -53,7 +52,7 @@ impl Selection for All {
     }
 }
 
-/// The text of a plan file. The file may be a pipe, which need not have an end.
+/// Reads a plan file, which may be a pipe without an end.
 fn read(path: &Path, watch: &dyn Watch) -> Result<String, CliError> {
     let failed = |source| {
         CliError::reading(source, |source| {
@@ -67,7 +66,7 @@ fn read(path: &Path, watch: &dyn Watch) -> Result<String, CliError> {
         .map_err(failed)?;
     if bytes.len() as u64 > MAX_PLAN_FILE {
         return Err(CliError::Usage(format!(
-            "the plan file {} is longer than {}; a plan is a few lines of TOML",
+            "plan file {}: expected at most {} of TOML",
             path.display(),
             human_bytes(MAX_PLAN_FILE)
         )));
@@ -76,12 +75,11 @@ fn read(path: &Path, watch: &dyn Watch) -> Result<String, CliError> {
 }
 
 impl PlanFlags {
-    /// Whether hops and costs are to be tried again.
     pub(super) fn tune(&self) -> bool {
         self.tune
     }
 
-    /// What flags and plan file say, with the lists that they name.
+    /// Merges flags and plan file, and reads the lists that they name.
     pub(super) fn options(self, watch: &dyn Watch) -> Result<PlanOptions, CliError> {
         let file = match &self.plan_file {
             None => PlanOptions::default(),

@@ -1,6 +1,5 @@
-//! `plans`: which plans there are, one of them whole, and its end.
+//! `plans`: lists plans, shows one of them, or deletes it.
 
-use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::builder::BoolishValueParser;
@@ -10,18 +9,17 @@ use seedbank::render::{PlanWithCommand, plan_flags};
 use seedbank::shown::{counted, plain};
 
 use super::failure::CliError;
-use super::output::{print, print_json};
 use super::session::{Outcome, Session};
 use super::values::{Format, FormatArgs, time};
 
 const EXAMPLES: &str = "\
 Examples:
-  seedbank plans bank                         every plan, its parameters and its last refresh
-  seedbank plans bank show weekly             one plan whole, and how to make it again
+  seedbank plans bank                         all plans with parameters and last refresh
+  seedbank plans bank show weekly             one plan, with the command that recreates it
   seedbank plans bank show weekly > weekly.txt
-  seedbank plans bank delete weekly           the plan, its refreshes and all that is kept of them";
+  seedbank plans bank delete weekly           delete the plan and its refreshes";
 
-/// List the plans, show one whole, or delete one
+/// List the plans, show one, or delete one
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, disable_help_subcommand = true)]
 pub(super) struct PlansArgs {
@@ -30,11 +28,11 @@ pub(super) struct PlansArgs {
     #[command(flatten)]
     format: FormatArgs,
     #[command(subcommand)]
-    what: Option<What>,
+    action: Option<Action>,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum Action {
     List(ListArgs),
     Show(ShowArgs),
     Delete(DeleteArgs),
@@ -44,7 +42,7 @@ const LIST: &str = "\
 Examples:
   seedbank plans bank list --format json";
 
-/// Print every plan, its parameters and its last refresh; so does `plans` alone
+/// Print all plans with parameters and last refresh; the default action
 #[derive(Debug, Args)]
 #[command(after_help = LIST)]
 struct ListArgs {
@@ -57,11 +55,11 @@ Examples:
   seedbank plans bank show weekly
   seedbank plans bank show weekly --format json | jq -r .plan_file > weekly.toml";
 
-/// Print one plan whole, with the command and the plan file that make it again
+/// Print one plan, with the command and the plan file that recreate it
 #[derive(Debug, Args)]
 #[command(after_help = SHOW)]
 struct ShowArgs {
-    /// The plan
+    /// Name of the plan
     plan: String,
     #[command(flatten)]
     format: FormatArgs,
@@ -71,13 +69,13 @@ const DELETE: &str = "\
 Examples:
   seedbank plans bank delete weekly";
 
-/// Delete a plan, its refreshes and all that is kept of them
+/// Delete a plan, its refreshes, and everything stored for them
 ///
-/// Other plans stay as they are. The numbers of the refreshes are not given out again.
+/// Other plans are unchanged. The numbers of the refreshes are not reused.
 #[derive(Debug, Args)]
 #[command(after_help = DELETE)]
 struct DeleteArgs {
-    /// The plan
+    /// Name of the plan
     plan: String,
     /// Wait while another process writes to the bank
     #[arg(long, value_parser = BoolishValueParser::new(),
@@ -89,27 +87,26 @@ struct DeleteArgs {
 
 pub(super) fn run(args: &PlansArgs, session: &Session) -> Result<Outcome, CliError> {
     let bank = Bank::at(&args.bank);
-    // The format may stand before the word or after it.
-    let format = |of: &FormatArgs| match of.format {
+    // --format may come before or after the action.
+    let format = |inner: &FormatArgs| match inner.format {
         Format::Text => args.format.format,
         Format::Json => Format::Json,
     };
-    match &args.what {
+    match &args.action {
         None => list(&bank, args.format.format, session),
-        Some(What::List(of)) => list(&bank, format(&of.format), session),
-        Some(What::Show(of)) => show(&bank, &of.plan, format(&of.format)),
-        Some(What::Delete(of)) => delete(&bank, of, format(&of.format), session),
+        Some(Action::List(list_args)) => list(&bank, format(&list_args.format), session),
+        Some(Action::Show(show_args)) => show(&bank, &show_args.plan, format(&show_args.format)),
+        Some(Action::Delete(delete_args)) => {
+            delete(&bank, delete_args, format(&delete_args.format), session)
+        }
     }
 }
 
 fn list(bank: &Bank, format: Format, session: &Session) -> Result<Outcome, CliError> {
     let plans = bank.plans()?;
-    match format {
-        Format::Json => print_json(&plans)?,
-        Format::Text => print(&plans.plans.iter().map(line).collect::<String>())?,
-    }
+    format.print(&plans, |plans| plans.plans.iter().map(line).collect())?;
     if plans.plans.is_empty() {
-        session.note("no plans yet; `seedbank refresh` makes one");
+        session.note("no plans yet; `seedbank refresh` creates one");
     }
     Ok(Outcome::Done)
 }
@@ -117,31 +114,22 @@ fn list(bank: &Bank, format: Format, session: &Session) -> Result<Outcome, CliEr
 fn show(bank: &Bank, plan: &str, format: Format) -> Result<Outcome, CliError> {
     let detail = bank.plan(plan)?;
     let shown = PlanWithCommand::new(&detail, &bank.path().to_string_lossy());
-    match format {
-        Format::Json => print_json(&shown)?,
-        Format::Text => print(&text(&shown))?,
-    }
+    format.print(&shown, text)?;
     Ok(Outcome::Done)
 }
 
 fn delete(
     bank: &Bank,
-    of: &DeleteArgs,
+    args: &DeleteArgs,
     format: Format,
     session: &Session,
 ) -> Result<Outcome, CliError> {
-    let watch = session.watch()?;
-    let deleted = bank.delete_plan(&of.plan, of.wait, &watch);
-    drop(watch);
-    let deleted = deleted?;
-    match format {
-        Format::Json => print_json(&deleted)?,
-        Format::Text => print(&ended(&deleted))?,
-    }
+    let deleted = session.run(|watch| bank.delete_plan(&args.plan, args.wait, watch))?;
+    format.print(&deleted, deleted_text)?;
     Ok(Outcome::Done)
 }
 
-fn ended(deleted: &DeletedPlan) -> String {
+fn deleted_text(deleted: &DeletedPlan) -> String {
     format!(
         "deleted plan {} and {}: {}\n",
         deleted.deleted,
@@ -150,16 +138,16 @@ fn ended(deleted: &DeletedPlan) -> String {
     )
 }
 
-fn numbers(of: &[u32]) -> String {
-    let of: Vec<String> = of.iter().map(ToString::to_string).collect();
-    of.join(", ")
+fn numbers(refreshes: &[u32]) -> String {
+    let numbers: Vec<String> = refreshes.iter().map(ToString::to_string).collect();
+    numbers.join(", ")
 }
 
-/// A plan on one line.
+/// Formats a plan as one line.
 fn line(plan: &PlanSummary) -> String {
     format!(
         "{}: {}, {}; {}\n",
-        named(plan),
+        title(plan),
         last(plan),
         counted(plan.last.seeds, "seed"),
         plan_flags(&plan.parameters).map_or_else(
@@ -175,8 +163,8 @@ fn line(plan: &PlanSummary) -> String {
     )
 }
 
-/// A plan's name and its method.
-fn named(plan: &PlanSummary) -> String {
+/// Formats the name, method and scope of a plan.
+fn title(plan: &PlanSummary) -> String {
     let over = match plan.parameters.scope {
         Some(seedbank::engine::Scope::Web) => " over the web",
         _ => "",
@@ -184,47 +172,42 @@ fn named(plan: &PlanSummary) -> String {
     format!("{} ({}{over})", plan.plan, plan.method)
 }
 
-/// A plan's last refresh.
+/// Formats the number and time of the last refresh.
 fn last(plan: &PlanSummary) -> String {
     let last = &plan.last;
-    let at = time(last.at);
     format!(
-        "refresh {} of {at}, after batch {}",
-        last.refresh, last.batch
+        "refresh {} of {}, after batch {}",
+        last.refresh,
+        time(last.at),
+        last.batch
     )
 }
 
 fn text(shown: &PlanWithCommand<'_>) -> String {
     let plan = &shown.detail.summary;
     let mut text = format!(
-        "plan {}\n  last {}: {}\n  {} kept: {}\n",
-        named(plan),
+        "plan {}\n  last {}: {}\n  {} stored: {}\n",
+        title(plan),
         last(plan),
         counted(plan.last.seeds, "seed"),
         counted(plan.refreshes, "refresh"),
         numbers(&shown.detail.stored_refreshes)
     );
     if let Some(tuned) = &plan.parameters.tuned {
-        let price = plan.parameters.fetch_cost.unwrap_or_default();
-        // Writing to a String cannot fail.
-        let _ = writeln!(
+        let fetch_cost = plan.parameters.fetch_cost.unwrap_or_default();
+        append_line!(
             text,
-            "  for its budget it took hops {} and fetch-cost {price}, after batch {}; a new plan tries \
-             them anew",
-            plan.parameters.hops.unwrap_or_default(),
-            tuned.batch
+            "  tuned after batch {} for its budget: --hops {} --fetch-cost {fetch_cost}; a new plan is tuned again",
+            tuned.batch,
+            plan.parameters.hops.unwrap_or_default()
         );
     }
     if let Some(command) = &shown.command {
-        let _ = writeln!(
-            text,
-            "the command that makes it again:\n  {}",
-            plain(command)
-        );
+        append_line!(text, "command that recreates it:\n  {}", plain(command));
     }
-    text.push_str("as a plan file, for --plan-file; what it does not say has its default:\n");
+    text.push_str("plan file for --plan-file (other parameters have their defaults):\n");
     for line in shown.detail.plan_file.lines() {
-        let _ = writeln!(text, "  {}", plain(line));
+        append_line!(text, "  {}", plain(line));
     }
     text
 }

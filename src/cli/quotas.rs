@@ -1,6 +1,5 @@
 //! `quotas`: computes how many pages of each site the next crawl should fetch.
 
-use std::fmt::Write;
 use std::io;
 use std::path::PathBuf;
 
@@ -35,7 +34,7 @@ pub(super) struct QuotasArgs {
     /// Number of pages that the next crawl fetches
     #[arg(long, value_name = "N", value_parser = whole::<u64>(1..=u64::MAX))]
     pages: u64,
-    /// What the weights of sites are
+    /// Weight of a site
     #[arg(long, value_enum, value_name = "WHAT", default_value = "value")]
     by: By,
     /// With `--by seeds`, use this plan's seeds [default: default]; with `--by value`, its values
@@ -92,10 +91,7 @@ pub(super) fn run(args: QuotasArgs, session: &Session) -> Result<Outcome, CliErr
         by: args.by.into(),
         plan: args.plan,
     };
-    let watch = session.watch()?;
-    let quotas = Bank::at(&args.bank).quotas(&request, &watch);
-    drop(watch);
-    let quotas = quotas?;
+    let quotas = session.run(|watch| Bank::at(&args.bank).quotas(&request, watch))?;
     if quotas.sites.is_empty() {
         session.note("the bank has no pages yet");
         return Ok(Outcome::Nothing);
@@ -128,12 +124,12 @@ fn limits(
     session: &Session,
     write: impl FnOnce(&mut Output) -> io::Result<()>,
 ) -> Result<(), CliError> {
-    let none = without_limit(quotas);
-    if none > 0 {
+    let unlimited = without_limit(quotas);
+    if unlimited > 0 {
         session.note(format_args!(
             "{} with a quota of 0 {} omitted, since the crawler treats a limit of 0 as no limit; exclude them in the crawler",
-            counted(none, "site"),
-            are(&none)
+            counted(unlimited, "site"),
+            are(&unlimited)
         ));
     }
     let mut out = Output::new();
@@ -169,8 +165,7 @@ fn text(quotas: &Quotas) -> String {
         }
         _ => quotas.by.name().to_owned(),
     };
-    // Writing to a String cannot fail.
-    let _ = writeln!(
+    append_line!(
         text,
         "{} of {} on {}, by {by}, as of batch {}\n",
         counted(quotas.allocated, "page"),
@@ -191,7 +186,7 @@ fn csv(quotas: &Quotas) -> String {
     let rows: Vec<Vec<String>> = rows
         .map(|site| cells(site, site.share.to_string(), ""))
         .collect();
-    comma_separated(&columns("share"), &rows)
+    comma_separated(&columns("share").join(","), &rows)
 }
 
 const fn columns(share: &str) -> [&str; 7] {
@@ -206,9 +201,9 @@ const fn columns(share: &str) -> [&str; 7] {
     ]
 }
 
-/// Formats a site under these columns; `none` is the text for a missing quota.
-fn cells(site: &SiteQuota, share: String, none: &str) -> Vec<String> {
-    let given = site.limit.map(|most| most.to_string());
+/// Formats a site as a row; `missing` is the text for a missing quota.
+fn cells(site: &SiteQuota, share: String, missing: &str) -> Vec<String> {
+    let given = site.limit.map(|quota| quota.to_string());
     vec![
         site.site.clone(),
         site.quota.to_string(),
@@ -216,6 +211,6 @@ fn cells(site: &SiteQuota, share: String, none: &str) -> Vec<String> {
         site.crawled.to_string(),
         site.uncrawled.to_string(),
         share,
-        given.unwrap_or_else(|| none.to_owned()),
+        given.unwrap_or_else(|| missing.to_owned()),
     ]
 }

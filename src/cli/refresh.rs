@@ -1,6 +1,5 @@
 //! `refresh`: runs a plan.
 
-use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -13,7 +12,6 @@ use seedbank::shown::counted;
 
 use super::failure::CliError;
 use super::metrics_file::MetricsArgs;
-use super::output::{print, print_json};
 use super::plan_flags::PlanFlags;
 use super::session::{Outcome, Session};
 use super::time_limit::TimeLimit;
@@ -21,65 +19,65 @@ use super::values::{Format, FormatArgs, human_bytes};
 
 const EXAMPLES: &str = "\
 Examples:
-  seedbank refresh bank                           the plan `default`, as it was last time
-  seedbank refresh bank --seeds 50 --pick stable  50 seeds; keep last time's where possible
-  seedbank refresh bank --plan dense --density 80 another plan, with parameters of its own
+  seedbank refresh bank                           the plan `default` with its stored parameters
+  seedbank refresh bank --seeds 50 --pick stable  50 seeds; keeps previous seeds where possible
+  seedbank refresh bank --plan dense --density 80 another plan with its own parameters
   seedbank refresh bank --plan-file weekly.toml   parameters from a file
   seedbank refresh bank --plan sites --method max-weight --per-site 10
-                                                  10 seeds on each site, by the value they cover
+                                                  10 seeds per site, by the value that they cover
   seedbank refresh bank --plan total --method greedy --seeds 500 --share value
   seedbank refresh bank --plan crawl --method greedy --scope web --seeds 20 --budget 5000
                                                   20 seeds for a crawl of 5,000 pages
   seedbank refresh bank --max-per-site 3 --exclude @media
-                                                  at most 3 seeds of a site, no documents or images
+                                                  at most 3 seeds per site, no documents or images
   seedbank refresh bank --exclude no.txt --min-hubs 2
-                                                  none that a line of no.txt names, none for a lone hub
+                                                  excludes the pages in no.txt, and cores with one hub
   seedbank refresh bank --pin ours.txt --max-changes 10
-                                                  our own pages first; at most 10 seeds change
+                                                  our own pages first; replaces at most 10 seeds
   seedbank refresh bank --hits classic --iterations 60
-  seedbank refresh bank --keep 30                 forget all but the plan's last 30 refreshes
-  seedbank refresh bank --time-limit 20m          done in 20 minutes, or nothing is stored
-  seedbank refresh bank --explain-cost            which batch and site made it compute cores
-  seedbank refresh bank --seeds 50 --dry-run      what it would select; nothing is stored
+  seedbank refresh bank --keep 30                 keeps only the last 30 refreshes of the plan
+  seedbank refresh bank --time-limit 20m          fails after 20 minutes without storing anything
+  seedbank refresh bank --explain-cost            shows which batches and sites required work
+  seedbank refresh bank --seeds 50 --dry-run      prints the seeds without storing anything
 
-A plan keeps its parameters: give them once, later only its name. Exit status 5 means that nothing
-could be selected; the refresh is recorded, empty.";
+A plan stores its parameters: give them once, and later only the name of the plan. Exit status 5 means
+that nothing could be selected; the empty refresh is recorded.";
 
-/// Select seeds by a plan, and keep them with the reasons
+/// Select seeds by a plan and store them with the reasons
 ///
-/// The refresh gets a number. It computes on the state after the last batch, and an ingest can go
-/// on meanwhile.
+/// Each refresh gets a number. It reads the state after the last batch; another process can ingest
+/// meanwhile.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a flag of its own, and any of them go together"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent flag")]
 pub(super) struct RefreshArgs {
     /// The bank
     bank: PathBuf,
-    /// The plan; `default` unless said otherwise
+    /// Name of the plan [default: default]
     #[arg(long, value_name = "NAME", env = "SEEDBANK_PLAN")]
     plan: Option<String>,
-    /// Take nothing over from earlier refreshes; the seeds are the same, unless the plan is within a bound
+    /// Reuse nothing from earlier refreshes
+    ///
+    /// The seeds are the same, unless the plan allows a deviation with `--within`.
     #[arg(long)]
     cold: bool,
-    /// Keep only the plan's last N refreshes, this one included
+    /// Delete all but the last N refreshes of the plan, including this one
     #[arg(long, value_name = "N")]
     keep: Option<u32>,
-    /// Say which batch and which site made it necessary to compute cores
+    /// Report which batches and sites made it necessary to recompute cores
     #[arg(long)]
     explain_cost: bool,
-    /// Compute and print what it would select, and store nothing: no refresh, no parameters
+    /// Print the seeds without storing the refresh or the parameters
     #[arg(long)]
     dry_run: bool,
     /// Wait while another process writes to the bank
     #[arg(long, value_parser = BoolishValueParser::new(),
         env = "SEEDBANK_WAIT")]
     wait: bool,
-    /// End with status 1, and store nothing, where it is not done in so long: 90s, 20m, 1h30m
+    /// Fail after this time, such as 90s, 20m or 1h30m, without storing anything [default: no limit]
     ///
-    /// Waiting for another process counts too. A list never depends on the time.
+    /// The exit status is then 1. The time includes waiting for another process. The seeds do not depend on
+    /// the limit.
     #[arg(long, value_name = "DURATION", env = "SEEDBANK_TIME_LIMIT")]
     time_limit: Option<TimeLimit>,
     #[command(flatten)]
@@ -94,7 +92,7 @@ pub(super) struct RefreshArgs {
 pub(super) fn run(args: RefreshArgs, session: &Session) -> Result<Outcome, CliError> {
     let bank = Bank::at(&args.bank);
     args.metrics.check(&args.bank)?;
-    // Reading a list from a pipe may take time too.
+    // The time limit includes reading lists, since a pipe may block.
     let watch = session.watch()?.within(args.time_limit);
     let tune = args.parameters.tune();
     let options = args.parameters.options(&watch);
@@ -108,35 +106,34 @@ pub(super) fn run(args: RefreshArgs, session: &Session) -> Result<Outcome, CliEr
         explain_cost: args.explain_cost,
     };
     if args.dry_run {
-        let tried = bank.dry_run(&request, &watch);
-        let tried = watch.ended(tried)?;
+        let run = bank.dry_run(&request, &watch);
+        let run = watch.ended(run)?;
         drop(watch);
-        let shown = show(&tried, args.format.format, session);
+        let outcome = print_dry_run(&run, args.format.format, session);
         args.metrics.write(&bank)?;
-        return shown;
+        return outcome;
     }
     let report = bank.refresh(&request, &watch);
     let report = watch.ended(report)?;
     drop(watch);
-    // The refresh is stored: that is told first, and what is wrong with the file after it.
+    // The refresh is stored, so it is reported first, and an error of the metrics file after it.
     let written = args.metrics.write(&bank);
     if report.plan_changed {
         session.note(format_args!(
-            "plan {} had other parameters before; from now on it has these",
+            "the parameters of plan {} have been replaced",
             report.view.plan
         ));
     }
     if let Some(doubt) = &report.view.uncertified_reason {
         session.warn(format_args!("the result is not certified: {doubt}"));
     }
-    match args.format.format {
-        Format::Json => print_json(&report)?,
-        Format::Text => print(&text(&report, true))?,
-    }
+    args.format
+        .format
+        .print(&report, |report| text(&report, true))?;
     written?;
     if report.view.seeds == 0 {
         session.warn(format_args!(
-            "nothing could be selected; refresh {} is recorded, empty",
+            "nothing could be selected; refresh {} is recorded as empty",
             report.view.refresh
         ));
         return Ok(Outcome::Nothing);
@@ -144,29 +141,26 @@ pub(super) fn run(args: RefreshArgs, session: &Session) -> Result<Outcome, CliEr
     Ok(Outcome::Done)
 }
 
-/// Prints what a refresh would select.
-fn show(tried: &DryRun, format: Format, session: &Session) -> Result<Outcome, CliError> {
-    let view = &tried.report.view;
-    if tried.report.plan_changed {
+/// Prints the result of a dry run.
+fn print_dry_run(run: &DryRun, format: Format, session: &Session) -> Result<Outcome, CliError> {
+    let view = &run.report.view;
+    if run.report.plan_changed {
         session.note(format_args!(
-            "plan {} has other parameters, and keeps them",
+            "the stored parameters of plan {} differ and are unchanged",
             view.plan
         ));
     }
     if let Some(doubt) = &view.uncertified_reason {
         session.warn(format_args!("the result is not certified: {doubt}"));
     }
-    match format {
-        Format::Json => print_json(tried)?,
-        Format::Text => {
-            let mut shown = format!("dry run, nothing is stored: {}", text(&tried.report, false));
-            for seed in &tried.seed_list {
-                shown.push_str(&seed.url);
-                shown.push('\n');
-            }
-            print(&shown)?;
+    format.print(run, |run| {
+        let mut output = format!("dry run, nothing is stored: {}", text(&run.report, false));
+        for seed in &run.seed_list {
+            output.push_str(&seed.url);
+            output.push('\n');
         }
-    }
+        output
+    })?;
     if view.seeds == 0 {
         session.warn("nothing could be selected");
         return Ok(Outcome::Nothing);
@@ -174,7 +168,7 @@ fn show(tried: &DryRun, format: Format, session: &Session) -> Result<Outcome, Cl
     Ok(Outcome::Done)
 }
 
-/// Why some cores were computed, for people.
+/// Formats why a range of cores was recomputed.
 fn cost_text(cost: &Cost) -> String {
     let mut text = String::from("computed: ");
     let runs = cost.cores.chunk_by(|a, b| a + 1 == *b);
@@ -185,33 +179,32 @@ fn cost_text(cost: &Cost) -> String {
         })
         .collect();
     let plural = if cost.cores.len() == 1 { "" } else { "s" };
-    // Writing to a String cannot fail.
-    let _ = write!(text, "core{plural} {}: ", runs.join(", "));
+    append!(text, "core{plural} {}: ", runs.join(", "));
     text.push_str(match cost.reason {
-        Reason::Cold => "nothing to take over, or not asked to\n",
-        Reason::Bound => "what was kept of them proves too little\n",
-        Reason::Further => "nothing changed, and nothing from there on was kept\n",
-        Reason::Changed if cost.cores.len() == 1 => "pages that it is linked with changed\n",
-        Reason::Changed => "pages that they are linked with changed\n",
+        Reason::Cold => "no previous refresh to reuse, or --cold\n",
+        Reason::Bound => "the cached bounds prove too little\n",
+        Reason::Further => "the previous refresh did not extract them\n",
+        Reason::Changed if cost.cores.len() == 1 => "its pages or their neighbours changed\n",
+        Reason::Changed => "their pages or neighbours changed\n",
     });
     for change in &cost.changes {
         let SiteChange { batch, site, pages } = change;
         let pages = counted(*pages, "page");
-        let _ = writeln!(text, "  batch {batch}: {pages} of {site}");
+        append_line!(text, "  batch {batch}: {pages} of {site}");
     }
     if cost.more > 0 {
-        let _ = writeln!(text, "  and {} more (batch and site)", cost.more);
+        append_line!(text, "  and {} more (batch and site)", cost.more);
     }
     text
 }
 
-/// What trying hops and prices came to, for people.
+/// Formats the result of tuning.
 fn tuning_text(tuning: &TuningView, stored: bool) -> String {
     let mut text = format!(
-        "tried for a crawl of {} pages; {} hops {} and fetch-cost {}:\n",
+        "tuned for a crawl of {} pages; {} --hops {} --fetch-cost {}:\n",
         tuning.budget,
         if stored {
-            "from now on the plan has"
+            "the plan now has"
         } else {
             "the plan would have"
         },
@@ -219,9 +212,8 @@ fn tuning_text(tuning: &TuningView, stored: bool) -> String {
         tuning.fetch_cost
     );
     for trial in &tuning.trials {
-        let is_taken = (trial.hops, trial.fetch_cost) == (tuning.hops, tuning.fetch_cost);
-        // Writing to a String cannot fail.
-        let _ = writeln!(
+        let is_best = (trial.hops, trial.fetch_cost) == (tuning.hops, tuning.fetch_cost);
+        append_line!(
             text,
             "  hops {}, fetch-cost {}: {} seeds, {} pages fetched, value {}{}",
             trial.hops,
@@ -229,23 +221,22 @@ fn tuning_text(tuning: &TuningView, stored: bool) -> String {
             trial.seeds,
             trial.fetched,
             trial.gathered,
-            if is_taken { " (taken)" } else { "" }
+            if is_best { " (selected)" } else { "" }
         );
     }
     for hops in &tuning.left_out {
-        let _ = writeln!(
+        append_line!(
             text,
-            "  hops {hops} not tried: a search from every page would take more visits than --tune-visits"
+            "  hops {hops}: not tried, since the searches would exceed --tune-visits"
         );
     }
     text
 }
 
-/// The report for people.
+/// Formats the report as text.
 fn text(report: &RefreshReport, stored: bool) -> String {
     let mut text = String::new();
-    // Writing to a String cannot fail.
-    let _ = writeln!(
+    append_line!(
         text,
         "refresh {} of plan {} ({}), state after batch {}: {} in {:.2} s",
         report.view.refresh,
@@ -255,7 +246,7 @@ fn text(report: &RefreshReport, stored: bool) -> String {
         counted(report.view.seeds, "seed"),
         report.view.seconds
     );
-    let _ = writeln!(
+    append_line!(
         text,
         "{}{}, {} reused, {} computed, {}, {}, {} read{}",
         if report.view.certified {
@@ -282,15 +273,15 @@ fn text(report: &RefreshReport, stored: bool) -> String {
             computed,
             ..
         } = steps;
-        let _ = writeln!(
+        append_line!(
             text,
-            "steps: {bound_inherited} kept by an earlier bound, {proven} by their own, {repaired} by their own mended, \
-             {bound_recomputed} by one computed anew; {computed} computed"
+            "steps reused: {bound_inherited} by an earlier bound, {proven} by their own, {repaired} by a repaired one, \
+             {bound_recomputed} by a new one; {computed} recomputed"
         );
     } else if !report.view.cold && report.components > 0 {
-        let _ = writeln!(
+        append_line!(
             text,
-            "verified: {} of {}, page for page and link for link; {} loaded",
+            "verified: {} of {}; {} loaded",
             report.components_verified,
             counted(report.components, "component"),
             counted(report.pages_loaded, "page")
@@ -313,13 +304,13 @@ fn text(report: &RefreshReport, stored: bool) -> String {
     }
     if !report.pruned.is_empty() {
         let numbers: Vec<String> = report.pruned.iter().map(ToString::to_string).collect();
-        let _ = writeln!(
+        append_line!(
             text,
             "{}: refresh{} {}",
             if stored {
-                "forgotten"
+                "deleted"
             } else {
-                "would be forgotten"
+                "would be deleted"
             },
             if numbers.len() == 1 { "" } else { "es" },
             numbers.join(", ")

@@ -1,6 +1,5 @@
 //! `repair`: repairs a bank from its intact parts.
 
-use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -8,9 +7,8 @@ use seedbank::engine::{Bank, Lost, Mended, RepairReport};
 
 use super::check;
 use super::failure::CliError;
-use super::output::{print, print_json};
 use super::session::{Outcome, Session};
-use super::values::{Format, FormatArgs};
+use super::values::FormatArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -38,14 +36,8 @@ pub(super) struct RepairArgs {
 }
 
 pub(super) fn run(args: &RepairArgs, session: &Session) -> Result<Outcome, CliError> {
-    let watch = session.watch()?;
-    let repaired = Bank::at(&args.bank).repair(args.wait, &watch);
-    drop(watch);
-    let report = repaired?;
-    match args.format.format {
-        Format::Json => print_json(&report)?,
-        Format::Text => print(&text(&report))?,
-    }
+    let report = session.run(|watch| Bank::at(&args.bank).repair(args.wait, watch))?;
+    args.format.format.print(&report, text)?;
     if report.usable && report.certain && report.lost.is_none() {
         return Ok(Outcome::Done);
     }
@@ -61,7 +53,6 @@ pub(super) fn run(args: &RepairArgs, session: &Session) -> Result<Outcome, CliEr
 /// Formats the report as text.
 fn text(report: &RepairReport) -> String {
     let mut text = check::text(&report.found);
-    // Writing to a String cannot fail.
     if !report.usable {
         text.push_str("both states are damaged: neither can be repaired from the other\n");
     } else if report.mended.is_empty() {
@@ -78,7 +69,7 @@ fn text(report: &RepairReport) -> String {
         });
     }
     if let Some(folder) = &report.moved_to {
-        let _ = writeln!(text, "replaced files are in the bank's folder {folder}");
+        append_line!(text, "replaced files are in the bank's folder {folder}");
     }
     if report.abandoned_load {
         text.push_str(
@@ -91,10 +82,10 @@ fn text(report: &RepairReport) -> String {
             for (what, lost) in [("batch", batches), ("refresh", refreshes)] {
                 match lost {
                     Some((first, last)) if first == last => {
-                        let _ = writeln!(text, "lost: {what} {first}");
+                        append_line!(text, "lost: {what} {first}");
                     }
                     Some((first, last)) => {
-                        let _ = writeln!(text, "lost: {what} {first} to {last}");
+                        append_line!(text, "lost: {what} {first} to {last}");
                     }
                     None => {}
                 }

@@ -11,9 +11,8 @@ use seedbank::shown::{counted, plain};
 
 use super::atomic_file::{AtomicFile, Destination, persist_all};
 use super::failure::CliError;
-use super::output::{print, print_json};
 use super::session::{Outcome, Session};
-use super::values::{Format, FormatArgs, WhichArgs, whole};
+use super::values::{FormatArgs, WhichArgs, whole};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -59,8 +58,7 @@ pub(super) struct ReportArgs {
 }
 
 pub(super) fn run(args: ReportArgs, session: &Session) -> Result<Outcome, CliError> {
-    let beside = places(&args.bank, &args.out)?;
-    let watch = session.watch()?;
+    let json = json_path(&args.bank, &args.out)?;
     let request = ReportRequest {
         which: args.which.into(),
         evaluate: !args.no_evaluate,
@@ -69,40 +67,38 @@ pub(super) fn run(args: ReportArgs, session: &Session) -> Result<Outcome, CliErr
         max_sites: args.max_sites,
         rng_seed: args.rng_seed,
     };
-    let report = Bank::at(&args.bank).report(&request, &watch)?;
-    drop(watch);
-    write(&report, &args.bank, [&args.out, &beside])?;
-    match args.format.format {
-        Format::Json => print_json(&report)?,
-        Format::Text => print(&format!(
+    let report = session.run(|watch| Bank::at(&args.bank).report(&request, watch))?;
+    write(&report, &args.bank, &args.out, &json)?;
+    args.format.format.print(&report, |report| {
+        format!(
             "report on refresh {} of plan {} ({}), {}: {}\nall of its data as JSON: {}\n",
             report.refresh.refresh,
             report.refresh.plan,
             report.method,
             counted(report.seeds.len(), "seed"),
             plain(&args.out.to_string_lossy()),
-            plain(&beside.to_string_lossy())
-        ))?,
-    }
+            plain(&json.to_string_lossy())
+        )
+    })?;
     Ok(Outcome::Done)
 }
 
 /// Returns the path of the JSON file. Reports paths that cannot be written before the long work begins.
-fn places(bank: &Path, out: &Path) -> Result<PathBuf, CliError> {
+fn json_path(bank: &Path, out: &Path) -> Result<PathBuf, CliError> {
     let usage = |text: String| Err(CliError::Usage(text));
     let shown = out.display();
-    let beside = out.with_extension("json");
+    let json = out.with_extension("json");
     if out.file_name().is_none() || out == Path::new("-") {
         return usage(format!(
             "a report is two files, and {shown} has no file name; use --out with a name such as report.html"
         ));
     }
-    if beside == out {
+    if json == out {
         return usage(format!(
             "{shown} would be both the page and the JSON file; use --out with a name such as report.html"
         ));
     }
-    for place in [out, beside.as_path()] {
+    for place in [out, json.as_path()] {
         let Ok(there) = place.symlink_metadata() else {
             continue;
         };
@@ -121,13 +117,13 @@ fn places(bank: &Path, out: &Path) -> Result<PathBuf, CliError> {
     }
     // Creating a destination also checks that the folder is writable.
     AtomicFile::new(Destination::new("--out", out, bank)?)?;
-    if beside.exists() && !is_report(&beside) {
+    if json.exists() && !is_report(&json) {
         return usage(format!(
             "{} exists and is not a report, and the report's data would replace it; use another name with --out",
-            beside.display()
+            json.display()
         ));
     }
-    Ok(beside)
+    Ok(json)
 }
 
 /// Returns whether a file contains the data of an earlier report.
@@ -158,13 +154,13 @@ fn commands(report: &Report) -> Commands {
 
 /// Writes both files and puts them in place together, so that no reader sees a partial file or files of
 /// two reports. The page is put in place last, since it refers to the JSON file.
-fn write(report: &Report, bank: &Path, [out, beside]: [&Path; 2]) -> Result<(), CliError> {
-    let mut json = serde_json::to_vec(report).map_err(CliError::Json)?;
-    json.push(b'\n');
-    let name = beside.file_name().unwrap_or_default().to_string_lossy();
+fn write(report: &Report, bank: &Path, out: &Path, json: &Path) -> Result<(), CliError> {
+    let mut data = serde_json::to_vec(report).map_err(CliError::Json)?;
+    data.push(b'\n');
+    let name = json.file_name().unwrap_or_default().to_string_lossy();
     let page = page(report, &name, &commands(report));
     persist_all([
-        written(beside, &json, bank)?,
+        written(json, &data, bank)?,
         written(out, page.as_bytes(), bank)?,
     ])
 }

@@ -1,6 +1,5 @@
 //! `restore`: restores a backup as a new bank, or lists the backups.
 
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -8,10 +7,9 @@ use seedbank::engine::{Backups, Bank, RestoreRequest, backups, restore, restore_
 use seedbank::shown::{counted, plain};
 
 use super::failure::CliError;
-use super::output::{print, print_json};
 use super::session::{Outcome, Session};
 use super::table::aligned;
-use super::values::{Format, FormatArgs, human_bytes, time, whole};
+use super::values::{FormatArgs, human_bytes, time, whole};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -56,25 +54,22 @@ pub(super) struct RestoreArgs {
 
 pub(super) fn run(args: &RestoreArgs, session: &Session) -> Result<Outcome, CliError> {
     match &args.bank {
-        Some(bank) => one(args, bank, session),
+        Some(bank) => restore_one(args, bank, session),
         None => list(args, session),
     }
 }
 
-fn one(args: &RestoreArgs, bank: &Path, session: &Session) -> Result<Outcome, CliError> {
+fn restore_one(args: &RestoreArgs, bank: &Path, session: &Session) -> Result<Outcome, CliError> {
     let request = RestoreRequest { backup: args.at };
     let blocking = args.blocks_of.as_deref().map(Bank::at);
     // Read the blocks first, so that nothing is created if they cannot be read.
     if let Some(blocking) = &blocking {
         blocking.status()?;
     }
-    let watch = session.watch()?;
-    let restored = match &blocking {
-        None => restore(&args.folder, bank, &request, &watch).map(|report| (report, None)),
-        Some(blocking) => restore_without(&args.folder, bank, &request, blocking, &watch),
-    };
-    drop(watch);
-    let (report, forgotten) = restored?;
+    let (report, forgotten) = session.run(|watch| match &blocking {
+        None => restore(&args.folder, bank, &request, watch).map(|report| (report, None)),
+        Some(blocking) => restore_without(&args.folder, bank, &request, blocking, watch),
+    })?;
     if let Some(forgotten) = forgotten {
         session.note(format_args!(
             "{} and {} that {} blocks were removed; `seedbank compact` also removes them from the files",
@@ -83,9 +78,8 @@ fn one(args: &RestoreArgs, bank: &Path, session: &Session) -> Result<Outcome, Cl
             plain(&blocking_name(args))
         ));
     }
-    match args.format.format {
-        Format::Json => print_json(&report)?,
-        Format::Text => print(&format!(
+    args.format.format.print(&report, |report| {
+        format!(
             "restored backup {} of {}: the state after batch {} and refresh {}, {}, {}, in {:.2} s\n",
             report.made.backup,
             time(report.made.at),
@@ -94,8 +88,8 @@ fn one(args: &RestoreArgs, bank: &Path, session: &Session) -> Result<Outcome, Cl
             counted(report.made.files, "file"),
             human_bytes(report.made.bytes),
             report.seconds
-        ))?,
-    }
+        )
+    })?;
     Ok(Outcome::Done)
 }
 
@@ -105,14 +99,8 @@ fn blocking_name(args: &RestoreArgs) -> String {
 }
 
 fn list(args: &RestoreArgs, session: &Session) -> Result<Outcome, CliError> {
-    let watch = session.watch()?;
-    let found = backups(&args.folder, args.verify, &watch);
-    drop(watch);
-    let found = found?;
-    match args.format.format {
-        Format::Json => print_json(&found)?,
-        Format::Text => print(&text(&found))?,
-    }
+    let found = session.run(|watch| backups(&args.folder, args.verify, watch))?;
+    args.format.format.print(&found, text)?;
     if found.is_clean() {
         return Ok(Outcome::Done);
     }
@@ -136,7 +124,7 @@ fn text(found: &Backups) -> String {
                 made.files.to_string(),
                 human_bytes(made.bytes),
                 if backup.fault.is_none() {
-                    "whole"
+                    "intact"
                 } else {
                     "damaged"
                 }
@@ -159,9 +147,8 @@ fn text(found: &Backups) -> String {
     });
     let unreadable = found.unreadable.iter();
     let unreadable = unreadable.map(|damaged| (damaged.backup, damaged.what.as_str()));
-    // Writing to a String cannot fail.
     for (backup, what) in faults.chain(unreadable) {
-        let _ = writeln!(text, "backup {backup}: {}", plain(what));
+        append_line!(text, "backup {backup}: {}", plain(what));
     }
     let count = (found.backups.len() + found.unreadable.len()) as u64;
     // Say how much was checked: equal sizes do not prove that a backup is intact.
@@ -170,7 +157,7 @@ fn text(found: &Backups) -> String {
     } else {
         "sizes were compared"
     };
-    let _ = writeln!(
+    append_line!(
         text,
         "{}, {} together; {compared}",
         counted(count, "backup"),

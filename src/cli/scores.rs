@@ -52,15 +52,12 @@ pub(super) struct ScoresArgs {
 }
 
 /// Why the scores could not be written.
-enum Failed {
-    Engine(EngineError),
-    Write(std::io::Error),
-}
-
-impl From<EngineError> for Failed {
-    fn from(error: EngineError) -> Self {
-        Self::Engine(error)
-    }
+#[derive(Debug, thiserror::Error)]
+enum ScoresError {
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    #[error(transparent)]
+    Write(#[from] std::io::Error),
 }
 
 pub(super) fn run(args: &ScoresArgs, session: &Session) -> Result<Outcome, CliError> {
@@ -75,39 +72,38 @@ pub(super) fn run(args: &ScoresArgs, session: &Session) -> Result<Outcome, CliEr
         rng_seed: args.rng_seed,
     };
     let watch = session.watch()?;
-    let written = (|| -> Result<ScoresReport, Failed> {
-        let writer = ScoreWriter::new(&mut compressed, args.format);
-        let mut writer = writer.map_err(Failed::Write)?;
-        let each = |score: PageScore| writer.page(&score).map_err(Failed::Write);
+    let written = (|| -> Result<ScoresReport, ScoresError> {
+        let mut writer = ScoreWriter::new(&mut compressed, args.format)?;
+        let each = |score: PageScore| writer.page(&score).map_err(ScoresError::from);
         let report = bank.scores(&request, each, &watch)?;
-        writer.finish().map_err(Failed::Write)?;
+        writer.finish()?;
         Ok(report)
     })();
     drop(watch);
-    let report = written.map_err(|failed| match failed {
-        Failed::Engine(e) => e.into(),
-        Failed::Write(e) => compressed.failed(e),
+    let report = written.map_err(|e| match e {
+        ScoresError::Engine(e) => e.into(),
+        ScoresError::Write(e) => compressed.failed(e),
     })?;
     compressed.finish()?;
     print_notes(&report, session);
     Ok(Outcome::Done)
 }
 
-fn print_notes(of: &ScoresReport, session: &Session) {
+fn print_notes(report: &ScoresReport, session: &Session) {
     session.note(format_args!(
         "state after batch {}: {}; {}",
-        of.batch,
-        counted(of.pages, "page"),
-        if of.harmonic_is_exact {
+        report.batch,
+        counted(report.pages, "page"),
+        if report.harmonic_is_exact {
             "harmonic centralities are exact".to_owned()
         } else {
             format!(
                 "harmonic centralities are estimated from {} drawn at random",
-                counted(of.harmonic_sources, "page")
+                counted(report.harmonic_sources, "page")
             )
         }
     ));
-    match (&of.plan, of.refresh, of.state_batch) {
+    match (&report.plan, report.refresh, report.state_batch) {
         (Some(plan), Some(refresh), Some(batch)) => session.note(format_args!(
             "seeds, cores and covers are from refresh {refresh} of plan {plan}, state after batch {batch}"
         )),

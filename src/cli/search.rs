@@ -8,10 +8,9 @@ use seedbank::render::Lines;
 use seedbank::shown::{counted, plain, readable};
 
 use super::failure::CliError;
-use super::output::{print, print_json};
 use super::session::{Outcome, Session};
 use super::states::state_and_spam;
-use super::values::{Format, FormatArgs, whole};
+use super::values::{FormatArgs, whole};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -49,14 +48,10 @@ pub(super) fn run(args: &SearchArgs, session: &Session) -> Result<Outcome, CliEr
         pages: args.limit as usize,
         examined: args.look,
     };
-    let watch = session.watch()?;
-    let found = Bank::at(&args.bank).search(&args.text, limits, &watch);
-    drop(watch);
-    let found = found?;
-    match args.format.format {
-        Format::Json => print_json(&found)?,
-        Format::Text => print(&readable(&text(&found, limits)))?,
-    }
+    let found = session.run(|watch| Bank::at(&args.bank).search(&args.text, limits, watch))?;
+    args.format
+        .format
+        .print(&found, |found| readable(&text(found, limits)).into_owned())?;
     Ok(if is_empty(&found) {
         Outcome::Nothing
     } else {
@@ -73,33 +68,32 @@ fn text(found: &SearchResult, limits: SearchLimits) -> String {
     let mut lines = Lines::under(plain(&found.query).as_ref());
     let page =
         |page: &FoundPage| format!("{}  {}", page.url, state_and_spam(page.state, page.spam));
-    if let Some(named) = &found.page {
-        lines.add(format_args!("page {}", page(named)));
+    if let Some(exact) = &found.page {
+        lines.add(format_args!("page {}", page(exact)));
     }
     if !found.sites.is_empty() {
         lines.add("sites");
     }
-    for of in &found.sites {
+    for site in &found.sites {
         lines.add(format_args!(
             "  {}  {} crawled, {} known",
-            of.site, of.crawled, of.known
+            site.site, site.crawled, site.known
         ));
     }
     // The exact match is already printed.
-    let is_named = |with: &&FoundPage| {
-        found
-            .page
-            .as_ref()
-            .is_some_and(|named| named.url == with.url)
-    };
-    let others: Vec<&FoundPage> = found.pages.iter().filter(|with| !is_named(with)).collect();
+    let exact = found.page.as_ref().map(|page| &page.url);
+    let others: Vec<&FoundPage> = found
+        .pages
+        .iter()
+        .filter(|page| Some(&page.url) != exact)
+        .collect();
     match (others.is_empty(), &found.page) {
         (true, _) => {}
         (false, None) => lines.add("pages with the text in their URLs"),
         (false, Some(_)) => lines.add("other pages with the text in their URLs"),
     }
-    for with in others {
-        lines.add(format_args!("  {}", page(with)));
+    for other in others {
+        lines.add(format_args!("  {}", page(other)));
     }
     // Distinguish an empty result from a search that was cut short.
     match (found.complete, is_empty(found)) {

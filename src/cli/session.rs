@@ -17,7 +17,7 @@ use super::values::human_bytes;
 /// The options of all commands.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Global options")]
-pub(super) struct Everywhere {
+pub(super) struct GlobalArgs {
     /// Number of threads; 0 means one per processor
     ///
     /// The output is the same with any number of threads.
@@ -51,7 +51,7 @@ pub(super) struct Everywhere {
 /// How a command ended that did not fail.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Outcome {
-    /// It did what it was asked to do.
+    /// The command succeeded.
     Done,
     /// A check found damage.
     Findings,
@@ -60,7 +60,7 @@ pub(super) enum Outcome {
     Nothing,
 }
 
-/// The options of this run that every command has.
+/// The global options of this run.
 pub(super) struct Session {
     threads: usize,
     verbose: u8,
@@ -70,16 +70,16 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn new(everywhere: &Everywhere) -> Self {
-        let quiet = everywhere.quiet;
+    pub(super) fn new(global: &GlobalArgs) -> Self {
+        let quiet = global.quiet;
         Self {
-            threads: usize::from(everywhere.threads),
-            verbose: everywhere.verbose,
+            threads: usize::from(global.threads),
+            verbose: global.verbose,
             quiet,
-            log: everywhere.log_format,
+            log: global.log_format,
             bars: !quiet
-                && !everywhere.no_progress
-                && everywhere.log_format == LogFormat::Text
+                && !global.no_progress
+                && global.log_format == LogFormat::Text
                 && io::stderr().is_terminal(),
         }
     }
@@ -106,15 +106,18 @@ impl Session {
         Ok(())
     }
 
+    /// Runs long work with a watch, see [`Session::watch`]. Clears the progress bar at the end.
+    pub(super) fn run<T, E: Into<CliError>>(
+        &self,
+        work: impl FnOnce(&Progress) -> Result<T, E>,
+    ) -> Result<T, CliError> {
+        work(&self.watch()?).map_err(Into::into)
+    }
+
     /// Returns a watch for long work, which shows progress on a terminal and stops the work at Ctrl-C.
     pub(super) fn watch(&self) -> Result<Progress, CliError> {
         catch_signals().map_err(CliError::Signals)?;
         Ok(Progress::new(self.bars))
-    }
-
-    /// Returns whether more messages were requested with -v.
-    pub(super) fn is_verbose(&self) -> bool {
-        self.verbose > 0
     }
 
     /// Prints a warning.
@@ -133,7 +136,7 @@ impl Session {
 
     /// With -v, prints how much an answer read.
     pub(super) fn note_cost(&self, cost: ReadCost) {
-        if self.is_verbose() {
+        if self.verbose > 0 {
             self.note(format_args!(
                 "{} point reads, {} read",
                 cost.reads,

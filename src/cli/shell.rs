@@ -26,22 +26,7 @@ Examples:
 #[command(after_help = COMPLETIONS)]
 pub(super) struct CompletionsArgs {
     /// The shell
-    shell: ShellName,
-}
-
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum ShellName {
-    /// Bourne Again shell
-    Bash,
-    /// Elvish
-    Elvish,
-    /// Friendly interactive shell
-    Fish,
-    /// PowerShell
-    #[value(name = "powershell")]
-    PowerShell,
-    /// Z shell
-    Zsh,
+    shell: Shell,
 }
 
 /// Print the manual page, or write the pages of all commands
@@ -57,16 +42,9 @@ pub(super) fn completions(
     args: &CompletionsArgs,
     mut command: clap::Command,
 ) -> Result<Outcome, CliError> {
-    let shell = match args.shell {
-        ShellName::Bash => Shell::Bash,
-        ShellName::Elvish => Shell::Elvish,
-        ShellName::Fish => Shell::Fish,
-        ShellName::PowerShell => Shell::PowerShell,
-        ShellName::Zsh => Shell::Zsh,
-    };
     // Generate into memory, since the generator panics if standard output is closed.
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut command, "seedbank", &mut script);
+    clap_complete::generate(args.shell, &mut command, "seedbank", &mut script);
     let mut out = Output::new();
     out.bytes(&script)?;
     out.finish()?;

@@ -8,7 +8,6 @@ use seedbank::render::{Lines, site_in_plan};
 use seedbank::shown::{counted, readable};
 
 use super::failure::CliError;
-use super::output::{print, print_json};
 use super::session::{Outcome, Session};
 use super::values::{Format, FormatArgs, whole};
 
@@ -49,22 +48,16 @@ pub(super) fn run(args: &SiteArgs, session: &Session) -> Result<Outcome, CliErro
         pages: args.look,
         ..limits
     };
-    let watch = session.watch()?;
-    let facts = Bank::at(&args.bank).site(&args.site, limits, &watch);
-    drop(watch);
-    let facts = facts?;
-    match format {
-        Format::Json => print_json(&facts)?,
-        Format::Text => print(&readable(&text(&facts)))?,
-    }
+    let facts = session.run(|watch| Bank::at(&args.bank).site(&args.site, limits, watch))?;
+    format.print(&facts, |facts| readable(&text(facts)).into_owned())?;
     Ok(Outcome::Done)
 }
 
 /// Formats the facts about a site as text.
 fn text(facts: &SiteFacts) -> String {
     let mut lines = Lines::under(format_args!("site {}", facts.site));
-    if let Some(given) = given(facts.attributes) {
-        lines.add(format_args!("given attributes: {given}"));
+    if let Some(attributes) = attributes(facts.attributes) {
+        lines.add(format_args!("given attributes: {attributes}"));
     }
     let pages = &facts.pages;
     lines.add(format_args!(
@@ -103,13 +96,16 @@ fn text(facts: &SiteFacts) -> String {
     lines.to_string()
 }
 
-fn given(given: SiteAttributes) -> Option<String> {
+/// Formats the attributes given for a site; `None` if there are none.
+fn attributes(given: SiteAttributes) -> Option<String> {
     let quality = given.quality.map(|quality| format!("quality {quality}"));
-    let spam = given.spam.map(|spam| if spam { "spam" } else { "no spam" });
+    let spam = given
+        .spam
+        .map(|spam| if spam { "spam" } else { "not spam" });
     let quota = given.quota.map(|quota| format!("quota {quota}"));
-    let given = [quality, spam.map(str::to_owned), quota];
-    let given: Vec<String> = given.into_iter().flatten().collect();
-    (!given.is_empty()).then(|| given.join(", "))
+    let attributes = [quality, spam.map(str::to_owned), quota];
+    let attributes: Vec<String> = attributes.into_iter().flatten().collect();
+    (!attributes.is_empty()).then(|| attributes.join(", "))
 }
 
 fn links(lines: &mut Lines, what: &str, of: &SiteLinkCounts) {

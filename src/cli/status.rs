@@ -1,6 +1,5 @@
 //! `status`: prints what a bank contains.
 
-use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -10,10 +9,9 @@ use seedbank::shown::{counted, plain};
 
 use super::failure::CliError;
 use super::metrics_file::MetricsArgs;
-use super::output::{print, print_json};
 use super::session::Outcome;
 use super::table::aligned;
-use super::values::{Format, FormatArgs, human_age, human_bytes, kind_name, time};
+use super::values::{FormatArgs, human_age, human_bytes, kind_name, time};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -46,10 +44,9 @@ pub(super) fn run(args: &StatusArgs) -> Result<Outcome, CliError> {
     args.metrics.check(&args.bank)?;
     let status = Bank::at(&args.bank).status()?;
     args.metrics.write_text(&args.bank, &status.metrics())?;
-    match args.format.format {
-        Format::Json => print_json(&status)?,
-        Format::Text => print(&text(&status, args.sizes))?,
-    }
+    args.format
+        .format
+        .print(&status, |status| text(status, args.sizes))?;
     Ok(Outcome::Done)
 }
 
@@ -66,13 +63,13 @@ fn text(status: &Status, with_sizes: bool) -> String {
         UrlRules::Rfc3986 => "RFC 3986",
         UrlRules::Whatwg => "WHATWG",
     };
-    // Writing to a String cannot fail.
-    let _ = writeln!(
+    append_line!(
         text,
         "format {}; a site is {site} (public suffix list {}); URLs by {urls}",
-        status.format, status.suffix_list
+        status.format,
+        status.suffix_list
     );
-    let _ = writeln!(
+    append_line!(
         text,
         "batches {}, refreshes {}\nsites {}\npages {} crawled, {} known, {} gone; {} spam",
         counters.batches,
@@ -83,7 +80,7 @@ fn text(status: &Status, with_sizes: bool) -> String {
         counters.gone,
         counters.spam
     );
-    let _ = writeln!(
+    append_line!(
         text,
         "links {} intra-site, {} inter-site in {} of {}",
         counters.intra_links,
@@ -92,7 +89,7 @@ fn text(status: &Status, with_sizes: bool) -> String {
         counted(counters.row_links, "target")
     );
     if let Some(undo) = status.undo {
-        let _ = writeln!(
+        append_line!(
             text,
             "`undo` can take back batch {}, for which {} are stored",
             undo.batch,
@@ -108,7 +105,7 @@ fn text(status: &Status, with_sizes: bool) -> String {
     // The log of RocksDB takes space, but belongs to no table.
     let tables: u64 = status.groups.iter().map(|group| group.bytes).sum();
     let total = tables + status.log_bytes;
-    let _ = writeln!(
+    append_line!(
         text,
         "on disk {}, the bank's whole folder {}",
         human_bytes(total),
@@ -157,8 +154,7 @@ fn plan_line(plan: &PlanView) -> String {
         ("forgotten", forgotten),
     ] {
         if count > 0 {
-            // Writing to a String cannot fail.
-            let _ = write!(dead, ", {count} {what}");
+            append!(dead, ", {count} {what}");
         }
     }
     format!(
@@ -205,8 +201,7 @@ fn sizes(status: &Status, total: u64) -> String {
             }
             _ => String::new(),
         };
-        // Writing to a String cannot fail.
-        let _ = writeln!(
+        append_line!(
             text,
             "{}: {}, {}{note}",
             group.group.name(),
@@ -215,7 +210,7 @@ fn sizes(status: &Status, total: u64) -> String {
         );
     }
     if status.log_bytes > 0 {
-        let _ = writeln!(
+        append_line!(
             text,
             "log: {}, {}; written by small batches, and not yet in the files of tables",
             human_bytes(status.log_bytes),
@@ -229,15 +224,14 @@ fn sizes(status: &Status, total: u64) -> String {
         .filter(|table| !table.compacted && table.group != Holds::Bank)
         .map(|table| table.table.as_str())
         .collect();
-    // Writing to a String cannot fail.
-    let _ = if left.is_empty() {
-        writeln!(text, "compacted")
+    if left.is_empty() {
+        append_line!(text, "compacted");
     } else {
-        writeln!(
+        append_line!(
             text,
             "not compacted, so overwritten data still takes space: {}",
             left.join(", ")
-        )
-    };
+        );
+    }
     text
 }

@@ -33,9 +33,9 @@ pub(super) fn aligned(header: &[&str], rows: &[Vec<String>]) -> String {
     text
 }
 
-/// Formats lines of comma-separated values (RFC 4180).
-pub(super) fn comma_separated(header: &[&str], rows: &[Vec<String>]) -> String {
-    let mut text = header.join(",") + "\r\n";
+/// Formats comma-separated values (RFC 4180). The header consists of plain names, already joined.
+pub(super) fn comma_separated(header: &str, rows: &[Vec<String>]) -> String {
+    let mut text = format!("{header}\r\n");
     for row in rows {
         let fields: Vec<String> = row.iter().map(|field| quoted(field)).collect();
         text.push_str(&fields.join(","));
@@ -94,7 +94,7 @@ mod tests {
         assert_eq!(quoted("a\nb"), "\"a\nb\"");
         assert_eq!(quoted("ab"), "ab");
         let rows = [vec!["a,b".to_owned(), "1".to_owned()]];
-        assert_eq!(comma_separated(&["x", "y"], &rows), "x,y\r\n\"a,b\",1\r\n");
+        assert_eq!(comma_separated("x,y", &rows), "x,y\r\n\"a,b\",1\r\n");
     }
 
     #[test]

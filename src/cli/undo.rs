@@ -8,9 +8,8 @@ use seedbank::engine::{Bank, UndoReport};
 use seedbank::shown::{counted, plain};
 
 use super::failure::CliError;
-use super::output::{print, print_json};
 use super::session::{Outcome, Session};
-use super::values::{self, Format, FormatArgs};
+use super::values::{self, FormatArgs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -42,14 +41,8 @@ pub(super) struct UndoArgs {
 }
 
 pub(super) fn run(args: &UndoArgs, session: &Session) -> Result<Outcome, CliError> {
-    let watch = session.watch()?;
-    let undone = Bank::at(&args.bank).undo(args.wait, args.memory, &watch);
-    drop(watch);
-    let report = undone?;
-    match args.format.format {
-        Format::Json => print_json(&report)?,
-        Format::Text => print(&text(&report))?,
-    }
+    let report = session.run(|watch| Bank::at(&args.bank).undo(args.wait, args.memory, watch))?;
+    args.format.format.print(&report, text)?;
     Ok(Outcome::Done)
 }
 

@@ -11,6 +11,10 @@ use seedbank::engine::{RefreshId, Which};
 use seedbank::named::Named;
 pub(super) use seedbank::render::kind_name;
 pub(super) use seedbank::shown::{age as human_age, bytes as human_bytes};
+use serde::Serialize;
+
+use super::failure::CliError;
+use super::output::{print, print_json};
 
 /// The output format of commands with a single result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
@@ -21,6 +25,20 @@ pub(super) enum Format {
     /// One JSON object on one line; its JSON Schema is in schema/
     #[value(alias = "jsonl")]
     Json,
+}
+
+impl Format {
+    /// Prints a result as JSON or as the text that `text` returns.
+    pub(super) fn print<T: Serialize>(
+        self,
+        result: &T,
+        text: impl FnOnce(&T) -> String,
+    ) -> Result<(), CliError> {
+        match self {
+            Self::Text => print(&text(result)),
+            Self::Json => print_json(result),
+        }
+    }
 }
 
 /// The flag for the output format of commands with a single result.
@@ -40,9 +58,8 @@ pub(super) fn named<T: Copy + Send + Sync>(
             .help(named.about)
             .aliases(named.alias)
     });
-    PossibleValuesParser::new(values).try_map(|name| {
-        Named::find(all, &name).ok_or_else(|| format!("nothing has the name {name}"))
-    })
+    PossibleValuesParser::new(values)
+        .try_map(|name| Named::find(all, &name).ok_or_else(|| format!("unknown value {name}")))
 }
 
 /// The arguments that select a refresh.
@@ -104,9 +121,9 @@ pub(super) fn memory(text: &str) -> Result<usize, String> {
 
 /// Returns the memory of this machine in bytes; `None` if the system does not report it.
 fn machine_memory() -> Option<u64> {
-    let about = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let all = about.lines().find_map(|l| l.strip_prefix("MemTotal:"))?;
-    let kilobytes: u64 = all.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    let meminfo = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let total = meminfo.lines().find_map(|l| l.strip_prefix("MemTotal:"))?;
+    let kilobytes: u64 = total.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kilobytes.checked_mul(1024)
 }
 
@@ -130,7 +147,7 @@ where
         number
             .filter(|number| range.contains(number))
             .ok_or_else(|| {
-                if *range.end() == N::MOST {
+                if *range.end() == N::MAX_VALUE {
                     format!("expected a whole number of at least {}", range.start())
                 } else {
                     format!(
@@ -145,16 +162,15 @@ where
 
 /// A number type with a maximum.
 pub(super) trait Bounded: Sized {
-    /// The maximum.
-    const MOST: Self;
+    const MAX_VALUE: Self;
 }
 
 impl Bounded for u32 {
-    const MOST: Self = Self::MAX;
+    const MAX_VALUE: Self = Self::MAX;
 }
 
 impl Bounded for u64 {
-    const MOST: Self = Self::MAX;
+    const MAX_VALUE: Self = Self::MAX;
 }
 
 #[cfg(test)]
@@ -185,11 +201,11 @@ mod tests {
 
     #[test]
     fn whole_numbers_are_within_their_range() {
-        let read = whole(1..=100_u32);
-        assert_eq!((read("1"), read("100")), (Ok(1), Ok(100)));
+        let parse = whole(1..=100_u32);
+        assert_eq!((parse("1"), parse("100")), (Ok(1), Ok(100)));
         for bad in ["0", "101", "-1", "1.5", "", "x"] {
             assert_eq!(
-                read(bad),
+                parse(bad),
                 Err("expected a whole number from 1 to 100".to_owned()),
                 "{bad}"
             );

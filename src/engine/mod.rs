@@ -85,7 +85,7 @@ pub use upkeep::{RestoreRequest, backups, restore, restore_without};
 
 // ValueBreakdown of requests and answers that a room below declares.
 pub use seedbank_algorithms::cores::{Density, Growth, Hits, Pick, Slack};
-pub use seedbank_algorithms::cover::web::{ValueBy, WebChoice};
+pub use seedbank_algorithms::cover::global::{ValueBy, WebChoice};
 pub use seedbank_algorithms::cover::{
     BadParams as BadCover, Covered, Method as CoverMethod, Share, Value,
 };

@@ -1,13 +1,12 @@
-//! The guide: what Seedbank does and why, a page for each part. The first is the [map].
+//! The guide: what Seedbank does and why, one page per topic. Start with the [map].
 //!
-//! The pages are the Markdown files of this folder, so they read the same in the repository. They
-//! say what the code does today: whoever changes a rule changes its page in the same commit.
+//! The pages are the Markdown files in this folder. They describe the current code: a change of a rule
+//! changes its page in the same commit.
 
-/// A page of the guide is a module without items. A file behind the page's own stands at its end, as
-/// code.
+/// Declares one empty module per page, optionally with a code file at its end.
 ///
-/// The names in brackets lead to modules here and to files in the repository: of several
-/// definitions of a link the first counts, and those of the files stand at their ends.
+/// Links such as `[map]` are defined twice: here, as modules, and at the end of each file, as files of the
+/// repository. Markdown uses the first definition.
 macro_rules! pages {
     ($($page:ident = $file:literal $(with $code:literal in $language:literal)?;)+) => {$(
         #[doc = concat!(

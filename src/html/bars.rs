@@ -1,4 +1,4 @@
-//! Bar charts as inline SVG: one bar a line, named at the left and with its number at the right.
+//! Bar charts as inline SVG: one bar per line, with its name on the left and its number on the right.
 
 use std::borrow::Cow;
 
@@ -8,41 +8,47 @@ use super::text::{put, tick};
 const LINE: f64 = 22.0;
 const TOP: f64 = 22.0;
 const BOTTOM: f64 = 40.0;
-/// Without words under the axis.
+/// The bottom margin without an axis title.
 const BOTTOM_BARE: f64 = 20.0;
-/// The width of a letter, as part of its size: somewhat more than that of most fonts.
+/// The width of a letter relative to the font size; slightly more than in most fonts.
 const LETTER: f64 = 0.6;
-/// How much wider a bold letter is.
+/// The width of a bold letter relative to a regular one.
 const BOLD: f64 = 1.15;
-/// Between a text and what is beside it.
+/// The space between a text and its neighbour.
 const GAP: f64 = 6.0;
-/// Names have at most so much of the width; longer ones are cut.
-const NAMES: f64 = 0.52 * WIDTH;
-/// Two numbers under the axis are as far apart, in letters.
-const APART: f64 = 7.0;
+/// The largest width of the names; longer names are truncated.
+const MAX_NAMES_WIDTH: f64 = 0.52 * WIDTH;
+/// The distance between two numbers under the axis, in letters.
+const TICK_DISTANCE: f64 = 7.0;
 
 /// One bar.
 pub(crate) struct Bar {
     pub(crate) name: String,
     pub(crate) number: f64,
     pub(crate) error: f64,
-    /// The number for people.
+    /// The formatted number.
     pub(crate) text: String,
-    /// Whether it is the one that the page is about.
-    pub(crate) ours: bool,
+    /// Whether the bar is highlighted.
+    pub(crate) is_highlighted: bool,
 }
 
-/// A bar chart whose texts are so large, in the chart's units, as its style says.
+/// Draws a bar chart. `size` is the font size in the units of the chart, which must match the style sheet.
 pub(crate) fn bars(frame: &Frame<'_>, bars: &[Bar], size: f64) -> String {
     let letter = LETTER * size;
-    let wide = |bar: &Bar| if bar.ours { BOLD * letter } else { letter };
+    let wide = |bar: &Bar| {
+        if bar.is_highlighted {
+            BOLD * letter
+        } else {
+            letter
+        }
+    };
     let room = |text: &dyn Fn(&Bar) -> &str| {
         let widths = bars
             .iter()
             .map(|bar| text(bar).chars().count() as f64 * wide(bar));
         widths.fold(0.0, f64::max) + 2.0 * GAP
     };
-    let left = room(&|bar| &bar.name).min(NAMES);
+    let left = room(&|bar| &bar.name).min(MAX_NAMES_WIDTH);
     let right = WIDTH - room(&|bar| &bar.text);
     let bounds = bars
         .iter()
@@ -50,7 +56,7 @@ pub(crate) fn bars(frame: &Frame<'_>, bars: &[Bar], size: f64) -> String {
     let (low, high) = bounds.fold((0.0_f64, 0.0_f64), |(low, high), x| {
         (low.min(x), high.max(x))
     });
-    let wanted = ((right - left) / (APART * letter)).floor();
+    let wanted = ((right - left) / (TICK_DISTANCE * letter)).floor();
     let xs = ticks(low, high, wanted.clamp(1.0, 4.0));
     let (low, high) = (xs[0], xs[xs.len() - 1]);
     let bottom = TOP + LINE * bars.len() as f64;
@@ -77,7 +83,11 @@ pub(crate) fn bars(frame: &Frame<'_>, bars: &[Bar], size: f64) -> String {
         let top = TOP + LINE * f64::from(at);
         let middle = top + LINE / 2.0;
         let (from, to) = (x_of(bar.number.min(0.0)), x_of(bar.number.max(0.0)));
-        let class = if bar.ours { "bar ours" } else { "bar" };
+        let class = if bar.is_highlighted {
+            "bar ours"
+        } else {
+            "bar"
+        };
         put(
             &mut out,
             format_args!(
@@ -93,28 +103,32 @@ pub(crate) fn bars(frame: &Frame<'_>, bars: &[Bar], size: f64) -> String {
             stroke(&mut out, "whisker", (a, middle - 3.0), (a, middle + 3.0));
             stroke(&mut out, "whisker", (b, middle - 3.0), (b, middle + 3.0));
         }
-        let class = if bar.ours { "end strong" } else { "end" };
-        let name = cut(&bar.name, (left - GAP) / wide(bar));
+        let class = if bar.is_highlighted {
+            "end strong"
+        } else {
+            "end"
+        };
+        let name = truncate(&bar.name, (left - GAP) / wide(bar));
         label(&mut out, left - GAP, middle + 4.0, class, &name);
-        let class = if bar.ours { "strong" } else { "" };
+        let class = if bar.is_highlighted { "strong" } else { "" };
         label(&mut out, right + GAP, middle + 4.0, class, &bar.text);
     }
     out.push_str("</svg>");
     out
 }
 
-/// At most so many letters of a name.
-fn cut(name: &str, most: f64) -> Cow<'_, str> {
+/// Truncates a name to at most `most` letters.
+fn truncate(name: &str, most: f64) -> Cow<'_, str> {
     let letters = name.chars().count();
-    let mut kept = letters;
-    while kept > 1 && kept as f64 > most {
-        kept -= 1;
+    let mut length = letters;
+    while length > 1 && length as f64 > most {
+        length -= 1;
     }
-    if kept == letters {
+    if length == letters {
         return name.into();
     }
-    let kept: String = name.chars().take(kept - 1).collect();
-    format!("{kept}…").into()
+    let truncated: String = name.chars().take(length - 1).collect();
+    format!("{truncated}…").into()
 }
 
 #[cfg(test)]
@@ -122,13 +136,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bars_begin_at_zero_on_either_side() {
+    fn bars_start_at_zero_on_either_side() {
         let bar = |number| Bar {
             name: "<b>".to_owned(),
             number,
             error: 0.0,
             text: String::new(),
-            ours: false,
+            is_highlighted: false,
         };
         let frame = Frame {
             id: "b",
@@ -148,10 +162,10 @@ mod tests {
     }
 
     #[test]
-    fn long_names_are_cut() {
-        assert_eq!(cut("abc", 3.0), "abc");
-        assert_eq!(cut("abcd", 3.9), "ab…");
-        assert_eq!(cut("ab", 0.0), "…");
-        assert_eq!(cut("", 0.0), "");
+    fn long_names_are_truncated() {
+        assert_eq!(truncate("abc", 3.0), "abc");
+        assert_eq!(truncate("abcd", 3.9), "ab…");
+        assert_eq!(truncate("ab", 0.0), "…");
+        assert_eq!(truncate("", 0.0), "");
     }
 }

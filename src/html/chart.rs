@@ -1,8 +1,8 @@
-//! Line charts as inline SVG: axes with units, lines named at their ends, error bars, and the same
-//! in words for those who do not see it.
+//! Line charts as inline SVG: axes with units, lines named at their ends, error bars, and a description for
+//! screen readers.
 //!
-//! A chart is drawn at the width of a phone and scales up, so that its text stays readable at 320
-//! pixels. Lines differ in colour (Okabe and Ito's, told apart by the colour-blind), mark and dash.
+//! A chart is drawn at the width of a phone and scales up, so that its text is readable at 320 pixels. Lines
+//! differ in colour (the colour-blind safe palette of Okabe and Ito), mark and dash.
 
 use super::text::{escape, put, tick};
 
@@ -12,27 +12,27 @@ const HEIGHT: f64 = 250.0;
 const LEFT: f64 = 44.0;
 const TOP: f64 = 30.0;
 const BOTTOM: f64 = 44.0;
-/// The room that a line of text needs.
+/// The height of a line of text.
 const LINE: f64 = 13.0;
-/// The room that a digit of an axis needs.
+/// The width of a digit on an axis.
 const LETTER: f64 = 7.2;
 
-/// What every chart has around it.
+/// The title, description and axis titles of a chart.
 #[derive(Clone, Copy)]
 pub(crate) struct Frame<'a> {
-    /// Unique on the page.
+    /// The id of the chart, unique on the page.
     pub(crate) id: &'a str,
-    /// What is shown.
+    /// The title.
     pub(crate) title: &'a str,
-    /// What is to be seen, in words.
+    /// The description for screen readers.
     pub(crate) description: &'a str,
-    /// What is along the horizontal axis, with its unit.
+    /// The title of the horizontal axis, with its unit.
     pub(crate) x: &'a str,
-    /// What is along the vertical axis, with its unit.
+    /// The title of the vertical axis, with its unit.
     pub(crate) y: &'a str,
 }
 
-/// A point with the standard error of its height.
+/// A point with the standard error of `y`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Point {
     pub(crate) x: f64,
@@ -41,25 +41,25 @@ pub(crate) struct Point {
 }
 
 impl Point {
-    /// A point at a whole number, such as a depth.
+    /// A point at an integer, such as a depth.
     pub(crate) fn at(x: u32, y: f64, error: f64) -> Self {
         let x = f64::from(x);
         Point { x, y, error }
     }
 }
 
-/// How many looks the style knows.
+/// The number of line styles in the style sheet.
 pub(crate) const LOOKS: usize = 10;
 
 /// One line.
 pub(crate) struct Series {
     pub(crate) name: String,
-    /// Which of the style's colours, dashes and marks it has.
+    /// The number of its line style: colour, dash and mark.
     pub(crate) look: usize,
     pub(crate) points: Vec<Point>,
 }
 
-/// Opens an SVG image with its title and description.
+/// Writes the start of an SVG image with its title and description.
 pub(crate) fn open(out: &mut String, frame: &Frame<'_>, height: f64) {
     put(
         out,
@@ -74,7 +74,7 @@ pub(crate) fn open(out: &mut String, frame: &Frame<'_>, height: f64) {
     );
 }
 
-/// Text in a chart; `class` is where it is anchored and how it looks.
+/// Writes text; `class` selects its anchor and style.
 pub(crate) fn label(out: &mut String, x: f64, y: f64, class: &str, text: &str) {
     put(
         out,
@@ -85,7 +85,7 @@ pub(crate) fn label(out: &mut String, x: f64, y: f64, class: &str, text: &str) {
     );
 }
 
-/// A straight line in a chart.
+/// Writes a straight line.
 pub(crate) fn stroke(out: &mut String, class: &str, from: (f64, f64), to: (f64, f64)) {
     put(
         out,
@@ -96,10 +96,10 @@ pub(crate) fn stroke(out: &mut String, class: &str, from: (f64, f64), to: (f64, 
     );
 }
 
-/// Round numbers that span a range with about `wanted` steps.
+/// Returns round numbers that span a range in about `wanted` steps.
 pub(crate) fn ticks(low: f64, high: f64, wanted: f64) -> Vec<f64> {
     let span = high - low;
-    // Also where a number is none.
+    // Also handles NaN.
     if !(span > 0.0 && span.is_finite()) {
         return vec![low, low + 1.0];
     }
@@ -121,15 +121,15 @@ pub(crate) fn ticks(low: f64, high: f64, wanted: f64) -> Vec<f64> {
     found
 }
 
-/// Where lines are named at the right, so that no name covers another: each as near to its wish as
-/// the others let it.
-fn spread(wishes: &[f64], low: f64, high: f64) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..wishes.len()).collect();
-    order.sort_by(|&a, &b| wishes[a].total_cmp(&wishes[b]).then(a.cmp(&b)));
-    let mut places = vec![0.0; wishes.len()];
+/// Places the names of lines at the right without overlaps, each as near to its preferred position as the
+/// others allow.
+fn spread(preferred: &[f64], low: f64, high: f64) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..preferred.len()).collect();
+    order.sort_by(|&a, &b| preferred[a].total_cmp(&preferred[b]).then(a.cmp(&b)));
+    let mut places = vec![0.0; preferred.len()];
     let mut next = low;
     for &at in &order {
-        places[at] = wishes[at].max(next);
+        places[at] = preferred[at].max(next);
         next = places[at] + LINE;
     }
     let mut next = high;
@@ -140,8 +140,8 @@ fn spread(wishes: &[f64], low: f64, high: f64) -> Vec<f64> {
     places
 }
 
-/// A line chart; `names` is the room for the names at the right, and where there is a `most`, all
-/// numbers are from 0 to it, whatever their errors.
+/// Draws a line chart. `names` is the width for the names at the right. If `most` is given, error bars are
+/// clipped to 0 and `most`.
 pub(crate) fn lines(frame: &Frame<'_>, series: &[Series], names: f64, most: Option<f64>) -> String {
     let right = WIDTH - names;
     let points = || series.iter().flat_map(|line| &line.points);
@@ -177,7 +177,7 @@ pub(crate) fn lines(frame: &Frame<'_>, series: &[Series], names: f64, most: Opti
         stroke(&mut out, class, (LEFT, y_of(y)), (right, y_of(y)));
         label(&mut out, LEFT - 5.0, y_of(y) + 4.0, "end", &tick(y));
     }
-    // The longest number with room around it.
+    // The width of the longest number with a margin.
     let step = LETTER * (tick(last).chars().count() + 1) as f64;
     for x in whole_steps(first, last, (right - LEFT) / step) {
         stroke(&mut out, "grid", (x_of(x), bottom), (x_of(x), bottom + 4.0));
@@ -224,7 +224,7 @@ pub(crate) fn lines(frame: &Frame<'_>, series: &[Series], names: f64, most: Opti
     out
 }
 
-/// Whole numbers of an axis: not more than have room, and at most eleven.
+/// Returns the integers to print on an axis: at most `room`, and at most eleven.
 fn whole_steps(first: f64, last: f64, room: f64) -> Vec<f64> {
     let span = last - first;
     if !span.is_finite() {
@@ -241,7 +241,7 @@ fn whole_steps(first: f64, last: f64, room: f64) -> Vec<f64> {
     found
 }
 
-/// The mark of a look: a disc, a square, a triangle or a diamond, full or empty.
+/// Writes the mark of a line style: a disc, square, triangle or diamond, filled or empty.
 fn mark(out: &mut String, look: usize, x: f64, y: f64) {
     let class = if (look / 4).is_multiple_of(2) {
         "full"
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_stand_where_the_axis_says() {
+    fn points_are_drawn_at_the_positions_of_the_axes() {
         let frame = Frame {
             id: "c",
             title: "<t>",
@@ -331,9 +331,9 @@ mod tests {
         assert!(drawn.contains("<title id=\"c-t\">&lt;t&gt;</title>"));
         assert!(drawn.contains("a &amp; b"));
         assert_eq!(drawn.matches("class=\"error\"").count(), 3);
-        // Nothing to show is no reason to fail.
+        // An empty chart is valid.
         assert!(lines(&frame, &[], 80.0, Some(9.0)).ends_with("</svg>"));
-        // A share has no more than the whole, whatever its error: the axis ends there.
+        // The axis of a percentage ends at 100, whatever the errors.
         let drawn = lines(&frame, &[line(99.5)], 80.0, Some(100.0));
         assert!(drawn.contains(">100</text>") && !drawn.contains(">120</text>"));
         assert!(!drawn.contains(">−"));
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_an_axis_have_room() {
+    fn numbers_of_an_axis_fit() {
         assert_eq!(whole_steps(1.0, 11.0, 20.0).len(), 11);
         assert_eq!(
             whole_steps(1101.0, 1112.0, 7.0),

@@ -1,30 +1,30 @@
-//! What every experiment shows: a chart, and its numbers in a table under it or beside it.
+//! A figure: a chart with its numbers in a table below or beside it.
 
-/// A table of more columns is too wide for half a page.
+/// The most columns of a table that fits into half a page.
 const NARROW: usize = 5;
 
 /// A chart with its table.
 pub(crate) struct Figure {
     pub(crate) title: String,
-    /// What is to be seen in it.
+    /// The caption.
     pub(crate) about: String,
     /// The chart as inline SVG.
     pub(crate) chart: String,
-    /// What the chart leaves out; `None` where that is nothing.
+    /// A note on data that the chart does not show; `None` if it shows all.
     pub(crate) note: Option<String>,
-    /// What a reader opens to see the table; `None` where it is open.
+    /// The summary of a folded table; `None` if the table is open.
     pub(crate) folded: Option<&'static str>,
     pub(crate) heads: Vec<String>,
     pub(crate) rows: Vec<Vec<String>>,
 }
 
 impl Figure {
-    /// Whether it needs the whole width of a page, where its table stands beside the chart.
+    /// Whether the figure takes the full width of a page, with the table beside the chart.
     pub(crate) fn is_broad(&self) -> bool {
         self.folded.is_none() && self.heads.len() > NARROW
     }
 
-    /// A chart that shows everything, above an open table.
+    /// Creates a figure with an open table and without a note.
     pub(crate) fn open(
         title: impl Into<String>,
         about: impl Into<String>,

@@ -1,18 +1,19 @@
-//! What every page for people is made of: the report's and the server's.
+//! Building blocks of HTML pages, shared by the report and the server.
 //!
 //! ```text
-//! templates/   base.html for any page; parts.html, figure.html
-//! style.css    light, dark, phone and paper
-//! text.rs      escaping and numbers
-//! chart.rs, bars.rs  inline SVG; figure.rs a chart with its numbers
+//! templates/         base.html for any page; parts.html, figure.html
+//! style.css          light, dark, phone and paper
+//! text.rs            escaping and numbers
+//! chart.rs, bars.rs  charts as inline SVG
+//! figure.rs          a chart with its numbers in a table
 //! ```
 //!
-//! Text from the web is hostile until it is escaped, which templates do with all text.
+//! Text from the web is untrusted; templates escape all text.
 
 pub(crate) mod bars;
 pub(crate) mod chart;
 pub(crate) mod figure;
 pub(crate) mod text;
 
-/// The style of every page.
+/// The style sheet of every page.
 pub(crate) const STYLE: &str = include_str!("style.css");

@@ -1,7 +1,7 @@
-//! Text and numbers as they go into the page.
+//! Escaping of text and formatting of numbers.
 //!
-//! URLs and names come from the web, and whoever wrote them may be hostile: everything in a template
-//! goes through [`PageText`], unless the template says `safe`, as it does for charts and the style.
+//! URLs and names come from the web and are untrusted: templates write all text through [`PageText`], except
+//! expressions marked as `safe`, such as charts and the style sheet.
 
 use std::fmt::{self, Write};
 
@@ -11,15 +11,14 @@ use crate::engine::Estimate;
 use seedbank_formats::clock::time;
 use seedbank_formats::shown::{is_steering, thousands};
 
-/// Appends; writing to a String cannot fail.
+/// Appends formatted text; writing to a `String` cannot fail.
 pub(crate) fn put(out: &mut String, text: fmt::Arguments<'_>) {
     let _ = out.write_fmt(text);
 }
 
-/// How templates write text, in element content and in quoted attributes alike (`askama.toml`
-/// names it).
+/// The escaper of all templates, for element content and quoted attributes (configured in `askama.toml`).
 ///
-/// Characters that steer the direction of text are shown by number: they could make one URL look
+/// Characters that control the direction of text are written as numbers, since they could make one URL look
 /// like another.
 #[derive(Clone, Copy)]
 pub(crate) struct PageText;
@@ -41,28 +40,28 @@ impl Escaper for PageText {
     }
 }
 
-/// Text for a chart, as templates write it.
+/// Escapes text for a chart, as templates do.
 pub(crate) fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     let _ = PageText.write_escaped_str(&mut safe, text);
     safe
 }
 
-/// A count as the page writes it.
+/// Formats counts.
 pub(crate) trait Count: Copy + fmt::Display {
-    /// With its thousands apart.
+    /// With thousands separators.
     fn whole(self) -> String {
         thousands(self)
     }
 
-    /// With its word, of which `one` is for a single thing.
+    /// With a noun in the singular or plural.
     fn counted(self, one: &str, many: &str) -> String {
         let number = self.whole();
         let word = if number == "1" { one } else { many };
         format!("{number} {word}")
     }
 
-    /// That these are all there are, with their word.
+    /// With a noun and "All", or "The only".
     fn all(self, one: &str, many: &str) -> String {
         let counted = self.counted(one, many);
         match counted.strip_prefix("1 ") {
@@ -76,9 +75,9 @@ impl Count for u32 {}
 impl Count for u64 {}
 impl Count for usize {}
 
-/// A measure as the page writes it.
+/// Formats measurements.
 pub(crate) trait Measure {
-    /// With about three digits that count.
+    /// With about three significant digits.
     fn short(self) -> String;
 }
 
@@ -92,7 +91,7 @@ impl Measure for f64 {
             #[expect(
                 clippy::cast_possible_truncation,
                 clippy::cast_sign_loss,
-                reason = "not negative, and beyond 2^64 it is the largest that is shown"
+                reason = "not negative, and saturates at 2^64"
             )]
             let rounded = size.round() as u64;
             format!("{sign}{}", rounded.whole())
@@ -119,7 +118,7 @@ impl Measure for f64 {
     }
 }
 
-/// A number for an axis.
+/// Formats a number for an axis.
 pub(crate) fn tick(number: f64) -> String {
     match number.abs() {
         size if size >= 1e9 => format!("{}G", (number / 1e9).short()),
@@ -129,12 +128,12 @@ pub(crate) fn tick(number: f64) -> String {
     }
 }
 
-/// A mean with its standard error, as a chart and a sentence have it.
+/// Formats means with standard errors.
 pub(crate) trait WithError {
-    /// Its standard error; not a number, which charts do not draw, where there is none.
+    /// The standard error; NaN, which charts do not draw, if there is none.
     fn error(self) -> f64;
 
-    /// With its standard error, both with the digits that the error leaves.
+    /// The mean with its standard error, both rounded to the precision of the error.
     fn with_error(self) -> String;
 }
 
@@ -168,12 +167,12 @@ impl WithError for Estimate {
     }
 }
 
-/// A mean with its standard error, a dash where there is none.
+/// Formats a mean with its standard error; a dash for `None`.
 pub(crate) fn optional(mean: Option<Estimate>) -> String {
     mean.map_or_else(|| "–".to_owned(), Estimate::with_error)
 }
 
-/// The day of a time.
+/// Formats the day of a time.
 pub(crate) fn day(at: u64) -> String {
     time(at).chars().take(10).collect()
 }
@@ -183,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hostile_text_stays_text() {
+    fn untrusted_text_is_escaped() {
         assert_eq!(
             escape("<script>&\"'\u{202e}\u{7}"),
             "&lt;script&gt;&amp;&quot;&#39;\\u{202e}\\u{7}"

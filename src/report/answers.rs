@@ -1,5 +1,5 @@
-//! What a report tells, as plain data: the page is made from it, and the JSON file beside the page
-//! is it (`schema/report.schema.json`).
+//! The data of a report, from which the page is rendered, and which the JSON file beside it contains
+//! (`schema/report.schema.json`).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,92 +10,92 @@ use crate::engine::{
 };
 use crate::html::text::Count;
 
-/// Everything that a report tells of one refresh, each part as the bank answers it.
+/// The report on one refresh.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Report {
-    /// The bank's name: the last part of its folder.
+    /// The name of the bank: the last component of its path.
     pub bank: String,
     /// The refresh.
     pub refresh: RefreshView,
-    /// How its seeds were selected.
+    /// The method that selected its seeds.
     pub method: Method,
-    /// The plan's refreshes before it that are kept, in order.
+    /// The stored previous refreshes of the plan, in order.
     pub previous_refreshes: Vec<RefreshView>,
-    /// Sites with at least one page that is known, crawled or gone.
+    /// The number of sites with at least one known, crawled or gone page.
     pub sites: u64,
-    /// Totals over the bank after its last batch; the experiments run on that state.
+    /// Totals of the bank after its last batch, the state that the experiments run on.
     pub counters: CounterView,
-    /// Its seeds, best first.
+    /// The seeds, best first.
     pub seeds: Vec<ReportSeed>,
-    /// Its cores, in order; none where the method is not by cores.
+    /// The cores, in order; empty for other methods.
     pub cores: Vec<CoreSummary>,
-    /// A crawl from the seeds beside crawls from random pages; `None` where it was not measured, as
-    /// for the other experiments.
+    /// A crawl from the seeds compared with crawls from random pages; `None` if it was not measured, as for
+    /// the other experiments.
     pub crawl: Option<CrawlEvaluation>,
-    /// How far the cores are from each other.
+    /// The distances between cores.
     pub distances: Option<DistancesEvaluation>,
-    /// What cover methods cover.
+    /// The coverage of cover methods.
     pub coverage: Option<CoverageEvaluation>,
-    /// What the seeds, and then those of other plans, give for so many pages.
+    /// Crawls within a budget of pages, from the seeds and then from those of other plans.
     pub budget: Option<BudgetEvaluation>,
-    /// Why an experiment could not be made, one sentence each.
+    /// The reasons why experiments were left out, one sentence each.
     pub skipped: Vec<String>,
-    /// What changed since the plan's refresh before this one; `None` where none is kept.
+    /// The changes since the plan's previous refresh; `None` if none is stored.
     pub changes: Option<SeedDiff>,
-    /// What each of the plan's last refreshes up to this one kept, gained and lost, in order, at most
-    /// twelve; none where none before it is kept.
+    /// The seeds that the plan's last refreshes up to this one kept, gained and lost, in order, at most twelve;
+    /// empty if no previous refresh is stored.
     pub turnover: Vec<Turnover>,
 }
 
-/// A seed with its reason, and what became of it.
+/// A seed with its evidence and its present state.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ReportSeed {
     /// The seed.
     #[serde(flatten)]
     pub seed: Seed,
-    /// Whether the plan's refresh before this one had it; `None` where none is kept.
+    /// Whether the plan's previous refresh has it; `None` if none is stored.
     pub in_previous: Option<bool>,
-    /// Why it can start no crawl any more; `None` while it can.
+    /// The reason why it can no longer start a crawl; `None` if it can.
     pub dead: Option<AbsentWhy>,
 }
 
-/// A core in numbers.
+/// The summary of a core.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct CoreSummary {
     /// Its rank, from 1.
     #[schemars(range(min = 1))]
     pub rank: u32,
-    /// The singular value of the region that it came from.
+    /// The largest singular value of its region.
     #[schemars(range(min = 0))]
     pub sigma: f64,
-    /// Links from its hubs to its authorities, in per cent of all that could be.
+    /// The links from its hubs to its authorities, in per cent of all pairs.
     pub density: f64,
-    /// Its hubs.
+    /// The number of its hubs.
     pub hubs: u64,
-    /// Its authorities.
+    /// The number of its authorities.
     pub authorities: u64,
-    /// The sites of its hubs, the one with the most hubs first.
+    /// The sites of its hubs, by descending number of hubs.
     pub hub_sites: Vec<SiteShare>,
-    /// The sites of its authorities, the one with the most authorities first.
+    /// The sites of its authorities, by descending number of authorities.
     pub authority_sites: Vec<SiteShare>,
     /// Its best authorities, at most ten.
     pub best_authorities: Vec<String>,
     /// Its pages with their scores; `None` beyond the first 200 cores.
     pub members: Option<CoreMembers>,
-    /// The hub that became the seed; where the core gives none, its best hub.
+    /// The hub that is the seed; the best hub if the core gives no seed.
     pub seed: String,
 }
 
 impl CoreSummary {
-    /// Whether it has a single hub or a single authority.
+    /// Whether the core has a single hub or a single authority.
     pub(super) const fn is_star(&self) -> bool {
         self.hubs < 2 || self.authorities < 2
     }
 
-    /// Its hubs and how many pages they link to, in words.
+    /// The number of hubs and of pages that they link to, in words.
     pub(super) fn group(&self) -> String {
         let hubs = self.hubs.counted("page that links", "pages that link");
         match (self.hubs, self.authorities) {
@@ -110,17 +110,17 @@ impl CoreSummary {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct CoreMembers {
-    /// Its hubs with their scores.
+    /// The hubs with their scores.
     pub hubs: Vec<ScoredUrl>,
-    /// Its authorities with their scores.
+    /// The authorities with their scores.
     pub authorities: Vec<ScoredUrl>,
 }
 
-/// A site's part of a core.
+/// A site with a number of pages.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SiteShare {
     /// The site.
     pub site: String,
-    /// Its pages.
+    /// The number of pages.
     pub pages: u64,
 }

@@ -1,24 +1,24 @@
-//! What changed since an earlier refresh, with its causes in words.
+//! The seeds that a refresh gained and lost.
 
 use crate::engine::{Change, SeedChange, SeedDiff};
 use crate::render::cause_text;
 
 impl SeedDiff {
-    /// The seeds that this happened to, best first.
-    pub(super) fn of(&self, change: Change) -> Vec<&SeedChange> {
+    /// The seeds with this change, best first.
+    pub(super) fn with_change(&self, change: Change) -> Vec<&SeedChange> {
         let seeds = self.seeds.iter();
         seeds.filter(|seed| seed.change == change).collect()
     }
 
-    /// The lists of what came and what went with their titles.
+    /// The lists of gained and lost seeds, with their titles.
     pub(super) fn lists(&self) -> [(&'static str, Vec<&SeedChange>); 2] {
         [("Gained", Change::Gained), ("Lost", Change::Lost)]
-            .map(|(title, change)| (title, self.of(change)))
+            .map(|(title, change)| (title, self.with_change(change)))
     }
 }
 
 impl SeedChange {
-    /// Why it happened, in words; empty where nothing happened.
+    /// The cause, in words; empty if there is none.
     pub(super) fn cause_text(&self) -> &'static str {
         self.cause.map(cause_text).unwrap_or_default()
     }

@@ -1,17 +1,17 @@
-//! What cover methods cover beyond random pages: by method, by the number of seeds, by hops.
+//! Figures of the coverage of methods above random seeds: by method, by the number of seeds, by hops.
 
 use super::Report;
-use super::judge::is_ours;
+use super::verdict::is_own_method;
 use crate::engine::{CoverMethod, CoverageCurve, CoverageEvaluation, CoveragePoint, Estimate};
 use crate::html::bars::{Bar, bars};
 use crate::html::chart::{Frame, LOOKS, Point, Series, lines};
 use crate::html::figure::Figure;
 use crate::html::text::{Count, Measure, WithError, optional};
 
-/// Where curves are told in numbers; a column for every point would be wider than the page.
-const IN_TABLE: [u32; 4] = [1, 2, 3, 5];
+/// The points of a curve that the table shows; all points would be wider than the page.
+const TABLE_POINTS: [u32; 4] = [1, 2, 3, 5];
 
-/// The figures on coverage; curves without a point that can be compared with random are left out.
+/// The figures on coverage, without curves that cannot be compared with random.
 pub(super) fn figures(
     report: &Report,
     coverage: &CoverageEvaluation,
@@ -22,7 +22,12 @@ pub(super) fn figures(
             let links = point.hops.counted("link", "links");
             format!("each seed covering what is within {links}")
         },
-        ("by-seeds", "seeds for each site", ["seed", "seeds"]),
+        &Axis {
+            id: "by-seeds",
+            title: "seeds for each site",
+            one: "seed",
+            many: "seeds",
+        },
         &coverage.by_seeds,
         |point| point.seeds,
     );
@@ -34,11 +39,12 @@ pub(super) fn figures(
                 point.seeds.counted("seed", "seeds")
             )
         },
-        (
-            "by-hops",
-            "links that a seed reaches (hops)",
-            ["link", "links"],
-        ),
+        &Axis {
+            id: "by-hops",
+            title: "links that a seed reaches (hops)",
+            one: "link",
+            many: "links",
+        },
         &coverage.by_hops,
         |point| point.hops,
     );
@@ -46,11 +52,19 @@ pub(super) fn figures(
     all.into_iter().flatten()
 }
 
-/// A method's name, with the depth of its weight.
+/// The horizontal axis of a figure, with the noun of its numbers.
+struct Axis<'a> {
+    id: &'a str,
+    title: &'a str,
+    one: &'a str,
+    many: &'a str,
+}
+
+/// The name of a method, with the depth of its weight.
 fn name(curve: &CoverageCurve) -> String {
     let method = curve.method.name();
     match curve.depth {
-        // Greedy looks as far as a seed reaches.
+        // The depth of greedy is always the number of hops.
         Some(depth) if curve.method != CoverMethod::Greedy => format!("{method} d{depth}"),
         _ => method.to_owned(),
     }
@@ -74,22 +88,22 @@ fn by_method(report: &Report, coverage: &CoverageEvaluation) -> Figure {
         .iter()
         .filter_map(|curve| {
             let more = curve.points.last()?.value.improvement?;
-            Some((more, name(curve), is_ours(report, curve)))
+            Some((more, name(curve), is_own_method(report, curve)))
         })
         .collect();
     of_methods.sort_by(|a, b| b.0.mean.total_cmp(&a.0.mean).then(a.1.cmp(&b.1)));
     let all: Vec<Bar> = of_methods
         .into_iter()
-        .map(|(more, name, ours)| Bar {
+        .map(|(more, name, is_own)| Bar {
             name,
             number: more.mean,
             error: more.error(),
             text: {
                 let plus = if more.mean > 0.0 { "+" } else { "" };
-                // Two decimals have room beside the bar.
+                // At most two decimals fit beside the bar.
                 format!("{plus}{} %", ((more.mean * 100.0).round() / 100.0).short())
             },
-            ours,
+            is_highlighted: is_own,
         })
         .collect();
     let frame = Frame {
@@ -122,13 +136,13 @@ fn by_method(report: &Report, coverage: &CoverageEvaluation) -> Figure {
     Figure::open(&*title, about, chart, &heads, rows)
 }
 
-/// A line for each method that is compared with random; `None` where none is.
+/// A figure with a line for each method that can be compared with random; `None` if there is none.
 fn covered(
     title: &str,
     about: impl Fn(&CoveragePoint) -> String,
-    (id, axis, [one, many]): (&str, &str, [&str; 2]),
+    axis: &Axis<'_>,
     curves: &[CoverageCurve],
-    along: impl Fn(&CoveragePoint) -> u32,
+    x: impl Fn(&CoveragePoint) -> u32,
 ) -> Option<Figure> {
     let methods: Vec<&CoverageCurve> = curves
         .iter()
@@ -143,29 +157,29 @@ fn covered(
             points: curve
                 .points
                 .iter()
-                // Errors are in the table: so many whiskers would hide the lines.
-                .filter_map(|p| Some(Point::at(along(p), p.value.improvement?.mean, 0.0)))
+                // Errors are in the table: error bars would hide the lines.
+                .filter_map(|p| Some(Point::at(x(p), p.value.improvement?.mean, 0.0)))
                 .collect(),
         })
         .collect();
     let about = about(methods.first()?.points.first()?);
     let about = format!("Beyond what random pages cover, {about}. Zero is random itself.");
     let frame = Frame {
-        id,
+        id: axis.id,
         title,
         description: "One line for each method; the table below has the numbers.",
-        x: axis,
+        x: axis.title,
         y: "value covered above random (%)",
     };
     let chart = lines(&frame, &series, 110.0, None);
-    let numbers = IN_TABLE.map(|at| at.counted(one, many));
+    let numbers = TABLE_POINTS.map(|at| at.counted(axis.one, axis.many));
     let mut heads = vec!["Above random (%)"];
     heads.extend(numbers.iter().map(String::as_str));
     let rows = methods
         .iter()
         .map(|curve| {
-            let cells = IN_TABLE.iter().map(|&at| {
-                let here = curve.points.iter().find(|p| along(p) == at);
+            let cells = TABLE_POINTS.iter().map(|&at| {
+                let here = curve.points.iter().find(|p| x(p) == at);
                 optional(here.and_then(|p| p.value.improvement))
             });
             std::iter::once(name(curve)).chain(cells).collect()

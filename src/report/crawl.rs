@@ -1,31 +1,30 @@
-//! The crawl from the seeds beside crawls from random pages: how many pages, how much PageRank, how
-//! important a page is.
+//! Figures of crawls from the seeds and from random pages: pages found, PageRank found, and mean PageRank.
 
 use crate::engine::{CrawlDepth, CrawlEvaluation, Estimate};
 use crate::html::chart::{Frame, Point, Series, lines};
 use crate::html::figure::Figure;
 use crate::html::text::{Count, Measure, WithError, optional, put};
 
-/// All of the web, in per cent.
+/// The limit of percentages of the web.
 const WHOLE: f64 = 100.0;
 
-/// A depth of a crawl with its PageRank in the page's units.
+/// The results at one depth of a crawl, in the units of the figures.
 #[derive(Clone, Copy)]
 pub(super) struct Found<'a> {
     pub(super) depth: &'a CrawlDepth,
-    /// PageRank of the pages up to this depth, in per cent of the web's.
+    /// The PageRank of the pages up to this depth, in per cent of the web's.
     pub(super) pagerank: f64,
-    /// From random pages; the error is a bound, the sum of those of the depths.
+    /// The same from random pages. The error is an upper bound: the sum of the errors of the depths.
     pub(super) pagerank_random: Estimate,
-    /// Mean PageRank of the pages at this depth, in times the average page; `None` without any.
+    /// The mean PageRank of the pages at this depth, relative to the average page; `None` without pages.
     pub(super) rank: Option<f64>,
-    /// From random pages.
+    /// The same from random pages.
     pub(super) rank_random: Option<Estimate>,
 }
 
-/// The depths of a crawl; the seeds themselves are the first.
+/// The depths of a crawl, starting with the seeds.
 pub(super) fn depths(crawl: &CrawlEvaluation) -> Vec<Found<'_>> {
-    // PageRank adds up to 1, so this makes the average page 1.
+    // PageRanks add up to 1, so the average page has 1 / pages.
     let web = crawl.state.pages as f64;
     let mut pagerank = 0.0;
     let mut of_random = Estimate {
@@ -51,7 +50,7 @@ pub(super) fn depths(crawl: &CrawlEvaluation) -> Vec<Found<'_>> {
     found.collect()
 }
 
-/// The three figures on the crawl.
+/// The figures on a crawl.
 pub(super) fn figures(crawl: &CrawlEvaluation) -> [Figure; 3] {
     let depths = depths(crawl);
     [
@@ -61,25 +60,25 @@ pub(super) fn figures(crawl: &CrawlEvaluation) -> [Figure; 3] {
     ]
 }
 
-/// The two lines of a crawl.
-fn pair(ours: Vec<Point>, random: Vec<Point>) -> [Series; 2] {
+/// The lines of the seeds and of random pages.
+fn pair(seeds: Vec<Point>, random: Vec<Point>) -> [Series; 2] {
     let line = |name: &str, look, points| Series {
         name: name.to_owned(),
         look,
         points,
     };
-    [line("these seeds", 0, ours), line("random", 1, random)]
+    [line("these seeds", 0, seeds), line("random", 1, random)]
 }
 
 fn pages_found(crawl: &CrawlEvaluation) -> Figure {
     let share = |pages: f64| 100.0 * pages / (crawl.state.pages.max(1)) as f64;
-    let ours = crawl.depths.iter();
-    let ours = ours.map(|d| Point::at(d.depth, share(d.pages as f64), 0.0));
+    let seeds = crawl.depths.iter();
+    let seeds = seeds.map(|d| Point::at(d.depth, share(d.pages as f64), 0.0));
     let random = crawl.depths.iter().map(|d| {
         let of_random = d.random.pages;
         Point::at(d.depth, share(of_random.mean), share(of_random.error()))
     });
-    let series = pair(ours.collect(), random.collect());
+    let series = pair(seeds.collect(), random.collect());
     let title = "Pages that a crawl finds";
     let mut about = format!(
         "From {}, and from as many random crawled pages (mean of {}, ± standard error).",
@@ -130,14 +129,14 @@ fn pages_found(crawl: &CrawlEvaluation) -> Figure {
 }
 
 fn pagerank_found(depths: &[Found<'_>]) -> Figure {
-    let ours = depths.iter();
-    let ours = ours.map(|d| Point::at(d.depth.depth, d.pagerank, 0.0));
+    let seeds = depths.iter();
+    let seeds = seeds.map(|d| Point::at(d.depth.depth, d.pagerank, 0.0));
     let random = depths.iter().map(|d| {
         let of_random = d.pagerank_random;
         Point::at(d.depth.depth, of_random.mean, of_random.error())
     });
-    let series = pair(ours.collect(), random.collect());
-    let title = "How much of the important that is";
+    let series = pair(seeds.collect(), random.collect());
+    let title = "Their share of PageRank";
     let about = "PageRank of all pages found, in per cent of the web's: important pages weigh more than others.";
     let frame = Frame {
         id: "pagerank",
@@ -169,14 +168,14 @@ fn pagerank_found(depths: &[Found<'_>]) -> Figure {
 }
 
 fn rank_found(depths: &[Found<'_>]) -> Figure {
-    let ours = depths.iter();
-    let ours = ours.filter_map(|d| Some(Point::at(d.depth.depth, d.rank?, 0.0)));
+    let seeds = depths.iter();
+    let seeds = seeds.filter_map(|d| Some(Point::at(d.depth.depth, d.rank?, 0.0)));
     let random = depths.iter().filter_map(|d| {
         let of_random = d.rank_random?;
         Some(Point::at(d.depth.depth, of_random.mean, of_random.error()))
     });
-    let series = pair(ours.collect(), random.collect());
-    let title = "How important a page is that it finds";
+    let series = pair(seeds.collect(), random.collect());
+    let title = "Mean PageRank of the pages that it finds";
     let about = "Mean PageRank of the pages at each depth: 1 is the average page of this web.";
     let frame = Frame {
         id: "rank",

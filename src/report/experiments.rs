@@ -1,14 +1,13 @@
-//! The figures of the experiments: what a crawl finds, what methods cover, what a budget gives, and
-//! how far the cores are from each other.
+//! The figures of the experiments.
 
-use super::{Report, coverage, crawl, fetches, map};
+use super::{Report, coverage, crawl, distance_map, fetches};
 use crate::engine::{BudgetEvaluation, DistancesEvaluation, Estimate, Method};
 use crate::html::bars::{Bar, bars};
 use crate::html::chart::Frame;
 use crate::html::figure::Figure;
 use crate::html::text::{Count, Measure, WithError};
 
-/// What is gathered per page fetched.
+/// The figures of value per page fetched.
 pub(super) fn by_fetches(report: &Report) -> Vec<Figure> {
     let fetches = report
         .crawl
@@ -19,7 +18,7 @@ pub(super) fn by_fetches(report: &Report) -> Vec<Figure> {
     all
 }
 
-/// The papers' experiments, as far as they concern the plan, in the order of the page.
+/// The papers' experiments that concern the plan, in the order of the page.
 pub(super) fn figures(report: &Report) -> Vec<Figure> {
     let mut all = Vec::new();
     if let Some(crawl) = &report.crawl {
@@ -28,12 +27,12 @@ pub(super) fn figures(report: &Report) -> Vec<Figure> {
     if covers_sites(report) {
         all.extend(coverage_figures(report));
     }
-    all.extend(report.distances.as_ref().map(distance_map));
+    all.extend(report.distances.as_ref().map(distance_figure));
     all
 }
 
-/// The papers' experiments on methods that are not the plan's.
-pub(super) fn of_others(report: &Report) -> Vec<Figure> {
+/// The papers' experiments on other methods than the plan's.
+pub(super) fn other_figures(report: &Report) -> Vec<Figure> {
     if covers_sites(report) {
         return Vec::new();
     }
@@ -47,7 +46,7 @@ fn coverage_figures(report: &Report) -> Vec<Figure> {
         .collect()
 }
 
-/// Whether the plan covers sites, one by one.
+/// Whether the plan covers sites.
 pub(super) fn covers_sites(report: &Report) -> bool {
     report.method != Method::Cores && !report.is_web()
 }
@@ -70,7 +69,7 @@ fn budgets(budget: &BudgetEvaluation) -> Figure {
                 number: pagerank,
                 error: 0.0,
                 text: format!("{} %", ((pagerank * 100.0).round() / 100.0).short()),
-                ours: at == 0,
+                is_highlighted: at == 0,
             }
         })
         .collect();
@@ -107,10 +106,10 @@ fn budgets(budget: &BudgetEvaluation) -> Figure {
     Figure::open(&*title, about, chart, &heads, rows)
 }
 
-fn distance_map(found: &DistancesEvaluation) -> Figure {
+fn distance_figure(found: &DistancesEvaluation) -> Figure {
     let distances = &found.distances;
     let all = distances.len();
-    let shown = all.min(map::SHOWN);
+    let shown = all.min(distance_map::SHOWN);
     let title = "How far the cores are from each other";
     let means = [
         (
@@ -157,7 +156,7 @@ fn distance_map(found: &DistancesEvaluation) -> Figure {
     Figure {
         title: title.to_owned(),
         about,
-        chart: map::map(&frame, distances),
+        chart: distance_map::distance_map(&frame, distances),
         note: (all > shown).then(|| format!("The first {shown} of {all} cores.")),
         folded: Some("The distances as a table"),
         heads,

@@ -1,4 +1,4 @@
-//! What crawls from the seeds gather per page fetched, beside what other lists gather.
+//! Figures of the value that crawls from the seeds, and from other lists, gather per page fetched.
 
 use crate::engine::{ComparedList, Comparison, Estimate, GatheredView, ListKind};
 use crate::html::bars::{Bar, bars};
@@ -6,12 +6,12 @@ use crate::html::chart::Frame;
 use crate::html::figure::Figure;
 use crate::html::text::{Count, Measure, WithError, optional};
 
-/// What a list is judged by: with pages held out, where any were.
-pub(super) fn basis(list: &ComparedList) -> &GatheredView {
+/// The results that lists are compared by: those with held-out pages, if there are any.
+pub(super) fn compared_results(list: &ComparedList) -> &GatheredView {
     &list.held_out.as_ref().unwrap_or(&list.known).all
 }
 
-/// A figure for each number of fetches; the list of the report is the first of each.
+/// A figure for each number of fetches; the list of the report is the first.
 pub(super) fn figures(found: &Comparison) -> Vec<Figure> {
     let budgets = found.budgets.iter();
     budgets.map(|&budget| figure(found, budget)).collect()
@@ -50,13 +50,13 @@ fn figure(found: &Comparison, budget: u64) -> Figure {
     let rows = lists
         .iter()
         .map(|list| {
-            let judged = basis(list);
+            let results = compared_results(list);
             vec![
                 list.list.clone(),
-                judged.value.with_error(),
-                judged.crawled.with_error(),
-                judged.new_pages.with_error(),
-                percent(judged.pagerank),
+                results.value.with_error(),
+                results.crawled.with_error(),
+                results.new_pages.with_error(),
+                percent(results.pagerank),
                 list.known.all.value.mean.short(),
                 optional(list.held_out.as_ref().map(|held| held.of_crawled.value)),
             ]
@@ -74,11 +74,11 @@ fn figure(found: &Comparison, budget: u64) -> Figure {
     Figure::open(title.clone(), about, chart, &heads, rows)
 }
 
-/// A list as a bar.
-pub(super) fn bar(list: &ComparedList, ours: bool) -> Bar {
-    let value = basis(list).value;
+/// The bar of a list; `is_own` if it is the list of the report.
+pub(super) fn bar(list: &ComparedList, is_own: bool) -> Bar {
+    let value = compared_results(list).value;
     Bar {
-        name: if ours {
+        name: if is_own {
             "these seeds".to_owned()
         } else {
             list.list.clone()
@@ -86,17 +86,22 @@ pub(super) fn bar(list: &ComparedList, ours: bool) -> Bar {
         number: value.mean,
         error: value.error(),
         text: value.mean.short(),
-        ours,
+        is_highlighted: is_own,
     }
 }
 
-/// The baselines at a number of fetches, the one of most value first.
+/// The baselines at a number of fetches, by descending value.
 pub(super) fn baselines(found: &Comparison, budget: u64) -> Vec<&ComparedList> {
     let of_budget = |list: &&ComparedList| list.budget == budget;
     let lists = found.lists.iter().filter(of_budget);
     let mut lists: Vec<&ComparedList> = lists
         .filter(|list| list.kind == ListKind::Baseline)
         .collect();
-    lists.sort_by(|a, b| basis(b).value.mean.total_cmp(&basis(a).value.mean));
+    lists.sort_by(|a, b| {
+        compared_results(b)
+            .value
+            .mean
+            .total_cmp(&compared_results(a).value.mean)
+    });
     lists
 }

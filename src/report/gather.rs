@@ -1,5 +1,5 @@
-//! Gathers what a report tells: what a refresh kept, what changed since the one before it, and the
-//! experiments on the state as it is now.
+//! Gathers the data of a report: the stored refresh, the changes since the previous one, and the experiments
+//! on the present state.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,24 +11,24 @@ use crate::engine::{
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::{self, Naming};
 
-/// How many of a core's best authorities are told.
+/// The number of best authorities of a core.
 const BEST: usize = 10;
-/// Of how many cores the pages are told.
+/// The number of cores with their pages.
 pub(super) const WITH_MEMBERS: u32 = 200;
-/// How many pages of each side of such a core.
+/// The number of pages of each side of such a core.
 const MEMBERS: usize = 50;
-/// How many of the plan's refreshes are compared with the one before them.
+/// The number of the plan's refreshes that are compared with the previous one.
 const TURNOVERS: usize = 12;
 
-/// What to report on, and how much the experiments may cost.
+/// A request for a report.
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
 /// use seedbank::report::{self, Commands, ReportRequest};
 ///
 /// let request = ReportRequest { evaluate: false, ..ReportRequest::default() };
-/// let told = bank.report(&request, &Unwatched)?;
-/// let html = report::page(&told, "report.json", &Commands::default());
+/// let report = bank.report(&request, &Unwatched)?;
+/// let html = report::page(&report, "report.json", &Commands::default());
 /// assert!(html.contains("http://a.example/"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -36,14 +36,14 @@ const TURNOVERS: usize = 12;
 pub struct ReportRequest {
     /// The refresh.
     pub which: Which,
-    /// Whether the experiments run.
+    /// Whether to run the experiments.
     pub evaluate: bool,
-    /// Random seed sets that the seeds are compared with; at least 2, or there is no error to tell.
+    /// The number of random seed sets to compare with; standard errors require at least 2.
     pub draws: u32,
-    /// How often a tenth of the crawled pages is held out while plans choose anew; at least 2, or there
-    /// is no error to tell.
+    /// How often plans select again with a tenth of the crawled pages held out; standard errors require at
+    /// least 2.
     pub holdouts: u32,
-    /// Cover methods are compared on at most so many sites.
+    /// The most sites on which cover methods are compared.
     pub max_sites: u32,
     /// The seed of the random streams.
     pub rng_seed: u64,
@@ -63,11 +63,10 @@ impl Default for ReportRequest {
 }
 
 impl Bank {
-    /// Everything that a report tells of a refresh, all of one published state.
+    /// Gathers the report on a refresh, from one published state.
     ///
-    /// Cost: one scan of the sites, the refresh's seeds and cores and the seeds of the plan's twelve
-    /// refreshes before it, and unless that is left out the
-    /// experiments, which load the whole graph.
+    /// Cost: a scan of the sites, the seeds and cores of the refresh, and the seeds of the plan's twelve
+    /// previous refreshes; with experiments, also the whole graph.
     pub fn report(
         &self,
         request: &ReportRequest,
@@ -108,7 +107,7 @@ impl Bank {
         report.changes = bank.changes(&report, watch)?;
         report.turnover = bank.last_turnovers(&report, watch)?;
         let gained: Option<BTreeSet<&str>> = report.changes.as_ref().map(|changes| {
-            let gained = changes.of(Change::Gained).into_iter();
+            let gained = changes.with_change(Change::Gained).into_iter();
             gained.map(|seed| seed.url.as_str()).collect()
         });
         let dead = bank.dead_seeds(&which)?;
@@ -124,7 +123,7 @@ impl Bank {
         Ok(report)
     }
 
-    /// What changed since the plan's last earlier refresh; `None` where none is kept.
+    /// The changes since the plan's previous refresh; `None` if none is stored.
     fn changes(&self, report: &Report, watch: &dyn Watch) -> Result<Option<SeedDiff>, EngineError> {
         let Some(earlier) = report.previous_refreshes.last() else {
             return Ok(None);
@@ -136,7 +135,7 @@ impl Bank {
         self.diff(&request, watch).map(Some)
     }
 
-    /// What the plan's last refreshes kept, gained and lost.
+    /// The seeds that the plan's last refreshes kept, gained and lost.
     fn last_turnovers(
         &self,
         report: &Report,
@@ -147,13 +146,13 @@ impl Bank {
             .iter()
             .map(|earlier| earlier.refresh);
         let all: Vec<_> = earlier.chain([report.refresh.refresh]).collect();
-        // One more, with which the first is compared.
+        // One more refresh, with which the first is compared.
         let first = all.len().saturating_sub(TURNOVERS + 1);
         self.turnover(&all[first..], watch)
     }
 }
 
-/// A refresh by its number, since its plan may be refreshed meanwhile.
+/// Selects a refresh by its number, since its plan may be refreshed meanwhile.
 pub(super) fn by_number(refresh: &RefreshView) -> Which {
     Which {
         plan: None,
@@ -180,7 +179,7 @@ fn summary(core: CoreView, naming: Naming) -> CoreSummary {
     }
 }
 
-/// The first pages of one side of a core.
+/// The first pages of one side of a core, with their scores.
 fn scored(urls: &[String], scores: &[f64]) -> Vec<ScoredUrl> {
     let pages = urls.iter().zip(scores).take(MEMBERS);
     pages
@@ -191,11 +190,11 @@ fn scored(urls: &[String], scores: &[f64]) -> Vec<ScoredUrl> {
         .collect()
 }
 
-/// The sites of pages, the one with the most pages first, ties by name.
+/// The sites of pages with their numbers of pages, descending, ties by name.
 fn sites(urls: &[String], naming: Naming) -> Vec<SiteShare> {
     let mut pages: BTreeMap<String, u64> = BTreeMap::new();
     for url in urls {
-        // A URL of the bank was normalised once and is so again.
+        // URLs of the bank are normalised, so they parse.
         if let Ok(location) = ingest::parse(url, naming) {
             *pages.entry(location.site).or_default() += 1;
         }
@@ -204,7 +203,7 @@ fn sites(urls: &[String], naming: Naming) -> Vec<SiteShare> {
         .into_iter()
         .map(|(site, pages)| SiteShare { site, pages })
         .collect();
-    // By name already, and the sort is stable.
+    // Already in the order of names, and the sort is stable.
     shares.sort_by_key(|share| std::cmp::Reverse(share.pages));
     shares
 }

@@ -1,4 +1,4 @@
-//! The page as a whole, and what its templates cannot compute themselves.
+//! The page, and the values that its templates need.
 
 use std::collections::BTreeSet;
 
@@ -6,39 +6,39 @@ use askama::Template;
 use serde_json::Value as Json;
 
 use super::answers::{CoreSummary, Report, ReportSeed};
-use super::cut::Cut;
 use super::experiments;
 use super::gather::WITH_MEMBERS;
-use super::judge::{self, Verdict, verdict};
 use super::seeds;
+use super::truncate::Truncate;
 use super::turnover;
+use super::verdict::{self, Verdict, verdict};
 use crate::engine::{ByPolicy, Claim, Evidence, Method, RefreshView, Stars};
 use crate::html::bars::{Bar, bars};
 use crate::html::chart::Frame;
 use crate::html::figure::Figure;
 use crate::html::text::{Count, Measure, day, put};
 
-/// How many cores are listed.
-const TOLD_CORES: usize = WITH_MEMBERS as usize;
+/// The most cores in the list.
+const MAX_CORES: usize = WITH_MEMBERS as usize;
 
-/// How a reader types what the page speaks of. The page does without the hints that are `None`.
+/// The commands that the page suggests. Hints without a command are omitted.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Commands {
     /// Prints the seeds for a crawler.
     pub seeds: Option<String>,
     /// Prints the cores with all their pages and scores.
     pub cores: Option<String>,
-    /// Selects anew by the plan.
+    /// Refreshes the plan.
     pub refresh: Option<String>,
-    /// Names who may follow the seeds that a refresh lost.
+    /// Lists candidates to replace the seeds that a refresh lost.
     pub diff: Option<String>,
-    /// What leaves the experiments out when a report is asked for.
+    /// The option that omits the experiments.
     pub unmeasured: Option<String>,
-    /// What stands before the name of a plan's parameter; nothing by default.
+    /// The prefix of the names of plan parameters; empty by default.
     pub parameter: String,
 }
 
-/// The report as a page; `json` is the name of the JSON file beside it.
+/// Renders a report as an HTML page; `json` is the name of the JSON file beside it.
 #[must_use]
 pub fn page(report: &Report, json: &str, commands: &Commands) -> String {
     let title = match report.seeds.len() {
@@ -55,12 +55,12 @@ pub fn page(report: &Report, json: &str, commands: &Commands) -> String {
         verdict: verdict(report),
         fetched: experiments::by_fetches(report),
         figures: experiments::figures(report),
-        of_others: experiments::of_others(report),
+        other_figures: experiments::other_figures(report),
     };
     let mut out = String::with_capacity(1 << 16);
-    // Writing to a String cannot fail, and nothing in the templates does.
+    // Writing to a String cannot fail, and the templates have no fallible expressions.
     let _ = page.render_into(&mut out);
-    // A template's last line end is not part of it.
+    // Templates omit the last line end.
     out.push('\n');
     out
 }
@@ -72,21 +72,21 @@ struct Page<'a> {
     report: &'a Report,
     commands: &'a Commands,
     file: DataFile<'a>,
-    /// Seeds that can start no crawl any more.
+    /// The number of seeds that can no longer start a crawl.
     dead: usize,
     verdict: Verdict,
-    /// What is gathered per page fetched.
+    /// The figures of value per page fetched.
     fetched: Vec<Figure>,
-    /// The papers' experiments on seeds like these.
+    /// The papers' experiments that concern the plan.
     figures: Vec<Figure>,
-    /// The same on others.
-    of_others: Vec<Figure>,
+    /// The papers' experiments on other methods.
+    other_figures: Vec<Figure>,
 }
 
 /// The JSON file beside the page.
 struct DataFile<'a> {
     name: &'a str,
-    /// Where it is from the page, percent-encoded.
+    /// Its percent-encoded URL relative to the page.
     address: String,
 }
 
@@ -105,17 +105,17 @@ impl<'a> DataFile<'a> {
     }
 }
 
-/// What seeds lead to together.
+/// The totals that seeds lead to.
 struct Together {
     sites: usize,
     pages: u64,
-    /// What the pages are worth; 0 where seeds are not selected by worth.
+    /// The value of the pages; 0 for methods that do not select by value.
     value: f64,
 }
 
 impl Page<'_> {
-    /// Whether anything was measured, or was to be.
-    fn measured(&self) -> bool {
+    /// Whether there are experiments, or reasons why one was left out.
+    fn has_experiments(&self) -> bool {
         let report = self.report;
         report.crawl.is_some()
             || report.distances.is_some()
@@ -123,7 +123,7 @@ impl Page<'_> {
             || !report.skipped.is_empty()
     }
 
-    /// What the authorities of all cores are.
+    /// The totals over the authorities of all cores.
     fn reached(&self) -> Together {
         let cores = &self.report.cores;
         let shares = cores.iter().flat_map(|core| &core.authority_sites);
@@ -135,14 +135,14 @@ impl Page<'_> {
         }
     }
 
-    /// The cores with a single hub or a single authority; `None` where there are none.
+    /// The cores with a single hub or a single authority; `None` if there are none.
     fn stars(&self) -> Option<Stars> {
         let count = |pages: u64| u32::try_from(pages).unwrap_or(u32::MAX);
         let cores = self.report.cores.iter();
         Stars::of(cores.map(|core| (count(core.hubs), count(core.authorities))))
     }
 
-    /// What the seeds of a cover plan cover.
+    /// The totals that the seeds of a cover plan cover.
     fn covered(&self) -> Together {
         let seeds = &self.report.seeds;
         let sites: BTreeSet<&str> = seeds.iter().map(|seed| seed.seed.site.as_str()).collect();
@@ -165,26 +165,26 @@ impl Page<'_> {
         together
     }
 
-    /// The answer at a glance; `None` where no crawl was measured.
+    /// The chart of the verdict; `None` if no crawl was measured.
     fn answer_chart(&self) -> Option<String> {
-        judge::chart(self.report)
+        verdict::chart(self.report)
     }
 
-    /// The core of a seed; `None` where it has none that the report tells of.
+    /// The core of a seed; `None` if the report does not have one.
     fn core_of(&self, seed: &ReportSeed) -> Option<&CoreSummary> {
         let Evidence::Core { core, .. } = seed.seed.evidence else {
             return None;
         };
-        // They are in the order of their ranks.
+        // Cores are in the order of their ranks.
         let cores = &self.report.cores;
         let at = cores.binary_search_by_key(&core, |line| line.rank).ok()?;
         Some(&cores[at])
     }
 
-    /// What is claimed of such seeds, and whether it holds here.
+    /// The claims about seeds of this method.
     fn claims(&self) -> Vec<&Claim> {
         let report = self.report;
-        // What is claimed of a crawl is claimed of cores.
+        // The claims about crawls concern cores.
         let crawl = report.crawl.iter().filter(|_| !report.cores.is_empty());
         let crawl = crawl.flat_map(|found| &found.claims);
         let distances = report.distances.iter().flat_map(|found| &found.claims);
@@ -192,7 +192,7 @@ impl Page<'_> {
         crawl.chain(distances).chain(coverage).collect()
     }
 
-    /// What is claimed of methods that cover sites, where the plan is by another one.
+    /// The claims about methods that cover sites, if the plan does not use one.
     fn other_claims(&self) -> Vec<&Claim> {
         let is_other = !experiments::covers_sites(self.report);
         self.coverage_claims(is_other).collect()
@@ -203,17 +203,18 @@ impl Page<'_> {
         coverage.flat_map(|found| &found.claims)
     }
 
-    /// What the plan says of its parameters, by name.
+    /// The parameters that the plan sets, by name.
     fn parameters(&self) -> Vec<(String, String)> {
-        let Ok(Json::Object(said)) = serde_json::to_value(&self.report.refresh.parameters) else {
+        let Ok(Json::Object(parameters)) = serde_json::to_value(&self.report.refresh.parameters)
+        else {
             return Vec::new();
         };
-        let said = said.into_iter().filter(|(name, _)| name != "method");
+        let set = parameters.into_iter().filter(|(name, _)| name != "method");
         let text = |value| match value {
             Json::String(text) => text,
             other => other.to_string(),
         };
-        let mut named: Vec<_> = said.map(|(name, value)| (name, text(value))).collect();
+        let mut named: Vec<_> = set.map(|(name, value)| (name, text(value))).collect();
         named.sort();
         named
     }
@@ -224,7 +225,7 @@ impl Page<'_> {
         earlier.chain([&self.report.refresh]).collect()
     }
 
-    /// What the last refreshes kept, gained and lost; `None` where none is kept before them.
+    /// The figure of turnovers; `None` if no previous refresh is stored.
     fn turnover(&self) -> Option<Figure> {
         turnover::figure(self.report)
     }
@@ -249,7 +250,7 @@ impl Page<'_> {
                 number: view.seconds,
                 error: 0.0,
                 text: format!("{} s", view.seconds.short()),
-                ours: view.refresh == self.report.refresh.refresh,
+                is_highlighted: view.refresh == self.report.refresh.refresh,
             })
             .collect();
         let frame = Frame {
@@ -263,7 +264,7 @@ impl Page<'_> {
     }
 }
 
-/// How many of so many pages are not shown; `None` where all are.
+/// The number of pages that are not shown; `None` if all are.
 fn more(all: u64, shown: usize) -> Option<u64> {
     all.checked_sub(shown as u64).filter(|more| *more > 0)
 }

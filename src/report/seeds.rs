@@ -1,21 +1,21 @@
-//! The list of seeds on the page: how much of it, what searches and sorts it, and where the seeds are.
+//! The list of seeds on the page: its length, its script, and the number of seeds per site.
 
 use std::collections::BTreeMap;
 
 use super::answers::{Report, ReportSeed, SiteShare};
 use crate::engine::{AbsentWhy, Evidence, Method, Scope};
 
-/// The longest list that a page has whole; more rows would make browsers slow.
+/// The most seeds on the page; more rows would make browsers slow.
 pub(super) const SHOWN: usize = 5_000;
-/// A list of fewer seeds is seen at a glance, and its page has no script.
+/// From this many seeds on, the page has the script.
 const SEARCHED_FROM: usize = 11;
-/// Of how many sites the page tells how many seeds they have.
+/// The most sites in the table of seeds per site.
 pub(super) const SITES: usize = 30;
 
-/// Searches and sorts the list.
+/// The script that searches and sorts the list.
 pub(super) const SCRIPT: &str = include_str!("seeds.js");
-/// The SHA-256 of the script in base64, by which the page's policy lets this script run and no other.
-pub(super) const SCRIPT_HASH: &str = "0wRyqwDIK6C1CYbGhyEgDQgiA6MsVUMyOTRceRdnX6E=";
+/// The SHA-256 of the script in base64, for the content security policy of the page.
+pub(super) const SCRIPT_HASH: &str = "5Cpyl5sSa+ojqgU/uvKApQtnHOwVE/M8cSRNSmZ1F9I=";
 
 impl Report {
     /// Whether the page has the script.
@@ -29,7 +29,7 @@ impl Report {
         self.method != Method::Cores && scope == Scope::Web
     }
 
-    /// What the column of the pages that a seed leads to is called.
+    /// The title of the column with the number of pages that a seed covers.
     pub(super) fn reached_head(&self) -> &'static str {
         if self.is_web() {
             "Reaches (pages)"
@@ -38,13 +38,13 @@ impl Report {
         }
     }
 
-    /// Whether of any seed more is known than that it is one.
+    /// Whether the state of any seed is known, so that the table needs the column.
     pub(super) fn has_states(&self) -> bool {
         let mut seeds = self.seeds.iter();
         seeds.any(|seed| seed.in_previous.is_some() || seed.dead.is_some())
     }
 
-    /// How many seeds each site has, the one with the most first, ties by name.
+    /// The number of seeds of each site, descending, ties by name.
     pub(super) fn seed_sites(&self) -> Vec<SiteShare> {
         let mut seeds: BTreeMap<&str, u64> = BTreeMap::new();
         for seed in &self.seeds {
@@ -55,19 +55,19 @@ impl Report {
             pages,
         });
         let mut shares: Vec<SiteShare> = shares.collect();
-        // By name already, and the sort is stable.
+        // Already in the order of names, and the sort is stable.
         shares.sort_by_key(|share| std::cmp::Reverse(share.pages));
         shares
     }
 
-    /// A part of the seeds in per cent.
+    /// A number of seeds in per cent of all.
     pub(super) fn seed_share(&self, seeds: u64) -> f64 {
         100.0 * seeds as f64 / self.seeds.len().max(1) as f64
     }
 }
 
 impl ReportSeed {
-    /// What it is, in words, where it can start no crawl any more; `None` while it can.
+    /// The reason why the seed can no longer start a crawl, in words; `None` if it can.
     pub(super) fn dead_as(&self) -> Option<&'static str> {
         self.dead.map(|why| match why {
             AbsentWhy::Gone => "gone now",
@@ -77,7 +77,7 @@ impl ReportSeed {
         })
     }
 
-    /// The pages that it covers and what they are worth; `None` where it was not selected by that.
+    /// The number of pages that the seed covers and their value; `None` if it was not selected by coverage.
     pub(super) fn covers(&self) -> Option<(u64, f64)> {
         match self.seed.evidence {
             Evidence::Cover {

@@ -1,4 +1,4 @@
-//! How many seeds the plan's last refreshes kept, gained and lost, as a figure.
+//! The figure of the seeds that the plan's last refreshes kept, gained and lost.
 
 use super::answers::Report;
 use crate::engine::{RefreshView, Turnover};
@@ -6,7 +6,7 @@ use crate::html::chart::{Frame, Point, Series, lines};
 use crate::html::figure::Figure;
 use crate::html::text::{Count, day};
 
-/// The figure; `None` where no refresh can be compared with one before it.
+/// The figure; `None` if no refresh can be compared with a previous one.
 pub(super) fn figure(report: &Report) -> Option<Figure> {
     let last = &report.turnover;
     last.first()?;
@@ -68,7 +68,7 @@ pub(super) fn figure(report: &Report) -> Option<Figure> {
     Some(Figure::open(title, about, chart, &heads, rows))
 }
 
-/// The refresh of which it is told.
+/// The refresh of a turnover; `None` if the report does not have it.
 fn view<'a>(report: &'a Report, found: &Turnover) -> Option<&'a RefreshView> {
     let mut all = report.previous_refreshes.iter().chain([&report.refresh]);
     all.find(|view| view.refresh == found.refresh)

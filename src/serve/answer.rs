@@ -1,4 +1,4 @@
-//! An answer as a page or as JSON, and what could not be answered.
+//! Answers to requests, and errors.
 
 use askama::Template;
 use axum::body::{Body, Bytes};
@@ -7,7 +7,7 @@ use axum::http::{Response, StatusCode};
 use serde::Serialize;
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::form::Form;
+use super::media_type::MediaType;
 use crate::engine::{EngineError, Failure, Hint, StoreError};
 
 pub(super) const HTML: &str = "text/html; charset=utf-8";
@@ -17,99 +17,100 @@ pub(super) const TEXT: &str = "text/plain; charset=utf-8";
 pub(super) const CSV: &str = "text/csv; charset=utf-8";
 pub(super) const PARQUET: &str = "application/vnd.apache.parquet";
 
-/// An answer, whole.
+/// A complete answer.
 #[derive(Debug)]
 pub(super) struct Answer {
     status: StatusCode,
-    kind: &'static str,
+    content_type: &'static str,
     body: Bytes,
-    /// The name of the file that it is saved as; `None` for what is looked at.
-    file: Option<String>,
+    /// File name for a download; `None` to show the answer.
+    file_name: Option<String>,
 }
 
 impl Answer {
-    /// What is found under this type.
-    pub(super) fn of(kind: &'static str, body: impl Into<Bytes>) -> Self {
+    /// Creates an answer with status 200.
+    pub(super) fn new(content_type: &'static str, body: impl Into<Bytes>) -> Self {
         Self {
             status: StatusCode::OK,
-            kind,
+            content_type,
             body: body.into(),
-            file: None,
+            file_name: None,
         }
     }
 
-    /// A page.
-    pub(super) fn page(page: &impl Template) -> Result<Self, Fault> {
+    /// Renders an HTML page.
+    pub(super) fn page(page: &impl Template) -> Result<Self, RequestError> {
         let mut text = String::with_capacity(1 << 14);
         page.render_into(&mut text).map_err(|_| {
-            Fault::new(StatusCode::INTERNAL_SERVER_ERROR, "the page cannot be made")
+            RequestError::new(StatusCode::INTERNAL_SERVER_ERROR, "cannot render the page")
         })?;
         text.push('\n');
-        Ok(Self::of(HTML, text))
+        Ok(Self::new(HTML, text))
     }
 
-    /// One object as the command line prints it: on one line.
-    pub(super) fn json(object: &impl Serialize) -> Result<Self, Fault> {
+    /// Serialises an object as one line of JSON, as the command line does.
+    pub(super) fn json(object: &impl Serialize) -> Result<Self, RequestError> {
         let mut text = Vec::new();
         json_line(&mut text, object)?;
-        Ok(Self::of(JSON, text))
+        Ok(Self::new(JSON, text))
     }
 
-    /// How many bytes it has.
-    pub(super) fn bytes(&self) -> usize {
+    /// Returns the length of the body in bytes.
+    pub(super) fn len(&self) -> usize {
         self.body.len()
     }
 
-    /// With room for its bytes, which is given back when the last of those whom it is sent to has them.
-    pub(super) fn held_by(mut self, room: OwnedSemaphorePermit) -> Self {
+    /// Attaches a permit for memory, which is released when the last copy of the body is dropped.
+    pub(super) fn with_permit(mut self, permit: OwnedSemaphorePermit) -> Self {
         let bytes = self.body;
-        self.body = Bytes::from_owner(Held { bytes, _room: room });
+        self.body = Bytes::from_owner(PermittedBytes {
+            bytes,
+            _permit: permit,
+        });
         self
     }
 
-    /// With another status than that of an answer that was found.
+    /// Sets another status.
     pub(super) fn with_status(mut self, status: StatusCode) -> Self {
         self.status = status;
         self
     }
 
-    /// To be saved under this name.
+    /// Makes browsers save the answer under this name.
     pub(super) fn saved_as(mut self, name: String) -> Self {
-        self.file = Some(name);
+        self.file_name = Some(name);
         self
     }
 
-    /// Why there is no answer.
-    pub(super) fn fault(fault: &Fault, form: Form) -> Self {
-        let made = match form {
-            Form::Html => Self::page(&FaultPage { fault }),
-            Form::Json => Self::json(fault),
+    pub(super) fn error(error: &RequestError, media_type: MediaType) -> Self {
+        let answer = match media_type {
+            MediaType::Html => Self::page(&ErrorPage { error }),
+            MediaType::Json => Self::json(error),
         };
-        let mut answer = made.unwrap_or_else(|_| Self::of(TEXT, fault.error.clone()));
-        answer.status = fault.status;
-        answer
+        let answer = answer.unwrap_or_else(|_| Self::new(TEXT, error.error.clone()));
+        answer.with_status(error.status)
     }
 }
 
-/// Writes an object and a line end.
-pub(super) fn json_line(out: &mut Vec<u8>, object: &impl Serialize) -> Result<(), Fault> {
+/// Writes an object as a line of JSON.
+pub(super) fn json_line(out: &mut Vec<u8>, object: &impl Serialize) -> Result<(), RequestError> {
     serde_json::to_writer(&mut *out, object).map_err(|e| {
-        Fault::new(
+        RequestError::new(
             StatusCode::INTERNAL_SERVER_ERROR,
-            format!("cannot be written as JSON: {e}"),
+            format!("cannot write the answer as JSON: {e}"),
         )
     })?;
     out.push(b'\n');
     Ok(())
 }
 
-/// Bytes with the room that they take until nobody needs them any more.
-struct Held {
+/// Bytes with a permit for the memory that they take.
+struct PermittedBytes {
     bytes: Bytes,
-    _room: OwnedSemaphorePermit,
+    _permit: OwnedSemaphorePermit,
 }
 
-impl AsRef<[u8]> for Held {
+impl AsRef<[u8]> for PermittedBytes {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
@@ -120,19 +121,13 @@ impl From<&Answer> for Response<Body> {
         let mut response = Response::new(Body::from(answer.body.clone()));
         *response.status_mut() = answer.status;
         let headers = response.headers_mut();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static(answer.kind));
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(answer.content_type));
         if answer.status == StatusCode::SERVICE_UNAVAILABLE {
             headers.insert(RETRY_AFTER, HeaderValue::from_static("2"));
         }
-        if let Some(file) = &answer.file {
-            let safe = |c: char| {
-                if c.is_ascii_alphanumeric() || "-_.".contains(c) {
-                    c
-                } else {
-                    '_'
-                }
-            };
-            let name: String = file.chars().map(safe).collect();
+        if let Some(name) = &answer.file_name {
+            let is_unsafe = |c: char| !c.is_ascii_alphanumeric() && !"-_.".contains(c);
+            let name = name.replace(is_unsafe, "_");
             if let Ok(value) = format!("attachment; filename=\"{name}\"").parse() {
                 headers.insert(CONTENT_DISPOSITION, value);
             }
@@ -147,22 +142,22 @@ impl From<Answer> for Response<Body> {
     }
 }
 
-/// Why there is no answer.
+/// The error of a request that cannot be answered.
 #[derive(Debug, Serialize)]
-pub(super) struct Fault {
+pub(super) struct RequestError {
     #[serde(skip)]
     pub(super) status: StatusCode,
-    /// What is wrong.
+    /// What is wrong, with the causes.
     pub(super) error: String,
-    /// Pages that may have been meant.
+    /// URLs of similar pages that the bank contains.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) nearest: Vec<String>,
-    /// What the reader can do.
+    /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) hint: Option<&'static str>,
 }
 
-impl Fault {
+impl RequestError {
     pub(super) fn new(status: StatusCode, error: impl Into<String>) -> Self {
         Self {
             status,
@@ -172,43 +167,44 @@ impl Fault {
         }
     }
 
-    /// The time of an answer was over before it was made.
+    /// The error for an answer that was not computed in time.
     pub(super) fn too_long() -> Self {
-        let text = "the answer takes too long; ask for less, or on the command line";
+        let text = "the answer takes too long; use the command line, which has no time limit";
         Self::new(StatusCode::SERVICE_UNAVAILABLE, text)
     }
 
-    /// What the status is called, for the title of its page.
+    /// Returns the title of the error page.
     fn title(&self) -> &'static str {
         match self.status {
-            StatusCode::BAD_REQUEST => "This cannot be asked",
-            StatusCode::UNAUTHORIZED => "A token is needed",
-            StatusCode::NOT_FOUND => "Not known",
-            StatusCode::SERVICE_UNAVAILABLE => "No answer now",
-            StatusCode::INTERNAL_SERVER_ERROR => "Something failed",
-            _ => "Refused",
+            StatusCode::BAD_REQUEST => "Invalid request",
+            StatusCode::UNAUTHORIZED => "Token required",
+            StatusCode::NOT_FOUND => "Not found",
+            StatusCode::SERVICE_UNAVAILABLE => "Temporarily unavailable",
+            StatusCode::INTERNAL_SERVER_ERROR => "Internal error",
+            _ => "Request rejected",
         }
     }
 }
 
-/// An error with the errors that caused it.
-fn told(error: &EngineError) -> String {
+/// Joins an error and its causes.
+fn chain(error: &EngineError) -> String {
     let mut text = error.to_string();
-    let mut cause = std::error::Error::source(error);
-    while let Some(error) = cause {
-        let more = error.to_string();
-        if !text.contains(&more) {
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        // A transparent error has the same text as its source.
+        if !text.contains(&cause_text) {
             text.push_str(": ");
-            text.push_str(&more);
+            text.push_str(&cause_text);
         }
-        cause = error.source();
+        source = cause.source();
     }
     text
 }
 
-impl From<EngineError> for Fault {
+impl From<EngineError> for RequestError {
     fn from(error: EngineError) -> Self {
-        // Work is stopped where its time is over.
+        // Only the deadline interrupts work here.
         if error.failure() == Failure::Interrupted {
             return Self::too_long();
         }
@@ -232,24 +228,26 @@ impl From<EngineError> for Fault {
         };
         let hint = match &error {
             EngineError::Store(StoreError::NoBank(_)) => Some(
-                "The bank was removed or moved while this server ran. It answers again once a bank is there.",
+                "The bank was removed or moved while this server ran. The server answers again once a bank is there.",
             ),
             EngineError::Store(StoreError::OtherFormat { .. }) => Some(
-                "The bank has a format that this version of the program does not read. Migrate the bank, or start the version that it belongs to.",
+                "This version of the program does not support the format of the bank. Migrate the bank, or run the version that created it.",
             ),
             EngineError::Store(e) if e.is_damage() => Some(
-                "Check the bank on the command line, which says what is damaged and how it is mended.",
+                "Run `seedbank check` on the command line; it reports the damage and how to repair it.",
             ),
-            EngineError::NotKnown { .. } => Some("The search finds pages by a part of their URL."),
+            EngineError::NotKnown { .. } => {
+                Some("Use the search to find pages by part of their URL.")
+            }
             _ => None,
         };
         if status == StatusCode::INTERNAL_SERVER_ERROR || status == StatusCode::SERVICE_UNAVAILABLE
         {
-            tracing::warn!("not answered: {}", told(&error));
+            tracing::warn!("request failed: {}", chain(&error));
         }
         Self {
             status,
-            error: told(&error),
+            error: chain(&error),
             nearest,
             hint,
         }
@@ -257,7 +255,7 @@ impl From<EngineError> for Fault {
 }
 
 #[derive(Template)]
-#[template(path = "fault.html", config = "src/serve/askama.toml")]
-struct FaultPage<'a> {
-    fault: &'a Fault,
+#[template(path = "error.html", config = "src/serve/askama.toml")]
+struct ErrorPage<'a> {
+    error: &'a RequestError,
 }

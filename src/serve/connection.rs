@@ -1,4 +1,4 @@
-//! A connection, from its first request to its last, within its times.
+//! Serves one connection within its timeouts.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -15,54 +15,56 @@ use tokio::net::TcpStream;
 use tokio::sync::watch as flag;
 use tokio::time::{sleep, timeout};
 
-use super::guard::HEAD_BYTES;
-use super::seats::{Closed, Seat};
-use super::sending::Socket;
+use super::connection_limiter::{ConnectionSlot, Evicted};
+use super::security::MAX_HEAD_BYTES;
+use super::send_timeout::SendTimeout;
 
-/// How long a browser may take to send the head of a request, and how long a connection may be idle.
-const HEAD_TIME: Duration = Duration::from_secs(5);
+/// Maximum time until the head of a request is complete; also limits the time between requests.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long a connection is kept; then it ends after the answer that is under way.
-const CONNECTION_TIME: Duration = Duration::from_secs(120);
+/// Maximum age of a connection; then it closes after the current answer.
+const MAX_AGE: Duration = Duration::from_secs(120);
 
-/// How long an answer under way may take when its connection is to end.
+/// Maximum time for the current answer once the connection is closing.
 pub(super) const GRACE: Duration = Duration::from_secs(10);
 
-/// The most lines of the head of a request.
-const HEAD_LINES: usize = 64;
+/// Maximum number of headers of a request.
+const MAX_HEADERS: usize = 64;
 
-/// Serves one connection until it ends, is too old, another one gets its seat, or the server ends.
+/// Serves a connection until the client closes it, it reaches its maximum age, it is evicted, or the server
+/// shuts down.
 pub(super) async fn serve(
     stream: TcpStream,
-    (seat, mut closed): (Seat, Closed),
+    slot: ConnectionSlot,
+    mut evicted: Evicted,
     app: Router,
-    mut ending: flag::Receiver<bool>,
+    mut shutdown: flag::Receiver<bool>,
 ) {
-    // Answers are written whole.
+    // Answers are written in one piece, so Nagle's algorithm would only delay them.
     let _ = stream.set_nodelay(true);
-    let seat = Arc::new(seat);
+    let slot = Arc::new(slot);
     let app = TowerToHyperService::new(app);
     let service = service_fn(move |mut request: Request<Incoming>| {
-        request.extensions_mut().insert(Arc::clone(&seat));
+        request.extensions_mut().insert(Arc::clone(&slot));
         app.call(request)
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEAD_TIME)
-        .max_buf_size(HEAD_BYTES)
-        .max_headers(HEAD_LINES)
-        .serve_connection(TokioIo::new(Socket::new(stream)), service);
+        .header_read_timeout(HEAD_TIMEOUT)
+        .max_buf_size(MAX_HEAD_BYTES)
+        .max_headers(MAX_HEADERS)
+        .serve_connection(TokioIo::new(SendTimeout::new(stream)), service);
     let mut connection = pin!(connection);
     tokio::select! {
-        // What went wrong is the other side's: a head too large, or a browser that left.
+        // Errors are caused by the client: an invalid request, or a closed connection.
         _ = connection.as_mut() => return,
-        _ = &mut closed => return,
-        () = sleep(CONNECTION_TIME) => {}
-        _ = ending.wait_for(|ends| *ends) => {}
+        _ = &mut evicted => return,
+        () = sleep(MAX_AGE) => {}
+        _ = shutdown.wait_for(|begun| *begun) => {}
     }
     connection.as_mut().graceful_shutdown();
     tokio::select! {
         _ = timeout(GRACE, connection) => {}
-        _ = closed => {}
+        _ = evicted => {}
     }
 }

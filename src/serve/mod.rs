@@ -1,46 +1,46 @@
-//! A bank in a browser: a page for every question, and the same as JSON, read-only.
+//! A read-only web server for one bank: every answer is available as an HTML page and as JSON.
 //!
 //! ```text
-//! server.rs    listens, accepts connections at once, ends cleanly
-//! seats.rs     which connections there are, and which one makes room for a new one
-//! connection.rs  one connection, within its times
-//! sending.rs   its socket, with a deadline for sending
-//! guard.rs     who may ask, how, and what every answer says to the browser
-//! token.rs     the secret that others than this machine's users have to know
-//! shelf.rs     the state that is asked, let go as soon as a later one is published
-//! turnovers.rs how its lists changed from refresh to refresh
-//! desk.rs      answers questions on threads of their own, so many at once, each within its time
-//! kept.rs      answers of one state that took long
-//! answer.rs    an answer as a page or as JSON; what could not be answered
-//! asked.rs     what a request asks for
-//! query_params.rs  the query of its address as a struct
-//! form.rs      whether its answer is a page or JSON
-//! address.rs   addresses of pages, for links between them
-//! pages/       a file for each page; html/ its template, on top of those in src/html
+//! server.rs              listens, accepts connections, shuts down
+//! connection_limiter.rs  limits connections and requests; evicts idle connections
+//! connection.rs          serves one connection within its timeouts
+//! send_timeout.rs        TCP stream with a deadline for sending
+//! security.rs            checks requests; adds security headers to responses
+//! token.rs               the secret token that requests from other machines need
+//! extract.rs             extracts parameters and media type from a request
+//! query_params.rs        deserialises the query string of a URI
+//! media_type.rs          HTML or JSON
+//! executor.rs            computes answers on blocking threads, each with a deadline
+//! snapshot.rs            the published state that requests read
+//! cache.rs               cache of answers that took long to compute
+//! turnover_cache.rs      cache of changes from refresh to refresh
+//! answer.rs              an answer, and the errors of requests
+//! address.rs             relative URLs of the pages of this server
+//! pages/                 one file per page; its template is in html/, on top of those in src/html
 //! ```
 //!
-//! Pages are made here and need no script; nothing on them comes from elsewhere. A crawled URL is
-//! text until somebody follows it, and this server never does.
+//! Pages are rendered on the server, need no scripts, and load nothing from other hosts. Crawled URLs are
+//! shown as text, and the server never fetches them.
 //!
-//! Every answer is of one published state. A batch or refresh that another process publishes is seen
-//! by the next request; the old state is let go within a second after the last request that reads it.
+//! Each answer comes from one published state. The first request after another process has published a
+//! batch or refresh reads the new state; the old one is closed within a second of its last request.
 
 mod address;
 mod answer;
-mod asked;
+mod cache;
 mod connection;
-mod desk;
-mod form;
-mod guard;
-mod kept;
+mod connection_limiter;
+mod executor;
+mod extract;
+mod media_type;
 mod pages;
 mod query_params;
-mod seats;
-mod sending;
+mod security;
+mod send_timeout;
 mod server;
-mod shelf;
+mod snapshot;
 mod token;
-mod turnovers;
+mod turnover_cache;
 
 pub use server::{ServeError, ServeRequest, Server};
 pub use token::{ShortToken, Token};

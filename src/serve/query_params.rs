@@ -1,8 +1,8 @@
-//! The query string of an address as a struct: a parameter that the struct does not have, or that is
-//! there twice, is an error, as is a value that does not fit.
+//! Deserialises the query string of a URI into a struct. Unknown, repeated and invalid parameters are
+//! errors.
 //!
-//! Every struct has the parameter `format`, which [`media_type`] reads on its own: the answer to a
-//! wrong query is written as the address says, too.
+//! Every struct has the parameter `format`, which [`requested_media_type`] reads separately, so that the
+//! error about another parameter has the requested media type too.
 
 use std::error::Error;
 
@@ -12,45 +12,45 @@ use axum::http::{HeaderMap, StatusCode, Uri};
 use serde::de::{DeserializeOwned, Error as _, Unexpected};
 use serde::{Deserialize, Deserializer};
 
-use super::answer::Fault;
-use super::form::{Form, accepted};
+use super::answer::RequestError;
+use super::media_type::MediaType;
 
-/// The most characters of an error that are shown; names and values are as long as their sender likes.
-const MAX_SHOWN: usize = 400;
+/// Maximum length of an error text in characters, since names and values in it may be long.
+const MAX_CHARS: usize = 400;
 
-/// The parameter `format` among others.
+/// The parameter `format`; other parameters are ignored.
 #[derive(Deserialize)]
-struct MediaType {
-    format: Option<Form>,
+struct FormatParam {
+    format: Option<MediaType>,
 }
 
-/// The parameters of an address.
-pub(super) fn query<T: DeserializeOwned>(uri: &Uri) -> Result<T, Fault> {
+/// Parses the query of a URI.
+pub(super) fn query<T: DeserializeOwned>(uri: &Uri) -> Result<T, RequestError> {
     match Query::try_from_uri(uri) {
         Ok(Query(parameters)) => Ok(parameters),
-        Err(rejection) => Err(refused(&rejection)),
+        Err(rejection) => Err(invalid_query(&rejection)),
     }
 }
 
-/// What the answer is written as: what the address says, or else the header.
-pub(super) fn media_type(uri: &Uri, headers: &HeaderMap) -> Result<Form, Fault> {
-    let MediaType { format } = query(uri)?;
-    Ok(format.unwrap_or_else(|| accepted(headers)))
+/// Returns the media type that the parameter `format` requests, or otherwise the `Accept` header.
+pub(super) fn requested_media_type(
+    uri: &Uri,
+    headers: &HeaderMap,
+) -> Result<MediaType, RequestError> {
+    let FormatParam { format } = query(uri)?;
+    Ok(format.unwrap_or_else(|| MediaType::accepted(headers)))
 }
 
-fn refused(rejection: &QueryRejection) -> Fault {
+fn invalid_query(rejection: &QueryRejection) -> RequestError {
     let text = match rejection.source() {
         Some(cause) => cause.to_string(),
         None => rejection.body_text(),
     };
-    let text: String = text.chars().take(MAX_SHOWN).collect();
-    Fault::new(
-        StatusCode::BAD_REQUEST,
-        format!("the query of the address does not fit: {text}"),
-    )
+    let text: String = text.chars().take(MAX_CHARS).collect();
+    RequestError::new(StatusCode::BAD_REQUEST, format!("invalid query: {text}"))
 }
 
-/// A whole number in decimal digits alone.
+/// Parses a whole number that consists of decimal digits only.
 pub(super) fn whole<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
@@ -69,8 +69,8 @@ where
     })
 }
 
-/// A [`whole`] number where the address has one.
-pub(super) fn some_whole<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+/// Parses an optional [`whole`] number.
+pub(super) fn optional_whole<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,
     T: TryFrom<u64>,
@@ -86,22 +86,22 @@ mod tests {
     #[serde(deny_unknown_fields)]
     struct Parameters {
         url: String,
-        #[serde(default, deserialize_with = "some_whole")]
+        #[serde(default, deserialize_with = "optional_whole")]
         n: Option<u32>,
         #[serde(default)]
         desc: bool,
         #[serde(rename = "format")]
-        _format: Option<Form>,
+        _format: Option<MediaType>,
     }
 
-    fn parameters(query: &str) -> Result<Parameters, Fault> {
+    fn parameters(query: &str) -> Result<Parameters, RequestError> {
         super::query(&format!("/?{query}").parse().unwrap())
     }
 
     fn why(query: &str) -> String {
-        let fault = parameters(query).unwrap_err();
-        assert_eq!(fault.status, StatusCode::BAD_REQUEST);
-        fault.error
+        let error = parameters(query).unwrap_err();
+        assert_eq!(error.status, StatusCode::BAD_REQUEST);
+        error.error
     }
 
     #[test]
@@ -148,13 +148,13 @@ mod tests {
     }
 
     #[test]
-    fn the_media_type_is_read_beside_what_is_wrong() {
-        let written = |query: &str| {
+    fn the_media_type_is_read_from_an_invalid_query() {
+        let requested = |query: &str| {
             let uri: Uri = format!("/?{query}").parse().unwrap();
-            media_type(&uri, &HeaderMap::new()).ok()
+            requested_media_type(&uri, &HeaderMap::new()).ok()
         };
-        assert_eq!(written("a=1&a=1&format=json"), Some(Form::Json));
-        assert_eq!(written("a=1"), Some(Form::Html));
-        assert_eq!(written("format=json&format=json"), None);
+        assert_eq!(requested("a=1&a=1&format=json"), Some(MediaType::Json));
+        assert_eq!(requested("a=1"), Some(MediaType::Html));
+        assert_eq!(requested("format=json&format=json"), None);
     }
 }

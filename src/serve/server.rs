@@ -1,4 +1,4 @@
-//! Listens, and takes care of connections.
+//! The server: listens, accepts connections, and shuts down.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -13,38 +13,40 @@ use tokio::task::yield_now;
 use tokio::time::{interval, sleep, timeout};
 
 use super::connection::{GRACE, serve};
-use super::desk::Desk;
-use super::guard::Guard;
+use super::connection_limiter::ConnectionLimiter;
+use super::executor::Executor;
 use super::pages;
-use super::seats::Seats;
+use super::security::AccessPolicy;
 use super::token::Token;
 use crate::engine::{Bank, EngineError};
 use seedbank_algorithms::watch::Watch;
 
-/// Connections that the system holds until they are accepted.
+/// Maximum number of connections that wait to be accepted.
 const BACKLOG: u32 = 1024;
 
-/// Connections that are accepted before those that are there have their turn.
+/// Number of connections to accept before others get a turn.
 const BURST: u32 = 32;
 
-/// Bytes of an answer that the system takes at once, to send them as its client takes them.
+/// Send buffer of a connection in bytes.
 const SEND_BUFFER: u32 = 256 << 10;
 
-/// How long work that nobody waits for any more may take when the server ends.
-const LAST_WORK: Duration = Duration::from_secs(2);
+/// Maximum time for cancelled work to end at shutdown.
+const CANCEL_GRACE: Duration = Duration::from_secs(2);
 
-/// How often it is looked whether the server should stop, and after how many looks an old state is let go.
-const LOOK: Duration = Duration::from_millis(100);
-const LOOKS: u32 = 5;
+/// Interval at which the server checks whether to stop.
+const TICK: Duration = Duration::from_millis(100);
 
-/// How a bank is served.
+/// Number of ticks after which an outdated state is closed.
+const CLOSE_TICKS: u32 = 5;
+
+/// Settings of a server.
 #[derive(Clone, Debug)]
 pub struct ServeRequest {
-    /// Where to listen; port 0 takes one that is free.
+    /// Address and port to listen on; port 0 selects a free one.
     pub listen: SocketAddr,
-    /// What a request has to know; any address that other machines reach needs one.
+    /// Secret token that every request must have; required if other machines can reach the address.
     pub token: Option<Token>,
-    /// Names that the server is called by, beside addresses and `localhost`.
+    /// Accepted host names, besides IP addresses and `localhost`.
     pub names: Vec<String>,
 }
 
@@ -58,10 +60,10 @@ impl Default for ServeRequest {
     }
 }
 
-/// Why a bank cannot be served.
+/// Error of a server.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// Other machines could send requests without a token.
+    /// Other machines can reach the address, and no token is set.
     #[error(
         "{0} can be reached from other machines, and anyone who can reach it could read the whole bank"
     )]
@@ -74,7 +76,7 @@ pub enum ServeError {
         /// The system's error.
         source: io::Error,
     },
-    /// The server cannot run.
+    /// The server failed while running.
     #[error("cannot run the server")]
     Run(#[source] io::Error),
     /// The bank cannot be read.
@@ -82,7 +84,7 @@ pub enum ServeError {
     Bank(#[from] EngineError),
 }
 
-/// A server of one bank, which listens from the beginning.
+/// A server of one bank. It listens as soon as it is created, and answers while it [runs](Server::run).
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
@@ -91,9 +93,9 @@ pub enum ServeError {
 /// use seedbank::serve::{ServeRequest, Server};
 /// use seedbank::watch::Watch;
 ///
-/// /// Stops the server as soon as it has answered.
-/// struct Once(std::sync::atomic::AtomicBool);
-/// impl Watch for Once {
+/// /// Stops the server when it is set.
+/// struct Stop(std::sync::atomic::AtomicBool);
+/// impl Watch for Stop {
 ///     fn stopped(&self) -> bool {
 ///         self.0.load(std::sync::atomic::Ordering::Relaxed)
 ///     }
@@ -102,14 +104,14 @@ pub enum ServeError {
 /// let request = ServeRequest { listen: "127.0.0.1:0".parse()?, ..ServeRequest::default() };
 /// let server = Server::bind(&bank, request)?;
 /// let address = server.address();
-/// let once = Once(false.into());
+/// let stop = Stop(false.into());
 /// std::thread::scope(|scope| {
-///     scope.spawn(|| server.run(&once));
+///     scope.spawn(|| server.run(&stop));
 ///     let mut connection = std::net::TcpStream::connect(address)?;
 ///     write!(connection, "GET /healthz HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
 ///     let mut answer = String::new();
 ///     connection.read_to_string(&mut answer)?;
-///     once.0.store(true, std::sync::atomic::Ordering::Relaxed);
+///     stop.0.store(true, std::sync::atomic::Ordering::Relaxed);
 ///     assert!(answer.starts_with("HTTP/1.1 200 OK"));
 ///     Ok::<(), std::io::Error>(())
 /// })?;
@@ -118,43 +120,44 @@ pub enum ServeError {
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
-    desk: Desk,
-    guard: Guard,
+    executor: Executor,
+    policy: AccessPolicy,
 }
 
 impl Server {
-    /// Listens for questions about a bank, which has to be there; [`Server::run`] answers them.
+    /// Opens the bank and starts to listen.
     pub fn bind(bank: &Bank, request: ServeRequest) -> Result<Self, ServeError> {
         let address = request.listen;
-        let is_local = address.ip().is_loopback();
-        if !is_local && request.token.is_none() {
+        let is_loopback = address.ip().is_loopback();
+        if !is_loopback && request.token.is_none() {
             return Err(ServeError::Open(address));
         }
         let cores = available_parallelism().map_or(2, usize::from);
-        let desk = Desk::new(Bank::at(bank.path()).hiding_folders(), (4 * cores).max(16));
-        desk.shelf.state()?;
+        let executor = Executor::new(Bank::at(bank.path()).hiding_folders(), (4 * cores).max(16));
+        // Fail at once if the bank does not exist.
+        executor.snapshot.get()?;
         let failed = |source| ServeError::Listen { address, source };
         let listener = TcpListener::bind(address).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
         Ok(Self {
             address: listener.local_addr().map_err(failed)?,
             listener,
-            desk,
-            guard: Guard {
+            executor,
+            policy: AccessPolicy {
                 token: request.token,
-                is_local,
-                names: request.names,
+                is_loopback,
+                hosts: request.names,
             },
         })
     }
 
-    /// Where it listens.
+    /// Returns the address and port that the server listens on.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Answers until the watch says to stop; then what is under way is finished, for at most twelve
+    /// Answers requests until `watch` stops the server. Then finishes current requests, for at most twelve
     /// seconds.
     pub fn run(self, watch: &dyn Watch) -> Result<(), ServeError> {
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -163,58 +166,57 @@ impl Server {
             .build()
             .map_err(ServeError::Run)?;
         let ended = runtime.block_on(self.answer(watch));
-        // Nobody waits for what is still being made; it is told to stop.
-        runtime.shutdown_timeout(LAST_WORK);
+        // Work that is left is cancelled, since its requests were dropped.
+        runtime.shutdown_timeout(CANCEL_GRACE);
         ended.map_err(ServeError::Run)
     }
 
     async fn answer(self, watch: &dyn Watch) -> io::Result<()> {
-        let listener = listening(self.listener)?;
-        let desk = Arc::new(self.desk);
-        let app = pages::router(Arc::clone(&desk), Arc::new(self.guard));
-        let seats = Arc::new(Seats::default());
-        let (end, ending) = flag::channel(false);
-        let mut look = interval(LOOK);
-        let mut looks = 0;
+        let listener = configure(self.listener)?;
+        let executor = Arc::new(self.executor);
+        let app = pages::router(Arc::clone(&executor), Arc::new(self.policy));
+        let limiter = Arc::new(ConnectionLimiter::default());
+        let (end, shutdown) = flag::channel(false);
+        let mut tick = interval(TICK);
+        let mut ticks = 0;
         let mut accepted = 0_u32;
         while !watch.stopped() {
             tokio::select! {
                 connection = listener.accept() => match connection {
                     Ok((stream, address)) => {
-                        let seat = seats.seat(address);
-                        tokio::spawn(serve(stream, seat, app.clone(), ending.clone()));
+                        let (slot, evicted) = limiter.admit(address);
+                        tokio::spawn(serve(stream, slot, evicted, app.clone(), shutdown.clone()));
                         accepted = accepted.wrapping_add(1);
                         if accepted.is_multiple_of(BURST) {
                             yield_now().await;
                         }
                     }
-                    // Too many open files: a connection that waits for its client makes room.
-                    Err(_) if seats.close_one() => yield_now().await,
-                    Err(_) => sleep(LOOK).await,
+                    // Probably too many open files: evict an idle connection.
+                    Err(_) if limiter.evict_one() => yield_now().await,
+                    Err(_) => sleep(TICK).await,
                 },
-                _ = look.tick() => {
-                    looks += 1;
-                    if looks % LOOKS == 0 {
-                        let desk = Arc::clone(&desk);
-                        tokio::task::spawn_blocking(move || desk.shelf.let_go());
+                _ = tick.tick() => {
+                    ticks += 1;
+                    if ticks % CLOSE_TICKS == 0 {
+                        let executor = Arc::clone(&executor);
+                        tokio::task::spawn_blocking(move || executor.snapshot.close_if_outdated());
                     }
                 }
             }
         }
         drop(listener);
-        // Nobody has to listen any more.
+        // Fails only if no connection is open.
         let _ = end.send(true);
-        // Each connection has a receiver until it ends.
-        drop(ending);
+        // The channel closes when the last connection has dropped its receiver.
+        drop(shutdown);
         let _ = timeout(GRACE, end.closed()).await;
         Ok(())
     }
 }
 
-/// The listener with room for a crowd that connects at once, and connections that hold little of an
-/// answer that their client does not take.
-fn listening(listener: TcpListener) -> io::Result<tokio::net::TcpListener> {
-    // Any socket is accepted here, and one that listens may do so again, with other settings.
+/// Sets the backlog of the listener, and the send buffer of its connections.
+fn configure(listener: TcpListener) -> io::Result<tokio::net::TcpListener> {
+    // The conversion accepts any socket, and `listen` on a listening socket changes its backlog.
     let socket = TcpSocket::from_std_stream(TcpStream::from(OwnedFd::from(listener)));
     socket.set_send_buffer_size(SEND_BUFFER)?;
     socket.listen(BACKLOG)

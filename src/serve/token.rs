@@ -1,35 +1,35 @@
-//! The secret that a request has to know where the server is open to other machines.
+//! The secret token of a server that other machines can reach.
 
 use std::fmt;
 
-/// The fewest bytes of a token.
-const LEAST: usize = 16;
+/// Minimum length of a token in bytes.
+const MIN_BYTES: usize = 16;
 
-/// A secret of at least 16 bytes, of which only a hash is held.
+/// A secret token of at least 16 bytes. Only its hash is kept in memory.
 ///
 /// ```
 /// use seedbank::serve::Token;
 ///
 /// assert!(Token::new(b"too short").is_err());
 /// let token = Token::new(b"a secret of 29 bytes, or more").unwrap();
-/// assert!(token.is(b"a secret of 29 bytes, or more"));
-/// assert!(!token.is(b"a secret"));
+/// assert!(token.matches(b"a secret of 29 bytes, or more"));
+/// assert!(!token.matches(b"a secret"));
 /// ```
 #[derive(Clone)]
 pub struct Token(blake3::Hash);
 
-/// A token that is too short to be secure.
+/// Error for a token that is too short to be secure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("expected a token of at least {LEAST} bytes, found {bytes}")]
+#[error("expected a token of at least {MIN_BYTES} bytes, found {bytes}")]
 pub struct ShortToken {
-    /// How many it has.
+    /// Length of the token in bytes.
     pub bytes: usize,
 }
 
 impl Token {
-    /// A token of these bytes.
+    /// Creates a token from a secret of at least 16 bytes.
     pub fn new(secret: &[u8]) -> Result<Self, ShortToken> {
-        if secret.len() < LEAST {
+        if secret.len() < MIN_BYTES {
             return Err(ShortToken {
                 bytes: secret.len(),
             });
@@ -37,11 +37,11 @@ impl Token {
         Ok(Self(blake3::hash(secret)))
     }
 
-    /// Whether these bytes are the token, told in a time that says nothing of where they differ.
+    /// Returns whether `secret` is the token, in a time that does not depend on where they differ.
     #[must_use]
-    pub fn is(&self, given: &[u8]) -> bool {
-        // Hashes are compared in constant time, and depend on every byte.
-        blake3::hash(given) == self.0
+    pub fn matches(&self, secret: &[u8]) -> bool {
+        // blake3 compares hashes in constant time.
+        blake3::hash(secret) == self.0
     }
 }
 

@@ -56,7 +56,7 @@ fn a_bank_is_made_filled_and_asked() {
         "{history}"
     );
     let check = place.run(&["check", "bank"]).done();
-    assert!(check.ends_with("nothing is wrong\n"), "{check}");
+    assert!(check.ends_with("no problems found\n"), "{check}");
 }
 
 #[test]

@@ -81,7 +81,7 @@ fn seeds_of_each_site_come_round_by_round() {
         "{csv}"
     );
     let check = place.run(&["check", "bank"]).done();
-    assert!(check.ends_with("nothing is wrong\n"), "{check}");
+    assert!(check.ends_with("no problems found\n"), "{check}");
 }
 
 #[test]
@@ -117,7 +117,9 @@ fn a_plan_says_when_it_changes() {
     assert!(!again.err.contains("other parameters"), "{again:?}");
     let other = place.run(&["refresh", "bank", "--plan", "g", "--value-spam", "-2.5"]);
     assert!(
-        other.err.contains("plan g had other parameters before"),
+        other
+            .err
+            .contains("the parameters of plan g have been replaced"),
         "{other:?}"
     );
     let text = other.done();

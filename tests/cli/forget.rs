@@ -77,7 +77,7 @@ fn no_byte_is_left_once_files_are_merged() {
         place
             .run(&["check", "bank"])
             .done()
-            .contains("nothing is wrong")
+            .contains("no problems found")
     );
     let history = place.run(&["history", "bank"]).done();
     assert!(history.contains(" forget forgotten: "), "{history}");
@@ -113,7 +113,7 @@ fn no_byte_is_left_once_files_are_merged() {
         place
             .run(&["check", "clean"])
             .done()
-            .contains("nothing is wrong")
+            .contains("no problems found")
     );
 }
 
@@ -143,7 +143,7 @@ fn a_site_goes_with_all_its_pages() {
         place
             .run(&["check", "bank"])
             .done()
-            .contains("nothing is wrong")
+            .contains("no problems found")
     );
 }
 

@@ -16,7 +16,7 @@ fn files_without_an_end_are_refused() {
     let mut cases: Vec<(&[&str], &str)> = vec![
         (
             &["refresh", "bank", "--plan-file", "long.toml"],
-            "the plan file long.toml is longer than 1.00 MiB",
+            "plan file long.toml: expected at most 1.00 MiB",
         ),
         (
             &["refresh", "bank", "--plan-file", "latin.toml"],
@@ -31,7 +31,7 @@ fn files_without_an_end_are_refused() {
         cases.extend([
             (
                 &["refresh", "bank", "--plan-file", "/dev/zero"][..],
-                "the plan file /dev/zero is longer than 1.00 MiB",
+                "plan file /dev/zero: expected at most 1.00 MiB",
             ),
             (
                 &["evaluate", "bank", "crawl", "--seeds-file", "/dev/zero"],

@@ -79,7 +79,9 @@ fn what_is_known_of_a_page_is_told() {
     );
     let text = place.run(&["page", "bank", "http://old.example/"]).done();
     assert!(
-        text.contains("  it redirects to http://h1.example/; 1 page links to it, which counts for"),
+        text.contains(
+            "  it redirects to http://h1.example/; 1 page links to it; these links count for"
+        ),
         "{text}"
     );
     let gone = json("http://h2.example/");

@@ -173,7 +173,7 @@ fn a_dry_run_stores_nothing() {
     }
     let tried = place.run(&words("refresh bank --seeds 1 --dry-run"));
     assert!(
-        tried.err.contains("has other parameters, and keeps them"),
+        tried.err.contains("the stored parameters of plan"),
         "{}",
         tried.err
     );

@@ -9,7 +9,7 @@ fn a_plan_keeps_its_parameters_and_flags_win_over_the_file() {
     place.write("plan.toml", "seeds = 1\nkeep-spam = true\ndensity = 99.5\n");
     let refresh = |args: &[&str]| {
         let ended = place.run(&[&["refresh", "bank", "--format", "json"], args].concat());
-        let noted = ended.err.contains("had other parameters before");
+        let noted = ended.err.contains("have been replaced");
         let report = ended.json();
         assert_eq!(report["plan_changed"], noted);
         (report["parameters"].clone(), noted)
@@ -76,7 +76,7 @@ fn old_refreshes_are_forgotten_when_asked() {
     let report = place
         .run(&["refresh", "bank", "--keep", "2", "--cold"])
         .done();
-    assert!(report.ends_with("forgotten: refresh 1\n"), "{report}");
+    assert!(report.ends_with("deleted: refresh 1\n"), "{report}");
     assert_eq!(
         place
             .run(&["seeds", "bank", "--refresh", "2"])

@@ -88,8 +88,7 @@ fn what_changed_is_told() {
     let report = ["report", "bank", "--out", "r.html", "--no-evaluate"];
     place.run(&report).done();
     assert!(
-        read(&place, "r.html")
-            .contains("Selected after batch 1; the bank has taken batches up to 2")
+        read(&place, "r.html").contains("Selected after batch 1; the bank now has batches up to 2")
     );
     place.run(&["refresh", "bank"]).done();
     place.run(&report).done();

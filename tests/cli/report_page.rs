@@ -168,7 +168,7 @@ fn cores_open_to_their_pages() {
         "{part}"
     );
     let bare = page(&report, "r.json");
-    assert!(bare.contains(&format!("{more} hubs more: the bank has them.")));
+    assert!(bare.contains(&format!("{more} hubs more: see the bank.")));
 }
 
 #[test]
@@ -202,7 +202,7 @@ fn what_concerns_other_methods_is_closed_and_after_the_rest() {
     let places = [
         "Per page fetched</h2>",
         "The papers' experiments",
-        "<details class=\"others\"><summary><h3>Of other methods",
+        "<details class=\"others\"><summary><h3>Other methods",
     ]
     .map(|said| page.find(said).unwrap_or_else(|| panic!("{said}: {page}")));
     assert!(places.is_sorted(), "{places:?}");
@@ -248,7 +248,7 @@ fn the_answer_stands_first() {
         "20 pages to start the next crawl from",
         "http://hub1.example/links/index.php?id=37",
         "Why these?",
-        "Seed 1 stands for 350 pages that link to 21 pages on",
+        "Seed 1 represents 350 pages that link to 21 pages on",
         "<p class=\"verdict holds\">Yes</p>",
         "<b>Times the value of the best baseline, by pages fetched: 1.36 at 1,000, 1.36 at 5,000, \
          1.36 at 20,000</b>",
@@ -264,7 +264,7 @@ fn a_cover_plan_is_judged_by_what_it_covers() {
     let page = page(&of_cover(12), "report.json");
     is_harmless(&page);
     // Methods that cover sites are the plan's concern here, and only here.
-    let of_others = "Of other methods, not of this plan";
+    let of_others = "Other methods than that of this plan";
     assert!(!page.contains(of_others), "{page}");
     let of_cores = crate::report_page::page(&of_cores(3), "report.json");
     assert!(of_cores.contains(of_others), "{of_cores}");
@@ -303,7 +303,7 @@ fn one_is_told_as_one() {
         ">The only refresh of the plan, up to this one</caption>",
         "<h3>What 1 page fetched brings</h3>",
         "Star, 1 page that links to 21 pages on",
-        "Seed 1 stands for 1 page that links to 21 pages on",
+        "Seed 1 represents 1 page that links to 21 pages on",
     ] {
         assert!(page.contains(said), "{said}\n{page}");
     }
@@ -361,7 +361,7 @@ fn little_or_nothing_is_told_too() {
     unmeasured.counters.batches = 4;
     let unmeasured = page(&unmeasured, "report.json");
     assert!(unmeasured.contains("Not measured"));
-    assert!(unmeasured.contains("Selected after batch 3; the bank has taken batches up to 4"));
+    assert!(unmeasured.contains("Selected after batch 3; the bank now has batches up to 4"));
     assert!(!unmeasured.contains("href=\"#worth\""));
 }
 
@@ -375,8 +375,8 @@ fn commands_are_the_callers() {
     for said in [
         "For the crawler: <code>% typed </code>",
         "with its score: <code>% typed </code>",
-        "on its state now. <code>% typed </code> selects anew.",
-        "marked in the list; <code>% typed </code> after the next refresh",
+        "on its present state. <code>% typed </code> selects again.",
+        "marked in the list; after the next refresh, <code>% typed </code>",
         "left out; run the report without <code>% typed </code>.",
         "<code>% typed seeds 3</code>",
     ] {
@@ -385,7 +385,7 @@ fn commands_are_the_callers() {
     let bare = page(&old, "report.json");
     for said in [
         "report.json</a>.",
-        "on its state now.</p>",
+        "on its present state.</p>",
         "marked in the list.</p>",
         "The experiments were left out.",
         "<code>seeds 3</code>",

@@ -275,7 +275,7 @@ fn what_the_command_line_adds_or_names_otherwise_is_all_that_differs() {
     let answer = compared("/compare", &as_form, form.as_bytes());
     assert_eq!(answer.json(), printed);
     let page = compared("/compare", &as_form[..1], form.as_bytes()).done();
-    assert!(page.contains("not in the bank") && page.contains("named again"));
+    assert!(page.contains("not in the bank") && page.contains("repeated"));
     // Metrics are what the command writes to a file.
     place
         .run(&["status", "bank", "--metrics", "bank.prom"])
@@ -458,7 +458,7 @@ fn why_is_at_most_three_clicks_away() {
         let to_why = format!("/explain?url={}&refresh=2", encoded(url));
         assert!(links(&page).contains(&to_why), "{kind}: {page}");
         let why = served.get(&to_why).done();
-        assert!(why.contains("The evidence"), "{kind}");
+        assert!(why.contains("Evidence"), "{kind}");
         let json = served.get(&format!("{to_why}&format=json")).json();
         assert_eq!(json, answer, "{kind}");
     }

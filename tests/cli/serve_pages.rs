@@ -105,7 +105,7 @@ fn a_list_that_cannot_be_compared_stands_there_still() {
     }
     let answer = form(&served, "default", "", Some(("long.txt", &long)));
     assert_eq!(answer.status, 413);
-    assert!(answer.text().contains("It is the file that was chosen."));
+    assert!(answer.text().contains("The uploaded file was used."));
     assert_eq!(typed(answer.text()), "");
     served.stop();
 }
@@ -225,7 +225,7 @@ fn the_first_page_tells_of_every_plan_and_of_the_last_refreshes() {
             .find(|row| row.contains(&format!("name={plan}\"")));
         let (_, cell) = row
             .unwrap()
-            .split_once("data-label=\"New, lost then\">")
+            .split_once("data-label=\"New, lost\">")
             .unwrap();
         cell.split_once("</td>").unwrap().0.to_owned()
     };
@@ -233,23 +233,26 @@ fn the_first_page_tells_of_every_plan_and_of_the_last_refreshes() {
     assert_eq!(cell(&page, "p7"), "–");
     // It is the eighth, and has two refreshes.
     assert_eq!(cell(&page, "p8"), "0, 0");
-    assert!(page.contains("Charts are of the first 6 plans"), "{page}");
+    assert!(
+        page.contains("Charts are shown for the first 6 plans"),
+        "{page}"
+    );
     // One change is told in words, and two make a chart; each is seen by the next request.
     assert!(
-        !page.contains("<svg") && !page.contains("A chart comes"),
+        !page.contains("<svg") && !page.contains("adds a chart"),
         "{page}"
     );
     place.run(&["refresh", "bank"]).done();
     let page = start();
     assert!(
-        !page.contains("<svg") && page.contains("A chart comes"),
+        !page.contains("<svg") && page.contains("adds a chart"),
         "{page}"
     );
     assert_eq!(cell(&page, "default"), "0, 0");
     place.run(&["refresh", "bank"]).done();
     let page = start();
     assert!(
-        page.contains("<svg") && !page.contains("A chart comes"),
+        page.contains("<svg") && !page.contains("adds a chart"),
         "{page}"
     );
     assert_eq!(start(), page);
@@ -314,11 +317,14 @@ fn beyond_its_end_a_list_says_so() {
         ),
     ] {
         let page = served.get(path).done();
-        let (_, told) = page.split_once("and none of them so ").unwrap();
+        let (_, told) = page.split_once("none of them on this page").unwrap();
         assert_eq!(links(told)[0], first, "{path}");
         assert!(!page.contains("<table"), "{path}");
         assert!(
-            !served.get(first).done().contains("none of them so"),
+            !served
+                .get(first)
+                .done()
+                .contains("none of them on this page"),
             "{first}"
         );
     }
@@ -339,7 +345,7 @@ fn what_is_there_as_json_is_what_it_is_called() {
                     "/refresh?refresh=2&format=json".to_owned(),
                 ),
                 (
-                    "all its seeds, one a line",
+                    "all its seeds, one per line",
                     "/seeds?refresh=2&format=json".to_owned(),
                 ),
             ],
@@ -360,14 +366,8 @@ fn what_is_there_as_json_is_what_it_is_called() {
         (
             &format!("/page?url={url}"),
             vec![
-                (
-                    "What is known of it as JSON",
-                    format!("/page?url={url}&format=json"),
-                ),
-                (
-                    "when it was a seed",
-                    format!("/history?url={url}&format=json"),
-                ),
+                ("The facts as JSON", format!("/page?url={url}&format=json")),
+                ("the history", format!("/history?url={url}&format=json")),
             ],
         ),
         ("/compare", vec![]),

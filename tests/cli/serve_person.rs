@@ -54,7 +54,7 @@ fn seeds_are_searched_sorted_filtered_and_paged() {
     let (_, part) = seeds.lines().nth(1).unwrap().split_once("://").unwrap();
     let part = &part[..part.len() - 1];
     search(&browser, part);
-    assert_eq!(browser.find("h1").text(), format!("Found for “{part}”"));
+    assert_eq!(browser.find("h1").text(), format!("Results for “{part}”"));
     assert_eq!(browser.find("#find").property("value"), part);
     let result = browser.find("main a[href^='/page?']");
     let url = result.text();
@@ -212,13 +212,13 @@ fn a_list_is_pasted_or_chosen_as_a_file() {
     browser.wait("document.querySelector('main h2')");
     assert_eq!(
         browser.find("main h2").text(),
-        "Beside refresh 2 of plan default"
+        "Compared with refresh 2 of plan default"
     );
     // What was pasted stands there still, line for line.
     assert_eq!(browser.find("#list").property("value"), list.as_str());
     let lines = "return [...document.querySelectorAll('table')].pop().innerText";
     let lines = browser.run(lines).as_str().unwrap().to_owned();
-    for text in ["seed 1", "not in the bank", "no URL", "as line 2"] {
+    for text in ["seed 1", "not in the bank", "not a URL", "as line 2"] {
         assert!(lines.contains(text), "no {text:?} in {lines}");
     }
     is_sound(&browser, "compared");
@@ -238,7 +238,7 @@ fn a_list_is_pasted_or_chosen_as_a_file() {
     browser.wait("document.querySelector('main h2')");
     assert_eq!(
         browser.find("main h2").text(),
-        "Beside refresh 3 of plan sites"
+        "Compared with refresh 3 of plan sites"
     );
     assert_eq!(browser.find("#list").property("value"), "");
     let rows = "return [...document.querySelectorAll('table')].pop().tBodies[0].rows.length";
@@ -401,7 +401,7 @@ fn every_answer_is_three_steps_from_the_start() {
         "{said}"
     );
     browser.goto(&served.at("/page?url=http%3A%2F%2Fnowhere.example%2F"));
-    assert_eq!(browser.find("h1").text(), "Not known");
+    assert_eq!(browser.find("h1").text(), "Not found");
     let again = browser.find("#find");
     again.send_keys(seed);
     again.send_keys(ENTER);

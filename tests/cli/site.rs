@@ -28,7 +28,7 @@ fn place() -> Place {
 fn what_is_known_of_a_site_is_told() {
     let place = place();
     let text = place.run(&["site", "bank", "H1.example"]).done();
-    let begin = "site h1.example\n  given attributes: quality 0.5, no spam, quota 7\n  3 crawled, 0 known, 0 gone, 0 spam\n  1 alias, 0 pages no longer linked to\n  1 link within the site, 3 to other sites\n  links to 3 pages on 3 sites, by 3 links\n    a1.example: 1 page, 1 link\n    a2.example: 1 page, 1 link\n    a3.example: 1 page, 1 link\n  linked from 1 page on 1 site, by 2 links\n    k1.example: 1 page, 2 links\n  2 crawled pages with a content digest, 1 distinct\n    2 the same: http://h1.example/also, http://h1.example/copy\n  plan default, refresh 1 (cores, state after batch 1)\n    seed 1 http://h1.example/: core 1 (";
+    let begin = "site h1.example\n  given attributes: quality 0.5, not spam, quota 7\n  3 crawled, 0 known, 0 gone, 0 spam\n  1 alias, 0 pages no longer linked to\n  1 link within the site, 3 to other sites\n  links to 3 pages on 3 sites, by 3 links\n    a1.example: 1 page, 1 link\n    a2.example: 1 page, 1 link\n    a3.example: 1 page, 1 link\n  linked from 1 page on 1 site, by 2 links\n    k1.example: 1 page, 2 links\n  2 crawled pages with a content digest, 1 distinct\n    2 the same: http://h1.example/also, http://h1.example/copy\n  plan default, refresh 1 (cores, state after batch 1)\n    seed 1 http://h1.example/: core 1 (";
     assert!(text.starts_with(begin), "{text}");
     assert!(
         text.contains("\n  plan sites, refresh 2 (max-weight, state after batch 2)\n"),

@@ -3,7 +3,7 @@
 //! - `picks_are_the_best`: each pick is judged by brute force over distances (Floyd-Warshall), which
 //!   shares no code with the library. Catches a wrong reading of a method, a missed better page, a
 //!   wrong tie, a wrong stop, a wrong gain.
-//! - `lazy_is_plain`: larger sites, compared with full recomputation. Catches a bound that is too
+//! - `lazy_is_reference`: larger sites, compared with full recomputation. Catches a bound that is too
 //!   low, weights that are no longer exact, and a wrong runner-up.
 //! - `greedy_is_near_the_optimum`: the guarantee for non-negative values.
 //! - `order_and_threads_make_no_difference`.
@@ -15,8 +15,8 @@ use crate::judge::{Judge, distances};
 use proptest::prelude::*;
 use seedbank::watch::{Interrupted, Unwatched, Watch};
 use seedbank_algorithms::cover::{
-    CoverError, CoverParams, Covered, Method, Pick, Score, Site, SiteCover, SiteGraph, Stop, plain,
-    select, select_all,
+    CoverError, CoverParams, Covered, Method, Pick, Score, Site, SiteCover, SiteGraph, Stop,
+    reference, select, select_all,
 };
 use seedbank_algorithms::page::SiteId;
 
@@ -134,16 +134,16 @@ proptest! {
     }
 }
 
-fn lazy_is_plain(graph: &SiteGraph, params: &CoverParams, seats: u32) {
+fn lazy_is_reference(graph: &SiteGraph, params: &CoverParams, seats: u32) {
     let lazy = select(site(graph), seats, params, &Unwatched).unwrap();
-    let plain = plain::select(site(graph), seats, params, &Unwatched).unwrap();
-    assert_eq!(picked(&lazy), picked(&plain), "{params:?}");
-    assert_eq!(lazy.stop, plain.stop, "{params:?}");
-    for (lazy, plain) in lazy.picks.iter().zip(&plain.picks) {
-        assert_eq!(lazy.seed, plain.seed, "{params:?}");
-        assert_eq!(lazy.hops, plain.hops, "{params:?}");
+    let reference = reference::select(site(graph), seats, params, &Unwatched).unwrap();
+    assert_eq!(picked(&lazy), picked(&reference), "{params:?}");
+    assert_eq!(lazy.stop, reference.stop, "{params:?}");
+    for (lazy, reference) in lazy.picks.iter().zip(&reference.picks) {
+        assert_eq!(lazy.seed, reference.seed, "{params:?}");
+        assert_eq!(lazy.hops, reference.hops, "{params:?}");
         if lazy.runner_up.is_some() {
-            assert_eq!(lazy.runner_up, plain.runner_up, "{params:?}");
+            assert_eq!(lazy.runner_up, reference.runner_up, "{params:?}");
         }
     }
 }
@@ -152,12 +152,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
     #[test]
-    fn lazy_is_plain_on_random_sites(graph in graph(150, 450), params in params(), seats in 0_u32..20) {
-        lazy_is_plain(&graph, &params, seats);
+    fn lazy_is_reference_on_random_sites(graph in graph(150, 450), params in params(), seats in 0_u32..20) {
+        lazy_is_reference(&graph, &params, seats);
     }
 
     #[test]
-    fn lazy_is_plain_where_some_pages_cannot_be_seeds_and_others_are(
+    fn lazy_is_reference_where_some_pages_cannot_be_seeds_and_others_are(
         graph in graph(60, 180),
         params in params(),
         seats in 0_u32..12,
@@ -168,8 +168,8 @@ proptest! {
         let closed = closed[..pages as usize].to_vec();
         let pins: Vec<u32> = pins.into_iter().rev().filter(|&pin| pin < pages).collect();
         let may_be = |page: &u32| !closed[*page as usize] || pins.contains(page);
-        let graph = graph.clone().under(closed.clone(), pins.clone()).unwrap();
-        lazy_is_plain(&graph, &params, seats);
+        let graph = graph.clone().with_constraints(closed.clone(), pins.clone()).unwrap();
+        lazy_is_reference(&graph, &params, seats);
         let cover = select(site(&graph), seats, &params, &Unwatched).unwrap();
         let picked = picked(&cover);
         prop_assert_eq!(&picked[..pins.len()], &pins[..]);
@@ -232,7 +232,7 @@ fn menu_site(pages: u32, spam_every: u32, rng_seed: u32) -> SiteGraph {
 }
 
 #[test]
-fn lazy_is_plain_where_most_pages_reach_most_of_the_site() {
+fn lazy_is_reference_where_most_pages_reach_most_of_the_site() {
     for (pages, spam_every) in [(900, 1000), (700, 6)] {
         let graph = menu_site(pages, spam_every, 1);
         for method in [
@@ -248,10 +248,10 @@ fn lazy_is_plain_where_most_pages_reach_most_of_the_site() {
                     hops,
                     ..CoverParams::default()
                 };
-                lazy_is_plain(&graph, &params, 8);
+                lazy_is_reference(&graph, &params, 8);
                 if matches!(method, Method::MaxWeight) {
                     let covered = Some(Covered::Remove);
-                    lazy_is_plain(&graph, &CoverParams { covered, ..params }, 8);
+                    lazy_is_reference(&graph, &CoverParams { covered, ..params }, 8);
                 }
             }
         }
@@ -259,7 +259,7 @@ fn lazy_is_plain_where_most_pages_reach_most_of_the_site() {
 }
 
 #[test]
-fn lazy_is_plain_where_bounds_decide() {
+fn lazy_is_reference_where_bounds_decide() {
     for rng_seed in 2..14 {
         let graph = menu_site(400 + 30 * rng_seed, 5 + 9 * (rng_seed % 3), rng_seed);
         let params = CoverParams {
@@ -267,7 +267,7 @@ fn lazy_is_plain_where_bounds_decide() {
             hops: 2 + rng_seed % 3,
             ..CoverParams::default()
         };
-        lazy_is_plain(&graph, &params, 6);
+        lazy_is_reference(&graph, &params, 6);
     }
 }
 

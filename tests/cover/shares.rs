@@ -3,7 +3,7 @@
 //! from the wrong sites.
 
 use proptest::prelude::*;
-use seedbank_algorithms::cover::{share_out, shares_within};
+use seedbank_algorithms::cover::{apportion, apportion_bounded};
 
 /// The definition, by brute force: of all sets of sites at their bounds, the one that fits the level
 /// which it leaves to the others; these then get one page at a time by largest remainder.
@@ -43,7 +43,7 @@ proptest! {
         sites in prop::collection::vec((1_u64..8, 0_u32..12), 0..7),
     ) {
         let (weights, bounds): (Vec<u64>, Vec<u32>) = sites.into_iter().unzip();
-        let shares = shares_within(total, &weights, &bounds);
+        let shares = apportion_bounded(total, &weights, &bounds);
         prop_assert_eq!(Some(shares), judged(total, &weights, &bounds));
     }
 
@@ -53,7 +53,7 @@ proptest! {
         sites in prop::collection::vec((prop_oneof![Just(0), 0_u64..8, any::<u64>()], 0_u32..12), 0..7),
     ) {
         let (weights, bounds): (Vec<u64>, Vec<u32>) = sites.into_iter().unzip();
-        let shares = shares_within(total, &weights, &bounds);
+        let shares = apportion_bounded(total, &weights, &bounds);
         prop_assert!(shares.iter().zip(&bounds).all(|(share, bound)| share <= bound));
         let sum = |numbers: &[u32]| numbers.iter().map(|&n| u64::from(n)).sum::<u64>();
         prop_assert_eq!(sum(&shares), total.min(sum(&bounds)));
@@ -71,6 +71,6 @@ proptest! {
         let names = ["a", "b", "c", "d", "e", "f", "g"];
         let named: Vec<(&str, u64)> = names.into_iter().zip(weights.iter().copied()).collect();
         let bounds = vec![u32::MAX; weights.len()];
-        prop_assert_eq!(share_out(total, &named), shares_within(total.into(), &weights, &bounds));
+        prop_assert_eq!(apportion(total, &named), apportion_bounded(total.into(), &weights, &bounds));
     }
 }

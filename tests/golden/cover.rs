@@ -4,7 +4,7 @@
 use crate::support::sites::{Loaded, LoadedSite, load};
 use crate::support::{golden, shared};
 use seedbank::watch::Unwatched;
-use seedbank_algorithms::cover::{CoverParams, Covered, Method, Pick, Site, select_all, share_out};
+use seedbank_algorithms::cover::{CoverParams, Covered, Method, Pick, Site, apportion, select_all};
 use seedbank_algorithms::page::SiteId;
 use serde_json::Value;
 
@@ -127,7 +127,7 @@ fn shares_agree(loaded: &Loaded, seats: &serde_json::Map<String, Value>) {
         weights.iter().filter(|w| w.1 > 0).count(),
         loaded.sites.len()
     );
-    let found = share_out(500, &weights);
+    let found = apportion(500, &weights);
     assert_eq!(found.iter().sum::<u32>(), 500);
     for ((name, _), found) in weights.iter().zip(found) {
         assert_eq!(seats[*name], found, "{name}");

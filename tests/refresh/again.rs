@@ -11,8 +11,8 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use seedbank::watch::Unwatched;
 use seedbank_algorithms::cores::{
-    Core, CoreParams, Growth, KnownComponent, KnownCore, Ledger, NearClasses, NearPage, Nearness,
-    OneEach, Rule, Selection, select_again,
+    CachedComponent, CachedCore, Core, CoreCache, CoreParams, Growth, NearClasses, NearPage,
+    Nearness, OneSeedPerCore, Rule, Selection, select_warm,
 };
 use seedbank_algorithms::graph::{Fingerprint, HubGraph, Rows, WeakComponents};
 use seedbank_algorithms::page::PageId;
@@ -53,11 +53,11 @@ impl Web {
 
 /// What a run leaves, in page ids.
 #[derive(Clone, Debug, Default)]
-struct Kept(BTreeMap<Fingerprint, KnownComponent>);
+struct Kept(BTreeMap<Fingerprint, CachedComponent>);
 
-fn renumber(component: &KnownComponent, page: impl Fn(u32) -> u32) -> KnownComponent {
+fn renumber(component: &CachedComponent, page: impl Fn(u32) -> u32) -> CachedComponent {
     let pages = |list: &[u32]| list.iter().map(|&p| page(p)).collect();
-    let core = |known: &KnownCore| KnownCore {
+    let core = |known: &CachedCore| CachedCore {
         core: Core {
             hubs: pages(&known.core.hubs),
             authorities: pages(&known.core.authorities),
@@ -74,7 +74,7 @@ fn renumber(component: &KnownComponent, page: impl Fn(u32) -> u32) -> KnownCompo
             .collect(),
         origin: known.origin,
     };
-    KnownComponent {
+    CachedComponent {
         cores: component.cores.iter().map(core).collect(),
         next: component.next,
         ahead: component.ahead.map(|(sigma, best)| (sigma, page(best))),
@@ -97,16 +97,16 @@ fn run(web: &Web, params: &CoreParams, kept: &Kept) -> (Vec<u64>, HubGraph, Sele
             Some((component, renumber(kept.0.get(print)?, number)))
         });
     let known = known.collect();
-    let ledger = Ledger::new(components, known);
-    let mut each = OneEach { left: params.seeds };
-    let selection = select_again(&graph, params, &[], &ledger, &mut each, &Unwatched).unwrap();
+    let ledger = CoreCache::new(components, known);
+    let mut each = OneSeedPerCore { left: params.seeds };
+    let selection = select_warm(&graph, params, &[], &ledger, &mut each, &Unwatched).unwrap();
     let found = selection.found.iter().map(|(&component, found)| {
-        let cores = found.cores.iter().map(|(rank, near)| KnownCore {
+        let cores = found.cores.iter().map(|(rank, near)| CachedCore {
             core: selection.cores[*rank as usize - 1].clone(),
             near: near.clone(),
             origin: Some(0),
         });
-        let known = KnownComponent {
+        let known = CachedComponent {
             cores: cores.collect(),
             next: found.next,
             ahead: found.ahead,

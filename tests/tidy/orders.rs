@@ -15,7 +15,7 @@ pub(super) const ORDERS: &[Order] = &[
         of: "src/algorithms",
         folder: &[],
         lines: &[
-            &["page", "watch"],
+            &["decimal", "page", "watch"],
             &["graph"],
             &["rank"],
             &["cores", "cover"],

@@ -1,4 +1,4 @@
-//! The best of many candidate classes, while their links and next pages change.
+//! The best candidate class, under changes of links and next pages.
 
 use std::ops::Range;
 
@@ -7,25 +7,23 @@ use rayon::prelude::*;
 use crate::graph::NONE;
 use crate::rank::TIED;
 
-/// One side's classes, best score first, under a tree that finds the best class that fits without
-/// looking at those that do not.
+/// The classes of one side by descending score, with a tree that finds the best class that fits.
 ///
-/// A class is a candidate while it has a page left and links to the other side: `links > 0`, the
-/// number of pages in the other side's chosen set that each of its pages is linked with. A query
-/// asks for a least number of links, since the density rule says exactly how many a page must
-/// bring. Costs: a change `O(log n)`; a query `O(log n)` where the tied candidates have equally
-/// many links, else up to that for each of them.
+/// A class is a candidate while it has a page left and `links > 0`, the number of chosen pages on the other
+/// side that each of its pages is linked with. A query has a least number of links, since the density rule
+/// determines how many links the next page must have. Costs: `O(log n)` for a change; `O(log n)` for a query
+/// if the tied candidates have equally many links, else up to that for each of them.
 #[derive(Clone, Debug)]
 pub(super) struct Candidates {
     /// Scores by place, descending.
     scores: Vec<f64>,
-    /// Bounds on their errors.
+    /// Error bounds of the scores, by place.
     errors: Vec<f64>,
-    /// For each place, the largest that a score from there on can be.
+    /// By place, the greatest possible score from there on.
     highest: Vec<f64>,
-    /// For each place, the smallest that a score up to there can be.
+    /// By place, the smallest possible score up to there.
     lowest: Vec<f64>,
-    /// Place of each position; [`NONE`] where it has none.
+    /// Place of each position; [`NONE`] if it can never be a candidate.
     places: Vec<u32>,
     /// Position at each place.
     positions: Vec<u32>,
@@ -33,7 +31,7 @@ pub(super) struct Candidates {
     tree: Vec<Node>,
 }
 
-/// Of the candidates below a node: the most and the fewest links, and the smallest page.
+/// The most and the fewest links, and the smallest page, of the candidates below a node.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     most: u32,
@@ -41,13 +39,13 @@ struct Node {
     page: u32,
 }
 
-const NOBODY: Node = Node {
+const EMPTY: Node = Node {
     most: 0,
     fewest: u32::MAX,
     page: NONE,
 };
 
-/// The candidate taken by the tie rule.
+/// The candidate that the tie rule chooses.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Chosen {
     pub(super) position: u32,
@@ -55,25 +53,25 @@ pub(super) struct Chosen {
     pub(super) links: u32,
     /// The position with the best score among those that fit; the chosen position is tied with it.
     pub(super) best: u32,
-    /// Positions that may or may not be tied with the best, as far as the errors tell.
+    /// Positions for which the errors leave open whether they are tied with the best.
     pub(super) unclear: Unclear,
 }
 
-/// Candidates for which the errors leave open whether they are tied with the best.
+/// A set of unclear candidates.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Unclear {
-    /// These (often none).
+    /// A list, often empty.
     Few(Vec<u32>),
-    /// More than are worth looking at.
+    /// More than [`MAX_LISTED`].
     Many,
 }
 
-/// The most unclear candidates that are listed one by one.
-const FEW: usize = 1000;
+/// The most unclear candidates that are listed.
+const MAX_LISTED: usize = 1000;
 
 impl Candidates {
-    /// No class is a candidate yet; `scores` and `errors` are by position. Where `among` is given, no
-    /// others ever will be.
+    /// Creates the set without candidates. `scores` and `errors` are by position; if `among` is given, only
+    /// its positions can become candidates.
     pub(super) fn new(scores: &[f64], errors: &[f64], among: Option<&[u32]>) -> Self {
         let mut order: Vec<(f64, u32)> = match among {
             Some(among) => among.iter().map(|&at| (scores[at as usize], at)).collect(),
@@ -106,11 +104,11 @@ impl Candidates {
             places,
             positions,
             leaves,
-            tree: vec![NOBODY; 2 * leaves],
+            tree: vec![EMPTY; 2 * leaves],
         }
     }
 
-    /// Gives a class this many links and this next page ([`NONE`]: no page is left).
+    /// Sets the links and the next page of a class; [`NONE`] if no page is left.
     pub(super) fn set(&mut self, position: u32, links: u32, page: u32) {
         let place = self.places[position as usize];
         if place == NONE {
@@ -118,7 +116,7 @@ impl Candidates {
         }
         let mut index = self.leaves + place as usize;
         self.tree[index] = if links == 0 || page == NONE {
-            NOBODY
+            EMPTY
         } else {
             Node {
                 most: links,
@@ -137,12 +135,12 @@ impl Candidates {
         }
     }
 
-    /// The best candidate with at least `need` links (`need > 0`): among those tied with the best
-    /// score, the one with the smallest page.
+    /// The best candidate with at least `need` links (`need > 0`): of those tied with the best score, the
+    /// one with the smallest page.
     pub(super) fn best(&self, need: u32) -> Option<Chosen> {
         let first = self.leftmost(need)?;
         let (best, error) = (self.scores[first], self.errors[first]);
-        // The best may be any of those that come near the first.
+        // Places before `clear` are tied whatever the errors; those before `end` may be.
         let tied = self.highest[first] * (1.0 - TIED);
         let clear = self.lowest.partition_point(|&score| score >= tied);
         let clear = clear.max(first + 1);
@@ -170,7 +168,7 @@ impl Candidates {
         })
     }
 
-    /// The next page and the links of a position, [`NONE`] and 0 where it is no candidate.
+    /// The next page and the links of a position; [`NONE`] and 0 if it is not a candidate.
     pub(super) fn at(&self, position: u32) -> (u32, u32) {
         let place = self.places[position as usize];
         if place == NONE {
@@ -180,7 +178,7 @@ impl Candidates {
         (leaf.page, leaf.most)
     }
 
-    /// The places in `range` with at least `need` links; `false` if there are too many.
+    /// Appends the places in `range` with at least `need` links; returns `false` if there are too many.
     fn collect(
         &self,
         index: usize,
@@ -195,14 +193,14 @@ impl Candidates {
         }
         if width == 1 {
             found.push(crate::graph::number(from));
-            return found.len() <= FEW;
+            return found.len() <= MAX_LISTED;
         }
         let half = width / 2;
         self.collect(2 * index, from, half, range, need, found)
             && self.collect(2 * index + 1, from + half, half, range, need, found)
     }
 
-    /// The first place with at least `need` links.
+    /// The first place with at least `need` links; `None` if there is none.
     fn leftmost(&self, need: u32) -> Option<usize> {
         let mut index = 1;
         if self.tree[index].most < need {
@@ -217,7 +215,7 @@ impl Candidates {
         Some(index - self.leaves)
     }
 
-    /// The smallest page among places in `range` with at least `need` links, with its place.
+    /// Updates `found` with the smallest page in `range` with at least `need` links, and its place.
     fn smallest_page(
         &self,
         index: usize,
@@ -241,7 +239,7 @@ impl Candidates {
         }
         let half = width / 2;
         if node.fewest >= need && from >= range.start && from + width <= range.end {
-            // All fit: only the half that has the page needs to be walked.
+            // All fit, so only the half with the smallest page matters.
             let left = self.tree[2 * index].page == node.page;
             let start = if left { from } else { from + half };
             let child = 2 * index + usize::from(!left);
@@ -253,7 +251,7 @@ impl Candidates {
     }
 }
 
-/// All positions whose scores may be tied with the largest of all.
+/// The positions whose scores may be tied with the greatest of all.
 pub(super) fn rivals(scores: &[f64], errors: &[f64]) -> Vec<u32> {
     let top = scores.iter().copied().fold(0.0, f64::max);
     let Some(best) = scores.iter().position(|score| *score >= top) else {
@@ -303,7 +301,7 @@ mod tests {
         }
 
         #[test]
-        fn what_errors_leave_open_is_told(
+        fn ties_that_errors_leave_open_are_reported(
             classes in prop::collection::vec((0_u32..6, 0_u32..4, -1.0_f64..1.0, 0.0_f64..3e-9), 1..30),
             need in 1_u32..4,
         ) {
@@ -331,7 +329,7 @@ mod tests {
                     let open: Vec<u32> = few.into_iter().map(page).collect();
                     prop_assert!(truth == Some(chosen) || truth.is_some_and(|t| open.contains(&t)));
                 }
-                Some(_) => prop_assert!(false, "so few are told one by one"),
+                Some(_) => prop_assert!(false, "so few are listed"),
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Cover density as an exact decimal.
+//! Cover density, as an exact decimal.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,29 +6,31 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// One per cent in the units kept.
-const PERCENT: u64 = 1_000_000;
+use crate::decimal;
 
-/// The text is not a density.
+/// Millionths in one per cent.
+const PERCENT: u64 = decimal::UNIT.unsigned_abs();
+
+/// The error for a text or number that is not a density.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "expected a cover density as a percentage above 0 and up to 100 with at most six decimals, found {0:?}"
 )]
 pub struct BadDensity(pub String);
 
-/// A cover density in per cent, `0 < d <= 100`, kept in millionths of a per cent, so that whether a
-/// page fits is decided in integers.
+/// A cover density in per cent, `0 < d <= 100`, stored in millionths of a per cent, so that whether a page
+/// fits is decided in integers.
 ///
-/// Text, and formats for people, have the percentage (`99.5`); binary formats have the millionths.
+/// Text and human-readable formats have the percentage (`99.5`), binary formats the millionths.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, JsonSchema)]
 #[schemars(inline, with = "f64", extend("exclusiveMinimum" = 0, "maximum" = 100))]
 pub struct Density(u64);
 
 impl Density {
-    /// Complete: every hub leads to every authority.
+    /// Complete: every hub links to every authority.
     pub const COMPLETE: Self = Self(100 * PERCENT);
 
-    /// The density of this many millionths of a per cent.
+    /// Creates a density from millionths of a per cent.
     pub fn from_millionths(millionths: u64) -> Result<Self, BadDensity> {
         if (1..=100 * PERCENT).contains(&millionths) {
             Ok(Self(millionths))
@@ -43,7 +45,7 @@ impl Density {
         self.0
     }
 
-    /// The fewest edges that `hubs` by `authorities` pages must have.
+    /// Returns the fewest edges between `hubs` and `authorities` pages that reach this density.
     #[must_use]
     pub fn edges_needed(self, hubs: u64, authorities: u64) -> u128 {
         let all = u128::from(hubs) * u128::from(authorities) * u128::from(self.0);
@@ -59,12 +61,8 @@ impl Default for Density {
 
 impl fmt::Display for Density {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (whole, rest) = (self.0 / PERCENT, self.0 % PERCENT);
-        if rest == 0 {
-            return write!(f, "{whole}");
-        }
-        let decimals = format!("{rest:06}");
-        write!(f, "{whole}.{}", decimals.trim_end_matches('0'))
+        // At most 100 per cent, so the conversion does not fail.
+        decimal::write(f, i64::try_from(self.0).unwrap_or(i64::MAX))
     }
 }
 
@@ -72,15 +70,10 @@ impl FromStr for Density {
     type Err = BadDensity;
 
     fn from_str(text: &str) -> Result<Self, BadDensity> {
-        let bad = || BadDensity(text.to_owned());
-        let (whole, rest) = text.split_once('.').unwrap_or((text, "0"));
-        let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
-        if !digits(whole) || !digits(rest) || rest.len() > 6 || whole.len() > 9 {
-            return Err(bad());
-        }
-        let whole: u64 = whole.parse().map_err(|_| bad())?;
-        let rest: u64 = format!("{rest:0<6}").parse().map_err(|_| bad())?;
-        Self::from_millionths(whole * PERCENT + rest).map_err(|_| bad())
+        let density = decimal::parse_unsigned(text).map(Self::from_millionths);
+        density
+            .and_then(Result::ok)
+            .ok_or_else(|| BadDensity(text.to_owned()))
     }
 }
 
@@ -98,36 +91,14 @@ impl Serialize for Density {
 impl<'de> Deserialize<'de> for Density {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         if deserializer.is_human_readable() {
-            deserializer.deserialize_any(Percentage)
+            let expecting = "a percentage above 0 and up to 100";
+            let millionths = decimal::deserialize(deserializer, expecting)?;
+            let density = u64::try_from(millionths).map(Self::from_millionths);
+            let bad = || de::Error::custom(BadDensity(format!("{millionths} millionths")));
+            density.ok().and_then(Result::ok).ok_or_else(bad)
         } else {
             Self::from_millionths(u64::deserialize(deserializer)?).map_err(de::Error::custom)
         }
-    }
-}
-
-struct Percentage;
-
-impl de::Visitor<'_> for Percentage {
-    type Value = Density;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a percentage above 0 and up to 100")
-    }
-
-    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Density, E> {
-        value.to_string().parse().map_err(E::custom)
-    }
-
-    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Density, E> {
-        value.to_string().parse().map_err(E::custom)
-    }
-
-    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Density, E> {
-        value.to_string().parse().map_err(E::custom)
-    }
-
-    fn visit_str<E: de::Error>(self, value: &str) -> Result<Density, E> {
-        value.parse().map_err(E::custom)
     }
 }
 

@@ -1,9 +1,9 @@
-//! Growing one core out of the best authority of a region.
+//! Extraction of one core, starting from the best authority of a region.
 //!
-//! Source: Daneshpajouh, Mohammadi Nasiri, Ghodsi (WEBIST 2008), figures 1 and 2, whose misprint is
-//! corrected as the guide says (`src/guide/cores.md`, *Extraction*): each round adds the
-//! best hub, then the best authority. The work is done on classes, but pages are added: the pages
-//! of a class have equal scores, so the tie rule takes them in URL order.
+//! Source: Daneshpajouh, Mohammadi Nasiri, Ghodsi (WEBIST 2008), figures 1 and 2, with a misprint corrected
+//! (`src/guide/cores.md`, *Extraction*): each round adds the best hub, then the best authority. The
+//! computation is on classes, but pages are added: the pages of a class have equal scores, so the tie rule
+//! takes them in URL order.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,10 @@ use super::candidates::{Candidates, Chosen, Unclear, rivals};
 use super::density::Density;
 use super::params::{CoreParams, Growth, Rule};
 
-/// The relative accuracy that the best score needs, since the bound of a tie follows from it.
-const ROUGHLY: f64 = 1e-3;
+/// The required relative accuracy of the best score, from which the bound of a tie follows.
+const TIE_ACCURACY: f64 = 1e-3;
 
-/// A core as it grew: pages with their scores, in the order taken.
+/// An extracted core: pages with their scores, in the order in which they were taken.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Grown {
     pub(super) hubs: Vec<u32>,
@@ -33,7 +33,7 @@ pub(super) struct Grown {
 }
 
 impl Grown {
-    fn note(&mut self, error: f64, score: f64) {
+    fn record_error(&mut self, error: f64, score: f64) {
         let relative = if score > 0.0 {
             error / score
         } else {
@@ -43,21 +43,21 @@ impl Grown {
     }
 }
 
-/// One role: hubs, or authorities.
+/// The state of one role: hubs or authorities.
 struct Side<'a> {
     scores: &'a [f64],
     errors: &'a [f64],
     candidates: Candidates,
-    /// How many chosen pages of the other side each page of the class is linked with; in a complete core
-    /// counted as long as it is linked with all of them.
+    /// The number of chosen pages of the other side that each page of the class is linked with. In a complete
+    /// core, it stops growing at the first chosen page that the class is not linked with.
     links: Vec<u32>,
-    /// In a complete core, where every hub leads to every authority, the classes that are linked with all
-    /// chosen pages of the other side. They are candidates with one link, all others with none. `None` where
-    /// the core need not be complete.
+    /// In a complete core, where every hub links to every authority, the classes that are linked with all
+    /// chosen pages of the other side: they are candidates with one link, all others with none. `None` if the
+    /// core need not be complete.
     fitting: Option<Vec<u32>>,
-    /// For each class that a page was taken from, the last such page: pages are taken in URL order.
+    /// The last page taken of each class; pages are taken in URL order.
     taken: BTreeMap<u32, u32>,
-    /// The first page that is left of a class; where a page is given, the first one after it.
+    /// The first remaining page of a class, after the given page if there is one.
     next: Box<dyn Fn(u32, Option<u32>) -> Option<u32> + 'a>,
 }
 
@@ -79,12 +79,12 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// The next page of the class that is not taken yet; [`NONE`] if there is none.
+    /// The next page of the class; [`NONE`] if all are taken.
     fn next_page(&self, position: u32) -> u32 {
         (self.next)(position, self.taken.get(&position).copied()).unwrap_or(NONE)
     }
 
-    /// Takes the next page of the class, which is `page`.
+    /// Takes `page`, the next page of the class.
     fn take(&mut self, position: u32, page: u32) {
         self.taken.insert(position, page);
         let next = self.next_page(position);
@@ -92,8 +92,8 @@ impl<'a> Side<'a> {
         self.candidates.set(position, links, next);
     }
 
-    /// Notes that a page which these classes are linked with was chosen on the other side, the last of
-    /// `chosen`.
+    /// Accounts for a page chosen on the other side, now with `chosen` pages, that these classes are linked
+    /// with.
     fn link(&mut self, positions: &[u32], chosen: usize) {
         if let Some(fitting) = self.fitting.take() {
             self.fitting = Some(self.narrowed(fitting, positions, chosen));
@@ -102,8 +102,7 @@ impl<'a> Side<'a> {
         for &position in positions {
             let links = &mut self.links[position as usize];
             *links += 1;
-            // A class that is a candidate has its next page already; one that has run out of pages
-            // has none.
+            // A class with links already knows its next page, or that it has none.
             let (links, page) = match *links {
                 1 => (1, self.next_page(position)),
                 more => (more, self.candidates.at(position).0),
@@ -112,8 +111,8 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// Of the classes that are linked with all that was chosen before, those that these positions name. No
-    /// others can be candidates of a complete core any more.
+    /// Returns the fitting classes that are also at `positions`. No other class can be a candidate of a
+    /// complete core again.
     fn narrowed(&mut self, mut fitting: Vec<u32>, positions: &[u32], chosen: usize) -> Vec<u32> {
         if chosen == 1 {
             self.candidates = Candidates::new(self.scores, self.errors, Some(positions));
@@ -138,12 +137,12 @@ impl<'a> Side<'a> {
     }
 }
 
-/// The outcome of a side's turn.
+/// The outcome of an attempt to add a page.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Turn {
     Added,
     NoCandidate,
-    /// In `literal` growth: the best candidate does not fit.
+    /// The best candidate does not fit, and growth is literal.
     Done,
 }
 
@@ -157,7 +156,7 @@ struct Growing<'a> {
     grown: Grown,
 }
 
-/// Extracts the core of this region. It has no hub only if the region has no link left.
+/// Extracts the core of a region. It has no hub only if the region has no link left.
 pub(super) fn extract(
     graph: &HubGraph,
     left: &Remaining,
@@ -223,7 +222,7 @@ pub(super) fn extract(
 }
 
 impl Growing<'_> {
-    /// Takes the best authority of the region; no others than `rivals` can be tied with it.
+    /// Takes the best authority of the region. Only `rivals` can be tied with it.
     fn start(&mut self, rivals: Vec<u32>) {
         for &position in &rivals {
             let page = self.authorities.next_page(position);
@@ -238,8 +237,8 @@ impl Growing<'_> {
         }
     }
 
-    /// The best candidate with at least `need` links. Where the errors leave ties open, the links
-    /// of the two classes may decide, or symmetry.
+    /// The best candidate with at least `need` links. If the errors leave a tie open, the difference of the
+    /// two classes' links may decide it, or symmetry; otherwise the core is in doubt.
     fn decided(&mut self, need: u32, role: Role) -> Option<Chosen> {
         let side = match role {
             Role::Hub => &self.hubs,
@@ -264,20 +263,20 @@ impl Growing<'_> {
             let could_win = side.scores[position as usize] + side.errors[position as usize]
                 > side.scores[chosen.best as usize] - error;
             if page > chosen.page && !could_win {
-                // Whether tied or not, it cannot win: it is not the best, and another has the
-                // smallest URL.
+                // Tied or not, it cannot win: another candidate is better and has a smaller URL.
                 continue;
             }
             let (a, b) = (classes[chosen.best as usize], classes[position as usize]);
             let visits = &mut self.grown.visits;
-            let is_tied = match nearness(self.principal, role, chosen.best, position, visits) {
-                Some(is_tied) => is_tied,
-                None if twins(self.graph, self.left, role, a, b, visits) => true,
-                None => {
-                    self.doubt(error.max(side.errors[position as usize]));
-                    return Some(chosen);
-                }
-            };
+            let is_tied =
+                match is_tied_by_links(self.principal, role, chosen.best, position, visits) {
+                    Some(is_tied) => is_tied,
+                    None if twins(self.graph, self.left, role, a, b, visits) => true,
+                    None => {
+                        self.doubt(error.max(side.errors[position as usize]));
+                        return Some(chosen);
+                    }
+                };
             if is_tied && page < chosen.page {
                 (chosen.position, chosen.page, chosen.links) = (position, page, links);
             }
@@ -290,7 +289,7 @@ impl Growing<'_> {
         self.grown.doubt = self.grown.doubt.or(Some(doubt));
     }
 
-    /// How many links with the other side a page must bring when the sides are to have these sizes.
+    /// The links with the other side that the next page must have if the sides are to have these sizes.
     fn need(&self, hubs: usize, authorities: usize) -> u128 {
         match self.rule {
             Rule::Density { density, .. } => density
@@ -310,8 +309,8 @@ impl Growing<'_> {
         );
         let need = u32::try_from(need.max(1)).unwrap_or(u32::MAX);
         let is_complete = self.hubs.fitting.is_some();
-        let asked = if literal || is_complete { 1 } else { need };
-        let mut chosen = self.decided(asked, role).ok_or(Turn::NoCandidate)?;
+        let least = if literal || is_complete { 1 } else { need };
+        let mut chosen = self.decided(least, role).ok_or(Turn::NoCandidate)?;
         if is_complete {
             chosen.links = need;
         }
@@ -356,7 +355,7 @@ impl Growing<'_> {
         let score = self.hubs.scores[chosen.position as usize];
         self.grown.hub_scores.push(score);
         self.grown
-            .note(self.hubs.errors[chosen.position as usize], score);
+            .record_error(self.hubs.errors[chosen.position as usize], score);
         self.grown.sides.push('h');
     }
 
@@ -370,15 +369,15 @@ impl Growing<'_> {
         let score = self.authorities.scores[position as usize];
         self.grown.authority_scores.push(score);
         self.grown
-            .note(self.authorities.errors[position as usize], score);
+            .record_error(self.authorities.errors[position as usize], score);
         self.grown.sides.push('a');
     }
 }
 
-/// Whether a class is tied with the best one, if that follows from the links that only one of the
-/// two has, and from no more than that: what both are linked with adds the same to both scores and
-/// to both errors. Cost: the lists of the two, added to `visits`.
-fn nearness(
+/// Whether a class is tied with the best one, decided by the links that only one of the two has, since
+/// common links add the same to both scores and to both errors; `None` if that does not decide it. Cost:
+/// the lists of both, added to `visits`.
+fn is_tied_by_links(
     principal: &Principal,
     role: Role,
     best: u32,
@@ -420,18 +419,18 @@ fn nearness(
     };
     add(list, other, 1.0);
     add(other, list, -1.0);
-    // How much less it scores, as far as the scores tell; rounding may have put it behind the best.
+    // `less` is the difference of the scores; rounding may have put the better class second.
     let [less, sum, error] = [less, sum, error].map(|of| of / principal.sigma);
     let terms = (list.len() + other.len() + 16) as f64;
     let error = error + sum * terms * f64::EPSILON;
     let best = best as usize;
-    if own_errors[best] > own[best] * ROUGHLY {
+    if own_errors[best] > own[best] * TIE_ACCURACY {
         return None;
     }
     let tied = own[best] * TIED;
     if error == 0.0 && less == 0.0 {
         Some(true)
-    } else if less - error < 0.0 || (less - tied).abs() <= error + tied * ROUGHLY {
+    } else if less - error < 0.0 || (less - tied).abs() <= error + tied * TIE_ACCURACY {
         None
     } else {
         Some(less < tied)

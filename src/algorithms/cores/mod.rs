@@ -1,28 +1,28 @@
-//! Cores: dense bipartite places, taken out of the host-pruned graph one after another, each giving
-//! one of its hubs as a seed. The rules are in the `src/guide/cores.md`.
+//! Selection by cores: dense bipartite subgraphs of the inter-site links, found and removed one after
+//! another; one hub of each becomes a seed. `src/guide/cores.md` has the rules.
 
+mod cache;
 mod candidates;
+mod core;
 mod density;
 mod extract;
-mod found;
-mod ledger;
-mod near;
+mod near_cores;
 mod params;
-mod seed;
+mod row_sums;
+mod seed_rules;
 mod select;
 mod slack;
-mod sums;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod within_tests;
 
+pub use self::core::Core;
+pub use cache::{CachedComponent, CachedCore, ComponentResult, CoreCache};
 pub use density::{BadDensity, Density};
-pub use found::Core;
-pub use ledger::{FoundComponent, KnownComponent, KnownCore, Ledger};
-pub use near::{NearClasses, NearPage, Nearness};
+pub use near_cores::{NearClasses, NearPage, Nearness};
 pub use params::{BadParams, CoreParams, Growth, Hits, ITERATIONS, Pick, Rule};
-pub use seed::{HubChoice, OneEach, SeedRules};
-pub use select::{CoresError, Selection, select, select_again};
+pub use row_sums::{RowSums, row_sums};
+pub use seed_rules::{HubChoice, OneSeedPerCore, SeedRules};
+pub use select::{CoresError, Selection, select, select_warm};
 pub use slack::{BadSlack, Slack};
-pub use sums::{RowSums, row_sums};

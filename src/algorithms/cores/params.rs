@@ -1,4 +1,4 @@
-//! What a core selection can be asked for.
+//! The parameters of a selection by cores.
 
 use std::ops::RangeInclusive;
 
@@ -7,29 +7,29 @@ use serde::{Deserialize, Serialize};
 
 use super::{Density, Slack};
 
-/// How the graph is ranked; the rules are in the guide, on its page about cores.
+/// The variant of HITS that ranks the graph; `src/guide/cores.md` has the rules.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Hits {
-    /// The principal pair of hub and authority scores, whatever the start; proven.
+    /// The principal pair of hub and authority scores, with a proof.
     #[default]
     Converged,
     /// A fixed number of iterations from equal scores, as published.
     Classic,
 }
 
-/// What happens to a best candidate that would bring the density below the one asked for.
+/// The action if the best candidate would bring the density below the required one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Growth {
-    /// The best page that fits is taken instead, until none fits.
+    /// Take the best page that fits instead, until none fits.
     #[default]
     Maximal,
-    /// The core is complete.
+    /// End the core.
     Literal,
 }
 
-/// When a core is done.
+/// The rule that ends a core.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
@@ -37,14 +37,14 @@ pub enum Rule {
     Density {
         /// No page is added that would bring the density below it.
         density: Density,
-        /// What happens where the best candidate would do so.
+        /// The action if the best candidate would do so.
         growth: Growth,
     },
-    /// Fixed size, tested once per round, so it can be exceeded.
+    /// Fixed size, checked once per round, so a core can exceed it.
     Size {
         /// The number of hubs and authorities together.
         size: u32,
-        /// The most hubs, and then the most authorities, that a round adds.
+        /// The most hubs, and the most authorities, that a round adds.
         new_members: u32,
     },
 }
@@ -58,20 +58,20 @@ impl Default for Rule {
     }
 }
 
-/// Which hub of a core becomes the seed.
+/// The hub of a core that becomes the seed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pick {
     /// The hub with the best score.
     #[default]
     Best,
-    /// A hub that was a seed in the plan's previous refresh (of several, the one that ranked first
-    /// there), else the best hub.
+    /// The hub that ranked first among the seeds of the plan's previous refresh; the best hub if none was a
+    /// seed.
     Stable,
 }
 
-/// Iterations of [`Hits::Classic`]: the paper runs 60, and scores no longer change in the last bit
-/// far below the largest number.
+/// The range of iterations of [`Hits::Classic`]. The paper runs 60; scores stop changing in the last bit
+/// far below the maximum.
 pub const ITERATIONS: RangeInclusive<u32> = 1..=100_000;
 
 /// The parameters of a core selection.
@@ -80,17 +80,17 @@ pub const ITERATIONS: RangeInclusive<u32> = 1..=100_000;
 pub struct CoreParams {
     /// The number of seeds, one from each core.
     pub seeds: u32,
-    /// How the graph is ranked.
+    /// The variant of HITS that ranks the graph.
     pub hits: Hits,
     /// The number of iterations of [`Hits::Classic`].
     pub iterations: u32,
-    /// When a core is done.
+    /// The rule that ends a core.
     pub rule: Rule,
     /// The most hubs of a core, after which only authorities are added; `None` for no limit.
     pub max_hubs: Option<u32>,
-    /// Which hub becomes the seed.
+    /// The hub that becomes the seed.
     pub pick: Pick,
-    /// How far below the largest sigma a core's may lie.
+    /// The percentage by which a core's sigma may be below the largest sigma.
     pub within: Slack,
 }
 
@@ -108,13 +108,13 @@ impl Default for CoreParams {
     }
 }
 
-/// Parameters that make no sense.
+/// Invalid parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BadParams {
-    /// A number out of its range. Plans check the ranges of their parameters first, with a longer text.
+    /// A number out of its range. Plans check the ranges of their parameters first, with a longer message.
     #[error("{0} is out of range")]
     OutOfRange(&'static str),
-    /// Classic HITS with a bound, which it cannot prove.
+    /// A bound with classic HITS, which cannot prove it.
     #[error(
         "classic HITS cannot prove a bound on its cores; use converged HITS, or a bound of 0 per cent"
     )]
@@ -122,7 +122,7 @@ pub enum BadParams {
 }
 
 impl CoreParams {
-    /// Whether the parameters make sense.
+    /// Validates the parameters.
     pub fn validate(&self) -> Result<(), BadParams> {
         let is_classic = self.hits == Hits::Classic;
         let (size, new_members) = match self.rule {
@@ -137,7 +137,7 @@ impl CoreParams {
             ),
             // A hub and an authority.
             ("core-size", size >= 2),
-            // Rounds that add nothing would never end.
+            // A round without new members would repeat forever.
             ("new-members", new_members > 0),
             // A core without a hub has no seed.
             ("max-hubs", self.max_hubs != Some(0)),
@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parameters_that_make_no_sense_are_refused() {
+    fn invalid_parameters_are_rejected() {
         let good = CoreParams::default();
         assert_eq!(good.validate(), Ok(()));
         let size = |size, new_members| CoreParams {

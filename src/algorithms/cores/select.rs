@@ -1,4 +1,4 @@
-//! Core after core is taken, until there are enough seeds or no inter-site link is left.
+//! Finds and removes one core after another, until there are enough seeds or no inter-site link is left.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,26 +7,26 @@ use crate::graph::{HubGraph, Remaining};
 use crate::rank::{Classic, Converged, Doubt, Next, Principal, ProvenStep, Ranker, Reads, Within};
 use crate::watch::{Interrupted, Watch};
 
+use super::cache::{CacheBuilder, ComponentResult, CoreCache};
+use super::core::Core;
 use super::extract::{Grown, extract};
-use super::found::Core;
-use super::ledger::{FoundComponent, Keeping, Ledger};
-use super::near::NearClasses;
+use super::near_cores::NearClasses;
 use super::params::{BadParams, CoreParams, Hits, Pick};
-use super::seed::{HubChoice, OneEach, SeedRules};
+use super::seed_rules::{HubChoice, OneSeedPerCore, SeedRules};
 
 /// The relative accuracy of the scores of a core.
 const ACCURATE: f64 = 3e-7;
 
-/// Why no cores were selected.
+/// An error of a selection.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum CoresError {
     /// The parameters are invalid.
     #[error(transparent)]
     Params(#[from] BadParams),
-    /// The caller stopped the work.
+    /// The caller interrupted the work.
     #[error(transparent)]
     Interrupted(#[from] Interrupted),
-    /// Links were left, but no hub was found: the graph or its scores are damaged.
+    /// Links are left, but no hub was found: the graph or its scores are damaged.
     #[error("core {rank} has no hub although links are left")]
     NoHub {
         /// The core's rank, from 1.
@@ -34,66 +34,66 @@ pub enum CoresError {
     },
 }
 
-/// The cores in the order in which they were found.
+/// The result of a selection.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Selection {
-    /// One for each seed, and those that give none.
+    /// The cores in the order in which they were found, including those that give no seed.
     pub cores: Vec<Core>,
-    /// Entries of rows and citers read while ranking.
+    /// The entries of rows and citers that ranking has read.
     pub reads: Reads,
-    /// Whether every core is what an exact computation would give.
+    /// Whether every core is proven to be that of an exact computation.
     pub certified: bool,
     /// The rank (from 1) and the doubt of the first core that is not certified.
     pub uncertified_reason: Option<(u32, Doubt)>,
-    /// For each core what is proven of its step, where the run is within a bound; else empty.
+    /// The proven statement about the step of each core; empty unless the run is within a bound.
     pub steps: Vec<ProvenStep>,
-    /// The classes that were near a core.
+    /// The classes near a core.
     pub near: NearClasses,
-    /// For each core, whether it was taken over from an earlier run; within a bound, whether its step was
-    /// kept and nothing had to be computed for it.
+    /// For each core, whether it is reused from an earlier run; within a bound, whether its cached step is
+    /// reused without computation.
     pub reused: Vec<bool>,
-    /// For each core, its name where it was taken over; else `None`.
+    /// For each core, the caller's identifier if it is reused; else `None`.
     pub origins: Vec<Option<u64>>,
-    /// What a later run may take over, by component of the whole graph.
-    pub found: BTreeMap<u32, FoundComponent>,
-    /// Where the run ended too early: the absent components, densest first, the first of which
-    /// could come next. Empty where it did not.
+    /// The results that a later run may reuse, by component of the whole graph.
+    pub found: BTreeMap<u32, ComponentResult>,
+    /// Non-empty if the run ended early because the next core could come from an absent component: these
+    /// components, densest first.
     pub absent: Vec<u32>,
 }
 
-/// Selects cores. `previous_seeds`, in rank order, matter to [`Pick::Stable`] alone.
+/// Selects cores. `previous_seeds` are in rank order; only [`Pick::Stable`] uses them.
 pub fn select(
     graph: &HubGraph,
     params: &CoreParams,
     previous_seeds: &[u32],
     watch: &dyn Watch,
 ) -> Result<Selection, CoresError> {
-    let ledger = Ledger::empty(graph);
-    let mut rules = OneEach { left: params.seeds };
-    select_again(graph, params, previous_seeds, &ledger, &mut rules, watch)
+    let cache = CoreCache::empty(graph);
+    let mut rules = OneSeedPerCore { left: params.seeds };
+    select_warm(graph, params, previous_seeds, &cache, &mut rules, watch)
 }
 
-/// Selects cores until `rules` has enough seeds, and takes over what is known of components of the
-/// graph. That has to come from runs with the same parameters, except for the number of seeds, the
-/// pick and the rules. The result is that of [`select`]. [`Hits::Classic`] takes nothing over.
-pub fn select_again(
+/// Selects cores until `rules` has enough seeds, with a warm start from cached results. These must come from
+/// runs with the same parameters, except for the number of seeds, the pick and the rules. The result equals
+/// that of a selection without a cache. [`Hits::Classic`] ignores the cache.
+pub fn select_warm(
     graph: &HubGraph,
     params: &CoreParams,
     previous_seeds: &[u32],
-    ledger: &Ledger,
+    cache: &CoreCache,
     rules: &mut dyn SeedRules,
     watch: &dyn Watch,
 ) -> Result<Selection, CoresError> {
-    // Passes over the links are many and short: from outside the pool each would wake a thread of it.
-    rayon::scope(|_| select_within(graph, params, previous_seeds, ledger, rules, watch))
+    // Passes over the links are many and short; outside of the thread pool each would wake a thread.
+    rayon::scope(|_| select_in_pool(graph, params, previous_seeds, cache, rules, watch))
 }
 
-/// The same, on a thread of the pool.
-fn select_within(
+/// [`select_warm`] on a thread of the pool.
+fn select_in_pool(
     graph: &HubGraph,
     params: &CoreParams,
     previous_seeds: &[u32],
-    ledger: &Ledger,
+    cache: &CoreCache,
     rules: &mut dyn SeedRules,
     watch: &dyn Watch,
 ) -> Result<Selection, CoresError> {
@@ -102,15 +102,15 @@ fn select_within(
     let mut left = Remaining::all(graph);
     let mut ranker: Box<dyn Ranker> = match params.hits {
         Hits::Converged if !params.within.is_exact() => {
-            let (share, past) = (params.within.share(), ledger.kept_steps());
-            Box::new(Within::new(graph, &left, share, past))
+            let (share, steps) = (params.within.share(), cache.cached_steps());
+            Box::new(Within::new(graph, &left, share, steps))
         }
-        Hits::Converged => Box::new(Converged::new(graph, ledger.components(), ledger.steps())),
+        Hits::Converged => Box::new(Converged::new(graph, cache.components(), cache.steps())),
         Hits::Classic => Box::new(Classic::new(graph, params.iterations)),
     };
     let choice = match params.pick {
-        // A core that is kept keeps its seed.
-        _ if !ledger.kept_steps().steps.is_empty() => HubChoice::preferring(previous_seeds),
+        // A core whose step is reused keeps its seed.
+        _ if !cache.cached_steps().steps.is_empty() => HubChoice::preferring(previous_seeds),
         Pick::Stable => HubChoice::preferring(previous_seeds),
         Pick::Best => HubChoice::default(),
     };
@@ -118,9 +118,9 @@ fn select_within(
     let mut origins = Vec::new();
     let mut absent = Vec::new();
     let mut near = NearClasses::new(graph);
-    let mut keeping = Keeping::default();
+    let mut results = CacheBuilder::default();
     let mut visits = Reads::default();
-    visits += ledger.components().link_visits();
+    visits += cache.components().link_visits();
     let mut rank = 0;
     while !rules.is_complete() {
         rank += 1;
@@ -129,45 +129,47 @@ fn select_within(
             break;
         };
         let no_hub = CoresError::NoHub { rank };
-        let mut growing = Growing {
+        let mut extraction = Extraction {
             graph,
             left: &left,
             params,
             visits: &mut visits,
             watch,
         };
-        let (next, grown) = growing.grow(&mut *ranker, next, &no_hub)?;
+        let (next, grown) = extraction.refine_until_clear(&mut *ranker, next, &no_hub)?;
         if let Next::Absent(components) = next {
             absent = components;
             break;
         }
-        let delicate = ranker.is_delicate();
-        let (component, core, new) = if let Some((component, known, doubt)) = ledger.core(&next) {
-            let mut core = known.core.clone();
+        let is_delicate = ranker.is_delicate();
+        let (component, core, new) = if let Some((component, cached, doubt)) = cache.core(&next) {
+            // A cached core: replay it.
+            let mut core = cached.core.clone();
             core.doubt = doubt;
             give_seed(&mut core, rules, &choice).ok_or(no_hub)?;
             left.remove(graph, core.pages());
             ranker.replayed(component);
-            near.take(graph, &known.near, rank);
-            origins.push(known.origin);
-            (Some(component), core, known.near.clone())
+            near.add_cached(graph, &cached.near, rank);
+            origins.push(cached.origin);
+            (Some(component), core, cached.near.clone())
         } else {
+            // A new core: remove it, and tell the ranker which classes changed.
             let (principal, grown) = grown.ok_or(no_hub.clone())?;
             let mut core = core(&principal, grown);
             give_seed(&mut core, rules, &choice).ok_or(no_hub)?;
             let touched = left.remove(graph, core.pages());
             ranker.removed(graph, &left, &touched);
-            let new = near.note(graph, &left, &principal, (rank, &core));
+            let new = near.add(graph, &left, &principal, rank, &core);
             origins.push(None);
             let first = core.authorities.first();
-            let component = first.and_then(|&page| ledger.components().of_page(graph, page));
+            let component = first.and_then(|&page| cache.components().of_page(graph, page));
             (component, core, new)
         };
         if let Some(component) = component
             && params.hits == Hits::Converged
             && params.within.is_exact()
         {
-            keeping.note(component, (rank, &core), new, delicate);
+            results.add(component, rank, &core, new, is_delicate);
         }
         cores.push(core);
         watch.advance(1);
@@ -194,15 +196,15 @@ fn select_within(
         origins,
         steps,
         absent,
-        found: keeping.finish(ranker.rests()),
+        found: results.finish(ranker.rests()),
     })
 }
 
-/// A core as it grew, and the scores that it grew by.
+/// A core with the scores that it was extracted by.
 type Extracted = (Arc<Principal>, Grown);
 
-/// What extraction needs.
-struct Growing<'a> {
+/// The inputs of an extraction.
+struct Extraction<'a> {
     graph: &'a HubGraph,
     left: &'a Remaining,
     params: &'a CoreParams,
@@ -210,10 +212,10 @@ struct Growing<'a> {
     watch: &'a dyn Watch,
 }
 
-impl Growing<'_> {
-    /// Extracts the core, from more accurate scores where a decision could not be made; these may
-    /// put another place first. Does nothing where the core is known.
-    fn grow(
+impl Extraction<'_> {
+    /// Extracts the core, and again from more accurate scores as long as a decision is unclear. These may
+    /// rank another region first. Does nothing for a cached core.
+    fn refine_until_clear(
         &mut self,
         ranker: &mut dyn Ranker,
         mut next: Next,
@@ -260,7 +262,7 @@ fn core(principal: &Principal, grown: Grown) -> Core {
     }
 }
 
-/// Chooses the core's seed; `None` where it has no hub.
+/// Chooses the core's seed; `None` if the core has no hub.
 fn give_seed(core: &mut Core, rules: &mut dyn SeedRules, choice: &HubChoice) -> Option<()> {
     let best = choice.best(core, |_| true)?;
     let seed = rules.seed_of(core, choice);

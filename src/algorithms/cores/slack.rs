@@ -1,4 +1,4 @@
-//! How far below the largest sigma a core may lie.
+//! The slack of a core's sigma.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,41 +6,41 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::Density;
+use crate::decimal;
 
-/// One per cent in the units kept.
-const PERCENT: u64 = 1_000_000;
+/// Millionths in one per cent.
+const PERCENT: u64 = decimal::UNIT.unsigned_abs();
 
-/// The text is not a valid slack.
+/// The error for a text or number that is not a slack.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("expected 0 for exact cores, or a percentage from 0.5 to 50, found {0:?}")]
 pub struct BadSlack(pub String);
 
-/// The share of the largest sigma, in per cent, by which a core's may be smaller: 0 for exact cores, else
-/// 0.5 to 50. Below that, scores on a [grid](crate::rank::KeptStep) would not do.
+/// The percentage by which a core's sigma may be below the largest sigma: 0 for exact cores, else 0.5 to 50.
+/// Smaller slacks would require more precise scores than [cached steps](crate::rank::KeptStep) have.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, JsonSchema)]
 #[schemars(inline, with = "f64", extend("minimum" = 0, "maximum" = 50))]
 pub struct Slack(u64);
 
 impl Slack {
-    /// None: the cores are those of an exact computation.
+    /// No slack: the cores are those of an exact computation.
     pub const EXACT: Self = Self(0);
 
-    /// Whether there is none.
+    /// Whether the slack is 0.
     #[must_use]
     pub const fn is_exact(self) -> bool {
         self.0 == 0
     }
 
-    /// The share, from 0 to 1.
+    /// The slack as a fraction from 0 to 1.
     #[must_use]
     pub fn share(self) -> f64 {
         self.0 as f64 / (100 * PERCENT) as f64
     }
 
     fn from_millionths(millionths: u64) -> Option<Self> {
-        let is_one = millionths == 0 || (PERCENT / 2..=50 * PERCENT).contains(&millionths);
-        is_one.then_some(Self(millionths))
+        let is_valid = millionths == 0 || (PERCENT / 2..=50 * PERCENT).contains(&millionths);
+        is_valid.then_some(Self(millionths))
     }
 }
 
@@ -48,23 +48,15 @@ impl FromStr for Slack {
     type Err = BadSlack;
 
     fn from_str(text: &str) -> Result<Self, BadSlack> {
-        let is_none = text.contains('0') && text.chars().all(|c| c == '0' || c == '.');
-        let millionths = if is_none {
-            Some(0)
-        } else {
-            text.parse().ok().map(Density::millionths)
-        };
-        let slack = millionths.and_then(Self::from_millionths);
+        let slack = decimal::parse_unsigned(text).and_then(Self::from_millionths);
         slack.ok_or_else(|| BadSlack(text.to_owned()))
     }
 }
 
 impl fmt::Display for Slack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match Density::from_millionths(self.0) {
-            Ok(percent) => percent.fmt(f),
-            Err(_) => f.write_str("0"),
-        }
+        // At most 50 per cent, so the conversion does not fail.
+        decimal::write(f, i64::try_from(self.0).unwrap_or(i64::MAX))
     }
 }
 

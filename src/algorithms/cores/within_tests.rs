@@ -133,9 +133,9 @@ struct Past {
 
 fn run(links: &Links, params: &CoreParams, past: &Past) -> Selection {
     let graph = linked(links);
-    let ledger = Ledger::empty(&graph).with_steps(past.steps.clone());
-    let mut rules = OneEach { left: params.seeds };
-    select_again(&graph, params, &past.seeds, &ledger, &mut rules, &Unwatched).unwrap()
+    let ledger = CoreCache::empty(&graph).with_steps(past.steps.clone());
+    let mut rules = OneSeedPerCore { left: params.seeds };
+    select_warm(&graph, params, &past.seeds, &ledger, &mut rules, &Unwatched).unwrap()
 }
 
 /// A run that begins with `past`, every step of which is judged.

@@ -1,25 +1,25 @@
-//! Strongly connected components of a site, or of what remains of it.
+//! Strongly connected components of the remaining pages of a site.
 
 use super::graph::SiteGraph;
 
-/// The component of a page that is not considered.
+/// The component of a page that does not remain.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// The strongly connected components, numbered so that a link between two of them leads from the
-/// higher number to the lower (sinks first).
+/// The strongly connected components, sinks first: a link between two components leads from the higher
+/// number to the lower.
 #[derive(Clone, Debug)]
 pub(super) struct Components {
     /// The component of each page, [`NONE`] for pages that do not remain.
     pub(super) of: Vec<u32>,
-    /// Where the members of each component start in `pages`; one entry more than components.
+    /// The start of each component in `pages`, and the end of the last one.
     starts: Vec<usize>,
     /// The pages by component.
     pages: Vec<u32>,
 }
 
 impl Components {
-    /// Tarjan's algorithm (SIAM J. Comput. 1, 1972) with an explicit stack, over the pages that
-    /// are `alive` and the links between them. Cost: every page and link once.
+    /// Finds the components of the `alive` pages by Tarjan's algorithm (SIAM J. Comput. 1, 1972) with an
+    /// explicit stack. Cost: every page and link once.
     pub(super) fn new(graph: &SiteGraph, alive: &[bool]) -> Self {
         let pages = alive.len();
         let mut found = Self {
@@ -27,13 +27,12 @@ impl Components {
             starts: vec![0],
             pages: Vec::with_capacity(pages),
         };
-        // Order of discovery, and the smallest such order reachable within the component; 0 is
-        // undiscovered.
+        // Discovery numbers, and Tarjan's low links; 0 means undiscovered.
         let mut order = vec![0_u32; pages];
         let mut low = vec![0_u32; pages];
         let mut discovered = 0;
         let mut open: Vec<u32> = Vec::new();
-        // Each page on the path from the root, with the next of its links to look at.
+        // The pages on the path from the root, each with the index of its next link.
         let mut path: Vec<(u32, usize)> = Vec::new();
         for root in 0..graph.pages() {
             if !alive[root as usize] || order[root as usize] != 0 {
@@ -74,6 +73,7 @@ impl Components {
         found
     }
 
+    /// Pops the component of a page whose low link is its own discovery number.
     fn close(&mut self, root: u32, open: &mut Vec<u32>) {
         let number = u32::try_from(self.count()).unwrap_or(NONE);
         while let Some(page) = open.pop() {
@@ -86,7 +86,7 @@ impl Components {
         self.starts.push(self.pages.len());
     }
 
-    /// How many components there are.
+    /// Returns the number of components.
     pub(super) fn count(&self) -> usize {
         self.starts.len() - 1
     }
@@ -102,7 +102,7 @@ impl Components {
         members.map(|&page| values[page as usize]).sum()
     }
 
-    /// The page with the smallest URL in each component.
+    /// The smallest page of each component.
     pub(super) fn smallest(&self) -> Vec<u32> {
         let members = (0..self.count()).map(|c| self.members(c));
         members
@@ -110,7 +110,7 @@ impl Components {
             .collect()
     }
 
-    /// Whether each component is one that no link enters from another.
+    /// Whether each component is a root: no link enters it from another.
     pub(super) fn roots(&self, graph: &SiteGraph) -> Vec<bool> {
         let mut root = vec![true; self.count()];
         for page in 0..graph.pages() {
@@ -125,9 +125,9 @@ impl Components {
         root
     }
 
-    /// An upper bound, for each page, on the positive value of all that it can reach: the value in
-    /// its component, plus the bounds of the components that this one links to. A component that is
-    /// reached in two ways may count twice; no bound exceeds `total`.
+    /// An upper bound, for each page, on the positive value of all pages that it can reach: the value of
+    /// its component plus the bounds of the components that this one links to, at most `total`. A
+    /// component that is reached in several ways may count several times.
     pub(super) fn reach_bounds(&self, graph: &SiteGraph, values: &[i64], total: i64) -> Vec<i64> {
         let mut bound = vec![0_i64; self.count()];
         let mut counted_by = vec![usize::MAX; self.count()];

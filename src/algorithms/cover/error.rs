@@ -1,20 +1,20 @@
-//! Why nothing was picked, and what to do about it.
+//! Errors of a selection by coverage.
 
 use crate::watch::Interrupted;
 
-/// Why no pages were picked.
+/// An error of a selection.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CoverError {
     /// The parameters are invalid.
     #[error(transparent)]
     Params(#[from] BadParams),
-    /// The caller asked for the work to stop.
+    /// The caller interrupted the work.
     #[error(transparent)]
     Interrupted(#[from] Interrupted),
 }
 
-/// Parameters that make no sense. The texts name parameters as a plan file does.
+/// Invalid parameters. Messages name parameters as a plan file does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadParams {
@@ -23,12 +23,12 @@ pub enum BadParams {
         "{0} does not support `covered` = remove; omit it, or use max-out, max-weight or max-scc"
     )]
     CannotRemove(&'static str),
-    /// max-out is defined by removing.
+    /// `covered` = zero with max-out, which removes by definition.
     #[error(
         "max-out always removes the pages that it has covered; omit `covered` = zero, or use max-weight with `depth` = 1"
     )]
     CannotZero,
-    /// A depth for the named method, which has no depth or a fixed one.
+    /// A depth for the named method, which does not have one.
     #[error("{0} does not support `depth`; omit it, or use max-weight, max-scc or root-scc")]
     NoDepth(&'static str),
     /// A depth for greedy, which always looks as far ahead as a seed covers.
@@ -36,9 +36,9 @@ pub enum BadParams {
         "greedy always looks {hops} hops ahead, as far as a seed covers; omit `depth` = {depth}, or use max-weight with it"
     )]
     GreedyDepth {
-        /// The depth that was given.
+        /// The requested depth.
         depth: u32,
-        /// The hops that are covered.
+        /// The hops that a seed covers.
         hops: u32,
     },
     /// A depth that exceeds the hops that a seed covers.
@@ -46,12 +46,12 @@ pub enum BadParams {
         "expected a depth of at most the {hops} hops that a seed covers, found {depth}; use `depth` = {hops} or less, or raise `hops`"
     )]
     TooDeep {
-        /// The depth that was given.
+        /// The requested depth.
         depth: u32,
-        /// The hops that are covered.
+        /// The hops that a seed covers.
         hops: u32,
     },
-    /// A number out of its range. Plans check the ranges of their parameters first, with a longer text.
+    /// A number out of its range. Plans check the ranges of their parameters first, with a longer message.
     #[error("{0} is out of range")]
     OutOfRange(&'static str),
     /// Both seeds per site and a total.

@@ -1,60 +1,26 @@
-//! One site as the cover methods see it: its crawled pages, their values, the links between them.
+//! The graph of one site: its crawled pages, their values, and the links between them.
 
+use crate::graph::{Csr, number};
 use crate::page::SiteId;
 use crate::rank::{LinkGraph, sum_of};
 
-/// Links in compressed rows: the targets of page `p` are `targets[starts[p]..starts[p + 1]]`,
-/// ascending and distinct.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Arcs {
-    starts: Vec<usize>,
-    targets: Vec<u32>,
-}
-
-impl Arcs {
-    /// Rows made of links that are ordered by source; the order among the links of a source is
-    /// kept.
-    fn new(pages: usize, links: &[(u32, u32)]) -> Self {
-        let mut starts = vec![0; pages + 1];
-        for &(source, _) in links {
-            starts[source as usize + 1] += 1;
-        }
-        for page in 0..pages {
-            starts[page + 1] += starts[page];
-        }
-        let mut next = starts.clone();
-        let mut targets = vec![0; links.len()];
-        for &(source, target) in links {
-            targets[next[source as usize]] = target;
-            next[source as usize] += 1;
-        }
-        Self { starts, targets }
-    }
-
-    /// The other ends of a page's links.
-    pub(crate) fn of(&self, page: u32) -> &[u32] {
-        let page = page as usize;
-        &self.targets[self.starts[page]..self.starts[page + 1]]
-    }
-}
-
-/// What is wrong with the pages or links that a [`SiteGraph`] was to be built from.
+/// An error in the pages or links of a [`SiteGraph`] or a [`WebGraph`](super::global::WebGraph).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SiteGraphError {
-    /// A link has a page that is not in the site.
+    /// A page number that the graph does not have.
     #[error(
         "expected a page below {pages}, the number of pages of the site, found a link with page {page}"
     )]
     NoSuchPage {
-        /// The dense number that was named.
+        /// The page number.
         page: u32,
-        /// How many pages the site has.
+        /// The number of pages of the graph.
         pages: usize,
     },
-    /// There are more pages than 32-bit numbers can count.
+    /// More pages than 32-bit numbers can count.
     #[error("expected at most {max} pages in a site, found {0}", max = u32::MAX)]
     TooManyPages(usize),
-    /// The absolute values add up to more than an i64 of millionths can hold.
+    /// Absolute values whose sum exceeds an `i64` of millionths.
     #[error(
         "the values of the site's pages add up to more than {max} units",
         max = i64::MAX / super::value::UNIT
@@ -65,60 +31,64 @@ pub enum SiteGraphError {
 /// A site's crawled pages, numbered in byte order of their URLs (the smallest URL is 0), with their
 /// values in millionths and the intra-site links between them in both directions.
 ///
-/// Built once, then read only. Memory: 24 bytes per page and 8 per link.
+/// Immutable once built. Memory: 24 bytes per page and 8 per link.
 #[derive(Clone, Debug, Default)]
 pub struct SiteGraph {
     values: Vec<i64>,
-    successors: Arcs,
-    predecessors: Arcs,
-    /// Whether each page can be no seed; empty where all can.
-    closed: Vec<bool>,
+    successors: Csr,
+    predecessors: Csr,
+    /// By page; empty if every page is eligible.
+    ineligible: Vec<bool>,
     pins: Vec<u32>,
 }
 
 impl SiteGraph {
-    /// The same graph, of which only some pages can be seeds, and some are before any pick, in this
-    /// order; these need not be among the others. `closed` says for each page whether it can be no
-    /// seed; where it is empty all can.
-    pub fn under(mut self, closed: Vec<bool>, pins: Vec<u32>) -> Result<Self, SiteGraphError> {
+    /// Restricts the pages that can be picked and sets the pins: pages that are seeds before any pick,
+    /// in this order. `ineligible` has an entry for each page, or none if every page can be picked. A pin
+    /// may be ineligible.
+    pub fn with_constraints(
+        mut self,
+        ineligible: Vec<bool>,
+        pins: Vec<u32>,
+    ) -> Result<Self, SiteGraphError> {
         let pages = self.values.len();
         let beyond = pins.iter().find(|pin| **pin as usize >= pages).copied();
-        if !closed.is_empty() && closed.len() != pages || beyond.is_some() {
-            let page = beyond.unwrap_or(crate::graph::number(closed.len()));
+        if !ineligible.is_empty() && ineligible.len() != pages || beyond.is_some() {
+            let page = beyond.unwrap_or(number(ineligible.len()));
             return Err(SiteGraphError::NoSuchPage { page, pages });
         }
-        (self.closed, self.pins) = (closed, pins);
+        (self.ineligible, self.pins) = (ineligible, pins);
         Ok(self)
     }
 
     /// Whether a page can be picked.
     #[must_use]
     pub fn may_be_seed(&self, page: u32) -> bool {
-        !self.closed.get(page as usize).copied().unwrap_or(false)
+        !self.ineligible.get(page as usize).copied().unwrap_or(false)
     }
 
-    /// Whether every page can be picked, and none is a seed before.
+    /// Whether every page can be picked and there are no pins.
     #[must_use]
-    pub const fn is_free(&self) -> bool {
-        self.closed.is_empty() && self.pins.is_empty()
+    pub const fn is_unconstrained(&self) -> bool {
+        self.ineligible.is_empty() && self.pins.is_empty()
     }
 
-    /// The pages that are seeds before any pick, in their order.
+    /// The pages that are seeds before any pick, in order.
     #[must_use]
     pub fn pins(&self) -> &[u32] {
         &self.pins
     }
 
-    /// The graph of pages with these values, and of links in any order; self-links and duplicates
+    /// Builds the graph of pages with these values, and of links in any order. Self-links and duplicates
     /// are dropped.
     ///
-    /// Cost: sorting the links, which are held a second time meanwhile.
+    /// Cost: sorts a copy of the links.
     pub fn new(
         values: Vec<i64>,
         links: impl IntoIterator<Item = (u32, u32)>,
     ) -> Result<Self, SiteGraphError> {
         let pages = values.len();
-        // `u32::MAX` itself is not used: it stands for "no page".
+        // `u32::MAX` means "no page".
         if u32::try_from(pages).is_err() {
             return Err(SiteGraphError::TooManyPages(pages));
         }
@@ -139,33 +109,31 @@ impl SiteGraph {
         }
         arcs.sort_unstable();
         arcs.dedup();
-        let successors = Arcs::new(pages, &arcs);
-        for arc in &mut arcs {
-            *arc = (arc.1, arc.0);
+        let mut successors = Csr::with_capacity(pages, arcs.len());
+        let mut arcs = arcs.into_iter().peekable();
+        for page in 0..number(pages) {
+            let of_page = std::iter::from_fn(|| arcs.next_if(|arc| arc.0 == page));
+            successors.push(of_page.map(|arc| arc.1));
         }
-        // The links are still ordered by the old source, so every page's predecessors come out
-        // ascending.
-        let predecessors = Arcs::new(pages, &arcs);
         Ok(Self {
             values,
+            predecessors: successors.transpose(pages),
             successors,
-            predecessors,
-            closed: Vec::new(),
+            ineligible: Vec::new(),
             pins: Vec::new(),
         })
     }
 
-    /// How many crawled pages the site has.
+    /// Returns the number of crawled pages.
     #[must_use]
     pub fn pages(&self) -> u32 {
-        // Checked when it was built.
-        u32::try_from(self.values.len()).unwrap_or(u32::MAX)
+        number(self.values.len())
     }
 
-    /// How many intra-site links there are between them.
+    /// Returns the number of intra-site links.
     #[must_use]
     pub fn links(&self) -> usize {
-        self.successors.targets.len()
+        self.successors.entries().len()
     }
 
     /// The value of each page, in millionths.
@@ -177,22 +145,32 @@ impl SiteGraph {
     /// The pages that a page links to, ascending.
     #[must_use]
     pub fn successors(&self, page: u32) -> &[u32] {
-        self.successors.of(page)
+        self.successors.list(page)
     }
 
     /// The pages that link to a page, ascending.
     #[must_use]
     pub fn predecessors(&self, page: u32) -> &[u32] {
-        self.predecessors.of(page)
+        self.predecessors.list(page)
     }
 
-    /// How many pages of the site a page links to.
+    /// The pages that each page links to.
+    pub(super) const fn successor_lists(&self) -> &Csr {
+        &self.successors
+    }
+
+    /// The pages that link to each page.
+    pub(super) const fn predecessor_lists(&self) -> &Csr {
+        &self.predecessors
+    }
+
+    /// Returns the number of pages of the site that a page links to.
     #[must_use]
     pub fn out_degree(&self, page: u32) -> u32 {
-        u32::try_from(self.successors(page).len()).unwrap_or(u32::MAX)
+        number(self.successors(page).len())
     }
 
-    /// What all pages together are worth, in millionths.
+    /// The sum of the values of all pages, in millionths.
     #[must_use]
     pub fn value(&self) -> i64 {
         self.values.iter().sum()
@@ -217,7 +195,7 @@ impl LinkGraph for SiteGraph {
     }
 }
 
-/// A site with what selection needs to know of it.
+/// A site, as input of a selection.
 #[derive(Clone, Copy, Debug)]
 pub struct Site<'a> {
     /// The site's id, passed through to the results.

@@ -1,62 +1,64 @@
-//! The best depth-d weight, exactly, without searching from most pages.
+//! The page with the greatest depth-d weight, exactly, without a search from most pages.
 //!
-//! Values can be negative, so the weight of a page is *not* monotone: it grows when another seed
-//! has already paid for the spam. The sum of the positive values left within its reach is monotone,
-//! and bounds the weight from above. Pages are searched in the order of their bounds until no bound
-//! left beats the best weight found (Minoux's accelerated greedy, 1978, with that bound in place of
-//! the stale gain). Ties by smallest URL are part of the order: a page whose bound equals the best
-//! weight is searched only if its URL is smaller.
+//! Values can be negative, so the weight of a page is *not* monotone: it grows when another seed covers
+//! spam within the page's reach. The sum of the positive values left within its reach is monotone, and an
+//! upper bound of the weight. Pages are searched in the order of their bounds until no other bound exceeds
+//! the best weight found (Minoux's accelerated greedy, 1978, with that bound instead of the outdated
+//! gain). Ties by smallest URL are part of the order: a page whose bound equals the best weight is searched
+//! only if its URL is smaller.
 //!
-//! Three things keep the searches few and cheap:
+//! Three things keep searches few and cheap:
 //!
-//! - They run 256 at a time, a bit for each ([`lanes`](crate::graph::lanes)).
-//! - Where searches cost more than a pass over the links, bounds are lowered
-//!   ([`bounds`](mod@super::bounds)) before searching goes on.
-//! - Where fewer pages have any value left than are still to be searched, the search goes backward
-//!   from those pages: it gives the exact weight of every page. While pages are only zeroed, these
-//!   stay exact at little cost, since covering a page takes its value from those that reach it.
+//! - They run 256 at a time, with a bit for each ([`lanes`](crate::graph::lanes)).
+//! - When searches have cost more than a pass over the links, the bounds of the other pages are lowered
+//!   ([`bounds`](mod@super::bounds)) before the search goes on.
+//! - If fewer pages have a value than are still to be searched, the search goes backward from the pages
+//!   with a value, which gives the exact weight of every page. While covered pages are only zeroed, these
+//!   weights stay exact at little cost: the value of a newly covered page is subtracted from the pages that
+//!   reach it.
 //!
-//! Measured by `benches/cover_visits.rs` on a made site of 100,000 pages and 1.5 million links
-//! whose pages share a menu, 10 greedy picks at h = 5: 128 million page visits; full recomputation takes about 10^12. The ball bound with the menu as its
-//! middle left 4,947 pages to search for the first pick, the walk bound alone 82,816.
+//! Measured by `benches/cover_visits.rs` on a generated site of 100,000 pages and 1.5 million links whose
+//! pages share a menu, 10 greedy picks at h = 5: 128 million page visits; full recomputation takes about
+//! 10^12. The ball bound with the menu as its middle left 4,947 pages to search for the first pick, the
+//! walk bound alone 82,816.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::bounds;
+use super::argmax_search::{Argmax, BoundFilter, Key, Round, TopTwo, key};
+use super::bounds::Bounder;
 use super::components::Components;
 use super::graph::SiteGraph;
-use super::known::Known;
-use super::lead::{Best, Key, Lead, Round, Sieve, key};
-use super::weigh::Searches;
+use super::weight_bounds::WeightBounds;
+use super::weights::WeightSearch;
 use crate::graph::lanes::LANES;
 use crate::watch::Interrupted;
 
-/// The most searches between two looks at the bounds; fixed, so that results do not depend on
-/// threads.
+/// The most searches between two checks of the bounds; fixed, so that results do not depend on the number
+/// of threads.
 const LARGEST_BATCH: usize = 16 * LANES;
-/// The first batch of a pick, in searches; each further one is four times as large.
+/// The searches of the first batch of a pick; each further batch is four times as large.
 const FIRST_BATCH: usize = 16;
-/// So few contenders are searched at once, since a walk bound would cost as much.
-const FEW: usize = LANES;
-/// A page belongs to the menu if at least one page in this many links to it.
+/// Up to this many candidates are searched without lower bounds first, since a walk bound costs as much.
+const MIN_FOR_WALKS: usize = LANES;
+/// A page belongs to the menu if at least one in this many pages links to it.
 const MENU_SHARE: usize = 8;
-/// So few contenders are not worth a ball bound.
-const SEVERAL: usize = 4 * LANES;
+/// Up to this many candidates are not worth a ball bound.
+const MIN_FOR_BALLS: usize = 4 * LANES;
 
-/// Finds the best page, from pick to pick.
+/// Finds the best page of each pick.
 #[derive(Debug)]
 pub(super) struct Lazy<'a> {
     graph: &'a SiteGraph,
     depth: u32,
-    bounds: Known,
-    /// The exact weights, from when they are kept.
+    bounds: WeightBounds,
+    /// The exact weights, once a backward search has computed them.
     exact: Option<Vec<i64>>,
-    /// The value that pages lost and that `exact` does not account for yet.
-    lost: Vec<(u32, i64)>,
-    /// The pages with the most links to them, most first: the menu that much of the site leads to.
+    /// Covered pages with their former values, not yet subtracted from `exact`.
+    zeroed: Vec<(u32, i64)>,
+    /// The pages with the most inlinks, most first.
     menu: Vec<u32>,
-    searches: Searches<'a>,
+    searches: WeightSearch<'a>,
     pub(super) visits: u64,
 }
 
@@ -66,64 +68,78 @@ impl<'a> Lazy<'a> {
         let mut lazy = Self {
             graph,
             depth,
-            bounds: Known::new(graph.pages(), residual.positive),
+            bounds: WeightBounds::new(graph.pages(), residual.positive),
             exact: None,
-            lost: Vec::new(),
+            zeroed: Vec::new(),
             menu: menu(graph),
-            searches: Searches::new(graph, depth),
+            searches: WeightSearch::new(graph, depth),
             visits: 0,
         };
-        // Of so few pages with a value the first pick searches backward, and needs no bounds.
+        // With at most this many values the first pick searches backward, and needs no bounds.
         if residual.nonzero > LANES {
-            lazy.open(round);
+            lazy.set_first_bounds(round);
         }
         lazy
     }
 
-    /// Bounds to begin with where nothing is known.
-    fn open(&mut self, round: Round<'_>) {
-        let (graph, depth, residual) = (self.graph, self.depth, round.residual);
-        let positive = &mut self.bounds.positive;
-        if depth > 2 {
-            let components = Components::new(graph, &residual.alive);
-            *positive = components.reach_bounds(graph, &residual.values, residual.positive);
-            self.visits += 2 * pass(graph);
+    fn bounder<'b>(&self, round: Round<'b>) -> Bounder<'b>
+    where
+        'a: 'b,
+    {
+        Bounder {
+            graph: self.graph,
+            depth: self.depth,
+            residual: round.residual,
+            covered: round.covered,
         }
-        self.visits += bounds::walk(graph, depth, residual, round.zones, positive);
     }
 
-    /// The best of the candidates; `None` where there is none, or where a positive weight is wanted
-    /// and none has one.
+    fn set_first_bounds(&mut self, round: Round<'_>) {
+        let residual = round.residual;
+        let bounder = self.bounder(round);
+        let positive = &mut self.bounds.positive;
+        if self.depth > 2 {
+            let components = Components::new(self.graph, &residual.alive);
+            *positive = components.reach_bounds(self.graph, &residual.values, residual.positive);
+            self.visits += 2 * pass(self.graph);
+        }
+        self.visits += bounder.lower_by_walks(positive);
+    }
+
+    /// The best of the candidates; `None` if there is none, or if a positive weight is required and no
+    /// candidate has one.
     pub(super) fn best(
         &mut self,
         candidates: &[u32],
         round: Round<'_>,
-    ) -> Result<Option<Best>, Interrupted> {
-        if round.zones.is_none() {
+    ) -> Result<Option<Argmax>, Interrupted> {
+        if round.covered.is_none() {
             self.bounds.forget_weights();
         }
-        if !round.wanted(round.residual.positive) {
+        if !round.admits(round.residual.positive) {
             return Ok(None);
         }
-        self.catch_up(round);
+        // Exact weights, or few values: no search from candidates is needed.
+        self.update_exact(round);
         if let Some(exact) = &self.exact {
             for (page, &weight) in (0..).zip(exact) {
                 self.bounds.lower(page, weight, round.residual.positive);
             }
-            return Ok(lead(candidates, exact, round));
+            return Ok(argmax(candidates, exact, round));
         }
         if round.residual.nonzero <= LANES {
-            return Ok(self.exactly(candidates, round));
+            return Ok(self.best_by_backward_search(candidates, round));
         }
         let mut batch = FIRST_BATCH;
         let keys = candidates.iter().map(|&page| key(&self.bounds, page));
-        let mut queue: BinaryHeap<Key> = keys.filter(|key| round.wanted(key.0)).collect();
-        let mut known = Lead::default();
-        let mut sieve = Sieve::default();
+        let mut queue: BinaryHeap<Key> = keys.filter(|key| round.admits(key.0)).collect();
+        let mut known = TopTwo::default();
+        let mut filter = BoundFilter::default();
         let started = self.visits;
         let mut patience = u64::from(self.depth.max(1)) * pass(self.graph);
         loop {
             round.watch.proceed()?;
+            // Search from the pages whose bounds still exceed the best weight found.
             let mut sources = Vec::new();
             while sources.len() < batch
                 && let Some(&top) = queue.peek()
@@ -136,145 +152,131 @@ impl<'a> Lazy<'a> {
                 break;
             }
             sources.sort_unstable();
-            let (weights, visits) = self.searches.weigh(&sources, round.residual);
+            let (weights, visits) = self.searches.forward(&sources, round.residual);
             self.visits += visits;
-            for (&page, found) in sources.iter().zip(weights) {
-                self.bounds.searched(page, found);
-                if round.wanted(found.0) {
-                    known.offer((found.0, Reverse(page)));
+            for (&page, (weight, positive)) in sources.iter().zip(weights) {
+                self.bounds.set_exact(page, weight, positive);
+                if round.admits(weight) {
+                    known.offer((weight, Reverse(page)));
                 }
             }
             batch = (4 * batch).min(LARGEST_BATCH);
-            if self.visits - started > patience && queue.len() > FEW {
-                let Some(rest) = self.sift(queue, known, &mut sieve, round) else {
-                    return Ok(self.exactly(candidates, round));
+            if self.visits - started > patience && queue.len() > MIN_FOR_WALKS {
+                let Some(filtered) = self.filter(queue, known, &mut filter, round) else {
+                    return Ok(self.best_by_backward_search(candidates, round));
                 };
-                queue = rest;
-                // Four times as patient each time, so that the cost of bounds stays a fraction of
-                // the whole.
+                queue = filtered;
+                // Four times as much each time, so that bounds stay a fraction of the whole cost.
                 patience = 4 * (self.visits - started);
             }
         }
-        Ok(known.best(sieve.open(&queue)))
+        Ok(known.best(filter.greatest_unsearched(&queue)))
     }
 
-    /// The best of the candidates by searching backward.
-    fn exactly(&mut self, candidates: &[u32], round: Round<'_>) -> Option<Best> {
-        let exact = self.backward(round);
-        let best = lead(candidates, &exact, round);
-        if round.zones.is_some() {
+    fn best_by_backward_search(&mut self, candidates: &[u32], round: Round<'_>) -> Option<Argmax> {
+        let exact = self.search_backward(round);
+        let best = argmax(candidates, &exact, round);
+        if round.covered.is_some() {
             self.exact = Some(exact);
         }
         best
     }
 
-    /// Lowers the bounds of what is left to search; `None` where searching backward is cheaper.
-    fn sift(
+    /// Lowers the bounds of the queued pages and drops those that cannot be the best; `None` if a backward
+    /// search is cheaper than searches from the others.
+    fn filter(
         &mut self,
         queue: BinaryHeap<Key>,
-        known: Lead,
-        sieve: &mut Sieve,
+        known: TopTwo,
+        filter: &mut BoundFilter,
         round: Round<'_>,
     ) -> Option<BinaryHeap<Key>> {
-        let Round {
-            residual, zones, ..
-        } = round;
-        let (graph, depth) = (self.graph, self.depth);
-        let mut rest: Vec<u32> = queue.into_iter().map(|key| key.1.0).collect();
-        self.visits += bounds::walk(graph, depth, residual, zones, &mut self.bounds.positive);
-        sieve.pass(&mut rest, &self.bounds, known, round);
-        if residual.nonzero < rest.len() {
+        let residual = round.residual;
+        let bounder = self.bounder(round);
+        let mut pages: Vec<u32> = queue.into_iter().map(|key| key.1.0).collect();
+        self.visits += bounder.lower_by_walks(&mut self.bounds.positive);
+        filter.retain(&mut pages, &self.bounds, known, round);
+        if residual.nonzero < pages.len() {
             return None;
         }
-        if rest.len() > SEVERAL && !sieve.spent {
-            sieve.spent = true;
-            let mut paid = vec![0; self.bounds.positive.len()];
+        // Balls and losses depend on the pick alone, so once per pick is enough.
+        if pages.len() > MIN_FOR_BALLS && !filter.used_balls {
+            filter.used_balls = true;
+            let mut losses = vec![0; self.bounds.positive.len()];
             let leader = known.first.map(|first| first.1.0);
-            let menu: Vec<u32> = self
-                .menu
-                .iter()
-                .copied()
-                .filter(|&p| residual.alive[p as usize])
-                .collect();
+            let menu = self.menu.iter().copied();
+            let menu: Vec<u32> = menu.filter(|&p| residual.alive[p as usize]).collect();
             for &reference in menu.first().into_iter().chain(&leader) {
-                self.visits += bounds::toll(graph, depth, residual, reference, &mut paid);
+                self.visits += bounder.raise_losses(reference, &mut losses);
             }
-            let (menu, leader) = (menu.as_slice(), leader.as_slice());
-            for ball in [(menu, depth.saturating_sub(1)), (leader, depth)] {
-                if !ball.0.is_empty() {
-                    self.visits += bounds::ball(
-                        graph,
-                        depth,
-                        residual,
-                        zones,
-                        ball,
-                        &mut self.bounds.positive,
-                    );
+            let balls = [
+                (menu.as_slice(), self.depth.saturating_sub(1)),
+                (leader.as_slice(), self.depth),
+            ];
+            for (middle, radius) in balls {
+                if !middle.is_empty() {
+                    self.visits += bounder.lower_by_ball(middle, radius, &mut self.bounds.positive);
                 }
             }
-            self.bounds.pays(&paid);
-            sieve.pass(&mut rest, &self.bounds, known, round);
+            self.bounds.subtract_losses(&losses);
+            filter.retain(&mut pages, &self.bounds, known, round);
         }
-        if residual.nonzero < rest.len() {
+        if residual.nonzero < pages.len() {
             return None;
         }
-        let keys = rest.into_iter().map(|page| key(&self.bounds, page));
+        let keys = pages.into_iter().map(|page| key(&self.bounds, page));
         Some(keys.collect())
     }
 
-    /// The exact weight of every page, by searching backward from all pages with a value; their
-    /// positive parts become the bounds.
-    fn backward(&mut self, round: Round<'_>) -> Vec<i64> {
+    /// The exact weight of every page, by a backward search from all pages with a value. Lowers the bounds
+    /// to the weights and their positive parts.
+    fn search_backward(&mut self, round: Round<'_>) -> Vec<i64> {
         let residual = round.residual;
-        let sources = residual.nonzero_pages();
-        let sources: Vec<(u32, i64)> = sources
-            .into_iter()
-            .map(|page| (page, residual.values[page as usize]))
-            .collect();
-        let (weights, positive, visits) = self.searches.spread(&sources, &residual.alive);
+        let sources = residual.nonzero_values();
+        let (weights, positive, visits) = self.searches.backward(&sources, &residual.alive);
         self.visits += visits;
-        for (page, found) in (0..).zip(weights.iter().zip(positive)) {
-            self.bounds.lower(page, *found.0, found.1);
+        for (page, (weight, positive)) in (0..).zip(weights.iter().zip(positive)) {
+            self.bounds.lower(page, *weight, positive);
         }
         weights
     }
 
-    /// Notes that these pages lost these values and now have zero.
-    pub(super) fn zeroed(&mut self, lost: &[(u32, i64)]) {
-        let negative = lost.iter().map(|page| page.1.min(0)).sum::<i64>();
-        self.bounds.spare(-negative);
+    /// Accounts for pages whose values, given here, a pick has set to zero.
+    pub(super) fn record_zeroed(&mut self, zeroed: &[(u32, i64)]) {
+        let negative = zeroed.iter().map(|page| page.1.min(0)).sum::<i64>();
+        self.bounds.add_slack(-negative);
         if self.exact.is_some() {
-            self.lost.extend(lost.iter().filter(|page| page.1 != 0));
+            self.zeroed.extend(zeroed.iter().filter(|page| page.1 != 0));
         }
     }
 
-    /// Brings the exact weights up to date.
-    fn catch_up(&mut self, round: Round<'_>) {
-        let mut lost = std::mem::take(&mut self.lost);
+    /// Subtracts newly covered values from the exact weights, or recomputes these if that is cheaper.
+    fn update_exact(&mut self, round: Round<'_>) {
+        let mut zeroed = std::mem::take(&mut self.zeroed);
         let Some(mut exact) = self.exact.take() else {
             return;
         };
-        if round.residual.nonzero < lost.len() {
-            exact = self.backward(round);
+        if round.residual.nonzero < zeroed.len() {
+            exact = self.search_backward(round);
         } else {
-            lost.sort_unstable();
-            let (taken, _, visits) = self.searches.spread(&lost, &round.residual.alive);
+            zeroed.sort_unstable();
+            let (losses, _, visits) = self.searches.backward(&zeroed, &round.residual.alive);
             self.visits += visits;
-            for (weight, taken) in exact.iter_mut().zip(taken) {
-                *weight -= taken;
+            for (weight, loss) in exact.iter_mut().zip(losses) {
+                *weight -= loss;
             }
         }
         self.exact = Some(exact);
     }
 }
 
-/// How many page visits one pass over all pages and links takes.
+/// The page visits of one pass over all pages and links.
 fn pass(graph: &SiteGraph) -> u64 {
     u64::from(graph.pages()) + graph.links() as u64
 }
 
-/// The pages that at least one page in [`MENU_SHARE`] links to, or else the most linked ones; those
-/// with the most links come first.
+/// The pages that at least one in [`MENU_SHARE`] pages links to, or if there are none, the pages with the
+/// most inlinks; most inlinks first.
 fn menu(graph: &SiteGraph) -> Vec<u32> {
     let links = |page: u32| graph.predecessors(page).len();
     let most = (0..graph.pages()).map(links).max().unwrap_or(0);
@@ -286,14 +288,14 @@ fn menu(graph: &SiteGraph) -> Vec<u32> {
     menu
 }
 
-/// The best of the candidates, where all weights are known.
-fn lead(candidates: &[u32], weights: &[i64], round: Round<'_>) -> Option<Best> {
-    let mut lead = Lead::default();
+/// The best of the candidates by exact weights.
+fn argmax(candidates: &[u32], weights: &[i64], round: Round<'_>) -> Option<Argmax> {
+    let mut top = TopTwo::default();
     for &page in candidates {
         let weight = weights[page as usize];
-        if round.wanted(weight) {
-            lead.offer((weight, Reverse(page)));
+        if round.admits(weight) {
+            top.offer((weight, Reverse(page)));
         }
     }
-    lead.best(None)
+    top.best(None)
 }

@@ -1,24 +1,24 @@
-//! The ranges of settings, and the number of seeds per site.
+//! Ranges of parameters, and the default number of seeds per site.
 
 use std::ops::RangeInclusive;
 
 use super::value::{UNIT, Value};
 
-/// Seeds per site of a plan that does not say how many.
+/// The default number of seeds per site.
 pub const PER_SITE: u32 = 10;
-/// How many hops a plan may ask for.
+/// The range of `hops`.
 pub const HOPS: RangeInclusive<u32> = 0..=MAX_HOPS;
-/// The weights of pages.
+/// The range of weights.
 pub const WEIGHTS: RangeInclusive<Value> = Value(-MAX_WEIGHT * UNIT)..=Value(MAX_WEIGHT * UNIT);
-/// Qualities, and shares of links.
+/// The range of qualities and shares.
 pub const SHARES: RangeInclusive<Value> = Value(0)..=Value(UNIT);
-/// What a page may cost.
+/// The range of fetch costs.
 pub const PRICES: RangeInclusive<Value> = Value(0)..=Value(MAX_PRICE * UNIT);
 
-/// The most hops a plan may ask for: no real site has pages further away than that.
+/// The most hops; pages of real sites are nearer than that.
 pub const MAX_HOPS: u32 = 1000;
-/// The largest absolute weight setting, in units; keeps every sum far from overflow.
+/// The largest absolute weight, in units. No sum overflows.
 pub const MAX_WEIGHT: i64 = 1_000_000;
-/// The highest price of a page, in units: even where every page of the largest web has it, sums do
-/// not overflow.
+/// The highest fetch cost of a page, in units. No sum overflows, even if every page of the largest web has
+/// this cost.
 pub const MAX_PRICE: i64 = 1000;

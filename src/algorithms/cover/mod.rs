@@ -1,86 +1,92 @@
-//! Cover: per site, the k pages whose h-hop neighbourhoods cover the most page value.
+//! Selection by coverage: per site, the k pages whose h-hop neighbourhoods cover the most page value.
 //!
 //! The methods are those of Zheng, Dmitriev and Giles (WWW 2009, the poster, and CIKM 2009): the
 //! heuristics max-out, max-weight, max-scc and root-scc, the exact greedy that the papers call too
-//! expensive, and the baselines random, PageRank and out-degree. A site is one [`SiteGraph`]: its
-//! crawled pages numbered in byte order of their URLs, so that the smallest number is the smallest
-//! URL wherever a tie is broken, and the links between them. Sites are independent of each other:
-//! [`select`] picks on one of them, [`select_all`] on many in parallel, [`share_out`] says how many
-//! seeds each gets when a total is shared out.
+//! expensive, and the baselines random, PageRank and out-degree. A site is a [`SiteGraph`]: its crawled
+//! pages, numbered in byte order of their URLs so that ties go to the smallest number, and the links
+//! between them. Sites are independent of each other: [`select`] picks on one site, [`select_all`] on many
+//! in parallel, and [`apportion`](fn@apportion) distributes a total of seeds over sites.
 //!
-//! | module | what it does |
+//! | module | contents |
 //! | --- | --- |
-//! | [`value`] | what a page is worth, in exact millionths |
-//! | [`params`], [`error`] | what a plan may say, and what makes no sense |
-//! | [`graph`], [`pick`] | what goes in, what comes out |
-//! | [`share`] | a total of seeds over the sites |
-//! | `run`, `places` | the picks of a site by each method, and where each looks |
-//! | `lazy`, `lead`, `bounds`, `known` | the best weight without searching from most pages |
-//! | `weigh`, `reach` | weights by search, 256 at a time (`graph::lanes`), and what picks cover |
-//! | `components`, `baselines` | orders and places that methods pick by |
-//! | [`rest`](mod@rest) | the scores of the pages that no pick covers |
-//! | [`web`] | seeds over the whole web in the place of sites |
-//! | [`plain`] | everything recomputed at every pick: what the others are judged by |
+//! | [`value`] | the value of a page, in exact millionths |
+//! | [`params`], [`limits`], [`error`] | parameters, their ranges, and their validation |
+//! | [`graph`], [`pick`] | inputs and results |
+//! | [`apportion`](mod@apportion) | distributes a total of seeds over sites |
+//! | `site_selection`, `candidate_scope` | the picks of a site by each method, and their candidates |
+//! | `lazy`, `argmax_search`, `bounds`, `weight_bounds` | the page with the greatest weight, without a search from most pages |
+//! | `weights`, `bfs_ball` | searches, 256 at a time and one at a time |
+//! | `coverage`, `residual`, `max_out` | the pages that picks cover, zero or remove |
+//! | `components`, `baselines` | strongly connected components; orders of pages |
+//! | [`uncovered_scores`](mod@uncovered_scores) | the scores of the pages that no pick covers |
+//! | [`global`] | selection over the whole web instead of per site |
+//! | [`reference`] | full recomputation at every pick, for tests |
 //!
-//! Results depend on the graph, the name of the site and the parameters alone; so do the page
-//! visits. Memory: some 100 bytes per page and 8 per link, and 36 to 112 bytes per page for every
-//! thread that searches the site at the time. The number of these threads is limited so that their memory
-//! stays around 1 GiB; nothing grows with the square of a site.
+//! Results and page visits depend on the graph, the name of the site and the parameters alone. Memory:
+//! about 100 bytes per page and 8 per link, and 36 to 112 bytes per page for each thread that searches the
+//! site at a time. The number of these threads is limited so that their memory stays around 1 GiB.
 
+pub mod apportion;
+mod argmax_search;
 mod baselines;
+mod bfs_ball;
 mod bounds;
+mod candidate_scope;
 mod components;
+mod coverage;
 pub mod error;
+pub mod global;
 pub mod graph;
-mod known;
 mod lazy;
-mod lead;
 pub mod limits;
+mod max_out;
 pub mod params;
 pub mod pick;
-mod places;
-pub mod plain;
-mod reach;
+pub mod reference;
 mod residual;
-pub mod rest;
-mod run;
 #[cfg(test)]
 mod samples;
-pub mod share;
+mod site_selection;
+pub mod uncovered_scores;
 pub mod value;
-pub mod web;
-mod weigh;
+mod weight_bounds;
+mod weights;
 
 use rayon::prelude::*;
 
-pub use baselines::{below, by_score, random};
+pub use crate::decimal::BadDecimal;
+pub use apportion::{apportion, apportion_bounded, pagerank_weight, value_weight};
+pub use baselines::{draw_below, order_by_score, random_order};
 pub use error::{BadParams, CoverError};
 pub use graph::{Site, SiteGraph, SiteGraphError};
 pub use params::{Choice, CoverParams, Covered, Method, Seats, Share};
 pub use pick::{HopGain, Pick, Score, Scored, SiteCover, Stop};
-pub use rest::{Rest, rest};
-pub use share::{pagerank_weight, share_out, shares_within, value_weight};
+pub use uncovered_scores::{UncoveredScores, uncovered_scores};
 pub use value::{PUniq, PageFacts, Value, Weights, page_value};
 
 use crate::watch::{Interrupted, Watch};
 
 /// Picks up to `seats` seeds on one site.
 ///
-/// The seat count in the parameters is ignored: the caller knows the site's share. Searches of a
-/// large site run in parallel. Cost: see [`SiteCover::page_visits`]; small next to
-/// [`plain::select`], which gives the same picks.
+/// Ignores the number of seeds in the parameters. Searches of a large site run in parallel. The picks are
+/// those of [`reference::select`], at a small part of its cost.
 pub fn select(
     site: Site<'_>,
     seats: u32,
     params: &CoverParams,
     watch: &dyn Watch,
 ) -> Result<SiteCover, CoverError> {
-    Ok(run::run(site, seats, &params.choose()?, watch)?)
+    Ok(site_selection::select_site(
+        site,
+        seats,
+        &params.choose()?,
+        watch,
+    )?)
 }
 
-/// Picks on many sites in parallel, each with its seats; results in the order of `sites`.
+/// Picks on many sites in parallel, each with its number of seeds. Results are in the order of `sites`.
 ///
-/// The largest sites begin first, and use the threads that small sites leave free.
+/// The largest sites start first, so that they can use the threads that small sites leave idle.
 pub fn select_all(
     sites: &[(Site<'_>, u32)],
     params: &CoverParams,
@@ -89,7 +95,7 @@ pub fn select_all(
     Ok(select_chosen(sites, &params.choose()?, watch)?)
 }
 
-/// [`select_all`] with parameters that were validated before.
+/// [`select_all`] with validated parameters.
 pub fn select_chosen(
     sites: &[(Site<'_>, u32)],
     choice: &Choice,
@@ -105,7 +111,7 @@ pub fn select_chosen(
         .with_max_len(1)
         .map(|at| {
             let (site, seats) = sites[at];
-            let cover = run::run(site, seats, choice, watch)?;
+            let cover = site_selection::select_site(site, seats, choice, watch)?;
             watch.advance(1);
             Ok((at, cover))
         })

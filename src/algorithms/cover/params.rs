@@ -1,20 +1,20 @@
-//! What a cover plan is asked to do, and what of it makes no sense.
+//! The parameters of plans that cover sites, and their validation.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::BadParams;
 use super::limits::{HOPS, PER_SITE, SHARES, WEIGHTS};
-use super::value::{PUniq, Value, Weights};
+use super::value::{Value, Weights};
 
-/// How the pages of a site are picked.
+/// The method that picks the pages of a site.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "CoverMethod")]
 pub enum Method {
-    /// Per site: drawn without replacement.
+    /// Per site: drawn at random, without replacement.
     Random,
-    /// Per site: the best PageRank on the site's own graph.
+    /// Per site: the highest PageRank on the site's own graph.
     Pagerank,
     /// Per site: the most links to crawled pages of the site.
     OutDegree,
@@ -22,9 +22,9 @@ pub enum Method {
     MaxOut,
     /// Per site: the most value within `depth` hops.
     MaxWeight,
-    /// Per site: the same, in the heaviest strongly connected component.
+    /// Per site: the most value within `depth` hops, in the heaviest strongly connected component.
     MaxScc,
-    /// Per site: the same, in the heaviest root component above the heaviest component.
+    /// Per site: the most value within `depth` hops, in the heaviest root component above the heaviest component.
     RootScc,
     /// Per site: the most value within all `hops` hops.
     Greedy,
@@ -58,24 +58,24 @@ impl Method {
         }
     }
 
-    /// Whether it is a baseline: gives its seeds whatever they cover.
+    /// Whether the method is a baseline, which picks its seeds regardless of coverage.
     #[must_use]
     pub const fn is_baseline(self) -> bool {
         matches!(self, Self::Random | Self::Pagerank | Self::OutDegree)
     }
 }
 
-/// What becomes of covered pages.
+/// The treatment of covered pages.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Covered {
-    /// Their value becomes zero; hops still walk through them.
+    /// Their value becomes zero; hops still lead through them.
     Zero,
-    /// They are removed; hops walk what remains.
+    /// They are removed; hops lead through the remaining pages only.
     Remove,
 }
 
-/// By what a total of seeds is shared out over the sites.
+/// The weight by which a total of seeds is distributed over sites.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Share {
@@ -86,37 +86,37 @@ pub enum Share {
     Value,
     /// The PageRank of the site's pages on the whole graph.
     Pagerank,
-    /// The qualities of the site's crawled pages.
+    /// The sum of the qualities of the site's crawled pages.
     Quality,
 }
 
 /// The parameters of a cover plan.
 ///
-/// A field that is `None` was not given, so [`CoverParams::choose`] can tell a default from a
-/// request that makes no sense.
+/// A field that was not set is `None`, so [`CoverParams::choose`] can reject parameters that conflict with
+/// the method, and still fill in defaults.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CoverParams {
-    /// How pages are picked; `max-weight` unless given.
+    /// The method that picks pages.
     pub method: Method,
-    /// Seeds per site; 10 unless this or `seeds` is given.
+    /// Seeds per site; 10 if this and `seeds` are `None`.
     pub per_site: Option<u32>,
-    /// A total of seeds, shared out over the sites.
+    /// The total number of seeds, distributed over the sites.
     pub seeds: Option<u32>,
-    /// By what the total is shared out; by crawled pages unless given.
+    /// The weight by which the total is distributed; crawled pages by default.
     pub share: Option<Share>,
-    /// How many hops from a seed a page is covered.
+    /// A seed covers the pages within this many hops.
     pub hops: u32,
-    /// The depth of the weight that a page is picked by; unless given 2, or `hops` if that is less.
+    /// The depth of the weight that a page is picked by; by default 2, or `hops` if that is less.
     pub depth: Option<u32>,
-    /// What becomes of covered pages; unless given what the method implies.
+    /// The treatment of covered pages; by default that of the method.
     pub covered: Option<Covered>,
-    /// The weight settings.
+    /// The weights of page values.
     pub weights: Weights,
     /// Overrides `P_uniq` of every site.
     pub p_uniq: Option<Value>,
-    /// Stop before a pick whose score is not positive.
+    /// Whether to stop before a pick whose score is not positive.
     pub positive_only: bool,
-    /// The seed of the streams of [`Method::Random`].
+    /// The seed of the random streams of [`Method::Random`].
     pub rng_seed: u64,
 }
 
@@ -138,48 +138,39 @@ impl Default for CoverParams {
     }
 }
 
-/// How many seeds a site gets.
+/// The number of seeds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Seats {
-    /// This many seeds on every site.
+    /// On every site.
     PerSite(u32),
-    /// A total, shared out.
+    /// In total, and the weight by which they are distributed over sites.
     Shared(u32, Share),
 }
 
-/// Parameters that make sense together, with every default filled in.
+/// Validated parameters, with all defaults filled in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Choice {
-    /// How pages are picked.
+    /// The method that picks pages.
     pub method: Method,
-    /// How many of them.
+    /// The number of seeds.
     pub seats: Seats,
-    /// How many hops from a seed a page is covered.
+    /// A seed covers the pages within this many hops.
     pub hops: u32,
-    /// The depth of the weight that a page is picked by; `hops` for greedy, 0 where none is used.
+    /// The depth of the weight that a page is picked by: `hops` for greedy, 0 for methods without weights.
     pub depth: u32,
-    /// What becomes of covered pages.
+    /// The treatment of covered pages.
     pub covered: Covered,
-    /// The weight settings.
+    /// The weights of page values.
     pub weights: Weights,
     /// Overrides `P_uniq` of every site.
     pub p_uniq: Option<Value>,
-    /// Stop before a pick whose score is not positive; never for baselines.
+    /// Whether to stop before a pick whose score is not positive; false for baselines.
     pub positive_only: bool,
-    /// The seed of the streams of [`Method::Random`].
+    /// The seed of the random streams of [`Method::Random`].
     pub rng_seed: u64,
 }
 
-impl Choice {
-    /// `P_uniq` of a site: by its digests, unless the setting overrides it.
-    #[must_use]
-    pub fn p_uniq_of(&self, distinct: u64, with_digest: u64) -> PUniq {
-        let by_digests = || PUniq::of_digests(distinct, with_digest);
-        self.p_uniq.map_or_else(by_digests, PUniq::fixed)
-    }
-}
-
-/// Whether sums of these weights cannot overflow.
+/// Whether all weights are in range, so that sums cannot overflow.
 fn are_in_range(weights: &Weights) -> bool {
     let Weights {
         base,
@@ -193,7 +184,7 @@ fn are_in_range(weights: &Weights) -> bool {
 }
 
 impl CoverParams {
-    /// Fills in the defaults; rejects parameters that contradict each other.
+    /// Validates the parameters and fills in the defaults.
     pub fn choose(&self) -> Result<Choice, BadParams> {
         if !HOPS.contains(&self.hops) {
             return Err(BadParams::OutOfRange("hops"));
@@ -260,7 +251,7 @@ impl CoverParams {
 mod tests {
     use super::*;
 
-    fn of(method: Method) -> CoverParams {
+    fn with_method(method: Method) -> CoverParams {
         CoverParams {
             method,
             ..CoverParams::default()
@@ -274,9 +265,9 @@ mod tests {
         assert_eq!((choice.hops, choice.depth), (5, 2));
         assert_eq!(choice.covered, Covered::Zero);
         assert!(choice.positive_only);
-        assert_eq!(of(Method::Greedy).choose().unwrap().depth, 5);
+        assert_eq!(with_method(Method::Greedy).choose().unwrap().depth, 5);
         assert_eq!(
-            of(Method::MaxOut).choose().unwrap().covered,
+            with_method(Method::MaxOut).choose().unwrap().covered,
             Covered::Remove
         );
         let near = CoverParams {
@@ -287,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused() {
+    fn conflicting_parameters_are_rejected() {
         for method in [
             Method::Random,
             Method::Pagerank,
@@ -297,54 +288,54 @@ mod tests {
         ] {
             let params = CoverParams {
                 covered: Some(Covered::Remove),
-                ..of(method)
+                ..with_method(method)
             };
             assert_eq!(params.choose(), Err(BadParams::CannotRemove(method.name())));
         }
         let cases = [
             CoverParams {
                 covered: Some(Covered::Zero),
-                ..of(Method::MaxOut)
+                ..with_method(Method::MaxOut)
             },
             CoverParams {
                 depth: Some(6),
-                ..of(Method::MaxWeight)
+                ..with_method(Method::MaxWeight)
             },
             CoverParams {
                 depth: Some(2),
-                ..of(Method::Greedy)
+                ..with_method(Method::Greedy)
             },
             CoverParams {
                 depth: Some(2),
-                ..of(Method::Random)
+                ..with_method(Method::Random)
             },
             CoverParams {
                 hops: 1001,
-                ..of(Method::MaxOut)
+                ..with_method(Method::MaxOut)
             },
             CoverParams {
                 per_site: Some(1),
                 seeds: Some(1),
-                ..of(Method::MaxOut)
+                ..with_method(Method::MaxOut)
             },
             CoverParams {
                 seeds: Some(0),
-                ..of(Method::MaxOut)
+                ..with_method(Method::MaxOut)
             },
             CoverParams {
                 share: Some(Share::Value),
-                ..of(Method::MaxOut)
+                ..with_method(Method::MaxOut)
             },
             CoverParams {
                 p_uniq: Some(Value(1_000_001)),
-                ..of(Method::MaxOut)
+                ..with_method(Method::MaxOut)
             },
             CoverParams {
                 weights: Weights {
                     spam: Value::units(-1_000_001),
                     ..Weights::default()
                 },
-                ..of(Method::MaxOut)
+                ..with_method(Method::MaxOut)
             },
         ];
         for params in cases {

@@ -1,21 +1,21 @@
-//! What a selection hands back for a site.
+//! The result of a selection: picks with their scores and gains.
 
 use roaring::RoaringBitmap;
 use serde::{Deserialize, Serialize};
 
 use crate::page::SiteId;
 
-/// What a page was picked by.
+/// The score that a page was picked by.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Score {
-    /// Drawn from the site's stream: there is no score.
+    /// Drawn at random, or pinned: there is no score.
     Drawn,
-    /// PageRank on the site's own graph.
+    /// PageRank, on the graph of the site or of the whole web.
     Pagerank(f64),
-    /// Out-degree; for max-out, in what remained at the time.
+    /// Out-degree; for max-out, among the pages that remained at that pick.
     OutDegree(u32),
-    /// Depth-d weight, in millionths.
+    /// Weight within depth d, in millionths; over the whole web, minus the fetch costs.
     Weight(i64),
 }
 
@@ -24,33 +24,66 @@ pub enum Score {
 pub struct Scored {
     /// The page's dense number.
     pub page: u32,
-    /// What the page was, or would have been, picked by.
+    /// The page's score.
     pub score: Score,
 }
 
-/// What a pick adds to the earlier picks at one distance from it.
+impl Scored {
+    pub(super) const fn drawn(page: u32) -> Self {
+        let score = Score::Drawn;
+        Self { page, score }
+    }
+
+    pub(super) const fn by_weight(page: u32, weight: i64) -> Self {
+        let score = Score::Weight(weight);
+        Self { page, score }
+    }
+}
+
+/// The pages that a pick is the first to cover, at one distance from it.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct HopGain {
-    /// The pages at that distance that no earlier pick of the site covers.
+    /// The pages, by dense number.
     pub pages: RoaringBitmap,
-    /// The value of those pages, in millionths.
+    /// Their value, in millionths.
     pub value: i64,
 }
 
-/// One seed of a site.
+impl HopGain {
+    pub(super) fn new(values: &[i64], mut pages: Vec<u32>) -> Self {
+        // Bitmaps are built fastest from sorted numbers.
+        pages.sort_unstable();
+        Self {
+            value: pages.iter().map(|&page| values[page as usize]).sum(),
+            pages: pages.into_iter().collect(),
+        }
+    }
+}
+
+/// One seed.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Pick {
-    /// The page and what it was picked by.
+    /// The page and its score.
     pub seed: Scored,
-    /// The second best page at that moment; `None` where it was not known without further search.
+    /// The second best page at that pick; `None` for pins and drawn seeds, and if it is not known without
+    /// further search.
     pub runner_up: Option<Scored>,
-    /// What it adds, by hop 0..=h on the whole site graph. The list ends with the last hop at which
-    /// it adds a page; hop 0 is always there.
+    /// The gain by hop, from 0. On a site, the list ends with the last hop that adds a page, or with
+    /// hop 0.
     pub hops: Vec<HopGain>,
 }
 
 impl Pick {
-    /// The pages within h hops that no earlier pick of the site covers, by dense number.
+    /// A seed that precedes all picks.
+    pub(super) const fn pinned(page: u32, hops: Vec<HopGain>) -> Self {
+        Self {
+            seed: Scored::drawn(page),
+            runner_up: None,
+            hops,
+        }
+    }
+
+    /// The pages that no earlier pick covers, by dense number.
     #[must_use]
     pub fn covered(&self) -> RoaringBitmap {
         let mut all = RoaringBitmap::new();
@@ -60,42 +93,42 @@ impl Pick {
         all
     }
 
-    /// How many pages those are.
+    /// Returns the number of pages that no earlier pick covers.
     #[must_use]
     pub fn covered_pages(&self) -> u64 {
         self.hops.iter().map(|hop| hop.pages.len()).sum()
     }
 
-    /// The value of those pages, in millionths.
+    /// The value of the pages that no earlier pick covers, in millionths.
     #[must_use]
     pub fn covered_value(&self) -> i64 {
         self.hops.iter().map(|hop| hop.value).sum()
     }
 }
 
-/// Why a site got no further seed: the first reason that holds, in this order.
+/// The reason for the end of a selection: the first that holds, in this order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stop {
-    /// No page has any value left.
+    /// No uncovered page has a value.
     NoValueLeft,
-    /// No page that could be picked is left.
+    /// No page is left that can be picked.
     NoPageLeft,
-    /// The site has all the seeds it was to have.
+    /// The requested number of seeds is reached.
     Complete,
-    /// The next pick's score would not be positive.
+    /// The score of the next pick would not be positive.
     NotPositive,
 }
 
-/// The seeds of one site, in order.
+/// The seeds of one site.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SiteCover {
     /// The site.
     pub site: SiteId,
-    /// The site's seeds, in the order in which they were picked.
+    /// The seeds, in the order in which they were picked.
     pub picks: Vec<Pick>,
-    /// What ended the selection.
+    /// The reason for the end of the selection.
     pub stop: Stop,
-    /// Pages settled plus adjacency entries scanned, including those for bounds.
+    /// Pages settled plus adjacency entries scanned, including those of bounds.
     pub page_visits: u64,
 }

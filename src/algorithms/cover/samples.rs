@@ -1,12 +1,12 @@
-//! Random sites for the tests of this room.
+//! Random sites for tests.
 
 use proptest::prelude::*;
 
 use super::graph::SiteGraph;
 use super::residual::Residual;
 
-/// A site of up to 400 pages, most of which link to a few, and what still counts on it: some pages
-/// are zeroed or removed.
+/// A site of up to 400 pages, most of which link to a few pages, and its residual with some pages zeroed or
+/// removed.
 pub(super) fn site() -> impl Strategy<Value = (SiteGraph, Residual)> {
     let value = prop_oneof![3 => Just(1_i64), 1 => Just(0), 1 => -9_i64..20];
     let page = || 0_u32..400;
@@ -39,20 +39,20 @@ pub(super) fn site() -> impl Strategy<Value = (SiteGraph, Residual)> {
         })
 }
 
-/// The sums of the values left within `depth` hops of a page: of all, and of the positive ones.
-pub(super) fn within(graph: &SiteGraph, left: &Residual, page: u32, depth: u32) -> (i64, i64) {
+/// The sum of the values within `depth` hops of a page, and the sum of the positive ones.
+pub(super) fn within(graph: &SiteGraph, residual: &Residual, page: u32, depth: u32) -> (i64, i64) {
     let mut found = vec![page];
     let mut level = 0..1;
     for _ in 0..depth {
         for at in level.clone() {
             for &next in graph.successors(found[at]) {
-                if left.alive[next as usize] && !found.contains(&next) {
+                if residual.alive[next as usize] && !found.contains(&next) {
                     found.push(next);
                 }
             }
         }
         level = level.end..found.len();
     }
-    let values = found.iter().map(|&page| left.values[page as usize]);
+    let values = found.iter().map(|&page| residual.values[page as usize]);
     (values.clone().sum(), values.map(|value| value.max(0)).sum())
 }

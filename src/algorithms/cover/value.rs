@@ -1,35 +1,35 @@
-//! What covering a page is worth to the crawler, in exact fixed-point arithmetic.
+//! The value of a page to the crawler, in exact fixed-point arithmetic.
 //!
-//! Values are whole numbers of millionths, so their sums are exact and ties are ties, whatever the
-//! order of summation.
+//! Values are integers of millionths, so sums and ties are exact and do not depend on the order of
+//! summation.
 
 use std::fmt;
 use std::str::FromStr;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::decimal::{self, BadDecimal};
 use crate::page::MAX_QUALITY;
 
 /// Millionths in one unit.
-pub const UNIT: i64 = 1_000_000;
+pub const UNIT: i64 = decimal::UNIT;
 
-/// A value, or a number of the same kind (a weight setting, a probability), in millionths.
+/// A value, a weight or a probability, in millionths.
 ///
-/// As text it is a decimal number with up to six decimals; in a binary encoding, the bare
-/// millionths.
+/// Its text is a decimal number with up to six decimals; binary encodings have the millionths.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, JsonSchema)]
 #[schemars(inline, with = "f64")]
 pub struct Value(pub i64);
 
 impl Value {
-    /// A value of this many whole units.
+    /// The value of an integer number of units.
     #[must_use]
     pub const fn units(units: i32) -> Self {
         Self(units as i64 * UNIT)
     }
 
-    /// A quality in ten-thousandths, as a value from 0 to 1.
+    /// Converts a quality in ten-thousandths to a value from 0 to 1.
     #[must_use]
     pub const fn of_quality(steps: u16) -> Self {
         Self(steps as i64 * (UNIT / MAX_QUALITY as i64))
@@ -38,47 +38,15 @@ impl Value {
 
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sign = if self.0 < 0 { "-" } else { "" };
-        let (whole, part) = (
-            self.0.unsigned_abs() / UNIT.unsigned_abs(),
-            self.0.unsigned_abs() % UNIT.unsigned_abs(),
-        );
-        if part == 0 {
-            return write!(f, "{sign}{whole}");
-        }
-        let decimals = format!("{part:06}");
-        write!(f, "{sign}{whole}.{}", decimals.trim_end_matches('0'))
+        decimal::write(f, self.0)
     }
 }
 
-/// The text is not a decimal number with at most six decimals.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error(
-    "expected a decimal number with at most six decimals, such as 10, -2.5 or 0.000001, found {0:?}"
-)]
-pub struct NotAValue(String);
-
 impl FromStr for Value {
-    type Err = NotAValue;
+    type Err = BadDecimal;
 
-    fn from_str(text: &str) -> Result<Self, NotAValue> {
-        let bad = || NotAValue(text.to_owned());
-        let (negative, digits) = match text.strip_prefix('-') {
-            Some(rest) => (true, rest),
-            None => (false, text.strip_prefix('+').unwrap_or(text)),
-        };
-        let (whole, part) = digits.split_once('.').unwrap_or((digits, "0"));
-        let all_digits = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
-        if !all_digits(whole) || !all_digits(part) || part.len() > 6 {
-            return Err(bad());
-        }
-        let whole: i64 = whole.parse().map_err(|_| bad())?;
-        let part: i64 = format!("{part:0<6}").parse().map_err(|_| bad())?;
-        let millionths = whole
-            .checked_mul(UNIT)
-            .and_then(|w| w.checked_add(part))
-            .ok_or_else(bad)?;
-        Ok(Self(if negative { -millionths } else { millionths }))
+    fn from_str(text: &str) -> Result<Self, BadDecimal> {
+        decimal::parse(text).map(Self)
     }
 }
 
@@ -90,8 +58,8 @@ impl Serialize for Value {
         if self.0 % UNIT == 0 {
             serializer.serialize_i64(self.0 / UNIT)
         } else {
-            // Correctly rounded, so the shortest text that gives this number back has the six
-            // decimals of the value wherever it is below 2^53 millionths.
+            // Correctly rounded: below 2^53 millionths, the shortest text that parses to this number has the
+            // decimals of the value.
             serializer.serialize_f64(self.0 as f64 / UNIT as f64)
         }
     }
@@ -100,43 +68,16 @@ impl Serialize for Value {
 impl<'de> Deserialize<'de> for Value {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         if deserializer.is_human_readable() {
-            deserializer.deserialize_any(Decimal)
+            let expecting = "a decimal number with at most six decimals";
+            decimal::deserialize(deserializer, expecting).map(Self)
         } else {
             i64::deserialize(deserializer).map(Self)
         }
     }
 }
 
-struct Decimal;
-
-impl de::Visitor<'_> for Decimal {
-    type Value = Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a decimal number with at most six decimals")
-    }
-
-    fn visit_i64<E: de::Error>(self, units: i64) -> Result<Value, E> {
-        let millionths = units.checked_mul(UNIT);
-        millionths.map(Value).ok_or_else(|| E::custom("too large"))
-    }
-
-    fn visit_u64<E: de::Error>(self, units: u64) -> Result<Value, E> {
-        i64::try_from(units)
-            .map_err(E::custom)
-            .and_then(|units| self.visit_i64(units))
-    }
-
-    fn visit_f64<E: de::Error>(self, units: f64) -> Result<Value, E> {
-        units.to_string().parse().map_err(E::custom)
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<Value, E> {
-        text.parse().map_err(E::custom)
-    }
-}
-
-/// `P_uniq(site)`: how much of what the site links to is worth fetching, an exact ratio in 0..=1.
+/// `P_uniq(site)`: the estimated share of unique pages among the pages linked from a site, an exact ratio
+/// from 0 to 1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PUniq {
     numerator: u64,
@@ -144,8 +85,15 @@ pub struct PUniq {
 }
 
 impl PUniq {
-    /// `(d + 10) / (n + 10)`, where `n` of the site's crawled pages have a content digest and `d`
-    /// of those digests are distinct. 1 where nothing is known.
+    /// The given setting, or if it is `None`, the estimate [`PUniq::of_digests`].
+    #[must_use]
+    pub fn new(setting: Option<Value>, distinct: u64, with_digest: u64) -> Self {
+        let by_digests = || Self::of_digests(distinct, with_digest);
+        setting.map_or_else(by_digests, Self::fixed)
+    }
+
+    /// The estimate `(d + 10) / (n + 10)`, where `n` of the site's crawled pages have a content digest and
+    /// `d` of those digests are distinct; 1 if no page has a digest.
     #[must_use]
     pub fn of_digests(distinct: u64, with_digest: u64) -> Self {
         Self {
@@ -154,7 +102,7 @@ impl PUniq {
         }
     }
 
-    /// The setting that overrides the ratio; outside 0..=1 it is moved to the nearer end.
+    /// A given ratio, clamped to 0..=1.
     #[must_use]
     pub fn fixed(setting: Value) -> Self {
         Self {
@@ -164,22 +112,23 @@ impl PUniq {
     }
 }
 
-/// The weight settings. A new one is a field here, a term in [`page_value`], and a parameter of plans.
+/// The weights of page values. To add one, add a field here, a term in [`page_value`], and a parameter of
+/// plans.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Weights {
-    /// A page that is neither spam nor clicked.
+    /// The weight of a page that is neither spam nor clicked.
     pub base: Value,
-    /// A spam page, clicked or not.
+    /// The weight of a spam page, clicked or not.
     pub spam: Value,
-    /// A clicked page.
+    /// The weight of a clicked page.
     pub clicked: Value,
-    /// What a quality of 1 adds to any of them; a lower one in proportion.
+    /// The value that a quality of 1 adds to any page; lower qualities add in proportion.
     pub quality: Value,
 }
 
 impl Weights {
-    /// What the quality of a page, in ten-thousandths, adds to its value: `quality` times it,
-    /// rounded to the nearest millionth, halves up.
+    /// The value that a page's quality, in ten-thousandths, adds: `quality` times it, rounded to the nearest
+    /// millionth, halves up.
     #[must_use]
     pub const fn of_quality(&self, quality: u16) -> i64 {
         let steps = MAX_QUALITY as i64;
@@ -200,25 +149,25 @@ impl Default for Weights {
     }
 }
 
-/// The facts that a page's value follows from.
+/// The properties of a page that determine its value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PageFacts {
     /// Whether the page is marked as spam.
     pub spam: bool,
-    /// How often the page was clicked.
+    /// The number of clicks.
     pub clicks: u64,
-    /// The number of its outlinks that are not crawled, as given or as counted.
+    /// The number of outlinks to uncrawled pages, as given in its record or as counted.
     pub uncrawled_outlinks: u32,
-    /// The page's quality, in ten-thousandths; 0 where it has none.
+    /// The page's quality, in ten-thousandths; 0 if it has none.
     pub quality: u16,
 }
 
-/// The value of a page in millionths: its weight, plus what its quality adds
+/// Computes the value of a page in millionths: its weight, plus the value of its quality
 /// ([`Weights::of_quality`]), plus `uncrawled_outlinks * P_uniq` rounded to the nearest millionth,
 /// halves up.
 ///
-/// Exact: the last term is below 2^32 units, and the weights below 2^20 units each (what
-/// [`CoverParams`](super::CoverParams) admits), so a value stays below 2^53 millionths.
+/// The result is exact: the last term is below 2^32 units and each weight below 2^20 units
+/// ([`limits`](super::limits)), so a value is below 2^53 millionths.
 #[must_use]
 pub fn page_value(facts: PageFacts, p_uniq: PUniq, weights: &Weights) -> i64 {
     let weight = if facts.spam {

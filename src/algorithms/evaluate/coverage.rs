@@ -1,19 +1,19 @@
-//! What seeds cover of their sites, compared with random seeds.
+//! The coverage of seeds on their sites, compared with random seeds.
 
 use super::estimate::Estimate;
 use crate::cover::{Pick, SiteCover, SiteGraph};
 
-/// The share of a site that is covered, in per cent.
+/// The covered part of a site, in per cent.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Covered {
-    /// The share of its crawled pages.
+    /// Of the crawled pages.
     pub pages: f64,
-    /// The share of its positive value: below zero where spam outweighs the rest; `None` where no
+    /// Covered value in per cent of all positive value; negative if covered spam outweighs it. `None` if no
     /// page has positive value.
     pub value: Option<f64>,
 }
 
-/// What the first `seeds` picks cover of their site.
+/// Computes the coverage of the first `seeds` picks of a site.
 #[must_use]
 pub fn covered(graph: &SiteGraph, cover: &SiteCover, seeds: u32) -> Covered {
     let picks = || cover.picks.iter().take(seeds as usize);
@@ -26,7 +26,7 @@ pub fn covered(graph: &SiteGraph, cover: &SiteCover, seeds: u32) -> Covered {
     }
 }
 
-/// The mean of what several draws of random seeds cover of one site.
+/// The mean coverage of several draws of random seeds on one site.
 #[must_use]
 pub fn mean(draws: &[Covered]) -> Covered {
     let count = draws.len().max(1) as f64;
@@ -37,29 +37,27 @@ pub fn mean(draws: &[Covered]) -> Covered {
     }
 }
 
-/// Means over sites.
+/// The coverage of a method compared with random seeds: means over sites.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Gain {
-    /// What is covered, in per cent.
+    /// The coverage, in per cent.
     pub percent: Estimate,
-    /// How much more than random that is, in percentage points: the mean of the differences, site
-    /// by site.
+    /// The mean over sites of the difference from random, in percentage points.
     pub above_random: Estimate,
-    /// How much more than random that is, in per cent of what random covers: the ratio of the means
-    /// minus 1, since a ratio site by site would fail where random covers nothing; `None` where the
-    /// mean of random is not positive.
+    /// The improvement over random, in per cent: the ratio of the means minus 1, since ratios per site are
+    /// undefined if random covers nothing. `None` if the mean of random is not positive.
     pub improvement: Option<Estimate>,
 }
 
-/// The gain of a method over random, from what each covers of each site; `None` without a site.
+/// Computes the gain of a method over random from the coverage of both on each site; `None` without sites.
 #[must_use]
 pub fn gain(pairs: &[(f64, f64)]) -> Option<Gain> {
     let found: Vec<f64> = pairs.iter().map(|(found, _)| *found).collect();
     let differences: Vec<f64> = pairs.iter().map(|(found, random)| found - random).collect();
     Some(Gain {
-        percent: Estimate::of(&found)?,
-        above_random: Estimate::of(&differences)?,
-        improvement: Estimate::of_ratio(pairs).map(|ratio| Estimate {
+        percent: Estimate::mean_of(&found)?,
+        above_random: Estimate::mean_of(&differences)?,
+        improvement: Estimate::ratio_of_means(pairs).map(|ratio| Estimate {
             mean: 100.0 * (ratio.mean - 1.0),
             standard_error: ratio.standard_error.map(|error| 100.0 * error),
         }),

@@ -1,17 +1,17 @@
-//! What a breadth-first crawl finds, depth by depth, or within a budget.
+//! Breadth-first crawls: totals by depth, or within a budget.
 
-use super::web::{Search, Web};
+use super::forward_graph::{ForwardGraph, Search};
 use crate::watch::{Interrupted, Watch};
 
-/// What is known of a page and counts when it is found.
+/// The properties of a page that crawls are evaluated by.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct PageWorth {
     /// The PageRank of the page on the whole graph.
     pub pagerank: f64,
-    /// The value of the page, in millionths; 0 for a page that is not crawled, which counts in the
-    /// value of the pages that link to it.
+    /// The value of the page, in millionths; 0 for an uncrawled page, which counts in the value of the pages
+    /// that link to it.
     pub value: i64,
-    /// How often the page was clicked.
+    /// The number of clicks.
     pub clicks: u64,
     /// Whether the page has the spam mark.
     pub spam: bool,
@@ -19,16 +19,16 @@ pub struct PageWorth {
     pub crawled: bool,
 }
 
-/// The totals over some pages.
+/// Totals over some pages.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Tally {
-    /// How many pages there are.
+    /// The number of pages.
     pub pages: u64,
-    /// How many of them are crawled.
+    /// The number of crawled pages.
     pub crawled: u64,
-    /// How many of them are spam.
+    /// The number of spam pages.
     pub spam: u64,
-    /// How many of them have clicks.
+    /// The number of pages with clicks.
     pub clicked_pages: u64,
     /// The sum of their clicks.
     pub clicks: u64,
@@ -39,7 +39,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Adds pages to the totals, in their order.
+    /// Adds pages to the totals, in order.
     pub fn count(&mut self, pages: &[u32], worth: &[PageWorth]) {
         for &page in pages {
             let of_page = &worth[page as usize];
@@ -59,20 +59,20 @@ impl Tally {
         (self.pages > 0).then(|| self.pagerank / self.pages as f64)
     }
 
-    /// The share of spam, from 0 to 1; `None` without pages.
+    /// The fraction of spam, from 0 to 1; `None` without pages.
     #[must_use]
     pub fn spam_share(&self) -> Option<f64> {
         (self.pages > 0).then(|| self.spam as f64 / self.pages as f64)
     }
 
-    /// The value in units.
+    /// The value, in units.
     #[must_use]
     pub fn units(&self) -> f64 {
         self.value as f64 / 1e6
     }
 }
 
-/// What a crawl from `seeds` finds at each depth from 0 to `depth`, as long as it finds anything.
+/// Crawls from `seeds` and returns the totals at each depth from 0 to `depth`, up to the last depth with pages.
 pub fn crawl(
     search: &mut Search<'_>,
     worth: &[PageWorth],
@@ -93,10 +93,10 @@ pub fn crawl(
     Ok(depths)
 }
 
-/// The depth at which a crawl from `seeds` reaches each of `pages`, at most `depth`; `None` for a
-/// page that it does not reach.
+/// Returns the depth at which a crawl from `seeds` reaches each of `pages`; `None` for a page that it does
+/// not reach within `depth`.
 pub fn reached(
-    web: &Web,
+    web: &ForwardGraph,
     seeds: &[u32],
     pages: &[u32],
     depth: u32,
@@ -122,29 +122,30 @@ pub fn reached(
     Ok(found)
 }
 
-/// What a crawl finds that ends after a given number of pages.
+/// The result of a crawl within a budget.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Spent {
+pub struct BudgetCrawl {
     /// The totals over the pages.
     pub tally: Tally,
-    /// The greatest depth of a page; `None` where there is no page.
+    /// The greatest depth of a page; `None` without pages.
     pub depth: Option<u32>,
 }
 
-/// Crawls at most `budget` pages: the seeds in the order of their list, which is best first, then
-/// depth by depth. Where a depth does not fit as a whole, `first` chooses that many of its pages.
+/// Crawls at most `budget` pages: the seeds in the order of their list, then depth by depth. If a depth
+/// exceeds the budget, `first` chooses its pages.
 ///
-/// `seeds` are distinct.
-pub fn spend<E: From<Interrupted>>(
-    web: &Web,
+/// `seeds` must be distinct.
+pub fn crawl_within_budget<E: From<Interrupted>>(
+    web: &ForwardGraph,
     worth: &[PageWorth],
     seeds: &[u32],
     budget: u64,
     watch: &dyn Watch,
     first: impl FnOnce(&[u32], usize) -> Result<Vec<u32>, E>,
-) -> Result<Spent, E> {
-    let mut spent = Spent::default();
-    let room = |spent: &Spent| usize::try_from(budget - spent.tally.pages).unwrap_or(usize::MAX);
+) -> Result<BudgetCrawl, E> {
+    let mut spent = BudgetCrawl::default();
+    let room =
+        |spent: &BudgetCrawl| usize::try_from(budget - spent.tally.pages).unwrap_or(usize::MAX);
     let fitting = &seeds[..seeds.len().min(room(&spent))];
     let mut search = Search::new(web);
     search.start(fitting);
@@ -162,9 +163,9 @@ pub fn spend<E: From<Interrupted>>(
         depth += 1;
         spent.depth = Some(depth);
         if search.level().len() > room(&spent) {
-            let mut cut = first(search.level(), room(&spent))?;
-            cut.sort_unstable();
-            spent.tally.count(&cut, worth);
+            let mut fitting = first(search.level(), room(&spent))?;
+            fitting.sort_unstable();
+            spent.tally.count(&fitting, worth);
             break;
         }
         spent.tally.count(search.level(), worth);
@@ -176,11 +177,11 @@ pub fn spend<E: From<Interrupted>>(
 #[expect(clippy::float_cmp, reason = "these results are exact")]
 mod tests {
     use super::*;
-    use crate::evaluate::web::tests::web;
+    use crate::evaluate::forward_graph::tests::web;
     use crate::watch::Unwatched;
 
     /// A tree of three levels below page 0 (1 2; 3 4 5 6), and a page 7 that nobody links to.
-    fn tree() -> (Web, Vec<PageWorth>) {
+    fn tree() -> (ForwardGraph, Vec<PageWorth>) {
         let links: &[&[u32]] = &[&[1, 2], &[3, 4], &[5, 6], &[0], &[], &[], &[], &[]];
         let worth = (0..8_u32)
             .map(|page| PageWorth {
@@ -236,7 +237,7 @@ mod tests {
             Ok(level)
         };
         let of = |seeds: &[u32], budget| {
-            let spent = spend(&web, &worth, seeds, budget, &Unwatched, last).unwrap();
+            let spent = crawl_within_budget(&web, &worth, seeds, budget, &Unwatched, last).unwrap();
             (spent.tally.pages, spent.tally.pagerank, spent.depth)
         };
         assert_eq!(of(&[0], 100), (7, 21.0, Some(2)));

@@ -1,20 +1,21 @@
-//! How far pages are from each other: distances between groups, and the average of the whole graph.
+//! Distances between groups of pages, and the average distance of the whole graph.
 
 use rayon::prelude::*;
 
 use super::draw::draw;
 use super::estimate::Estimate;
-use super::web::{Search, Web};
+use super::forward_graph::{ForwardGraph, Search};
 use crate::graph::{NONE, number};
 use crate::watch::{Interrupted, Watch};
 
-/// The number of links on the shortest way from any page of one group (row) to any page of another
-/// (column); `None` where there is no way, or one of the groups is empty. A group is 0 from itself.
+/// Computes the length of the shortest path from any page of one group (row) to any page of another
+/// (column), in links; `None` if there is no path, or a group is empty. A non-empty group has distance 0 from
+/// itself.
 ///
-/// No page is in two groups. Cost: one search from each group, which ends when all others are
-/// found; in parallel, each with one bit per page and row.
-pub fn between(
-    web: &Web,
+/// Groups must be disjoint. Cost: one search per group, which ends when all other groups are found; in
+/// parallel, each with one bit per page and row.
+pub fn group_distances(
+    web: &ForwardGraph,
     groups: &[Vec<u32>],
     watch: &dyn Watch,
 ) -> Result<Vec<Vec<Option<u32>>>, Interrupted> {
@@ -53,31 +54,31 @@ pub fn between(
         .collect()
 }
 
-/// The average distance of a graph.
+/// The average distance of a graph, from a sample.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Average {
-    /// How many pages have links.
+pub struct AverageDistance {
+    /// The number of pages with links.
     pub sources: u64,
-    /// How many of those were searched from.
+    /// The number of these in the sample.
     pub samples: u64,
-    /// The mean distance, in links, over the ordered pairs of different pages with a way from one
-    /// to the other; `None` without such a pair.
+    /// The mean distance, in links, over the ordered pairs of distinct pages with a path; `None` without such
+    /// a pair.
     pub mean: Option<Estimate>,
-    /// The share of the other pages that a page with links reaches, from 0 to 1.
+    /// The fraction of the other pages that a page with links reaches, from 0 to 1.
     pub reached: Option<Estimate>,
 }
 
-/// The average distance, from a sample of the pages with links (no way begins at any other page).
+/// Estimates the average distance from a sample of the pages with links; paths start at no other page.
 ///
-/// Each sampled page gives the sum of its distances and the number of pages that it reaches. The
-/// mean distance is the ratio of the two sums, with its linearised error and the correction for a
-/// sample of a finite population. Cost: one whole search for each sample, in parallel.
-pub fn average(
-    web: &Web,
+/// For each sampled page, the distances to all reached pages and their number are summed. The mean distance
+/// is the ratio of the two sums, with its linearised error and the correction for a finite population.
+/// Cost: one complete search per sampled page, in parallel.
+pub fn average_distance(
+    web: &ForwardGraph,
     samples: u32,
     rng_seed: u64,
     watch: &dyn Watch,
-) -> Result<Average, Interrupted> {
+) -> Result<AverageDistance, Interrupted> {
     let sources: Vec<u32> = (0..web.pages()).filter(|&p| web.has_links(p)).collect();
     let sample = draw(
         "distances",
@@ -111,12 +112,12 @@ pub fn average(
     let (samples, population) = (sample.len() as u64, sources.len() as u64);
     let others = f64::from(web.pages().saturating_sub(1));
     let shares: Vec<f64> = found.iter().map(|(_, reached)| reached / others).collect();
-    let corrected = |estimate: Estimate| estimate.of_finite(samples, population);
-    Ok(Average {
+    let corrected = |estimate: Estimate| estimate.in_finite_population(samples, population);
+    Ok(AverageDistance {
         sources: population,
         samples,
-        mean: Estimate::of_ratio(&found).map(corrected),
-        reached: Estimate::of(&shares).map(corrected),
+        mean: Estimate::ratio_of_means(&found).map(corrected),
+        reached: Estimate::mean_of(&shares).map(corrected),
     })
 }
 
@@ -124,7 +125,7 @@ pub fn average(
 #[expect(clippy::float_cmp, reason = "these results are exact")]
 mod tests {
     use super::*;
-    use crate::evaluate::web::tests::web;
+    use crate::evaluate::forward_graph::tests::web;
     use crate::watch::Unwatched;
 
     #[test]
@@ -133,7 +134,7 @@ mod tests {
         let links: &[&[u32]] = &[&[1], &[2], &[3], &[4], &[5], &[]];
         let groups = [vec![0, 1], vec![3], vec![5, 2], vec![]];
         for intra in [0, 6] {
-            let found = between(&web(links, intra), &groups, &Unwatched).unwrap();
+            let found = group_distances(&web(links, intra), &groups, &Unwatched).unwrap();
             assert_eq!(found[0], [Some(0), Some(2), Some(1), None]);
             assert_eq!(found[1], [None, Some(0), Some(2), None]);
             assert_eq!(found[2], [None, Some(1), Some(0), None]);
@@ -147,7 +148,7 @@ mod tests {
         let links: Vec<Vec<u32>> = (0..9_u32).map(|page| vec![(page + 1) % 9]).collect();
         let links: Vec<&[u32]> = links.iter().map(Vec::as_slice).collect();
         for (samples, known) in [(100, 9), (4, 4)] {
-            let found = average(&web(&links, 4), samples, 1, &Unwatched).unwrap();
+            let found = average_distance(&web(&links, 4), samples, 1, &Unwatched).unwrap();
             assert_eq!((found.sources, found.samples), (9, known));
             let mean = found.mean.unwrap();
             assert_eq!((mean.mean, mean.standard_error), (4.5, Some(0.0)));
@@ -156,18 +157,18 @@ mod tests {
     }
 
     #[test]
-    fn pages_without_links_begin_no_way_and_errors_are_told() {
+    fn pages_without_links_start_no_path_and_errors_are_estimated() {
         // 0 reaches 1 and 2 at 1 and 2, 1 reaches 2 at 1: the mean is 4 / 3.
         let links: &[&[u32]] = &[&[1], &[2], &[], &[]];
-        let all = average(&web(links, 0), 10, 1, &Unwatched).unwrap();
+        let all = average_distance(&web(links, 0), 10, 1, &Unwatched).unwrap();
         assert_eq!((all.sources, all.samples), (2, 2));
         let mean = all.mean.unwrap();
         assert!((mean.mean - 4.0 / 3.0).abs() < 1e-15);
         assert_eq!(mean.standard_error, Some(0.0));
         assert!((all.reached.unwrap().mean - 0.5).abs() < 1e-15);
-        let one = average(&web(links, 0), 1, 1, &Unwatched).unwrap();
+        let one = average_distance(&web(links, 0), 1, 1, &Unwatched).unwrap();
         assert_eq!(one.mean.unwrap().standard_error, None);
-        let none = average(&web(&[&[], &[]], 0), 10, 1, &Unwatched).unwrap();
+        let none = average_distance(&web(&[&[], &[]], 0), 10, 1, &Unwatched).unwrap();
         assert_eq!((none.sources, none.mean), (0, None));
     }
 }

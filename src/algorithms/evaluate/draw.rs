@@ -1,17 +1,17 @@
-//! Draws without replacement that are the same on every machine.
+//! Random samples without replacement, the same on every machine.
 
 use std::collections::BTreeSet;
 
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::SeedableRng;
 
-use crate::cover::below;
+use crate::cover::draw_below;
 
-/// `wanted` of the numbers below `count`, ascending; all of them if there are fewer.
+/// Draws `wanted` of the numbers below `count`, ascending; all of them if there are fewer.
 ///
-/// Every set is equally likely (Floyd's algorithm: Bentley and Floyd, CACM 30, 1987). The stream
-/// is PCG XSL 128/64, its seed the BLAKE3 hash of the rng seed and the draw (8 bytes each,
-/// little-endian) followed by the purpose, so that no two purposes share a stream.
+/// All sets are equally likely (Floyd's algorithm: Bentley and Floyd, CACM 30, 1987). The stream is PCG XSL
+/// 128/64, seeded with the BLAKE3 hash of `rng_seed` and `draw` (8 bytes each, little-endian) followed by
+/// `purpose`, so that purposes have independent streams.
 #[must_use]
 pub fn draw(purpose: &str, rng_seed: u64, draw: u64, count: u32, wanted: usize) -> Vec<u32> {
     if wanted >= count as usize {
@@ -25,7 +25,7 @@ pub fn draw(purpose: &str, rng_seed: u64, draw: u64, count: u32, wanted: usize) 
     let mut drawn = BTreeSet::new();
     let from = count - crate::graph::number(wanted);
     for last in from..count {
-        let number = below(&mut stream, last + 1);
+        let number = draw_below(&mut stream, last + 1);
         if !drawn.insert(number) {
             drawn.insert(last);
         }
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn draws_are_distinct_fair_and_of_their_own() {
+    fn draws_are_distinct_uniform_and_independent() {
         let mut hits = [0_u32; 10];
         for at in 0..1000 {
             let drawn = draw("test", 7, at, 10, 3);

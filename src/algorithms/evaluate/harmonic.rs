@@ -1,4 +1,4 @@
-//! Harmonic centrality: how near a page is to all that can be walked from to it.
+//! Harmonic centrality, which measures how near a page is to the pages that have a path to it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,33 +9,30 @@ use crate::graph::lanes::{BothWays, LANES, Pool};
 use crate::graph::{Csr, number};
 use crate::watch::{Interrupted, Watch};
 
-/// The most pages that distances are measured from. Where more pages have links, so many of them are
-/// drawn.
-pub const MOST_SOURCES: usize = 1 << 12;
+/// The default limit of the number of sources; a larger set is sampled.
+pub const MAX_SOURCES: usize = 1 << 12;
 
-/// One in fixed point: distances below 2^20 and up to 2^12 sources keep their sums in 64 bits, and
-/// sums of whole numbers do not depend on their order.
+/// 1 in fixed point. Sums over up to 2^12 sources fit into 64 bits, and sums of integers do not depend on
+/// their order.
 const ONE: u64 = 1 << 40;
 
-/// Where harmonic centralities were measured from.
+/// The harmonic centralities of all pages.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Harmonic {
-    /// The centrality of each page: the sum over the sources of 1 / distance to the page, in links.
-    /// A page is no source of its own.
+    /// By page: the sum, over the sources other than the page, of 1 / distance from the source, in links.
     pub scores: Vec<f64>,
-    /// The pages that distances were measured from.
+    /// The number of sources.
     pub sources: usize,
-    /// Whether these are all pages with links, so that the scores are exact up to 1e-9.
+    /// Whether all pages with links are sources, so that the scores are exact up to 1e-9.
     pub exact: bool,
 }
 
-/// The harmonic centrality of every page (Boldi and Vigna, Axioms for Centrality, 2014): the sum of
-/// `1 / d(y, x)` over all other pages `y`, where `d` counts links along their direction and 1 /
+/// Computes the harmonic centrality of every page (Boldi and Vigna, Axioms for Centrality, 2014): the sum of
+/// `1 / d(y, x)` over all other pages `y`, where `d` is the distance in links along their direction, and 1 /
 /// infinity is 0.
 ///
-/// Deviation: where more than `most` pages have links, distances are measured from that many of
-/// them, drawn without replacement, which estimates the sum up to a factor that is the same for all
-/// pages. Cost: searches from 256 sources at a time (`graph::lanes`). Memory: 9 bytes per page, and 96
+/// Deviation: if more than `most` pages have links, the sources are `most` of them, drawn without
+/// replacement, which estimates the sum up to a factor common to all pages. Cost: searches from 256 sources at a time (`graph::lanes`). Memory: 9 bytes per page, and 96
 /// for each thread.
 pub fn harmonic(
     successors: &Csr,
@@ -90,7 +87,7 @@ mod tests {
     #[test]
     fn a_path_and_a_star_have_their_closed_forms() {
         let path = csr(&[&[1], &[2], &[3], &[]]);
-        let found = harmonic(&path, &path.transpose(4), MOST_SOURCES, 0, &Unwatched).unwrap();
+        let found = harmonic(&path, &path.transpose(4), MAX_SOURCES, 0, &Unwatched).unwrap();
         for (score, wanted) in found.scores.iter().zip([0.0, 1.0, 1.5, 11.0 / 6.0]) {
             assert!((score - wanted).abs() < 1e-9, "{score} is not {wanted}");
         }
@@ -101,7 +98,7 @@ mod tests {
             .collect();
         let star = csr(&lists);
         let back = star.transpose(100);
-        let all = harmonic(&star, &back, MOST_SOURCES, 0, &Unwatched).unwrap();
+        let all = harmonic(&star, &back, MAX_SOURCES, 0, &Unwatched).unwrap();
         assert!((all.scores[0] - 99.0).abs() < 1e-9);
         assert!(all.scores[1..].iter().all(|&score| score == 0.0));
         let some = harmonic(&star, &back, 10, 0, &Unwatched).unwrap();
@@ -117,7 +114,7 @@ mod tests {
             for (page, targets) in (0..).zip(&links) {
                 graph.push(targets.iter().copied().filter(|&to| to != page));
             }
-            let found = harmonic(&graph, &graph.transpose(90), MOST_SOURCES, 0, &Unwatched).unwrap();
+            let found = harmonic(&graph, &graph.transpose(90), MAX_SOURCES, 0, &Unwatched).unwrap();
             let mut wanted = vec![0.0; 90];
             for from in 0..90 {
                 for (page, distance) in distances(&graph, from).into_iter().enumerate() {

@@ -1,33 +1,33 @@
-//! Judging seeds: searches over the whole graph, and statistics of what they find.
+//! Evaluation of seeds: searches over the whole graph, and statistics of their results.
 //!
-//! | module | what it does |
+//! | module | contents |
 //! | --- | --- |
-//! | [`web`] | forward links, and breadth-first search over one bit per page |
-//! | [`crawl`] | what a crawl finds depth by depth, or within a budget |
-//! | [`distances`] | distances between groups of pages; a graph's average distance |
-//! | [`fetches`] | what crawls from lists gather per page fetched |
+//! | [`forward_graph`] | the graph in crawl direction, and breadth-first search with one bit per page |
+//! | [`crawl`] | crawls by depth, or within a budget |
+//! | [`distances`] | distances between groups of pages; the average distance of a graph |
+//! | [`fetch_simulator`] | totals of simulated crawls for several budgets |
 //! | [`harmonic`](mod@harmonic) | harmonic centrality |
-//! | [`coverage`] | what picks cover of their sites, compared with random |
+//! | [`coverage`] | the coverage of picks on their sites, compared with random picks |
 //! | [`estimate`] | means and their standard errors |
-//! | [`draw`](mod@draw) | draws that are the same on every machine |
+//! | [`draw`](mod@draw) | reproducible random samples |
 //!
-//! Results follow from the graph and the arguments alone: searches run in parallel, each on one
-//! thread, and sums follow the order of pages.
+//! Results depend on the graph and the arguments alone: searches run in parallel, each on one thread, and
+//! sums are in the order of pages.
 
 pub mod coverage;
 pub mod crawl;
 pub mod distances;
 pub mod draw;
 pub mod estimate;
-pub mod fetches;
+pub mod fetch_simulator;
+pub mod forward_graph;
 pub mod harmonic;
 #[cfg(test)]
 mod samples;
-pub mod web;
 
 pub use crawl::{PageWorth, Tally};
 pub use draw::draw;
 pub use estimate::Estimate;
-pub use fetches::{Fetches, Gathered, Judge, Within};
+pub use fetch_simulator::{CrawlInput, FetchSimulator, FetchedWithin, Gathered};
+pub use forward_graph::{ForwardGraph, Search};
 pub use harmonic::{Harmonic, harmonic};
-pub use web::{Search, Web};

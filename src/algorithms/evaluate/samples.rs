@@ -2,7 +2,7 @@
 
 use crate::graph::Csr;
 
-/// The graph of these lists.
+/// Builds a graph from lists.
 pub(super) fn csr(lists: &[&[u32]]) -> Csr {
     let mut csr = Csr::default();
     for list in lists {
@@ -11,7 +11,7 @@ pub(super) fn csr(lists: &[&[u32]]) -> Csr {
     csr
 }
 
-/// The distance of every page from one; `None` for a page without a way.
+/// The distance of every page from one; `None` if there is no path.
 pub(super) fn distances(links: &Csr, from: u32) -> Vec<Option<u32>> {
     let mut distances = vec![None; links.len()];
     distances[from as usize] = Some(0);

@@ -1,6 +1,5 @@
 //! `evaluate budget`: compares crawls of a fixed size from several lists.
 
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -64,8 +63,7 @@ pub(super) fn run(bank: &Path, args: BudgetArgs, session: &Session) -> Result<Ou
         .chain(refreshes)
         .map(|which| lists::refresh_list(which, args.succeed))
         .collect();
-    let watch = session.watch()?;
-    lists.extend(lists::read_all(&args.seeds_file, &watch)?);
+    lists.extend(session.run(|watch| lists::read_all(&args.seeds_file, watch))?);
     if lists.is_empty() {
         lists.push(lists::refresh_list(Which::default(), args.succeed));
     }
@@ -73,9 +71,7 @@ pub(super) fn run(bank: &Path, args: BudgetArgs, session: &Session) -> Result<Ou
         lists,
         pages: args.pages,
     };
-    let found = Bank::at(bank).evaluate_budget(&request, &watch);
-    drop(watch);
-    let found = found?;
+    let found = session.run(|watch| Bank::at(bank).evaluate_budget(&request, watch))?;
     for row in &found.lists {
         warn_of_absent(&row.list, args.format, session);
     }
@@ -88,9 +84,8 @@ fn text(found: &BudgetEvaluation) -> String {
         text.push_str(&list_lines(&row.list));
     }
     text.push_str(&state_line(&found.state));
-    // Writing to a String cannot fail.
     let most = counted(found.budget, "page");
-    let _ = writeln!(text, "results of crawls of at most {most}\n");
+    append_line!(text, "results of crawls of at most {most}\n");
     let line = |row: &BudgetRow| {
         vec![
             row.list.name.clone(),
@@ -119,30 +114,14 @@ fn text(found: &BudgetEvaluation) -> String {
     text.push_str(&aligned(&header, &rows));
     text.push('\n');
     for claim in &found.claims {
-        let _ = writeln!(text, "{}", claim.text);
+        append_line!(text, "{}", claim.text);
     }
     text
 }
 
 fn csv(found: &BudgetEvaluation) -> String {
-    let header = [
-        "list",
-        "plan",
-        "refresh",
-        "given",
-        "seeds",
-        "dead",
-        "unknown",
-        "budget",
-        "pages",
-        "crawled",
-        "depth",
-        "value",
-        "clicks",
-        "clicked_pages",
-        "spam",
-        "pagerank",
-    ];
+    let header = "list,plan,refresh,given,seeds,dead,unknown,budget,pages,crawled,depth,value,\
+                  clicks,clicked_pages,spam,pagerank";
     let line = |row: &BudgetRow| {
         vec![
             row.list.name.clone(),
@@ -164,5 +143,5 @@ fn csv(found: &BudgetEvaluation) -> String {
         ]
     };
     let rows: Vec<Vec<String>> = found.lists.iter().map(line).collect();
-    comma_separated(&header, &rows)
+    comma_separated(header, &rows)
 }

@@ -68,7 +68,7 @@ pub(super) struct CoverageArgs {
 struct SiteValues;
 
 impl Selection for SiteValues {
-    fn takes(parameter: &Parameter) -> bool {
+    fn includes(parameter: &Parameter) -> bool {
         parameter.values_pages && parameter.taken_by == TakenBy::Cover
     }
 
@@ -88,10 +88,8 @@ pub(super) fn run(bank: &Path, args: CoverageArgs, session: &Session) -> Result<
         rng_seed: args.rng_seed,
         value: args.value.into_options(),
     };
-    let watch = session.watch()?;
-    let found = Bank::at(bank).evaluate_coverage(&request, &watch);
-    drop(watch);
-    args.format.print(&found?, text, csv)
+    let found = session.run(|watch| Bank::at(bank).evaluate_coverage(&request, watch))?;
+    args.format.print(&found, text, csv)
 }
 
 /// Selects which share of a point to show.
@@ -181,20 +179,8 @@ fn name(curve: &CoverageCurve) -> String {
 
 /// Formats the result as CSV: one line per experiment, method and point.
 fn csv(found: &CoverageEvaluation) -> String {
-    let header = [
-        "by",
-        "method",
-        "depth",
-        "seeds",
-        "hops",
-        "measure",
-        "percent",
-        "percent_error",
-        "above_random",
-        "above_random_error",
-        "improvement",
-        "improvement_error",
-    ];
+    let header = "by,method,depth,seeds,hops,measure,percent,percent_error,above_random,\
+                  above_random_error,improvement,improvement_error";
     let mut rows = Vec::new();
     for (by, curves) in [("seeds", &found.by_seeds), ("hops", &found.by_hops)] {
         for curve in curves {
@@ -217,5 +203,5 @@ fn csv(found: &CoverageEvaluation) -> String {
             }
         }
     }
-    comma_separated(&header, &rows)
+    comma_separated(header, &rows)
 }

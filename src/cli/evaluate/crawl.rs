@@ -1,6 +1,5 @@
 //! `evaluate crawl`: compares the crawl from seeds with crawls from other starting points.
 
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -71,7 +70,6 @@ pub(super) struct CrawlArgs {
 }
 
 pub(super) fn run(bank: &Path, args: CrawlArgs, session: &Session) -> Result<Outcome, CliError> {
-    let watch = session.watch()?;
     let list = match &args.seeds_file {
         None => lists::refresh_list(args.which.into(), args.succeed),
         Some(file) => {
@@ -83,7 +81,7 @@ pub(super) fn run(bank: &Path, args: CrawlArgs, session: &Session) -> Result<Out
                         .to_owned(),
                 ));
             }
-            lists::read(file, &watch)?
+            session.run(|watch| lists::read(file, watch))?
         }
     };
     let request = CrawlRequest {
@@ -96,9 +94,7 @@ pub(super) fn run(bank: &Path, args: CrawlArgs, session: &Session) -> Result<Out
         holdouts: args.holdouts,
         budgets: args.budget,
     };
-    let found = Bank::at(bank).evaluate_crawl(&request, &watch);
-    drop(watch);
-    let found = found?;
+    let found = session.run(|watch| Bank::at(bank).evaluate_crawl(&request, watch))?;
     warn_of_absent(&found.list, args.format, session);
     args.format.print(&found, text, csv)
 }
@@ -112,8 +108,7 @@ fn text(found: &CrawlEvaluation) -> String {
         text.push_str(&claim_lines(&fetches.claims));
         text.push('\n');
     }
-    // Writing to a String cannot fail.
-    let _ = writeln!(
+    append_line!(
         text,
         "compared with {} of {}, mean ± standard error; PageRank 1 is that of an average page\n",
         counted(found.draws, "random set"),
@@ -161,7 +156,7 @@ fn text(found: &CrawlEvaluation) -> String {
             let depth = page
                 .depth
                 .map_or_else(|| "not reached".to_owned(), |depth| format!("at {depth}"));
-            let _ = writeln!(
+            append_line!(
                 text,
                 "  {:.1}  {depth}  {}",
                 page.pagerank * pages,
@@ -174,30 +169,11 @@ fn text(found: &CrawlEvaluation) -> String {
 }
 
 fn csv(found: &CrawlEvaluation) -> String {
-    let header = [
-        "depth",
-        "new_pages",
-        "pages",
-        "share",
-        "pagerank",
-        "mean_pagerank",
-        "spam_share",
-        "value",
-        "random_new_pages",
-        "random_new_pages_error",
-        "random_pages",
-        "random_pages_error",
-        "random_share",
-        "random_share_error",
-        "random_pagerank",
-        "random_pagerank_error",
-        "random_mean_pagerank",
-        "random_mean_pagerank_error",
-        "random_spam_share",
-        "random_spam_share_error",
-        "random_value",
-        "random_value_error",
-    ];
+    let header = "depth,new_pages,pages,share,pagerank,mean_pagerank,spam_share,value,\
+                  random_new_pages,random_new_pages_error,random_pages,random_pages_error,\
+                  random_share,random_share_error,random_pagerank,random_pagerank_error,\
+                  random_mean_pagerank,random_mean_pagerank_error,random_spam_share,\
+                  random_spam_share_error,random_value,random_value_error";
     let row = |at: &CrawlDepth| {
         let mut row = vec![
             at.depth.to_string(),
@@ -223,5 +199,5 @@ fn csv(found: &CrawlEvaluation) -> String {
         row
     };
     let rows: Vec<Vec<String>> = found.depths.iter().map(row).collect();
-    comma_separated(&header, &rows)
+    comma_separated(header, &rows)
 }

@@ -1,6 +1,5 @@
 //! `evaluate distances`: measures distances between cores.
 
-use std::fmt::Write;
 use std::path::Path;
 
 use clap::Args;
@@ -58,10 +57,8 @@ pub(super) fn run(
         samples: args.samples,
         rng_seed: args.rng_seed,
     };
-    let watch = session.watch()?;
-    let found = Bank::at(bank).evaluate_distances(&request, &watch);
-    drop(watch);
-    args.format.print(&found?, text, csv)
+    let found = session.run(|watch| Bank::at(bank).evaluate_distances(&request, watch))?;
+    args.format.print(&found, text, csv)
 }
 
 fn text(found: &DistancesEvaluation) -> String {
@@ -72,8 +69,7 @@ fn text(found: &DistancesEvaluation) -> String {
         counted(found.cores.len(), "core"),
         state_line(&found.state)
     );
-    // Writing to a String cannot fail.
-    let _ = writeln!(
+    append_line!(
         text,
         "average distance between pages: {} links, from {} of {} with links\n",
         plus_minus(found.graph.mean, 3),
@@ -134,7 +130,7 @@ fn matrix(found: &DistancesEvaluation) -> String {
     let mut text = aligned(&header, &rows);
     if found.cores.len() > SHOWN {
         let more = found.cores.len() - SHOWN;
-        let _ = writeln!(
+        append_line!(
             text,
             "{} more; --format csv prints all",
             counted(more, "core")
@@ -145,7 +141,7 @@ fn matrix(found: &DistancesEvaluation) -> String {
 
 /// Formats the result as CSV: one line per ordered pair of cores.
 fn csv(found: &DistancesEvaluation) -> String {
-    let header = ["from", "to", "from_seed", "to_seed", "distance"];
+    let header = "from,to,from_seed,to_seed,distance";
     let mut rows = Vec::new();
     for (from, row) in found.cores.iter().zip(&found.distances) {
         for (to, distance) in found.cores.iter().zip(row) {
@@ -160,5 +156,5 @@ fn csv(found: &DistancesEvaluation) -> String {
             }
         }
     }
-    comma_separated(&header, &rows)
+    comma_separated(header, &rows)
 }

@@ -1,6 +1,5 @@
 //! `evaluate methods`: compares every method and baseline by what crawls gather per page fetched.
 
-use std::fmt::Write;
 use std::path::Path;
 
 use clap::Args;
@@ -12,7 +11,7 @@ use seedbank::render::plan_flags;
 use seedbank::shown::counted;
 
 use super::printed::{TableFormatArgs, claim_lines, state_line};
-use crate::cli::failure::CliError;
+use crate::cli::failure::{CliError, for_shell};
 use crate::cli::parameter_flags::{ParameterFlags, Selection};
 use crate::cli::session::{Outcome, Session};
 use crate::cli::table::{aligned, comma_separated, fields, or_nothing, plus_minus};
@@ -68,7 +67,7 @@ pub(super) struct MethodsArgs {
 struct Values;
 
 impl Selection for Values {
-    fn takes(parameter: &Parameter) -> bool {
+    fn includes(parameter: &Parameter) -> bool {
         parameter.values_pages
     }
 
@@ -87,11 +86,9 @@ pub(super) fn run(bank: &Path, args: MethodsArgs, session: &Session) -> Result<O
         value: args.value.into_options(),
         since: args.since,
     };
-    let watch = session.watch()?;
-    let found = Bank::at(bank).evaluate_methods(&request, &watch);
-    drop(watch);
+    let found = session.run(|watch| Bank::at(bank).evaluate_methods(&request, watch))?;
     let name = bank.display().to_string();
-    args.format.print(&found?, |found| text(found, &name), csv)
+    args.format.print(&found, |found| text(found, &name), csv)
 }
 
 fn text(found: &MethodsEvaluation, bank: &str) -> String {
@@ -103,11 +100,10 @@ fn text(found: &MethodsEvaluation, bank: &str) -> String {
     }
     for plan in &found.recommended {
         let name = format!("for-{}-{}", plan.seeds, plan.budget);
-        // Writing to a String cannot fail.
-        let _ = writeln!(
+        append_line!(
             text,
             "  seedbank refresh {} --plan {name} {}",
-            quoted(bank),
+            for_shell(bank),
             plan_flags(&plan.parameters).unwrap_or_default().join(" ")
         );
     }
@@ -117,9 +113,8 @@ fn text(found: &MethodsEvaluation, bank: &str) -> String {
 /// Formats the lists as text: one table for each number of seeds and fetches.
 pub(super) fn compared(found: &Comparison) -> String {
     let mut text = String::new();
-    // Writing to a String cannot fail.
     if found.draws > 0 {
-        let _ = writeln!(
+        append_line!(
             text,
             "held out: selected without {} and evaluated with everything; mean of {} ± standard error",
             counted(found.held_out, "crawled page"),
@@ -127,7 +122,7 @@ pub(super) fn compared(found: &Comparison) -> String {
         );
     }
     if let (Some(since), Some(pages)) = (found.since, found.crawled_since) {
-        let _ = writeln!(
+        append_line!(
             text,
             "since: selected without the {} that came after batch {since}, evaluated with everything",
             counted(pages, "crawled page")
@@ -142,7 +137,7 @@ pub(super) fn compared(found: &Comparison) -> String {
             let lists: Vec<&ComparedList> = lists
                 .filter(|list| list.seeds == seeds && list.budget == budget)
                 .collect();
-            let _ = writeln!(
+            append_line!(
                 text,
                 "\n{}, {}",
                 counted(seeds, "seed"),
@@ -156,16 +151,16 @@ pub(super) fn compared(found: &Comparison) -> String {
 }
 
 fn table(lists: &[&ComparedList], found: &Comparison) -> String {
-    let (held, past) = (found.draws > 0, found.since.is_some());
+    let (has_held_out, has_since) = (found.draws > 0, found.since.is_some());
     let mut header = vec!["list", "value", "crawled", "% of PageRank"];
     // Columns exist only for the runs that were made, so that the table stays narrow.
-    if held {
+    if has_held_out {
         header.extend(["held out: value", "crawled", "new", "% of PageRank"]);
         header.extend(["crawled pages alone: value", "new"]);
     } else {
         header.push("crawled pages alone: value");
     }
-    if past {
+    if has_since {
         header.extend(["since: value", "new"]);
     }
     let row = |list: &&ComparedList| {
@@ -179,19 +174,19 @@ fn table(lists: &[&ComparedList], found: &Comparison) -> String {
             percent(known.pagerank),
         ];
         match &list.held_out {
-            Some(held) => row.extend([
-                cell(held.all.value, 0),
-                cell(held.all.crawled, 0),
-                cell(held.all.new_pages, 0),
-                percent(held.all.pagerank),
-                cell(held.of_crawled.value, 0),
-                cell(held.of_crawled.new_pages, 0),
+            Some(held_out) => row.extend([
+                cell(held_out.all.value, 0),
+                cell(held_out.all.crawled, 0),
+                cell(held_out.all.new_pages, 0),
+                percent(held_out.all.pagerank),
+                cell(held_out.of_crawled.value, 0),
+                cell(held_out.of_crawled.new_pages, 0),
             ]),
             // A baseline without held-out runs gets empty cells, so that columns stay aligned.
-            None if held => row.extend(std::iter::repeat_n("-".to_owned(), 6)),
+            None if has_held_out => row.extend(std::iter::repeat_n("-".to_owned(), 6)),
             None => row.push(cell(list.known.of_crawled.value, 0)),
         }
-        if past {
+        if has_since {
             let since = list.since.as_ref();
             row.push(plus_minus(since.map(|since| since.all.value), 0));
             row.push(plus_minus(since.map(|since| since.all.new_pages), 0));
@@ -200,16 +195,6 @@ fn table(lists: &[&ComparedList], found: &Comparison) -> String {
     };
     let rows: Vec<Vec<String>> = lists.iter().map(row).collect();
     aligned(&header, &rows)
-}
-
-/// A path as a shell takes it.
-fn quoted(path: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%".contains(c);
-    if !path.is_empty() && path.chars().all(is_plain) {
-        path.to_owned()
-    } else {
-        format!("'{}'", path.replace('\'', r"'\''"))
-    }
 }
 
 fn csv(found: &MethodsEvaluation) -> String {
@@ -252,9 +237,8 @@ fn csv(found: &MethodsEvaluation) -> String {
         row.push(or_nothing(list.above_baselines));
         row
     };
-    let header: Vec<&str> = header.iter().map(String::as_str).collect();
     let rows: Vec<Vec<String>> = found.comparison.lists.iter().map(row).collect();
-    comma_separated(&header, &rows)
+    comma_separated(&header.join(","), &rows)
 }
 
 /// Formats every figure with its error; fields that were not measured are empty.

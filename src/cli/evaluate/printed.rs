@@ -1,7 +1,5 @@
 //! What all experiments print in the same way: output formats, the state, lists of seeds, claims.
 
-use std::fmt::Write;
-
 use clap::{Args, ValueEnum};
 use seedbank::engine::{AbsentWhy, Claim, ListView, StateView};
 use seedbank::shown::{are, counted, plain, readable};
@@ -64,22 +62,21 @@ pub(super) fn state_line(state: &StateView) -> String {
 /// Formats a list as one line, followed by the seeds that are excluded from the experiment.
 pub(super) fn list_lines(list: &ListView) -> String {
     let mut text = format!("{}: {}", plain(&list.name), counted(list.seeds, "seed"));
-    // Writing to a String cannot fail.
     if let Some(batch) = list.batch {
-        let _ = write!(text, " selected after batch {batch}");
+        append!(text, " selected after batch {batch}");
     }
     if list.repeated > 0 {
-        let _ = write!(text, ", {} repeated", list.repeated);
+        append!(text, ", {} repeated", list.repeated);
     }
     if list.dead > 0 {
         let have = if list.dead == 1 { "has" } else { "have" };
-        let _ = write!(text, ", {} {have} died since", list.dead);
+        append!(text, ", {} {have} died since", list.dead);
         if let Some(succeeded) = list.succeeded {
-            let _ = write!(text, " and {succeeded} of them with a successor here");
+            append!(text, " and {succeeded} of them with a successor here");
         }
     }
     if list.unknown > 0 {
-        let _ = write!(
+        append!(
             text,
             ", {} {} not in the bank",
             list.unknown,
@@ -97,15 +94,15 @@ pub(super) fn list_lines(list: &ListView) -> String {
             AbsentWhy::NotInBank => "not in the bank",
             AbsentWhy::NoUrl => "not a page URL",
         };
-        let _ = write!(text, "  {why}: {}", plain(&seed.url));
+        append!(text, "  {why}: {}", plain(&seed.url));
         if let Some(successor) = &seed.successor {
-            let _ = write!(text, ", succeeded by {successor}");
+            append!(text, ", succeeded by {successor}");
         }
         text.push('\n');
     }
     if list.absent.len() > SHOWN {
         let more = list.absent.len() - SHOWN;
-        let _ = writeln!(text, "  {more} more; --format json prints all");
+        append_line!(text, "  {more} more; --format json prints all");
     }
     text
 }

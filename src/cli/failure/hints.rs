@@ -4,7 +4,7 @@ use seedbank::engine::{BadRecords, Hint, StoreHint};
 use seedbank::ingest::{MOST_LISTED, RejectReason, field_meant};
 use seedbank::shown::{plain, shortened};
 
-use super::foreign;
+use super::unsupported_input;
 
 /// Advice if the published state is older than the stored one.
 pub(crate) const UNPUBLISHED: &str =
@@ -53,7 +53,7 @@ pub(super) fn line(hint: &Hint) -> Option<String> {
                 "fix the input, or give its format with --input",
             ));
         }
-        Hint::MakeRecords(seen) => return Some(foreign::sentence(seen)),
+        Hint::MakeRecords(seen) => return Some(unsupported_input::sentence(seen)),
         Hint::RaiseMemory => "raise --memory, or write the table in smaller row groups or batches",
         Hint::Expand => {
             "check where the file came from; if it is genuine, decompress it first, or convert it to JSON Lines"
@@ -173,7 +173,7 @@ fn bad_records_hint(bad: &BadRecords, advice: &str) -> String {
     if let Some(seen) = &bad.seen {
         let listed = listed.trim_end_matches("; ");
         let listed = listed.replacen("they are", "the bad records are", 1);
-        return [&foreign::sentence(seen), "; ", &listed]
+        return [&unsupported_input::sentence(seen), "; ", &listed]
             .concat()
             .trim_end_matches("; ")
             .to_owned();
@@ -198,7 +198,7 @@ mod tests {
     use seedbank_store::StoreError;
 
     #[test]
-    fn some_hints_stand_beside_the_error_and_some_below() {
+    fn short_hints_are_inline_and_others_on_a_line_of_their_own() {
         let of = |error: EngineError| {
             let error = CliError::from(error);
             (error.text(), error.hint(), error.exit_status())

@@ -1,8 +1,8 @@
 //! The errors of the command line, with their exit statuses and texts.
 
-mod foreign;
 mod hints;
-mod words;
+mod plan_texts;
+mod unsupported_input;
 
 use std::error::Error;
 use std::io;
@@ -16,9 +16,8 @@ use seedbank::synth::SynthError;
 use seedbank::watch::{Interrupted, is_interrupted};
 
 use super::time_limit::TimeLimit;
-pub(super) use foreign::quoted as for_shell;
-
 pub(super) use hints::{LIVE_DAMAGED, UNACKNOWLEDGED, UNPUBLISHED};
+pub(super) use unsupported_input::quoted as for_shell;
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
@@ -173,12 +172,12 @@ impl CliError {
     pub(super) fn text(&self) -> String {
         let text = match self {
             Self::PlanText { path, source } => {
-                let text = words::plan(source).unwrap_or_else(|| chain(source));
+                let text = plan_texts::plan(source).unwrap_or_else(|| chain(source));
                 let lines: Vec<_> = text.lines().map(plain).collect();
                 return format!("{}: {}", plain(&path.to_string_lossy()), lines.join("\n"));
             }
             Self::Engine(e) => {
-                let text = words::engine(e).unwrap_or_else(|| chain(e));
+                let text = plan_texts::engine(e).unwrap_or_else(|| chain(e));
                 match e.hint().as_ref().and_then(hints::inline) {
                     Some(hint) => format!("{text}; {hint}"),
                     None => text,
@@ -193,15 +192,15 @@ impl CliError {
 /// Joins an error and its causes.
 fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let said = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
         // A transparent error has the same text as its source.
-        if !text.ends_with(&said) {
+        if !text.ends_with(&cause_text) {
             text.push_str(": ");
-            text.push_str(&said);
+            text.push_str(&cause_text);
         }
-        cause = error.source();
+        source = cause.source();
     }
     text
 }
@@ -232,7 +231,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn causes_are_told_once() {
+    fn causes_appear_once() {
         let error = CliError::from(EngineError::Write {
             path: "a/b".into(),
             source: io::Error::other("no"),

@@ -1,5 +1,5 @@
-//! The schemas of all files together: a definition that several files refer to is written once, in
-//! a file of its own that the others refer to by its name, relative to theirs.
+//! Moves definitions that several schemas use to a shared file, to which the schemas refer by its
+//! relative path.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,27 +7,30 @@ use serde_json::{Value, json};
 
 use super::shape::{LOCAL, Parts, reference, shape};
 
-/// The file of the definitions that several files refer to.
+/// Name of the file of shared definitions.
 pub(super) const SHARED: &str = "definitions.schema.json";
 
-/// What a file describes: one type or one of several, each with its title.
-pub(super) type Kinds = Vec<(Option<&'static str>, Value)>;
+/// The alternatives that a file describes, each with an optional title.
+pub(super) type Alternatives = Vec<(Option<&'static str>, Value)>;
 
-/// All definitions, and which of them are shared.
+/// All definitions, and the names of shared ones.
 pub(super) struct Bundle {
     definitions: Parts,
     shared: BTreeSet<String>,
 }
 
 impl Bundle {
-    /// The bundle of these files, whose kinds refer to the definitions by `$ref`.
-    pub(super) fn new<'a>(files: impl Iterator<Item = &'a Kinds>, definitions: &Parts) -> Self {
-        let files: Vec<&Kinds> = files.collect();
+    /// Creates a bundle of files whose alternatives refer to the definitions by `$ref`.
+    pub(super) fn new<'a>(
+        files: impl Iterator<Item = &'a Alternatives>,
+        definitions: &Parts,
+    ) -> Self {
+        let files: Vec<&Alternatives> = files.collect();
         let mut definitions = definitions.clone();
-        // What a file says of itself is more than the doc comment of its type, which has examples.
-        let within: BTreeSet<String> = definitions.values().flat_map(referred).collect();
+        // The description of a file replaces the doc comment of its type, which contains examples.
+        let inner: BTreeSet<String> = definitions.values().flat_map(references).collect();
         for (_, kind) in files.iter().copied().flatten() {
-            for name in referred(kind).difference(&within) {
+            for name in references(kind).difference(&inner) {
                 if let Some(Value::Object(parts)) = definitions.get_mut(name) {
                     parts.remove("description");
                 }
@@ -41,8 +44,11 @@ impl Bundle {
             shared: BTreeSet::new(),
         };
         let mut files_with: BTreeMap<String, usize> = BTreeMap::new();
-        for kinds in files {
-            let references = kinds.iter().flat_map(|(_, kind)| referred(kind)).collect();
+        for alternatives in files {
+            let references = alternatives
+                .iter()
+                .flat_map(|(_, kind)| references(kind))
+                .collect();
             for name in bundle.reached(references) {
                 *files_with.entry(name).or_default() += 1;
             }
@@ -52,12 +58,12 @@ impl Bundle {
         bundle
     }
 
-    /// The names of these definitions and of all that they refer to, but for shared ones.
+    /// Returns the definitions in `wanted` and all that they refer to, except shared ones.
     fn reached(&self, mut wanted: BTreeSet<String>) -> BTreeSet<String> {
         let mut reached = BTreeSet::new();
         while let Some(name) = wanted.pop_first() {
             if !self.shared.contains(&name) && !reached.contains(&name) {
-                wanted.extend(referred(&self.definitions[&name]));
+                wanted.extend(references(&self.definitions[&name]));
                 reached.insert(name);
             }
         }
@@ -71,25 +77,25 @@ impl Bundle {
             .collect()
     }
 
-    /// The schema of a file.
-    pub(super) fn schema(&self, kinds: &Kinds) -> Value {
-        let mut kinds: Vec<Value> = kinds
+    /// Returns the schema of a file.
+    pub(super) fn schema(&self, alternatives: &Alternatives) -> Value {
+        let mut alternatives: Vec<Value> = alternatives
             .iter()
-            .map(|(title, kind)| self.kind(*title, kind))
+            .map(|(title, kind)| self.alternative(*title, kind))
             .collect();
-        let mut schema = if kinds.len() == 1 {
-            kinds.remove(0)
+        let mut schema = if alternatives.len() == 1 {
+            alternatives.remove(0)
         } else {
-            let kinds: Vec<Value> = kinds
+            let alternatives: Vec<Value> = alternatives
                 .into_iter()
                 .flat_map(|kind| match kind.get("oneOf") {
-                    Some(Value::Array(kinds)) => kinds.clone(),
+                    Some(Value::Array(alternatives)) => alternatives.clone(),
                     _ => vec![kind],
                 })
                 .collect();
-            json!({ "oneOf": kinds })
+            json!({ "oneOf": alternatives })
         };
-        let local = self.definitions_of(&self.reached(referred(&schema)));
+        let local = self.definitions_of(&self.reached(references(&schema)));
         if !local.is_empty() {
             schema["$defs"] = local.into();
         }
@@ -97,8 +103,8 @@ impl Bundle {
         schema
     }
 
-    /// One of the types of a file: the whole of it where no other file has it.
-    fn kind(&self, title: Option<&str>, kind: &Value) -> Value {
+    /// Returns the schema of an alternative: a reference if the definition is shared.
+    fn alternative(&self, title: Option<&str>, kind: &Value) -> Value {
         let name = kind.as_object().and_then(reference);
         let mut kind = match name {
             Some(name) if self.shared.contains(name) => kind.clone(),
@@ -112,7 +118,7 @@ impl Bundle {
         kind
     }
 
-    /// The schema of the file of shared definitions.
+    /// Returns the schema of the file of shared definitions.
     pub(super) fn shared(&self) -> Value {
         json!({ "$defs": self.definitions_of(&self.shared) })
     }
@@ -122,8 +128,8 @@ impl Bundle {
             Value::Object(parts) => {
                 let name = reference(parts).filter(|name| self.shared.contains(*name));
                 if let Some(name) = name {
-                    let there = format!("{SHARED}{LOCAL}{name}");
-                    parts.insert("$ref".to_owned(), there.into());
+                    let path = format!("{SHARED}{LOCAL}{name}");
+                    parts.insert("$ref".to_owned(), path.into());
                 }
                 for part in parts.values_mut() {
                     self.refer_to_shared(part);
@@ -139,15 +145,15 @@ impl Bundle {
     }
 }
 
-/// The definitions that a schema refers to.
-fn referred(schema: &Value) -> BTreeSet<String> {
+/// Returns the names of the definitions that a schema refers to.
+fn references(schema: &Value) -> BTreeSet<String> {
     match schema {
         Value::Object(parts) => {
-            let mut names: BTreeSet<String> = parts.values().flat_map(referred).collect();
+            let mut names: BTreeSet<String> = parts.values().flat_map(references).collect();
             names.extend(reference(parts).map(str::to_owned));
             names
         }
-        Value::Array(parts) => parts.iter().flat_map(referred).collect(),
+        Value::Array(parts) => parts.iter().flat_map(references).collect(),
         _ => BTreeSet::new(),
     }
 }

@@ -1,13 +1,13 @@
-//! `schema/*.schema.json` is what the printed types give: their fields, and their doc comments as
-//! descriptions. Only the schema of the records that are read is written by hand.
+//! Generates `schema/*.schema.json` from the printed types, with their doc comments as descriptions. Only
+//! the schemas of input records are written by hand.
 //!
-//! After a type or a doc comment has changed, the files are written again with
+//! After a type or a doc comment has changed, regenerate the files with
 //!
 //! ```text
 //! SEEDBANK_WRITE_SCHEMA=1 cargo test --bin seedbank schemas
 //! ```
 //!
-//! It is a test of the command line, since what it prints is partly its own types.
+//! This is a test of the binary, because some of the printed types belong to it.
 
 mod bundle;
 mod ordered;
@@ -23,37 +23,37 @@ use seedbank::render::{PlanWithCommand, SummaryLine};
 use seedbank::{engine, report};
 use serde_json::{Value, json};
 
-use self::bundle::{Bundle, Kinds, SHARED};
+use self::bundle::{Alternatives, Bundle, SHARED};
 use super::{check, explain, log, synth};
 
-/// The schema of one kind of output.
-type Give = fn(&mut SchemaGenerator) -> Schema;
+/// Returns the schema of a type.
+type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
 /// A file of `schema/`.
 struct File {
-    /// The file's name, which is also the command's, or begins with it.
+    /// File name without extension: the name of a command, with a suffix if there are several files.
     name: &'static str,
     title: &'static str,
     description: &'static str,
-    /// What is printed: one type, or one of several, each of them with its title.
-    kinds: &'static [(Option<&'static str>, Give)],
+    /// The types that are printed, each with an optional title.
+    alternatives: &'static [(Option<&'static str>, SchemaOf)],
 }
 
 const fn file(
     name: &'static str,
     title: &'static str,
     description: &'static str,
-    kinds: &'static [(Option<&'static str>, Give)],
+    alternatives: &'static [(Option<&'static str>, SchemaOf)],
 ) -> File {
     File {
         name,
         title,
         description,
-        kinds,
+        alternatives,
     }
 }
 
-fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+fn schema_of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<T>()
 }
 
@@ -61,254 +61,268 @@ const FILES: &[File] = &[
     file(
         "backup",
         "Seedbank backup",
-        "What `seedbank backup --format json` prints.",
-        &[(None, of::<engine::BackupReport>)],
+        "Output of `seedbank backup --format json`.",
+        &[(None, schema_of::<engine::BackupReport>)],
     ),
     file(
         "check",
         "Seedbank check",
-        "What `seedbank check --format json` prints.",
-        &[(None, of::<check::CheckResult<'_>>)],
+        "Output of `seedbank check --format json`.",
+        &[(None, schema_of::<check::CheckResult<'_>>)],
     ),
     file(
         "compact",
         "Seedbank compact",
-        "What `seedbank compact --format json` prints.",
-        &[(None, of::<engine::CompactReport>)],
+        "Output of `seedbank compact --format json`.",
+        &[(None, schema_of::<engine::CompactReport>)],
     ),
     file(
         "compare",
         "Seedbank comparison of a list",
-        "What `seedbank compare --format json` prints: a list of start pages beside the list of a plan.",
-        &[(None, of::<engine::ListComparison>)],
+        "Output of `seedbank compare --format json`: a list of start pages compared with the seeds of a plan.",
+        &[(None, schema_of::<engine::ListComparison>)],
     ),
     file(
         "cores",
         "Seedbank core",
         "One line of `seedbank cores --format jsonl`: a core, in the order of extraction; with --links, \
-         which of its hubs link to which of its authorities today.",
+         the current links from its hubs to its authorities.",
         &[
-            (Some("a core"), of::<engine::CoreView>),
-            (Some("the links of a core today"), of::<engine::CoreLinks>),
+            (Some("a core"), schema_of::<engine::CoreView>),
+            (
+                Some("the current links of a core"),
+                schema_of::<engine::CoreLinks>,
+            ),
         ],
     ),
     file(
         "diff",
         "Seedbank diff",
-        "One line of `seedbank diff --format jsonl`: first the counts, then every seed of the two \
+        "One line of `seedbank diff --format jsonl`: first the counts, then each seed of the two \
          lists.",
         &[
-            (Some("the counts, on the first line"), of::<SummaryLine<'_>>),
-            (Some("a seed"), of::<engine::SeedChange>),
+            (
+                Some("the counts, on the first line"),
+                schema_of::<SummaryLine<'_>>,
+            ),
+            (Some("a seed"), schema_of::<engine::SeedChange>),
         ],
     ),
     file(
         "evaluate-budget",
         "Seedbank evaluation: budget",
-        "What `seedbank evaluate BANK budget --format json` prints: what a crawl of at most so many \
-         pages gives from each of several lists.",
-        &[(None, of::<engine::BudgetEvaluation>)],
+        "Output of `seedbank evaluate BANK budget --format json`: the results of crawls of a fixed \
+         number of pages from several lists.",
+        &[(None, schema_of::<engine::BudgetEvaluation>)],
     ),
     file(
         "evaluate-coverage",
         "Seedbank evaluation: coverage",
-        "What `seedbank evaluate BANK coverage --format json` prints: what every cover method \
-         covers of the same sites, beside random seeds. Means over sites with standard errors.",
-        &[(None, of::<engine::CoverageEvaluation>)],
+        "Output of `seedbank evaluate BANK coverage --format json`: the coverage of every cover method \
+         on the same sites, compared with random seeds, as means over sites with standard errors.",
+        &[(None, schema_of::<engine::CoverageEvaluation>)],
     ),
     file(
         "evaluate-crawl",
         "Seedbank evaluation: crawl",
-        "What `seedbank evaluate BANK crawl --format json` prints: a breadth-first crawl from seeds \
-         beside crawls from random seeds. PageRank adds up to 1 over the whole graph; values are \
+        "Output of `seedbank evaluate BANK crawl --format json`: a breadth-first crawl from seeds \
+         compared with crawls from random seeds. PageRank adds up to 1 over the whole graph; values are \
          in units.",
-        &[(None, of::<engine::CrawlEvaluation>)],
+        &[(None, schema_of::<engine::CrawlEvaluation>)],
     ),
     file(
         "evaluate-distances",
         "Seedbank evaluation: distances",
-        "What `seedbank evaluate BANK distances --format json` prints: directed distances between \
-         the cores of a refresh, beside the average distance between pages.",
-        &[(None, of::<engine::DistancesEvaluation>)],
+        "Output of `seedbank evaluate BANK distances --format json`: directed distances between \
+         the cores of a refresh, compared with the average distance between pages.",
+        &[(None, schema_of::<engine::DistancesEvaluation>)],
     ),
     file(
         "evaluate-methods",
         "Seedbank evaluation: methods",
-        "What `seedbank evaluate BANK methods --format json` prints: what crawls from the lists of \
-         every method and baseline gather within so many fetches. PageRank adds up to 1 over the \
+        "Output of `seedbank evaluate BANK methods --format json`: the results of crawls from the \
+         seeds of every method and baseline, by number of fetches. PageRank adds up to 1 over the \
          whole graph; values are in units.",
-        &[(None, of::<engine::MethodsEvaluation>)],
+        &[(None, schema_of::<engine::MethodsEvaluation>)],
     ),
     file(
         "explain",
         "Seedbank explanation",
-        "What `seedbank explain --format json` prints: why a page is a seed of a refresh, or why \
-         not; with --site, what became of a site; of several pages one line for each.",
+        "Output of `seedbank explain --format json`: why a page is a seed of a refresh, or why \
+         not; with --site, how a site was treated; for several pages, one line for each.",
         &[
-            (None, of::<engine::Explanation>),
-            (None, of::<engine::SiteExplanation>),
+            (None, schema_of::<engine::Explanation>),
+            (None, schema_of::<engine::SiteExplanation>),
             (
-                Some("one of several pages, about which there is no answer"),
-                of::<explain::NoAnswer<'_>>,
+                Some("one of several pages, without an answer"),
+                schema_of::<explain::NoAnswer<'_>>,
             ),
         ],
     ),
     file(
         "history",
         "Seedbank history",
-        "What `seedbank history --format json` prints; with a URL, what it prints of the page.",
+        "Output of `seedbank history --format json`; with a URL, the history of the page.",
         &[
-            (Some("of the bank"), of::<engine::History>),
-            (Some("of a page"), of::<engine::PageHistory>),
+            (
+                Some("the history of the bank"),
+                schema_of::<engine::History>,
+            ),
+            (
+                Some("the history of a page"),
+                schema_of::<engine::PageHistory>,
+            ),
         ],
     ),
     file(
         "ingest",
         "Seedbank ingest",
-        "What `seedbank ingest --format json` prints.",
-        &[(None, of::<engine::IngestReport>)],
+        "Output of `seedbank ingest --format json`.",
+        &[(None, schema_of::<engine::IngestReport>)],
     ),
     file(
         "log",
         "Seedbank log line",
         "One line of what commands write to standard error with `--log-format json`.",
-        &[(None, of::<log::LogLine>)],
+        &[(None, schema_of::<log::LogLine>)],
     ),
     file(
         "migrate",
         "Seedbank migrate",
-        "What `seedbank migrate --format json` prints.",
-        &[(None, of::<engine::MigrateReport>)],
+        "Output of `seedbank migrate --format json`.",
+        &[(None, schema_of::<engine::MigrateReport>)],
     ),
     file(
         "page",
         "Seedbank page",
-        "What `seedbank page --format json` prints: what the bank knows of a page; with --links, pages \
-         that it is linked with.",
+        "Output of `seedbank page --format json`: facts about a page; with --links, its \
+         linked pages.",
         &[
-            (Some("a page"), of::<engine::PageFacts>),
-            (
-                Some("pages that it is linked with"),
-                of::<engine::LinkedPages>,
-            ),
+            (Some("a page"), schema_of::<engine::PageFacts>),
+            (Some("linked pages"), schema_of::<engine::LinkedPages>),
         ],
     ),
     file(
         "plans",
         "Seedbank plans",
-        "What `seedbank plans BANK --format json` prints; with show, one plan whole; with delete, what \
-         went.",
+        "Output of `seedbank plans BANK --format json`; with show, one plan; with delete, the \
+         deleted plan.",
         &[
-            (Some("all plans"), of::<engine::Plans>),
-            (Some("one plan"), of::<PlanWithCommand<'_>>),
-            (Some("a plan that was deleted"), of::<engine::DeletedPlan>),
+            (Some("all plans"), schema_of::<engine::Plans>),
+            (Some("one plan"), schema_of::<PlanWithCommand<'_>>),
+            (Some("a deleted plan"), schema_of::<engine::DeletedPlan>),
         ],
     ),
     file(
         "quotas",
         "Seedbank quotas",
-        "What `seedbank quotas --format json` prints; with `--format jsonl` one line for each site.",
+        "Output of `seedbank quotas --format json`; with `--format jsonl`, one line for each site.",
         &[
-            (Some("all quotas"), of::<engine::Quotas>),
-            (Some("the quota of a site"), of::<engine::SiteQuota>),
+            (Some("all quotas"), schema_of::<engine::Quotas>),
+            (Some("the quota of a site"), schema_of::<engine::SiteQuota>),
         ],
     ),
     file(
         "refresh",
         "Seedbank refresh",
-        "What `seedbank refresh --format json` prints; with --dry-run, what it would select.",
+        "Output of `seedbank refresh --format json`; with --dry-run, the result of the dry run.",
         &[
-            (Some("a refresh"), of::<engine::RefreshReport>),
-            (Some("a dry run"), of::<engine::DryRun>),
+            (Some("a refresh"), schema_of::<engine::RefreshReport>),
+            (Some("a dry run"), schema_of::<engine::DryRun>),
         ],
     ),
     file(
         "repair",
         "Seedbank repair",
-        "What `seedbank repair --format json` prints.",
-        &[(None, of::<engine::RepairReport>)],
+        "Output of `seedbank repair --format json`.",
+        &[(None, schema_of::<engine::RepairReport>)],
     ),
     file(
         "report",
         "Seedbank report",
         "The JSON file that `seedbank report` writes beside the page, and what `seedbank report \
-         --format json` prints.",
-        &[(None, of::<report::Report>)],
+         --format json`.",
+        &[(None, schema_of::<report::Report>)],
     ),
     file(
         "restore",
         "Seedbank restore",
-        "What `seedbank restore --format json` prints; with --list, the backups of a folder.",
+        "Output of `seedbank restore --format json`; with --list, the backups in a folder.",
         &[
-            (Some("what was restored"), of::<engine::RestoreReport>),
-            (Some("the backups of a folder"), of::<engine::Backups>),
+            (
+                Some("the restored backup"),
+                schema_of::<engine::RestoreReport>,
+            ),
+            (
+                Some("the backups of a folder"),
+                schema_of::<engine::Backups>,
+            ),
         ],
     ),
     file(
         "scores",
         "Seedbank scores of a page",
-        "One line of `seedbank scores --format jsonl`: a page, in the order of site names and of the \
-         URLs of each site.",
-        &[(None, of::<engine::PageScore>)],
+        "One line of `seedbank scores --format jsonl`: a page, ordered by site name, and by URL \
+         within a site.",
+        &[(None, schema_of::<engine::PageScore>)],
     ),
     file(
         "search",
         "Seedbank search",
-        "What `seedbank search --format json` prints: the pages and sites that a text names or is a \
-         part of.",
-        &[(None, of::<engine::SearchResult>)],
+        "Output of `seedbank search --format json`: the pages and sites whose names contain a \
+         text.",
+        &[(None, schema_of::<engine::SearchResult>)],
     ),
-    // `site.schema.json` is of the records of sites that are read.
+    // `site.schema.json` describes input.
     file(
         "site-facts",
         "Seedbank site",
-        "What `seedbank site --format json` prints: what the bank knows of a site.",
-        &[(None, of::<engine::SiteFacts>)],
+        "Output of `seedbank site --format json`: facts about a site.",
+        &[(None, schema_of::<engine::SiteFacts>)],
     ),
     file(
         "seeds",
         "Seedbank seed",
         "One line of `seedbank seeds --format jsonl`: a seed, best first, with its evidence.",
-        &[(None, of::<engine::Seed>)],
+        &[(None, schema_of::<engine::Seed>)],
     ),
     file(
         "status",
         "Seedbank status",
-        "What `seedbank status --format json` prints.",
-        &[(None, of::<engine::Status>)],
+        "Output of `seedbank status --format json`.",
+        &[(None, schema_of::<engine::Status>)],
     ),
     file(
         "forget",
         "Seedbank forget",
-        "What `seedbank forget --format json` prints.",
-        &[(None, of::<engine::ForgetReport>)],
+        "Output of `seedbank forget --format json`.",
+        &[(None, schema_of::<engine::ForgetReport>)],
     ),
     file(
         "undo",
         "Seedbank undo",
-        "What `seedbank undo --format json` prints.",
-        &[(None, of::<engine::UndoReport>)],
+        "Output of `seedbank undo --format json`.",
+        &[(None, schema_of::<engine::UndoReport>)],
     ),
     file(
         "synth",
         "Seedbank synth",
-        "What `seedbank synth --format json` prints.",
-        &[(None, of::<synth::SynthResult>)],
+        "Output of `seedbank synth --format json`.",
+        &[(None, schema_of::<synth::SynthResult>)],
     ),
     file(
         "synth-hosts",
         "Seedbank graph of hosts",
-        "What `seedbank synth --shape hosts --format json` prints.",
-        &[(None, of::<synth::HostsResult>)],
+        "Output of `seedbank synth --shape hosts --format json`.",
+        &[(None, schema_of::<synth::HostsResult>)],
     ),
 ];
 
-/// The name of the file of a schema.
 fn file_name(name: &str) -> String {
     format!("{name}.schema.json")
 }
 
-/// Completes a schema with what a file says of itself.
+/// Adds the version, title and description of a file to a schema.
 fn headed(mut schema: Value, title: &str, description: &str) -> Value {
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     schema["title"] = json!(title);
@@ -316,30 +330,33 @@ fn headed(mut schema: Value, title: &str, description: &str) -> Value {
     schema
 }
 
-/// What every file should hold, by the file's name.
+/// Returns the expected contents of all files, by file name.
 fn schemas() -> BTreeMap<String, Value> {
     // One generator for all, so that a definition has one name everywhere.
     let mut generator = SchemaSettings::draft2020_12()
         .for_serialize()
         .into_generator();
-    let mut kinds_of = |file: &File| -> Kinds {
-        let kinds = file.kinds.iter();
-        kinds
+    let mut alternatives_of = |file: &File| -> Alternatives {
+        let alternatives = file.alternatives.iter();
+        alternatives
             .map(|(title, give)| (*title, give(&mut generator).to_value()))
             .collect()
     };
-    let files: Vec<(&File, Kinds)> = FILES.iter().map(|file| (file, kinds_of(file))).collect();
-    let kinds = files.iter().map(|(_, kinds)| kinds);
-    let bundle = Bundle::new(kinds, &generator.take_definitions(false));
+    let files: Vec<(&File, Alternatives)> = FILES
+        .iter()
+        .map(|file| (file, alternatives_of(file)))
+        .collect();
+    let alternatives = files.iter().map(|(_, alternatives)| alternatives);
+    let bundle = Bundle::new(alternatives, &generator.take_definitions(false));
     let mut schemas: BTreeMap<String, Value> = files
         .iter()
-        .map(|(file, kinds)| {
-            let schema = headed(bundle.schema(kinds), file.title, file.description);
+        .map(|(file, alternatives)| {
+            let schema = headed(bundle.schema(alternatives), file.title, file.description);
             (file_name(file.name), schema)
         })
         .collect();
-    let description = "Definitions that several of the schemas in this folder refer to, by the name of \
-                       this file; nothing that is printed is described by it alone.";
+    let description = "Definitions that several schemas in this folder refer to; this file alone describes \
+                       no output.";
     let shared = headed(bundle.shared(), "Seedbank definitions", description);
     schemas.insert(SHARED.to_owned(), shared);
     schemas
@@ -350,7 +367,7 @@ fn folder() -> PathBuf {
 }
 
 #[test]
-fn the_schemas_are_what_the_types_give() {
+fn the_schemas_match_the_types() {
     let mut stale = Vec::new();
     for (name, schema) in schemas() {
         let path = folder().join(&name);
@@ -364,27 +381,27 @@ fn the_schemas_are_what_the_types_give() {
     }
     assert!(
         stale.is_empty(),
-        "not what the types give: {stale:?}; write them anew with\n  \
+        "schemas that do not match the types: {stale:?}; regenerate them with\n  \
          SEEDBANK_WRITE_SCHEMA=1 cargo test --bin seedbank schemas"
     );
 }
 
 #[test]
 fn no_schema_is_left_over() {
-    let there: BTreeSet<String> = fs::read_dir(folder())
+    let files: BTreeSet<String> = fs::read_dir(folder())
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .filter(|name| name.ends_with(&file_name("")))
         .collect();
     let mut named: BTreeSet<String> = schemas().into_keys().collect();
-    // What is read.
+    // Schemas of input, written by hand.
     named.extend(["record", "site"].map(file_name));
-    assert_eq!(there, named);
+    assert_eq!(files, named);
 }
 
 #[test]
-fn definitions_are_named_for_what_they_are() {
-    // A number after a name tells that two types have it; `#[schemars(rename)]` gives one its own.
+fn definitions_have_unique_names() {
+    // schemars appends a number if two types have the same name; use `#[schemars(rename)]` for one.
     for (file, schema) in schemas() {
         let definitions = schema.get("$defs").and_then(Value::as_object);
         for name in definitions.into_iter().flat_map(|all| all.keys()) {

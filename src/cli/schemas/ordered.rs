@@ -1,11 +1,12 @@
-//! A schema as text in an order that suits people: what a thing is comes before what it consists
-//! of, and fields come as they are printed.
+//! Writes a schema in a readable order: descriptions come before contents, and fields are in the order in
+//! which they are printed.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
-/// Keywords in the order in which they are written; others stand between these, by name.
+/// The first keywords, in this order. Keywords in neither list come between the two, by name.
 const FIRST: [&str; 6] = ["$schema", "title", "description", "type", "$ref", "const"];
+/// The last keywords, in this order.
 const LAST: [&str; 7] = [
     "properties",
     "required",
@@ -16,7 +17,7 @@ const LAST: [&str; 7] = [
     "$defs",
 ];
 
-/// The text of a schema.
+/// Returns the text of a schema.
 pub(super) fn text(schema: &Value) -> String {
     let mut text = serde_json::to_string_pretty(&Ordered(schema)).unwrap();
     text.push('\n');
@@ -25,8 +26,8 @@ pub(super) fn text(schema: &Value) -> String {
 
 struct Ordered<'a>(&'a Value);
 
-/// The fields of an object: the required ones in the order in which they are printed, then the
-/// others by name, since their order is not known.
+/// The fields of an object: required ones in the order in which they are printed, then the others by
+/// name, because their order is unknown.
 struct Fields<'a> {
     fields: &'a Map<String, Value>,
     required: Option<&'a Vec<Value>>,

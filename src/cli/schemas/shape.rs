@@ -1,27 +1,27 @@
-//! The form that the derived schemas are brought into.
+//! Normalises derived schemas:
 //!
-//! - An object has no fields other than those that are named.
-//! - A type that is one of several kinds, besides fields that all of them have (`#[serde(flatten)]`
-//!   of an enum), is one of several whole objects. Derived, it is an object with a part that is one
-//!   of several, which only `unevaluatedProperties` can close and few programs can read.
-//! - A field that may be left out is never null: it is left out instead.
-//! - The field that tells the kind has the description of the kind.
-//! - Descriptions are one paragraph; `None` in Rust is `null` in JSON.
+//! - An object has no fields except those that are listed.
+//! - A struct with a flattened enum (`#[serde(flatten)]`) becomes one of several complete objects. As
+//!   derived, it is an object with a `oneOf`, which only `unevaluatedProperties` can close and few
+//!   programs can read.
+//! - An optional field is omitted and never null.
+//! - The tag field of an enum has the description of the variant.
+//! - A description is one paragraph, and `None` in Rust is `null` in JSON.
 
 use serde_json::{Map, Value, json};
 
 /// The keywords of a schema, or definitions by name.
 pub(super) type Parts = Map<String, Value>;
 
-/// Where references within a file begin.
+/// Prefix of references within a file.
 pub(super) const LOCAL: &str = "#/$defs/";
 
-/// The name of the definition that a schema refers to.
+/// Returns the name of the definition that a schema refers to.
 pub(super) fn reference(parts: &Parts) -> Option<&str> {
     parts.get("$ref")?.as_str()?.strip_prefix(LOCAL)
 }
 
-/// A schema in that form; `definitions` are those that it refers to, as they were derived.
+/// Normalises a schema. `definitions` are the derived definitions that it refers to.
 pub(super) fn shape(schema: Value, definitions: &Parts) -> Value {
     let parts = match schema {
         Value::Object(parts) => parts,
@@ -31,20 +31,22 @@ pub(super) fn shape(schema: Value, definitions: &Parts) -> Value {
         }
         other => return other,
     };
-    let mut parts = whole(parts, definitions);
+    let mut parts = inline_reference(parts, definitions);
     if parts.contains_key("properties")
         && let Some(Value::Array(kinds)) = parts.remove("oneOf").or_else(|| parts.remove("anyOf"))
     {
-        let mut about = Parts::new();
+        let mut outer = Parts::new();
         for name in ["title", "description"] {
-            about.extend(parts.remove_entry(name));
+            outer.extend(parts.remove_entry(name));
         }
         let kinds = kinds.into_iter().map(|kind| match kind {
-            Value::Object(kind) => joined(parts.clone(), whole(kind, definitions)).into(),
+            Value::Object(kind) => {
+                merged(parts.clone(), inline_reference(kind, definitions)).into()
+            }
             other => other,
         });
-        about.insert("oneOf".to_owned(), kinds.collect());
-        parts = about;
+        outer.insert("oneOf".to_owned(), kinds.collect());
+        parts = outer;
     }
     let mut parts: Parts = parts
         .into_iter()
@@ -61,7 +63,7 @@ pub(super) fn shape(schema: Value, definitions: &Parts) -> Value {
     parts.into()
 }
 
-/// The schemas of fields, each by its name, which may be that of a keyword.
+/// Normalises the schemas of fields, whose names may be those of keywords.
 fn fields(fields: Value, definitions: &Parts) -> Value {
     match fields {
         Value::Object(fields) => fields
@@ -72,30 +74,29 @@ fn fields(fields: Value, definitions: &Parts) -> Value {
     }
 }
 
-/// Turns an object that refers to another one, besides having fields of its own, into one object.
-fn whole(mut parts: Parts, definitions: &Parts) -> Parts {
+/// Merges an object that has fields and a reference to another object into one object.
+fn inline_reference(mut parts: Parts, definitions: &Parts) -> Parts {
     if !parts.contains_key("properties") {
         return parts;
     }
     let Some(Value::Object(other)) = reference(&parts).map(|name| &definitions[name]) else {
         return parts;
     };
-    let mut other = whole(other.clone(), definitions);
+    let mut other = inline_reference(other.clone(), definitions);
     parts.remove("$ref");
-    // What is said here takes precedence over what is said there.
+    // Keywords of the object take precedence over those of the other one.
     other.retain(|name, _| {
         matches!(name.as_str(), "properties" | "required") || !parts.contains_key(name)
     });
-    joined(parts, other)
+    merged(parts, other)
 }
 
-/// An object with the fields of both. Where both say something of a field, everything is kept;
-/// where they say different things of it, or of the object, the second one counts.
-fn joined(first: Parts, second: Parts) -> Parts {
+/// Merges two objects, and the schemas of fields that both have. On conflicts, `second` takes precedence.
+fn merged(first: Parts, second: Parts) -> Parts {
     let mut both = first;
     for (name, part) in second {
-        let there = both.remove(&name);
-        let part = match (name.as_str(), there, part) {
+        let existing = both.remove(&name);
+        let part = match (name.as_str(), existing, part) {
             ("properties", Some(Value::Object(mut fields)), Value::Object(others)) => {
                 for (name, other) in others {
                     match (fields.get_mut(&name), other) {
@@ -118,14 +119,14 @@ fn joined(first: Parts, second: Parts) -> Parts {
     both
 }
 
-/// Allows no fields other than those that are named, and no null for those that may be left out.
+/// Forbids unlisted fields, and null for optional fields.
 fn close(parts: &mut Parts) {
     let required: Vec<Value> = match parts.get("required") {
         Some(Value::Array(required)) => required.clone(),
         _ => Vec::new(),
     };
     let description = parts.get("description").cloned();
-    let mut tells_the_kind = false;
+    let mut has_tag = false;
     let Some(Value::Object(fields)) = parts.get_mut("properties") else {
         return;
     };
@@ -138,10 +139,10 @@ fn close(parts: &mut Parts) {
         }
         if field.contains_key("const") && !field.contains_key("description") {
             field.extend(description.clone().map(|text| ("description".into(), text)));
-            tells_the_kind = true;
+            has_tag = true;
         }
     }
-    if tells_the_kind {
+    if has_tag {
         parts.remove("description");
     }
     parts
@@ -163,8 +164,8 @@ fn without_null(field: &mut Parts) {
                 field.insert(name.to_owned(), last);
             }
             ("anyOf", Some(Value::Object(last))) if several.is_empty() => {
-                let about = std::mem::replace(field, last);
-                field.extend(about);
+                let outer = std::mem::replace(field, last);
+                field.extend(outer);
             }
             (_, last) => {
                 several.extend(last);
@@ -179,7 +180,7 @@ fn paragraph(text: &str) -> String {
     let text = words.join(" ").replace("`None`", "`null`");
     assert!(
         !text.contains("[`") && !text.contains("::"),
-        "a description is for readers of JSON, who have no Rust documentation: {text}"
+        "a description in a schema must not contain links or paths of Rust: {text}"
     );
     text
 }

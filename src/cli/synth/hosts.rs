@@ -1,6 +1,5 @@
 //! `synth --shape hosts`: generates a graph of hosts.
 
-use std::fmt::Write;
 use std::path::Path;
 
 use schemars::JsonSchema;
@@ -9,7 +8,6 @@ use seedbank::synth::hosts::{HostsList, HostsOptions, HostsSummary, generate};
 use serde::Serialize;
 
 use crate::cli::failure::CliError;
-use crate::cli::output::{print, print_json};
 use crate::cli::session::{Outcome, Session};
 use crate::cli::values::{Format, human_bytes};
 
@@ -19,14 +17,8 @@ pub(super) fn run(
     format: Format,
     session: &Session,
 ) -> Result<Outcome, CliError> {
-    let watch = session.watch()?;
-    let summary = generate(dir, options, &watch);
-    drop(watch);
-    let summary = summary?;
-    match format {
-        Format::Json => print_json(&result(&summary))?,
-        Format::Text => print(&text(&summary))?,
-    }
+    let summary = session.run(|watch| generate(dir, options, watch))?;
+    format.print(&result(&summary), |_| text(&summary))?;
     Ok(Outcome::Done)
 }
 
@@ -83,8 +75,7 @@ fn result(summary: &HostsSummary) -> HostsResult {
 fn text(summary: &HostsSummary) -> String {
     let mut text = String::new();
     for file in &summary.files {
-        // Writing to a String cannot fail.
-        let _ = writeln!(
+        append_line!(
             text,
             "{}: {}, {}",
             plain(&file.path.to_string_lossy()),
@@ -92,7 +83,7 @@ fn text(summary: &HostsSummary) -> String {
             human_bytes(file.file_bytes)
         );
     }
-    let _ = writeln!(
+    append_line!(
         text,
         "{}, {} without links; {}",
         counted(summary.hosts, "host"),

@@ -2,7 +2,6 @@
 
 mod hosts;
 
-use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -16,9 +15,8 @@ use serde::Serialize;
 pub(super) use hosts::HostsResult;
 
 use super::failure::CliError;
-use super::output::{print, print_json};
 use super::session::{Outcome, Session};
-use super::values::{self, Format, FormatArgs, human_bytes};
+use super::values::{self, FormatArgs, human_bytes};
 
 /// The default number of daily deltas.
 const DAYS: u32 = 7;
@@ -127,14 +125,10 @@ pub(super) fn run(args: &SynthArgs, session: &Session) -> Result<Outcome, CliErr
         return hosts::run(&args.dir, &options, args.format.format, session);
     }
     let options = options(args);
-    let watch = session.watch()?;
-    let summary = generate(&args.dir, &options, &watch);
-    drop(watch);
-    let summary = summary?;
-    match args.format.format {
-        Format::Json => print_json(&result(&summary))?,
-        Format::Text => print(&text(&summary))?,
-    }
+    let summary = session.run(|watch| generate(&args.dir, &options, watch))?;
+    args.format
+        .format
+        .print(&result(&summary), |_| text(&summary))?;
     Ok(Outcome::Done)
 }
 
@@ -184,7 +178,7 @@ fn result(summary: &SynthSummary) -> SynthResult {
         file_bytes: file.file_bytes,
         text_bytes: file.counts.bytes,
         records: file.counts.records,
-        born: file.counts.born,
+        born: file.counts.new_pages,
         returned: file.counts.returned,
         changed: file.counts.changed,
         gone: file.counts.gone,
@@ -202,8 +196,7 @@ fn result(summary: &SynthSummary) -> SynthResult {
 fn text(summary: &SynthSummary) -> String {
     let mut text = String::new();
     for file in &summary.files {
-        // Writing to a String cannot fail.
-        let _ = writeln!(
+        append_line!(
             text,
             "{}: {}, {} ({} inter-site), {}",
             plain(&file.path.to_string_lossy()),

@@ -6,7 +6,7 @@ use super::requests::BudgetRequest;
 use super::today::{Needed, Today};
 use crate::engine::query::views::Views;
 use crate::engine::{Bank, EngineError, ExperimentError};
-use seedbank_algorithms::evaluate::crawl::spend;
+use seedbank_algorithms::evaluate::crawl::crawl_within_budget;
 use seedbank_algorithms::watch::Watch;
 
 /// See [`Bank::evaluate_budget`].
@@ -45,7 +45,7 @@ pub(super) fn run(
             Ok(named.into_iter().take(count).map(|page| page.1).collect())
         };
         let (web, worth) = (&today.web, &today.worth);
-        let spent = spend(web, worth, &seeds, request.pages, watch, in_url_order)?;
+        let spent = crawl_within_budget(web, worth, &seeds, request.pages, watch, in_url_order)?;
         watch.advance(1);
         rows.push(BudgetRow {
             list,

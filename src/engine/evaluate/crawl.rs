@@ -153,13 +153,13 @@ fn random_depth(drawn: &[Tally], up_to: &[f64], web: f64) -> RandomDepth {
     };
     let all = |of: &dyn Fn(&Tally) -> f64| {
         let observations: Vec<f64> = drawn.iter().map(of).collect();
-        Estimate::of(&observations).unwrap_or(none)
+        Estimate::mean_of(&observations).unwrap_or(none)
     };
     let some = |of: &dyn Fn(&Tally) -> Option<f64>| {
         let observations: Vec<f64> = drawn.iter().filter_map(of).collect();
-        Estimate::of(&observations)
+        Estimate::mean_of(&observations)
     };
-    let pages = Estimate::of(up_to).unwrap_or(none);
+    let pages = Estimate::mean_of(up_to).unwrap_or(none);
     RandomDepth {
         new_pages: all(&|tally| tally.pages as f64),
         pages,

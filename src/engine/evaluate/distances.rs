@@ -7,7 +7,7 @@ use super::requests::DistancesRequest;
 use super::today::{Needed, Today};
 use crate::engine::query::views::Views;
 use crate::engine::{Bank, EngineError, ExperimentError};
-use seedbank_algorithms::evaluate::distances::{average, between};
+use seedbank_algorithms::evaluate::distances::{average_distance, group_distances};
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::tables;
@@ -47,9 +47,9 @@ pub(super) fn run(
         groups.push(live);
     }
     watch.stage("core distances", Some(groups.len() as u64));
-    let distances = between(&today.web, &groups, watch)?;
+    let distances = group_distances(&today.web, &groups, watch)?;
     watch.stage("sample distances", Some(request.samples.into()));
-    let found = average(&today.web, request.samples, request.rng_seed, watch)?;
+    let found = average_distance(&today.web, request.samples, request.rng_seed, watch)?;
     let graph = GraphDistance {
         sources: found.sources,
         samples: found.samples,

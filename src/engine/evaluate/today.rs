@@ -7,7 +7,7 @@ use crate::engine::query::views::Views;
 use crate::engine::refresh::cover::sites::{facts, uncrawled_of_rows};
 use crate::engine::whole::{EVERY, Whole, WholeNumbers};
 use seedbank_algorithms::cover::{PUniq, Weights, page_value};
-use seedbank_algorithms::evaluate::{PageWorth, Web};
+use seedbank_algorithms::evaluate::{ForwardGraph, PageWorth};
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_algorithms::rank::pagerank;
 use seedbank_algorithms::watch::Watch;
@@ -18,7 +18,7 @@ use seedbank_store::{Store, tables};
 pub(super) struct Today {
     pub(super) views: Views,
     pub(super) state: StateView,
-    pub(super) web: Web,
+    pub(super) web: ForwardGraph,
     pub(super) numbers: WholeNumbers,
     /// By page number; empty where only the links were asked for.
     pub(super) worth: Vec<PageWorth>,
@@ -60,7 +60,7 @@ impl Today {
         watch.proceed()?;
         Ok(Self {
             state: state(store)?,
-            web: Web::new(graph),
+            web: ForwardGraph::new(graph),
             views,
             numbers,
             worth,

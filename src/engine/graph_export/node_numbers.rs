@@ -122,6 +122,8 @@ impl NodeNumbers {
     /// How many nodes carry a row.
     pub(super) fn carriers(&self, row: RowId, pages: &roaring::RoaringBitmap) -> u32 {
         let carriers = pages.iter().map(|index| PageId::new(row.site(), index));
-        seedbank_algorithms::graph::number(carriers.filter(|page| self.get(*page).is_some()).count())
+        seedbank_algorithms::graph::number(
+            carriers.filter(|page| self.get(*page).is_some()).count(),
+        )
     }
 }

@@ -5,7 +5,7 @@ use super::{CorePlan, Method, Plan, PlanOptions, Scope};
 use crate::engine::policy::{Limit, List, Policy};
 use crate::engine::{Family, PlanError};
 use seedbank_algorithms::cores::{CoreParams, Density, Hits, Pick, Rule};
-use seedbank_algorithms::cover::web::{WebChoice, WebParams};
+use seedbank_algorithms::cover::global::{WebChoice, WebParams};
 use seedbank_algorithms::cover::{self, BadParams, Choice, CoverParams, Value};
 
 impl PlanOptions {

@@ -34,7 +34,7 @@ use serde::{Deserialize, Serialize};
 use super::{EngineError, PlanError};
 use crate::engine::policy::Lists;
 use seedbank_algorithms::cores::CoreParams;
-use seedbank_algorithms::cover::web::{Setting, WebChoice};
+use seedbank_algorithms::cover::global::{Setting, WebChoice};
 use seedbank_algorithms::cover::{Choice, Seats, Weights};
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::Hash128;

@@ -18,7 +18,7 @@ use super::parameter::{self, Section, TakenBy};
 use super::{Method, Pages, Scope, Tuned};
 use crate::engine::policy::{Limit, List};
 use seedbank_algorithms::cores::{self, CoreParams, Density, Growth, Hits, Pick, Slack};
-use seedbank_algorithms::cover::web::{TUNE_VISITS, ValueBy};
+use seedbank_algorithms::cover::global::{TUNE_VISITS, ValueBy};
 use seedbank_algorithms::cover::{CoverParams, Covered, Share, Value, limits};
 
 macro_rules! parameters {

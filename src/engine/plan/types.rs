@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{Method, Pages, Scope};
 use crate::engine::policy::{Limit, List};
 use seedbank_algorithms::cores::{Density, Growth, Hits, Pick, Slack};
-use seedbank_algorithms::cover::web::ValueBy;
+use seedbank_algorithms::cover::global::ValueBy;
 use seedbank_algorithms::cover::{self, Covered, Share, Value};
 
 /// How a parameter's value is written.

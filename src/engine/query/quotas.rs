@@ -13,7 +13,7 @@ use crate::engine::refresh::cover::sites::{facts, uncrawled_of_rows};
 use crate::engine::whole::Whole;
 use crate::engine::{Bank, EngineError, RequestError};
 use seedbank_algorithms::cover::{
-    PUniq, Value, Weights, page_value, pagerank_weight, shares_within, value_weight,
+    PUniq, Value, Weights, apportion_bounded, page_value, pagerank_weight, value_weight,
 };
 use seedbank_algorithms::page::SiteId;
 use seedbank_algorithms::watch::Watch;
@@ -139,7 +139,7 @@ impl Bank {
         let sites = sites(store, watch)?;
         let weights = weights(store, &sites, request.by, plan.as_ref(), watch)?;
         let bounds: Vec<u32> = sites.iter().map(|(_, site)| max_quota(site)).collect();
-        let quotas = shares_within(request.pages, &weights, &bounds);
+        let quotas = apportion_bounded(request.pages, &weights, &bounds);
         let sum: u128 = weights.iter().copied().map(u128::from).sum();
         let rows = sites.into_iter().zip(quotas).zip(&weights);
         let mut rows: Vec<SiteQuota> = rows
@@ -224,7 +224,7 @@ fn value_parameters(options: &PlanOptions) -> Result<ValueParameters, EngineErro
     let (weights, p_uniq) = match options.decide()? {
         Plan::Cover(choice) => (choice.weights, choice.p_uniq),
         Plan::Web(choice)
-            if choice.value_by == seedbank_algorithms::cover::web::ValueBy::Weights =>
+            if choice.value_by == seedbank_algorithms::cover::global::ValueBy::Weights =>
         {
             (choice.weights, choice.p_uniq)
         }
@@ -314,8 +314,11 @@ fn value(
     if site.crawled == 0 {
         return Ok(0);
     }
-    let by_digests = || PUniq::of_digests(site.distinct_digests.into(), site.with_digest.into());
-    let p_uniq = values.p_uniq.map_or_else(by_digests, PUniq::fixed);
+    let p_uniq = PUniq::new(
+        values.p_uniq,
+        site.distinct_digests.into(),
+        site.with_digest.into(),
+    );
     let of_rows = uncrawled_of_rows(store, id)?;
     let mut sum = 0_i64;
     for entry in store.scan_under(&tables::PAGES, &id.0.to_be_bytes())? {

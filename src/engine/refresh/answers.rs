@@ -11,7 +11,7 @@ use crate::engine::plan::{Method, NAME_PATTERN, PlanOptions, Tuned};
 use crate::engine::policy::{HeldBy, LeftOutPin};
 use crate::engine::{EngineError, PlanError};
 use seedbank_algorithms::cover::Value;
-use seedbank_algorithms::cover::web::{Setting, Trial, Tuning, WebChoice};
+use seedbank_algorithms::cover::global::{Setting, Trial, Tuning, WebChoice};
 use seedbank_algorithms::rank::{Origin, ProvenStep};
 use seedbank_store::records::{BatchId, RefreshId, RefreshRecord, SeriesRecord};
 

@@ -14,7 +14,7 @@ use crate::engine::plan::{DEFAULT_PLAN, Plan, PlanOptions};
 use crate::engine::policy::{HeldBy, Policy, Rules};
 use crate::engine::{EngineError, PlanError};
 use seedbank_algorithms::cover::Choice;
-use seedbank_algorithms::cover::web::WebChoice;
+use seedbank_algorithms::cover::global::WebChoice;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::RefreshId;
 use seedbank_store::{Reader, Store, tables};

@@ -11,7 +11,7 @@ use super::whole::Whole;
 use super::{Bank, EngineError, Which};
 use plan_evidence::PlanEvidence;
 use seedbank_algorithms::evaluate::harmonic;
-use seedbank_algorithms::evaluate::harmonic::MOST_SOURCES;
+use seedbank_algorithms::evaluate::harmonic::MAX_SOURCES;
 use seedbank_algorithms::graph::{Csr, WholeGraph, number};
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::rank::pagerank;
@@ -159,7 +159,7 @@ impl Measured {
         let pages = 0..number(out_degree.len());
         let in_degree = pages.map(|page| number(predecessors.list(page).len()));
         let in_degree = in_degree.collect();
-        let harmonic = harmonic(&successors, &predecessors, MOST_SOURCES, rng_seed, watch)?;
+        let harmonic = harmonic(&successors, &predecessors, MAX_SOURCES, rng_seed, watch)?;
         Ok(Self {
             sites,
             in_degree,

@@ -1,34 +1,34 @@
-//! Everything that happened to the bank, the newest first.
+//! The history of the bank: batches and refreshes, newest first.
 
 use askama::Template;
 use serde::Deserialize;
 
-use super::frame::Frame;
+use super::layout::{Layout, Pager, pager};
 use crate::engine::{BatchView, Event, RefreshView};
 use crate::html::text::{Count, Measure};
 use crate::render::{kind_name, provenance};
 use crate::serve::address::Address;
-use crate::serve::answer::{Answer, Fault};
-use crate::serve::desk::State;
-use crate::serve::form::Form;
+use crate::serve::answer::{Answer, RequestError};
+use crate::serve::executor::Context;
+use crate::serve::media_type::MediaType;
 use crate::serve::query_params::whole;
 use seedbank_formats::clock::time;
 
-/// Events on one page.
+/// Number of rows on a page.
 const ROWS: usize = 100;
 
 #[derive(Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct About {
-    /// How many later events stand on the pages before.
+pub(super) struct Params {
+    /// Number of later events to skip.
     #[serde(default, deserialize_with = "whole")]
     from: usize,
     #[serde(rename = "format")]
-    _format: Option<Form>,
+    _format: Option<MediaType>,
 }
 
-/// A line of the page.
-enum Line<'a> {
+/// A row of the page.
+enum Row<'a> {
     Batch(&'a BatchView),
     Refresh(&'a RefreshView),
 }
@@ -36,42 +36,46 @@ enum Line<'a> {
 #[derive(Template)]
 #[template(path = "batches.html", config = "src/serve/askama.toml")]
 struct Page<'a> {
-    frame: Frame<'a>,
-    lines: Vec<Line<'a>>,
+    layout: Layout<'a>,
+    rows: Vec<Row<'a>>,
     from: usize,
-    all: usize,
+    total: usize,
 }
 
-pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer, Fault> {
-    let About { from, .. } = about;
-    let history = state.bank.history()?;
-    if form == Form::Json {
+pub(super) fn render(
+    context: &Context<'_>,
+    params: Params,
+    media_type: MediaType,
+) -> Result<Answer, RequestError> {
+    let from = params.from;
+    let history = context.bank.history()?;
+    if media_type == MediaType::Json {
         return Answer::json(&history);
     }
     let events = history.in_order();
-    let lines = events
+    let rows = events
         .iter()
         .rev()
         .skip(from)
         .take(ROWS)
         .map(|event| match event {
-            Event::Batch(batch) => Line::Batch(batch),
-            Event::Refresh(refresh) => Line::Refresh(refresh),
+            Event::Batch(batch) => Row::Batch(batch),
+            Event::Refresh(refresh) => Row::Refresh(refresh),
         });
     Answer::page(&Page {
-        frame: Frame::with_json(state, [("All of it as JSON", Address::of("/batches"))]),
-        lines: lines.collect(),
+        layout: Layout::with_json(
+            context,
+            [("The whole history as JSON", Address::new("/batches"))],
+        ),
+        rows: rows.collect(),
         from,
-        all: events.len(),
+        total: events.len(),
     })
 }
 
 impl Page<'_> {
-    /// The page of later events, and that of earlier ones.
-    fn turns(&self) -> (Option<Address>, Option<Address>) {
-        let to = |from: usize| Address::of("/batches").with("from", from);
-        let later = (self.from > 0).then(|| to(self.from.min(self.all).saturating_sub(ROWS)));
-        let next = self.from.saturating_add(ROWS);
-        (later, (next < self.all).then(|| to(next)))
+    fn pager(&self) -> Pager {
+        let address = |from| Address::new("/batches").with("from", from);
+        pager(self.from as u64, ROWS as u64, self.total as u64, address)
     }
 }

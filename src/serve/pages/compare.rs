@@ -1,64 +1,64 @@
-//! A list of somebody's own beside a plan's: is it alive, is it covered, what is it worth?
+//! Compares a list of URLs with the seeds of a plan.
 
 use std::sync::Arc;
 
 use askama::Template;
 use axum::body::{Body, Bytes};
+use axum::extract::multipart::MultipartError;
 use axum::extract::{FromRequest, Multipart, Request, State as Shared};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{Response, StatusCode};
 use serde::Deserialize;
 
-use super::frame::Frame;
+use super::layout::Layout;
 use crate::engine::{
     CompareRequest, CrawlComparison, CrawlResult, LineState, ListComparison, ListRelation,
     ListedLine, UrlList,
 };
 use crate::html::text::Count;
 use crate::serve::address;
-use crate::serve::answer::{Answer, Fault};
-use crate::serve::asked::{Asked, Nothing, which};
-use crate::serve::desk::{Desk, State};
-use crate::serve::form::Form;
+use crate::serve::answer::{Answer, RequestError};
+use crate::serve::executor::{Context, Executor};
+use crate::serve::extract::{Extracted, NoParams, which};
+use crate::serve::media_type::MediaType;
 use seedbank_formats::shown::readable;
 
-/// The most URLs of a list: what takes a second or two.
-const MOST: usize = 2000;
+/// Maximum number of URLs in a list; comparing them takes a second or two.
+const MAX_URLS: usize = 2000;
 
-/// How much of a file's name is shown.
-const SHOWN: usize = 100;
+/// Maximum length of a file name in characters; longer names are truncated.
+const MAX_NAME_CHARS: usize = 100;
 
-/// The plan that a list is compared with, unless the form says it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct About {
+pub(super) struct Params {
+    /// The plan to compare with, unless the form has one.
     plan: Option<String>,
     #[serde(rename = "format")]
-    _format: Option<Form>,
+    _format: Option<MediaType>,
 }
 
 #[derive(Template)]
 #[template(path = "compare.html", config = "src/serve/askama.toml")]
 struct Page<'a> {
-    frame: Frame<'a>,
-    /// The plans that one can choose, by name.
+    layout: Layout<'a>,
+    /// Names of all plans.
     plans: Vec<String>,
-    /// The plan that is chosen.
-    chosen: String,
-    /// What was sent.
-    sent: Sent,
-    /// Why it cannot be compared.
-    fault: Option<Fault>,
-    /// What came of it; `None` where nothing was sent.
+    /// The selected plan.
+    selected: String,
+    input: Input,
+    /// Why the list cannot be compared.
+    error: Option<RequestError>,
+    /// The result; `None` before a list is sent.
     found: Option<ListComparison>,
 }
 
-/// What is sent: a list, and the plan to compare it with.
+/// The submitted list, and the plan to compare it with.
 #[derive(Default)]
-struct Sent {
-    /// What was typed, or sent as it is.
+struct Input {
+    /// The text of the form field, or the body of the request.
     text: String,
-    /// A file that was chosen, which counts in the place of what was typed.
+    /// An uploaded file, which takes precedence over `text`.
     file: Option<File>,
     plan: Option<String>,
 }
@@ -68,156 +68,166 @@ struct File {
     text: String,
 }
 
-impl Sent {
+impl Input {
     fn list(&self) -> &str {
         self.file.as_ref().map_or(&self.text, |file| &file.text)
     }
 }
 
-/// The empty form.
-pub(super) fn ask(state: &State<'_>, _: Nothing, form: Form) -> Result<Answer, Fault> {
-    if form == Form::Json {
-        let text = "send the list as the body of a POST, one URL a line, as text/plain";
-        return Err(Fault::new(StatusCode::BAD_REQUEST, text));
+/// Renders the empty form.
+pub(super) fn render_form(
+    context: &Context<'_>,
+    _: NoParams,
+    media_type: MediaType,
+) -> Result<Answer, RequestError> {
+    if media_type == MediaType::Json {
+        let text =
+            "send the list as the body of a POST request of type text/plain, one URL per line";
+        return Err(RequestError::new(StatusCode::BAD_REQUEST, text));
     }
-    page(state, Sent::default(), None, None)
+    page(context, Input::default(), None, None)
 }
 
-/// What came of a list.
-pub(super) async fn answer(
-    Shared(desk): Shared<Arc<Desk>>,
-    asked: Asked<About>,
+/// Answers a request with a list.
+pub(super) async fn post(
+    Shared(executor): Shared<Arc<Executor>>,
+    extracted: Extracted<Params>,
     request: Request,
 ) -> Response<Body> {
-    let form = asked.form;
-    // It is there, so that nothing is waited for here.
-    let sent = sent(request).await;
-    // Few lists are compared together.
-    let lists = Arc::clone(&desk);
-    let _turn = lists.lists.acquire().await;
-    match sent {
-        Ok(mut sent) => {
-            sent.plan = sent.plan.or(asked.about.plan);
-            desk.answer(None, form, move |state| made(state, sent, form))
+    let media_type = extracted.media_type;
+    // The body has been received already, so this does not wait for the client.
+    let input = read_input(request).await;
+    // Comparisons take much memory, so their number is limited further.
+    let limited = Arc::clone(&executor);
+    let _permit = limited.comparisons.acquire().await;
+    match input {
+        Ok(mut input) => {
+            input.plan = input.plan.or(extracted.params.plan);
+            executor
+                .answer(None, media_type, move |context| {
+                    render(context, input, media_type)
+                })
                 .await
         }
-        Err(fault) => Answer::fault(&fault, form).into(),
+        Err(error) => Answer::error(&error, media_type).into(),
     }
 }
 
-/// Reads what is sent: a form of a browser, or a list as it is.
-async fn sent(request: Request) -> Result<Sent, Fault> {
-    let kind = request.headers().get(CONTENT_TYPE);
-    let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    let kind = kind.split(';').next().unwrap_or_default().trim();
-    if kind.eq_ignore_ascii_case("multipart/form-data") {
-        return of_browser(request).await;
+/// Reads the list from a form or from a plain body.
+async fn read_input(request: Request) -> Result<Input, RequestError> {
+    let content_type = request.headers().get(CONTENT_TYPE);
+    let content_type = content_type.and_then(|value| value.to_str().ok());
+    let essence = content_type.unwrap_or_default().split(';').next();
+    let essence = essence.unwrap_or_default().trim();
+    if essence.eq_ignore_ascii_case("multipart/form-data") {
+        return read_form(request).await;
     }
-    if !kind.eq_ignore_ascii_case("text/plain") {
-        return Err(Fault::new(
+    if !essence.eq_ignore_ascii_case("text/plain") {
+        return Err(RequestError::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            "send the list as text/plain, one URL a line",
+            "expected content type text/plain, with one URL per line",
         ));
     }
     let bytes = Bytes::from_request(request, &()).await;
-    let bytes = bytes.map_err(|e| Fault::new(e.status(), e.body_text()))?;
-    Ok(Sent {
+    let bytes = bytes.map_err(|e| RequestError::new(e.status(), e.body_text()))?;
+    Ok(Input {
         text: String::from_utf8_lossy(&bytes).into_owned(),
-        ..Sent::default()
+        ..Input::default()
     })
 }
 
-async fn of_browser(request: Request) -> Result<Sent, Fault> {
-    let refused = |status, text: String| Fault::new(status, text);
-    let mut form = Multipart::from_request(request, &())
-        .await
-        .map_err(|e| refused(e.status(), e.body_text()))?;
-    let mut sent = Sent::default();
-    let mut is_known = true;
-    loop {
-        let field = form.next_field().await;
-        let Some(field) = field.map_err(|e| refused(e.status(), e.body_text()))? else {
-            break;
-        };
+async fn read_form(request: Request) -> Result<Input, RequestError> {
+    let form = Multipart::from_request(request, &()).await;
+    let mut form = form.map_err(|e| RequestError::new(e.status(), e.body_text()))?;
+    let invalid = |e: MultipartError| RequestError::new(e.status(), e.body_text());
+    let mut input = Input::default();
+    let mut unknown = None;
+    while let Some(field) = form.next_field().await.map_err(invalid)? {
         let name = field.name().unwrap_or_default().to_owned();
         let file = field.file_name().unwrap_or_default();
-        let file: String = file.chars().take(SHOWN).collect();
-        let bytes = field.bytes().await;
-        let bytes = bytes.map_err(|e| refused(e.status(), e.body_text()))?;
+        let file: String = file.chars().take(MAX_NAME_CHARS).collect();
+        let bytes = field.bytes().await.map_err(invalid)?;
         let text = String::from_utf8_lossy(&bytes).into_owned();
         match name.as_str() {
-            "list" => sent.text = text,
-            // Browsers send a file without a name where none was chosen.
+            "list" => input.text = text,
+            // Browsers send a nameless file if none was selected.
             "file" if file.is_empty() && text.is_empty() => {}
-            "file" => sent.file = Some(File { name: file, text }),
-            "plan" => sent.plan = Some(text).filter(|plan| !plan.is_empty()),
-            // The rest is read first, so that the answer finds the sender listening.
-            _ => is_known = false,
+            "file" => input.file = Some(File { name: file, text }),
+            "plan" => input.plan = Some(text).filter(|plan| !plan.is_empty()),
+            // Read the other fields too, so that the client has sent everything before the answer.
+            _ => unknown = Some(name),
         }
     }
-    if is_known {
-        return Ok(sent);
-    }
-    let text = "there is a field in the form that is not known here: list, file, plan";
-    Err(refused(StatusCode::BAD_REQUEST, text.to_owned()))
-}
-
-fn made(state: &State<'_>, sent: Sent, form: Form) -> Result<Answer, Fault> {
-    match (compared(state, &sent), form) {
-        (Ok(found), Form::Json) => Answer::json(&found),
-        (Ok(found), Form::Html) => page(state, sent, None, Some(found)),
-        // What was typed is not lost.
-        (Err(fault), Form::Html) if fault.status.is_client_error() => {
-            let status = fault.status;
-            Ok(page(state, sent, Some(fault), None)?.with_status(status))
+    match unknown {
+        None => Ok(input),
+        Some(name) => {
+            let name: String = name.chars().take(MAX_NAME_CHARS).collect();
+            let text = format!("unknown form field {name:?}, expected one of list, file, plan");
+            Err(RequestError::new(StatusCode::BAD_REQUEST, text))
         }
-        (Err(fault), _) => Err(fault),
     }
 }
 
-fn compared(state: &State<'_>, sent: &Sent) -> Result<ListComparison, Fault> {
+fn render(
+    context: &Context<'_>,
+    input: Input,
+    media_type: MediaType,
+) -> Result<Answer, RequestError> {
+    match (compare(context, &input), media_type) {
+        (Ok(found), MediaType::Json) => Answer::json(&found),
+        (Ok(found), MediaType::Html) => page(context, input, None, Some(found)),
+        // The form is shown again with the error, so that the user does not lose the list.
+        (Err(error), MediaType::Html) if error.status.is_client_error() => {
+            let status = error.status;
+            Ok(page(context, input, Some(error), None)?.with_status(status))
+        }
+        (Err(error), _) => Err(error),
+    }
+}
+
+fn compare(context: &Context<'_>, input: &Input) -> Result<ListComparison, RequestError> {
     let mut list = UrlList {
         name: "the list".to_owned(),
         ..UrlList::default()
     };
-    for (number, line) in (1..).zip(sent.list().lines()) {
+    for (number, line) in (1..).zip(input.list().lines()) {
         list.push_line(number, line);
-        if list.urls.len() > MOST {
+        if list.urls.len() > MAX_URLS {
             let text = format!(
-                "a list has at most {MOST} URLs here; the command line compares longer ones"
+                "a list has at most {MAX_URLS} URLs here; use `seedbank compare` for longer ones"
             );
-            return Err(Fault::new(StatusCode::PAYLOAD_TOO_LARGE, text));
+            return Err(RequestError::new(StatusCode::PAYLOAD_TOO_LARGE, text));
         }
     }
     let request = CompareRequest {
-        most: MOST,
-        ..CompareRequest::new(which(sent.plan.clone(), None))
+        most: MAX_URLS,
+        ..CompareRequest::new(which(input.plan.clone(), None))
     };
-    Ok(state.bank.compare(&list, &request, state.watch)?)
+    Ok(context.bank.compare(&list, &request, context.watch)?)
 }
 
 fn page(
-    state: &State<'_>,
-    sent: Sent,
-    fault: Option<Fault>,
+    context: &Context<'_>,
+    input: Input,
+    error: Option<RequestError>,
     found: Option<ListComparison>,
-) -> Result<Answer, Fault> {
-    let plans = state.bank.plans()?.plans;
+) -> Result<Answer, RequestError> {
+    let plans = context.bank.plans()?.plans;
     let plans: Vec<String> = plans.into_iter().map(|plan| plan.plan).collect();
     let first = || plans.first().cloned().unwrap_or_default();
-    let chosen = found.as_ref().map(|found| found.run.plan.clone());
+    let selected = found.as_ref().map(|found| found.run.plan.clone());
     Answer::page(&Page {
-        frame: Frame::of_page(state),
-        chosen: chosen.or(sent.plan.clone()).unwrap_or_else(first),
+        layout: Layout::with_json(context, []),
+        selected: selected.or(input.plan.clone()).unwrap_or_else(first),
         plans,
-        sent,
-        fault,
+        input,
+        error,
         found,
     })
 }
 
 impl Page<'_> {
-    /// What the lines are, in numbers, without those that there are none of.
+    /// Returns the counts of lines by kind that are not 0.
     fn counts(&self) -> Vec<(u64, &'static str)> {
         let Some(found) = &self.found else {
             return Vec::new();
@@ -228,35 +238,40 @@ impl Page<'_> {
             (counts.spam, "spam"),
             (counts.gone, "gone"),
             (counts.alias, "aliases of other pages"),
-            (counts.unlinked, "no page any more"),
+            (counts.unlinked, "no longer pages"),
             (counts.not_in_bank, "not in the bank"),
-            (counts.duplicates, "named again"),
-            (counts.invalid_urls, "no URL"),
+            (counts.duplicates, "repeated"),
+            (counts.invalid_urls, "not a URL"),
         ];
         all.into_iter().filter(|(count, _)| *count > 0).collect()
     }
 }
 
-/// What a line is, in words.
-const fn state(listed: &ListedLine) -> &'static str {
+/// Returns the kind of a line as text.
+const fn kind(listed: &ListedLine) -> &'static str {
     match listed.state {
         LineState::Alive => "alive",
         LineState::Spam => "spam",
         LineState::Gone => "gone",
         LineState::Alias => "an alias",
-        LineState::Unlinked => "no page any more",
+        LineState::Unlinked => "no longer a page",
         LineState::NotInBank => "not in the bank",
-        LineState::Duplicate => "named again",
-        LineState::InvalidUrl => "no URL",
+        LineState::Duplicate => "repeated",
+        LineState::InvalidUrl => "not a URL",
     }
 }
 
-/// The crawls of each number of fetches, with what they start from.
-fn crawls(found: &CrawlComparison) -> Vec<(&'static str, &CrawlResult)> {
+/// Returns the crawls to compare, each with a name for its starting points.
+fn crawls(worth: &CrawlComparison) -> Vec<(&'static str, &CrawlResult)> {
     let mut crawls = vec![
-        ("your list", &found.list),
-        ("as many seeds of the plan", &found.first_seeds),
+        ("your list", &crawls.list),
+        ("as many seeds of the plan", &crawls.first_seeds),
     ];
-    crawls.extend(found.all_seeds.as_ref().map(|all| ("all its seeds", all)));
+    crawls.extend(
+        worth
+            .all_seeds
+            .as_ref()
+            .map(|all| ("all seeds of the plan", all)),
+    );
     crawls
 }

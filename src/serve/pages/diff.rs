@@ -1,64 +1,68 @@
-//! Two refreshes compared, with causes.
+//! Comparison of two refreshes, with causes.
 
 use askama::Template;
 use axum::http::StatusCode;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-use super::frame::Frame;
+use super::layout::Layout;
 use crate::engine::{Change, DiffRequest, DiffSide, RefreshView, SeedChange, SeedDiff};
 use crate::html::text::Count;
 use crate::render::{SummaryLine, cause_text};
 use crate::serve::address::Address;
-use crate::serve::answer::{Answer, Fault, JSON_LINES, json_line};
-use crate::serve::asked::which;
-use crate::serve::desk::State;
-use crate::serve::form::Form;
-use crate::serve::query_params::some_whole;
+use crate::serve::answer::{Answer, JSON_LINES, RequestError, json_line};
+use crate::serve::executor::Context;
+use crate::serve::extract::which;
+use crate::serve::media_type::MediaType;
+use crate::serve::query_params::optional_whole;
 
-/// Seeds of each kind on the page; JSON has all.
+/// Maximum number of gained, of lost and of moved seeds on the page.
 const ROWS: usize = 500;
 
-/// Refreshes that one can choose from, beside the two that are compared.
-const CHOICES: usize = 100;
+/// Maximum number of refreshes to select from, besides the two that are compared.
+const OPTIONS: usize = 100;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct About {
-    #[serde(default, deserialize_with = "some_whole")]
+pub(super) struct Params {
+    #[serde(default, deserialize_with = "optional_whole")]
     from: Option<u32>,
-    #[serde(default, deserialize_with = "some_whole")]
+    #[serde(default, deserialize_with = "optional_whole")]
     to: Option<u32>,
     plan: Option<String>,
     against: Option<String>,
     #[serde(rename = "format")]
-    _format: Option<Form>,
+    _format: Option<MediaType>,
 }
 
 #[derive(Template)]
 #[template(path = "diff.html", config = "src/serve/askama.toml")]
 struct Page<'a> {
-    frame: Frame<'a>,
+    layout: Layout<'a>,
     diff: SeedDiff,
-    /// Refreshes that one can choose from, the newest first.
+    /// Refreshes to select from, newest first.
     refreshes: Vec<RefreshView>,
 }
 
-pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer, Fault> {
-    let About {
+pub(super) fn render(
+    context: &Context<'_>,
+    params: Params,
+    media_type: MediaType,
+) -> Result<Answer, RequestError> {
+    let Params {
         from,
         to,
         plan,
         against,
         ..
-    } = about;
-    let here = Address::of("/diff")
+    } = params;
+    let address = Address::new("/diff")
         .with_some("from", from)
         .with_some("to", to)
         .with_some("plan", plan.as_ref())
         .with_some("against", against.as_ref());
     let from = match (from, to) {
-        (None, Some(to)) => Some(before(state, plan.clone(), to)?),
+        (None, Some(to)) => Some(previous(context, plan.clone(), to)?),
         _ => from,
     };
     let request = DiffRequest {
@@ -67,45 +71,49 @@ pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer
         against,
         list: None,
     };
-    let diff = state.bank.diff(&request, state.watch)?;
-    if form == Form::Json {
+    let diff = context.bank.diff(&request, context.watch)?;
+    if media_type == MediaType::Json {
         let mut lines = Vec::new();
         json_line(&mut lines, &SummaryLine::new(&diff))?;
         for seed in &diff.seeds {
             json_line(&mut lines, seed)?;
         }
-        return Ok(Answer::of(JSON_LINES, lines));
+        return Ok(Answer::new(JSON_LINES, lines));
     }
-    let mut refreshes = state.bank.history()?.refreshes;
+    let mut refreshes = context.bank.history()?.refreshes;
     refreshes.reverse();
-    let chosen = [diff.summary.from.refresh, diff.summary.to.refresh];
+    let compared = [diff.summary.from.refresh, diff.summary.to.refresh];
     let mut place = 0;
     refreshes.retain(|refresh| {
         place += 1;
-        place <= CHOICES || chosen.contains(&Some(refresh.refresh))
+        place <= OPTIONS || compared.contains(&Some(refresh.refresh))
     });
     Answer::page(&Page {
-        frame: Frame::around(state, here),
+        layout: Layout::new(context, address),
         diff,
         refreshes,
     })
 }
 
-/// The kept refresh of the same plan before this one.
-fn before(state: &State<'_>, plan: Option<String>, refresh: u32) -> Result<u32, Fault> {
-    let plan = state.bank.refresh_view(&which(plan, Some(refresh)))?.plan;
-    let all = state.bank.history()?.refreshes.into_iter();
+/// Returns the previous stored refresh of the same plan.
+fn previous(
+    context: &Context<'_>,
+    plan: Option<String>,
+    refresh: u32,
+) -> Result<u32, RequestError> {
+    let plan = context.bank.refresh_view(&which(plan, Some(refresh)))?.plan;
+    let all = context.bank.history()?.refreshes.into_iter();
     let of_plan = all.filter(|other| other.plan == plan && other.refresh < refresh);
     of_plan.map(|other| other.refresh).max().ok_or_else(|| {
         let text = format!(
-            "no refresh of plan {plan} before refresh {refresh} is kept; from says which other one to compare it with"
+            "no refresh of plan {plan} before refresh {refresh} is stored; add `from` to compare with another one"
         );
-        Fault::new(StatusCode::NOT_FOUND, text)
+        RequestError::new(StatusCode::NOT_FOUND, text)
     })
 }
 
 impl Page<'_> {
-    /// The seeds that came, went and moved: the first of each kind, and how many more there are.
+    /// Returns the first gained, lost and moved seeds, and the number of others.
     fn lists(&self) -> [(&'static str, Vec<&SeedChange>, usize); 3] {
         [
             ("Gained", Change::Gained),
@@ -119,8 +127,8 @@ impl Page<'_> {
         })
     }
 
-    /// What one can choose: the parameter, its name for people, and what is chosen.
-    fn choices(&self) -> [(&'static str, &'static str, Option<u32>); 2] {
+    /// Returns the selection fields: name, label and selected refresh.
+    fn fields(&self) -> [(&'static str, &'static str, Option<u32>); 2] {
         let summary = &self.diff.summary;
         [
             ("from", "From", summary.from.refresh),
@@ -128,9 +136,9 @@ impl Page<'_> {
         ]
     }
 
-    /// Causes, the most frequent first.
+    /// Returns the causes as text with their counts, most frequent first.
     fn causes(&self) -> Vec<(&'static str, u32)> {
-        // Some causes are told in the same words.
+        // Several causes have the same text.
         let mut by_text: BTreeMap<&'static str, u32> = BTreeMap::new();
         for (cause, count) in &self.diff.summary.causes {
             *by_text.entry(cause_text(*cause)).or_default() += count;
@@ -141,7 +149,7 @@ impl Page<'_> {
     }
 }
 
-/// A list in words.
+/// Returns the title of one of the two lists.
 fn side(side: &DiffSide) -> String {
     match (side.refresh, &side.plan) {
         (Some(refresh), Some(plan)) => format!("refresh {refresh} of plan {plan}"),
@@ -149,7 +157,6 @@ fn side(side: &DiffSide) -> String {
     }
 }
 
-/// Whether a refresh is the one that is chosen.
-fn is_chosen(refresh: &RefreshView, chosen: Option<u32>) -> bool {
-    chosen == Some(refresh.refresh)
+fn is_selected(refresh: &RefreshView, selected: Option<u32>) -> bool {
+    selected == Some(refresh.refresh)
 }

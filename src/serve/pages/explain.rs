@@ -3,61 +3,64 @@
 use askama::Template;
 use serde::Deserialize;
 
-use super::frame::Frame;
+use super::layout::Layout;
 use crate::engine::Explanation;
 use crate::render::{page_evidence, page_sentence};
-use crate::serve::address::{Address, linked};
-use crate::serve::answer::{Answer, Fault};
-use crate::serve::asked::which;
-use crate::serve::desk::State;
-use crate::serve::form::Form;
-use crate::serve::query_params::some_whole;
+use crate::serve::address::{Address, line_html};
+use crate::serve::answer::{Answer, RequestError};
+use crate::serve::executor::Context;
+use crate::serve::extract::which;
+use crate::serve::media_type::MediaType;
+use crate::serve::query_params::optional_whole;
 use seedbank_formats::shown::readable;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct About {
+pub(super) struct Params {
     url: String,
     plan: Option<String>,
-    #[serde(default, deserialize_with = "some_whole")]
+    #[serde(default, deserialize_with = "optional_whole")]
     refresh: Option<u32>,
     #[serde(rename = "format")]
-    _format: Option<Form>,
+    _format: Option<MediaType>,
 }
 
 #[derive(Template)]
 #[template(path = "explain.html", config = "src/serve/askama.toml")]
 struct Page<'a> {
-    frame: Frame<'a>,
+    layout: Layout<'a>,
     answer: Explanation,
 }
 
-pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer, Fault> {
-    let About {
-        url, plan, refresh, ..
-    } = about;
-    let which = which(plan, refresh);
-    let answer = state.bank.explain(&url, &which)?;
-    if form == Form::Json {
+pub(super) fn render(
+    context: &Context<'_>,
+    params: Params,
+    media_type: MediaType,
+) -> Result<Answer, RequestError> {
+    let which = which(params.plan, params.refresh);
+    let answer = context.bank.explain(&params.url, &which)?;
+    if media_type == MediaType::Json {
         return Answer::json(&answer);
     }
-    let here = Address::of("/explain")
-        .with("url", &url)
+    let address = Address::new("/explain")
+        .with("url", &params.url)
         .with_some("plan", which.plan)
         .with_some("refresh", which.refresh);
     Answer::page(&Page {
-        frame: Frame::around(state, here),
+        layout: Layout::new(context, address),
         answer,
     })
 }
 
 impl Page<'_> {
     fn sentence(&self) -> String {
-        linked(&page_sentence(&self.answer))
+        line_html(&page_sentence(&self.answer))
     }
 
     fn evidence(&self) -> Vec<String> {
-        let lines = page_evidence(&self.answer).into_iter();
-        lines.map(|line| linked(&line)).collect()
+        page_evidence(&self.answer)
+            .into_iter()
+            .map(|line| line_html(&line))
+            .collect()
     }
 }

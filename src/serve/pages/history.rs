@@ -1,54 +1,59 @@
-//! When a page was a seed, and why it came and went.
+//! The history of a page: when it was a seed, and why it became or stopped being one.
 
 use askama::Template;
 use serde::Deserialize;
 
-use super::frame::Frame;
+use super::layout::Layout;
 use crate::engine::{Appearance, PageHistory};
 use crate::html::text::{Count, put};
 use crate::render::cause_text;
 use crate::serve::address;
-use crate::serve::answer::{Answer, Fault};
-use crate::serve::desk::State;
-use crate::serve::form::Form;
+use crate::serve::answer::{Answer, RequestError};
+use crate::serve::executor::Context;
+use crate::serve::media_type::MediaType;
 use seedbank_formats::shown::readable;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct About {
+pub(super) struct Params {
     url: String,
     plan: Option<String>,
     #[serde(rename = "format")]
-    _format: Option<Form>,
+    _format: Option<MediaType>,
 }
 
 #[derive(Template)]
 #[template(path = "history.html", config = "src/serve/askama.toml")]
 struct Page<'a> {
-    frame: Frame<'a>,
+    layout: Layout<'a>,
     history: PageHistory,
 }
 
-pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer, Fault> {
-    let About { url, plan, .. } = about;
-    let plan = plan.as_deref();
-    let history = state.bank.page_history(&url, plan, state.watch)?;
-    if form == Form::Json {
+pub(super) fn render(
+    context: &Context<'_>,
+    params: Params,
+    media_type: MediaType,
+) -> Result<Answer, RequestError> {
+    let plan = params.plan.as_deref();
+    let history = context
+        .bank
+        .page_history(&params.url, plan, context.watch)?;
+    if media_type == MediaType::Json {
         return Answer::json(&history);
     }
-    let here = address::history(&history.url).with_some("plan", plan);
+    let address = address::history(&history.url).with_some("plan", plan);
     Answer::page(&Page {
-        frame: Frame::around(state, here),
+        layout: Layout::new(context, address),
         history,
     })
 }
 
-/// What happened to a page at a refresh.
-pub(super) fn happened(appearance: &Appearance) -> String {
+/// Describes what changed for a page at a refresh.
+pub(super) fn describe(appearance: &Appearance) -> String {
     let mut text = match (appearance.rank, appearance.cause) {
-        (Some(rank), Some(_)) => format!("came, at rank {rank}"),
+        (Some(rank), Some(_)) => format!("became a seed, rank {rank}"),
         (Some(rank), None) => format!("rank {rank}"),
-        (None, _) => "was lost".to_owned(),
+        (None, _) => "stopped being a seed".to_owned(),
     };
     if let Some(cause) = appearance.cause {
         text.push_str(": ");

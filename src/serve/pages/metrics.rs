@@ -1,12 +1,16 @@
 //! The status in the text format of Prometheus.
 
-use crate::serve::answer::{Answer, Fault};
-use crate::serve::asked::Nothing;
-use crate::serve::desk::State;
-use crate::serve::form::Form;
+use crate::serve::answer::{Answer, RequestError};
+use crate::serve::executor::Context;
+use crate::serve::extract::NoParams;
+use crate::serve::media_type::MediaType;
 
-pub(super) fn made(state: &State<'_>, _: Nothing, _: Form) -> Result<Answer, Fault> {
-    let metrics = state.bank.status()?.metrics();
-    let kind = "text/plain; version=0.0.4; charset=utf-8";
-    Ok(Answer::of(kind, metrics))
+pub(super) fn render(
+    context: &Context<'_>,
+    _: NoParams,
+    _: MediaType,
+) -> Result<Answer, RequestError> {
+    let metrics = context.bank.status()?.metrics();
+    let content_type = "text/plain; version=0.0.4; charset=utf-8";
+    Ok(Answer::new(content_type, metrics))
 }

@@ -1,14 +1,15 @@
-//! The pages: a file for each, with what its template cannot compute itself.
+//! The pages: one file for each, with what its template needs.
 
 mod batches;
 mod compare;
 mod core;
+mod core_picture;
 mod diff;
 mod explain;
-mod frame;
 mod history;
+mod home;
+mod layout;
 mod links;
-mod matrix;
 mod metrics;
 mod page;
 mod plan;
@@ -16,7 +17,6 @@ mod refresh;
 mod search;
 mod seeds;
 mod site;
-mod start;
 
 use std::sync::Arc;
 
@@ -28,88 +28,99 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodRouter, get};
 use serde::de::DeserializeOwned;
 
-use super::answer::{Answer, Fault, TEXT};
-use super::asked::Asked;
-use super::desk::{Desk, State};
-use super::form::{Form, accepted};
-use super::guard::{FORM, Guard, HEALTH, MAX_BODY, watch_over};
-use super::query_params::media_type;
+use super::answer::{Answer, RequestError, TEXT};
+use super::executor::{Context, Executor};
+use super::extract::Extracted;
+use super::media_type::MediaType;
+use super::query_params::requested_media_type;
+use super::security::{AccessPolicy, COMPARE_PATH, HEALTH_PATH, MAX_BODY_BYTES, enforce};
 
-/// The style of the server's pages, after that of every page.
+/// Styles of the server's pages, appended to those shared with reports.
 const STYLE: &str = include_str!("../serve.css");
 
-/// The picture in a browser's tab.
+/// The icon of the pages.
 const ICON: &str = include_str!("../icon.svg");
 
-/// Every address with who answers it, behind the guard.
-pub(super) fn router(desk: Arc<Desk>, guard: Arc<Guard>) -> Router {
+/// Returns the routes of all pages, behind the access checks.
+pub(super) fn router(executor: Arc<Executor>, policy: Arc<AccessPolicy>) -> Router {
     Router::new()
-        .route("/", fresh(start::made))
-        .route("/page", kept(page::made))
-        .route("/history", kept(history::made))
-        .route("/links", kept(links::made))
-        .route("/search", kept(search::made))
-        .route("/site", kept(site::made))
-        .route("/explain", kept(explain::made))
-        .route("/plan", kept(plan::made))
-        .route("/refresh", kept(refresh::made))
-        .route("/seeds", get(seeds::answer))
-        .route("/diff", kept(diff::made))
-        .route("/core", kept(core::made))
-        .route("/batches", kept(batches::made))
-        .route(FORM, fresh(compare::ask).post(compare::answer))
-        .route("/metrics", fresh(metrics::made))
-        .route(HEALTH, get(health))
+        .route("/", uncached(home::render))
+        .route("/page", cached(page::render))
+        .route("/history", cached(history::render))
+        .route("/links", cached(links::render))
+        .route("/search", cached(search::render))
+        .route("/site", cached(site::render))
+        .route("/explain", cached(explain::render))
+        .route("/plan", cached(plan::render))
+        .route("/refresh", cached(refresh::render))
+        .route("/seeds", get(seeds::get))
+        .route("/diff", cached(diff::render))
+        .route("/core", cached(core::render))
+        .route("/batches", cached(batches::render))
+        .route(
+            COMPARE_PATH,
+            uncached(compare::render_form).post(compare::post),
+        )
+        .route("/metrics", uncached(metrics::render))
+        .route(HEALTH_PATH, get(health))
         .route("/style.css", get(style))
         .route("/icon.svg", get(icon))
-        .fallback(nothing)
-        .with_state(desk)
-        .layer(from_fn_with_state(guard, watch_over))
-        .layer(DefaultBodyLimit::max(MAX_BODY))
+        .fallback(not_found)
+        .with_state(executor)
+        .layer(from_fn_with_state(policy, enforce))
+        .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
 }
 
-/// How an answer is made: from a state, what is asked of it, and what it is written as.
-type Made<T> = fn(&State<'_>, T, Form) -> Result<Answer, Fault>;
+/// Computes an answer from a state and the parameters of a request.
+type Render<T> = fn(&Context<'_>, T, MediaType) -> Result<Answer, RequestError>;
 
-/// Answers an address whose answer is the same as long as the state is.
-fn kept<T: DeserializeOwned + Send + 'static>(made: Made<T>) -> MethodRouter<Arc<Desk>> {
-    get(move |Shared(desk): Shared<Arc<Desk>>, asked: Asked<T>| {
-        let Asked {
-            about,
-            form,
-            address,
-        } = asked;
-        desk.answer(Some(address), form, move |state| made(state, about, form))
-    })
+/// A route whose answers depend only on the URI and the state.
+fn cached<T: DeserializeOwned + Send + 'static>(render: Render<T>) -> MethodRouter<Arc<Executor>> {
+    route(render, true)
 }
 
-/// Answers an address whose answer is made for each request: it tells ages too.
-fn fresh<T: DeserializeOwned + Send + 'static>(made: Made<T>) -> MethodRouter<Arc<Desk>> {
-    get(move |Shared(desk): Shared<Arc<Desk>>, asked: Asked<T>| {
-        let Asked { about, form, .. } = asked;
-        desk.answer(None, form, move |state| made(state, about, form))
-    })
+/// A route whose answers contain ages, or otherwise depend on more than the URI and the state.
+fn uncached<T: DeserializeOwned + Send + 'static>(
+    render: Render<T>,
+) -> MethodRouter<Arc<Executor>> {
+    route(render, false)
 }
 
-/// The server runs; nothing is said of the bank.
+fn route<T: DeserializeOwned + Send + 'static>(
+    render: Render<T>,
+    cached: bool,
+) -> MethodRouter<Arc<Executor>> {
+    get(
+        move |Shared(executor): Shared<Arc<Executor>>, request: Extracted<T>| {
+            let media_type = request.media_type;
+            let uri = cached.then_some(request.uri);
+            executor.answer(uri, media_type, move |context| {
+                render(context, request.params, media_type)
+            })
+        },
+    )
+}
+
+/// Answers while the server runs, without reading the bank.
 async fn health() -> Response<Body> {
-    Answer::of(TEXT, "ok\n").into()
+    Answer::new(TEXT, "ok\n").into()
 }
 
 async fn style() -> Response<Body> {
     let style = format!("{}{STYLE}", crate::html::STYLE);
-    Answer::of("text/css; charset=utf-8", style).into()
+    Answer::new("text/css; charset=utf-8", style).into()
 }
 
 async fn icon() -> Response<Body> {
-    Answer::of("image/svg+xml", ICON).into()
+    Answer::new("image/svg+xml", ICON).into()
 }
 
-async fn nothing(uri: Uri, headers: HeaderMap) -> Response<Body> {
-    let form = media_type(&uri, &headers).unwrap_or_else(|_| accepted(&headers));
-    let fault = Fault::new(
+async fn not_found(uri: Uri, headers: HeaderMap) -> Response<Body> {
+    let media_type = requested_media_type(&uri, &headers);
+    let media_type = media_type.unwrap_or_else(|_| MediaType::accepted(&headers));
+    let error = RequestError::new(
         StatusCode::NOT_FOUND,
         "there is no such page on this server",
     );
-    Answer::fault(&fault, form).into()
+    Answer::error(&error, media_type).into()
 }

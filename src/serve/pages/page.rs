@@ -1,51 +1,55 @@
-//! A page of the web: what the bank knows of it, what it is in every plan, and when it was a seed.
+//! A crawled or known page: facts, its role in every plan, and its history as a seed.
 
 use askama::Template;
 use serde::Deserialize;
 
-use super::frame::Frame;
+use super::layout::Layout;
 use crate::engine::{
     AliasBy, AttributeSource, LinksBySite, PageFacts, PageHistory, PageInPlan, PageLimits,
     PolicyVerdict, SeenInBatch, Why,
 };
 use crate::html::text::Count;
 use crate::render::{page_reason, state_name};
-use crate::serve::address::{self, linked};
-use crate::serve::answer::{Answer, Fault};
-use crate::serve::desk::State;
-use crate::serve::form::Form;
+use crate::serve::address::{self, line_html};
+use crate::serve::answer::{Answer, RequestError};
+use crate::serve::executor::Context;
+use crate::serve::media_type::MediaType;
 use seedbank_formats::clock::time;
 use seedbank_formats::shown::readable;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct About {
+pub(super) struct Params {
     url: String,
     #[serde(rename = "format")]
-    _format: Option<Form>,
+    _format: Option<MediaType>,
 }
 
 #[derive(Template)]
 #[template(path = "page.html", config = "src/serve/askama.toml")]
 struct Page<'a> {
-    frame: Frame<'a>,
+    layout: Layout<'a>,
     facts: PageFacts,
     history: PageHistory,
 }
 
-pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer, Fault> {
-    let About { url, .. } = about;
-    if form == Form::Json {
-        return Answer::json(&state.bank.page(&url, PageLimits::AS_JSON)?);
+pub(super) fn render(
+    context: &Context<'_>,
+    params: Params,
+    media_type: MediaType,
+) -> Result<Answer, RequestError> {
+    let url = params.url;
+    if media_type == MediaType::Json {
+        return Answer::json(&context.bank.page(&url, PageLimits::AS_JSON)?);
     }
-    let facts = state.bank.page(&url, PageLimits::default())?;
-    let history = state.bank.page_history(&url, None, state.watch)?;
+    let facts = context.bank.page(&url, PageLimits::default())?;
+    let history = context.bank.page_history(&url, None, context.watch)?;
     Answer::page(&Page {
-        frame: Frame::with_json(
-            state,
+        layout: Layout::with_json(
+            context,
             [
-                ("What is known of it as JSON", address::page(&facts.url)),
-                ("when it was a seed", address::history(&facts.url)),
+                ("The facts as JSON", address::page(&facts.url)),
+                ("the history", address::history(&facts.url)),
             ],
         ),
         facts,
@@ -54,15 +58,15 @@ pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer
 }
 
 impl Page<'_> {
-    /// Why it is a seed of a plan, or why not, with links to the pages that are named.
+    /// Explains why the page is a seed of a plan, or why not.
     fn why(&self, plan: &PageInPlan) -> String {
         let why = (plan.policy.as_ref(), &plan.why);
         let facts = &self.facts;
         let alias = facts.alias.as_ref();
-        linked(&page_reason(&plan.run, why, &facts.site, alias))
+        line_html(&page_reason(&plan.run, why, &facts.site, alias))
     }
 
-    /// What is known of its links, each way.
+    /// Returns title, direction and links by site.
     fn links(&self) -> [(&'static str, &'static str, &LinksBySite); 2] {
         [
             ("Links to", "out", &self.facts.outlinks),
@@ -72,10 +76,10 @@ impl Page<'_> {
 
     fn spam(&self) -> &'static str {
         match (self.facts.spam, self.facts.spam_source) {
-            (true, Some(AttributeSource::Site)) => "spam, as its site is",
+            (true, Some(AttributeSource::Site)) => "spam because its site is",
             (true, _) => "spam",
-            (false, None) => "no mark was given",
-            (false, Some(_)) => "no spam",
+            (false, None) => "not given",
+            (false, Some(_)) => "not spam",
         }
     }
 
@@ -83,26 +87,24 @@ impl Page<'_> {
         let of_site = self.facts.quality_source == Some(AttributeSource::Site);
         match self.facts.quality {
             None => "not given".to_owned(),
-            Some(quality) if of_site => format!("{quality}, as its site has"),
+            Some(quality) if of_site => format!("{quality}, that of its site"),
             Some(quality) => quality.to_string(),
         }
     }
 }
 
-/// A batch with its day.
 fn seen(seen: &SeenInBatch) -> String {
     format!("batch {}, {}", seen.batch, time(seen.at))
 }
 
-/// What makes an alias one.
+/// Returns why the page is an alias.
 const fn by(by: AliasBy) -> &'static str {
     match by {
         AliasBy::Redirect => "a redirect",
-        AliasBy::Canonical => "it names that as canonical",
+        AliasBy::Canonical => "a canonical link",
     }
 }
 
-/// Whether it is a seed of a plan.
 fn is_seed(plan: &PageInPlan) -> bool {
     match plan.policy {
         Some(PolicyVerdict::Pinned { .. } | PolicyVerdict::Retained { .. }) => true,

@@ -1,63 +1,69 @@
-//! A plan: what it asks for, and its refreshes.
+//! A plan: its parameters and its refreshes.
 
 use askama::Template;
 use serde::Deserialize;
 
-use super::frame::Frame;
+use super::layout::{Layout, Pager, pager};
 use crate::engine::{PlanDetail, RefreshView, Turnover};
 use crate::html::text::{Count, Measure};
 use crate::render::PlanWithCommand;
 use crate::serve::address::{self, Address};
-use crate::serve::answer::{Answer, Fault};
-use crate::serve::desk::State;
-use crate::serve::form::Form;
+use crate::serve::answer::{Answer, RequestError};
+use crate::serve::executor::Context;
+use crate::serve::media_type::MediaType;
 use crate::serve::query_params::whole;
 use seedbank_formats::clock::time;
 
-/// Refreshes on one page.
+/// Maximum number of refreshes on the page.
 const ROWS: usize = 100;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct About {
+pub(super) struct Params {
     name: String,
-    /// How many later refreshes stand on the pages before.
+    /// Number of later refreshes to skip.
     #[serde(default, deserialize_with = "whole")]
     from: usize,
     #[serde(rename = "format")]
-    _format: Option<Form>,
+    _format: Option<MediaType>,
 }
 
 #[derive(Template)]
 #[template(path = "plan.html", config = "src/serve/askama.toml")]
 struct Page<'a> {
-    frame: Frame<'a>,
+    layout: Layout<'a>,
     plan: PlanDetail,
-    /// Some of its refreshes, the newest first, each with how the list changed; `None` for the first
-    /// that is kept.
+    /// Refreshes, newest first, each with the change of the list; `None` for the first stored one.
     refreshes: Vec<(RefreshView, Option<Turnover>)>,
-    /// How many later ones there are, and how many are kept.
+    /// Number of later refreshes that are not shown.
     from: usize,
-    all: usize,
+    /// Number of stored refreshes.
+    total: usize,
 }
 
-pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer, Fault> {
-    let About { name, from, .. } = about;
-    let plan = state.bank.plan(&name)?;
-    if form == Form::Json {
-        return Answer::json(&PlanWithCommand::new(&plan, state.name));
+pub(super) fn render(
+    context: &Context<'_>,
+    params: Params,
+    media_type: MediaType,
+) -> Result<Answer, RequestError> {
+    let Params { name, from, .. } = params;
+    let plan = context.bank.plan(&name)?;
+    if media_type == MediaType::Json {
+        return Answer::json(&PlanWithCommand::new(&plan, context.name));
     }
-    let mut refreshes = state.bank.history()?.refreshes;
+    let mut refreshes = context.bank.history()?.refreshes;
     refreshes.retain(|refresh| refresh.plan == name);
-    let all = refreshes.len();
-    let end = all.saturating_sub(from);
+    let total = refreshes.len();
+    let end = total.saturating_sub(from);
     let begin = end.saturating_sub(ROWS);
-    // One more, with which the first is compared.
+    // Include the refresh before the first one shown, to compare with.
     let numbers: Vec<u32> = refreshes[begin.saturating_sub(1)..end]
         .iter()
         .map(|refresh| refresh.refresh)
         .collect();
-    let turnover = state.turnovers.between(state.bank, &numbers, state.watch)?;
+    let turnover = context
+        .turnovers
+        .between(context.bank, &numbers, context.watch)?;
     let with_change = |refresh: RefreshView| {
         let change = turnover
             .iter()
@@ -66,27 +72,27 @@ pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer
         (refresh, change)
     };
     Answer::page(&Page {
-        frame: Frame::with_json(
-            state,
+        layout: Layout::with_json(
+            context,
             [
                 ("This plan as JSON", address::plan(&name)),
-                ("the refreshes of all plans", Address::of("/batches")),
+                ("the refreshes of all plans", Address::new("/batches")),
             ],
         ),
         plan,
         refreshes: refreshes.drain(begin..end).rev().map(with_change).collect(),
         from,
-        all,
+        total,
     })
 }
 
 impl Page<'_> {
-    /// Later refreshes, and earlier ones.
-    fn turns(&self) -> (Option<Address>, Option<Address>) {
-        let name = &self.plan.summary.plan;
-        let to = |from: usize| address::plan(name).with_some("from", Some(from).filter(|n| *n > 0));
-        let later = (self.from > 0).then(|| to(self.from.min(self.all).saturating_sub(ROWS)));
-        let next = self.from.saturating_add(ROWS);
-        (later, (next < self.all).then(|| to(next)))
+    fn pager(&self) -> Pager {
+        let plan = address::plan(&self.plan.summary.plan);
+        let address = |from| {
+            plan.clone()
+                .with_some("from", Some(from).filter(|n| *n > 0))
+        };
+        pager(self.from as u64, ROWS as u64, self.total as u64, address)
     }
 }

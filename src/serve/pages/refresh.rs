@@ -1,41 +1,41 @@
-//! A refresh: what it cost, and all its seeds, sorted and filtered by the address.
+//! A refresh: its cost and its seeds, which can be sorted and filtered.
 
 use askama::Template;
 use serde::Deserialize;
 use std::cmp::Ordering;
 
-use super::frame::Frame;
-use crate::engine::{ByPolicy, Evidence, RefreshView, Seed};
+use super::layout::{Layout, Pager, pager};
+use crate::engine::{ByPolicy, Evidence, Method, RefreshView, Seed};
 use crate::html::text::{Count, Measure};
-use crate::render::SeedFormat;
+use crate::render::{SeedFormat, how};
 use crate::serve::address::{self, Address};
-use crate::serve::answer::{Answer, Fault};
-use crate::serve::asked::which;
-use crate::serve::desk::State;
-use crate::serve::form::Form;
-use crate::serve::query_params::{some_whole, whole};
+use crate::serve::answer::{Answer, RequestError};
+use crate::serve::executor::Context;
+use crate::serve::extract::which;
+use crate::serve::media_type::MediaType;
+use crate::serve::query_params::{optional_whole, whole};
 use seedbank_formats::clock::time;
 use seedbank_formats::shown::readable;
 
-/// Seeds on one page.
+/// Maximum number of seeds on the page.
 const ROWS: usize = 200;
 
-/// What seeds are sorted by.
+/// The column that seeds are sorted by.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum By {
+enum Column {
     #[default]
     Rank,
     Url,
     Site,
-    /// What the method says of it: sigma, or the score that it was picked by.
+    /// Sigma of the core, or the score with which a cover method selected the seed.
     Score,
-    /// How many pages it covers, or the rank of its core.
+    /// Number of covered pages, or the rank of the core.
     Pages,
 }
 
-impl By {
-    /// Its name in addresses.
+impl Column {
+    /// Returns the name in addresses.
     const fn name(self) -> &'static str {
         match self {
             Self::Rank => "rank",
@@ -49,103 +49,99 @@ impl By {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct About {
-    #[serde(default, deserialize_with = "some_whole")]
+pub(super) struct Params {
+    #[serde(default, deserialize_with = "optional_whole")]
     refresh: Option<u32>,
     plan: Option<String>,
-    /// Only seeds whose URL has this text.
+    /// Shows only seeds with this text in their URLs.
     #[serde(default)]
     q: String,
     #[serde(default)]
-    sort: By,
-    /// Whether the last come first.
+    sort: Column,
+    /// Sorts in descending order.
     #[serde(default)]
     desc: bool,
-    /// Only seeds that are no pages any more.
+    /// Shows only dead seeds.
     #[serde(default)]
     dead: bool,
-    /// How many seeds stand on the pages before.
+    /// Number of seeds to skip.
     #[serde(default, deserialize_with = "whole")]
     from: usize,
     #[serde(rename = "format")]
-    _format: Option<Form>,
+    _format: Option<MediaType>,
 }
 
 #[derive(Template)]
 #[template(path = "refresh.html", config = "src/serve/askama.toml")]
 struct Page<'a> {
-    frame: Frame<'a>,
+    layout: Layout<'a>,
     refresh: RefreshView,
-    /// The plan's kept refresh before and after it.
-    before: Option<u32>,
-    after: Option<u32>,
-    /// Whether seeds come from cores.
-    by_cores: bool,
-    about: About,
-    /// All seeds, those that are dead, and those that are asked for.
+    /// The previous stored refresh of the plan.
+    previous: Option<u32>,
+    /// The next stored refresh of the plan.
+    next: Option<u32>,
+    params: Params,
+    /// Number of all seeds.
     all: usize,
+    /// Number of dead seeds.
     dead: usize,
+    /// Number of seeds that pass the filters.
     found: usize,
-    /// The seeds of this page.
+    /// The shown seeds.
     seeds: Vec<Seed>,
 }
 
-pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer, Fault> {
-    let refresh = state
+pub(super) fn render(
+    context: &Context<'_>,
+    params: Params,
+    media_type: MediaType,
+) -> Result<Answer, RequestError> {
+    let refresh = context
         .bank
-        .refresh_view(&which(about.plan.clone(), about.refresh))?;
-    if form == Form::Json {
+        .refresh_view(&which(params.plan.clone(), params.refresh))?;
+    if media_type == MediaType::Json {
         return Answer::json(&refresh);
     }
     let number = refresh.refresh;
-    let mut of_plan: Vec<u32> = Vec::new();
-    for other in state.bank.history()?.refreshes {
-        if other.plan == refresh.plan {
-            of_plan.push(other.refresh);
-        }
-    }
-    let mut seeds = state.bank.seeds(&which(None, Some(number)))?;
+    let history = context.bank.history()?;
+    let same_plan = history
+        .refreshes
+        .iter()
+        .filter(|other| other.plan == refresh.plan)
+        .map(|other| other.refresh);
+    let mut seeds = context.bank.seeds(&which(None, Some(number)))?;
     let all = seeds.len();
     let dead = seeds.iter().filter(|seed| !seed.alive).count();
-    let text = about.q.trim().to_lowercase();
+    let text = params.q.trim().to_lowercase();
     seeds.retain(|seed| {
         let has_text = || {
             let url = seed.url.to_lowercase();
             url.contains(&text) || readable(&seed.url).to_lowercase().contains(&text)
         };
-        (!about.dead || !seed.alive) && (text.is_empty() || has_text())
+        (!params.dead || !seed.alive) && (text.is_empty() || has_text())
     });
     seeds.sort_by(|a, b| {
-        let order = ordered(about.sort, a, b);
-        let order = if about.desc { order.reverse() } else { order };
+        let order = compare(params.sort, a, b);
+        let order = if params.desc { order.reverse() } else { order };
         order.then(a.rank.cmp(&b.rank))
     });
     let found = seeds.len();
-    let seeds = seeds.into_iter().skip(about.from).take(ROWS).collect();
+    let seeds = seeds.into_iter().skip(params.from).take(ROWS).collect();
     Answer::page(&Page {
-        frame: Frame::with_json(
-            state,
+        layout: Layout::with_json(
+            context,
             [
                 ("This refresh as JSON", address::refresh(number)),
                 (
-                    "all its seeds, one a line",
-                    Address::of("/seeds").with("refresh", number),
+                    "all its seeds, one per line",
+                    Address::new("/seeds").with("refresh", number),
                 ),
             ],
         ),
-        by_cores: refresh.method() == crate::engine::Method::Cores,
-        before: of_plan
-            .iter()
-            .copied()
-            .filter(|other| *other < number)
-            .max(),
-        after: of_plan
-            .iter()
-            .copied()
-            .filter(|other| *other > number)
-            .min(),
+        previous: same_plan.clone().filter(|other| *other < number).max(),
+        next: same_plan.filter(|other| *other > number).min(),
         refresh,
-        about,
+        params,
         all,
         dead,
         found,
@@ -153,17 +149,17 @@ pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer
     })
 }
 
-fn ordered(by: By, a: &Seed, b: &Seed) -> Ordering {
+fn compare(by: Column, a: &Seed, b: &Seed) -> Ordering {
     match by {
-        By::Rank => a.rank.cmp(&b.rank),
-        By::Url => a.url.cmp(&b.url),
-        By::Site => a.site.cmp(&b.site),
-        By::Score => score(a).total_cmp(&score(b)),
-        By::Pages => pages(a).cmp(&pages(b)),
+        Column::Rank => a.rank.cmp(&b.rank),
+        Column::Url => a.url.cmp(&b.url),
+        Column::Site => a.site.cmp(&b.site),
+        Column::Score => score(a).total_cmp(&score(b)),
+        Column::Pages => pages(a).cmp(&pages(b)),
     }
 }
 
-/// Sigma, or the score that it was picked by; less than all others where it has none.
+/// Returns the value in the column [`Column::Score`]; negative infinity if there is none.
 fn score(seed: &Seed) -> f64 {
     match seed.evidence {
         Evidence::Core { sigma, .. } => sigma,
@@ -172,7 +168,7 @@ fn score(seed: &Seed) -> f64 {
     }
 }
 
-/// The rank of its core, or how many pages it covers.
+/// Returns the value in the column [`Column::Pages`].
 fn pages(seed: &Seed) -> u64 {
     match seed.evidence {
         Evidence::Core { core, .. } => core.into(),
@@ -182,17 +178,17 @@ fn pages(seed: &Seed) -> u64 {
 }
 
 impl Page<'_> {
-    /// This page with other seeds on it.
-    fn address(&self, sort: By, desc: bool, from: usize) -> Address {
-        let about = &self.about;
+    /// Returns the address of this page with another order or other seeds.
+    fn address(&self, sort: Column, desc: bool, from: u64) -> Address {
+        let params = &self.params;
         let mut address = address::refresh(self.refresh.refresh);
-        if !about.q.is_empty() {
-            address = address.with("q", &about.q);
+        if !params.q.is_empty() {
+            address = address.with("q", &params.q);
         }
-        if about.dead {
+        if params.dead {
             address = address.with("dead", true);
         }
-        if sort != By::Rank {
+        if sort != Column::Rank {
             address = address.with("sort", sort.name());
         }
         if desc {
@@ -204,65 +200,53 @@ impl Page<'_> {
         address
     }
 
-    /// The head of a column: where a click on it leads, and how it is sorted now.
-    fn head(&self, by: By) -> (Address, &'static str) {
-        let about = &self.about;
-        let is_this = about.sort == by;
-        let address = self.address(by, is_this && !about.desc, 0);
-        let sorted = match (is_this, about.desc) {
+    /// Returns the header of a column: the address that sorts by it, and its `aria-sort` attribute.
+    fn header(&self, by: Column) -> (Address, &'static str) {
+        let params = &self.params;
+        let is_sorted = params.sort == by;
+        let address = self.address(by, is_sorted && !params.desc, 0);
+        let aria_sort = match (is_sorted, params.desc) {
             (false, _) => "none",
             (true, false) => "ascending",
             (true, true) => "descending",
         };
-        (address, sorted)
+        (address, aria_sort)
     }
 
-    /// The columns in their order.
-    fn columns(&self) -> [(By, &'static str); 5] {
-        let (score, pages) = if self.by_cores {
+    /// Returns the columns with their titles.
+    fn columns(&self) -> [(Column, &'static str); 5] {
+        let (score, pages) = if self.refresh.method() == Method::Cores {
             ("Sigma", "Core")
         } else {
             ("Score, units", "Covers, pages")
         };
         [
-            (By::Rank, "Rank"),
-            (By::Url, "Page"),
-            (By::Site, "Site"),
-            (By::Score, score),
-            (By::Pages, pages),
+            (Column::Rank, "Rank"),
+            (Column::Url, "Page"),
+            (Column::Site, "Site"),
+            (Column::Score, score),
+            (Column::Pages, pages),
         ]
     }
 
-    /// The page of seeds before this one, and the one after it.
-    fn turns(&self) -> (Option<Address>, Option<Address>) {
-        let about = &self.about;
-        let to = |from| self.address(about.sort, about.desc, from);
-        let before = (about.from > 0).then(|| to(self.passed().saturating_sub(ROWS)));
-        let next = about.from.saturating_add(ROWS);
-        (before, (next < self.found).then(|| to(next)))
+    fn pager(&self) -> Pager {
+        let from = self.params.from as u64;
+        pager(from, ROWS as u64, self.found as u64, |from| {
+            self.address(self.params.sort, self.params.desc, from)
+        })
     }
 
-    /// How many of the seeds that are asked for stand before this page.
-    fn passed(&self) -> usize {
-        self.about.from.min(self.found)
-    }
-
-    /// The same seeds from the first on.
+    /// Returns the address of the first seeds in the same order.
     fn first(&self) -> Address {
-        self.address(self.about.sort, self.about.desc, 0)
+        self.address(self.params.sort, self.params.desc, 0)
     }
 
-    /// Where the list is as a file, in every format.
+    /// Returns the formats of the list with the addresses of the files.
     fn files(&self) -> Vec<(SeedFormat, Address)> {
-        let of = |format: SeedFormat| {
-            let address = Address::of("/seeds").with("refresh", self.refresh.refresh);
+        let file = |format: SeedFormat| {
+            let address = Address::new("/seeds").with("refresh", self.refresh.refresh);
             (format, address.with("format", format.name()))
         };
-        SeedFormat::all().map(of).collect()
-    }
-
-    /// What the plan says of its parameters, by name.
-    fn how(&self) -> String {
-        crate::render::provenance(&self.refresh)
+        SeedFormat::all().map(file).collect()
     }
 }

@@ -1,62 +1,66 @@
-//! The search: pages and sites that a text names or is a part of.
+//! Search for pages and sites by URL, name, or part of one.
 
 use askama::Template;
 use serde::Deserialize;
 
-use super::frame::Frame;
+use super::layout::Layout;
 use crate::engine::{SearchLimits, SearchResult};
 use crate::html::text::Count;
 use crate::render::state_name;
 use crate::serve::address::Address;
-use crate::serve::answer::{Answer, Fault};
-use crate::serve::desk::State;
-use crate::serve::form::Form;
+use crate::serve::answer::{Answer, RequestError};
+use crate::serve::executor::Context;
+use crate::serve::media_type::MediaType;
 
-/// How many sites and pages are found; as JSON as many as the command line finds unless it is told.
-const FOUND: usize = 50;
+/// Maximum number of sites, and of pages, on the page; JSON has the defaults of the command line.
+const ROWS: usize = 50;
 
-/// How many names are examined: what takes well below a second.
-const LOOKED: u64 = 400_000;
+/// Maximum number of names to examine, which takes well below a second.
+const MAX_EXAMINED: u64 = 400_000;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct About {
+pub(super) struct Params {
     #[serde(default)]
     q: String,
     #[serde(rename = "format")]
-    _format: Option<Form>,
+    _format: Option<MediaType>,
 }
 
 #[derive(Template)]
 #[template(path = "search.html", config = "src/serve/askama.toml")]
 struct Page<'a> {
-    frame: Frame<'a>,
-    /// What was found; `None` where nothing was searched for.
+    layout: Layout<'a>,
+    /// The result; `None` if there was no text to search for.
     found: Option<SearchResult>,
 }
 
-pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer, Fault> {
-    let About { q: text, .. } = about;
-    let is_empty = text.trim().is_empty() && form == Form::Html;
+pub(super) fn render(
+    context: &Context<'_>,
+    params: Params,
+    media_type: MediaType,
+) -> Result<Answer, RequestError> {
+    let text = params.q;
+    let is_empty = text.trim().is_empty() && media_type == MediaType::Html;
     let found = if is_empty {
         None
     } else {
-        let most = match form {
-            Form::Html => FOUND,
-            Form::Json => SearchLimits::default().pages,
+        let limit = match media_type {
+            MediaType::Html => ROWS,
+            MediaType::Json => SearchLimits::default().pages,
         };
         let limits = SearchLimits {
-            sites: most,
-            pages: most,
-            examined: LOOKED,
+            sites: limit,
+            pages: limit,
+            examined: MAX_EXAMINED,
         };
-        Some(state.bank.search(&text, limits, state.watch)?)
+        Some(context.bank.search(&text, limits, context.watch)?)
     };
-    if let (Form::Json, Some(found)) = (form, &found) {
+    if let (MediaType::Json, Some(found)) = (media_type, &found) {
         return Answer::json(found);
     }
-    let here = Address::of("/search").with("q", &text);
-    let mut frame = Frame::with_json(state, [("The first of them as JSON", here)]);
-    frame.query = text;
-    Answer::page(&Page { frame, found })
+    let address = Address::new("/search").with("q", &text);
+    let mut layout = Layout::with_json(context, [("The first results as JSON", address)]);
+    layout.query = text;
+    Answer::page(&Page { layout, found })
 }

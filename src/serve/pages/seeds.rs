@@ -9,72 +9,82 @@ use serde::Deserialize;
 
 use crate::named::Named;
 use crate::render::{SeedFormat, write_seeds};
-use crate::serve::answer::{Answer, CSV, Fault, JSON, JSON_LINES, PARQUET, TEXT};
-use crate::serve::asked::which;
-use crate::serve::desk::{Desk, State};
-use crate::serve::form::{Form, accepted};
-use crate::serve::query_params::{query, some_whole};
+use crate::serve::answer::{Answer, CSV, JSON, JSON_LINES, PARQUET, RequestError, TEXT};
+use crate::serve::executor::{Context, Executor};
+use crate::serve::extract::which;
+use crate::serve::media_type::MediaType;
+use crate::serve::query_params::{optional_whole, query};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct About {
+struct Params {
     plan: Option<String>,
-    #[serde(default, deserialize_with = "some_whole")]
+    #[serde(default, deserialize_with = "optional_whole")]
     refresh: Option<u32>,
-    /// Without those that are no pages any more.
+    /// Omits dead seeds.
     #[serde(default)]
     alive: bool,
     format: Option<String>,
 }
 
-/// The format alone, of a query that may be wrong elsewhere.
+/// The parameter `format`; other parameters are ignored.
 #[derive(Deserialize)]
-struct Format {
+struct FormatParam {
     format: Option<String>,
 }
 
-pub(super) async fn answer(
-    Shared(desk): Shared<Arc<Desk>>,
+pub(super) async fn get(
+    Shared(executor): Shared<Arc<Executor>>,
     headers: HeaderMap,
     uri: Uri,
 ) -> Response<Body> {
-    // Errors are JSON too where seeds are.
-    let form = match query(&uri) {
-        Ok(Format { format: Some(name) }) if name.starts_with("json") => Form::Json,
-        _ => accepted(&headers),
+    // Errors are JSON if the list is.
+    let media_type = match query(&uri) {
+        Ok(FormatParam { format: Some(name) }) if name.starts_with("json") => MediaType::Json,
+        _ => MediaType::accepted(&headers),
     };
-    let about = match query(&uri) {
-        Ok(about) => about,
-        Err(fault) => return Answer::fault(&fault, form).into(),
+    let params = match query(&uri) {
+        Ok(params) => params,
+        Err(error) => return Answer::error(&error, media_type).into(),
     };
-    desk.answer(Some(uri.to_string()), form, move |state| {
-        made(state, about, form)
-    })
-    .await
+    executor
+        .answer(Some(uri.to_string()), media_type, move |context| {
+            render(context, params, media_type)
+        })
+        .await
 }
 
-fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer, Fault> {
-    let format = match (about.format.as_deref(), form) {
-        (None, Form::Html) => SeedFormat::Text,
-        (None, Form::Json) => SeedFormat::Jsonl,
+fn render(
+    context: &Context<'_>,
+    params: Params,
+    media_type: MediaType,
+) -> Result<Answer, RequestError> {
+    let format = match (params.format.as_deref(), media_type) {
+        (None, MediaType::Html) => SeedFormat::Text,
+        (None, MediaType::Json) => SeedFormat::Jsonl,
         (Some(name), _) => Named::find(SeedFormat::NAMED, name)
             .filter(|format| format.is_there())
             .ok_or_else(|| {
                 let all: Vec<&str> = SeedFormat::all().map(SeedFormat::name).collect();
-                let text = format!("there is no such format of seeds: {}", all.join(", "));
-                Fault::new(StatusCode::BAD_REQUEST, text)
+                let text = format!(
+                    "unknown format {name:?}, expected one of {}",
+                    all.join(", ")
+                );
+                RequestError::new(StatusCode::BAD_REQUEST, text)
             })?,
     };
-    let refresh = state.bank.refresh_view(&which(about.plan, about.refresh))?;
-    let mut seeds = state.bank.seeds(&which(None, Some(refresh.refresh)))?;
+    let refresh = context
+        .bank
+        .refresh_view(&which(params.plan, params.refresh))?;
+    let mut seeds = context.bank.seeds(&which(None, Some(refresh.refresh)))?;
     let all = seeds.len();
-    if about.alive {
+    if params.alive {
         seeds.retain(|seed| seed.alive);
     }
     let mut list = Vec::new();
     write_seeds(&mut list, &seeds, all, format)
-        .map_err(|e| Fault::new(StatusCode::INTERNAL_SERVER_ERROR, e.to_string()))?;
-    let kind = match format.ending() {
+        .map_err(|e| RequestError::new(StatusCode::INTERNAL_SERVER_ERROR, e.to_string()))?;
+    let content_type = match format.ending() {
         "jsonl" => JSON_LINES,
         "json" => JSON,
         "csv" => CSV,
@@ -83,5 +93,5 @@ fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer, Fault> {
     };
     let ending = format.ending();
     let name = format!("seeds-{}-{}.{ending}", refresh.plan, refresh.refresh);
-    Ok(Answer::of(kind, list).saved_as(name))
+    Ok(Answer::new(content_type, list).saved_as(name))
 }

@@ -1,61 +1,64 @@
-//! A site: its pages by state, its seeds and why not others, whom it links to and who links to it.
+//! A site: its pages by state, its role in every plan, and its links with other sites.
 
 use askama::Template;
 use serde::Deserialize;
 
-use super::frame::Frame;
+use super::layout::Layout;
 use crate::engine::{SiteFacts, SiteInPlan, SiteLimits, SiteLinkCounts};
 use crate::html::text::Count;
 use crate::render::site_in_plan;
-use crate::serve::address::{self, Address, linked};
-use crate::serve::answer::{Answer, Fault};
-use crate::serve::desk::State;
-use crate::serve::form::Form;
+use crate::serve::address::{self, Address, line_html};
+use crate::serve::answer::{Answer, RequestError};
+use crate::serve::executor::Context;
+use crate::serve::media_type::MediaType;
 
-/// Pages that are looked at: what takes well below a second.
-const LOOKED: u64 = 20_000;
+/// Maximum number of pages to examine, which takes well below a second.
+const MAX_EXAMINED: u64 = 20_000;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct About {
+pub(super) struct Params {
     name: String,
     #[serde(rename = "format")]
-    _format: Option<Form>,
+    _format: Option<MediaType>,
 }
 
 #[derive(Template)]
 #[template(path = "site.html", config = "src/serve/askama.toml")]
 struct Page<'a> {
-    frame: Frame<'a>,
+    layout: Layout<'a>,
     facts: SiteFacts,
 }
 
-pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer, Fault> {
-    let About { name, .. } = about;
-    let limits = match form {
-        Form::Html => SiteLimits {
+pub(super) fn render(
+    context: &Context<'_>,
+    params: Params,
+    media_type: MediaType,
+) -> Result<Answer, RequestError> {
+    let limits = match media_type {
+        MediaType::Html => SiteLimits {
             sites: 20,
             digests: 10,
             ..SiteLimits::default()
         },
-        Form::Json => SiteLimits::AS_JSON,
+        MediaType::Json => SiteLimits::AS_JSON,
     };
     let limits = SiteLimits {
-        pages: LOOKED,
+        pages: MAX_EXAMINED,
         ..limits
     };
-    let facts = state.bank.site(&name, limits, state.watch)?;
-    if form == Form::Json {
+    let facts = context.bank.site(&params.name, limits, context.watch)?;
+    if media_type == MediaType::Json {
         return Answer::json(&facts);
     }
     Answer::page(&Page {
-        frame: Frame::around(state, address::site(&facts.site)),
+        layout: Layout::new(context, address::site(&facts.site)),
         facts,
     })
 }
 
 impl Page<'_> {
-    /// Its links with other sites, each way.
+    /// Returns the links with other sites, with titles.
     fn links(&self) -> [(&'static str, &SiteLinkCounts); 2] {
         [
             ("Links to", &self.facts.links_to),
@@ -63,14 +66,16 @@ impl Page<'_> {
         ]
     }
 
-    /// The pages of the site, by their URLs.
+    /// Returns the address of a search for the pages of the site.
     fn pages(&self) -> Address {
-        Address::of("/search").with("q", format_args!("{}/", self.facts.site))
+        Address::new("/search").with("q", format_args!("{}/", self.facts.site))
     }
 }
 
-/// What a plan's last refresh made of the site.
+/// Returns the lines about the site in the last refresh of a plan, as HTML.
 fn in_plan(plan: &SiteInPlan) -> Vec<String> {
-    let lines = site_in_plan(plan).into_iter();
-    lines.map(|line| linked(&line)).collect()
+    site_in_plan(plan)
+        .into_iter()
+        .map(|line| line_html(&line))
+        .collect()
 }

@@ -13,13 +13,13 @@ use super::held::{HeldSite, HeldWeb, Worth};
 use crate::engine::plan::{CorePlan, PlanOptions};
 use crate::engine::{EngineError, Plan, PlanError};
 use seedbank_algorithms::cores::{self, CoresError};
-use seedbank_algorithms::cover::web::{self, WebChoice};
+use seedbank_algorithms::cover::global::{self, WebChoice};
 use seedbank_algorithms::cover::{
-    Choice, Seats, Share, Site, by_score, pagerank_weight, random, select_chosen, share_out,
-    value_weight,
+    Choice, Seats, Share, Site, apportion, order_by_score, pagerank_weight, random_order,
+    select_chosen, value_weight,
 };
 use seedbank_algorithms::evaluate::harmonic;
-use seedbank_algorithms::evaluate::harmonic::MOST_SOURCES;
+use seedbank_algorithms::evaluate::harmonic::MAX_SOURCES;
 use seedbank_algorithms::graph::number;
 use seedbank_algorithms::watch::Watch;
 
@@ -56,7 +56,7 @@ fn over_web(
     watch: &dyn Watch,
 ) -> Result<Vec<u32>, EngineError> {
     let graph = held.web_graph(&worth_of_web(choice))?;
-    let selected = web::select(&graph, choice, &held.pagerank, watch)?;
+    let selected = global::select(&graph, choice, &held.pagerank, watch)?;
     let picks = &selected.cover.picks;
     let page = |&at: &usize| picks[at].seed.page;
     Ok(selected.order.iter().map(page).collect())
@@ -76,7 +76,7 @@ pub(super) fn over_web_for(
         ));
     };
     let graph = held.web_graph(&worth_of_web(&choice))?;
-    Ok(web::lists(&graph, &choice, asked, watch)?)
+    Ok(global::budget_lists(&graph, &choice, asked, watch)?)
 }
 
 /// What pages are worth to a plan over the web.
@@ -146,7 +146,7 @@ fn seats(held: &HeldWeb<'_>, sites: &[HeldSite<'_>], choice: &Choice) -> Vec<u32
         .iter()
         .map(|of| (of.site.name.as_str(), weight(of)))
         .collect();
-    share_out(total, &weights)
+    apportion(total, &weights)
 }
 
 /// What baselines are ordered by, for one state of the web. All choose among the pages that can be
@@ -170,7 +170,7 @@ impl<'a> Orders<'a> {
         let harmonic = harmonic(
             &held.successors,
             &held.predecessors,
-            MOST_SOURCES,
+            MAX_SOURCES,
             rng_seed,
             watch,
         )?;
@@ -199,11 +199,14 @@ impl<'a> Orders<'a> {
                 .iter()
                 .map(|&page| scores[page as usize])
                 .collect();
-            by_score(&scores, seeds).into_iter().map(page).collect()
+            order_by_score(&scores, seeds)
+                .into_iter()
+                .map(page)
+                .collect()
         };
         match baseline {
             Baseline::Random => {
-                let drawn = random("", self.rng_seed.wrapping_add(stream), count, seeds);
+                let drawn = random_order("", self.rng_seed.wrapping_add(stream), count, seeds);
                 drawn.into_iter().map(page).collect()
             }
             Baseline::Pagerank => by_rank(&self.held.pagerank),

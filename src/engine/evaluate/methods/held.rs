@@ -9,7 +9,7 @@ use crate::engine::EngineError;
 use crate::engine::error::{no_rows, no_site, no_web, no_whole};
 use crate::engine::plan::{CorePlan, Pages};
 use crate::engine::refresh::web::load::values_of;
-use seedbank_algorithms::cover::web::{ValueBy, WebGraph};
+use seedbank_algorithms::cover::global::{ValueBy, WebGraph};
 use seedbank_algorithms::cover::{PUniq, PageFacts, SiteGraph, Value, Weights, page_value};
 use seedbank_algorithms::graph::{Csr, HubGraph, NONE, Rows, WholeGraph};
 use seedbank_algorithms::rank::pagerank;

@@ -8,7 +8,9 @@ use super::contenders::{Chosen, Contender};
 use super::held::{HeldWeb, Worth};
 use super::known::KnownWeb;
 use crate::engine::EngineError;
-use seedbank_algorithms::evaluate::{Estimate, Fetches, Gathered, Judge, Within};
+use seedbank_algorithms::evaluate::{
+    CrawlInput, Estimate, FetchSimulator, FetchedWithin, Gathered,
+};
 use seedbank_algorithms::watch::{Quiet, Watch};
 
 /// The numbers of seeds and fetches to compare at, each ascending.
@@ -75,7 +77,7 @@ impl Numbers {
 }
 
 impl Figures {
-    fn of(within: &Within) -> Self {
+    fn of(within: &FetchedWithin) -> Self {
         Self {
             all: Numbers::of(&within.all),
             of_crawled: Numbers::of(&within.of_crawled),
@@ -142,13 +144,13 @@ impl<'a> Bench<'a> {
         }
         let left = HeldWeb::new(self.web, &is_held, watch)?;
         let orders = Orders::new(&left, rng_seed, watch)?;
-        let judge = Judge {
+        let judge = CrawlInput {
             successors: &self.truth.successors,
             crawled: &self.truth.crawled,
             values: &self.values,
             pagerank: &self.truth.pagerank,
         };
-        let mut fetches = Fetches::new(judge);
+        let mut simulator = FetchSimulator::new(judge);
         let mut observed = Observed {
             harmonic_is_exact: orders.harmonic_is_exact,
             ..Observed::default()
@@ -163,7 +165,7 @@ impl<'a> Bench<'a> {
                 watch.proceed()?;
                 let budget = self.grid.budgets[n];
                 let judged = lists.iter().map(|list| {
-                    let found = fetches.within(list, &[budget], |p| is_held[p as usize]);
+                    let found = simulator.crawl(list, &[budget], |p| is_held[p as usize]);
                     found.first().map(Figures::of).unwrap_or_default()
                 });
                 observed.of.insert((at, k, n), judged.collect());
@@ -238,7 +240,7 @@ pub(super) fn by_fetches(observations: &[Figures]) -> Option<ByFetches> {
     let view = |part: &dyn Fn(&Figures) -> Numbers| {
         let estimate = |number: &dyn Fn(Numbers) -> f64| {
             let numbers: Vec<f64> = observations.iter().map(|at| number(part(at))).collect();
-            Estimate::of(&numbers)
+            Estimate::mean_of(&numbers)
         };
         Some(GatheredView {
             fetched: estimate(&|numbers| numbers.fetched)?,

@@ -381,7 +381,7 @@ impl Told<'_> {
         let sum = |pairs: &Vec<(f64, f64)>| pairs.iter().map(|pair| pair.1).sum::<f64>();
         let all = self.beside_baselines(at);
         let best = all.iter().max_by(|a, b| sum(a).total_cmp(&sum(b)))?;
-        Estimate::of_ratio(best)
+        Estimate::ratio_of_means(best)
     }
 
     fn above_baselines(&self, at: (usize, usize, usize)) -> Option<bool> {
@@ -390,7 +390,7 @@ impl Told<'_> {
         }
         let is_above = |pairs: &Vec<(f64, f64)>| {
             let differences: Vec<f64> = pairs.iter().map(|(own, other)| own - other).collect();
-            Estimate::of(&differences).is_some_and(|difference| {
+            Estimate::mean_of(&differences).is_some_and(|difference| {
                 let margin = 2.0 * difference.standard_error.unwrap_or(f64::INFINITY);
                 difference.mean > margin
             })

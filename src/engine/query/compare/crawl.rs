@@ -1,6 +1,6 @@
 //! Simulates a breadth-first crawl with a limit of fetches, reading the store page by page.
 //!
-//! It is the crawl of [`spend`](seedbank_algorithms::evaluate::crawl::spend), which `evaluate_budget` counts on the whole
+//! It is the crawl of [`crawl_within_budget`](seedbank_algorithms::evaluate::crawl::crawl_within_budget), which `evaluate_budget` counts on the whole
 //! graph in memory: the start pages in list order, then depth by depth in URL order. Links to pages that
 //! are neither known nor crawled are ignored. The first N pages of a crawl are those of a crawl of N
 //! fetches, so one crawl serves all limits. Pages of a depth are sorted only if a limit ends within it.
@@ -198,7 +198,10 @@ impl<'a, T: Link> Blocks<'a, T> {
         if self.cached.as_ref().is_none_or(|cached| cached.0 != key) {
             self.cached = Some((key, self.store.links(self.table, key)?));
         }
-        Ok(self.cached.as_ref().map_or(&[], |cached| cached.1.at(place)))
+        Ok(self
+            .cached
+            .as_ref()
+            .map_or(&[], |cached| cached.1.at(place)))
     }
 }
 

@@ -87,7 +87,11 @@ fn urls(list: &UrlList) -> Vec<(u64, &str)> {
 }
 
 /// Validates the request for a list of `urls` URLs; returns the numbers of fetches, ascending.
-fn validated_fetches(list: &str, urls: usize, request: &CompareRequest) -> Result<Vec<u64>, EngineError> {
+fn validated_fetches(
+    list: &str,
+    urls: usize,
+    request: &CompareRequest,
+) -> Result<Vec<u64>, EngineError> {
     if urls == 0 {
         let list = list.to_owned();
         return Err(ExperimentError::EmptyList { list }.into());

@@ -141,12 +141,12 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// Why `run` lacks a seed of `has`.
+    /// Returns why `lacking` lacks a seed of `having`.
     fn absent(
         &self,
         page: PageId,
-        has: &Side,
-        run: &StoredRefresh,
+        having: &Side,
+        lacking: &StoredRefresh,
     ) -> Result<CauseDetail, EngineError> {
         let line = self.timelines.timeline(page)?;
         let at = line.after(lacking.record.batch);

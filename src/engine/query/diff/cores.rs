@@ -126,7 +126,11 @@ impl Pair<'_> {
         }
     }
 
-    pub(super) fn core(&self, lacking: &StoredRefresh, rank: u32) -> Result<CoreRecord, EngineError> {
+    pub(super) fn core(
+        &self,
+        lacking: &StoredRefresh,
+        rank: u32,
+    ) -> Result<CoreRecord, EngineError> {
         let cores = &tables::CORES;
         Ok(self.views.reader.need(cores, &(lacking.refresh, rank))?)
     }

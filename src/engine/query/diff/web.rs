@@ -4,7 +4,7 @@ use super::answers::Cause;
 use super::causes::{CauseDetail, Pair};
 use super::side::StoredRefresh;
 use crate::engine::EngineError;
-use seedbank_algorithms::cover::web::WebChoice;
+use seedbank_algorithms::cover::global::WebChoice;
 use seedbank_algorithms::page::PageId;
 use seedbank_store::blocks::place;
 use seedbank_store::evidence::ReachKey;
@@ -20,7 +20,10 @@ impl Pair<'_> {
     ) -> Result<CauseDetail, EngineError> {
         let batch = self.last_change_of(&[page]);
         let with_batch = |cause| CauseDetail::new(cause, batch);
-        let first = self.views.reader.get(&tables::SEEDS, &(lacking.refresh, 1))?;
+        let first = self
+            .views
+            .reader
+            .get(&tables::SEEDS, &(lacking.refresh, 1))?;
         let since = first.and_then(|seed| match seed.evidence {
             SeedEvidence::Web(evidence) => Some(evidence.since),
             SeedEvidence::Core { .. } | SeedEvidence::Cover(_) | SeedEvidence::ByPolicy => None,

@@ -115,7 +115,11 @@ fn side_position(place: SidePlace) -> SidePosition {
     }
 }
 
-fn core_numbers(context: &Context, rank: u32, core: &CoreEvidence) -> Result<CoreNumbers, StoreError> {
+fn core_numbers(
+    context: &Context,
+    rank: u32,
+    core: &CoreEvidence,
+) -> Result<CoreNumbers, StoreError> {
     let sigma_bound = match &context.plan {
         Plan::Cores(plan) if !plan.params.within.is_exact() => {
             sigma_bound(&context.views, context.refresh, rank)?

@@ -108,7 +108,7 @@ pub(super) fn site_seed(
     Ok((seed, evidence))
 }
 
-fn value_of_hop(: &HopEvidence) -> ValueBreakdown {
+fn value_of_hop(hop: &HopEvidence) -> ValueBreakdown {
     ValueBreakdown {
         pages: hop.pages.into(),
         clicked: hop.clicked.into(),

@@ -6,7 +6,7 @@ use super::cover_answers::{
     SiteSeed, Unreached, ValueBreakdown, WebSeed, WebTerms, WebValueBreakdown,
 };
 use crate::engine::EngineError;
-use seedbank_algorithms::cover::web::WebChoice;
+use seedbank_algorithms::cover::global::WebChoice;
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_store::blocks::{BLOCK, place};
 use seedbank_store::evidence::{Reach, ReachKey};

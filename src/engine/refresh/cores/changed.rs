@@ -26,7 +26,7 @@ use crate::engine::EngineError;
 use crate::engine::history::timeline::PageTimelines;
 use crate::engine::plan::CorePlan;
 use crate::engine::policy;
-use seedbank_algorithms::cores::{KnownComponent, Ledger, Selection};
+use seedbank_algorithms::cores::{CachedComponent, CoreCache, Selection};
 use seedbank_algorithms::graph::{Fingerprint, WeakComponents, number};
 use seedbank_algorithms::page::{PageId, PageSet, RowId, SiteId};
 use seedbank_algorithms::rank::Reads;
@@ -48,7 +48,7 @@ const ORDERED: f64 = 1.0 - 1e-5;
 /// What the run found.
 pub(crate) struct ChangedSelection {
     pub(crate) hubs: Hubs,
-    pub(crate) ledger: Ledger,
+    pub(crate) ledger: CoreCache,
     pub(crate) selection: Selection,
     /// What policies held back.
     pub(crate) held: Held,
@@ -311,13 +311,13 @@ impl ChangedRun<'_> {
             }
             let of_rest = first + number(absent.len());
             if let Some(next) = rest {
-                let known_rest = KnownComponent {
+                let known_rest = CachedComponent {
                     next,
-                    ..KnownComponent::default()
+                    ..CachedComponent::default()
                 };
                 known.insert(of_rest, known_rest);
             }
-            let ledger = Ledger::new(components, known);
+            let ledger = CoreCache::new(components, known);
             let (mut selection, held) =
                 select(self.store, &hubs, of_plan, previous, &ledger, watch)?;
             reads += selection.reads;
@@ -355,7 +355,7 @@ impl ChangedRun<'_> {
         hubs: &Hubs,
         components: &WeakComponents,
         mine: &Mine,
-    ) -> Result<(BTreeMap<u32, KnownComponent>, BTreeSet<u32>), EngineError> {
+    ) -> Result<(BTreeMap<u32, CachedComponent>, BTreeSet<u32>), EngineError> {
         let old = self.old.values();
         let old: BTreeMap<Fingerprint, &ComponentRecord> =
             old.map(|record| (record.fingerprint, record)).collect();
@@ -370,7 +370,7 @@ impl ChangedRun<'_> {
             let Some(found) = mine.component(fingerprint, hubs) else {
                 continue;
             };
-            let cores = |known: &KnownComponent| known.cores.len();
+            let cores = |known: &CachedComponent| known.cores.len();
             if known
                 .get(&component)
                 .is_none_or(|kept| cores(kept) <= cores(&found))
@@ -384,7 +384,7 @@ impl ChangedRun<'_> {
     fn finish(
         mut self,
         hubs: Hubs,
-        ledger: Ledger,
+        ledger: CoreCache,
         (selection, held): (Selection, Held),
         verified: BTreeSet<u32>,
         absent: Absent,

@@ -7,7 +7,7 @@ use super::kept::{Earlier, names};
 use super::load::Hubs;
 use super::standings::OfSeries;
 use crate::engine::EngineError;
-use seedbank_algorithms::cores::{FoundComponent, NearPage, Selection};
+use seedbank_algorithms::cores::{ComponentResult, NearPage, Selection};
 use seedbank_algorithms::graph::{Role, WeakComponents};
 use seedbank_algorithms::page::PageId;
 use seedbank_store::ledger::{
@@ -35,7 +35,7 @@ pub(crate) struct Findings {
 }
 
 /// The next step of a component.
-pub(crate) fn ahead(hubs: &Hubs, found: &FoundComponent) -> Option<Ahead> {
+pub(crate) fn ahead(hubs: &Hubs, found: &ComponentResult) -> Option<Ahead> {
     let (sigma, best) = found.ahead?;
     let best = *hubs.pages.get(best as usize)?;
     Some(Ahead { sigma, best })

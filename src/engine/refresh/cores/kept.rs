@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::load::Hubs;
 use crate::engine::EngineError;
 use crate::engine::plan::{CorePlan, Plan, PlanOptions};
-use seedbank_algorithms::cores::{Core, Hits, KnownComponent, KnownCore, Ledger, NearPage};
+use seedbank_algorithms::cores::{CachedComponent, CachedCore, Core, CoreCache, Hits, NearPage};
 use seedbank_algorithms::graph::{Role, WeakComponents};
 use seedbank_algorithms::page::PageId;
 use seedbank_store::ledger::{ComponentCore, ComponentRecord, CoreOrigin, OriginKey};
@@ -84,7 +84,7 @@ pub(crate) fn load(
     store: &Store,
     hubs: &Hubs,
     earlier: Option<Earlier>,
-) -> Result<Ledger, EngineError> {
+) -> Result<CoreCache, EngineError> {
     let components = WeakComponents::of(&hubs.graph, &hubs.pages);
     let mut known = BTreeMap::new();
     if let Some(earlier) = earlier {
@@ -101,7 +101,7 @@ pub(crate) fn load(
             }
         }
     }
-    Ok(Ledger::new(components, known))
+    Ok(CoreCache::new(components, known))
 }
 
 /// A core as an earlier refresh kept it.
@@ -185,7 +185,7 @@ impl<'a> KeptCores<'a> {
         hubs: &Hubs,
         record: &ComponentRecord,
         is_in_it: &dyn Fn(u32) -> bool,
-    ) -> Result<KnownComponent, EngineError> {
+    ) -> Result<CachedComponent, EngineError> {
         let mut known = self.absent(hubs, record, is_in_it)?;
         for core in &mut known.cores {
             let origin = CoreOrigin::of_packed(core.origin.unwrap_or_default());
@@ -213,7 +213,7 @@ impl<'a> KeptCores<'a> {
         hubs: &Hubs,
         record: &ComponentRecord,
         is_in_it: &dyn Fn(u32) -> bool,
-    ) -> Result<KnownComponent, EngineError> {
+    ) -> Result<CachedComponent, EngineError> {
         let mut cores = Vec::new();
         if !is_bound(record.next) {
             return Err(self.damaged(CoreOrigin::of_packed(0)));
@@ -252,7 +252,7 @@ impl<'a> KeptCores<'a> {
                 gives_seed: record.gives_seed,
                 doubt: None,
             };
-            cores.push(KnownCore {
+            cores.push(CachedCore {
                 core,
                 near: Vec::new(),
                 origin: Some(origin.packed()),
@@ -267,7 +267,7 @@ impl<'a> KeptCores<'a> {
                 Some((ahead.sigma, best))
             }
         };
-        Ok(KnownComponent {
+        Ok(CachedComponent {
             cores,
             next: record.next,
             ahead,

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::load::Hubs;
-use seedbank_algorithms::cores::{Core, KnownComponent, KnownCore, Ledger, NearPage, Selection};
+use seedbank_algorithms::cores::{
+    CachedComponent, CachedCore, Core, CoreCache, NearPage, Selection,
+};
 use seedbank_algorithms::graph::Fingerprint;
 use seedbank_algorithms::page::PageId;
 
@@ -11,11 +13,11 @@ use seedbank_algorithms::page::PageId;
 #[derive(Default)]
 pub(super) struct Mine {
     pages: Vec<PageId>,
-    components: BTreeMap<Fingerprint, KnownComponent>,
+    components: BTreeMap<Fingerprint, CachedComponent>,
 }
 
 impl Mine {
-    pub(super) fn new(hubs: Hubs, ledger: &Ledger, selection: &Selection) -> Self {
+    pub(super) fn new(hubs: Hubs, ledger: &CoreCache, selection: &Selection) -> Self {
         let fingerprints = ledger.components().fingerprints();
         let mut components = BTreeMap::new();
         for (&component, found) in &selection.found {
@@ -24,13 +26,13 @@ impl Mine {
             };
             let core = |(rank, near): &(u32, Vec<NearPage>)| {
                 let at = *rank as usize - 1;
-                Some(KnownCore {
+                Some(CachedCore {
                     core: selection.cores.get(at)?.clone(),
                     near: near.clone(),
                     origin: selection.origins.get(at).copied().flatten(),
                 })
             };
-            let known = KnownComponent {
+            let known = CachedComponent {
                 cores: found.cores.iter().map_while(core).collect(),
                 next: found.next,
                 ahead: None,
@@ -48,16 +50,16 @@ impl Mine {
         &self,
         fingerprint: &Fingerprint,
         hubs: &Hubs,
-    ) -> Option<KnownComponent> {
+    ) -> Option<CachedComponent> {
         let found = self.components.get(fingerprint)?;
         let number = |&page: &u32| hubs.number(*self.pages.get(page as usize)?);
         let numbers = |pages: &[u32]| pages.iter().map(number).collect::<Option<Vec<u32>>>();
-        let core = |known: &KnownCore| {
+        let core = |known: &CachedCore| {
             let near = known.near.iter().map(|near| {
                 let page = number(&near.page)?;
                 Some(NearPage { page, ..*near })
             });
-            Some(KnownCore {
+            Some(CachedCore {
                 core: Core {
                     hubs: numbers(&known.core.hubs)?,
                     authorities: numbers(&known.core.authorities)?,
@@ -69,7 +71,7 @@ impl Mine {
             })
         };
         let cores: Option<_> = found.cores.iter().map(core).collect();
-        Some(KnownComponent {
+        Some(CachedComponent {
             cores: cores?,
             next: found.next,
             ahead: None,

@@ -28,7 +28,7 @@ use evidence::CoresEvidence;
 use findings::Findings;
 use kept::{ComponentCounts, Earlier};
 use load::Hubs;
-use seedbank_algorithms::cores::{Ledger, Pick, Selection};
+use seedbank_algorithms::cores::{CoreCache, Pick, Selection};
 use seedbank_algorithms::graph::number;
 use seedbank_algorithms::page::{PageId, PageSet};
 use seedbank_algorithms::rank::Reads;
@@ -43,7 +43,7 @@ use standings::{OfSeries, Written};
 /// The cores that a refresh found, on their way to the store.
 pub(crate) struct CoresRun {
     hubs: Hubs,
-    ledger: Ledger,
+    ledger: CoreCache,
     pub(crate) selection: Selection,
     /// What policies held back.
     pub(crate) held: Held,

@@ -5,7 +5,7 @@ use super::seeds::{CoreSeeds, Held};
 use crate::engine::plan::CorePlan;
 use crate::engine::policy::Rules;
 use crate::engine::{EngineError, PlanError};
-use seedbank_algorithms::cores::{self, CoresError, Ledger, Selection};
+use seedbank_algorithms::cores::{self, CoreCache, CoresError, Selection};
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::Store;
@@ -18,7 +18,7 @@ pub(crate) fn select(
     hubs: &Hubs,
     (plan, rules): (&CorePlan, &Rules),
     previous: &[PageId],
-    ledger: &Ledger,
+    ledger: &CoreCache,
     watch: &dyn Watch,
 ) -> Result<(Selection, Held), EngineError> {
     let previous: Vec<u32> = previous
@@ -26,7 +26,7 @@ pub(crate) fn select(
         .filter_map(|page| hubs.number(*page))
         .collect();
     let mut seeds = CoreSeeds::new(store, hubs, rules, plan.params.seeds)?;
-    let selection = cores::select_again(
+    let selection = cores::select_warm(
         &hubs.graph,
         &plan.params,
         &previous,

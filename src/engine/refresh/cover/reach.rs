@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use super::evidence::{Picked, gain};
 use super::sites::LoadedSite;
 use crate::engine::EngineError;
-use seedbank_algorithms::cover::{Choice, SiteCover, rest};
+use seedbank_algorithms::cover::{Choice, SiteCover, uncovered_scores};
 use seedbank_algorithms::page::SiteId;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::blocks::{PageBlock, place};
@@ -24,14 +24,14 @@ pub(crate) struct Uncovered {
 }
 
 impl Uncovered {
-    /// Cost: see [`rest`](mod@seedbank_algorithms::cover::rest).
+    /// Cost: see [`uncovered_scores`](mod@seedbank_algorithms::cover::uncovered_scores).
     pub(crate) fn of(
         site: &LoadedSite<'_>,
         cover: &SiteCover,
         choice: &Choice,
         watch: &dyn Watch,
     ) -> Result<Self, EngineError> {
-        let rest = rest(&site.graph, cover, choice, watch)?;
+        let rest = uncovered_scores(&site.graph, cover, choice, watch)?;
         let index = |number: u32| site.pages[number as usize];
         let pages = rest.pages.into_iter();
         Ok(Self {

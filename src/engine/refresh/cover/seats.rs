@@ -12,7 +12,7 @@ use crate::engine::EngineError;
 use crate::engine::policy::Rules;
 use crate::engine::whole::Whole;
 use seedbank_algorithms::cover::{
-    Choice, Seats, Share, pagerank_weight, share_out, shares_within, value_weight,
+    Choice, Seats, Share, apportion, apportion_bounded, pagerank_weight, value_weight,
 };
 use seedbank_algorithms::page::SiteId;
 use seedbank_algorithms::watch::Watch;
@@ -85,7 +85,7 @@ pub(crate) fn seats(
     assigned.of_sites = if is_free {
         let names = sites.iter().map(|site| site.name.as_str());
         let weights: Vec<(&str, u64)> = names.zip(weights).collect();
-        share_out(total, &weights)
+        apportion(total, &weights)
     } else {
         let left = total.saturating_sub(rules.pins.count());
         Room::new(store, sites, &assigned.allowed, rules)?.share(left, &weights)
@@ -204,7 +204,7 @@ impl<'a> Room<'a> {
         for (places, left) in self.domains.values() {
             let bounds: Vec<u32> = places.iter().map(|&at| beside[at]).collect();
             let equal = vec![1; places.len()];
-            let of_sites = shares_within((*left).into(), &equal, &bounds);
+            let of_sites = apportion_bounded((*left).into(), &equal, &bounds);
             for (&at, seats) in places.iter().zip(of_sites) {
                 beside[at] = seats;
             }
@@ -215,7 +215,7 @@ impl<'a> Room<'a> {
     /// A total shared out by weight, pins beside it.
     fn share(&self, total: u32, weights: &[u64]) -> Vec<u32> {
         if self.domains.is_empty() {
-            return self.with_pins(shares_within(total.into(), weights, &self.most));
+            return self.with_pins(apportion_bounded(total.into(), weights, &self.most));
         }
         let of_domain = |(places, left): &(Vec<usize>, u32)| {
             let weight = places
@@ -228,12 +228,12 @@ impl<'a> Room<'a> {
         };
         let (of_domains, bounds): (Vec<u64>, Vec<u32>) =
             self.domains.values().map(of_domain).unzip();
-        let shares = shares_within(total.into(), &of_domains, &bounds);
+        let shares = apportion_bounded(total.into(), &of_domains, &bounds);
         let mut beside = vec![0; weights.len()];
         for ((places, _), share) in self.domains.values().zip(shares) {
             let of_sites: Vec<u64> = places.iter().map(|&at| weights[at]).collect();
             let bounds: Vec<u32> = places.iter().map(|&at| self.most[at]).collect();
-            let of_sites = shares_within(share.into(), &of_sites, &bounds);
+            let of_sites = apportion_bounded(share.into(), &of_sites, &bounds);
             for (&at, seats) in places.iter().zip(of_sites) {
                 beside[at] = seats;
             }

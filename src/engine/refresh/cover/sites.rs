@@ -52,7 +52,7 @@ pub(crate) fn cover_sites(
                 crawled: record.crawled,
                 quality: record.crawled_quality,
                 changed: record.cover_changed,
-                p_uniq: choice.p_uniq_of(distinct.into(), with_digest.into()),
+                p_uniq: PUniq::new(choice.p_uniq, distinct.into(), with_digest.into()),
             });
         }
     }
@@ -168,7 +168,7 @@ fn load<'a>(
         Vec::new()
     };
     let graph = graph
-        .under(closed, pins)
+        .with_constraints(closed, pins)
         .map_err(|e| no_site(e, &site.name))?;
     Ok(LoadedSite {
         site,

@@ -4,8 +4,8 @@
 use super::load::LoadedWeb;
 use crate::engine::EngineError;
 use crate::engine::refresh::cover::evidence::gain;
-use seedbank_algorithms::cover::HopGain;
-use seedbank_algorithms::cover::web::{Selected, ValueBy, WebChoice, WebPick};
+use seedbank_algorithms::cover::global::{ValueBy, WebChoice, WebSelection};
+use seedbank_algorithms::cover::{HopGain, Pick};
 use seedbank_algorithms::page::{PageId, PageSet};
 use seedbank_store::blocks::{PageBlock, place};
 use seedbank_store::evidence::{Covered, Reach, ReachKey};
@@ -30,7 +30,7 @@ pub(super) type Fates = Vec<(PageId, Reach)>;
 /// The picks in the order of the list, and what becomes of pages.
 pub(super) fn kept(
     web: &LoadedWeb,
-    selected: &Selected,
+    selected: &WebSelection,
     choice: &WebChoice,
 ) -> (Vec<Picked>, Fates) {
     let price = selected.setting.fetch_cost.0;
@@ -40,7 +40,7 @@ pub(super) fn kept(
         ranks[at] = rank;
     }
     let last_rank = ranks.last().copied().unwrap_or(0);
-    let numbered: Vec<(u32, &WebPick)> = (1..).zip(picks).collect();
+    let numbered: Vec<(u32, &Pick)> = (1..).zip(picks).collect();
     let of_list = selected.order.iter().map(|&at| {
         let mut picked = picked(web, numbered[at], price, choice);
         picked.evidence.last_rank = last_rank;
@@ -64,8 +64,8 @@ pub(super) fn kept(
             fates.extend(of_hop.pages.iter().map(|number| (page(number), reach)));
         }
     }
-    let rest = selected.cover.rest.iter();
-    fates.extend(rest.map(|&scored| {
+    let uncovered = selected.cover.uncovered.iter();
+    fates.extend(uncovered.map(|&scored| {
         let score = gain(scored);
         (page(scored.page), Reach { score, ..nothing })
     }));
@@ -83,12 +83,7 @@ pub(super) fn kept(
     (of_list, fates)
 }
 
-fn picked(
-    web: &LoadedWeb,
-    (number, pick): (u32, &WebPick),
-    price: i64,
-    choice: &WebChoice,
-) -> Picked {
+fn picked(web: &LoadedWeb, (number, pick): (u32, &Pick), price: i64, choice: &WebChoice) -> Picked {
     let page = |number: u32| web.pages[number as usize];
     let set = |hop: &HopGain| hop.pages.iter().map(|number| page(number).0).collect();
     Picked {

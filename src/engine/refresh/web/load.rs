@@ -10,7 +10,7 @@ use crate::engine::EngineError;
 use crate::engine::error::no_web;
 use crate::engine::policy::{Policy, Rules};
 use crate::engine::refresh::cover::sites::{facts, uncrawled_of_rows};
-use seedbank_algorithms::cover::web::{Cap, ValueBy, WebChoice, WebGraph};
+use seedbank_algorithms::cover::global::{Cap, ValueBy, WebChoice, WebGraph};
 use seedbank_algorithms::cover::{Method, PUniq, PageFacts, page_value};
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::rank::pagerank;
@@ -63,7 +63,7 @@ impl LoadedWeb {
                 of_pages.extend(pages.iter().map(|_| group));
             }
             let (distinct, with_digest) = (record.distinct_digests, record.with_digest);
-            let p_uniq = choice.p_uniq_of(distinct.into(), with_digest.into());
+            let p_uniq = PUniq::new(choice.p_uniq, distinct.into(), with_digest.into());
             let of_rows = uncrawled_of_rows(store, site)?;
             for (_, page) in pages {
                 let facts = facts(page, &of_rows);
@@ -110,7 +110,7 @@ impl LoadedWeb {
         let caps = groups.caps(&of_pages);
         let graph = WebGraph::new(values, predecessors, &may_be_seed).map_err(no_web)?;
         Ok(Self {
-            graph: graph.under(pins, caps).map_err(no_web)?,
+            graph: graph.with_constraints(pins, caps).map_err(no_web)?,
             pages,
             ranks,
             marks,

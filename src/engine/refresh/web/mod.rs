@@ -17,7 +17,7 @@ use crate::engine::{EngineError, PlanError};
 use evidence::{Fates, Picked, kept, put_fates, put_pick};
 use load::LoadedWeb;
 use seedbank_algorithms::cover::Stop;
-use seedbank_algorithms::cover::web::{Selected, Setting, Tuning, WebChoice, select};
+use seedbank_algorithms::cover::global::{Setting, Tuning, WebChoice, WebSelection, select};
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::{BatchId, RefreshId, SeedEvidence, SeedRecord};
@@ -77,7 +77,7 @@ pub(crate) fn run(
     let mut selected = select(&web.graph, choice, &web.ranks, watch)?;
     let (picked, fates) = kept(&web, &selected, choice);
     let tuning = selected.tuning.take();
-    let Selected { setting, cover, .. } = selected;
+    let WebSelection { setting, cover, .. } = selected;
     Ok(WebRun {
         stop: Some(cover.stop),
         seeds: Seeds::New(picked, fates),

@@ -1,0 +1,73 @@
+//! Row sums: a measure of the density around each page, from the links two steps around it.
+//!
+//! With M = A^T A, the row sum of an authority v is `r_v = (M 1)_v`: the outdegrees of the hubs
+//! that link to v, summed. The best authority of a region with singular value sigma has
+//! `r_v >= sigma^2`: with x scaled so that `x_v = 1` is its largest entry,
+//! `sigma^2 = (M x)_v <= (M 1)_v` (`src/guide/cores.md`, *Why a small residual is not
+//! enough*). For hubs the same holds with A A^T: the indegrees of the authorities that a hub links
+//! to, summed. So a page whose row sums are below the square of the last core's sigma was not the best page
+//! of any core.
+
+use crate::graph::{Csr, HubGraph, number};
+
+/// The row sum of the pages of each class.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct RowSums {
+    /// By hub class.
+    pub hubs: Vec<u64>,
+    /// By authority class.
+    pub authorities: Vec<u64>,
+}
+
+/// Computes the row sums of a graph. Cost: four passes over its merged entries.
+#[must_use]
+pub fn row_sums(graph: &HubGraph) -> RowSums {
+    let size = |members: &Csr, class: u32| members.list(class).len() as u64;
+    let degrees = |lists: &Csr, others: &Csr| -> Vec<u64> {
+        for_each_list(lists, |list| list.iter().map(|&c| size(others, c)).sum())
+    };
+    let outdegrees = degrees(graph.rows(), graph.authority_members());
+    let indegrees = degrees(graph.citers(), graph.hub_members());
+    let sums = |lists: &Csr, others: &Csr, degrees: &[u64]| -> Vec<u64> {
+        let part = |&class: &u32| size(others, class).saturating_mul(degrees[class as usize]);
+        for_each_list(lists, |list| {
+            list.iter().map(part).fold(0, u64::saturating_add)
+        })
+    };
+    RowSums {
+        hubs: sums(graph.rows(), graph.authority_members(), &indegrees),
+        authorities: sums(graph.citers(), graph.hub_members(), &outdegrees),
+    }
+}
+
+fn for_each_list(lists: &Csr, sum: impl Fn(&[u32]) -> u64) -> Vec<u64> {
+    (0..number(lists.len()))
+        .map(|list| sum(lists.list(list)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::Rows;
+
+    #[test]
+    fn a_complete_graph_has_the_square_of_its_sigma() {
+        // Three hubs to two authorities: sigma^2 is 6, and so is every row sum.
+        let mut rows = Rows::new();
+        rows.push(&[0, 1, 2], &[3, 4]).unwrap();
+        let sums = row_sums(&rows.graph().unwrap());
+        assert_eq!((sums.hubs, sums.authorities), (vec![6], vec![6]));
+    }
+
+    #[test]
+    fn degrees_are_summed_over_pages() {
+        let mut rows = Rows::new();
+        rows.push(&[0, 1], &[5, 6]).unwrap();
+        rows.push(&[2], &[6, 7, 8]).unwrap();
+        let sums = row_sums(&rows.graph().unwrap());
+        // Indegrees: 2 of page 5, 3 of page 6, 1 each of 7 and 8.
+        assert_eq!(sums.hubs, [5, 5]);
+        assert_eq!(sums.authorities, [4, 7, 3]);
+    }
+}

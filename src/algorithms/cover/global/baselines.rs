@@ -1,0 +1,156 @@
+//! Picks without weights: the baselines, and max-out.
+
+use std::collections::{BinaryHeap, HashSet};
+
+use super::super::baselines;
+use super::super::max_out::{self, Remaining};
+use super::super::params::Method;
+use super::super::pick::{Pick, Score, Scored, Stop};
+use super::constraints::RemainingCaps;
+use super::graph::WebGraph;
+use super::greedy::Reached;
+use super::params::WebChoice;
+use super::picks::WebCover;
+use crate::watch::{Interrupted, Watch};
+
+/// Picks by a baseline. `ranks` has the PageRank of each page; only [`Method::Pagerank`] reads it.
+pub(super) fn baseline(
+    graph: &WebGraph,
+    choice: &WebChoice,
+    hops: u32,
+    ranks: &[f64],
+    watch: &dyn Watch,
+) -> Result<WebCover, Interrupted> {
+    let candidates = graph.candidates();
+    let seeds = choice.seeds as usize;
+    let is_unconstrained = graph.pins().is_empty() && graph.caps().is_empty();
+    // With constraints, candidates may be skipped, so the order must be complete.
+    let drawn = if is_unconstrained {
+        seeds
+    } else {
+        candidates.len()
+    };
+    let count = crate::graph::number(candidates.len());
+    let page_rank = |page: u32| ranks.get(page as usize).copied().unwrap_or(0.0);
+    // Indexes of candidates, which are in URL order.
+    let mut order: Vec<u32> = match choice.method {
+        // On a site, its name is part of the seed of the stream; the web has none.
+        Method::Random => baselines::random_order("", choice.rng_seed, count, drawn),
+        Method::Pagerank => {
+            let scores: Vec<f64> = candidates.iter().map(|&page| page_rank(page)).collect();
+            baselines::order_by_score(&scores, drawn.saturating_add(1))
+        }
+        _ => {
+            let mut order: Vec<u32> = (0..count).collect();
+            let degree = |at: u32| graph.out_degree(candidates[at as usize]);
+            order.sort_by_key(|&at| std::cmp::Reverse(degree(at)));
+            order
+        }
+    };
+    for page in &mut order {
+        *page = candidates[*page as usize];
+    }
+    let scored = |page: u32| Scored {
+        page,
+        score: match choice.method {
+            Method::Random => Score::Drawn,
+            Method::Pagerank => Score::Pagerank(page_rank(page)),
+            _ => Score::OutDegree(graph.out_degree(page)),
+        },
+    };
+    let mut reached = Reached::new(graph, hops);
+    let mut caps = RemainingCaps::new(graph.caps());
+    let mut picks = pinned(graph, &mut reached, &mut caps);
+    let pins = picks.len();
+    let mut eligible = candidates.len();
+    if !is_unconstrained {
+        let pinned: HashSet<u32> = graph.pins().iter().copied().collect();
+        order.retain(|&page| {
+            let admitted = !pinned.contains(&page) && caps.admits(page);
+            if admitted {
+                caps.add_seed(page);
+            }
+            admitted
+        });
+        eligible = order.len();
+    }
+    for (at, &page) in order.iter().enumerate().take(seeds.saturating_sub(pins)) {
+        watch.proceed()?;
+        let next = order.get(at + 1).map(|&next| scored(next));
+        picks.push(Pick {
+            seed: scored(page),
+            runner_up: next.filter(|next| next.score != Score::Drawn),
+            hops: reached.add(page).0,
+        });
+    }
+    Ok(WebCover {
+        stop: if picks.len() - pins == eligible {
+            Stop::NoPageLeft
+        } else {
+            Stop::Complete
+        },
+        uncovered: reached.others().map(scored).collect(),
+        picks,
+        page_visits: reached.visits,
+    })
+}
+
+/// The pins as picks.
+fn pinned(graph: &WebGraph, reached: &mut Reached<'_>, caps: &mut RemainingCaps<'_>) -> Vec<Pick> {
+    let pins = graph.pins().iter();
+    pins.map(|&pin| {
+        caps.add_seed(pin);
+        Pick::pinned(pin, reached.add(pin).0)
+    })
+    .collect()
+}
+
+/// Picks by the out-degree among the remaining pages: each pick removes the remaining pages within `hops`
+/// of it.
+pub(super) fn max_out(
+    graph: &WebGraph,
+    choice: &WebChoice,
+    hops: u32,
+    watch: &dyn Watch,
+) -> Result<WebCover, Interrupted> {
+    let mut remaining = Remaining::new(graph.successors(), graph.predecessors());
+    let candidates = graph.candidates().iter();
+    let mut queue: BinaryHeap<_> = candidates.map(|&page| remaining.entry(page)).collect();
+    let mut reached = Reached::new(graph, hops);
+    let mut caps = RemainingCaps::new(graph.caps());
+    let mut picks = pinned(graph, &mut reached, &mut caps);
+    for &pin in graph.pins() {
+        remaining.remove_ball(pin, hops);
+    }
+    let stop = loop {
+        watch.proceed()?;
+        let Some(best) = remaining.pop_best(&mut queue, |page| caps.admits(page)) else {
+            break Stop::NoPageLeft;
+        };
+        if picks.len() >= choice.seeds as usize {
+            break Stop::Complete;
+        }
+        if choice.positive_only && best.0 == 0 {
+            break Stop::NotPositive;
+        }
+        let seed = max_out::scored(best);
+        caps.add_seed(seed.page);
+        let next = remaining.pop_best(&mut queue, |page| caps.admits(page));
+        queue.extend(next);
+        picks.push(Pick {
+            seed,
+            runner_up: next.map(max_out::scored),
+            hops: reached.add(seed.page).0,
+        });
+        remaining.remove_ball(seed.page, hops);
+    };
+    let uncovered = reached.others();
+    Ok(WebCover {
+        uncovered: uncovered
+            .map(|page| max_out::scored(remaining.entry(page)))
+            .collect(),
+        picks,
+        stop,
+        page_visits: remaining.visits + reached.visits,
+    })
+}

@@ -1,0 +1,264 @@
+//! Picks by weight over the whole web: decremental greedy.
+//!
+//! The gain of a candidate is the sum, over the pages within reach that no pick has reached yet, of the
+//! value minus the fetch cost. [`reach`](super::reach) computes the first gains. When a pick reaches a page
+//! for the first time, a backward search finds the candidates that have the page within reach, and its value
+//! minus the cost is subtracted from their gains. So gains are exact after every pick, whatever the signs of
+//! values, and no pair of a candidate and a page is processed twice: all picks together cost at most one
+//! more pass. (The bounds of lazy evaluation, which serves single sites, are weak here, since most pages
+//! are worth less than their cost.)
+
+use std::cmp::Reverse;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use super::super::argmax_search::TopTwo;
+use super::super::bfs_ball::BallSearch;
+use super::super::pick::{HopGain, Pick, Scored, Stop};
+use super::constraints::RemainingCaps;
+use super::graph::WebGraph;
+use super::picks::WebCover;
+use super::reach::Reach;
+use super::search_pool::{BatchSearch, MIN_BATCHED_HOPS, SearchPool};
+use crate::graph::lanes::{BothWays, LaneValues};
+use crate::watch::{Interrupted, Watch};
+use rayon::prelude::*;
+
+/// Candidates per task in the search for the best one.
+const CHUNK: usize = 1 << 14;
+
+/// The options of a greedy selection.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct GreedyOptions {
+    pub(super) seeds: u32,
+    /// A pick reaches the pages within this many hops.
+    pub(super) hops: u32,
+    /// The fetch cost of every page reached, in millionths.
+    pub(super) price: i64,
+    /// Whether to stop before a pick whose gain is not positive.
+    pub(super) positive_only: bool,
+    /// Whether to compute the gains of the uncovered candidates after the last pick.
+    pub(super) with_uncovered: bool,
+}
+
+/// The pages that the picks so far reach.
+pub(super) struct Reached<'a> {
+    graph: &'a WebGraph,
+    hops: u32,
+    /// By page.
+    is_reached: Vec<bool>,
+    search: BallSearch,
+    pub(super) visits: u64,
+}
+
+impl<'a> Reached<'a> {
+    pub(super) fn new(graph: &'a WebGraph, hops: u32) -> Self {
+        let pages = graph.pages();
+        Self {
+            graph,
+            hops,
+            is_reached: vec![false; pages as usize],
+            search: BallSearch::new(pages),
+            visits: 0,
+        }
+    }
+
+    /// Adds a pick. Returns its gain by hop, and the pages that it is the first to reach.
+    pub(super) fn add(&mut self, pick: u32) -> (Vec<HopGain>, Vec<u32>) {
+        let Self {
+            graph,
+            hops,
+            is_reached,
+            search,
+            visits,
+        } = self;
+        let mut gains = Vec::new();
+        let mut added = Vec::new();
+        *visits += search.levels(graph.successors(), pick, *hops, |level| {
+            let is_new = |page: &u32| !std::mem::replace(&mut is_reached[*page as usize], true);
+            let new: Vec<u32> = level.pages.iter().copied().filter(is_new).collect();
+            added.extend(&new);
+            gains.push(HopGain::new(graph.values(), new));
+        });
+        (gains, added)
+    }
+
+    /// The candidates that no pick reaches, ascending.
+    pub(super) fn others(&self) -> impl Iterator<Item = u32> {
+        let candidates = self.graph.candidates().iter().copied();
+        candidates.filter(|&page| !self.is_reached[page as usize])
+    }
+}
+
+/// Picks by the gain within `reach.hops`, starting from the gains of the pass.
+pub(super) fn greedy(
+    graph: &WebGraph,
+    reach: &Reach,
+    options: GreedyOptions,
+    pool: &SearchPool,
+    watch: &dyn Watch,
+) -> Result<WebCover, Interrupted> {
+    let mut run = Run {
+        graph,
+        depth: reach.hops,
+        options,
+        gains: first_gains(graph, reach, options.price),
+        picked: vec![false; graph.pages() as usize],
+        caps: RemainingCaps::new(graph.caps()),
+        unreached: graph
+            .values()
+            .iter()
+            .filter(|&&value| value != options.price)
+            .count(),
+        pool,
+        watch,
+    };
+    let mut reached = Reached::new(graph, options.hops);
+    let mut picks: Vec<Pick> = Vec::new();
+    let mut visits = 0;
+    for &pin in graph.pins() {
+        watch.proceed()?;
+        let (hops, added) = run.take(&mut reached, pin);
+        picks.push(Pick::pinned(pin, hops));
+        visits += run.subtract(added)?;
+    }
+    let stop = loop {
+        watch.proceed()?;
+        if !picks.is_empty() && run.unreached == 0 {
+            break Stop::NoValueLeft;
+        }
+        let top = run.best();
+        let (Some((gain, _)), Some(best)) = (top.first, top.best(None)) else {
+            break Stop::NoPageLeft;
+        };
+        if picks.len() >= options.seeds as usize {
+            break Stop::Complete;
+        }
+        if options.positive_only && gain <= 0 {
+            break Stop::NotPositive;
+        }
+        let (hops, added) = run.take(&mut reached, best.seed.page);
+        picks.push(Pick {
+            seed: best.seed,
+            runner_up: best.runner_up,
+            hops,
+        });
+        if options.with_uncovered || picks.len() < options.seeds as usize {
+            visits += run.subtract(added)?;
+        }
+    };
+    let uncovered = if options.with_uncovered {
+        let scored = |page| Scored::by_weight(page, run.gain(page));
+        reached.others().map(scored).collect()
+    } else {
+        Vec::new()
+    };
+    Ok(WebCover {
+        picks,
+        stop,
+        uncovered,
+        page_visits: visits + reached.visits,
+    })
+}
+
+/// The gains before any pick, by page.
+fn first_gains(graph: &WebGraph, reach: &Reach, price: i64) -> Vec<AtomicI64> {
+    let mut gains: Vec<AtomicI64> = Vec::new();
+    gains.resize_with(graph.pages() as usize, AtomicI64::default);
+    let found = reach.value.iter().zip(&reach.pages);
+    for (&candidate, (value, pages)) in graph.candidates().iter().zip(found) {
+        gains[candidate as usize] = AtomicI64::new(value - price * i64::from(*pages));
+    }
+    gains
+}
+
+struct Run<'a> {
+    graph: &'a WebGraph,
+    /// The gain of a candidate counts the pages within this many hops.
+    depth: u32,
+    options: GreedyOptions,
+    /// By page; meaningless for pages that are not candidates.
+    gains: Vec<AtomicI64>,
+    picked: Vec<bool>,
+    caps: RemainingCaps<'a>,
+    /// The number of unreached pages whose value differs from the fetch cost.
+    unreached: usize,
+    pool: &'a SearchPool,
+    watch: &'a dyn Watch,
+}
+
+impl Run<'_> {
+    /// Records a seed. Returns its gain by hop, and the pages that it is the first to reach.
+    fn take(&mut self, reached: &mut Reached<'_>, page: u32) -> (Vec<HopGain>, Vec<u32>) {
+        self.picked[page as usize] = true;
+        self.caps.add_seed(page);
+        reached.add(page)
+    }
+
+    /// Whether a candidate can be the next pick.
+    fn is_open(&self, page: u32) -> bool {
+        !self.picked[page as usize] && self.caps.admits(page)
+    }
+
+    fn gain(&self, page: u32) -> i64 {
+        self.gains[page as usize].load(Ordering::Relaxed)
+    }
+
+    /// The two best candidates that can be picked.
+    fn best(&self) -> TopTwo {
+        let best_of = |part: &[u32]| {
+            let mut top = TopTwo::default();
+            for &page in part.iter().filter(|&&page| self.is_open(page)) {
+                top.offer((self.gain(page), Reverse(page)));
+            }
+            top
+        };
+        let merge = |mut one: TopTwo, other: TopTwo| {
+            for key in other.first.into_iter().chain(other.second) {
+                one.offer(key);
+            }
+            one
+        };
+        let parts = self.graph.candidates().par_chunks(CHUNK);
+        parts.map(best_of).reduce(TopTwo::default, merge)
+    }
+
+    /// Subtracts the value minus the fetch cost of newly reached pages from the gains of the candidates that
+    /// have them within reach. Returns the page visits.
+    fn subtract(&mut self, mut pages: Vec<u32>) -> Result<u64, Interrupted> {
+        let (graph, price) = (self.graph, self.options.price);
+        let worth = |page: u32| graph.values()[page as usize] - price;
+        pages.retain(|&page| worth(page) != 0);
+        self.unreached -= pages.len();
+        let gains = &self.gains;
+        if self.depth >= MIN_BATCHED_HOPS {
+            let links = BothWays(graph.predecessors(), graph.successors());
+            let mut all_visits = 0;
+            let add_visits = |visits: u64| all_visits += visits;
+            let subtract = |searches: &mut BatchSearch<'_>, part: &[u32]| {
+                let values = LaneValues::new(part.iter().map(|&page| worth(page)).collect());
+                let visits = searches.run(&links, part, self.depth, |_, source, bits| {
+                    // Sums of integers do not depend on their order.
+                    gains[source as usize].fetch_sub(values.sum(bits), Ordering::Relaxed);
+                });
+                visits.last().copied().unwrap_or(0)
+            };
+            self.pool
+                .in_batches(&pages, self.watch, subtract, add_visits)?;
+            return Ok(all_visits);
+        }
+        let visits = self.pool.in_chunks(&pages, self.watch, |search, part| {
+            let mut visits = 0;
+            for &page in part {
+                let worth = worth(page);
+                visits += search.levels(graph.predecessors(), page, self.depth, |level| {
+                    for &source in level.pages {
+                        // Sums of integers do not depend on their order.
+                        gains[source as usize].fetch_sub(worth, Ordering::Relaxed);
+                    }
+                });
+            }
+            visits
+        })?;
+        Ok(visits.into_iter().sum())
+    }
+}

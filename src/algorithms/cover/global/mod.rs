@@ -1,0 +1,185 @@
+//! Selection over the whole web: the pages from which a crawl reaches the most value, at a cost for each
+//! page that it fetches.
+//!
+//! There is one graph of all pages and all links, instead of one per site. Crawled pages with links are
+//! candidates, unless they are spam. A seed reaches the pages within some number of hops. Each page counts
+//! once, for the first pick that reaches it, with its value minus the fetch cost.
+//!
+//! | module | contents |
+//! | --- | --- |
+//! | `graph`, `constraints` | the input: graph, pins and caps |
+//! | `params` | parameters and their validation |
+//! | `search_pool` | searches, many at a time |
+//! | `reach` | the pass: pages and value within reach of every candidate, for every number of hops |
+//! | `greedy` | picks by gain, decremental |
+//! | `baselines` | baselines, and max-out |
+//! | `picks` | the result |
+//! | `crawl` | a crawl from a list within a budget |
+//! | `grid_search` | chooses hops and fetch cost by simulated crawls |
+//! | `budget_lists` | the lists of a plan for several numbers of seeds and budgets |
+//! | `list_order` | orders a list for crawls with a part of the budget |
+//!
+//! Results and page visits depend on the graph and the parameters alone. Memory: 8 bytes per link and 28
+//! per page for the graph; during selection 16 per page, 12 per candidate and number of hops, and 8 per
+//! page for each thread.
+
+mod baselines;
+mod budget_lists;
+mod constraints;
+#[cfg(test)]
+mod constraints_tests;
+mod crawl;
+mod graph;
+mod greedy;
+mod grid_search;
+mod list_order;
+mod params;
+mod picks;
+mod reach;
+#[cfg(test)]
+mod samples;
+mod search_pool;
+#[cfg(test)]
+mod tests;
+
+pub use budget_lists::budget_lists;
+pub use constraints::Cap;
+pub use graph::WebGraph;
+pub use grid_search::{Trial, Tuning};
+pub use params::{Setting, TUNE_VISITS, ValueBy, WebChoice, WebParams};
+pub use picks::WebCover;
+pub use reach::{Reach, ReachByHops};
+
+use super::params::Method;
+use crate::watch::{Interrupted, Watch};
+use greedy::GreedyOptions;
+use search_pool::SearchPool;
+
+/// A selection with the setting that it was made with.
+#[derive(Clone, PartialEq, Debug)]
+pub struct WebSelection {
+    /// The hops and the fetch cost.
+    pub setting: Setting,
+    /// The grid search; `None` if hops and fetch cost were given.
+    pub tuning: Option<Tuning>,
+    /// The picks, in the order in which they were made.
+    pub cover: WebCover,
+    /// The order of the list, as indexes of picks.
+    pub order: Vec<usize>,
+    /// The page visits of the pass: one search from each candidate to the greatest depth; 0 for methods
+    /// without a pass.
+    pub pass_visits: u64,
+}
+
+/// Orders the picks for crawls within the budget, if there is one.
+fn order_picks(
+    graph: &WebGraph,
+    choice: &WebChoice,
+    setting: Setting,
+    mut cover: WebCover,
+    watch: &dyn Watch,
+) -> Result<WebSelection, Interrupted> {
+    let mut order: Vec<usize> = (0..cover.picks.len()).collect();
+    if let Some(budget) = choice.budget {
+        watch.stage("order", None);
+        // Pins stay first.
+        let pins = graph.pins().len().min(cover.picks.len());
+        let others = cover.picks[pins..].iter();
+        let seeds: Vec<u32> = others.map(|pick| pick.seed.page).collect();
+        let (ordered, visits) =
+            list_order::order_by_crawls(graph, &seeds, budget, choice.tune_visits, watch)?;
+        cover.page_visits += visits;
+        order.truncate(pins);
+        order.extend(ordered.into_iter().map(|at| pins + at));
+    }
+    Ok(WebSelection {
+        setting,
+        tuning: None,
+        cover,
+        order,
+        pass_visits: 0,
+    })
+}
+
+/// Runs the pass to the greatest depth of the plan's grid.
+fn run_pass(
+    graph: &WebGraph,
+    choice: &WebChoice,
+    pool: &SearchPool,
+    watch: &dyn Watch,
+) -> Result<ReachByHops, Interrupted> {
+    watch.stage("search", Some(graph.candidates().len() as u64));
+    let (hops, _) = choice.grid();
+    let deepest = hops.iter().copied().max().unwrap_or(0);
+    // Hops given by the plan are never skipped.
+    let most = choice.hops.map_or(choice.tune_visits, |_| u64::MAX);
+    reach::reach_by_hops(graph, choice.depth_within(deepest), most, pool, watch)
+}
+
+/// Picks seeds over the web. `ranks` has the PageRank of each page; only [`Method::Pagerank`] reads it.
+pub fn select(
+    graph: &WebGraph,
+    choice: &WebChoice,
+    ranks: &[f64],
+    watch: &dyn Watch,
+) -> Result<WebSelection, Interrupted> {
+    if !matches!(choice.method, Method::Greedy | Method::MaxWeight) {
+        let setting = choice.setting().unwrap_or(Setting {
+            hops: 0,
+            fetch_cost: super::Value(0),
+        });
+        watch.stage("select", None);
+        let cover = match choice.method {
+            Method::MaxOut => baselines::max_out(graph, choice, setting.hops, watch)?,
+            _ => baselines::baseline(graph, choice, setting.hops, ranks, watch)?,
+        };
+        return Ok(WebSelection {
+            setting,
+            tuning: None,
+            order: (0..cover.picks.len()).collect(),
+            cover,
+            pass_visits: 0,
+        });
+    }
+    let pool = SearchPool::new(graph.pages());
+    let (hops, prices) = choice.grid();
+    let deepest = hops.iter().copied().max().unwrap_or(0);
+    let reaches = run_pass(graph, choice, &pool, watch)?;
+    let mut page_visits = reaches.visits;
+    let mut tuning = None;
+    let mut setting = choice.setting();
+    // Without a given setting, choose the one whose crawl gathers the most value.
+    if let (None, Some(budget)) = (setting, choice.budget) {
+        watch.stage("try settings", Some((hops.len() * prices.len()) as u64));
+        let tried = grid_search::grid_search(graph, choice, budget, &reaches, &pool, watch)?;
+        page_visits += tried.page_visits;
+        setting = tried.best().map(|best| best.setting);
+        tuning = Some(tried);
+    }
+    // The grid is never empty, and its fewest hops are never skipped.
+    let setting = setting.unwrap_or(Setting {
+        hops: deepest,
+        fetch_cost: super::Value(0),
+    });
+    watch.stage("select", None);
+    let none = Reach::default();
+    let depth = choice.depth_within(setting.hops);
+    let reach = reaches.within(depth).unwrap_or(&none);
+    let options = GreedyOptions {
+        seeds: choice.seeds,
+        hops: setting.hops,
+        price: setting.fetch_cost.0,
+        positive_only: choice.positive_only,
+        with_uncovered: true,
+    };
+    let mut cover = greedy::greedy(graph, reach, options, &pool, watch)?;
+    cover.page_visits += page_visits;
+    let pass_visits = reaches.visits;
+    // Frees memory for the crawls of the order.
+    drop((reaches, pool));
+    Ok(WebSelection {
+        tuning,
+        pass_visits,
+        ..order_picks(graph, choice, setting, cover, watch)?
+    })
+}

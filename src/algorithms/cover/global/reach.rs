@@ -1,0 +1,212 @@
+//! The pages and the value within reach of every candidate before any pick: one pass over the web.
+//!
+//! With `N_h(c)` the pages within h hops of a candidate c, the pass computes
+//!
+//! ```text
+//! Q_h(c) = sum of the values in N_h(c)        n_h(c) = number of pages in N_h(c)
+//! ```
+//!
+//! for all h up to a maximum at once. The gain of c at a fetch cost of `p` per page is
+//! `Q_h(c) - p n_h(c)`, so one pass serves every number of hops and every fetch cost.
+
+use super::super::bfs_ball::BallSearch;
+use super::graph::WebGraph;
+use super::search_pool::{BatchSearch, MIN_BATCHED_HOPS, SearchPool};
+use crate::graph::lanes::{BothWays, LaneSums};
+use crate::graph::number;
+use crate::watch::{Interrupted, Watch};
+
+/// The pages and the value within a number of hops of each candidate, in the order of
+/// [`WebGraph::candidates`].
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Reach {
+    /// The number of hops.
+    pub hops: u32,
+    /// The sum of the values of the pages, in millionths.
+    pub value: Vec<i64>,
+    /// The number of pages, including the candidate.
+    pub pages: Vec<u32>,
+    /// The page visits of a search of this many hops from each candidate.
+    pub visits: u64,
+}
+
+/// The [`Reach`] for each number of hops, up to the limit of page visits.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ReachByHops {
+    /// By number of hops, from 0.
+    pub by_hops: Vec<Reach>,
+    /// The page visits of the pass.
+    pub visits: u64,
+}
+
+impl ReachByHops {
+    /// The reach within this many hops; `None` if the pass did not compute it.
+    #[must_use]
+    pub fn within(&self, hops: u32) -> Option<&Reach> {
+        self.by_hops.get(hops as usize)
+    }
+}
+
+/// The result for some candidates: by hops and then by candidate.
+struct Part {
+    value: Vec<Vec<i64>>,
+    pages: Vec<Vec<u32>>,
+    /// The page visits, by hops.
+    visits: Vec<u64>,
+}
+
+/// The number of candidates in the sample that estimates the cost of a pass.
+const SAMPLE: usize = 4096;
+
+/// Searches from every candidate, to `deepest` hops or as deep as `most` page visits allow.
+///
+/// A number of hops greater than 1 is skipped, with all greater ones, if a pass would take more than `most`
+/// visits, as estimated by searches from [`SAMPLE`] candidates spread evenly over all, in URL order. So the
+/// depth depends on the graph alone, and little is spent on skipped hops. Memory: 12 bytes per candidate
+/// for each number of hops.
+pub(super) fn reach_by_hops(
+    graph: &WebGraph,
+    deepest: u32,
+    most: u64,
+    pool: &SearchPool,
+    watch: &dyn Watch,
+) -> Result<ReachByHops, Interrupted> {
+    let candidates = graph.candidates();
+    let step = candidates.len().div_ceil(SAMPLE).max(1);
+    let sample: Vec<u32> = candidates.iter().step_by(step).copied().collect();
+    if most == u64::MAX {
+        return pass(graph, candidates, deepest, pool, watch);
+    }
+    let mut found = pass(graph, &sample, deepest, pool, watch)?;
+    let fits = |reach: &&Reach| {
+        let all = u128::from(reach.visits) * candidates.len() as u128;
+        reach.hops <= 1 || all <= u128::from(most) * sample.len() as u128
+    };
+    let fitting = found.by_hops.iter().take_while(fits).count();
+    if sample.len() == candidates.len() {
+        found.by_hops.truncate(fitting);
+        return Ok(found);
+    }
+    let deepest = number(fitting).saturating_sub(1);
+    let spent = found.visits;
+    let mut found = pass(graph, candidates, deepest, pool, watch)?;
+    found.visits += spent;
+    Ok(found)
+}
+
+fn pass(
+    graph: &WebGraph,
+    from: &[u32],
+    deepest: u32,
+    pool: &SearchPool,
+    watch: &dyn Watch,
+) -> Result<ReachByHops, Interrupted> {
+    let mut by_hops: Vec<Reach> = (0..=deepest)
+        .map(|hops| Reach {
+            hops,
+            value: Vec::with_capacity(from.len()),
+            pages: Vec::with_capacity(from.len()),
+            visits: 0,
+        })
+        .collect();
+    let add_part = |part: Part| {
+        let found = part.value.into_iter().zip(part.pages).zip(part.visits);
+        for (reach, ((value, pages), visits)) in by_hops.iter_mut().zip(found) {
+            reach.value.extend(value);
+            reach.pages.extend(pages);
+            reach.visits += visits;
+        }
+    };
+    if deepest >= MIN_BATCHED_HOPS {
+        let links = BothWays(graph.successors(), graph.predecessors());
+        let search = |searches: &mut BatchSearch<'_>, part: &[u32]| {
+            let found = search_batch(graph, &links, searches, part, deepest);
+            watch.advance(part.len() as u64);
+            found
+        };
+        pool.in_batches(from, watch, search, add_part)?;
+    } else {
+        let parts = pool.in_chunks(from, watch, |search, part| {
+            let found = search_each(graph, search, part, deepest);
+            watch.advance(part.len() as u64);
+            found
+        })?;
+        parts.into_iter().for_each(add_part);
+    }
+    let visits = by_hops.last().map_or(0, |reach| reach.visits);
+    Ok(ReachByHops { by_hops, visits })
+}
+
+fn search_batch(
+    graph: &WebGraph,
+    links: &BothWays<'_>,
+    searches: &mut BatchSearch<'_>,
+    part: &[u32],
+    hops: u32,
+) -> Part {
+    let mut found = Part {
+        value: Vec::with_capacity(hops as usize + 1),
+        pages: Vec::with_capacity(hops as usize + 1),
+        visits: Vec::new(),
+    };
+    let mut value = LaneSums::new(part.len());
+    let mut pages = value.clone();
+    let mut at = 0;
+    let mut push_sums = |value: &LaneSums, pages: &LaneSums| {
+        let lanes = 0..part.len();
+        found
+            .value
+            .push(lanes.clone().map(|lane| value.of(lane)).collect());
+        let count = |lane| u32::try_from(pages.of(lane)).unwrap_or(u32::MAX);
+        found.pages.push(lanes.map(count).collect());
+    };
+    let visits = searches.run(links, part, hops, |hop, page, bits| {
+        while at < hop {
+            push_sums(&value, &pages);
+            at += 1;
+        }
+        let worth = graph.values()[page as usize];
+        if worth != 0 {
+            value.add(bits, worth);
+        }
+        pages.add(bits, 1);
+    });
+    // Hops beyond the last one with pages add nothing.
+    while at <= hops {
+        push_sums(&value, &pages);
+        at += 1;
+    }
+    found.visits = visits;
+    found
+}
+
+fn search_each(graph: &WebGraph, search: &mut BallSearch, part: &[u32], hops: u32) -> Part {
+    let depths = hops as usize + 1;
+    let mut found = Part {
+        value: vec![Vec::with_capacity(part.len()); depths],
+        pages: vec![Vec::with_capacity(part.len()); depths],
+        visits: vec![0; depths],
+    };
+    let mut of_page = vec![(0, 0, 0); depths];
+    for &candidate in part {
+        let (mut value, mut pages, mut met) = (0, 0, 0);
+        let visits = search.levels(graph.successors(), candidate, hops, |level| {
+            let values = level
+                .pages
+                .iter()
+                .map(|&page| graph.values()[page as usize]);
+            value += values.sum::<i64>();
+            pages += number(level.pages.len());
+            met = level.hop as usize;
+            of_page[met] = (value, pages, level.visits);
+        });
+        // Hops beyond the last one with pages add nothing.
+        of_page[met + 1..].fill((value, pages, visits));
+        for (depth, &(value, pages, visits)) in of_page.iter().enumerate() {
+            found.value[depth].push(value);
+            found.pages[depth].push(pages);
+            found.visits[depth] += visits;
+        }
+    }
+    found
+}

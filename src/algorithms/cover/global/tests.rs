@@ -1,0 +1,446 @@
+//! Picks, passes, crawls and orders over small random webs, compared with brute force, which recomputes
+//! everything at every step.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+
+use super::super::params::{CoverParams, Method};
+use super::super::pick::{Pick, Score, Scored, Stop};
+use super::super::value::{UNIT, Value};
+use super::samples::{SmallWeb, large, ring, web};
+use super::*;
+use crate::graph::Csr;
+use crate::watch::Unwatched;
+
+fn plan(method: Method) -> WebParams {
+    WebParams {
+        cover: CoverParams {
+            method,
+            ..CoverParams::default()
+        },
+        ..WebParams::default()
+    }
+}
+
+/// A pick with its gain, and the runner-up with its gain.
+type Picked = (u32, i64, Option<(u32, i64)>);
+
+/// Picks by the definition: recomputes all gains at each pick.
+fn by_definition(web: &SmallWeb, choice: &WebChoice) -> (Vec<Picked>, Stop) {
+    let Setting { hops, fetch_cost } = choice.setting().unwrap();
+    let depth = choice.depth_within(hops);
+    let net = |page: u32| web.values[page as usize] - fetch_cost.0;
+    let mut reached: BTreeSet<u32> = BTreeSet::new();
+    let mut picks: Vec<Picked> = Vec::new();
+    loop {
+        let is_open = |page: &u32| !reached.contains(page) && net(*page) != 0;
+        if !picks.is_empty() && !web.all().iter().any(is_open) {
+            return (picks, Stop::NoValueLeft);
+        }
+        let picked: Vec<u32> = picks.iter().map(|pick| pick.0).collect();
+        let open = web.candidates().into_iter().filter(|p| !picked.contains(p));
+        let gain = |page: u32| {
+            let new = web.within(page, depth);
+            let new = new.difference(&reached);
+            (page, new.map(|&page| net(page)).sum::<i64>())
+        };
+        let mut gains: Vec<(u32, i64)> = open.map(gain).collect();
+        gains.sort_by_key(|&(page, gain)| (std::cmp::Reverse(gain), page));
+        let Some(&(page, gain)) = gains.first() else {
+            return (picks, Stop::NoPageLeft);
+        };
+        if picks.len() == choice.seeds as usize {
+            return (picks, Stop::Complete);
+        }
+        if choice.positive_only && gain <= 0 {
+            return (picks, Stop::NotPositive);
+        }
+        reached.extend(web.within(page, hops));
+        picks.push((page, gain, gains.get(1).copied()));
+    }
+}
+
+fn found(cover: &WebCover) -> Vec<Picked> {
+    let weight = |scored: Scored| match scored.score {
+        Score::Weight(weight) => (scored.page, weight),
+        other => panic!("{other:?} is no weight"),
+    };
+    let picks = cover.picks.iter();
+    picks
+        .map(|pick| {
+            let (page, gain) = weight(pick.seed);
+            (page, gain, pick.runner_up.map(weight))
+        })
+        .collect()
+}
+
+/// Checks that each pick reports the pages that it is the first to reach.
+fn check_reached(web: &SmallWeb, cover: &WebCover, hops: u32) {
+    let mut reached = BTreeSet::new();
+    for pick in &cover.picks {
+        let levels = web.levels(&[pick.seed.page], hops, &web.all());
+        assert_eq!(pick.hops.len(), levels.len());
+        for (of_hop, level) in pick.hops.iter().zip(levels) {
+            let new: BTreeSet<u32> = level.difference(&reached).copied().collect();
+            assert_eq!(of_hop.pages.iter().collect::<BTreeSet<_>>(), new);
+            assert_eq!(of_hop.value, web.worth(&new));
+            reached.extend(new);
+        }
+    }
+    let left: Vec<u32> = cover.uncovered.iter().map(|scored| scored.page).collect();
+    let wanted = web
+        .candidates()
+        .into_iter()
+        .filter(|p| !reached.contains(p));
+    assert_eq!(left, wanted.collect::<Vec<_>>());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn picks_are_those_of_the_definition(
+        web in web(),
+        hops in 0_u32..5,
+        depth in 0_u32..5,
+        price in prop_oneof![Just(0), Just(UNIT / 3), Just(UNIT), 0..2 * UNIT],
+        seeds in 1_u32..9,
+        by_depth in any::<bool>(),
+        positive_only in any::<bool>(),
+    ) {
+        let mut params = plan(if by_depth { Method::MaxWeight } else { Method::Greedy });
+        params.cover.depth = by_depth.then_some(depth.min(hops));
+        params.cover.seeds = Some(seeds);
+        params.cover.positive_only = positive_only;
+        params.hops = Some(hops);
+        params.fetch_cost = Some(Value(price));
+        let choice = params.choose().unwrap();
+        let selected = select(&web.graph(), &choice, &[], &Unwatched).unwrap();
+        let (picks, stop) = by_definition(&web, &choice);
+        prop_assert_eq!(found(&selected.cover), picks);
+        prop_assert_eq!(selected.cover.stop, stop);
+        check_reached(&web, &selected.cover, hops);
+        // The scores of the uncovered candidates are exact.
+        let reached: BTreeSet<u32> = selected.cover.picks.iter().flat_map(Pick::covered).collect();
+        for scored in &selected.cover.uncovered {
+            let left = web.within(scored.page, choice.depth_within(hops));
+            let gain = left.difference(&reached).map(|&p| web.values[p as usize] - price).sum();
+            prop_assert_eq!(scored.score, Score::Weight(gain));
+        }
+    }
+
+    #[test]
+    fn a_pass_gives_values_and_pages_within_reach(web in web(), deepest in 0_u32..5) {
+        let graph = web.graph();
+        let pool = SearchPool::new(graph.pages());
+        let found = reach::reach_by_hops(&graph, deepest, u64::MAX, &pool, &Unwatched).unwrap();
+        prop_assert_eq!(found.by_hops.len(), deepest as usize + 1);
+        prop_assert_eq!(graph.candidates(), web.candidates());
+        for reach in &found.by_hops {
+            let mut visits = 0;
+            for (at, &page) in web.candidates().iter().enumerate() {
+                let within = web.within(page, reach.hops);
+                prop_assert_eq!(reach.value[at], web.worth(&within));
+                prop_assert_eq!(reach.pages[at] as usize, within.len());
+                let inner = reach.hops.checked_sub(1).map(|hops| web.within(page, hops));
+                let links = inner.iter().flatten().map(|&page| web.links[page as usize].len());
+                visits += within.len() + links.sum::<usize>();
+            }
+            prop_assert_eq!(reach.visits, visits as u64);
+        }
+    }
+
+    #[test]
+    fn crawls_fetch_depth_by_depth_and_within_one_in_url_order(
+        web in web(),
+        seeds in proptest::collection::btree_set(0_u32..24, 1..6),
+        budget in 1_usize..30,
+    ) {
+        let graph = web.graph();
+        let seeds: Vec<u32> = seeds.into_iter().filter(|&s| s < graph.pages()).rev().collect();
+        let mut crawler = crawl::Crawler::new(&graph);
+        let whole = crawler.crawl(&seeds, budget);
+        let wanted = web.crawl(&seeds, budget);
+        prop_assert_eq!(whole.worth(&graph), web.worth(&wanted));
+        prop_assert_eq!(whole.fetched(), wanted.len());
+        // Joined one seed after the other it is the same, for every smaller budget too.
+        for share in seeds.len().max(1)..=budget {
+            let mut joined = crawl::Crawl::default();
+            for &seed in &seeds {
+                let alone = crawler.crawl(&[seed], budget);
+                joined = crawler.join(&joined, &alone, budget);
+            }
+            let cut = crawler.join(&joined, &crawl::Crawl::default(), share);
+            prop_assert_eq!(cut, crawler.crawl(&seeds, share));
+        }
+    }
+
+    #[test]
+    fn each_place_of_a_list_has_the_seed_with_the_best_crawl_so_far(
+        web in web(),
+        seeds in 1_u32..6,
+        budget in 1_u64..40,
+    ) {
+        let mut params = plan(Method::Greedy);
+        params.cover.seeds = Some(seeds);
+        params.cover.positive_only = false;
+        (params.hops, params.fetch_cost) = (Some(1), Some(Value(0)));
+        params.budget = Some(budget);
+        let choice = params.choose().unwrap();
+        let selected = select(&web.graph(), &choice, &[], &Unwatched).unwrap();
+        let picks: Vec<u32> = selected.cover.picks.iter().map(|pick| pick.seed.page).collect();
+        let list: Vec<u32> = selected.order.iter().map(|&at| picks[at]).collect();
+        let count = picks.len();
+        let budget = usize::try_from(budget).unwrap().min(web.links.len()).max(count);
+        let mut left: BTreeSet<u32> = picks.into_iter().collect();
+        let mut so_far = Vec::new();
+        for place in 1..=count {
+            let share = (budget * place / count).max(place);
+            let gathered = |seed: &u32| {
+                let seeds = [so_far.as_slice(), &[*seed]].concat();
+                web.worth(&web.crawl(&seeds, share))
+            };
+            let best = left.iter().map(gathered).max().unwrap();
+            let first = *left.iter().find(|seed| gathered(seed) == best).unwrap();
+            prop_assert_eq!(list[place - 1], first);
+            left.remove(&first);
+            so_far.push(first);
+        }
+    }
+
+    #[test]
+    fn tuning_takes_the_setting_whose_crawl_gathers_most(
+        web in web(),
+        seeds in 1_u32..6,
+        budget in 1_u64..30,
+    ) {
+        let graph = web.graph();
+        let mut params = plan(Method::Greedy);
+        params.cover.seeds = Some(seeds);
+        params.budget = Some(budget);
+        let choice = params.choose().unwrap();
+        prop_assert_eq!(choice.setting(), None);
+        let selected = select(&graph, &choice, &[], &Unwatched).unwrap();
+        let tuning = selected.tuning.unwrap();
+        prop_assert_eq!(tuning.trials.len(), 20);
+        let mut best: Option<(i64, Setting, Vec<Pick>, Vec<usize>)> = None;
+        for trial in &tuning.trials {
+            params.hops = Some(trial.setting.hops);
+            params.fetch_cost = Some(trial.setting.fetch_cost);
+            let fixed = params.choose().unwrap();
+            let again = select(&graph, &fixed, &[], &Unwatched).unwrap();
+            prop_assert_eq!(again.tuning, None);
+            let list: Vec<u32> = again.cover.picks.iter().map(|pick| pick.seed.page).collect();
+            let crawl = web.crawl(&list, usize::try_from(budget).unwrap());
+            prop_assert_eq!(trial.gathered, web.worth(&crawl));
+            prop_assert_eq!(trial.fetched, crawl.len() as u64);
+            prop_assert_eq!(trial.seeds, list.len());
+            if best.as_ref().is_none_or(|(gathered, ..)| trial.gathered > *gathered) {
+                best = Some((trial.gathered, trial.setting, again.cover.picks, again.order));
+            }
+        }
+        // The result is that of a plan with the best setting.
+        let (_, setting, picks, order) = best.unwrap();
+        prop_assert_eq!(selected.setting, setting);
+        prop_assert_eq!(selected.cover.picks, picks);
+        prop_assert_eq!(selected.order, order);
+    }
+
+    #[test]
+    fn max_out_picks_by_links_to_what_remains(web in web(), hops in 0_u32..4, seeds in 1_u32..6) {
+        let mut params = plan(Method::MaxOut);
+        params.cover.seeds = Some(seeds);
+        params.hops = Some(hops);
+        let choice = params.choose().unwrap();
+        let selected = select(&web.graph(), &choice, &[], &Unwatched).unwrap();
+        let mut there = web.all();
+        for pick in &selected.cover.picks {
+            let open = web.candidates().into_iter().filter(|page| there.contains(page));
+            let degree = |page: u32| web.links[page as usize].intersection(&there).count();
+            let best = open.clone().map(degree).max().unwrap();
+            let first = open.clone().find(|&page| degree(page) == best);
+            prop_assert_eq!(first, Some(pick.seed.page));
+            prop_assert_eq!(pick.seed.score, Score::OutDegree(u32::try_from(best).unwrap()));
+            prop_assert!(best > 0);
+            for page in web.levels(&[pick.seed.page], hops, &there).into_iter().flatten() {
+                there.remove(&page);
+            }
+        }
+        check_reached(&web, &selected.cover, hops);
+    }
+
+    #[test]
+    fn baselines_rank_the_candidates(web in web(), seeds in 1_u32..9) {
+        let ranks: Vec<f64> = web.values.iter().map(|&value| (20 + value % 10) as f64).collect();
+        for method in [Method::Random, Method::Pagerank, Method::OutDegree] {
+            let mut params = plan(method);
+            params.cover.seeds = Some(seeds);
+            let choice = params.choose().unwrap();
+            let selected = select(&web.graph(), &choice, &ranks, &Unwatched).unwrap();
+            let picks: Vec<u32> = selected.cover.picks.iter().map(|p| p.seed.page).collect();
+            let mut order = web.candidates();
+            match method {
+                Method::Random => prop_assert!(picks.iter().all(|page| order.contains(page))),
+                Method::Pagerank => {
+                    order.sort_by(|&a, &b| ranks[b as usize].total_cmp(&ranks[a as usize]));
+                }
+                _ => order.sort_by_key(|&p| std::cmp::Reverse(web.links[p as usize].len())),
+            }
+            order.truncate(seeds as usize);
+            if method == Method::Random {
+                prop_assert_eq!(picks.len(), order.len());
+                prop_assert_eq!(picks.iter().collect::<BTreeSet<_>>().len(), picks.len());
+            } else {
+                prop_assert_eq!(picks, order);
+            }
+            check_reached(&web, &selected.cover, 5);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(120))]
+
+    #[test]
+    fn lists_for_several_budgets_are_those_for_each(
+        web in web(),
+        asked in proptest::collection::vec((1_u32..6, 1_u64..30), 1..5),
+        positive_only in any::<bool>(),
+    ) {
+        let graph = web.graph();
+        let mut params = plan(Method::Greedy);
+        params.cover.positive_only = positive_only;
+        params.budget = Some(1);
+        let found = budget_lists(&graph, &params.choose().unwrap(), &asked, &Unwatched).unwrap();
+        for (list, (seeds, budget)) in found.into_iter().zip(asked) {
+            (params.cover.seeds, params.budget) = (Some(seeds), Some(budget));
+            let alone = select(&graph, &params.choose().unwrap(), &[], &Unwatched).unwrap();
+            let alone: Vec<u32> = alone
+                .order
+                .iter()
+                .map(|&at| alone.cover.picks[at].seed.page)
+                .collect();
+            prop_assert_eq!(list, alone);
+        }
+    }
+}
+
+#[test]
+fn few_fetches_by_pagerank_take_a_price_far_above_the_average() {
+    // Page 0 links to two pages worth 10, page 1 to twenty worth 2.9; a crawl fetches three pages.
+    let dear = [2, 3];
+    let mut values = vec![0; 24];
+    values[2..].fill(29 * UNIT / 10);
+    values[2..4].fill(10 * UNIT);
+    let mut links = vec![BTreeSet::new(); 24];
+    links[0] = dear.into_iter().collect();
+    links[1] = (4..24).collect();
+    let web = SmallWeb {
+        values,
+        links,
+        may_be_seed: vec![true; 24],
+    };
+    let mut params = plan(Method::Greedy);
+    params.cover.seeds = Some(1);
+    (params.budget, params.value_by) = (Some(3), ValueBy::Pagerank);
+    let choice = params.choose().unwrap();
+    let selected = select(&web.graph(), &choice, &[], &Unwatched).unwrap();
+    // At 2 the many are still worth 20 * 0.9 - 2, the two 2 * 8 - 2.
+    let price = Value::units(3);
+    let setting = Setting {
+        hops: 1,
+        fetch_cost: price,
+    };
+    assert_eq!(selected.setting, setting);
+    let tuning = selected.tuning.unwrap();
+    assert_eq!(tuning.best().unwrap().gathered, 20 * UNIT);
+    let at_two = tuning
+        .trials
+        .iter()
+        .find(|trial| trial.setting.fetch_cost == Value::units(2));
+    assert_eq!(at_two.unwrap().gathered, 2 * 29 * UNIT / 10);
+}
+
+#[test]
+fn hops_that_take_too_many_visits_are_skipped() {
+    let web = ring(500).graph();
+    let pool = SearchPool::new(web.pages());
+    let all = reach::reach_by_hops(&web, 4, u64::MAX, &pool, &Unwatched).unwrap();
+    let visits: Vec<u64> = all.by_hops.iter().map(|reach| reach.visits).collect();
+    assert!(visits.is_sorted(), "{visits:?}");
+    assert_eq!(all.visits, visits[4]);
+    for (most, left) in [(visits[3], 3), (visits[3] - 1, 2), (visits[2], 2), (0, 1)] {
+        let found = reach::reach_by_hops(&web, 4, most, &pool, &Unwatched).unwrap();
+        assert_eq!(found.by_hops, all.by_hops[..=left]);
+        assert_eq!(found.visits, visits[4]);
+    }
+    let mut params = plan(Method::Greedy);
+    (params.budget, params.tune_visits) = (Some(100), Some(visits[2]));
+    let choice = params.choose().unwrap();
+    let tuning = select(&web, &choice, &[], &Unwatched)
+        .unwrap()
+        .tuning
+        .unwrap();
+    assert_eq!((tuning.trials.len(), tuning.left_out), (10, vec![3, 4]));
+    // Given hops are tried, whatever they cost.
+    (params.hops, params.tune_visits) = (Some(4), Some(1));
+    let choice = params.choose().unwrap();
+    let tuning = select(&web, &choice, &[], &Unwatched)
+        .unwrap()
+        .tuning
+        .unwrap();
+    assert_eq!((tuning.trials.len(), tuning.left_out), (5, vec![]));
+}
+
+#[test]
+fn invalid_graphs_are_rejected() {
+    let lists = |lists: &[&[u32]]| {
+        let mut csr = Csr::default();
+        for list in lists {
+            csr.push(list.iter().copied());
+        }
+        csr
+    };
+    assert!(WebGraph::new(vec![1], lists(&[&[1]]), &[true]).is_err());
+    assert!(WebGraph::new(vec![1, 1], lists(&[&[1]]), &[true; 2]).is_err());
+    assert!(WebGraph::new(vec![1], lists(&[&[]]), &[]).is_err());
+    assert!(WebGraph::new(vec![i64::MAX], lists(&[&[]]), &[true]).is_err());
+    let empty = WebGraph::new(vec![], lists(&[]), &[]).unwrap();
+    let choice = plan(Method::Greedy).choose().unwrap();
+    let selected = select(&empty, &choice, &[], &Unwatched).unwrap();
+    assert_eq!(selected.cover.stop, Stop::NoPageLeft);
+}
+
+#[test]
+fn all_picks_take_about_one_more_pass() {
+    let mut params = plan(Method::Greedy);
+    params.cover.seeds = Some(500);
+    params.cover.positive_only = false;
+    params.budget = Some(1000);
+    let choice = params.choose().unwrap();
+    let tuning = select(&large(), &choice, &[], &Unwatched)
+        .unwrap()
+        .tuning
+        .unwrap();
+    assert_eq!(tuning.trials.len(), 20);
+    for trial in tuning.trials {
+        let passes = (trial.pass_visits + trial.page_visits) as f64 / trial.pass_visits as f64;
+        assert!(passes <= 2.2, "{passes} passes: {trial:?}");
+    }
+}
+
+#[test]
+fn a_sample_estimates_the_cost_of_a_pass() {
+    let web = large();
+    let pool = SearchPool::new(web.pages());
+    // More candidates than a sample has.
+    assert!(web.candidates().len() > 5000);
+    let all = reach::reach_by_hops(&web, 3, u64::MAX, &pool, &Unwatched).unwrap();
+    let visits = all.by_hops[2].visits;
+    for (most, left) in [(visits / 10 * 11, 2), (visits / 10 * 9, 1)] {
+        let found = reach::reach_by_hops(&web, 3, most, &pool, &Unwatched).unwrap();
+        assert_eq!(found.by_hops, all.by_hops[..=left]);
+        assert!(found.visits > all.by_hops[left].visits);
+    }
+}

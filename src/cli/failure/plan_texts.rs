@@ -1,0 +1,135 @@
+//! Texts of plan errors and other library errors, in terms of command-line flags.
+
+use indicatif::BinaryBytes;
+use seedbank::engine::{EngineError, Family, PlanError, RequestError, StoreError};
+use seedbank::shown::shortened;
+
+use crate::cli::parameter_flags::names_as_flags;
+
+/// Returns the whole text of an error; `None` if the library's own text, with its causes, needs no
+/// change.
+pub(super) fn engine(error: &EngineError) -> Option<String> {
+    match error {
+        EngineError::Plan(e) => plan(e),
+        EngineError::Request(RequestError::KeepsNothing) => {
+            Some("--keep 0 would delete the refresh itself; use at least 1".to_owned())
+        }
+        EngineError::Store(StoreError::NoRoom { path, needed, free }) => Some(format!(
+            "not enough disk space for {}: expected {}, found {} free",
+            path.display(),
+            BinaryBytes(*needed),
+            BinaryBytes(*free)
+        )),
+        EngineError::NoScheme { url, meant } => Some(match meant {
+            Some(meant) => format!(
+                "{} has no scheme: did you mean {}?",
+                shortened(url),
+                shortened(meant)
+            ),
+            None => format!("{} has no scheme; add https:// or http://", shortened(url)),
+        }),
+        _ => None,
+    }
+}
+
+/// Returns the whole text of a plan error; `None` as in [`engine`].
+pub(super) fn plan(error: &PlanError) -> Option<String> {
+    Some(match error {
+        PlanError::File(source) => format!("the plan file: {source}"),
+        PlanError::Kept(source) => format!(
+            "the plan was stored by another version of seedbank ({source}); use a new plan name"
+        ),
+        PlanError::OtherFamily {
+            method,
+            parameters,
+            family,
+        } => other_family(method, parameters, *family),
+        PlanError::NothingToTune => {
+            "--tune tries hops and fetch costs for a crawl over the whole web; use --scope web and --budget, and omit --hops or --fetch-cost".to_owned()
+        }
+        PlanError::OutOfRange { .. }
+        | PlanError::NoCoreSize
+        | PlanError::TwoRules
+        | PlanError::NoIterations
+        | PlanError::TwoPicks
+        | PlanError::NoSeedAllowed(_)
+        | PlanError::TooManyPins { .. }
+        | PlanError::Cores(_)
+        | PlanError::Cover(_) => names_as_flags(&error.to_string()),
+        _ => return None,
+    })
+}
+
+fn other_family(method: &str, parameters: &[&str], family: Family) -> String {
+    let flags: Vec<String> = parameters.iter().map(|name| format!("--{name}")).collect();
+    let plural_s = if flags.len() > 1 { "" } else { "s" };
+    let other = match family {
+        Family::Cores => "--method cores",
+        Family::Cover => "a cover method (such as --method max-weight)",
+    };
+    format!(
+        "{} belong{plural_s} to {other}, but the plan's method is {method}; remove what does not fit, or give the method",
+        flags.join(", ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::failure::CliError;
+    use seedbank::engine::PlanOptions;
+
+    #[test]
+    fn parameters_are_named_as_flags() {
+        let cases = [
+            (
+                "hops = 3\ndepth = 1",
+                "--hops, --depth belong to a cover method (such as --method max-weight), but the plan's method is cores; remove what does not fit, or give the method",
+            ),
+            (
+                "method = 'greedy'\ndensity = 60",
+                "--density belongs to --method cores, but the plan's method is greedy; remove what does not fit, or give the method",
+            ),
+            (
+                "method = 'random'\nshare = 'value'",
+                "`--share` requires a total number of seeds; add `--seeds`",
+            ),
+            (
+                "method = 'max-out'\nvalue-spam = 1000001",
+                "`--value-spam`: expected -1000000 to 1000000, found 1000001",
+            ),
+            (
+                "method = 'greedy'\nbudget = 100",
+                "`--budget` applies only to plans over the whole web; add `--scope web`, or omit `--budget`",
+            ),
+            (
+                "method = 'greedy'\nscope = 'web'\nper-site = 3",
+                "a plan over the whole web has one list of seeds; use `--seeds` instead of `--per-site`",
+            ),
+            (
+                "method = 'random'\nscope = 'web'\nfetch-cost = 0.5",
+                "random does not select by value, so `--fetch-cost` does not apply; use greedy or max-weight",
+            ),
+            ("new-members = 2", "`--new-members` requires `--core-size`"),
+            ("seeds = 0", "`--seeds`: expected at least 1, found 0"),
+        ];
+        for (options, text) in cases {
+            let error = PlanOptions::from_toml(options).unwrap().decide();
+            let error = CliError::from(EngineError::from(error.unwrap_err()));
+            assert_eq!(error.text(), text);
+            assert_eq!((error.exit_status(), error.hint()), (2, None));
+        }
+    }
+
+    #[test]
+    fn a_plan_file_shows_where_it_is_wrong() {
+        let error = CliError::PlanText {
+            path: "a\nb.toml".into(),
+            source: PlanOptions::from_toml("sedes = 3\n").unwrap_err(),
+        };
+        let text = error.text();
+        let head = "a\\nb.toml: the plan file: TOML parse error at line 1";
+        assert!(text.starts_with(head), "{text}");
+        assert!(text.lines().count() > 3, "{text}");
+    }
+}

@@ -1,0 +1,201 @@
+//! Advice for an input that is not in the expected format: one sentence, with a command that converts
+//! the input if there is one.
+
+use seedbank::ingest::{Compression, Foreign, SeenInput};
+use seedbank::shown::plain;
+
+/// The part of a command line that ingests what precedes it.
+const TAKE: &str = " | seedbank ingest BANK -";
+
+/// What to do about an input.
+enum Advice {
+    /// The description of the input says what to do.
+    None,
+    /// Use this value of `--input`.
+    Input(&'static str),
+    /// As [`Advice::Input`], if the first line names the columns.
+    InputWithHeader(&'static str),
+    /// Convert the decompressed input with this command.
+    Convert(&'static str),
+    /// Extract the file with this command, which cannot read a pipe.
+    Extract(&'static str),
+}
+
+/// Returns what the input is and what to do about it.
+pub(super) fn sentence(input: &SeenInput) -> String {
+    use Advice::{Convert, Extract, Input, InputWithHeader};
+    let (description, advice) = match input.is {
+        Foreign::Parquet => ("is a Parquet file", Input("parquet")),
+        Foreign::Arrow => ("is an Arrow file or stream", Input("arrow")),
+        Foreign::Warc => ("is a WARC file", Input("warc")),
+        Foreign::Wat => ("is a WAT file", Input("wat")),
+        Foreign::Sitemap => ("is a sitemap", Input("sitemap")),
+        Foreign::Cdxj => ("is a CDXJ index", Input("cdxj")),
+        Foreign::Cdx => ("is a CDX index", Input("cdx")),
+        Foreign::JsonArray => ("is a JSON array", Input("json")),
+        Foreign::JsonSpread => {
+            let text = "is JSON with objects that are not one per line";
+            (text, Input("json"))
+        }
+        Foreign::Nutch(_) => ("is a Nutch dump", Input("nutch")),
+        Foreign::CrawlLog => ("is a Heritrix crawl.log", Input("heritrix")),
+        Foreign::JsonLines => ("is JSON Lines", Input("jsonl")),
+        Foreign::Urls => {
+            let text = "is a list of URLs, which are added as known pages";
+            (text, Input("urls"))
+        }
+        Foreign::Tabs => ("is a tab-separated table", InputWithHeader("tsv")),
+        Foreign::Commas => ("is CSV", InputWithHeader("csv")),
+        Foreign::Semicolons => ("is CSV with semicolons", InputWithHeader("csv")),
+        Foreign::Zip => ("is a ZIP archive", Extract("unzip -p")),
+        Foreign::SevenZip => ("is a 7z archive", Extract("7z e -so")),
+        Foreign::Tar => ("is a tar archive; extract it first", Convert("tar -xO")),
+        Foreign::GzipInside => (TWICE, Convert("gzip -dc")),
+        Foreign::ZstdInside => (TWICE, Convert("zstd -dc")),
+        Foreign::Xz => (
+            "is compressed with xz; expected plain, gzip or zstd input",
+            Convert("xz -dc"),
+        ),
+        Foreign::Bzip2 => (
+            "is compressed with bzip2; expected plain, gzip or zstd input",
+            Convert("bzip2 -dc"),
+        ),
+        Foreign::Lz4 => (
+            "is compressed with LZ4; expected plain, gzip or zstd input",
+            Convert("lz4 -dc"),
+        ),
+        Foreign::Utf16 => (
+            "is UTF-16 text; expected UTF-8",
+            Convert("iconv -f UTF-16 -t UTF-8"),
+        ),
+        Foreign::Utf32 => (
+            "is UTF-32 text; expected UTF-8",
+            Convert("iconv -f UTF-32 -t UTF-8"),
+        ),
+        Foreign::JsonStrings => (
+            "has one JSON string per line; expected JSON objects",
+            Convert("jq -c '{url: .}'"),
+        ),
+        Foreign::LinksBySpace => {
+            let command = piped(
+                input,
+                "sed 's/ /\\t/'",
+                "| seedbank ingest BANK --input links -",
+            );
+            return format!(
+                "{} is a list of links with a space between the two URLs; --input links expects a tab: `{command}`",
+                plain(&input.file)
+            );
+        }
+        other => (without_command(other), Advice::None),
+    };
+    let advice = match advice {
+        Advice::None => String::new(),
+        Input(format) => format!("; omit --input, or use --input {format}"),
+        InputWithHeader(format) => format!(
+            "; to read it, its first line must name the columns, including `url`; omit --input, or use --input {format}"
+        ),
+        Convert(command) => format!(": `{}`", piped(input, command, TAKE)),
+        Extract(command) => format!(
+            "; expected plain, gzip or zstd input: `{command} {}{TAKE}`",
+            quoted(&input.file)
+        ),
+    };
+    format!("{} {description}{advice}", plain(&input.file))
+}
+
+const TWICE: &str = "is compressed twice; only one layer is decompressed automatically";
+
+/// Describes an input for which there is no command, with advice.
+const fn without_command(input: Foreign) -> &'static str {
+    match input {
+        Foreign::Avro => "is an Avro file; convert it to JSON Lines with `avro-tools tojson`",
+        Foreign::Orc => "is an ORC file; convert it to JSON Lines with `orc-contents`",
+        Foreign::Sqlite => {
+            "is an SQLite database; export a table as JSON Lines, one record per line"
+        }
+        Foreign::Pdf => "is a PDF file; expected page records, one JSON object per line",
+        Foreign::Wet => {
+            "is a WET file, which contains text but no links; use the WAT file of the same name"
+        }
+        Foreign::Html => {
+            "is an HTML page, which does not contain its own URL; give it as a record, or give the WARC file that contains it"
+        }
+        Foreign::SitemapIndex => {
+            "is a sitemap index, and the sitemaps that it lists are not fetched automatically; fetch them and give them without --input"
+        }
+        Foreign::Xml => "is XML; expected page records, one JSON object per line",
+        Foreign::Links => "is a list of links, two URLs per line; use --input links",
+        Foreign::Pages => "is a list of pages; use --input links, and give it with --pages",
+        Foreign::BvProperties => {
+            "is the properties file of a BV graph; use --input bvgraph, and give the name without its extension"
+        }
+        Foreign::Binary => "is not text; expected one JSON object per line",
+        _ => "is in another format; expected one JSON object per line",
+    }
+}
+
+/// Returns the command with which a program reads the decompressed input, followed by `rest`.
+fn piped(input: &SeenInput, program: &str, rest: &str) -> String {
+    let space = if rest.is_empty() || rest.starts_with(' ') {
+        ""
+    } else {
+        " "
+    };
+    let command = match input.compression {
+        // Standard input has no file name; the user puts the command into the pipe.
+        _ if input.file == STDIN => program.to_owned(),
+        Some(Compression::Gzip) => format!("gzip -dc {} | {program}", quoted(&input.file)),
+        Some(Compression::Zstd) => format!("zstd -dc {} | {program}", quoted(&input.file)),
+        None if program.starts_with("tar") => format!("{program}f {}", quoted(&input.file)),
+        None => format!("{program} {}", quoted(&input.file)),
+    };
+    [&command, space, rest].concat()
+}
+
+/// The library's name for standard input.
+const STDIN: &str = "standard input";
+
+/// Quotes a file name for a shell.
+pub(crate) fn quoted(name: &str) -> String {
+    let is_bare = |c: char| c.is_ascii_alphanumeric() || "._-/+:@%".contains(c);
+    if !name.is_empty() && !name.starts_with('-') && name.chars().all(is_bare) {
+        name.to_owned()
+    } else if name.starts_with('-') {
+        quoted(&format!("./{name}"))
+    } else {
+        format!("'{}'", name.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn input(file: &str, compression: Option<Compression>) -> SeenInput {
+        SeenInput {
+            file: file.to_owned(),
+            is: Foreign::JsonArray,
+            compression,
+        }
+    }
+
+    #[test]
+    fn commands_decompress_and_quote_the_file() {
+        let of = |file, compression| piped(&input(file, compression), "jq -c .", "| cat");
+        assert_eq!(of("a.json", None), "jq -c . a.json | cat");
+        assert_eq!(
+            of("a b.gz", Some(Compression::Gzip)),
+            "gzip -dc 'a b.gz' | jq -c . | cat"
+        );
+        assert_eq!(
+            of("-a'b.zst", Some(Compression::Zstd)),
+            r"zstd -dc './-a'\''b.zst' | jq -c . | cat"
+        );
+        assert_eq!(of("standard input", None), "jq -c . | cat");
+        let tar = input("a.tar", None);
+        assert_eq!(piped(&tar, "tar -xO", ""), "tar -xOf a.tar");
+        let tar = input("a.tgz", Some(Compression::Gzip));
+        assert_eq!(piped(&tar, "tar -xO", ""), "gzip -dc a.tgz | tar -xO");
+    }
+}

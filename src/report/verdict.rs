@@ -1,0 +1,164 @@
+//! The verdict: whether the seeds are worth it, in one word with its figures.
+//!
+//! The verdict compares the value, by the plan's own definition, that a crawl from the seeds gathers per page
+//! fetched with that of common baselines. The lists were selected while pages were held out, so that known
+//! pages alone do not decide it.
+
+use super::Report;
+use super::fetches::{bar, baselines};
+use crate::engine::{ComparedList, Comparison, CoverMethod, CoverageCurve, Method};
+use crate::html::bars::{Bar, bars};
+use crate::html::chart::Frame;
+use crate::html::text::{Count, Measure};
+
+/// The number of baselines that the chart shows.
+const SHOWN: usize = 3;
+
+/// The verdict with its figures.
+pub(super) struct Verdict {
+    pub(super) word: &'static str,
+    pub(super) class: &'static str,
+    /// The reason in a few words.
+    pub(super) brief: Option<String>,
+    /// The sentence with the figures; `None` if nothing was measured.
+    pub(super) text: Option<String>,
+}
+
+/// Returns *yes* if the value exceeds that of every baseline by more than two standard errors at every
+/// number of fetches, *in part* if it does at some, else *no*.
+pub(super) fn verdict(report: &Report) -> Verdict {
+    let fetches = report
+        .crawl
+        .as_ref()
+        .and_then(|crawl| crawl.fetches.as_ref());
+    let own = fetches.map(own_results).unwrap_or_default();
+    let mut verdict = compare(&own);
+    let claim = fetches.and_then(|found| found.claims.first());
+    verdict.text = claim.map(|claim| claim.text.clone());
+    verdict
+}
+
+/// The results of the list of the report, one per number of fetches.
+fn own_results(found: &Comparison) -> Vec<&ComparedList> {
+    let Some(first) = found.lists.first() else {
+        return Vec::new();
+    };
+    let lists = found.lists.iter();
+    lists.filter(|list| list.list == first.list).collect()
+}
+
+fn compare(own: &[&ComparedList]) -> Verdict {
+    let known: Vec<bool> = own.iter().filter_map(|list| list.above_baselines).collect();
+    let above = known.iter().filter(|above| **above).count();
+    let (word, class) = match (above, known.len()) {
+        (_, 0) => ("Not measured", "unknown"),
+        (0, _) => ("No", "fails"),
+        (above, all) if above == all => ("Yes", "holds"),
+        _ => ("In part", "partly"),
+    };
+    let times = own.iter().filter_map(|list| {
+        let times = list.times_best_baseline?.mean.short();
+        Some(format!("{times} at {}", list.budget.whole()))
+    });
+    let times: Vec<String> = times.collect();
+    Verdict {
+        word,
+        class,
+        brief: (!times.is_empty()).then(|| {
+            format!(
+                "Times the value of the best baseline, by pages fetched: {}",
+                times.join(", ")
+            )
+        }),
+        text: None,
+    }
+}
+
+/// Whether a curve is that of the plan's method, at the plan's depth if it has one.
+pub(super) fn is_own_method(report: &Report, curve: &CoverageCurve) -> bool {
+    let depth = report.refresh.parameters.depth.unwrap_or(2);
+    let same_depth = curve.depth.is_none_or(|of_curve| of_curve == depth);
+    report.method == Method::Cover(curve.method)
+        && (same_depth || curve.method == CoverMethod::Greedy)
+}
+
+/// A chart of the value of the seeds and of the best baselines at the middle number of fetches.
+pub(super) fn chart(report: &Report) -> Option<String> {
+    let found = report.crawl.as_ref()?.fetches.as_ref()?;
+    let budget = *found.budgets.get(found.budgets.len() / 2)?;
+    let own = found.lists.iter().find(|list| list.budget == budget)?;
+    let mut all: Vec<Bar> = vec![bar(own, true)];
+    let others = baselines(found, budget).into_iter().take(SHOWN);
+    all.extend(others.map(|list| bar(list, false)));
+    let title = format!(
+        "Value of {}",
+        budget.counted("page fetched", "pages fetched")
+    );
+    let frame = Frame {
+        id: "answer-chart",
+        title: &title,
+        description: "A bar for the seeds and for each of the best baselines, with their numbers.",
+        x: "",
+        y: &title,
+    };
+    Some(bars(&frame, &all, 14.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::{ByFetches, Estimate, GatheredView, ListKind};
+
+    fn list(above_baselines: Option<bool>) -> ComparedList {
+        let number = Estimate {
+            mean: 1.5,
+            standard_error: Some(0.1),
+        };
+        let gathered = GatheredView {
+            fetched: number,
+            value: number,
+            crawled: number,
+            new_pages: number,
+            pagerank: number,
+        };
+        let by_fetches = ByFetches {
+            all: gathered,
+            of_crawled: gathered,
+        };
+        ComparedList {
+            list: "refresh 1 of plan default".to_owned(),
+            kind: ListKind::Plan,
+            parameters: None,
+            seeds: 20,
+            listed: 20,
+            budget: 5000,
+            known: by_fetches,
+            held_out: Some(by_fetches),
+            since: None,
+            times_best_baseline: Some(number),
+            above_baselines,
+        }
+    }
+
+    #[track_caller]
+    fn word(above: &[Option<bool>], expected: &str) -> Option<String> {
+        let lists: Vec<ComparedList> = above.iter().copied().map(list).collect();
+        let verdict = compare(&lists.iter().collect::<Vec<_>>());
+        assert_eq!(verdict.word, expected);
+        verdict.brief
+    }
+
+    #[test]
+    fn yes_needs_every_number_of_fetches() {
+        assert_eq!(
+            word(&[Some(true), Some(true)], "Yes").as_deref(),
+            Some(
+                "Times the value of the best baseline, by pages fetched: 1.5 at 5,000, 1.5 at 5,000"
+            )
+        );
+        word(&[Some(true), Some(false)], "In part");
+        word(&[Some(false)], "No");
+        word(&[None], "Not measured");
+        assert_eq!(word(&[], "Not measured"), None);
+    }
+}

@@ -1,0 +1,275 @@
+//! Limits the number of connections and requests. A new connection is always admitted: at the limit, an
+//! idle connection is closed for it.
+//!
+//! A connection is *idle* while it waits for its client to send a request or to accept an answer, and
+//! *busy* while a request is being answered. Of all idle connections, the one of the peer with the most
+//! connections is closed; of several, the one that has been idle longest. An idle one always exists,
+//! because fewer requests are answered at once than connections are allowed.
+//!
+//! Sending or accepting single bytes does not make a connection busy, so a slow client cannot hold one.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use tokio::sync::oneshot;
+
+/// Maximum number of connections.
+const MAX_CONNECTIONS: usize = 256;
+
+/// Maximum number of requests that are being answered or queued, of all peers.
+const MAX_REQUESTS: usize = MAX_CONNECTIONS / 2;
+
+/// As [`MAX_REQUESTS`], of one peer.
+const MAX_PEER_REQUESTS: usize = MAX_REQUESTS / 2;
+
+/// The origin of a connection: an IPv4 address, or the first 64 bits of an IPv6 address, since one
+/// machine usually owns all addresses with the same prefix.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Peer(IpAddr);
+
+impl From<SocketAddr> for Peer {
+    fn from(address: SocketAddr) -> Self {
+        Self(match address.ip().to_canonical() {
+            IpAddr::V6(ip) => {
+                let network = ip.to_bits() >> 64 << 64;
+                IpAddr::V6(Ipv6Addr::from_bits(network))
+            }
+            ip @ IpAddr::V4(_) => ip,
+        })
+    }
+}
+
+/// All admitted connections.
+#[derive(Default)]
+pub(super) struct ConnectionLimiter(Mutex<Connections>);
+
+#[derive(Default)]
+struct Connections {
+    by_id: BTreeMap<u64, Connection>,
+    next_id: u64,
+}
+
+struct Connection {
+    peer: Peer,
+    /// Start of the idle period; `None` while the connection is busy.
+    idle_since: Option<Instant>,
+    /// Closes the connection when dropped.
+    _open: oneshot::Sender<()>,
+}
+
+/// An admitted connection. Dropping it frees its slot.
+pub(super) struct ConnectionSlot {
+    limiter: Arc<ConnectionLimiter>,
+    id: u64,
+}
+
+/// Ends, with an error, when the connection must close to make room for another one.
+pub(super) type Evicted = oneshot::Receiver<()>;
+
+/// A request that is being answered. Its connection is busy until this is dropped.
+pub(super) struct ActiveRequest(Arc<ConnectionSlot>);
+
+impl ConnectionLimiter {
+    fn lock(&self) -> MutexGuard<'_, Connections> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Admits a new connection; at the limit, evicts an idle one.
+    pub(super) fn admit(self: &Arc<Self>, address: SocketAddr) -> (ConnectionSlot, Evicted) {
+        let peer = Peer::from(address);
+        let mut connections = self.lock();
+        if connections.by_id.len() >= MAX_CONNECTIONS {
+            connections.evict_one(Some(peer));
+        }
+        let (open, evicted) = oneshot::channel();
+        let id = connections.next_id;
+        connections.next_id += 1;
+        let connection = Connection {
+            peer,
+            idle_since: Some(Instant::now()),
+            _open: open,
+        };
+        connections.by_id.insert(id, connection);
+        let limiter = Arc::clone(self);
+        (ConnectionSlot { limiter, id }, evicted)
+    }
+
+    /// Evicts an idle connection; returns `false` if there is none.
+    pub(super) fn evict_one(&self) -> bool {
+        self.lock().evict_one(None)
+    }
+}
+
+impl Connections {
+    /// Evicts the connection that has been idle longest, of the peer with the most connections. Counts a
+    /// connection of the `new` peer too.
+    fn evict_one(&mut self, new: Option<Peer>) -> bool {
+        let mut per_peer: BTreeMap<Peer, usize> = BTreeMap::new();
+        let peers = self.by_id.values().map(|connection| connection.peer);
+        for peer in peers.chain(new) {
+            *per_peer.entry(peer).or_default() += 1;
+        }
+        let idle = self.by_id.iter().filter_map(|(id, connection)| {
+            let since = connection.idle_since?;
+            let connections = per_peer.get(&connection.peer);
+            Some((connections, Reverse((since, *id))))
+        });
+        let Some((_, Reverse((_, id)))) = idle.max() else {
+            return false;
+        };
+        self.by_id.remove(&id);
+        true
+    }
+}
+
+impl ConnectionSlot {
+    /// Marks the connection as busy; `None` if too many requests are active or the connection is evicted.
+    pub(super) fn begin_request(self: &Arc<Self>) -> Option<ActiveRequest> {
+        let mut connections = self.limiter.lock();
+        let peer = connections.by_id.get(&self.id)?.peer;
+        let all = connections.by_id.values();
+        let busy = all.filter(|connection| connection.idle_since.is_none());
+        let peers: Vec<Peer> = busy.map(|connection| connection.peer).collect();
+        let same_peer = peers.iter().filter(|other| **other == peer).count();
+        if peers.len() >= MAX_REQUESTS || same_peer >= MAX_PEER_REQUESTS {
+            return None;
+        }
+        connections.by_id.get_mut(&self.id)?.idle_since = None;
+        Some(ActiveRequest(Arc::clone(self)))
+    }
+}
+
+impl Drop for ActiveRequest {
+    fn drop(&mut self) {
+        let mut connections = self.0.limiter.lock();
+        if let Some(connection) = connections.by_id.get_mut(&self.0.id) {
+            connection.idle_since = Some(Instant::now());
+        }
+    }
+}
+
+impl Drop for ConnectionSlot {
+    fn drop(&mut self) {
+        self.limiter.lock().by_id.remove(&self.id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(text: &str) -> SocketAddr {
+        SocketAddr::new(text.parse().unwrap(), 1)
+    }
+
+    fn is_evicted(evicted: &mut Evicted) -> bool {
+        evicted.try_recv() == Err(oneshot::error::TryRecvError::Closed)
+    }
+
+    /// Admits this many connections of one peer.
+    fn admitted(
+        limiter: &Arc<ConnectionLimiter>,
+        peer: &str,
+        count: usize,
+    ) -> Vec<(Arc<ConnectionSlot>, Evicted)> {
+        let one = || {
+            let (slot, evicted) = limiter.admit(address(peer));
+            (Arc::new(slot), evicted)
+        };
+        std::iter::repeat_with(one).take(count).collect()
+    }
+
+    /// Returns the positions of the connections that are evicted.
+    fn evicted(connections: &mut [(Arc<ConnectionSlot>, Evicted)]) -> Vec<usize> {
+        let evicted = connections.iter_mut().enumerate();
+        let evicted = evicted.filter_map(|(at, (_, evicted))| is_evicted(evicted).then_some(at));
+        evicted.collect()
+    }
+
+    #[test]
+    fn the_connection_that_is_idle_longest_is_evicted() {
+        let limiter = Arc::new(ConnectionLimiter::default());
+        let mut all = admitted(&limiter, "10.0.0.1", MAX_CONNECTIONS);
+        assert!(evicted(&mut all).is_empty());
+        // The first was busy until now; the second is still busy.
+        drop(all[0].0.begin_request());
+        let answering = all[1].0.begin_request();
+        let mut more = admitted(&limiter, "10.0.0.1", 2);
+        assert_eq!(evicted(&mut all), [2, 3]);
+        drop(answering);
+        // A free slot is used first.
+        all.truncate(MAX_CONNECTIONS - 1);
+        more.extend(admitted(&limiter, "10.0.0.1", 1));
+        assert_eq!(evicted(&mut all), [2, 3]);
+        // Then the others are evicted; the second became idle after all of them.
+        more.extend(admitted(&limiter, "10.0.0.1", MAX_CONNECTIONS - 4));
+        let others: Vec<usize> = (0..MAX_CONNECTIONS - 1).filter(|at| *at != 1).collect();
+        assert_eq!(evicted(&mut all), others);
+        assert!(evicted(&mut more).is_empty());
+    }
+
+    #[test]
+    fn a_peer_loses_connections_only_to_peers_with_fewer() {
+        let limiter = Arc::new(ConnectionLimiter::default());
+        let mut first = admitted(&limiter, "10.0.0.1", 3);
+        let mut many = admitted(&limiter, "10.0.0.2", MAX_CONNECTIONS - 3);
+        let mut more = admitted(&limiter, "10.0.0.2", 10 * MAX_CONNECTIONS);
+        assert!(evicted(&mut first).is_empty());
+        assert_eq!(evicted(&mut many).len(), MAX_CONNECTIONS - 3);
+        // Until both have the same number.
+        let mut others = admitted(&limiter, "10.0.0.3", MAX_CONNECTIONS);
+        assert!(evicted(&mut first).is_empty());
+        let left = more.len() - evicted(&mut more).len();
+        assert!(left.abs_diff((MAX_CONNECTIONS - 3) / 2) <= 1, "{left}");
+        let left = others.len() - evicted(&mut others).len();
+        assert!(left.abs_diff((MAX_CONNECTIONS - 3) / 2) <= 1, "{left}");
+    }
+
+    #[test]
+    fn active_requests_never_hold_all_connections() {
+        let limiter = Arc::new(ConnectionLimiter::default());
+        let mut all = Vec::new();
+        let mut answered = Vec::new();
+        for peer in ["10.0.0.1", "10.0.0.2"] {
+            let of_peer = admitted(&limiter, peer, MAX_REQUESTS);
+            let answering = |(slot, _): &(Arc<ConnectionSlot>, Evicted)| slot.begin_request();
+            answered.extend(of_peer.iter().filter_map(answering));
+            all.extend(of_peer);
+        }
+        // Half of the requests of each peer are accepted, those of its first connections.
+        assert_eq!(answered.len(), 2 * MAX_PEER_REQUESTS);
+        // Busy connections are never evicted.
+        drop(admitted(&limiter, "10.0.0.3", 10 * MAX_CONNECTIONS));
+        let first = |at: &usize| at % MAX_REQUESTS < MAX_PEER_REQUESTS;
+        let evicted_now = evicted(&mut all);
+        assert!(!evicted_now.is_empty() && !evicted_now.iter().any(first));
+        while limiter.evict_one() {}
+        let others: Vec<usize> = (0..MAX_CONNECTIONS).filter(|at| !first(at)).collect();
+        assert_eq!(evicted(&mut all), others);
+        // Another request is accepted only after one has ended.
+        let next = admitted(&limiter, "10.0.0.3", 2);
+        assert!(next[0].0.begin_request().is_none());
+        answered.pop();
+        assert!(next[0].0.begin_request().is_some());
+        assert!(limiter.evict_one());
+        // No connection is left.
+        drop(next);
+        drop(answered);
+        drop(all);
+        assert!(!limiter.evict_one());
+    }
+
+    #[test]
+    fn one_machine_is_one_peer() {
+        let same = |a: &str, b: &str| Peer::from(address(a)) == Peer::from(address(b));
+        assert!(same("10.0.0.1", "10.0.0.1"));
+        assert!(same("10.0.0.1", "::ffff:10.0.0.1"));
+        assert!(!same("10.0.0.1", "10.0.0.2"));
+        assert!(!same("::ffff:10.0.0.1", "::ffff:10.0.0.2"));
+        assert!(same("2001:db8:1:2::1", "2001:db8:1:2:ffff::9"));
+        assert!(!same("2001:db8:1:2::1", "2001:db8:1:3::1"));
+    }
+}

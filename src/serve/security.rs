@@ -1,0 +1,472 @@
+//! Access checks for requests, and security headers for responses.
+
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Extension;
+use axum::body::{Body, Bytes};
+use axum::extract::{FromRequest, Request, State};
+use axum::http::header::{
+    ALLOW, AUTHORIZATION, CACHE_CONTROL, CONNECTION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, HOST,
+    HeaderValue, ORIGIN, REFERRER_POLICY, TRANSFER_ENCODING, WWW_AUTHENTICATE,
+    X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+};
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, HeaderName, Method, Response, StatusCode};
+use axum::middleware::Next;
+use data_encoding::BASE64;
+use tokio::time::timeout;
+
+use super::answer::{Answer, RequestError};
+use super::connection_limiter::ConnectionSlot;
+use super::media_type::MediaType;
+use super::token::Token;
+
+/// The only path that accepts POST: the comparison of a list.
+pub(super) const COMPARE_PATH: &str = "/compare";
+
+/// The health check, which needs no token.
+pub(super) const HEALTH_PATH: &str = "/healthz";
+
+/// Maximum length of a request's path and query in bytes. Pages show longer URLs without a link.
+pub(super) const MAX_URI_BYTES: usize = 16 << 10;
+
+/// Maximum size of the head of a request in bytes.
+pub(super) const MAX_HEAD_BYTES: usize = 32 << 10;
+
+/// Maximum size of a request body in bytes.
+pub(super) const MAX_BODY_BYTES: usize = 1 << 20;
+
+/// Maximum time to receive a body.
+const BODY_TIMEOUT: Duration = Duration::from_secs(8);
+
+/// Maximum time for a request, including its body.
+const TIMEOUT: Duration = Duration::from_secs(20);
+
+/// Content security policy: pages load only their style sheet and icon, from this server; forms are sent
+/// only to it; and no other site may show a page in a frame.
+const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; \
+                      base-uri 'none'; frame-ancestors 'none'";
+
+/// Decides which requests are answered.
+pub(super) struct AccessPolicy {
+    /// The token that requests must have; `None` if they need none.
+    pub(super) token: Option<Token>,
+    /// Whether the server listens on a loopback address.
+    pub(super) is_loopback: bool,
+    /// Accepted host names, besides IP addresses and `localhost`.
+    pub(super) hosts: Vec<String>,
+}
+
+impl AccessPolicy {
+    /// Rejects a request that must not be answered.
+    fn check(&self, request: &Request) -> Result<(), RequestError> {
+        let reject = |status, text: &str| Err(RequestError::new(status, text));
+        // Limit the size of what is parsed before parsing any of it.
+        let target = request.uri().path_and_query();
+        if target.is_some_and(|target| target.as_str().len() > MAX_URI_BYTES) {
+            return reject(StatusCode::URI_TOO_LONG, "the URI is too long");
+        }
+        let headers = request.headers();
+        let lines = headers.iter();
+        let head: usize = lines
+            .map(|(name, value)| name.as_str().len() + value.len() + 4)
+            .sum();
+        if head > MAX_HEAD_BYTES {
+            return reject(
+                StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+                "the headers are too large",
+            );
+        }
+        if headers.contains_key(CONTENT_LENGTH) && headers.contains_key(TRANSFER_ENCODING) {
+            return reject(
+                StatusCode::BAD_REQUEST,
+                "the request has both Content-Length and Transfer-Encoding",
+            );
+        }
+        if content_length(headers) > MAX_BODY_BYTES as u64 {
+            return reject(StatusCode::PAYLOAD_TOO_LARGE, "the body is too large");
+        }
+        let Some(host) = host(request) else {
+            return reject(
+                StatusCode::BAD_REQUEST,
+                "expected exactly one valid Host header",
+            );
+        };
+        // A foreign host name that resolves to this server is a DNS rebinding attack.
+        if !self.accepts_host(&host) {
+            return reject(
+                StatusCode::MISDIRECTED_REQUEST,
+                "unknown host name; start the server with --name to accept it",
+            );
+        }
+        let path = request.uri().path();
+        if path != HEALTH_PATH && !self.has_token(headers) {
+            return reject(StatusCode::UNAUTHORIZED, "this server requires a token");
+        }
+        match *request.method() {
+            Method::GET | Method::HEAD => Ok(()),
+            Method::POST if path == COMPARE_PATH && is_same_origin(headers, &host) => Ok(()),
+            Method::POST if path == COMPARE_PATH => {
+                reject(StatusCode::FORBIDDEN, "the form was sent from another site")
+            }
+            _ => reject(
+                StatusCode::METHOD_NOT_ALLOWED,
+                "this server is read-only: expected GET or HEAD",
+            ),
+        }
+    }
+
+    /// Returns whether the server accepts this host. A host name that resolves to this machine may belong
+    /// to an attacker, whose pages must not read answers; an IP address cannot.
+    fn accepts_host(&self, host: &Authority) -> bool {
+        let name = host.host().trim_matches(['[', ']']);
+        match name.parse::<IpAddr>() {
+            Ok(address) => !self.is_loopback || address.is_loopback(),
+            Err(_) => {
+                name.eq_ignore_ascii_case("localhost")
+                    || self
+                        .hosts
+                        .iter()
+                        .any(|host| host.eq_ignore_ascii_case(name))
+            }
+        }
+    }
+
+    /// Returns whether the request has the token, either as a bearer token or as the password of any user,
+    /// for which browsers prompt.
+    fn has_token(&self, headers: &HeaderMap) -> bool {
+        let Some(token) = &self.token else {
+            return true;
+        };
+        let mut values = headers.get_all(AUTHORIZATION).iter();
+        let (Some(value), None) = (values.next(), values.next()) else {
+            return false;
+        };
+        let Some((scheme, secret)) = value.to_str().ok().and_then(|text| text.split_once(' '))
+        else {
+            return false;
+        };
+        if scheme.eq_ignore_ascii_case("bearer") {
+            return token.matches(secret.trim().as_bytes());
+        }
+        let decoded = BASE64.decode(secret.trim().as_bytes()).ok();
+        let decoded = decoded.filter(|_| scheme.eq_ignore_ascii_case("basic"));
+        decoded.is_some_and(|pair| {
+            let password = pair.iter().position(|byte| *byte == b':');
+            password.is_some_and(|colon| token.matches(&pair[colon + 1..]))
+        })
+    }
+}
+
+/// Returns the host that a request is for; `None` unless there is exactly one.
+fn host(request: &Request) -> Option<Authority> {
+    let mut values = request.headers().get_all(HOST).iter();
+    let (host, None) = (values.next()?, values.next()) else {
+        return None;
+    };
+    let host: Authority = host.to_str().ok()?.parse().ok()?;
+    let is_web = |scheme: &str| scheme == "http" || scheme == "https";
+    if !is_plain(&host) || !request.uri().scheme_str().is_none_or(is_web) {
+        return None;
+    }
+    // A request target in absolute form contains the host too.
+    match request.uri().authority() {
+        Some(other) if *other != host => None,
+        _ => Some(host),
+    }
+}
+
+/// Returns whether an authority is a host with an optional port, without user information.
+fn is_plain(host: &Authority) -> bool {
+    let name = host.host();
+    let is_bracketed = name.starts_with('[');
+    let inside = name.trim_matches(['[', ']']);
+    let after = host.as_str().strip_prefix(name);
+    let has_port = || {
+        let port = after.and_then(|after| after.strip_prefix(':'));
+        port.is_some_and(|port| port.parse::<u16>().is_ok())
+    };
+    is_bracketed == inside.parse::<Ipv6Addr>().is_ok() && (after == Some("") || has_port())
+}
+
+/// Returns the declared length of the body in bytes; 0 if there is none.
+fn content_length(headers: &HeaderMap) -> u64 {
+    let length = headers.get(CONTENT_LENGTH);
+    let length = length.and_then(|length| length.to_str().ok());
+    length.map_or(0, |length| length.trim().parse().unwrap_or(u64::MAX))
+}
+
+/// Returns whether a form was sent from a page of this server, or not by a browser.
+fn is_same_origin(headers: &HeaderMap, host: &Authority) -> bool {
+    let mut origins = headers.get_all(ORIGIN).iter();
+    let mut sites = headers
+        .get_all(HeaderName::from_static("sec-fetch-site"))
+        .iter();
+    match (origins.next(), origins.next()) {
+        (None, _) => sites.all(|site| site == "same-origin"),
+        (Some(origin), None) => {
+            let origin = origin.to_str().unwrap_or_default();
+            let after = origin
+                .strip_prefix("http://")
+                .or_else(|| origin.strip_prefix("https://"));
+            after.is_some_and(|origin| origin.eq_ignore_ascii_case(host.as_str()))
+        }
+        _ => false,
+    }
+}
+
+/// Receives the whole body of a request.
+async fn with_body(request: Request) -> Result<Request, RequestError> {
+    let (parts, body) = request.into_parts();
+    let of_body = Request::from_parts(parts.clone(), body);
+    let bytes = timeout(BODY_TIMEOUT, Bytes::from_request(of_body, &())).await;
+    let bytes = bytes.map_err(|_| {
+        let text = format!(
+            "the body was not received within {} seconds",
+            BODY_TIMEOUT.as_secs()
+        );
+        RequestError::new(StatusCode::REQUEST_TIMEOUT, text)
+    })?;
+    let bytes = bytes.map_err(|e| RequestError::new(e.status(), e.body_text()))?;
+    Ok(Request::from_parts(parts, Body::from(bytes)))
+}
+
+/// Answers a request that passed the checks.
+async fn answer(
+    mut request: Request,
+    slot: &Arc<ConnectionSlot>,
+    next: Next,
+) -> Result<Response<Body>, RequestError> {
+    // The health check is exempt from the limit on requests.
+    if request.uri().path() == HEALTH_PATH {
+        return Ok(next.run(request).await);
+    }
+    // Receive the body before the request counts as active: until then the connection is idle and can be
+    // evicted.
+    if request.method() == Method::POST {
+        request = with_body(request).await?;
+    }
+    let Some(_active) = slot.begin_request() else {
+        let text = "too many requests; try again in a moment";
+        return Err(RequestError::new(StatusCode::SERVICE_UNAVAILABLE, text));
+    };
+    Ok(next.run(request).await)
+}
+
+/// Middleware that checks requests and adds security headers to responses. Rejected requests close their
+/// connection, unless only the token is missing.
+pub(super) async fn enforce(
+    State(policy): State<Arc<AccessPolicy>>,
+    Extension(slot): Extension<Arc<ConnectionSlot>>,
+    request: Request,
+    next: Next,
+) -> Response<Body> {
+    let media_type = MediaType::accepted(request.headers());
+    let is_compare = request.uri().path() == COMPARE_PATH;
+    let answer = match policy.check(&request) {
+        Ok(()) => {
+            let answer = timeout(TIMEOUT, answer(request, &slot, next)).await;
+            answer.unwrap_or_else(|_| {
+                let text = format!("no answer within {} seconds", TIMEOUT.as_secs());
+                Err(RequestError::new(StatusCode::REQUEST_TIMEOUT, text))
+            })
+        }
+        Err(error) => Err(error),
+    };
+    let mut response = answer.unwrap_or_else(|error| {
+        let mut response = Response::from(Answer::error(&error, media_type));
+        if error.status != StatusCode::UNAUTHORIZED {
+            let headers = response.headers_mut();
+            headers.insert(CONNECTION, HeaderValue::from_static("close"));
+        }
+        response
+    });
+    let status = response.status();
+    let headers = response.headers_mut();
+    if status == StatusCode::METHOD_NOT_ALLOWED {
+        let allowed = if is_compare {
+            "GET, HEAD, POST"
+        } else {
+            "GET, HEAD"
+        };
+        headers.insert(ALLOW, HeaderValue::from_static(allowed));
+    }
+    if status == StatusCode::UNAUTHORIZED {
+        headers.insert(
+            WWW_AUTHENTICATE,
+            HeaderValue::from_static(
+                "Basic realm=\"seedbank: any name, and the token as password\", charset=\"UTF-8\"",
+            ),
+        );
+    }
+    // With `no-referrer`, browsers send no usable origin with a form.
+    let referrer = if is_compare {
+        "same-origin"
+    } else {
+        "no-referrer"
+    };
+    for (name, value) in [
+        (CONTENT_SECURITY_POLICY, POLICY),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (X_FRAME_OPTIONS, "DENY"),
+        (REFERRER_POLICY, referrer),
+        (CACHE_CONTROL, "no-store"),
+        (
+            HeaderName::from_static("cross-origin-opener-policy"),
+            "same-origin",
+        ),
+        (
+            HeaderName::from_static("cross-origin-resource-policy"),
+            "same-origin",
+        ),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn policy(is_loopback: bool) -> AccessPolicy {
+        AccessPolicy {
+            token: Token::new(b"0123456789abcdef").ok(),
+            is_loopback,
+            hosts: vec!["seeds.example".to_owned()],
+        }
+    }
+
+    fn status(policy: &AccessPolicy, request: axum::http::request::Builder) -> u16 {
+        let request = request.body(Body::empty()).unwrap();
+        match policy.check(&request) {
+            Ok(()) => 200,
+            Err(error) => error.status.as_u16(),
+        }
+    }
+
+    #[test]
+    fn a_host_is_an_ip_address_or_an_accepted_name() {
+        for (host, local, open) in [
+            ("127.0.0.1:7878", true, true),
+            ("127.8.8.8", true, true),
+            ("[::1]:80", true, true),
+            ("LOCALHOST:1", true, true),
+            ("seeds.example", true, true),
+            ("10.0.0.1:7878", false, true),
+            ("[2001:db8::1]", false, true),
+            ("evil.example", false, false),
+            ("127.0.0.1.evil.example", false, false),
+            ("localhost.evil.example", false, false),
+            ("0x7f000001", false, false),
+        ] {
+            let host: Authority = host.parse().unwrap();
+            assert!(is_plain(&host), "{host}");
+            assert_eq!(policy(true).accepts_host(&host), local, "{host}");
+            assert_eq!(policy(false).accepts_host(&host), open, "{host}");
+        }
+    }
+
+    #[test]
+    fn a_host_has_no_user_and_a_valid_port() {
+        for host in [
+            "u@127.0.0.1",
+            "u:p@localhost",
+            "evil.example@127.0.0.1",
+            "127.0.0.1:99999",
+            "127.0.0.1:abc",
+            "127.0.0.1:",
+            "[localhost]",
+            "[127.0.0.1]",
+        ] {
+            // Hosts that cannot be parsed are rejected earlier.
+            if let Ok(host) = host.parse() {
+                assert!(!is_plain(&host), "{host}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_token_is_a_bearer_token_or_a_password() {
+        let policy = policy(true);
+        for (given, knows) in [
+            ("Bearer 0123456789abcdef", true),
+            ("bearer  0123456789abcdef", true),
+            ("Bearer 0123456789abcdeX", false),
+            ("Bearer", false),
+            ("Bearer ", false),
+            ("Basic OjAxMjM0NTY3ODlhYmNkZWY=", true),
+            ("Basic YW55OjAxMjM0NTY3ODlhYmNkZWY=", true),
+            ("Basic MDEyMzQ1Njc4OWFiY2RlZg==", false),
+            ("Basic OjAxMjM0NTY3ODlhYmNkZWY", false),
+            ("Basic !", false),
+            ("Basic ====", false),
+            ("Digest 0123456789abcdef", false),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(AUTHORIZATION, given.parse().unwrap());
+            assert_eq!(policy.has_token(&headers), knows, "{given}");
+            headers.append(AUTHORIZATION, given.parse().unwrap());
+            assert!(!policy.has_token(&headers), "twice {given}");
+        }
+        assert!(!policy.has_token(&HeaderMap::new()));
+    }
+
+    #[test]
+    fn requests_are_checked_in_this_order() {
+        let policy = policy(true);
+        let asked = |method: &str, path: &str, host: &str| {
+            axum::http::Request::builder()
+                .method(method)
+                .uri(path)
+                .header(HOST, host)
+        };
+        let known = |request: axum::http::request::Builder| {
+            request.header(AUTHORIZATION, "Bearer 0123456789abcdef")
+        };
+        let here = "127.0.0.1:7878";
+        assert_eq!(status(&policy, asked("GET", "/", here)), 401);
+        assert_eq!(status(&policy, asked("GET", "/healthz", here)), 200);
+        assert_eq!(
+            status(&policy, asked("GET", "/healthz", "evil.example")),
+            421
+        );
+        assert_eq!(status(&policy, known(asked("GET", "/", here))), 200);
+        assert_eq!(status(&policy, known(asked("HEAD", "/", here))), 200);
+        for method in ["POST", "PUT", "DELETE", "OPTIONS", "TRACE", "CONNECT", "X"] {
+            assert_eq!(
+                status(&policy, known(asked(method, "/", here))),
+                405,
+                "{method}"
+            );
+        }
+        let long = format!("/page?url={}", "a".repeat(MAX_URI_BYTES));
+        assert_eq!(status(&policy, asked("GET", &long, here)), 414);
+        let none = axum::http::Request::builder().uri("/");
+        assert_eq!(status(&policy, none), 400);
+        assert_eq!(
+            status(&policy, asked("GET", "/", here).header(HOST, here)),
+            400
+        );
+        let other = asked("GET", "http://127.0.0.2/", here);
+        assert_eq!(status(&policy, other), 400);
+        for (origin, is_ok) in [
+            ("http://127.0.0.1:7878", true),
+            ("http://127.0.0.1:7879", false),
+            ("http://evil.example", false),
+            ("null", false),
+            ("", false),
+        ] {
+            let sent = known(asked("POST", "/compare", here)).header(ORIGIN, origin);
+            let expected = if is_ok { 200 } else { 403 };
+            assert_eq!(status(&policy, sent), expected, "{origin}");
+        }
+        let site =
+            |site: &str| known(asked("POST", "/compare", here)).header("sec-fetch-site", site);
+        assert_eq!(status(&policy, site("same-origin")), 200);
+        assert_eq!(status(&policy, site("cross-site")), 403);
+        assert_eq!(status(&policy, known(asked("POST", "/compare", here))), 200);
+    }
+}
