@@ -1,4 +1,4 @@
-//! What is known of one page, as its record.
+//! Builds the record of one page.
 
 use std::ops::Range;
 
@@ -9,14 +9,14 @@ use seedbank_formats::ingest::{Record, digest_of};
 use seedbank_store::aliases::Alias;
 use seedbank_store::records::{PageRecord, PageState};
 
-/// A page of a chunk.
+/// Page of a chunk.
 pub(super) struct Page {
-    /// Its place in the chunk.
+    /// Position in the chunk.
     pub(super) place: usize,
     pub(super) record: PageRecord,
-    /// Its outlinks among those of the chunk, without those of its row.
+    /// Range of its outlinks among those of the chunk, without those of its row.
     pub(super) links: Range<usize>,
-    /// The row whose targets are outlinks too.
+    /// Row whose targets are also outlinks.
     pub(super) row: Option<u32>,
     pub(super) alias: Option<Alias>,
 }
@@ -33,7 +33,7 @@ impl Page {
     }
 }
 
-/// The record of a page; `None` where it has none.
+/// Returns the record of a page; `None` if it has none.
 pub(super) fn record(
     url: String,
     page: &Page,
@@ -41,26 +41,26 @@ pub(super) fn record(
     urls: &Urls,
     counts: &mut Counts,
 ) -> Result<Option<Record>, EngineError> {
-    let of = &page.record;
-    let has_attributes = of.clicks > 0
-        || of.spam_given.is_some()
-        || of.quality_given.is_some()
-        || of.uncrawled_given.is_some();
+    let stored = &page.record;
+    let has_attributes = stored.clicks > 0
+        || stored.spam_given.is_some()
+        || stored.quality_given.is_some()
+        || stored.uncrawled_given.is_some();
     let mut record = Record::new(url);
-    match of.state {
+    match stored.state {
         PageState::Unlinked => return Ok(None),
-        PageState::Known if of.last_seen.is_none() => {
+        PageState::Known if stored.last_seen.is_none() => {
             counts.without_record += 1;
             return Ok(None);
         }
         PageState::Gone => {
             counts.gone += 1;
-            counts.dropped_attributes += u64::from(has_attributes || of.digest.is_some());
+            counts.dropped_attributes += u64::from(has_attributes || stored.digest.is_some());
             return Ok(Some(record.gone()));
         }
         PageState::Known => {
             counts.known += 1;
-            counts.dropped_attributes += u64::from(of.digest.is_some());
+            counts.dropped_attributes += u64::from(stored.digest.is_some());
         }
         PageState::Alias => counts.aliases += 1,
         PageState::Crawled => {
@@ -69,20 +69,20 @@ pub(super) fn record(
             record = record.outlinks(outlinks);
         }
     }
-    if let Some(spam) = of.spam_given {
+    if let Some(spam) = stored.spam_given {
         record = record.spam(spam);
     }
-    if of.clicks > 0 {
-        record = record.clicks(of.clicks);
+    if stored.clicks > 0 {
+        record = record.clicks(stored.clicks);
     }
-    if let Some(count) = of.uncrawled_given {
+    if let Some(count) = stored.uncrawled_given {
         record = record.uncrawled_outlinks(count.into());
     }
-    if let Some(steps) = of.quality_given {
+    if let Some(steps) = stored.quality_given {
         record = record.quality(quality(steps));
     }
-    // A digest would make a page crawled that is only known.
-    if let Some(digest) = of.digest.filter(|_| of.state != PageState::Known) {
+    // A digest would turn a known page into a crawled one.
+    if let Some(digest) = stored.digest.filter(|_| stored.state != PageState::Known) {
         counts.digests += 1;
         record = record.digest(digest_of(digest));
     }
@@ -100,18 +100,18 @@ pub(super) const fn lost_url() -> EngineError {
     EngineError::Internal("a link lost its URL while it was exported")
 }
 
-/// URLs by page.
+/// Map from pages to URLs.
 #[derive(Default)]
 pub(super) struct Urls {
-    /// Ascending.
+    /// Page ids, ascending.
     pages: Vec<PageId>,
-    /// Where each one's URL ends in the text.
+    /// End of each URL in `text`.
     ends: Vec<usize>,
     text: String,
 }
 
 impl Urls {
-    /// Adds a page, which comes after all so far.
+    /// Adds a page with a larger id than all others.
     pub(super) fn push(&mut self, page: PageId, url: &str) {
         self.text.push_str(url);
         self.pages.push(page);
@@ -124,7 +124,7 @@ impl Urls {
         self.text.get(start..self.ends[at]).ok_or_else(lost_url)
     }
 
-    /// The URLs of these pages, in their order.
+    /// Returns the URLs of the pages, in the same order.
     pub(super) fn get_all(&self, pages: &[PageId]) -> Result<Vec<&str>, EngineError> {
         pages.iter().map(|page| self.get(*page)).collect()
     }

@@ -1,12 +1,12 @@
-//! A graph in the BV format, as its own library compresses it, with the URLs of its nodes.
+//! Writes a graph in the BV format of WebGraph, with the URLs of its nodes.
 //!
 //! ```text
 //! NAME.graph, NAME.offsets, NAME.properties     big-endian, with the library's default parameters
 //! NAME.urls.gz                                  line n + 1 is node n; a site is http://site/
-//! sites.weights.gz                              a line for each arc, in their order: how many links it is
+//! sites.weights.gz                              one line per arc, in order: its number of links
 //! ```
 //!
-//! Nodes are compressed one after the other; what is held are the lists in the format's window.
+//! Nodes are compressed one after the other. Memory holds the lists in the window of the format.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -24,11 +24,11 @@ use super::urls::Urls;
 
 type Bits = BufBitWriter<BE, WordAdapter<usize, DeferErrors<Plain>>>;
 
-/// The first error of writing the files of a graph.
+/// First error of writing the files of a graph.
 type FirstError = Arc<Mutex<Option<io::Error>>>;
 
-/// A file that takes all that is written after an error, and forgets it: the library writes once more
-/// when its writers are dropped, and panics where it cannot.
+/// Writer that records its first error and discards all later output: the library writes when its writers
+/// are dropped, and panics on an error.
 struct DeferErrors<W> {
     to: W,
     fault: FirstError,
@@ -44,7 +44,7 @@ impl<W: Write> DeferErrors<W> {
         }
     }
 
-    fn or_forget<T>(&mut self, done: io::Result<T>, otherwise: T) -> io::Result<T> {
+    fn record_error<T>(&mut self, done: io::Result<T>, otherwise: T) -> io::Result<T> {
         match done {
             Err(e) if e.kind() != io::ErrorKind::Interrupted => {
                 self.has_failed = true;
@@ -63,7 +63,7 @@ impl<W: Write> Write for DeferErrors<W> {
             return Ok(bytes.len());
         }
         let written = self.to.write(bytes);
-        self.or_forget(written, bytes.len())
+        self.record_error(written, bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -71,11 +71,11 @@ impl<W: Write> Write for DeferErrors<W> {
             return Ok(());
         }
         let flushed = self.to.flush();
-        self.or_forget(flushed, ())
+        self.record_error(flushed, ())
     }
 }
 
-/// The lists of a graph.
+/// Compressed successor lists of a graph.
 struct Lists {
     compressor: BvComp<DynCodesEncoder<BE, Bits>, DeferErrors<File>>,
     fault: FirstError,
@@ -126,18 +126,18 @@ impl Lists {
     }
 }
 
-/// The first error of writing, if there was one.
+/// Returns the first error of writing, if there was one.
 fn take_error(fault: &FirstError) -> io::Result<()> {
     let mut fault = fault.lock().unwrap_or_else(PoisonError::into_inner);
     fault.take().map_or(Ok(()), Err)
 }
 
-/// What the library refuses; errors of the system never get to it.
+/// Converts an error of the library. Errors of the system are recorded by [`DeferErrors`] instead.
 fn to_io_error(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
     io::Error::other(error)
 }
 
-/// Pages and their links.
+/// Writer of pages and their links.
 pub(super) struct PageWriter {
     lists: Lists,
     urls: Zipped,
@@ -168,7 +168,7 @@ impl pages::Sink for PageWriter {
     }
 }
 
-/// Sites and the links between them.
+/// Writer of sites and the links between them.
 pub(super) struct SiteWriter {
     lists: Lists,
     urls: Zipped,

@@ -1,8 +1,8 @@
-//! A graph of sites as Common Crawl publishes those of hosts.
+//! Writes a graph of sites in the format of Common Crawl's host graphs.
 //!
 //! ```text
-//! vertices.txt.gz   id<TAB>name with its labels reversed     in the order of these names
-//! edges.txt.gz      from<TAB>to                              in the order of both numbers
+//! vertices.txt.gz   id<TAB>name with its labels reversed     sorted by name
+//! edges.txt.gz      from<TAB>to                              sorted by both numbers
 //! ```
 
 use std::io::{self, Write};
@@ -11,7 +11,7 @@ use std::path::Path;
 use super::files::{Zipped, zipped};
 use super::sites::{Sink, Site};
 
-/// Vertices and edges.
+/// Writer of vertices and edges.
 pub(super) struct HostWriter {
     vertices: Zipped,
     edges: Zipped,

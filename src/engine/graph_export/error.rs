@@ -1,14 +1,14 @@
-//! Why a graph was not written.
+//! Errors of writing a graph.
 
 use std::io;
 
 use crate::engine::EngineError;
 
-/// Why a graph was not written.
+/// Error of writing a graph.
 pub(super) enum GraphError {
-    /// It could not be read.
+    /// The bank could not be read.
     Read(EngineError),
-    /// It could not be put where the caller wants it.
+    /// The output could not be written.
     Write(io::Error),
 }
 

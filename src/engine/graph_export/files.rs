@@ -1,4 +1,4 @@
-//! The files of a graph on their way.
+//! Output files of a graph.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -7,10 +7,10 @@ use std::path::Path;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-/// A file.
+/// Buffered file.
 pub(super) type Plain = BufWriter<File>;
 
-/// A file that is compressed by gzip.
+/// File compressed with gzip.
 pub(super) struct Zipped(GzEncoder<Plain>);
 
 pub(super) fn plain(folder: &Path, name: &str) -> io::Result<Plain> {

@@ -1,16 +1,15 @@
-//! The links of a bank as graphs that others read: of its pages, or of its sites.
+//! Exports the links of a bank as a graph of its pages or of its sites.
 //!
 //! | file | purpose |
 //! | --- | --- |
-//! | `numbers` | the number of each page |
+//! | `node_numbers` | the number of each page |
 //! | `pages` | the pages with their links, some thousand at a time |
-//! | `sites` | the sites with the links between them, added up |
-//! | `tsv`, `bv`, `hosts`, `tables` | what they are written as |
+//! | `sites` | the sites with the number of links between them |
+//! | `tsv`, `bvgraph`, `ccgraph`, `parquet` | the output formats |
 //!
-//! What comes out depends on the state alone, not on how the bank came to it: nodes are numbered in
-//! the order of site names and of the URLs of each site, as an export has them, and no id or time
-//! shows. Nodes are the pages that count, crawled and known; a link to an alias is one to where that
-//! leads, and links to pages that are gone are counted and left out.
+//! The output depends only on the state, not on the history of the bank: nodes are numbered by site name
+//! and URL, as in an export, and there are no ids or times. Nodes are the crawled and known pages. A link
+//! to an alias counts as one to the page it resolves to. Links to gone pages are counted and omitted.
 
 mod bvgraph;
 mod ccgraph;
@@ -37,19 +36,19 @@ use seedbank_store::Store;
 use sites::Sites;
 
 impl Bank {
-    /// Writes the links of the published state as a graph, in [files](GraphRequest::files) of a folder
-    /// that has none of these names yet.
+    /// Writes the links of the published state as a graph, to [files](GraphRequest::files) in a folder. The
+    /// files must not exist yet.
     ///
-    /// The same state gives the same bytes, however the bank came to it. Writers are not in the way,
-    /// and all is of one state. After an error, part of it may have been written.
+    /// The same state gives the same bytes, whatever the history of the bank. Everything is read from one
+    /// published state, while others may write. After an error, part of the output may have been written.
     ///
-    /// Cost: of pages two scans of them, and of each its record and links as an export reads them; as
-    /// lines the URL of each distinct target of some thousand pages too, and as tables one more scan of
-    /// links. Of sites a scan of pages and one of the rows between sites.
+    /// Cost: for pages two scans of them, and per page its record and links as in an export; for TSV also the
+    /// URL of each distinct target per chunk, for Parquet another scan of links. For sites a scan of pages and
+    /// one of the rows between sites.
     ///
-    /// Memory: 4 bytes for each page that the bank ever knew and 8 for each site, as tables 4 more for
-    /// each page; of sites their names and some 60 bytes for each; and some thousand pages with their
-    /// links, or one million links, a few times over.
+    /// Memory: 4 bytes per page that the bank ever knew and 8 per site, for Parquet 4 more per page; for sites
+    /// their names and some 60 bytes each; and some thousand pages with their links, or one million links, a
+    /// few times over.
     ///
     /// ```
     #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]

@@ -1,4 +1,4 @@
-//! The numbers of pages: from 0, in the order of site names and of the URLs of each site.
+//! Numbers the pages from 0, by site name and URL.
 
 use crate::engine::EngineError;
 use seedbank_algorithms::graph::NONE;
@@ -6,11 +6,11 @@ use seedbank_algorithms::page::{PageId, RowId, SiteId};
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::{Store, StoreError, tables};
 
-/// From pages to numbers. Memory: 4 bytes for each page that the bank ever knew, and 8 for each site.
+/// Map from pages to node numbers. Memory: 4 bytes per page that the bank ever knew, and 8 per site.
 pub(super) struct NodeNumbers {
-    /// Where the pages of each site begin in `by_place`, by the site's id.
+    /// Start of each site's pages in `by_place`, by site id.
     begins: Vec<usize>,
-    /// By site and index; `NONE` for a page that is no node.
+    /// Numbers by site and page index; `NONE` for a page that is not a node.
     by_place: Vec<u32>,
     pub(super) pages: u32,
 }
@@ -20,19 +20,20 @@ impl NodeNumbers {
     pub(super) fn load(store: &Store, watch: &dyn Watch) -> Result<Self, EngineError> {
         let totals = store.counters()?;
         watch.stage("number pages", Some(totals.known + totals.crawled));
-        let mut room = vec![0_usize; totals.next_site as usize + 1];
+        let mut sizes = vec![0_usize; totals.next_site as usize + 1];
         for entry in store.scan(&tables::SITES)? {
             let (site, record) = entry?;
-            if let Some(room) = room.get_mut(site.0 as usize) {
-                *room = record.next_page as usize;
+            if let Some(size) = sizes.get_mut(site.0 as usize) {
+                *size = record.next_page as usize;
             }
         }
         let mut end = 0;
-        for room in &mut room {
-            end += std::mem::replace(room, end);
+        // Turn the sizes into start offsets.
+        for size in &mut sizes {
+            end += std::mem::replace(size, end);
         }
         let mut numbers = Self {
-            begins: room,
+            begins: sizes,
             by_place: vec![NONE; end],
             pages: 0,
         };
@@ -51,7 +52,7 @@ impl NodeNumbers {
         for entry in store.scan_under(&tables::PAGES, &prefix)? {
             let (page, record) = entry?;
             if record.state.is_live() {
-                // Any number will do until the pages are met in the order of their URLs.
+                // A placeholder marks nodes until the scan by URL numbers them.
                 *self.place(page)? = 0;
             }
         }
@@ -63,7 +64,7 @@ impl NodeNumbers {
                 continue;
             }
             *number = next;
-            // The last number is that of no page.
+            // The largest number is reserved for `NONE`.
             let after = next.checked_add(1).filter(|after| *after != NONE);
             self.pages = after.ok_or(StoreError::Full("page of a graph"))?;
         }
@@ -77,14 +78,14 @@ impl NodeNumbers {
         number.ok_or(EngineError::Internal("a page has no place on its site"))
     }
 
-    /// The number of a page; `None` where it is no node.
+    /// Returns the number of a page; `None` if it is not a node.
     pub(super) fn get(&self, page: PageId) -> Option<u32> {
         let begin = *self.begins.get(page.site().0 as usize)?;
         let number = *self.by_place.get(begin + page.index() as usize)?;
         (number != NONE).then_some(number)
     }
 
-    /// How many pages link to each, by number. Cost: a scan of links.
+    /// Counts the pages that link to each node, by number. Cost: a scan of links.
     pub(super) fn in_links(
         &self,
         store: &Store,
@@ -119,7 +120,7 @@ impl NodeNumbers {
         Ok(counts)
     }
 
-    /// How many nodes carry a row.
+    /// Returns the number of nodes with this row.
     pub(super) fn carriers(&self, row: RowId, pages: &roaring::RoaringBitmap) -> u32 {
         let carriers = pages.iter().map(|index| PageId::new(row.site(), index));
         seedbank_algorithms::graph::number(

@@ -1,7 +1,7 @@
-//! The pages of a bank with their links, in the order of their numbers.
+//! Passes the pages of a bank with their links to a writer, in the order of their numbers.
 //!
-//! Tables are in the order of ids, and pages come in that of URLs. So of some thousand pages at a time
-//! what they have is read in the order of ids, each block of links and each row once.
+//! Tables are sorted by id, node numbers by URL. Therefore the data of a chunk of some thousand pages is
+//! read in the order of ids, each block of links and each row once.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -22,23 +22,22 @@ use seedbank_store::links::LinkKey;
 use seedbank_store::records::{PageRecord, PageState, SiteRecord};
 use seedbank_store::{LastBlock, Store, StoreError, tables};
 
-/// How much is held at a time.
+/// Limits of a chunk.
 #[derive(Clone, Copy)]
 pub(super) struct Limits {
-    /// How many pages a chunk has at most.
+    /// Maximum number of pages.
     pub(super) pages: usize,
-    /// How many links the pages of a chunk may have together, each row counted once; a single page
-    /// may have more.
+    /// Maximum number of links of its pages together, each row counted once. A single page may have more.
     pub(super) links: usize,
 }
 
-/// Twice the links and four times the pages are worked on side by side.
+/// Default limits. Chunks with twice the links or four times the pages in total are processed in parallel.
 pub(super) const DEFAULT_LIMITS: Limits = Limits {
     pages: 4096,
     links: 1 << 20,
 };
 
-/// A page of the graph.
+/// Node of the graph.
 pub(super) struct Node<'a> {
     pub(super) number: u32,
     pub(super) url: &'a str,
@@ -46,19 +45,20 @@ pub(super) struct Node<'a> {
     pub(super) record: &'a PageRecord,
 }
 
-/// What takes the pages, in the order of their numbers.
+/// Writer of pages, in the order of their numbers.
 pub(super) trait Sink {
-    /// Whether it is told the URLs of targets.
+    /// Returns whether [`page`](Self::page) needs the URLs of targets.
     fn wants_urls(&self) -> bool;
 
-    /// A page, and the pages that it links to, ascending. The URLs are those of its targets at least.
+    /// Writes a page and the numbers of its targets, ascending. `urls` has the URLs of the targets if
+    /// [`wants_urls`](Self::wants_urls).
     fn page(&mut self, page: &Node<'_>, to: &[u32], urls: &Urls) -> io::Result<()>;
 
-    /// Writes what is left.
+    /// Writes buffered output.
     fn finish(self: Box<Self>) -> io::Result<()>;
 }
 
-/// The pages of a bank.
+/// Reader of the pages of a bank.
 pub(super) struct Pages<'a> {
     pub(super) store: &'a Store,
     pub(super) numbers: &'a NodeNumbers,
@@ -66,39 +66,39 @@ pub(super) struct Pages<'a> {
     pub(super) limits: Limits,
 }
 
-/// Some pages of a site, neighbours in the order of their numbers.
+/// Some pages of a site, with consecutive numbers.
 struct Chunk {
     site: SiteId,
     name: Arc<str>,
-    /// The index, the number and the rest of the URL of each.
+    /// Index, number and URL below the site of each page.
     pages: Vec<(u32, u32, String)>,
 }
 
-/// The targets of rows of a site.
+/// Targets of the rows of a site, by row index.
 type Rows = BTreeMap<u32, Vec<u32>>;
 
-/// What the pages of a chunk have.
+/// Data of the pages of a chunk.
 struct Gathered {
     site: Arc<str>,
     pages: Vec<Page>,
-    /// The targets of links, by number.
+    /// Numbers of the targets of links.
     links: Vec<u32>,
     rows: Rows,
     urls: Urls,
     links_to_gone: u64,
-    /// The last pages of the chunk, where all of them have too many links; they are still to come.
+    /// Remaining pages of the chunk, if all together have too many links.
     rest: Option<Chunk>,
 }
 
 struct Page {
     number: u32,
     record: PageRecord,
-    /// Its targets among those of the chunk, without those of its row.
+    /// Range of its targets among those of the chunk, without those of its row.
     links: Range<usize>,
 }
 
 impl Pages<'_> {
-    /// Hands all pages to `sink`.
+    /// Passes all pages to `sink`.
     pub(super) fn walk(
         &self,
         sink: &mut dyn Sink,
@@ -107,7 +107,7 @@ impl Pages<'_> {
     ) -> Result<(), GraphError> {
         watch.stage("write pages", Some(self.numbers.pages.into()));
         let mut wave = Wave {
-            of: self,
+            source: self,
             chunks: Vec::new(),
             pages: 0,
             links: 0,
@@ -124,7 +124,7 @@ impl Pages<'_> {
         wave.write()
     }
 
-    /// What the pages of a chunk have, or the first of them.
+    /// Reads the data of a chunk, or of its first pages if it has too many links.
     fn gather(&self, mut chunk: Chunk, wants_urls: bool) -> Result<Gathered, EngineError> {
         let mut rest = Vec::new();
         let mut gathered = loop {
@@ -143,7 +143,7 @@ impl Pages<'_> {
         Ok(gathered)
     }
 
-    /// What the pages of a chunk have; `None` where they are several and have too many links.
+    /// Reads the data of a chunk; `None` if there are several pages with too many links.
     fn gather_all(&self, chunk: &Chunk, wants_urls: bool) -> Result<Option<Gathered>, EngineError> {
         let is_too_much = |links: usize| links > self.limits.links && chunk.pages.len() > 1;
         let mut by_id: Vec<(PageId, u32)> = chunk
@@ -220,7 +220,7 @@ impl Pages<'_> {
         Ok(Some(gathered))
     }
 
-    /// Appends the numbers of targets, ascending; returns how many of them are gone.
+    /// Appends the numbers of targets, ascending; returns the number of targets that are not nodes.
     fn push(
         &self,
         from: impl Iterator<Item = PageId>,
@@ -244,12 +244,12 @@ impl Pages<'_> {
     }
 }
 
-/// Chunks that are worked on side by side, and handed on in their order.
+/// Chunks that are processed in parallel and passed on in order.
 struct Wave<'a> {
-    of: &'a Pages<'a>,
+    source: &'a Pages<'a>,
     chunks: Vec<Chunk>,
     pages: usize,
-    /// About how many links they have.
+    /// Estimated number of their links.
     links: u64,
     sink: &'a mut dyn Sink,
     report: &'a mut GraphReport,
@@ -266,11 +266,11 @@ impl Wave<'_> {
             pages: Vec::new(),
         };
         let mut chunk = new();
-        let (most, links) = chunk_shape(site, self.of.limits);
+        let (most, links) = chunk_shape(site, self.source.limits);
         let prefix = id.0.to_be_bytes();
-        for entry in self.of.store.scan_under(&tables::PAGE_IDS, &prefix)? {
+        for entry in self.source.store.scan_under(&tables::PAGE_IDS, &prefix)? {
             let ((_, local), index) = entry?;
-            let Some(number) = self.of.numbers.get(PageId::new(id, index)) else {
+            let Some(number) = self.source.numbers.get(PageId::new(id, index)) else {
                 continue;
             };
             chunk.pages.push((index, number, local));
@@ -281,12 +281,12 @@ impl Wave<'_> {
         self.add(chunk, links)
     }
 
-    /// Adds a chunk whose pages have about so many links each.
+    /// Adds a chunk whose pages have about `links` links each.
     fn add(&mut self, chunk: Chunk, links: u64) -> Result<(), GraphError> {
         if chunk.pages.is_empty() {
             return Ok(());
         }
-        let limits = self.of.limits;
+        let limits = self.source.limits;
         self.pages += chunk.pages.len();
         self.links += chunk.pages.len() as u64 * links;
         self.chunks.push(chunk);
@@ -300,54 +300,55 @@ impl Wave<'_> {
         self.watch.proceed()?;
         let chunks = std::mem::take(&mut self.chunks);
         (self.pages, self.links) = (0, 0);
-        let (of, wants_urls) = (self.of, self.sink.wants_urls());
+        let (source, wants_urls) = (self.source, self.sink.wants_urls());
         let gathered = chunks.into_par_iter();
-        let gathered = gathered.map(|chunk| of.gather(chunk, wants_urls));
+        let gathered = gathered.map(|chunk| source.gather(chunk, wants_urls));
         for mut gathered in gathered.collect::<Result<Vec<_>, _>>()? {
-            // What was left of a chunk with too many links comes before the next one.
+            // The rest of a chunk with too many links is passed on before the next chunk.
             loop {
                 self.emit(&gathered)?;
                 let Some(rest) = gathered.rest.take() else {
                     break;
                 };
                 self.watch.proceed()?;
-                gathered = of.gather(rest, wants_urls)?;
+                gathered = source.gather(rest, wants_urls)?;
             }
         }
         Ok(())
     }
 
-    fn emit(&mut self, of: &Gathered) -> Result<(), GraphError> {
+    fn emit(&mut self, gathered: &Gathered) -> Result<(), GraphError> {
         let mut to = Vec::new();
-        for page in &of.pages {
+        for page in &gathered.pages {
             to.clear();
-            to.extend_from_slice(&of.links[page.links.clone()]);
-            let row = page.record.row.and_then(|row| of.rows.get(&row));
+            to.extend_from_slice(&gathered.links[page.links.clone()]);
+            let row = page.record.row.and_then(|row| gathered.rows.get(&row));
             if let Some(row) = row {
                 to.extend_from_slice(row);
                 to.sort_unstable();
             }
-            let url = ingest::url(&of.site, &page.record.local, self.of.mode);
+            let url = ingest::url(&gathered.site, &page.record.local, self.source.mode);
             let node = Node {
                 number: page.number,
                 url: &url,
-                site: &of.site,
+                site: &gathered.site,
                 record: &page.record,
             };
             self.sink
-                .page(&node, &to, &of.urls)
+                .page(&node, &to, &gathered.urls)
                 .map_err(GraphError::Write)?;
             self.report.nodes += 1;
             self.report.crawled += u64::from(page.record.state == PageState::Crawled);
             self.report.links += to.len() as u64;
         }
-        self.report.links_to_gone += of.links_to_gone;
-        self.watch.advance(of.pages.len() as u64);
+        self.report.links_to_gone += gathered.links_to_gone;
+        self.watch.advance(gathered.pages.len() as u64);
         Ok(())
     }
 }
 
-/// How many pages of a site a chunk has at most, and how many links each has on average, rounded up.
+/// Returns the maximum number of pages of a chunk of a site, and the average number of links per page,
+/// rounded up.
 fn chunk_shape(site: &SiteRecord, limits: Limits) -> (usize, u64) {
     let pages = u64::from(site.known) + u64::from(site.crawled) + u64::from(site.gone);
     let links = (site.intra_links + site.inter_links).div_ceil(pages.max(1));

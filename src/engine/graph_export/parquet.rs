@@ -1,4 +1,4 @@
-//! A graph as two tables, of nodes and of links, whose ids belong together.
+//! Writes a graph as two Parquet tables, of nodes and of links, that share ids.
 
 use std::io;
 use std::path::Path;
@@ -10,10 +10,10 @@ use super::urls::Urls;
 use seedbank_algorithms::page::MAX_QUALITY;
 use seedbank_formats::columns::{Cell, Column, Table};
 
-/// The links between pages.
+/// Columns of links between pages.
 const LINKS: &[Column] = &[Column::whole("from_id"), Column::whole("to_id")];
 
-/// Pages; attributes are those that the page's own records gave.
+/// Columns of pages. Attributes are those from the page's own records.
 const PAGES: &[Column] = &[
     Column::whole("id"),
     Column::text("url"),
@@ -27,14 +27,14 @@ const PAGES: &[Column] = &[
     Column::whole("uncrawled_outlinks"),
 ];
 
-/// The links between sites.
+/// Columns of links between sites.
 const SITE_LINKS: &[Column] = &[
     Column::whole("from_id"),
     Column::whole("to_id"),
     Column::whole("links"),
 ];
 
-/// Sites; links inside are those between their own pages.
+/// Columns of sites. `intra_links` are links between their own pages.
 const SITES: &[Column] = &[
     Column::whole("id"),
     Column::text("site"),
@@ -47,11 +47,11 @@ const SITES: &[Column] = &[
     Column::whole("intra_links"),
 ];
 
-/// Pages and their links.
+/// Writer of pages and their links.
 pub(super) struct PageWriter {
     links: Table<Plain>,
     pages: Table<Plain>,
-    /// By number.
+    /// Number of linking pages, by node number.
     in_links: Vec<u32>,
 }
 
@@ -97,17 +97,17 @@ impl pages::Sink for PageWriter {
     }
 }
 
-/// Sites and the links between them.
+/// Writer of sites and the links between them.
 pub(super) struct SiteWriter<'a> {
     all: &'a [Site],
     links: Table<Plain>,
     sites: Table<Plain>,
-    of: Vec<Sums>,
+    degrees: Vec<Degrees>,
 }
 
-/// How many sites and links there are to a site and from it.
+/// Numbers of sites and links in both directions of a site.
 #[derive(Clone, Copy, Default)]
-struct Sums {
+struct Degrees {
     in_sites: u64,
     out_sites: u64,
     in_links: u64,
@@ -120,7 +120,7 @@ impl<'a> SiteWriter<'a> {
             all,
             links: Table::new(plain(folder, "site-links.parquet")?, SITE_LINKS)?,
             sites: Table::new(plain(folder, "sites.parquet")?, SITES)?,
-            of: vec![Sums::default(); all.len()],
+            degrees: vec![Degrees::default(); all.len()],
         })
     }
 }
@@ -130,30 +130,30 @@ impl sites::Sink for SiteWriter<'_> {
         for (to, links) in to {
             self.links
                 .row(&[number.into(), Cell::from(*to), Cell::from(*links)])?;
-            if let Some(of) = self.of.get_mut(*to as usize) {
-                of.in_sites += 1;
-                of.in_links += links;
+            if let Some(degrees) = self.degrees.get_mut(*to as usize) {
+                degrees.in_sites += 1;
+                degrees.in_links += links;
             }
         }
-        if let Some(of) = self.of.get_mut(number as usize) {
-            of.out_sites = to.len() as u64;
-            of.out_links = to.iter().map(|(_, links)| links).sum();
+        if let Some(degrees) = self.degrees.get_mut(number as usize) {
+            degrees.out_sites = to.len() as u64;
+            degrees.out_links = to.iter().map(|(_, links)| links).sum();
         }
         Ok(())
     }
 
     fn finish(mut self: Box<Self>) -> io::Result<()> {
         finish(self.links)?;
-        for (number, (site, of)) in (0_u32..).zip(self.all.iter().zip(&self.of)) {
+        for (number, (site, degrees)) in (0_u32..).zip(self.all.iter().zip(&self.degrees)) {
             self.sites.row(&[
                 number.into(),
                 site.name.as_str().into(),
                 site.pages.into(),
                 site.crawled.into(),
-                of.in_sites.into(),
-                of.out_sites.into(),
-                of.in_links.into(),
-                of.out_links.into(),
+                degrees.in_sites.into(),
+                degrees.out_sites.into(),
+                degrees.in_links.into(),
+                degrees.out_links.into(),
                 site.inside.into(),
             ])?;
         }

@@ -1,44 +1,44 @@
-//! What is asked for as a graph, and what was written.
+//! Request and report of a graph export.
 
 use crate::named::named;
 use seedbank_store::records::BatchId;
 
 named! {
-    /// What the nodes of a graph are.
+    /// Kind of node of a graph.
     #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
     pub enum GraphOf {
         #[default]
         Pages = "pages", "Crawled and known pages";
-        Sites = "sites", "Sites, with how many links there are between the pages of two of them";
+        Sites = "sites", "Sites, with the number of links between the pages of each pair";
     }
 }
 
 named! {
-    /// How a graph is written.
+    /// Output format of a graph.
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub enum GraphFormat {
         BvGraph = "bvgraph",
-            "The BV format of WebGraph, with the URL of each node; of sites with the weights of arcs beside it";
+            "The BV format of WebGraph, with the URL of each node, and for sites the weights of arcs";
         CcGraph = "ccgraph",
-            "Vertices and edges of hosts, as Common Crawl publishes them; of sites alone";
+            "Vertices and edges in the format of Common Crawl's host graphs; only for sites";
         /// (needs the feature `parquet`).
-        Parquet = "parquet", "A table of nodes and one of links";
+        Parquet = "parquet", "A table of nodes and a table of links";
         Tsv = "tsv",
-            "Lines with tabs between columns: links by URL or by site, and nodes with their attributes";
+            "Tab-separated lines: links by URL or by site, and nodes with their attributes";
     }
 }
 
-/// A graph to write.
+/// Request to export a graph.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GraphRequest {
-    /// What its nodes are.
+    /// Kind of node.
     pub of: GraphOf,
-    /// How it is written.
+    /// Output format.
     pub format: GraphFormat,
 }
 
 impl GraphRequest {
-    /// The names of the files that are written.
+    /// Returns the names of the files that are written.
     #[must_use]
     pub const fn files(&self) -> &'static [&'static str] {
         match (self.of, self.format) {
@@ -65,23 +65,24 @@ impl GraphRequest {
     }
 }
 
-/// What was written of a graph, and of which state.
+/// Counts of a graph export, and the state that it read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct GraphReport {
-    /// The last batch of the state; 0 for an empty bank.
+    /// Last batch of the state; 0 for an empty bank.
     pub batch: BatchId,
-    /// Nodes: pages or sites.
+    /// Number of nodes: pages or sites.
     pub nodes: u64,
-    /// Those of them that are crawled pages, or have one.
+    /// Number of crawled pages, or of sites with one.
     pub crawled: u64,
-    /// Links between nodes.
+    /// Number of links between nodes.
     pub links: u64,
-    /// The links between pages that they stand for: as many for pages, more for sites.
+    /// Number of links between pages that these represent: equal for pages, larger for sites.
     pub page_links: u64,
-    /// Links of pages to pages that are gone, which are in no graph.
+    /// Number of links to gone pages, which are omitted.
     pub links_to_gone: u64,
-    /// How many nodes can be read back by no list of hosts: sites whose name is an IPv6 address.
+    /// Number of sites whose name is not a valid host in `ccgraph`: IPv6 addresses, and names with an empty
+    /// label.
     pub invalid_hosts: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The sites of a bank with the links between them.
+//! Passes the sites of a bank with the links between them to a writer.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,42 +12,43 @@ use seedbank_algorithms::page::SiteId;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::{Store, tables};
 
-/// A site of the graph. Its number is its place.
+/// Node of the graph. Its number is its index.
 pub(super) struct Site {
     pub(super) id: SiteId,
-    /// Its name, or that with its labels reversed where sites are in that order.
+    /// Name, with its labels reversed if the sites are sorted that way.
     pub(super) name: String,
-    /// Its pages, crawled and known.
+    /// Number of crawled and known pages.
     pub(super) pages: u64,
     pub(super) crawled: u64,
-    /// Links between its own pages.
+    /// Number of links between its own pages.
     pub(super) inside: u64,
 }
 
-/// The sites that have pages, in order. Memory: their names, and some 60 bytes for each.
+/// Sites with pages, in order. Memory: their names and some 60 bytes each.
 pub(super) struct Sites {
     pub(super) nodes: Vec<Site>,
-    /// By the site's id; `NONE` for one without pages.
+    /// Numbers by site id; `NONE` for a site without pages.
     numbers: Vec<u32>,
 }
 
-/// What takes sites and links, in the order of numbers.
+/// Writer of sites and links, in the order of numbers.
 pub(super) trait Sink {
-    /// The sites that a site links to, ascending, each with how many links of pages there are.
+    /// Writes a site and the sites that it links to, ascending, with the numbers of links between their
+    /// pages.
     fn site(&mut self, number: u32, site: &Site, to: &[(u32, u64)]) -> io::Result<()>;
 
-    /// Writes what is left.
+    /// Writes buffered output.
     fn finish(self: Box<Self>) -> io::Result<()>;
 }
 
-/// A name with its labels in the other order: `org.example.www` of `www.example.org`.
+/// Reverses the labels of a name: `www.example.org` becomes `org.example.www`.
 pub(super) fn reversed(name: &str) -> String {
     let labels: Vec<&str> = name.rsplit('.').collect();
     labels.join(".")
 }
 
 impl Sites {
-    /// The sites by their names, or by those that `reversed` makes of them.
+    /// Reads the sites, sorted by name or by reversed name.
     pub(super) fn load(store: &Store, is_reversed: bool) -> Result<Self, EngineError> {
         let mut nodes = Vec::new();
         for entry in store.scan(&tables::SITES)? {
@@ -77,13 +78,13 @@ impl Sites {
         Ok(Self { nodes, numbers })
     }
 
-    /// The number of a site.
+    /// Returns the number of a site.
     fn number(&self, site: SiteId) -> Option<u32> {
         let number = self.numbers.get(site.0 as usize).copied();
         number.filter(|number| *number != NONE)
     }
 
-    /// Hands all sites to `sink`. Memory: what one site links to.
+    /// Passes all sites to `sink`. Memory: the links of one site.
     pub(super) fn walk(
         &self,
         store: &Store,
@@ -113,9 +114,9 @@ impl Sites {
             let to: Vec<(u32, u64)> = links.into_iter().collect();
             report.nodes += 1;
             report.crawled += u64::from(site.crawled > 0);
-            // IPv6 addresses and, under the rules of browsers, empty labels.
-            let is_unnamed = site.name.contains('[') || site.name.split('.').any(str::is_empty);
-            report.invalid_hosts += u64::from(is_unnamed);
+            // IPv6 addresses, and empty labels under the WHATWG rules.
+            let is_invalid = site.name.contains('[') || site.name.split('.').any(str::is_empty);
+            report.invalid_hosts += u64::from(is_invalid);
             report.links += to.len() as u64;
             report.page_links += to.iter().map(|(_, links)| links).sum::<u64>();
             sink.site(number, site, &to).map_err(GraphError::Write)?;

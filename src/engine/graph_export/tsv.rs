@@ -1,9 +1,9 @@
-//! A graph as lines with tabs between columns, without a header.
+//! Writes a graph as tab-separated lines without a header.
 //!
 //! ```text
 //! links.tsv        from<TAB>to                                        URLs
-//! pages.tsv        url<TAB>spam<TAB>clicks<TAB>uncrawled_outlinks     as the page's records gave them
-//! site-links.tsv   from<TAB>to<TAB>links                              names of sites
+//! pages.tsv        url<TAB>spam<TAB>clicks<TAB>uncrawled_outlinks     from the page's own records
+//! site-links.tsv   from<TAB>to<TAB>links                              site names
 //! sites.tsv        site<TAB>pages<TAB>crawled<TAB>intra_links
 //! ```
 
@@ -15,7 +15,7 @@ use super::pages::{self, Node};
 use super::sites::{self, Site};
 use super::urls::Urls;
 
-/// Pages and their links.
+/// Writer of pages and their links.
 pub(super) struct PageWriter {
     links: Plain,
     pages: Plain,
@@ -66,7 +66,7 @@ impl pages::Sink for PageWriter {
     }
 }
 
-/// Sites and the links between them.
+/// Writer of sites and the links between them.
 pub(super) struct SiteWriter<'a> {
     all: &'a [Site],
     links: Plain,

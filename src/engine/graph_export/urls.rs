@@ -1,4 +1,4 @@
-//! URLs of pages by their numbers.
+//! URLs of pages by node number.
 
 use std::io;
 
@@ -7,16 +7,16 @@ use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_formats::ingest::{self, SiteMode};
 use seedbank_store::{Store, StoreError, tables};
 
-/// URLs by the numbers of pages.
+/// Map from node numbers to URLs.
 #[derive(Default)]
 pub(super) struct Urls {
-    /// The number of each, ascending, and where its URL begins and ends in the text.
+    /// Number, and start and end of the URL in `text`, sorted by number.
     pages: Vec<(u32, usize, usize)>,
     text: String,
 }
 
 impl Urls {
-    /// The URLs of these pages. Cost: a lookup for each.
+    /// Reads the URLs of the pages. Cost: a lookup per page.
     pub(super) fn load(
         store: &Store,
         mode: SiteMode,
@@ -46,7 +46,7 @@ impl Urls {
         Ok(urls)
     }
 
-    /// The URL of a page.
+    /// Returns the URL of a page.
     pub(super) fn get(&self, number: u32) -> io::Result<&str> {
         let found = self.pages.binary_search_by_key(&number, |page| page.0);
         let place = found.ok().and_then(|at| self.pages.get(at));

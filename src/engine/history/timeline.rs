@@ -1,9 +1,9 @@
-//! What pages were after an earlier batch: their state, spam mark and row.
+//! State, spam mark and row of pages after earlier batches.
 //!
-//! A batch keeps what it overwrites (`former_pages`, `former_rows`), so the standing of a page
-//! after batch b is the one saved by the first later batch that changed it, or else the present
-//! one. When refreshes are deleted, the past that only they could ask for goes with them: from then
-//! on nothing is known of batches before the oldest kept refresh.
+//! A batch stores what it overwrites, so the status of a page after batch *b* is the one stored by the
+//! first later batch that changed it, or else the current one. When refreshes are deleted, the history
+//! that only they could need is deleted too; from then on, statuses are known only from the state of the
+//! oldest stored refresh on.
 
 use std::collections::BTreeMap;
 
@@ -14,13 +14,13 @@ use seedbank_store::records::{BatchId, FormerPage, PageState, RefreshId};
 use seedbank_store::tables::{self, BitmapKey};
 use seedbank_store::{Changes, Store, StoreError};
 
-/// What a page was to the crawler at some time.
+/// Status of a page at some time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct PageStatus {
-    /// The state; `None` before the page was first seen.
+    /// State; `None` before the page was first mentioned.
     pub(crate) state: Option<PageState>,
     pub(crate) spam: bool,
-    /// The index of the page's row on its site; `None` without one.
+    /// Index of the page's row on its site; `None` without inter-site links.
     pub(crate) row: Option<u32>,
 }
 
@@ -40,17 +40,17 @@ impl PageStatus {
     }
 }
 
-/// Which pages a plan selects from.
+/// Which pages are eligible for a plan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Eligibility {
-    /// Whether pages with the spam mark take part.
+    /// Whether pages with the spam mark are eligible.
     pub(crate) spam: bool,
-    /// Whether pages that are only known take part.
+    /// Whether known, uncrawled pages are eligible.
     pub(crate) known: bool,
 }
 
 impl Eligibility {
-    /// What the plan says; on a site cover methods treat spam as pages of little value.
+    /// Returns the eligibility for a plan. Cover methods of sites include spam, as pages of low value.
     pub(crate) fn of(plan: &Plan) -> Self {
         match plan {
             Plan::Cores(plan) => Self {
@@ -68,8 +68,8 @@ impl Eligibility {
         }
     }
 
-    /// Whether a page takes part.
-    pub(crate) fn has(self, page: PageStatus) -> bool {
+    /// Returns whether a page is eligible.
+    pub(crate) fn includes(self, page: PageStatus) -> bool {
         let state = match page.state {
             Some(PageState::Crawled) => true,
             Some(PageState::Known) => self.known,
@@ -79,19 +79,18 @@ impl Eligibility {
     }
 }
 
-/// The standings of a page over time, each with the batch that brought it; the last one still
-/// holds.
+/// Statuses of a page over time, each with the batch that set it. The last one is the current one.
 pub(crate) struct Timeline(Vec<(BatchId, PageStatus)>);
 
 impl Timeline {
-    /// The standing after a batch.
+    /// Returns the status after a batch.
     pub(crate) fn after(&self, batch: BatchId) -> PageStatus {
         let steps = self.0.iter().rev();
         let mut steps = steps.skip_while(|(from, _)| *from > batch);
         steps.next().map_or(PageStatus::UNSEEN, |step| step.1)
     }
 
-    /// The last batch, after `low` and up to `high`, that changed the value of `what`.
+    /// Returns the last batch of `low + 1..=high` that changed the value of `what`.
     pub(crate) fn last_change<T: PartialEq>(
         &self,
         low: BatchId,
@@ -109,33 +108,33 @@ impl Timeline {
         last
     }
 
-    /// The last row that the page had, including the present one.
+    /// Returns the last row of the page, including the current one.
     pub(crate) fn last_row(&self) -> Option<u32> {
         self.0.iter().rev().find_map(|(_, standing)| standing.row)
     }
 
-    /// Whether a batch brought the page, or changed its standing.
+    /// Returns whether a batch created the page or changed its status.
     pub(crate) fn is_changed_by(&self, batch: BatchId) -> bool {
         self.0.iter().any(|(from, _)| *from == batch)
     }
 
-    /// The rows that the page had, in order; `None` for the times without one.
+    /// Iterates over the rows of the page in order; `None` for times without one.
     pub(crate) fn rows(&self) -> impl Iterator<Item = Option<u32>> {
         self.0.iter().map(|(_, standing)| standing.row)
     }
 }
 
-/// Reads the past of a bank.
+/// Reader of the timelines of pages.
 pub(crate) struct PageTimelines<'a> {
     store: &'a Store,
-    /// The batch after which everything is known.
+    /// Batch after which all statuses are known.
     since: BatchId,
-    /// The pages whose standing each batch changed.
+    /// Pages whose status each batch changed.
     sets: BTreeMap<BatchId, PageSet>,
 }
 
 impl<'a> PageTimelines<'a> {
-    /// The past after batch `from`. Reads one set for each later batch.
+    /// Opens the timelines after batch `from`. Reads one set of pages per later batch.
     pub(crate) fn open(store: &'a Store, from: BatchId) -> Result<Self, EngineError> {
         let since = from.max(known_since(store)?);
         let last = store.counters()?.batch;
@@ -148,7 +147,7 @@ impl<'a> PageTimelines<'a> {
         Ok(Self { store, since, sets })
     }
 
-    /// The pages of which each batch changed anything.
+    /// Returns the pages of which each batch changed anything.
     pub(crate) fn changed(&self) -> Result<BTreeMap<BatchId, PageSet>, StoreError> {
         let mut changed = BTreeMap::new();
         for batch in self.batches()? {
@@ -158,14 +157,14 @@ impl<'a> PageTimelines<'a> {
         Ok(changed)
     }
 
-    /// The batches after `since`.
+    /// Iterates over the batches after `since`.
     fn batches(&self) -> Result<impl Iterator<Item = BatchId>, StoreError> {
         let last = self.store.counters()?.batch;
         Ok((self.since..last).map(|batch| batch + 1))
     }
 
-    /// For each batch a set of pages that contains all it brought and all whose standing it
-    /// changed. Where it brought none, the set is exact, and only the batch's record is read.
+    /// Returns for each batch a superset of the pages that it created or whose status it changed. For a batch
+    /// that created none, the set is exact, and only the batch's record is read.
     pub(crate) fn possibly_changed(&self) -> Result<BTreeMap<BatchId, PageSet>, StoreError> {
         let mut possibly_changed = BTreeMap::new();
         for batch in self.batches()? {
@@ -180,11 +179,11 @@ impl<'a> PageTimelines<'a> {
         Ok(possibly_changed)
     }
 
-    /// The standings of a page over time.
+    /// Returns the timeline of a page.
     pub(crate) fn timeline(&self, page: PageId) -> Result<Timeline, StoreError> {
         let record = self.store.need(&tables::PAGES, &page)?;
         let mut steps = Vec::new();
-        // The oldest known standing counts as if it had always held.
+        // The oldest known status counts from the beginning.
         let mut from = if record.first_seen > self.since {
             record.first_seen
         } else {
@@ -204,7 +203,7 @@ impl<'a> PageTimelines<'a> {
         Ok(Timeline(steps))
     }
 
-    /// The targets of a row, present or former; empty without a row.
+    /// Returns the targets of a current or former row; empty without a row.
     pub(crate) fn targets(
         &self,
         page: PageId,
@@ -220,46 +219,49 @@ impl<'a> PageTimelines<'a> {
     }
 }
 
-/// How many refreshes there are, leaving out `but`, and the last batch of the oldest state that one
-/// of them ran on.
-fn kept(store: &Store, but: &[RefreshId]) -> Result<(u32, Option<BatchId>), StoreError> {
-    let (mut kept, mut oldest) = (0_u32, None);
+/// Returns the number of stored refreshes except those in `except`, and the last batch of the oldest state
+/// that one of them ran on.
+fn stored_refreshes(
+    store: &Store,
+    except: &[RefreshId],
+) -> Result<(u32, Option<BatchId>), StoreError> {
+    let (mut count, mut oldest) = (0_u32, None);
     for entry in store.scan(&tables::REFRESHES)? {
         let (number, record) = entry?;
-        if !but.contains(&number) {
-            kept = kept.saturating_add(1);
+        if !except.contains(&number) {
+            count = count.saturating_add(1);
             oldest = Some(oldest.map_or(record.batch, |oldest: BatchId| oldest.min(record.batch)));
         }
     }
-    Ok((kept, oldest))
+    Ok((count, oldest))
 }
 
-/// The batch after which all of the past is known. Once a refresh was deleted, what came before the
-/// oldest state that a remaining one ran on may be forgotten.
+/// Returns the batch after which all statuses are known. Once a refresh was deleted, the history before the
+/// oldest state of a stored refresh may be deleted.
 pub(crate) fn known_since(store: &Store) -> Result<BatchId, StoreError> {
     let counters = store.counters()?;
-    let (kept, oldest) = kept(store, &[])?;
+    let (stored, oldest) = stored_refreshes(store, &[])?;
     let oldest = oldest.map_or(counters.batch, |oldest| oldest.min(counters.batch));
-    Ok(if kept < counters.refresh { oldest } else { 0 })
+    Ok(if stored < counters.refresh { oldest } else { 0 })
 }
 
-/// Deletes what no refresh can ask for any more once some are deleted, and one that ran on the state
-/// after `batch` has come: all that was overwritten up to the oldest state. As long as no refresh
-/// was ever deleted all of it stays, as [`known_since`] has it.
+/// Deletes the history before the oldest state of a stored refresh, after the refreshes in `pruned` were
+/// deleted and one on the state after `batch` was added. Does nothing if no refresh was ever deleted; see
+/// [`known_since`].
 pub(crate) fn prune(
     store: &Store,
     changes: &mut Changes,
     pruned: &[RefreshId],
     batch: BatchId,
 ) -> Result<(), StoreError> {
-    let (kept, oldest) = kept(store, pruned)?;
-    if kept == store.counters()?.refresh {
+    let (stored, oldest) = stored_refreshes(store, pruned)?;
+    if stored == store.counters()?.refresh {
         return Ok(());
     }
     let oldest = oldest.map_or(batch, |oldest| oldest.min(batch));
     for entry in store.scan(&tables::FORMER_PAGES)? {
         let (key, _) = entry?;
-        // Entries come in the order of batches.
+        // Entries are sorted by batch.
         if key.0 > oldest {
             break;
         }

@@ -1,4 +1,4 @@
-//! What the refresh of a plan knows of pages, site by site.
+//! Evidence of a plan's refresh about pages, read site by site.
 
 use std::collections::HashMap;
 
@@ -11,67 +11,71 @@ use seedbank_store::evidence::{Member, Reach};
 use seedbank_store::records::{RefreshId, RefreshRecord, SeedEvidence};
 use seedbank_store::{Key, StoreError, tables};
 
-/// A refresh that is told of.
+/// Evidence of a refresh.
 pub(super) struct PlanEvidence {
-    /// The rank of each seed of the list.
+    /// Rank of each seed.
     ranks: HashMap<PageId, u32>,
-    kept: Stored,
+    stored: Stored,
 }
 
-/// What the refresh keeps of pages.
+/// Kind of stored evidence about pages.
 enum Stored {
-    /// No refresh is told of, or it has nothing.
+    /// No refresh, or one without evidence.
     Nothing,
     /// Members of cores.
     Cores(RefreshId),
-    /// Pages that the picks of their own site cover.
+    /// Coverage of pages by the picks of their site.
     Cover(RefreshId),
-    /// Pages that picks over the web reach: the refresh that picked, and the URL of each pick by rank.
+    /// Coverage of pages by picks over the web: the refresh that picked, and the URL of each pick by rank.
     Web(RefreshId, HashMap<u32, String>),
 }
 
-/// What is kept of the pages of a site.
+/// Evidence about the pages of a site.
 #[derive(Default)]
 pub(super) struct SiteEvidence {
     members: HashMap<PageId, Member>,
     reached: HashMap<PageId, Reach>,
-    /// The URL of each pick of the site.
+    /// URL of each pick of the site.
     picks: HashMap<u32, String>,
 }
 
 impl PlanEvidence {
-    pub(super) fn of(
+    pub(super) fn load(
         views: &Views,
         refresh: Option<&(RefreshId, RefreshRecord)>,
     ) -> Result<Self, EngineError> {
         let Some((refresh, record)) = refresh else {
             return Ok(Self {
                 ranks: HashMap::new(),
-                kept: Stored::Nothing,
+                stored: Stored::Nothing,
             });
         };
         let list = views.reader.list(*refresh)?;
         let ranks = list.into_iter().map(|(rank, seed)| (seed.page, rank));
-        let kept = match PlanOptions::from_kept(&record.settings)?.decide()? {
+        let stored = match PlanOptions::from_kept(&record.settings)?.decide()? {
             Plan::Cores(_) => Stored::Cores(*refresh),
             Plan::Cover(_) => Stored::Cover(*refresh),
             Plan::Web(_) => over_web(views, *refresh)?,
         };
         Ok(Self {
             ranks: ranks.collect(),
-            kept,
+            stored,
         })
     }
 
-    /// The rank of a page on the list.
+    /// Returns the rank of a page on the list.
     pub(super) fn rank(&self, page: PageId) -> Option<u32> {
         self.ranks.get(&page).copied()
     }
 
-    /// What is kept of the pages of a site.
-    pub(super) fn of_site(&self, views: &Views, site: SiteId) -> Result<SiteEvidence, EngineError> {
+    /// Reads the evidence about the pages of a site.
+    pub(super) fn read_site(
+        &self,
+        views: &Views,
+        site: SiteId,
+    ) -> Result<SiteEvidence, EngineError> {
         let mut found = SiteEvidence::default();
-        match &self.kept {
+        match &self.stored {
             Stored::Nothing => {}
             Stored::Cores(refresh) => {
                 let prefix = (*refresh, site).bytes();
@@ -81,32 +85,32 @@ impl PlanEvidence {
                 }
             }
             Stored::Cover(refresh) => {
-                let Some(of) = views.reader.get(&tables::COVERS, &(*refresh, site))? else {
+                let Some(cover) = views.reader.get(&tables::COVERS, &(*refresh, site))? else {
                     return Ok(found);
                 };
-                for (pick, rank) in (1..).zip(&of.ranks) {
+                for (pick, rank) in (1..).zip(&cover.ranks) {
                     let seed = views.reader.need(&tables::SEEDS, &(*refresh, *rank))?;
                     found.picks.insert(pick, views.name(seed.page)?.1);
                 }
-                found.reached = reached(views, of.since, site)?;
+                found.reached = reached(views, cover.since, site)?;
             }
             Stored::Web(since, _) => found.reached = reached(views, *since, site)?,
         }
         Ok(found)
     }
 
-    /// The URL of a pick, of the site or over the web.
-    fn pick(&self, of_site: &SiteEvidence, pick: u32) -> Option<String> {
-        match &self.kept {
+    /// Returns the URL of a pick, of the site or over the web.
+    fn pick(&self, site: &SiteEvidence, pick: u32) -> Option<String> {
+        match &self.stored {
             Stored::Web(_, picks) => picks.get(&pick).cloned(),
-            _ => of_site.picks.get(&pick).cloned(),
+            _ => site.picks.get(&pick).cloned(),
         }
     }
 }
 
 impl SiteEvidence {
-    /// Adds what is kept of a page to its scores.
-    pub(super) fn add_to(&self, of: &PlanEvidence, page: PageId, score: &mut PageScore) {
+    /// Adds the evidence about a page to its scores.
+    pub(super) fn add_to(&self, plan: &PlanEvidence, page: PageId, score: &mut PageScore) {
         if let Some(member) = self.members.get(&page) {
             score.core = Some(member.core);
             score.hub_score = member.hub.map(|place| place.score);
@@ -116,7 +120,7 @@ impl SiteEvidence {
             let covered = reach.covered.map(|covered| (covered.pick, covered.hop));
             let itself = reach.pick.map(|pick| (pick, 0));
             if let Some((pick, hop)) = covered.or(itself) {
-                score.covered_by = of.pick(self, pick);
+                score.covered_by = plan.pick(self, pick);
                 score.covered_at = score.covered_by.as_ref().map(|_| hop);
             }
         }

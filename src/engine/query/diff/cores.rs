@@ -30,7 +30,7 @@ struct Hub {
 impl Hub {
     fn links_to(&self, at: PageStatus, target: PageId, part: Eligibility) -> bool {
         let targets = self.rows.get(&at.row);
-        part.has(at) && targets.is_some_and(|row| row.binary_search(&target).is_ok())
+        part.includes(at) && targets.is_some_and(|row| row.binary_search(&target).is_ok())
     }
 }
 
@@ -144,7 +144,7 @@ impl Pair<'_> {
     ) -> Result<bool, EngineError> {
         for target in self.timelines.targets(page, at.row)? {
             let target = self.timelines.timeline(target)?.after(lacking.record.batch);
-            if lacking.eligibility().has(target) {
+            if lacking.eligibility().includes(target) {
                 return Ok(true);
             }
         }
@@ -162,7 +162,7 @@ impl Pair<'_> {
         let mut last = line.last_change(self.low, self.high, |page| page.row);
         for target in self.timelines.targets(page, was.row)? {
             let target = self.timelines.timeline(target)?;
-            last = last.max(target.last_change(self.low, self.high, |page| part.has(page)));
+            last = last.max(target.last_change(self.low, self.high, |page| part.includes(page)));
         }
         Ok(last)
     }
@@ -220,14 +220,14 @@ impl Pair<'_> {
                 }
                 links.all += 1;
                 let has_link = hub.links_to(hub.line.after(new), *target, part);
-                let has_target = part.has(line.after(new));
+                let has_target = part.includes(line.after(new));
                 if has_link && has_target {
                     continue;
                 }
                 links.lost += 1;
                 let links_to = |page| hub.links_to(page, *target, part);
                 let of_hub = hub.line.last_change(self.low, self.high, links_to);
-                let of_target = line.last_change(self.low, self.high, |page| part.has(page));
+                let of_target = line.last_change(self.low, self.high, |page| part.includes(page));
                 links.batch = links.batch.max(of_hub.filter(|_| !has_link));
                 links.batch = links.batch.max(of_target.filter(|_| !has_target));
             }
