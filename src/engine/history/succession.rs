@@ -49,7 +49,7 @@ impl<'a> Successors<'a> {
         timelines: &'a PageTimelines<'a>,
     ) -> Self {
         let by_cores = matches!(plan, Plan::Cores(_));
-        let mut eligibility = Eligibility::of(plan);
+        let mut eligibility = Eligibility::for_plan(plan);
         // Cover methods include spam pages, but spam is no useful successor.
         eligibility.spam &= by_cores;
         Self {

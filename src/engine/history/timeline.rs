@@ -31,7 +31,7 @@ impl PageStatus {
         row: None,
     };
 
-    fn of(former: FormerPage) -> Self {
+    fn from_stored(former: FormerPage) -> Self {
         Self {
             state: Some(former.state),
             spam: former.spam,
@@ -51,7 +51,7 @@ pub(crate) struct Eligibility {
 
 impl Eligibility {
     /// Returns the eligibility for a plan. Cover methods of sites include spam, as pages of low value.
-    pub(crate) fn of(plan: &Plan) -> Self {
+    pub(crate) fn for_plan(plan: &Plan) -> Self {
         match plan {
             Plan::Cores(plan) => Self {
                 spam: plan.keep_spam,
@@ -191,7 +191,7 @@ impl<'a> PageTimelines<'a> {
         };
         for (&batch, _) in self.sets.iter().filter(|(_, set)| set.contains(page.0)) {
             let former = self.store.need(&tables::FORMER_PAGES, &(batch, page))?;
-            steps.push((from, PageStatus::of(former)));
+            steps.push((from, PageStatus::from_stored(former)));
             from = batch;
         }
         let now = PageStatus {

@@ -189,7 +189,7 @@ struct UrlParts<'a> {
 }
 
 impl<'a> UrlParts<'a> {
-    fn of(url: &'a str) -> Option<Self> {
+    fn parse(url: &'a str) -> Option<Self> {
         let (scheme, rest) = url.split_once("://")?;
         let (host, rest) = rest.split_at(rest.find('/')?);
         let (path, query) = rest.split_at(rest.find('?').unwrap_or(rest.len()));
@@ -232,7 +232,7 @@ impl<'a> UrlParts<'a> {
 /// Returns the pages of the bank whose URLs differ only in the scheme, a trailing slash, the query or
 /// `www.`; those with fewer differences first.
 fn url_variants(views: &Views, url: &str) -> Result<Vec<String>, StoreError> {
-    let Some(parts) = UrlParts::of(url) else {
+    let Some(parts) = UrlParts::parse(url) else {
         return Ok(Vec::new());
     };
     let (other_host, slash) = (parts.other_host(), parts.other_slash());
@@ -271,7 +271,7 @@ fn url_variants(views: &Views, url: &str) -> Result<Vec<String>, StoreError> {
 
 /// Returns the URLs whose neighbours are suggested: with and without `www.`, with either scheme.
 fn neighbourhoods(url: &str) -> Vec<String> {
-    let Some(parts) = UrlParts::of(url) else {
+    let Some(parts) = UrlParts::parse(url) else {
         return Vec::new();
     };
     let other_host = parts.other_host();

@@ -202,7 +202,7 @@ impl PageLists<'_> {
     ) -> Result<CauseDetail, EngineError> {
         let side = |of: &(RefreshId, RefreshRecord)| {
             let (refresh, record) = of;
-            Side::of_refresh(self.views, *refresh, record.clone())
+            Side::from_refresh(self.views, *refresh, record.clone())
         };
         let (from, to) = (side(previous)?, side(current)?);
         let pair = Pair::new(self.views, &from, &to)?;

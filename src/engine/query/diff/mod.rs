@@ -115,7 +115,7 @@ fn count(length: usize) -> u32 {
 
 /// Returns the two lists that the request selects.
 fn sides(views: &Views, request: &DiffRequest) -> Result<(Side, Side), EngineError> {
-    let of = |found: Found| Side::of_refresh(views, found.0, found.1);
+    let of = |found: Found| Side::from_refresh(views, found.0, found.1);
     let last_of = |plan: Option<&String>| -> Result<Found, EngineError> {
         let which = Which {
             plan: plan.cloned(),
@@ -132,7 +132,7 @@ fn sides(views: &Views, request: &DiffRequest) -> Result<(Side, Side), EngineErr
             Some(refresh) => numbered(*refresh)?,
             None => last_of(request.plan.as_ref())?,
         };
-        return Ok((Side::of_list(views, list)?, of(found)?));
+        return Ok((Side::from_list(views, list)?, of(found)?));
     }
     if let Some(against) = &request.against {
         if !request.refreshes.is_empty() {

@@ -45,13 +45,13 @@ pub(in crate::engine) struct StoredRefresh {
 
 impl StoredRefresh {
     pub(super) fn eligibility(&self) -> Eligibility {
-        Eligibility::of(&self.plan)
+        Eligibility::for_plan(&self.plan)
     }
 }
 
 impl Side {
     /// Reads a stored refresh. Cost: one scan of its seeds and cores, and the lists of its policies.
-    pub(in crate::engine) fn of_refresh(
+    pub(in crate::engine) fn from_refresh(
         views: &Views,
         refresh: RefreshId,
         record: RefreshRecord,
@@ -123,7 +123,7 @@ impl Side {
 
     /// Reads a list from outside. The URL of a line is the text before white space; empty lines and
     /// comments (`#`) are skipped. URLs are normalised, and duplicates ignored.
-    pub(super) fn of_list(views: &Views, list: &UrlList) -> Result<Self, EngineError> {
+    pub(super) fn from_list(views: &Views, list: &UrlList) -> Result<Self, EngineError> {
         let mut ranks = BTreeMap::new();
         let mut order = Vec::new();
         let mut unknown: Vec<(u32, String)> = Vec::new();

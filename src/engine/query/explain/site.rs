@@ -194,19 +194,22 @@ pub struct SeedOfSite {
 }
 
 impl Bank {
-    /// What a refresh did with a site: [`Explainer::site`] on the published state.
+    /// Explains what a refresh selected on a site; see [`Explainer::site`].
     pub fn explain_site(&self, site: &str, which: &Which) -> Result<SiteExplanation, EngineError> {
         self.explainer(which)?.site(site)
     }
 }
 
 impl Explainer {
-    /// What the refresh did with a site: its seeds, what they cover, and what no seed reaches.
+    /// Explains what the refresh selected on a site: its seeds, what they cover, and what no seed covers.
     ///
-    /// The site is given by its name, or by a URL of one of its pages; one that the bank does not
-    /// know is [`EngineError::NoSite`], with the nearest sites that it knows.
+    /// The site is given by its name or by a URL of one of its pages.
     ///
-    /// Cost: what is kept of the site.
+    /// # Errors
+    ///
+    /// [`EngineError::NoSite`], with similar names, if the bank does not contain the site.
+    ///
+    /// Cost: the evidence about the site.
     pub fn site(&self, site: &str) -> Result<SiteExplanation, EngineError> {
         let context = &self.context;
         let before = context.cost();
