@@ -63,7 +63,7 @@ impl Pair<'_> {
                 ..CauseDetail::new(cause, self.last_change_of(&pages_of(&core)))
             });
         }
-        match there {
+        match having {
             None => Ok(CauseDetail::new(Cause::NoCore, None)),
             Some(having) => self.core_absent(page, having, lacking),
         }
@@ -81,7 +81,7 @@ impl Pair<'_> {
             return Err(EngineError::Internal("a seed by cores has no core"));
         };
         let core = self.core(having, *rank)?;
-        if run
+        if lacking
             .lowest_sigma_if_full
             .is_some_and(|last| core.sigma < last * (1.0 - TIED))
         {
@@ -102,7 +102,7 @@ impl Pair<'_> {
         let batch = self.last_change_of(&pages);
         match elsewhere.map(|(rank, _)| *rank).min() {
             // The sigmas are tied, so the URL order of the best authorities decided.
-            None if run
+            None if lacking
                 .lowest_sigma_if_full
                 .is_some_and(|last| core.sigma <= last * (1.0 + TIED)) =>
             {
@@ -181,7 +181,7 @@ impl Pair<'_> {
                 SeedEvidence::Cover(_) | SeedEvidence::Web(_) | SeedEvidence::ByPolicy => None,
             })
             .collect();
-        let of_new = run
+        let of_new = lacking
             .in_cores
             .iter()
             .filter(|(_, (core, _))| new.contains(core));
