@@ -28,7 +28,7 @@ impl TurnoverCache {
         let last = refreshes.windows(2).rposition(is_missing);
         if let (Some(first), Some(last)) = (first, last) {
             for turnover in bank.turnover(&refreshes[first..last + 2], watch)? {
-                cached.insert((turnover.since, turnover.refresh), turnover);
+                cached.insert((turnover.previous, turnover.refresh), turnover);
             }
         }
         let pairs = refreshes.windows(2);

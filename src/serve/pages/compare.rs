@@ -262,13 +262,13 @@ const fn kind(listed: &ListedLine) -> &'static str {
 }
 
 /// Returns the crawls to compare, each with a name for its starting points.
-fn crawls(worth: &CrawlComparison) -> Vec<(&'static str, &CrawlResult)> {
+fn crawls(found: &CrawlComparison) -> Vec<(&'static str, &CrawlResult)> {
     let mut crawls = vec![
-        ("your list", &crawls.list),
-        ("as many seeds of the plan", &crawls.first_seeds),
+        ("your list", &found.list),
+        ("as many seeds of the plan", &found.first_seeds),
     ];
     crawls.extend(
-        worth
+        found
             .all_seeds
             .as_ref()
             .map(|all| ("all seeds of the plan", all)),

@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use super::layout::{Layout, Pager, pager};
 use crate::engine::{ByPolicy, Evidence, Method, RefreshView, Seed};
 use crate::html::text::{Count, Measure};
-use crate::render::{SeedFormat, how};
+use crate::render::{SeedFormat, provenance};
 use crate::serve::address::{self, Address};
 use crate::serve::answer::{Answer, RequestError};
 use crate::serve::executor::Context;
