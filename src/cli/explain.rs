@@ -61,7 +61,7 @@ pub(super) fn run(args: ExplainArgs, session: &Session) -> Result<Outcome, CliEr
         (Some(site), _) => {
             let answer = bank.explain_site(site, &which)?;
             format.print(&answer, |answer| {
-                readable(&of_site(answer).to_string()).into_owned()
+                readable(&site_explanation(answer).to_string()).into_owned()
             })?;
             answer.cost
         }

@@ -189,7 +189,12 @@ fn text(facts: &PageFacts) -> String {
     }
     for plan in &facts.plans {
         let why = (plan.policy.as_ref(), &plan.why);
-        lines.add(sentence(&plan.run, why, &facts.site, facts.alias.as_ref()));
+        lines.add(page_reason(
+            &plan.run,
+            why,
+            &facts.site,
+            facts.alias.as_ref(),
+        ));
     }
     lines.to_string()
 }

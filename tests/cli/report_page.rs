@@ -345,7 +345,7 @@ fn little_or_nothing_is_told_too() {
     }
     let mut empty = of_nothing();
     empty
-        .left_out
+        .skipped
         .push("no site has 10 crawled pages".to_owned());
     let empty = page(&empty, "report.json");
     assert!(empty.contains("<h2>Experiments</h2>"), "{empty}");

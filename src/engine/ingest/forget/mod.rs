@@ -95,7 +95,7 @@ pub struct ForgetReport {
     /// Lines of lists of bad records that were left out.
     pub reject_lines: u64,
     /// Pages and sites that are not to come back, from now on.
-    pub barred: u64,
+    pub blocked: u64,
     /// Whether folders of what a repair replaced are in the bank's folder, which are not looked into.
     pub has_damaged: bool,
     /// How long it took, in seconds.
@@ -239,7 +239,7 @@ impl Bank {
             aliases: without.aliases,
             list_lines,
             reject_lines,
-            barred: barred.len() as u64,
+            blocked: barred.len() as u64,
             has_damaged: self.path().join("damaged").is_dir(),
             seconds: begun.elapsed().as_secs_f64(),
         })
