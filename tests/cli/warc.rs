@@ -123,7 +123,7 @@ fn a_file_that_is_cut_off_is_refused_with_what_to_do() {
         ("cut.warc", "; fetch it again"),
         (
             "a.warc.open",
-            "its crawler still writes it, or was broken off",
+            "its crawler is still writing it or was interrupted",
         ),
         ("cut.warc.gz", "cut.warc.gz is damaged gzip; only "),
     ] {

@@ -5,40 +5,29 @@
 //! time                    status size       URL                path via             type      thread  start+duration     digest source annotations
 //! ```
 //!
-//! The log has no links of pages. It says by which page each URL was found: a tree, in which of all
-//! links to a page there is the one that was followed. So pages and links are two formats of the same
-//! file. [`Pages`] says of no page which links it has, and leaves those that the bank knows from
-//! elsewhere; [`ViaLinks`] gives the tree, which takes the place of the links that a page had.
+//! The log does not list the links of pages. It says by which page each URL was found: a tree that
+//! has, of all links to a page, only the one that was followed. So pages and links are two formats
+//! of the same file. [`CrawlLog`] does not say which links a page has, and keeps those that the bank
+//! has from elsewhere; [`ViaLinks`] gives the tree, which replaces the links of the pages.
 
+use super::capture_entry::capture_entry;
 use crate::ingest::crawl_log::LogLine;
-use crate::ingest::entries::{Entry, EntryFormat, each};
-use crate::ingest::fetch::{Answer, Fetch, as_crawled, counted};
+use crate::ingest::entries::{Entry, EntryFormat};
+use crate::ingest::fetch::{Answer, Fetch, counted};
 use crate::ingest::interner::UrlNumber;
 use crate::ingest::location::foreign_scheme;
-use crate::ingest::open::Input;
 use crate::ingest::reading::Reading;
 use crate::ingest::record::{Event, PageAttributes, PageRecord};
 use crate::ingest::reject::{Fault, RejectReason};
-use crate::ingest::source::Sources;
 use crate::ingest::summary::PassedOver;
 use crate::ingest::timestamp::parse_timestamp;
 use seedbank_algorithms::page::AliasBy;
 
-/// The sources for logs, for what they say of pages.
-pub(super) fn pages(inputs: &[Input]) -> Sources {
-    each(inputs, Pages)
-}
-
-/// The sources for logs, for the links that were followed.
-pub(super) fn links(inputs: &[Input]) -> Sources {
-    each(inputs, ViaLinks)
-}
-
-/// A log, for what it says of pages.
+/// A log, read for its pages.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Pages;
+pub(super) struct CrawlLog;
 
-impl EntryFormat for Pages {
+impl EntryFormat for CrawlLog {
     type Context = ();
 
     fn read(&self, line: &str, (): &(), reading: &mut Reading) -> Result<Entry, Fault> {
@@ -50,12 +39,12 @@ impl EntryFormat for Pages {
             return Ok(Entry::None(PassedOver::NoPage));
         }
         let time = line.time();
-        // What it led to has a line of its own, and names the page that led to it.
-        let led = counted(reading, |reading| led(&line, &time, reading))?;
+        // The target of a redirect has a line of its own, which names the page that led to it.
+        let redirect = counted(reading, |reading| redirect(&line, &time, reading))?;
         let page = page(&line, &time, reading)?;
-        Ok(match (led, page) {
-            (Some(led), Entry::One(page)) => Entry::Two(led, page),
-            (Some(led), _) => Entry::One(led),
+        Ok(match (redirect, page) {
+            (Some(redirect), Entry::One(page)) => Entry::Two(redirect, page),
+            (Some(redirect), _) => Entry::One(redirect),
             (None, page) => page,
         })
     }
@@ -70,8 +59,8 @@ fn log_line(line: &str) -> Result<LogLine<'_>, Fault> {
     })
 }
 
-/// The page that led to the URL of a line, as an alias of it.
-fn led(
+/// Returns the page that redirected to the URL of a line, as an alias of it.
+fn redirect(
     line: &LogLine<'_>,
     time: &str,
     reading: &mut Reading,
@@ -94,9 +83,9 @@ fn led(
     Ok(Some(Event::Record(record)))
 }
 
-/// What a line says of its own page.
+/// Reads the page of a line.
 fn page(line: &LogLine<'_>, time: &str, reading: &mut Reading) -> Result<Entry, Fault> {
-    // Statuses of servers have three digits; all others are the crawler's own.
+    // HTTP statuses have three digits; all others are codes of Heritrix.
     let status = u16::try_from(line.status)
         .ok()
         .filter(|status| (100..600).contains(status));
@@ -114,20 +103,10 @@ fn page(line: &LogLine<'_>, time: &str, reading: &mut Reading) -> Result<Entry, 
         digest: line.digest,
         location: None,
     };
-    counted(reading, |reading| {
-        Ok(match fetch.record(reading)? {
-            Ok(mut record) => {
-                if answer == Answer::Crawled {
-                    as_crawled(&mut record);
-                }
-                Entry::One(Event::Record(record))
-            }
-            Err(reason) => Entry::None(reason),
-        })
-    })
+    capture_entry(&fetch, None, reading)
 }
 
-/// A log, for the links that were followed: those of pages to pages, and nothing else.
+/// A log, read for the links between pages that were followed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ViaLinks;
 

@@ -44,7 +44,7 @@ fn a_line_says_what_became_of_its_page() {
     let gone =
         r#"{"url": "http://b.example/", "gone": true, "fetched": "2026-11-19T04:00:00.574Z"}"#;
     let alias = r#"{"url": "http://a.example/", "redirect": "http://b.example/", "fetched": "2026-11-19T04:00:00.574Z"}"#;
-    let of = |status, path, via| read(Pages, &line(status, "http://b.example/", path, via));
+    let of = |status, path, via| read(CrawlLog, &line(status, "http://b.example/", path, via));
     let passed = |reason: &str| Err(reason.to_owned());
     assert_eq!(of("200", "LL", "http://a.example/"), records(&[page]));
     assert_eq!(of("200", "-", "-"), records(&[page]));
@@ -75,30 +75,30 @@ fn a_line_says_what_became_of_its_page() {
         );
     }
     let dns = line("1", "dns:a.example", "P", "http://a.example/");
-    assert_eq!(read(Pages, &dns), passed("prerequisite"));
+    assert_eq!(read(CrawlLog, &dns), passed("prerequisite"));
     let other = line("200", "ftp://a.example/x", "L", "http://a.example/");
-    assert_eq!(read(Pages, &other), passed("no_page"));
+    assert_eq!(read(CrawlLog, &other), passed("no_page"));
     let bad = line("200", "http://", "L", "http://a.example/");
-    assert_eq!(read(Pages, &bad), passed("url_without_host"));
+    assert_eq!(read(CrawlLog, &bad), passed("url_without_host"));
     for bad in [
         "x",
         "",
         "2026-11-19T04:00:01.123Z 200 - http://a.example/ - -",
         "a b c d e f g h i j k l",
     ] {
-        assert_eq!(read(Pages, bad), passed("columns"), "{bad}");
+        assert_eq!(read(CrawlLog, bad), passed("columns"), "{bad}");
     }
     // Without the time of the fetch it is that of the line; and as older versions write it.
     let old = "20261119040000574   200       1299 http://b.example/ L http://a.example/ text/html #014 - sha1:YIUOKDGOLGI5JYHDTXRFFQ5FF4N2EJRV - 2t";
-    assert_eq!(read(Pages, old), records(&[page]));
+    assert_eq!(read(CrawlLog, old), records(&[page]));
     let late = r#"{"url": "http://b.example/", "fetched": "2026-11-19T04:00:01.123Z"}"#;
     let plain = line("200", "http://b.example/", "L", "-").replace(
         "20261119040000574+225 sha1:YIUOKDGOLGI5JYHDTXRFFQ5FF4N2EJRV",
         "- -",
     );
-    assert_eq!(read(Pages, &plain), records(&[late]));
+    assert_eq!(read(CrawlLog, &plain), records(&[late]));
     let extra = line("200", "http://b.example/", "L", "-") + r#" {"warcFilename":"x.warc.gz"}"#;
-    assert_eq!(read(Pages, &extra), records(&[page]));
+    assert_eq!(read(CrawlLog, &extra), records(&[page]));
 }
 
 #[test]

@@ -1,69 +1,90 @@
-//! All formats that a user can name, with one entry each.
+//! The input formats, one entry each.
 //!
-//! A new format is a file (or folder) with a function that turns inputs into sources, and an entry
-//! here: its variant with what is given beside its inputs, its name, a sentence that says what it
-//! is, and that function. The command line offers what is listed here.
+//! A new format is a file or folder with a type that implements [`FileFormat`](file_source::FileFormat) (or
+//! [`LineFormat`](super::LineFormat), if a record is a line), and an entry here: a variant with the
+//! parameters besides the inputs, its name, a sentence for `--help`, and its sources. The command line
+//! offers every format that is listed here.
 
 mod archive;
 mod auto;
 mod bvgraph;
+mod capture_entry;
 mod ccgraph;
 mod cdx;
-mod columns;
+mod file_source;
 mod heritrix;
 mod json_array;
 pub(super) mod json_lines;
-mod nodes;
+mod node_graph;
 mod nutch;
 mod sitemap;
+mod tabular;
+mod text_window;
 pub(super) mod tsv;
 mod urls;
 mod warc;
 mod wat;
 
+use std::error::Error;
 use std::path::PathBuf;
 
-use crate::ingest::open::Input;
-use crate::ingest::source::Sources;
-pub use archive::links::Nofollow;
+use super::entries;
+use super::lines;
+use super::open::{Input, InputError};
+use super::source::{Sources, Stop};
+pub use archive::page_links::Nofollow;
 pub use bvgraph::bv_graph_file;
 pub use json_lines::{JsonLines, RECORD_FIELDS};
 pub use tsv::{LinksTsv, PagesTsv};
 
+/// An error of a format, for which a whole input is refused.
+trait FormatError: Error + Send + Sync + 'static {}
+
+impl<E: FormatError> From<E> for InputError {
+    fn from(error: E) -> Self {
+        Self::Format(Box::new(error))
+    }
+}
+
+impl<E: FormatError> From<E> for Stop {
+    fn from(error: E) -> Self {
+        Self::Input(error.into())
+    }
+}
+
+/// Declares [`Format`]: `inputs` is the name of the inputs in the expressions for the sources.
 macro_rules! formats {
-    ($(
-        $(#[$about:meta])*
-        $format:ident $({ $($(#[$of:meta])* $beside:ident: $kind:ty),+ $(,)? })?
-            = $name:literal, $sentence:literal, $sources:path;
+    ($inputs:ident; $(
+        $(#[$doc:meta])*
+        $format:ident $({ $($(#[$field_doc:meta])* $field:ident: $kind:ty),+ $(,)? })?
+            = $name:literal, $sentence:literal, $sources:expr;
     )+) => {
         /// The format of the files of a batch.
         #[derive(Clone, PartialEq, Eq, Debug, Default)]
         #[non_exhaustive]
         pub enum Format {
-            $($(#[$about])* $format $({ $($(#[$of])* $beside: $kind),+ })?,)+
+            $($(#[$doc])* $format $({ $($(#[$field_doc])* $field: $kind),+ })?,)+
         }
 
         impl Format {
             /// The name of every format, and what its inputs are.
             pub const NAMES: &[(&str, &str)] = &[$(($name, $sentence)),+];
 
-            /// The format of this name, with nothing beside its inputs.
+            /// Returns the format of this name, with default parameters.
             #[must_use]
             pub fn named(name: &str) -> Option<Self> {
                 match name {
-                    $($name => Some(Self::$format $({ $($beside: Default::default()),+ })?),)+
+                    $($name => Some(Self::$format $({ $($field: Default::default()),+ })?),)+
                     _ => None,
                 }
             }
 
-            /// The sources that a batch of these inputs is read from: first the inputs, in order,
-            /// then those files beside them that have records.
+            /// Returns the sources that a batch of these inputs is read from: the inputs, in order,
+            /// then the accompanying files that have records of their own.
             #[must_use]
-            pub fn sources(&self, inputs: &[Input]) -> Sources {
+            pub fn sources(&self, $inputs: &[Input]) -> Sources {
                 match self {
-                    $(Self::$format $({ $($beside),+ })? => {
-                        $sources(inputs $($(, $beside.clone())+)?)
-                    })+
+                    $(Self::$format $({ $($field),+ })? => $sources,)+
                 }
             }
         }
@@ -71,44 +92,46 @@ macro_rules! formats {
 }
 
 formats! {
+    inputs;
+
     /// One record per page, as JSON Lines.
     #[default]
-    JsonLines = "jsonl", "One JSON record per line", json_lines::sources;
+    JsonLines = "jsonl", "One JSON record per line", lines::each(inputs, JsonLines);
 
-    /// Links as TSV, with the pages in another TSV if there is one.
+    /// Links as TSV, optionally with pages in another TSV file.
     Links {
-        /// `url<TAB>spam<TAB>clicks<TAB>uncrawled_outlinks`
+        /// A file of `url<TAB>spam<TAB>clicks<TAB>uncrawled_outlinks`.
         pages: Option<PathBuf>,
     } = "links",
         "One link per line: `from_url<TAB>to_url`; all pages count as crawled",
-        tsv::sources;
+        tsv::sources(inputs, pages.clone());
 
     /// A graph in the BV format; the input is its basename.
     BvGraph {
-        /// A URL for each node, one per line; without it node n is `http://n<n>.invalid/`.
+        /// The URL of each node, one per line; without it, node n is `http://n<n>.invalid/`.
         urls: Option<Input>,
     } = "bvgraph",
         "A BV graph, as published by LAW: BASENAME.graph and BASENAME.properties; all nodes count as crawled",
-        bvgraph::sources;
+        bvgraph::sources(inputs, urls.as_ref());
 
-    /// A web graph of hosts or domains, as Common Crawl publishes it; the inputs are the parts of its
-    /// edges.
+    /// A web graph of hosts or domains, as published by Common Crawl; the inputs are the parts of its
+    /// list of edges.
     CcGraph {
         /// The parts of its list of vertices: `id<TAB>reversed.host`.
         vertices: Vec<Input>,
-        /// The parts of its list of ranks, which gives each host its quality; may be none.
+        /// The parts of its list of ranks, which gives each host its quality; may be empty.
         ranks: Vec<Input>,
     } = "ccgraph",
         "A host or domain graph of Common Crawl: edges `from<TAB>to`; every vertex becomes the crawled page http://host/",
-        ccgraph::sources;
+        ccgraph::sources(inputs, vertices, ranks);
 
-    /// Metadata of web archives, as Common Crawl publishes them.
+    /// Metadata of web archives, as published by Common Crawl.
     Wat {
         /// How links marked nofollow are handled.
         nofollow: Nofollow,
     } = "wat",
         "Metadata of a web archive (WAT), as published by Common Crawl: one record per captured page",
-        wat::sources;
+        file_source::sources(inputs, &wat::Wat { nofollow: *nofollow });
 
     /// Web archives, as crawlers write them.
     Warc {
@@ -116,63 +139,63 @@ formats! {
         nofollow: Nofollow,
     } = "warc",
         "A web archive (WARC): one record per captured page, with the links of its HTML",
-        warc::sources;
+        file_source::sources(inputs, &warc::Warc { nofollow: *nofollow });
 
     /// Records in the rows of Parquet files.
     Parquet = "parquet", "Apache Parquet with one record per row and columns named like fields, or Common Crawl's columnar index",
-        columns::parquet_sources;
+        file_source::sources(inputs, &tabular::Parquet);
 
     /// Records in the rows of files or streams of Arrow.
     Arrow = "arrow", "Apache Arrow (IPC files, Feather 2, streams) with one record per row",
-        columns::arrow_sources;
+        file_source::sources(inputs, &tabular::Arrow);
 
     /// Records in the rows of a table as text, with commas or semicolons between its cells.
     Csv = "csv", "CSV with one record per row and fields named in a header, or Common Crawl's columnar index",
-        columns::csv_sources;
+        file_source::sources(inputs, &tabular::Delimited::Csv);
 
     /// Records in the rows of a table as text, with tabs between its cells.
     Tsv = "tsv", "TSV with one record per row and fields named in a header (for TSV files of links, use `links`)",
-        columns::tsv_sources;
+        file_source::sources(inputs, &tabular::Delimited::Tsv);
 
     /// URLs, each of which adds a known page.
     Urls = "urls",
         "One URL per line, as in lists of seeds; adds known pages and ignores comments and text after a tab",
-        urls::sources;
+        entries::each(inputs, urls::Urls);
 
     /// Sitemaps, whose pages are added as known pages.
     Sitemap = "sitemap",
         "An XML sitemap; adds known pages. Sitemaps listed in an index are not fetched; give them as files",
-        sitemap::sources;
+        file_source::sources(inputs, &sitemap::Sitemap::new(inputs.len()));
 
     /// The index of a web archive, with JSON in its lines.
     Cdxj = "cdxj",
         "An index of a web archive (CDXJ) with key, time and JSON: fetched URLs with time, status and digest",
-        cdx::sources;
+        entries::each(inputs, cdx::Cdx);
 
     /// The index of a web archive, with columns.
     Cdx = "cdx",
         "An index of a web archive (CDX) with columns named in a header, or 9, 10 or 11 columns without one",
-        cdx::sources;
+        entries::each(inputs, cdx::Cdx);
 
     /// JSON records that are not one per line.
     Json = "json",
         "A JSON array of records, or records that span several lines",
-        json_array::sources;
+        file_source::sources(inputs, &json_array::JsonArray);
 
     /// Dumps of Nutch's databases of pages and of links.
     Nutch = "nutch",
         "Output of Nutch's `readdb -dump` and `readlinkdb -dump`: pages as text, CSV or JSON, and links",
-        nutch::sources;
+        file_source::sources(inputs, &nutch::Dump);
 
     /// The log of a crawl by Heritrix, read for its pages.
     Heritrix = "heritrix",
         "Heritrix's crawl.log: fetched URLs with time, status and digest, and the targets of redirects",
-        heritrix::pages;
+        entries::each(inputs, heritrix::CrawlLog);
 
     /// The log of a crawl by Heritrix, read for the links that were followed.
     HeritrixLinks = "heritrix-links",
         "Links from Heritrix's crawl.log: for each page, only the link by which it was found",
-        heritrix::links;
+        entries::each(inputs, heritrix::ViaLinks);
 
     /// Detected from the first bytes of each input; JSON Lines if no format is recognised.
     Auto {
@@ -180,7 +203,7 @@ formats! {
         nofollow: Nofollow,
     } = "auto",
         "Detects the format of each file from its first bytes; JSON Lines if none is recognised",
-        auto::sources;
+        file_source::sources(inputs, &auto::Auto::new(*nofollow, inputs.len()));
 }
 
 #[cfg(test)]

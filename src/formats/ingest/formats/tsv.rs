@@ -1,4 +1,4 @@
-//! Links and pages as tab-separated lines, without a header.
+//! Links and pages as tab-separated lines without a header.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use crate::ingest::record::{
 use crate::ingest::reject::{Fault, RejectReason};
 use crate::ingest::source::Sources;
 
-/// The sources for lists of links, followed by the list of their pages.
+/// Returns the sources for lists of links, then the one for the list of their pages.
 pub(super) fn sources(inputs: &[Input], pages: Option<PathBuf>) -> Sources {
     let mut sources = each(inputs, LinksTsv);
     let pages: Vec<Input> = pages.into_iter().map(Input::named).collect();
@@ -23,8 +23,8 @@ pub(super) fn sources(inputs: &[Input], pages: Option<PathBuf>) -> Sources {
 
 /// Links: `from_url<TAB>to_url`, in any order.
 ///
-/// Both pages count as crawled. A line whose target is not a page still names its source: the link
-/// is dropped and counted, and so is a link of a page to itself. A bad source rejects the line.
+/// Both pages count as crawled. If the target is not a page, or is the source itself, the link is
+/// dropped and counted, and the line still names its source. A bad source rejects the line.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LinksTsv;
 
@@ -41,8 +41,8 @@ impl LineFormat for LinksTsv {
 
 /// Pages: `url<TAB>spam<TAB>clicks<TAB>uncrawled_outlinks`.
 ///
-/// `spam` is 0 or 1. An empty field means absent; a 0 is a given value (for uncrawled outlinks too:
-/// the bank then does not count them).
+/// `spam` is 0 or 1. An empty field means absent, but 0 is a value (the bank then does not count
+/// uncrawled outlinks).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PagesTsv;
 
@@ -61,7 +61,7 @@ impl LineFormat for PagesTsv {
     }
 }
 
-/// A column that is 0 or 1; empty is absent.
+/// Parses a column that is 0 or 1; an empty one is absent.
 pub(crate) fn flag(text: &str, field: &str) -> Result<Option<bool>, Fault> {
     match text {
         "" => Ok(None),
@@ -74,14 +74,18 @@ pub(crate) fn flag(text: &str, field: &str) -> Result<Option<bool>, Fault> {
     }
 }
 
-/// The columns of a line that is to have this many.
-pub(crate) fn columns<const N: usize>(line: &str) -> Result<[&str; N], Fault> {
+/// Refuses a line with NUL bytes, which is probably not text.
+pub(super) fn check_no_nul(line: &str) -> Result<(), Fault> {
     if line.contains('\0') {
-        return Err(Fault::new(
-            RejectReason::NulByte,
-            "a NUL byte: is this text?",
-        ));
+        let detail = "a NUL byte: is this text?";
+        return Err(Fault::new(RejectReason::NulByte, detail));
     }
+    Ok(())
+}
+
+/// Splits a line into its columns, of which there must be `N`.
+pub(crate) fn columns<const N: usize>(line: &str) -> Result<[&str; N], Fault> {
+    check_no_nul(line)?;
     let mut columns = [""; N];
     let mut found = 0;
     for field in line.split('\t') {

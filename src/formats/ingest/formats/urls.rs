@@ -1,4 +1,5 @@
-//! Lists of URLs, as crawlers read and write them: each names a page, and nothing is said of it.
+//! Lists of URLs, as crawlers read and write them: each line names a page and says nothing else
+//! about it.
 //!
 //! ```text
 //! # a comment
@@ -8,23 +9,17 @@
 //! +http://(example,d,     a directive of Heritrix, which names no page
 //! ```
 
-use crate::ingest::entries::{Entry, EntryFormat, each};
-use crate::ingest::open::Input;
+use super::tsv::check_no_nul;
+use crate::ingest::entries::{Entry, EntryFormat};
 use crate::ingest::reading::Reading;
 use crate::ingest::record::{Event, PageRecord};
-use crate::ingest::reject::{Fault, RejectReason};
-use crate::ingest::source::Sources;
+use crate::ingest::reject::Fault;
 use crate::ingest::summary::PassedOver;
 
-/// The sources for lists of URLs.
-pub(super) fn sources(inputs: &[Input]) -> Sources {
-    each(inputs, Urls)
-}
-
-/// A list of URLs, one a line.
+/// A list of URLs, one per line.
 ///
-/// What stands after a tab is left out, and so is a comment that a `#` after white space begins.
-/// Lines that begin with `#`, and directives, which begin with `+` or `-`, name no page.
+/// Text after a tab is ignored, and so is a comment, which begins with `#` after white space. Lines
+/// that begin with `#`, and directives, which begin with `+` or `-`, name no page.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Urls;
 
@@ -32,12 +27,7 @@ impl EntryFormat for Urls {
     type Context = ();
 
     fn read(&self, line: &str, (): &(), reading: &mut Reading) -> Result<Entry, Fault> {
-        if line.contains('\0') {
-            return Err(Fault::new(
-                RejectReason::NulByte,
-                "a NUL byte: is this text?",
-            ));
-        }
+        check_no_nul(line)?;
         let Some(url) = url_of(line) else {
             return Ok(Entry::None(PassedOver::NoPage));
         };
@@ -46,7 +36,7 @@ impl EntryFormat for Urls {
     }
 }
 
-/// The URL of a line; `None` where it is a comment or a directive.
+/// Returns the URL of a line; `None` if it is a comment or a directive.
 fn url_of(line: &str) -> Option<&str> {
     let line = line.trim_start();
     if line.starts_with(['#', '+', '-']) {

@@ -1,43 +1,32 @@
-//! Why a web archive is refused.
+//! Errors that refuse a web archive as a whole.
 
 use std::ffi::OsStr;
 use std::path::Path;
 
-use crate::ingest::open::InputError;
+use crate::ingest::formats::FormatError;
 
-/// The text is no web archive, or not all of it is there.
 #[derive(Debug, thiserror::Error)]
-pub enum ArchiveError {
-    /// The file is not a web archive.
+pub(super) enum ArchiveError {
     #[error("{file} is not a web archive: expected WARC/1.0 at the beginning")]
-    NoArchive {
-        /// The input.
-        file: String,
-    },
-    /// It ends within a record.
+    NoArchive { file: String },
     #[error("{file} is truncated in record {record}, after {text} bytes of text; {}", advice(.file))]
     CutOff {
-        /// The input.
         file: String,
-        /// The record's number, from 1.
+        /// The number of the record, from 1.
         record: u64,
-        /// How many bytes of decompressed text there are.
+        /// Bytes of decompressed text up to the end.
         text: u64,
     },
 }
 
-/// What to do about a file that is cut off: crawlers call those so that they still write.
+impl FormatError for ArchiveError {}
+
+/// Returns what to do about a truncated file. Crawlers name a file `.open` while they write it.
 fn advice(file: &str) -> &'static str {
     let is_open = Path::new(file).extension() == Some(OsStr::new("open"));
     if is_open {
-        "its crawler still writes it, or was broken off: take it when it is closed, or only its whole records"
+        "its crawler is still writing it or was interrupted: ingest it once it is closed, or copy its complete records"
     } else {
         "fetch it again"
-    }
-}
-
-impl From<ArchiveError> for InputError {
-    fn from(error: ArchiveError) -> Self {
-        Self::Format(Box::new(error))
     }
 }

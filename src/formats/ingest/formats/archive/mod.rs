@@ -1,15 +1,35 @@
-//! Web archives (WARC, ISO 28500), as far as those that hold answers and those that describe them are
-//! alike.
+//! Web archives (ISO 28500): what WARC files with responses and WAT files with metadata share.
 //!
 //! ```text
-//! text --Text--> records --Cutter, by the Layout of a format--> pieces of Frames
+//! text --Splitter, by an ArchiveFormat--> pieces of Records --ArchiveFormat::read, in parallel--> events
 //! ```
 
-mod chain;
+pub(super) mod archive_format;
 pub(super) mod error;
-pub(super) mod frames;
-pub(super) mod head;
-pub(super) mod layout;
-pub(super) mod links;
-pub(super) mod source;
-pub(super) mod text;
+pub(super) mod framing;
+pub(super) mod header;
+pub(super) mod page_links;
+mod resync;
+
+use super::file_source::{FileFormat, OpenFile};
+use crate::ingest::source::{Piece, Pieces, Stop};
+use archive_format::ArchiveFormat;
+use framing::Splitter;
+
+/// Bytes of memory for each byte of an item, including the URLs that are parsed from it.
+const EXPANSION: usize = 2;
+
+impl<F: ArchiveFormat> FileFormat for F {
+    fn pieces<'a>(&self, file: OpenFile<'a>) -> Result<Pieces<'a>, Stop> {
+        let format = *self;
+        Ok(Box::new(Splitter::new(format, file).map(move |records| {
+            let records = records?;
+            Ok(Piece {
+                bytes: records.bytes,
+                records: records.records.len(),
+                memory: records.memory * EXPANSION,
+                read: Box::new(move |reading| format.read(records, reading)),
+            })
+        })))
+    }
+}

@@ -1,29 +1,29 @@
-//! How a number that does not fit gets out of `webgraph`'s decoding.
+//! Errors within the decoder of `webgraph`.
 //!
-//! A [`Decode`](webgraph::graphs::bvgraph::Decode) has no way to fail. A number that does not fit
-//! leaves by unwinding, without the panic hook, and [`guarded`] turns it into an error. It does the
-//! same with a panic of the crates below, which assert on codes that are too long; the message of
-//! such a panic is not printed.
+//! A [`Decode`](webgraph::graphs::bvgraph::Decode) cannot fail. So an invalid number unwinds the
+//! stack without calling the panic hook, and [`guarded`] turns that into an error. It does the same
+//! with a panic of the crates below, which assert on codes that are too long; the message of such a
+//! panic is not printed.
 
 use std::panic::resume_unwind;
 
 use crate::ingest::guard::caught;
 
-/// What does not fit, as text.
-struct Misfit(String);
+/// A description of an invalid number.
+struct InvalidCode(String);
 
-/// Leaves the decoding step that [`guarded`] runs.
-pub(super) fn misfit(what: String) -> ! {
-    resume_unwind(Box::new(Misfit(what)))
+/// Unwinds the decoding step that [`guarded`] runs.
+pub(super) fn reject(what: String) -> ! {
+    resume_unwind(Box::new(InvalidCode(what)))
 }
 
-/// Runs a decoding step; an error says what does not fit in it.
+/// Runs a decoding step; an error describes what is invalid.
 ///
-/// What the step has changed must not be used after an error.
+/// After an error, values that the step has changed must not be used.
 pub(super) fn guarded<T>(step: impl FnOnce() -> T) -> Result<T, String> {
     caught(step).map_err(|payload| match payload.downcast() {
-        Ok(misfit) => {
-            let Misfit(what) = *misfit;
+        Ok(invalid) => {
+            let InvalidCode(what) = *invalid;
             what
         }
         Err(_) => "its bits are not valid codes".to_owned(),

@@ -1,4 +1,4 @@
-//! The lists of a graph, decoded from start to end and coded again in pieces.
+//! Decodes the lists of a graph from start to end, and codes them again in pieces.
 //!
 //! `webgraph` decodes them sequentially, from a file that is read along the way.
 
@@ -13,24 +13,25 @@ use dsi_bitstream::traits::{BE, Endianness, LE};
 use webgraph::graphs::bvgraph::sequential::NodeLabels;
 use webgraph::graphs::bvgraph::{Decode, DynCodesDecoder};
 
-use super::checked::Checked;
+use super::checked_decoder::CheckedDecoder;
 use super::error::BvGraphError;
 use super::guard::guarded;
-use super::header::{Header, cannot_open, file};
-use crate::ingest::formats::nodes::code;
+use super::properties::{Properties, cannot_open, file};
+use crate::ingest::formats::node_graph::gap_code;
 use crate::ingest::open::{Bytes, Counted, InputError};
 use crate::ingest::progress::Progress;
 use crate::ingest::source::{PIECE_RECORDS, PIECE_SIZE, Stop};
 
-/// How many bytes of the file are read at a time.
+/// Bytes of the file that are read at a time.
 const BUFFER: usize = 64 << 10;
 
-/// The codes are read in words of four bytes, and one word after the last may be looked at.
+/// Zero bytes after the file: codes are read in words of four bytes, and one word after the last may
+/// be examined.
 const ZEROS_AFTER: usize = 16;
 
 type Codes<E> = BufBitReader<E, WordAdapter<u32, Padded>>;
 
-fn decoder<E: Endianness>(padded: Padded, header: &Header) -> Result<Box<dyn Lists>, String>
+fn decoder<E: Endianness>(padded: Padded, header: &Properties) -> Result<Box<dyn Lists>, String>
 where
     Codes<E>: CodesRead<E> + Send,
 {
@@ -38,12 +39,12 @@ where
     let codes = DynCodesDecoder::new(BufBitReader::new(WordAdapter::new(padded)), flags)
         .map_err(|error| format!("{error:#}"))?;
     let (window, interval) = (flags.compression_window, flags.min_interval_length);
-    let checked = Checked::new(codes, header);
+    let checked = CheckedDecoder::new(codes, header);
     let nodes = usize::try_from(header.nodes).map_err(|error| error.to_string())?;
     Ok(Box::new(NodeLabels::new(checked, nodes, window, interval)))
 }
 
-/// The successor lists of the nodes, in order.
+/// The lists of successors, in order of the nodes.
 trait Lists: Send {
     fn next(&mut self) -> Result<&[usize], String>;
 }
@@ -54,30 +55,29 @@ impl<D: Decode + Send> Lists for NodeLabels<D> {
     }
 }
 
-/// Some neighbouring lists, in the form that [`code`] writes.
+/// Consecutive lists in the code of [`gap_code`].
 #[derive(Debug, Default)]
 pub(super) struct Coded {
     pub(super) bytes: Vec<u8>,
     pub(super) lists: usize,
 }
 
-/// The lists of a graph in pieces. An error that stops the decoding comes after all lists before
-/// it.
+/// The lists of a graph in pieces. An error follows after all lists before it.
 pub(super) struct Pieces<'a> {
     basename: String,
     file: String,
     lists: Box<dyn Lists>,
     bytes: Arc<Bytes>,
-    /// Why the file could not be read; the decoder cannot pass that on.
+    /// The error of the file, which the decoder cannot pass on.
     failed: Arc<Mutex<Option<io::Error>>>,
     progress: Progress<'a>,
     nodes: u64,
     links: u64,
     node: u64,
     found: u64,
-    /// How many bytes of lists were coded so far.
+    /// Bytes of coded lists so far.
     coded: u64,
-    /// The list that did not go into the last piece and begins the next one.
+    /// The first list of the next piece.
     ahead: Vec<u8>,
     error: Option<InputError>,
 }
@@ -85,7 +85,7 @@ pub(super) struct Pieces<'a> {
 impl<'a> Pieces<'a> {
     /// Opens a graph.
     pub(super) fn open(basename: &Path, progress: &Progress<'a>) -> Result<Self, BvGraphError> {
-        let header = Header::read(basename)?;
+        let header = Properties::read(basename)?;
         let path = file(basename, "graph");
         let graph = File::open(&path).map_err(|source| cannot_open(&path, source))?;
         let counted = Counted::new(Box::new(graph), progress);
@@ -127,7 +127,7 @@ impl<'a> Pieces<'a> {
     fn push(&mut self, out: &mut Vec<u8>) -> Result<(), InputError> {
         let before = out.len();
         let pushed = self.lists.next().and_then(|successors| {
-            code::push(self.node, out);
+            gap_code::push(self.node, out);
             let mut last = None;
             for &successor in successors {
                 let successor = successor as u64;
@@ -135,10 +135,10 @@ impl<'a> Pieces<'a> {
                 if successor >= self.nodes || (gap == 0 && last.is_some()) {
                     return Err("a link that cannot be".to_owned());
                 }
-                code::push(gap, out);
+                gap_code::push(gap, out);
                 last = Some(successor);
             }
-            out.push(code::END);
+            out.push(gap_code::END);
             Ok(successors.len() as u64)
         });
         match pushed {
@@ -154,7 +154,7 @@ impl<'a> Pieces<'a> {
         }
     }
 
-    /// The error that explains why the next node has no list.
+    /// Returns the error that explains why the next node has no list.
     fn broken(&self, detail: String) -> InputError {
         let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
         match failed.take() {
@@ -172,10 +172,10 @@ impl<'a> Pieces<'a> {
         }
     }
 
-    /// The next lists: those that end within the same stretch of [`PIECE_SIZE`] bytes of all coded
-    /// lists, but no more than [`PIECE_RECORDS`].
-    fn cut(&mut self) -> Coded {
-        let stretch = |end: u64| end.div_ceil(PIECE_SIZE as u64);
+    /// Returns the lists that end within the same [`PIECE_SIZE`] bytes of all coded lists, at most
+    /// [`PIECE_RECORDS`].
+    fn next_piece(&mut self) -> Coded {
+        let section = |end: u64| end.div_ceil(PIECE_SIZE as u64);
         let mut piece = Coded {
             lists: usize::from(!self.ahead.is_empty()),
             bytes: std::mem::take(&mut self.ahead),
@@ -189,7 +189,7 @@ impl<'a> Pieces<'a> {
             }
             let start = self.coded;
             self.coded += (piece.bytes.len() - before) as u64;
-            if piece.lists > 0 && stretch(self.coded) != stretch(start) {
+            if piece.lists > 0 && section(self.coded) != section(start) {
                 self.ahead = piece.bytes.split_off(before);
                 break;
             }
@@ -206,7 +206,7 @@ impl Iterator for Pieces<'_> {
         if let Err(interrupted) = self.progress.proceed() {
             return Some(Err(interrupted.into()));
         }
-        let piece = self.cut();
+        let piece = self.next_piece();
         if piece.lists > 0 {
             return Some(Ok(piece));
         }
@@ -216,7 +216,7 @@ impl Iterator for Pieces<'_> {
                 found: self.found,
                 links: self.links,
             }));
-            // Reported once.
+            // The error is reported once.
             self.links = self.found;
         }
         self.error.take().map(|error| Err(error.into()))
@@ -226,7 +226,7 @@ impl Iterator for Pieces<'_> {
 /// The bytes of a file, followed by zeros up to a whole word, as the decoder expects.
 struct Padded {
     bytes: BufReader<Counted>,
-    /// How many zeros are still to come; `None` until the file is at its end.
+    /// Zeros that are still to come; `None` before the end of the file.
     zeros: Option<usize>,
     failed: Arc<Mutex<Option<io::Error>>>,
     read: u64,

@@ -1,84 +1,81 @@
-//! Graphs in the BV format (Boldi, Vigna, *The WebGraph framework I*, WWW 2004), as LAW publishes
-//! its crawls: `BASENAME.graph` beside `BASENAME.properties`, and a list of URLs.
+//! Graphs in the BV format (Boldi, Vigna, *The WebGraph framework I*, WWW 2004), as published by
+//! LAW: `BASENAME.graph` with `BASENAME.properties`, and a list of URLs.
 //!
 //! ```text
 //! BASENAME.graph --lists, checked, webgraph--> pieces of coded lists --BvGraph, in parallel--> a record for each node
 //!                                                        URLS (front-coded, in memory) --^
 //! ```
 //!
-//! * The graph is read once, from its start to its end: no offsets are needed, and no memory for
-//!   more than the lists in the format's window.
-//! * Line n + 1 of the list of URLs is node n: a bad URL is rejected under the number of its line,
-//!   and links to it are dropped and counted.
+//! * The graph is read once, from start to end: it needs no offsets, and no memory for more than the
+//!   lists in the window of the format.
+//! * Line n + 1 of the list of URLs is node n. A bad URL is rejected at its line, and links to it
+//!   are dropped and counted.
 //! * Every node is a crawled page with all of its outlinks.
 
-mod checked;
+mod checked_decoder;
 mod error;
 mod guard;
-mod header;
 mod lists;
-mod urls;
+mod node_urls;
+mod properties;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-pub use header::file as bv_graph_file;
+pub use properties::file as bv_graph_file;
 
-use super::nodes::code::{self, Numbers};
-use super::nodes::room::{self, Room};
-use crate::ingest::blocks::{MAX_LINE, line_too_long};
-use crate::ingest::interner::UrlNumber;
-use crate::ingest::open::{Input, InputError};
+use super::node_graph::gap_code::{self, Numbers};
+use super::node_graph::url_budget;
+use super::node_graph::{NodeNames, read_list};
+use crate::ingest::open::Input;
 use crate::ingest::progress::Progress;
 use crate::ingest::reading::Reading;
-use crate::ingest::record::{Event, PageRecord};
-use crate::ingest::reject::{Fault, Position, RejectReason};
+use crate::ingest::record::Event;
+use crate::ingest::reject::Position;
 use crate::ingest::source::{MOST_HELD, Piece, Pieces, Source, Sources, Stop, most_held};
-use crate::ingest::summary::DropReason;
 use error::BvGraphError;
-use header::Header;
+use node_urls::{Cursor, NodeUrls};
+use properties::Properties;
 use seedbank_algorithms::watch::Watch;
-use urls::{Cursor, Urls};
 
-/// How many bytes of memory a byte of coded lists comes to: a link takes one or two bytes while its
-/// list waits and four when it is parsed, and each URL of a piece is held once.
+/// Bytes of memory for each byte of coded lists: a link takes one or two bytes while its list waits
+/// and four when it is parsed, and each URL of a piece is held once.
 const EXPANSION: usize = 8;
 
-/// The sources for graphs named by their basenames; each graph has the same list of URLs.
-pub(super) fn sources(inputs: &[Input], urls: Option<Input>) -> Sources {
-    let lists = std::iter::repeat_n(urls, inputs.len());
+/// Returns the sources for graphs named by their basenames, which share one list of URLs.
+pub(super) fn sources(inputs: &[Input], urls: Option<&Input>) -> Sources {
     let mut sources = Sources::new();
-    for (input, list) in inputs.iter().zip(lists) {
+    for input in inputs {
         let basename = match input {
             Input::File(basename) => basename.clone(),
-            // No graph comes from standard input: its two files are not found under this name.
+            // A graph cannot come from standard input: its files are not found under this name.
             Input::Stdin => PathBuf::from("-"),
         };
         sources.push(Box::new(BvGraph {
             basename,
-            list,
-            urls: Arc::new(Urls::Numbered),
+            list: urls.cloned(),
+            urls: Arc::new(NodeUrls::Numbered),
             most_held: MOST_HELD,
         }));
     }
     sources
 }
 
-/// A graph in the BV format, with the URLs of its nodes, one per line in their order; without a
-/// list node n is `http://n<n>.invalid/`.
+/// A graph in the BV format, with the URLs of its nodes, one per line in order; without a list, node
+/// n is `http://n<n>.invalid/`.
 ///
-/// Cost: as much memory as the list takes after front coding.
+/// Cost: the memory of the front-coded list.
 #[derive(Debug)]
 struct BvGraph {
     basename: PathBuf,
     list: Option<Input>,
-    urls: Arc<Urls>,
-    /// How many bytes the URLs of all nodes may take, and those of one list.
+    urls: Arc<NodeUrls>,
+    /// The most bytes of the URLs of all nodes, and of the URLs of one list.
     most_held: usize,
 }
 
 impl Source for BvGraph {
-    /// The name of the list of URLs, since rejects are numbered by its lines.
+    /// Returns the name of the list of URLs, since positions are its lines.
     fn name(&self) -> String {
         self.list
             .as_ref()
@@ -89,13 +86,11 @@ impl Source for BvGraph {
         self.most_held = most_held(bytes);
     }
 
-    /// Reads the list of URLs; refuses one whose length is not the number of the graph's nodes.
+    /// Reads the list of URLs; refuses one whose length is not the number of nodes.
     fn prepare(&mut self, watch: &dyn Watch) -> Result<Option<u64>, Stop> {
-        let nodes = Header::read(&self.basename)
-            .map_err(InputError::from)?
-            .nodes;
+        let nodes = Properties::read(&self.basename)?.nodes;
         if let Some(list) = &self.list {
-            let urls = urls::read(list, self.most_held, watch)?;
+            let urls = node_urls::read(list, self.most_held, watch)?;
             if urls.len() != nodes {
                 let error = BvGraphError::Urls {
                     file: list.to_string(),
@@ -103,82 +98,49 @@ impl Source for BvGraph {
                     graph: self.basename.display().to_string(),
                     nodes,
                 };
-                return Err(InputError::from(error).into());
+                return Err(error.into());
             }
-            self.urls = Arc::new(Urls::Listed(urls));
+            self.urls = Arc::new(NodeUrls::Listed(urls));
         }
-        let graph = header::file(&self.basename, "graph");
-        let length = header::length(&graph).map_err(InputError::from)?;
-        Ok(Some(length))
+        let graph = properties::file(&self.basename, "graph");
+        Ok(Some(properties::length(&graph)?))
     }
 
     fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
         let (urls, most_held) = (Arc::clone(&self.urls), self.most_held);
-        let pieces = lists::Pieces::open(&self.basename, progress).map_err(InputError::from)?;
+        let pieces = lists::Pieces::open(&self.basename, progress)?;
         Ok(Box::new(pieces.map(move |coded| {
             let coded = coded?;
             let urls = Arc::clone(&urls);
             Ok(Piece {
                 bytes: coded.bytes.len() as u64,
                 records: coded.lists,
-                memory: room::memory(&coded.bytes, EXPANSION),
+                memory: url_budget::memory(&coded.bytes, EXPANSION),
                 read: Box::new(move |reading| read(coded.bytes, 0, urls, most_held, reading)),
             })
         })))
     }
 }
 
-/// Reads the lists from a place on.
-fn read(coded: Vec<u8>, from: usize, urls: Arc<Urls>, most_held: usize, reading: &mut Reading) {
-    let mut cursor = Cursor::of(&urls);
+/// Reads the lists from an offset on.
+fn read(coded: Vec<u8>, from: usize, urls: Arc<NodeUrls>, most_held: usize, reading: &mut Reading) {
+    let mut cursor = Cursor::new(&urls);
     let mut at = from;
-    while let Some(list) = code::first(&coded, at) {
+    while let Some(list) = gap_code::first(&coded, at) {
         if reading.is_full() {
             drop(cursor);
             reading.go_on_with(move |reading| read(coded, at, urls, most_held, reading));
             return;
         }
         at += list.len() + 1;
-        let node = Numbers::of(list).next().unwrap_or_default();
-        let said = read_list(list, &mut cursor, most_held, reading);
-        let url = match &said {
+        let node = Numbers::new(list).next().unwrap_or_default();
+        let record = read_list(list, &mut cursor, most_held, reading);
+        let url = match &record {
             Ok(_) => &[],
-            Err(_) => cursor.url(node),
+            Err(_) => cursor.name(node),
         };
-        reading.add(Position::Line(node + 1), said, url);
+        reading.add(Position::Line(node + 1), record.map(Event::Record), url);
     }
-}
-
-fn read_list(
-    list: &[u8],
-    urls: &mut Cursor<'_>,
-    most_held: usize,
-    reading: &mut Reading,
-) -> Result<Event<UrlNumber>, Fault> {
-    // A line of text may not be longer either: it bounds what a record takes.
-    if list.len() > MAX_LINE {
-        return Err(line_too_long(list.len() as u64));
-    }
-    let mut numbers = Numbers::of(list);
-    let node = numbers.next().unwrap_or_default();
-    let url = std::str::from_utf8(urls.url(node))
-        .map_err(|error| Fault::new(RejectReason::InvalidUtf8, error.to_string()))?;
-    let page = reading.page(url)?;
-    let mut targets = Vec::new();
-    let mut room = Room::of(list.len(), most_held);
-    let mut to = 0;
-    for gap in numbers {
-        to += gap;
-        let url = urls.url(to);
-        room.take(url)?;
-        match std::str::from_utf8(url) {
-            Ok(url) => targets.extend(reading.target(page, url)),
-            Err(_) => reading.summary.dropped(DropReason::Invalid),
-        }
-    }
-    let mut record = PageRecord::new(page);
-    record.outlinks = Some(reading.outlinks(targets));
-    Ok(Event::Record(record))
 }
 
 #[cfg(test)]

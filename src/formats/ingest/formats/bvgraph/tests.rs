@@ -10,6 +10,9 @@ use webgraph::graphs::bvgraph::{BvComp, CompFlags};
 use webgraph::graphs::vec_graph::VecGraph;
 
 use super::*;
+use crate::ingest::open::InputError;
+use crate::ingest::reject::RejectReason;
+use crate::ingest::summary::DropReason;
 use crate::ingest::{Format, SiteMode, UrlRules, read_batch};
 use seedbank_algorithms::watch::Unwatched;
 
@@ -53,9 +56,9 @@ fn read(basename: &Path) -> Result<Lists, InputError> {
             Stop::Input(error) => error,
             Stop::Interrupted(error) => panic!("{error}"),
         })?;
-        assert_eq!(code::lists(&piece.bytes).count(), piece.lists);
-        for list in code::lists(&piece.bytes) {
-            let mut numbers = Numbers::of(list);
+        assert_eq!(gap_code::lists(&piece.bytes).count(), piece.lists);
+        for list in gap_code::lists(&piece.bytes) {
+            let mut numbers = Numbers::new(list);
             assert_eq!(numbers.next(), Some(lists.len() as u64));
             let mut to = 0;
             let successors = numbers.map(|gap| {
@@ -282,19 +285,19 @@ fn urls_come_back_by_number_in_any_order() {
     urls[17] = "y".repeat(MAX + 9);
     fs::write(&path, urls.join("\r\n")).unwrap();
     urls[17].truncate(MAX + 1);
-    let list = urls::read(&Input::File(path), usize::MAX, &Unwatched).unwrap();
+    let list = node_urls::read(&Input::File(path), usize::MAX, &Unwatched).unwrap();
     assert_eq!(list.len(), 999);
-    let list = Urls::Listed(list);
-    let mut cursor = Cursor::of(&list);
+    let list = NodeUrls::Listed(list);
+    let mut cursor = Cursor::new(&list);
     for step in [1, 2, 3, 7, 16, 17, 500, 998, 1000] {
         for start in [0, 5, 990] {
             let at = |i: usize| (start + i * step) % 999;
             for node in (0..300).map(at) {
-                assert_eq!(cursor.url(node as u64), urls[node].as_bytes(), "{node}");
+                assert_eq!(cursor.name(node as u64), urls[node].as_bytes(), "{node}");
             }
         }
     }
-    assert_eq!(cursor.url(999), b"");
+    assert_eq!(cursor.name(999), b"");
 }
 
 #[test]
@@ -346,5 +349,5 @@ fn a_bad_url_is_a_reject_by_its_line_and_links_to_it_are_dropped() {
 const MAX: usize = crate::ingest::MAX_URL;
 
 fn file(basename: &Path) -> PathBuf {
-    header::file(basename, "graph")
+    properties::file(basename, "graph")
 }

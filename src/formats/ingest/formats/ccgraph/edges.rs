@@ -1,61 +1,61 @@
-//! The edges, read from start to end and coded as lists of links, in pieces.
+//! Reads the edges from start to end, and codes them as lists of links in pieces.
 
 use super::error::CcGraphError;
-use super::parts::{Parts, number};
+use super::part_lines::{PartLines, number};
 use crate::ingest::blocks::MAX_LINE;
-use crate::ingest::formats::nodes::code;
-use crate::ingest::open::{Input, InputError};
+use crate::ingest::formats::node_graph::gap_code;
+use crate::ingest::open::Input;
 use crate::ingest::progress::Progress;
 use crate::ingest::reject::beginning;
 use crate::ingest::source::{PIECE_RECORDS, Stop};
 
-/// About how many bytes of coded lists a piece has. Fewer than of text, since a link is coded in
-/// two or three bytes and becomes a URL.
+/// The approximate size of the coded lists of a piece. Less than of text, since a link takes two or
+/// three coded bytes and becomes a URL.
 const PIECE_BYTES: usize = 32 << 10;
 
-/// The lists of some neighbouring vertices, in the form that [`code`] writes.
+/// The lists of consecutive vertices, in the code of [`gap_code`].
 #[derive(Debug, Default)]
 pub(super) struct Coded {
     pub(super) bytes: Vec<u8>,
     pub(super) lists: usize,
-    /// How many bytes of text were read for them.
+    /// Bytes of text that were read for them.
     pub(super) text: u64,
-    /// How many blank lines were among it.
+    /// Blank lines in this text.
     pub(super) blank: u64,
 }
 
-/// The lists of all vertices, in order; one without edges has an empty list. An error comes after
-/// all lists that were whole before it.
+/// The lists of all vertices, in order; one without edges has an empty list. An error follows after
+/// all complete lists before it.
 pub(super) struct Lists<'a> {
-    lines: Parts<'a>,
+    lines: PartLines<'a>,
     vertices: u64,
     /// The vertex whose list is next.
     next: u64,
     /// The edge after those of the lists so far.
     ahead: Option<(u64, u64)>,
     ended: bool,
-    /// The links of a list while it is read.
+    /// The links of the current list.
     links: Vec<u64>,
-    /// The bytes and the blank lines of the pieces so far.
-    told: (u64, u64),
+    /// The bytes and blank lines of the pieces so far.
+    reported: (u64, u64),
     error: Option<Stop>,
 }
 
 impl<'a> Lists<'a> {
     pub(super) fn new(edges: &'a [Input], vertices: u64, progress: &Progress<'a>) -> Self {
         Self {
-            lines: Parts::new(edges, progress.clone()),
+            lines: PartLines::new(edges, progress.clone()),
             vertices,
             next: 0,
             ahead: None,
             ended: false,
             links: Vec::new(),
-            told: (0, 0),
+            reported: (0, 0),
             error: None,
         }
     }
 
-    /// Makes the next edge the one ahead, unless there is one.
+    /// Reads the next edge into `ahead`, unless it is there.
     fn look(&mut self, last: u64) -> Result<Option<(u64, u64)>, Stop> {
         if self.ahead.is_some() || self.ended {
             return Ok(self.ahead);
@@ -72,7 +72,7 @@ impl<'a> Lists<'a> {
                 text: beginning(line.text),
                 file: self.lines.name(part),
             };
-            return Err(InputError::from(error).into());
+            return Err(error.into());
         };
         let id = from.max(to);
         if id >= self.vertices || from < last {
@@ -92,7 +92,7 @@ impl<'a> Lists<'a> {
                     vertices: self.vertices,
                 }
             };
-            return Err(InputError::from(error).into());
+            return Err(error.into());
         }
         self.ahead = edge;
         Ok(edge)
@@ -103,7 +103,7 @@ impl<'a> Lists<'a> {
         self.links.clear();
         while let Some((_, to)) = self.look(self.next)?.filter(|(from, _)| *from == self.next) {
             self.ahead = None;
-            // A link is coded in a byte or more, so a longer list is refused in any case.
+            // A link takes at least one coded byte, so that a longer list is rejected anyway.
             if self.links.len() <= MAX_LINE {
                 self.links.push(to);
             }
@@ -111,18 +111,18 @@ impl<'a> Lists<'a> {
         if !self.links.is_sorted() {
             self.links.sort_unstable();
         }
-        code::push(self.next, out);
+        gap_code::push(self.next, out);
         let mut before = 0;
         for to in &self.links {
-            code::push(to - before, out);
+            gap_code::push(to - before, out);
             before = *to;
         }
-        out.push(code::END);
+        out.push(gap_code::END);
         self.next += 1;
         Ok(())
     }
 
-    fn cut(&mut self) -> Coded {
+    fn next_piece(&mut self) -> Coded {
         let mut piece = Coded::default();
         while self.error.is_none()
             && self.next < self.vertices
@@ -134,7 +134,7 @@ impl<'a> Lists<'a> {
                 Err(error) => self.error = Some(error),
             }
         }
-        // No list is left to find what follows without vertices.
+        // Without vertices, no list would notice an edge.
         if self.vertices == 0
             && self.error.is_none()
             && let Err(error) = self.look(0)
@@ -142,9 +142,9 @@ impl<'a> Lists<'a> {
             self.error = Some(error);
         }
         let now = (self.lines.bytes, self.lines.blank);
-        piece.text = now.0 - self.told.0;
-        piece.blank = now.1 - self.told.1;
-        self.told = now;
+        piece.text = now.0 - self.reported.0;
+        piece.blank = now.1 - self.reported.1;
+        self.reported = now;
         piece
     }
 }
@@ -153,7 +153,7 @@ impl Iterator for Lists<'_> {
     type Item = Result<Coded, Stop>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let piece = self.cut();
+        let piece = self.next_piece();
         if piece.lists > 0 {
             return Some(Ok(piece));
         }

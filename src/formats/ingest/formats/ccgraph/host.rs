@@ -1,21 +1,21 @@
-//! What a vertex is in the bank: the page of its host, and the quality that its rank gives it.
+//! The page and the quality of a vertex.
 
+use crate::ingest::entries::utf_8;
 use crate::ingest::record::MAX_QUALITY;
 use crate::ingest::reject::{Fault, RejectReason};
 
-/// Writes the URL of the page that stands for a host, whose labels are reversed: of
-/// `com.example.www` it is `http://www.example.com/`.
+/// Writes the URL of the page that stands for a host with reversed labels: `http://www.example.com/`
+/// for `com.example.www`.
 ///
-/// A name that is no host's is refused here where it would otherwise be another page's URL (a port,
-/// a path, an escape, an empty label); the URL's own rules judge the rest.
+/// Rejects a name that is not a host but would be the URL of another page (a port, a path, an
+/// escape, an empty label); the rules of URLs decide the rest.
 pub(super) fn put_url(name: &[u8], url: &mut String) -> Result<(), Fault> {
-    let name = std::str::from_utf8(name)
-        .map_err(|error| Fault::new(RejectReason::InvalidUtf8, error.to_string()))?;
-    let is_foreign = |c: char| c <= ' ' || "/\\:@?#%[]\u{7f}".contains(c);
-    if name.contains(is_foreign) || name.split('.').any(str::is_empty) {
+    let name = utf_8(name)?;
+    let is_forbidden = |c: char| c <= ' ' || "/\\:@?#%[]\u{7f}".contains(c);
+    if name.contains(is_forbidden) || name.split('.').any(str::is_empty) {
         return Err(Fault::new(
             RejectReason::InvalidUrl,
-            "no name of a host with its labels reversed, such as com.example.www",
+            "expected a host with its labels reversed, such as com.example.www",
         ));
     }
     url.clear();
@@ -30,10 +30,10 @@ pub(super) fn put_url(name: &[u8], url: &mut String) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The quality, in ten-thousandths, of the host at a position of so many, from 1:
-/// `1 - ln(position) / ln(rows)`, rounded to the nearest; 1 where it is the only one.
+/// Returns the quality, in ten-thousandths, of the host at a position from 1 to `rows`: `1 -
+/// ln(position) / ln(rows)`, rounded to the nearest.
 ///
-/// The first has 1 and the last 0, as has a position beyond the last.
+/// The first host has 1, the last 0, and so has a position beyond the last. An only host has 1.
 pub(super) fn quality(position: u64, rows: u64) -> u16 {
     if position <= 1 {
         return MAX_QUALITY;

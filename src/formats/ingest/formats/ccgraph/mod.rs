@@ -1,4 +1,4 @@
-//! Web graphs of hosts and of domains, as Common Crawl publishes them: lists of vertices, edges and
+//! Web graphs of hosts and domains, as published by Common Crawl: lists of vertices, edges and
 //! ranks, as text.
 //!
 //! ```text
@@ -7,73 +7,72 @@
 //! edges    --lists, checked--> pieces of coded lists --CcGraph, in parallel--> a record for each vertex
 //! ```
 //!
-//! * A vertex is the page `http://host/`, crawled, with all of its links; without edges it has none.
-//!   The labels of its host are turned round, and nothing else is done to it.
-//! * Files that do not fit each other refuse the batch: a vertex out of its turn, an edge of a vertex
-//!   that is not listed, a vertex whose edges do not stand together, a line without an end.
-//! * A host that is none is rejected where its vertex stands, and links to it are dropped and
-//!   counted. A rank of a host that is no vertex is rejected where it stands, after all vertices.
-//! * Of two vertices with one URL the later counts, as of any records; of one name, the rank too.
+//! * A vertex is the crawled page `http://host/` with all of its links. The labels of its host are
+//!   reversed; it is not changed otherwise.
+//! * Files that do not fit each other refuse the batch: a vertex out of order, an edge of an
+//!   unlisted vertex, edges of a vertex that are not consecutive, a line without an end.
+//! * An invalid host is rejected at its vertex, and links to it are dropped and counted. A rank of a
+//!   host that is not a vertex is rejected at its line, after all vertices.
+//! * Of two vertices with the same URL the later one counts, as for any records; of two with the
+//!   same name, it also gets the rank.
 //!
-//! Cost: the names, as [`texts`] has them; with ranks, four bytes more for each vertex; and the
-//! longest list, of about a hundred bytes a link.
+//! Cost: the names, as in [`front_coded`]; with ranks, four more bytes for each vertex; and the
+//! longest list, about a hundred bytes per link.
 
 mod edges;
 mod error;
 mod host;
-mod parts;
+mod part_lines;
 mod ranks;
 mod vertices;
 
 use std::sync::Arc;
 
-use super::nodes::code::{self, Numbers};
-use super::nodes::room::{self, Room};
-use super::nodes::texts::{self, Cursor};
-use crate::ingest::blocks::{MAX_LINE, line_too_long};
-use crate::ingest::interner::UrlNumber;
+use super::node_graph::front_coded::{self, Cursor};
+use super::node_graph::gap_code::{self, Numbers};
+use super::node_graph::url_budget::{self, UrlBudget};
+use super::node_graph::{NodeNames, read_list};
 use crate::ingest::open::Input;
 use crate::ingest::progress::Progress;
 use crate::ingest::reading::Reading;
-use crate::ingest::record::{Attribute, Event, PageRecord};
+use crate::ingest::record::{Attribute, Event};
 use crate::ingest::reject::{Fault, Position};
 use crate::ingest::source::{
     MOST_HELD, PIECE_RECORDS, Piece, Pieces, Source, Sources, Stop, check_held, most_held,
 };
-use crate::ingest::summary::DropReason;
 use edges::{Coded, Lists};
 use host::put_url;
 use ranks::Ranks;
 use seedbank_algorithms::watch::Watch;
 use vertices::Vertices;
 
-/// How many bytes of memory a byte of coded lists comes to: the text of a URL, which is held once
-/// in a piece, and four bytes for each link to it.
+/// Bytes of memory for each byte of coded lists: the text of a URL, which is held once in a piece,
+/// and four bytes for each link to it.
 const EXPANSION: usize = 32;
 
-/// The source for the graph with these parts of edges.
-pub(super) fn sources(edges: &[Input], vertices: Vec<Input>, ranks: Vec<Input>) -> Sources {
+/// Returns the source for a graph whose edges come in these parts.
+pub(super) fn sources(edges: &[Input], vertices: &[Input], ranks: &[Input]) -> Sources {
     vec![Box::new(CcGraph {
         edges: edges.to_vec(),
-        vertices,
-        ranks,
+        vertices: vertices.to_vec(),
+        ranks: ranks.to_vec(),
         graph: Arc::default(),
         most_held: MOST_HELD,
     })]
 }
 
-/// A web graph, of hosts or of domains.
+/// A web graph of hosts or of domains.
 #[derive(Debug)]
 struct CcGraph {
     edges: Vec<Input>,
     vertices: Vec<Input>,
     ranks: Vec<Input>,
     graph: Arc<Graph>,
-    /// How many bytes the names of all vertices may take, and the URLs of one list.
+    /// The most bytes of the names of all vertices, and of the URLs of one list.
     most_held: usize,
 }
 
-/// What is known of vertices before the first edge is read.
+/// What is known of the vertices before the edges are read.
 #[derive(Debug, Default)]
 struct Graph {
     vertices: Vertices,
@@ -82,7 +81,8 @@ struct Graph {
 }
 
 impl Source for CcGraph {
-    /// The first part of the vertices. Each refused record is listed under the part that it is in.
+    /// Returns the name of the first part of the vertices. Each rejected record is listed with the
+    /// part that it is in.
     fn name(&self) -> String {
         self.vertices
             .first()
@@ -95,17 +95,19 @@ impl Source for CcGraph {
 
     /// Reads the vertices and the ranks.
     fn prepare(&mut self, watch: &dyn Watch) -> Result<Option<u64>, Stop> {
-        // A missing file is told before the others are read.
-        let length = parts::length(&self.edges)?;
-        parts::length(&self.vertices)?;
-        parts::length(&self.ranks)?;
+        // A missing file is reported before the others are read.
+        let length = part_lines::length(&self.edges)?;
+        part_lines::length(&self.vertices)?;
+        part_lines::length(&self.ranks)?;
         let vertices = vertices::read(&self.vertices, self.most_held, watch)?;
         if let Some(input) = self.ranks.first() {
             let names = &vertices.names;
-            // A rank each, and to find names that are not sorted a hash and a number each.
-            let of_each = if names.is_sorted() { 4 } else { 20 };
+            // A rank each; and a hash and a number each, to find names that are not sorted.
+            let rank_bytes = if names.is_sorted() { 4 } else { 20 };
             let all = usize::try_from(names.len()).unwrap_or(usize::MAX);
-            let held = all.saturating_mul(of_each).saturating_add(names.memory());
+            let held = all
+                .saturating_mul(rank_bytes)
+                .saturating_add(names.memory());
             check_held(input, held, self.most_held)?;
         }
         let ranks = ranks::read(&self.ranks, &vertices.names, watch)?;
@@ -125,17 +127,17 @@ impl Source for CcGraph {
     fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
         let graph = &self.graph;
         let lists = Lists::new(&self.edges, graph.vertices.names.len(), progress);
-        let lists = lists.map(move |coded| Ok(of_lists(coded?, Arc::clone(graph))));
-        let others = beside(graph).chain(strays(&graph.ranks));
-        Ok(Box::new(lists.chain(others.map(Ok))))
+        let lists = lists.map(move |coded| Ok(list_piece(coded?, Arc::clone(graph))));
+        let other_pieces = counts_piece(graph).chain(rejected_rows(&graph.ranks));
+        Ok(Box::new(lists.chain(other_pieces.map(Ok))))
     }
 }
 
-fn of_lists<'a>(coded: Coded, graph: Arc<Graph>) -> Piece<'a> {
+fn list_piece<'a>(coded: Coded, graph: Arc<Graph>) -> Piece<'a> {
     Piece {
         bytes: coded.text,
         records: coded.lists,
-        memory: room::memory(&coded.bytes, EXPANSION),
+        memory: url_budget::memory(&coded.bytes, EXPANSION),
         read: Box::new(move |reading| {
             reading.summary.blank_lines += coded.blank;
             read(coded.bytes, 0, graph, reading);
@@ -143,8 +145,8 @@ fn of_lists<'a>(coded: Coded, graph: Arc<Graph>) -> Piece<'a> {
     }
 }
 
-/// What was counted of the vertices and the ranks, as a piece without records.
-fn beside(graph: &Graph) -> impl Iterator<Item = Piece<'_>> + Send {
+/// Reports the counts of the vertices and the ranks, as a piece without records.
+fn counts_piece(graph: &Graph) -> impl Iterator<Item = Piece<'_>> + Send {
     let Graph {
         vertices, ranks, ..
     } = graph;
@@ -158,23 +160,23 @@ fn beside(graph: &Graph) -> impl Iterator<Item = Piece<'_>> + Send {
     })
 }
 
-/// The rows of ranks that are refused; those that are too many to be listed are counted.
-fn strays(ranks: &Ranks) -> impl Iterator<Item = Piece<'_>> + Send {
-    let listed = ranks.strays.chunks(PIECE_RECORDS).map(|strays| Piece {
+/// Returns the rejected rows of ranks; those beyond the listed ones are counted.
+fn rejected_rows(ranks: &Ranks) -> impl Iterator<Item = Piece<'_>> + Send {
+    let listed = ranks.rejected.chunks(PIECE_RECORDS).map(|rows| Piece {
         bytes: 0,
-        records: strays.len(),
-        memory: size_of_val(strays),
+        records: rows.len(),
+        memory: size_of_val(rows),
         read: Box::new(move |reading| {
-            for stray in strays {
-                reading.in_file(stray.file.clone());
-                let at = Position::Line(stray.line);
-                reading.add(at, Err(stray.fault.clone()), &stray.text);
+            for row in rows {
+                reading.in_file(row.file.clone());
+                let at = Position::Line(row.line);
+                reading.add(at, Err(row.fault.clone()), &row.text);
             }
         }),
     });
-    let counted = ranks.more.iter().map(|(reason, count)| Piece {
+    let counted = ranks.unlisted.iter().map(|(reason, count)| Piece {
         bytes: 0,
-        // No event comes of them.
+        // They become no events.
         records: 0,
         memory: 0,
         read: Box::new(move |reading| {
@@ -185,78 +187,68 @@ fn strays(ranks: &Ranks) -> impl Iterator<Item = Piece<'_>> + Send {
     listed.chain(counted)
 }
 
-/// Reads the lists from a place on.
+/// Reads the lists from an offset on.
 fn read(coded: Vec<u8>, from: usize, graph: Arc<Graph>, reading: &mut Reading) {
-    let mut names = Names::of(&graph);
+    let mut names = Names::new(&graph);
     let mut at = from;
-    while let Some(list) = code::first(&coded, at) {
+    while let Some(list) = gap_code::first(&coded, at) {
         if reading.is_full() {
             drop(names);
             reading.go_on_with(move |reading| read(coded, at, graph, reading));
             return;
         }
         at += list.len() + 1;
-        let id = Numbers::of(list).next().unwrap_or_default();
-        let said = read_list(list, &mut names, &graph, reading);
+        let id = Numbers::new(list).next().unwrap_or_default();
+        let record = read_list(list, &mut names, graph.most_held, reading);
         let (file, place) = graph.vertices.place(id);
         let mut name: &[u8] = &[];
-        if said.is_err() {
+        if record.is_err() {
             reading.in_file(file);
-            name = names.own.text(id);
+            name = names.name(id);
         }
-        reading.add(place, said, name);
+        let record = record.map(|mut record| {
+            if let Some(quality) = graph.ranks.quality(id) {
+                record.quality = Attribute::Given(quality);
+            }
+            Event::Record(record)
+        });
+        reading.add(place, record, name);
     }
 }
 
-/// Looks up the names of vertices, which ascend, and of those that they link to, which ascend in each
-/// list.
+/// Looks up the names of vertices, which ascend, and of the targets of their links, which ascend in
+/// each list.
 struct Names<'a> {
     own: Cursor<'a>,
     linked: Cursor<'a>,
-    /// The URL that was made of a name at last.
+    /// The last URL.
     url: String,
 }
 
 impl<'a> Names<'a> {
-    const fn of(graph: &'a Graph) -> Self {
+    const fn new(graph: &'a Graph) -> Self {
         let names = &graph.vertices.names;
         Self {
-            own: texts::Cursor::of(names),
-            linked: texts::Cursor::of(names),
+            own: front_coded::Cursor::new(names),
+            linked: front_coded::Cursor::new(names),
             url: String::new(),
         }
     }
 }
 
-fn read_list(
-    list: &[u8],
-    names: &mut Names<'_>,
-    graph: &Graph,
-    reading: &mut Reading,
-) -> Result<Event<UrlNumber>, Fault> {
-    // A line of text may not be longer either: it bounds what a record takes.
-    if list.len() > MAX_LINE {
-        return Err(line_too_long(list.len() as u64));
+impl NodeNames for Names<'_> {
+    fn name(&mut self, node: u64) -> &[u8] {
+        self.own.text(node)
     }
-    let mut numbers = Numbers::of(list);
-    let id = numbers.next().unwrap_or_default();
-    put_url(names.own.text(id), &mut names.url)?;
-    let page = reading.page(&names.url)?;
-    let mut targets = Vec::new();
-    let mut room = Room::of(list.len(), graph.most_held);
-    let mut to = 0;
-    for gap in numbers {
-        to += gap;
-        room.take(names.linked.text(to))?;
-        match put_url(names.linked.text(to), &mut names.url) {
-            Ok(()) => targets.extend(reading.target(page, &names.url)),
-            Err(_) => reading.summary.dropped(DropReason::Invalid),
-        }
+
+    fn own_url(&mut self, node: u64) -> Result<&str, Fault> {
+        put_url(self.own.text(node), &mut self.url)?;
+        Ok(&self.url)
     }
-    let mut record = PageRecord::new(page);
-    record.outlinks = Some(reading.outlinks(targets));
-    if let Some(quality) = graph.ranks.quality(id) {
-        record.quality = Attribute::Given(quality);
+
+    fn link_url(&mut self, node: u64, budget: &mut UrlBudget) -> Result<Option<&str>, Fault> {
+        let name = self.linked.text(node);
+        budget.take(name)?;
+        Ok(put_url(name, &mut self.url).ok().map(|()| &*self.url))
     }
-    Ok(Event::Record(record))
 }

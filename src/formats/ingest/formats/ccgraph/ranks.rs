@@ -1,4 +1,4 @@
-//! The list of ranks: which position each host has.
+//! The list of ranks: the position of each host.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
@@ -6,22 +6,23 @@ use std::sync::Arc;
 
 use super::error::CcGraphError;
 use super::host::quality;
-use super::parts::{Parts, length};
-use crate::ingest::formats::nodes::texts::{Cursor, Texts};
+use super::part_lines::{PartLines, length};
+use crate::ingest::entries::utf_8;
+use crate::ingest::formats::node_graph::front_coded::{Cursor, FrontCodedList};
 use crate::ingest::number::whole_number;
-use crate::ingest::open::{Input, InputError};
+use crate::ingest::open::Input;
 use crate::ingest::progress::Progress;
 use crate::ingest::reject::{Fault, MOST_LISTED, REJECTED_TEXT, RejectReason, beginning};
 use crate::ingest::source::Stop;
 use seedbank_algorithms::watch::Watch;
 
-/// The column of positions by harmonic centrality, and that of the hosts.
+/// The columns of positions by harmonic centrality and of hosts.
 const POSITION: &str = "#harmonicc_pos";
 const HOST: &str = "#host_rev";
 
-/// A row that is refused.
+/// A rejected row.
 #[derive(Debug)]
-pub(super) struct Stray {
+pub(super) struct RejectedRow {
     pub(super) file: Arc<str>,
     /// Its line, from 1.
     pub(super) line: u64,
@@ -33,33 +34,33 @@ pub(super) struct Stray {
 /// The positions of the hosts of a graph.
 #[derive(Debug, Default)]
 pub(super) struct Ranks {
-    /// By vertex, from 1; 0 where it has none. Empty where there are no ranks.
+    /// By vertex, from 1; 0 if it has none. Empty without ranks.
     positions: Vec<u32>,
-    /// How many rows there are, those that are refused among them.
+    /// Number of rows, including rejected ones.
     rows: u64,
-    /// The first rows that are refused, [`MOST_LISTED`] at the most.
-    pub(super) strays: Vec<Stray>,
-    /// How many more there are.
-    pub(super) more: BTreeMap<RejectReason, u64>,
-    /// How many bytes of text the list has.
+    /// The first rejected rows, at most [`MOST_LISTED`].
+    pub(super) rejected: Vec<RejectedRow>,
+    /// The number of further rejected rows.
+    pub(super) unlisted: BTreeMap<RejectReason, u64>,
+    /// Bytes of text in the list.
     pub(super) bytes: u64,
-    /// How many blank lines it has.
+    /// Blank lines in the list.
     pub(super) blank: u64,
 }
 
 impl Ranks {
-    /// The quality of a vertex, in ten-thousandths; `None` where it has no rank.
+    /// Returns the quality of a vertex, in ten-thousandths; `None` if it has no rank.
     pub(super) fn quality(&self, id: u64) -> Option<u16> {
         let position = *self.positions.get(usize::try_from(id).ok()?)?;
         (position > 0).then(|| quality(position.into(), self.rows))
     }
 
-    fn refuse(&mut self, file: &Arc<str>, line: u64, text: &[u8], fault: Fault) {
-        if self.strays.len() as u64 >= MOST_LISTED {
-            *self.more.entry(fault.reason).or_default() += 1;
+    fn reject(&mut self, file: &Arc<str>, line: u64, text: &[u8], fault: Fault) {
+        if self.rejected.len() as u64 >= MOST_LISTED {
+            *self.unlisted.entry(fault.reason).or_default() += 1;
             return;
         }
-        self.strays.push(Stray {
+        self.rejected.push(RejectedRow {
             file: Arc::clone(file),
             line,
             fault,
@@ -70,8 +71,12 @@ impl Ranks {
 
 /// Reads the ranks of the hosts with these names.
 ///
-/// Cost: four bytes for each host, and 16 more while it runs where the hosts are not sorted.
-pub(super) fn read(inputs: &[Input], names: &Texts, watch: &dyn Watch) -> Result<Ranks, Stop> {
+/// Cost: four bytes for each host, and 16 more while it runs if the hosts are not sorted.
+pub(super) fn read(
+    inputs: &[Input],
+    names: &FrontCodedList,
+    watch: &dyn Watch,
+) -> Result<Ranks, Stop> {
     let mut ranks = Ranks::default();
     if inputs.is_empty() {
         return Ok(ranks);
@@ -79,22 +84,22 @@ pub(super) fn read(inputs: &[Input], names: &Texts, watch: &dyn Watch) -> Result
     watch.stage("read ranks", length(inputs)?);
     let progress = Progress::new(watch);
     ranks.positions = vec![0; usize::try_from(names.len()).unwrap_or(usize::MAX)];
-    let finder = Finder::of(names);
+    let finder = Finder::new(names);
     let files: Vec<Arc<str>> = inputs
         .iter()
         .map(|input| input.to_string().into())
         .collect();
-    let mut lines = Parts::new(inputs, progress.clone());
+    let mut lines = PartLines::new(inputs, progress.clone());
     let mut columns: Option<(usize, Columns)> = None;
     // The largest position, and where it is.
     let mut largest = (0, 0, 0);
     while let Some(line) = lines.next()? {
         let (part, at, text) = (line.part, line.number, line.text);
-        // Each part may begin with a header; one that does not goes on with the columns before it.
+        // Each part may begin with a header; without one, the columns of the previous part apply.
         let known = columns.as_ref().map(|(of, _)| *of);
         if known != Some(part) {
-            let found = Columns::of(text).or(columns.take().map(|(_, columns)| columns));
-            let is_header = Columns::of(text).is_some();
+            let found = Columns::parse(text).or(columns.take().map(|(_, columns)| columns));
+            let is_header = Columns::parse(text).is_some();
             let Some(found) = found else {
                 let error = CcGraphError::Header {
                     text: beginning(text),
@@ -102,7 +107,7 @@ pub(super) fn read(inputs: &[Input], names: &Texts, watch: &dyn Watch) -> Result
                     position: POSITION,
                     host: HOST,
                 };
-                return Err(InputError::from(error).into());
+                return Err(error.into());
             };
             columns = Some((part, found));
             if is_header {
@@ -133,7 +138,7 @@ pub(super) fn read(inputs: &[Input], names: &Texts, watch: &dyn Watch) -> Result
             }
         });
         if let (Err(fault), Some(file)) = (row, files.get(part)) {
-            ranks.refuse(file, at, text, fault);
+            ranks.reject(file, at, text, fault);
         }
         if ranks.rows.is_multiple_of(1 << 14) {
             watch.proceed()?;
@@ -143,31 +148,31 @@ pub(super) fn read(inputs: &[Input], names: &Texts, watch: &dyn Watch) -> Result
     progress.tell();
     let (position, part, line) = largest;
     if u64::from(position) > ranks.rows {
-        let error = CcGraphError::NotWhole {
+        let error = CcGraphError::IncompleteRanks {
             file: lines.name(part),
             line,
             position: position.into(),
             rows: ranks.rows,
         };
-        return Err(InputError::from(error).into());
+        return Err(error.into());
     }
     ranks.bytes = lines.bytes;
     ranks.blank = lines.blank;
     Ok(ranks)
 }
 
-/// Where the columns stand in a row.
+/// The positions of columns in a row.
 #[derive(Debug)]
 struct Columns {
     position: usize,
     host: usize,
-    /// How many columns there are.
+    /// Number of columns.
     all: usize,
 }
 
 impl Columns {
-    /// Those that a header names; `None` where the line is none.
-    fn of(line: &[u8]) -> Option<Self> {
+    /// Parses a header; `None` if the line is not one.
+    fn parse(line: &[u8]) -> Option<Self> {
         let names = || line.split(|byte| *byte == b'\t').map(<[u8]>::trim_ascii);
         let place = |name: &str| names().position(|own| own == name.as_bytes());
         Some(Self {
@@ -177,7 +182,7 @@ impl Columns {
         })
     }
 
-    /// The position and the host of a row.
+    /// Returns the position and the host of a row.
     fn row<'t>(&self, line: &'t [u8]) -> Result<(u32, &'t [u8]), Fault> {
         let mut columns = line.split(|byte| *byte == b'\t');
         let (mut position, mut host) = (&b""[..], &b""[..]);
@@ -199,9 +204,7 @@ impl Columns {
             ));
         }
         let name = POSITION.trim_start_matches('#');
-        let text = std::str::from_utf8(position)
-            .map_err(|error| Fault::new(RejectReason::InvalidUtf8, error.to_string()))?;
-        let position = whole_number(text, name, u32::MAX.into())?;
+        let position = whole_number(utf_8(position)?, name, u32::MAX.into())?;
         match u32::try_from(position) {
             Ok(position) if position > 0 => Ok((position, host)),
             _ => Err(Fault::new(
@@ -212,12 +215,12 @@ impl Columns {
     }
 }
 
-/// Finds vertices by their names: by halving where they are sorted, as published ones are, else by
-/// hashes.
+/// Finds vertices by name: by binary search if the names are sorted, as published ones are, else by
+/// hash.
 enum Finder<'a> {
-    Sorted(&'a Texts),
+    Sorted(&'a FrontCodedList),
     Hashed {
-        names: &'a Texts,
+        names: &'a FrontCodedList,
         hasher: RandomState,
         /// The hash of each name and its vertex, ascending.
         all: Vec<(u64, u64)>,
@@ -225,19 +228,19 @@ enum Finder<'a> {
 }
 
 impl<'a> Finder<'a> {
-    fn of(names: &'a Texts) -> Self {
+    fn new(names: &'a FrontCodedList) -> Self {
         if names.is_sorted() {
             return Self::Sorted(names);
         }
         let hasher = RandomState::new();
-        let mut cursor = Cursor::of(names);
+        let mut cursor = Cursor::new(names);
         let pairs = (0..names.len()).map(|id| (hasher.hash_one(cursor.text(id)), id));
         let mut all: Vec<(u64, u64)> = pairs.collect();
         all.sort_unstable();
         Self::Hashed { names, hasher, all }
     }
 
-    /// The last vertex with this name.
+    /// Returns the last vertex with a name.
     fn find(&self, name: &[u8]) -> Option<u64> {
         match self {
             Self::Sorted(names) => names.find(name),
@@ -245,7 +248,7 @@ impl<'a> Finder<'a> {
                 let hash = hasher.hash_one(name);
                 let end = all.partition_point(|(other, _)| *other <= hash);
                 let same = all.get(..end).unwrap_or_default().iter().rev();
-                let mut cursor = Cursor::of(names);
+                let mut cursor = Cursor::new(names);
                 same.take_while(|(other, _)| *other == hash)
                     .map(|(_, id)| *id)
                     .find(|id| cursor.text(*id) == name)

@@ -3,30 +3,30 @@
 use std::sync::Arc;
 
 use super::error::CcGraphError;
-use super::parts::{Line, Parts, length, number};
-use crate::ingest::formats::nodes::texts::Texts;
+use super::part_lines::{Line, PartLines, length, number};
+use crate::ingest::formats::node_graph::front_coded::FrontCodedList;
 use crate::ingest::location::MAX_URL;
-use crate::ingest::open::{Input, InputError};
+use crate::ingest::open::Input;
 use crate::ingest::progress::Progress;
 use crate::ingest::reject::{Position, beginning};
 use crate::ingest::source::{Stop, check_held};
 use seedbank_algorithms::watch::Watch;
 
-/// The names of all vertices, by their ids, and where they stand.
+/// The names of all vertices by their ids, and their places.
 #[derive(Debug, Default)]
 pub(super) struct Vertices {
-    /// The hosts, with their labels reversed, as they are written.
-    pub(super) names: Texts,
-    /// The name of each part, and its first vertex.
+    /// The hosts with reversed labels, as written.
+    pub(super) names: FrontCodedList,
+    /// The name of each part and its first vertex.
     parts: Vec<(Arc<str>, u64)>,
-    /// How many bytes of text the list has.
+    /// Bytes of text in the list.
     pub(super) bytes: u64,
-    /// How many blank lines it ends with, or its parts do.
+    /// Blank lines at the end of the list or of its parts.
     pub(super) blank: u64,
 }
 
 impl Vertices {
-    /// The part in which a vertex is listed, and its line there.
+    /// Returns the part in which a vertex is listed, and its line there.
     pub(super) fn place(&self, id: u64) -> (Arc<str>, Position) {
         let after = self.parts.partition_point(|(_, first)| *first <= id);
         match after.checked_sub(1).and_then(|part| self.parts.get(part)) {
@@ -36,8 +36,8 @@ impl Vertices {
     }
 }
 
-/// Reads the vertices, whose names may take `most_held` bytes of memory; every line must be the vertex
-/// that has its turn.
+/// Reads the vertices, whose names may take `most_held` bytes of memory. Ids must be consecutive,
+/// from 0.
 pub(super) fn read(
     inputs: &[Input],
     most_held: usize,
@@ -45,10 +45,10 @@ pub(super) fn read(
 ) -> Result<Vertices, Stop> {
     watch.stage("read hosts", length(inputs)?);
     let progress = Progress::new(watch);
-    let mut lines = Parts::new(inputs, progress.clone());
-    let mut names = Texts::default();
-    // The first vertex of each part. Parts without lines begin with the vertex after them, and so
-    // come before the part that has it.
+    let mut lines = PartLines::new(inputs, progress.clone());
+    let mut names = FrontCodedList::default();
+    // The first vertex of each part. A part without lines begins with the vertex after it, and so
+    // precedes the part that has it.
     let mut firsts: Vec<u64> = Vec::new();
     while let Some(line) = lines.next()? {
         let id = names.len();
@@ -66,14 +66,14 @@ pub(super) fn read(
                 line,
                 id,
             };
-            return Err(InputError::from(error).into());
+            return Err(error.into());
         };
         if line != id - first + 1 {
             let file = lines.name(part);
             let error = CcGraphError::EmptyLine { file, line, id };
-            return Err(InputError::from(error).into());
+            return Err(error.into());
         }
-        // One byte over the limit is enough to be refused for the length.
+        // One byte over the limit suffices for a rejection.
         names.push(name.get(..=MAX_URL).unwrap_or(name));
         if let Some(input) = inputs.get(part) {
             check_held(input, names.memory(), most_held)?;
@@ -92,15 +92,15 @@ pub(super) fn read(
     })
 }
 
-/// The name of the vertex with this id; `None` where the line is anything else.
+/// Returns the name of the vertex with this id; `None` if the line is anything else.
 ///
-/// A third column is the number of hosts of a domain, of which a page says nothing.
+/// A third column is the number of hosts of a domain, which is ignored.
 fn name(line: &[u8], id: u64) -> Option<&[u8]> {
     let mut columns = line.split(|byte| *byte == b'\t');
-    let given = columns.next().and_then(number)?;
+    let listed = columns.next().and_then(number)?;
     let name = columns.next()?;
     let hosts = columns.next();
-    let fits = given == id
+    let fits = listed == id
         && hosts.is_none_or(|hosts| number(hosts).is_some())
         && columns.next().is_none();
     fits.then_some(name)

@@ -1,5 +1,5 @@
-//! Indexes of web archives: CDX, with columns, and CDXJ, with JSON. They say what was fetched, when,
-//! with which status and content, and nothing of links.
+//! Indexes of web archives: CDX, with columns, and CDXJ, with JSON. They list what was fetched,
+//! when, and with which status and digest, but no links.
 //!
 //! ```text
 //!  CDX N b a m s k r M S V g
@@ -7,27 +7,20 @@
 //! example,a)/ 20261119040000 {"url": "http://a.example/", "mime": "text/html", "status": "200", "digest": "ABC..."}
 //! ```
 //!
-//! A line says which of the two it is. What a status says of its page is as in
-//! [`fetch`](crate::ingest::fetch); an entry of the type `warc/revisit` without a status is a page
-//! that was fetched and had the content that the digest stands for.
+//! Each line shows which of the two it is. A status means the same for its page as in
+//! [`fetch`](crate::ingest::fetch); an entry of type `warc/revisit` without a status is a page that
+//! was crawled and had the content of the digest.
 
-mod columns;
-mod entry;
+mod capture;
+mod header;
 
-use crate::ingest::entries::{Entry, EntryFormat, each};
-use crate::ingest::open::Input;
+use crate::ingest::entries::{Entry, EntryFormat};
 use crate::ingest::reading::Reading;
 use crate::ingest::reject::Fault;
-use crate::ingest::source::Sources;
 use crate::ingest::summary::PassedOver;
-use columns::Header;
+use header::Header;
 
-/// The sources for indexes.
-pub(super) fn sources(inputs: &[Input]) -> Sources {
-    each(inputs, Cdx)
-}
-
-/// A line of an index.
+/// An index of a web archive.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cdx;
 
@@ -35,22 +28,22 @@ impl EntryFormat for Cdx {
     type Context = Header;
 
     fn notice(&self, line: &[u8], header: &mut Header) {
-        if let Some(columns) = Header::of(line) {
+        if let Some(columns) = Header::parse(line) {
             *header = columns;
         }
     }
 
     fn read(&self, line: &str, header: &Header, reading: &mut Reading) -> Result<Entry, Fault> {
-        // Headers of CDXJ begin so.
-        if line.starts_with('!') || Header::of(line.as_bytes()).is_some() {
+        // A header of CDXJ begins with `!`.
+        if line.starts_with('!') || Header::parse(line.as_bytes()).is_some() {
             return Ok(Entry::None(PassedOver::NoPage));
         }
         let mut parts = line.splitn(3, ' ').skip(1);
         match (parts.next(), parts.next()) {
             (Some(time), Some(json)) if json.starts_with('{') => {
-                entry::of_json(time, json, reading)
+                capture::read_json(time, json, reading)
             }
-            _ => header.entry(line)?.said(reading),
+            _ => header.capture(line)?.entry(reading),
         }
     }
 }

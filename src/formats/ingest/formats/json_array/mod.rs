@@ -1,85 +1,62 @@
-//! JSON that is not one object a line: an array of records, or records one after another with any
-//! white space in them and between them.
+//! JSON that is not one object per line: an array of records, or records that follow each other,
+//! with any white space in and between them.
 //!
 //! ```text
-//! [{"url": ...}, {"url": ...}]        jq -s .; what scrapers and databases export
+//! [{"url": ...}, {"url": ...}]        jq -s .; exports of scrapers and databases
 //! {                                   jq .
 //!   "url": ...
 //! }{"url": ...}
 //! ```
 //!
-//! The text is read as a stream and cut where a record ends, by its brackets and strings alone. So a
-//! record that is bad inside (a word that is none, a wrong type) costs itself. Where brackets or
-//! quotes are missing the end of the record cannot be told, and what follows is no array: the batch
-//! is refused, with the number of the last record.
+//! The text is read as a stream and cut at the end of each record, which is found by brackets and
+//! strings alone. So a record that is invalid inside (an unknown word, a wrong type) costs only
+//! itself. If brackets or quotes are missing, the end of the record cannot be found, and the batch
+//! is refused with the number of the last record.
 
-mod cutter;
 mod error;
-mod value;
+mod splitter;
+mod value_scanner;
 
 use crate::ingest::blocks::line_too_long;
 use crate::ingest::entries::utf_8;
+use crate::ingest::formats::file_source::{FileFormat, OpenFile};
 use crate::ingest::formats::json_lines::JsonLines;
 use crate::ingest::lines::LineFormat;
-use crate::ingest::open::{Input, Opened};
-use crate::ingest::progress::Progress;
 use crate::ingest::reading::Reading;
 use crate::ingest::reject::Position;
-use crate::ingest::source::{Piece, Pieces, Source, Sources, Stop};
-use cutter::{Cutter, Records};
-use seedbank_algorithms::watch::Watch;
+use crate::ingest::source::{Piece, Pieces, Stop};
+use splitter::{Records, Splitter};
 
-/// What a piece counts for at least: of a text that goes on without records there are only so many.
-const LEAST: usize = 8 << 10;
+/// The least memory that a piece is accounted with, which bounds the number of pieces in flight.
+const MIN_PIECE_MEMORY: usize = 8 << 10;
 
-/// The sources for files of JSON.
-pub(super) fn sources(inputs: &[Input]) -> Sources {
-    let source = |input: &Input| Box::new(JsonArray(input.clone())) as Box<dyn Source>;
-    inputs.iter().map(source).collect()
-}
+/// JSON records that are not one per line.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct JsonArray;
 
-/// A file of JSON, plain or compressed.
-#[derive(Clone, Debug)]
-struct JsonArray(Input);
-
-impl Source for JsonArray {
-    fn name(&self) -> String {
-        self.0.to_string()
+impl FileFormat for JsonArray {
+    fn pieces<'a>(&self, file: OpenFile<'a>) -> Result<Pieces<'a>, Stop> {
+        Ok(Box::new(Splitter::new(file).map(|records| {
+            let records = records?;
+            Ok(Piece {
+                bytes: records.bytes,
+                records: records.places.len(),
+                memory: records.text.len().max(MIN_PIECE_MEMORY),
+                read: Box::new(move |reading| read(&records, reading)),
+            })
+        })))
     }
-
-    fn prepare(&mut self, _: &dyn Watch) -> Result<Option<u64>, Stop> {
-        Ok(self.0.length()?)
-    }
-
-    fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
-        let opened = self.0.open(progress)?;
-        Ok(pieces(self.name(), opened, progress))
-    }
-}
-
-/// The pieces of an open input with this name.
-pub(super) fn pieces<'a>(file: String, input: Opened, progress: &Progress<'a>) -> Pieces<'a> {
-    let cutter = Cutter::new(file, input, progress.clone());
-    Box::new(cutter.map(|records| {
-        let records = records?;
-        Ok(Piece {
-            bytes: records.bytes,
-            records: records.places.len(),
-            memory: records.text.len().max(LEAST),
-            read: Box::new(move |reading| read(&records, reading)),
-        })
-    }))
 }
 
 fn read(records: &Records, reading: &mut Reading) {
     for (number, place) in (records.first..).zip(&records.places) {
         let at = Position::Record(number);
         let text = records.text.get(place.text.clone()).unwrap_or_default();
-        let said = if place.is_whole {
+        let event = if place.is_complete {
             utf_8(text).and_then(|text| JsonLines.read(text, reading))
         } else {
             Err(line_too_long(place.bytes))
         };
-        reading.add(at, said, text);
+        reading.add(at, event, text);
     }
 }

@@ -1,4 +1,4 @@
-//! The fields of one JSON object, each still a text.
+//! The fields of one JSON object, unparsed.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -7,15 +7,14 @@ use std::fmt;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::strings::decode;
 use crate::ingest::number::whole_number;
 use crate::ingest::record::Attribute;
 use crate::ingest::reject::{Fault, RejectReason};
 
-/// An object with more fields than this is refused; bounds what looking for duplicates holds.
+/// The most fields of an object, which bounds the memory for finding duplicates.
 pub(super) const MAX_FIELDS: usize = 1_024;
 
-/// The fields of the object that a line is; each of `names` has its place.
+/// Parses the structure of a line that is an object, of which the fields `names` are kept.
 pub(crate) fn parse_structure<'a, const N: usize>(
     line: &'a str,
     names: &'static [&'static str; N],
@@ -25,12 +24,12 @@ pub(crate) fn parse_structure<'a, const N: usize>(
         .deserialize_map(FieldsVisitor { names })
         .and_then(|fields| json.end().map(|()| fields));
     parsed.map_err(|error| {
-        let other =
+        let is_other_json =
             !line.trim_start().starts_with('{') && serde_json::from_str::<IgnoredAny>(line).is_ok();
-        if other {
+        if is_other_json {
             Fault::new(RejectReason::NotAnObject, "a record must be a JSON object")
         } else {
-            // There is one line, and the reject says which.
+            // The position of the reject says which line it is.
             let text = if error.is_data() {
                 "a record must be a JSON object".to_owned()
             } else {
@@ -43,19 +42,19 @@ pub(crate) fn parse_structure<'a, const N: usize>(
     })
 }
 
-/// The fields of one object, unparsed.
+/// The fields of one object, as raw JSON.
 pub(in crate::ingest) struct Fields<'a, const N: usize> {
     names: &'static [&'static str; N],
     /// In the order of the names.
     known: [Option<&'a RawValue>; N],
-    /// Sorted, since only the first names are kept.
+    /// Names of other fields. Sorted, since a summary keeps only the first ones.
     pub(in crate::ingest) unknown: BTreeSet<Cow<'a, str>>,
     seen: usize,
     duplicate: Option<String>,
 }
 
 impl<'a, const N: usize> Fields<'a, N> {
-    /// Refuses an object with too many fields, or with one given twice.
+    /// Refuses an object that has too many fields, or a field twice.
     pub(in crate::ingest) fn check(&self) -> Result<(), Fault> {
         if self.seen > MAX_FIELDS {
             return Err(Fault::new(
@@ -72,21 +71,22 @@ impl<'a, const N: usize> Fields<'a, N> {
         }
     }
 
-    /// The JSON text of a field that is there and not null.
+    /// Returns the JSON of a field; `None` if it is absent or null.
     pub(in crate::ingest) fn raw(&self, name: &str) -> Option<&'a str> {
-        self.given(name).filter(|raw| *raw != "null")
+        self.raw_or_null(name).filter(|raw| *raw != "null")
     }
 
-    pub(super) fn given(&self, name: &str) -> Option<&'a str> {
+    /// Returns the JSON of a field, which may be null; `None` if it is absent.
+    pub(super) fn raw_or_null(&self, name: &str) -> Option<&'a str> {
         let at = self.names.iter().position(|known| *known == name)?;
         self.known.get(at).copied().flatten().map(RawValue::get)
     }
 
-    /// A field that is a string; null is absent.
+    /// Returns a string; `None` if it is absent or null.
     pub(in crate::ingest) fn text(&self, name: &str) -> Result<Option<Cow<'a, str>>, Fault> {
         match self.raw(name) {
             None => Ok(None),
-            Some(raw) if raw.starts_with('"') => match decode(raw) {
+            Some(raw) if raw.starts_with('"') => match decode_string(raw) {
                 Some(text) => Ok(Some(text)),
                 None => Err(Fault::new(
                     RejectReason::InvalidJson,
@@ -97,25 +97,25 @@ impl<'a, const N: usize> Fields<'a, N> {
         }
     }
 
-    /// A field that is true or false; null is absent.
+    /// Returns a boolean; `None` if it is absent or null.
     pub(super) fn truth(&self, name: &str) -> Result<Option<bool>, Fault> {
         self.raw(name).map(|raw| truth(raw, name)).transpose()
     }
 
-    /// A field that is a whole number up to `max`; null is absent.
+    /// Returns a whole number up to `max`; `None` if it is absent or null.
     pub(super) fn count(&self, name: &str, max: u64) -> Result<Option<u64>, Fault> {
         self.raw(name)
             .map(|raw| whole_number(raw, name, max))
             .transpose()
     }
 
-    /// A field that null takes away.
+    /// Returns an attribute that null removes.
     pub(in crate::ingest) fn attribute<T>(
         &self,
         name: &str,
         read: impl FnOnce(&str, &str) -> Result<T, Fault>,
     ) -> Result<Attribute<T>, Fault> {
-        match self.given(name) {
+        match self.raw_or_null(name) {
             None => Ok(Attribute::Absent),
             Some("null") => Ok(Attribute::TakenAway),
             Some(raw) => read(raw, name).map(Attribute::Given),
@@ -123,7 +123,17 @@ impl<'a, const N: usize> Fields<'a, N> {
     }
 }
 
-/// What `true` and `false` say.
+/// Decodes a JSON string; `None` if it has an unpaired surrogate.
+pub(in crate::ingest) fn decode_string(raw: &str) -> Option<Cow<'_, str>> {
+    let inner = raw.strip_prefix('"')?.strip_suffix('"')?;
+    if inner.contains('\\') {
+        serde_json::from_str(raw).ok().map(Cow::Owned)
+    } else {
+        Some(Cow::Borrowed(inner))
+    }
+}
+
+/// Parses a boolean.
 pub(crate) fn truth(raw: &str, name: &str) -> Result<bool, Fault> {
     match raw {
         "true" => Ok(true),
@@ -132,7 +142,7 @@ pub(crate) fn truth(raw: &str, name: &str) -> Result<bool, Fault> {
     }
 }
 
-pub(super) fn wrong_type(name: &str, expected: &str) -> Fault {
+pub(in crate::ingest) fn wrong_type(name: &str, expected: &str) -> Fault {
     Fault::new(
         RejectReason::WrongType,
         format!("{name}: must be {expected}"),
@@ -180,27 +190,6 @@ impl<'de, const N: usize> Visitor<'de> for FieldsVisitor<N> {
     }
 }
 
-/// A field's name, borrowed where it has no escapes.
-struct Name<'a>(Cow<'a, str>);
-
-impl<'de> serde::Deserialize<'de> for Name<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct NameVisitor;
-        impl<'de> Visitor<'de> for NameVisitor {
-            type Value = Name<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a field name")
-            }
-
-            fn visit_borrowed_str<E>(self, name: &'de str) -> Result<Self::Value, E> {
-                Ok(Name(Cow::Borrowed(name)))
-            }
-
-            fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
-                Ok(Name(Cow::Owned(name.to_owned())))
-            }
-        }
-        deserializer.deserialize_str(NameVisitor)
-    }
-}
+/// A field name, borrowed if it has no escapes.
+#[derive(serde::Deserialize)]
+struct Name<'a>(#[serde(borrow)] Cow<'a, str>);

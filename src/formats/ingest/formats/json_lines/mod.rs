@@ -1,34 +1,30 @@
 //! JSON Lines: one record per line (`schema/record.schema.json`).
 //!
-//! A line is parsed in two steps: first its structure, where every field stays text ([`fields`]);
-//! then the fields that matter. So with `gone: true` the others really are ignored, a number such
-//! as 1e400 gets a reason of its own, and an outlink that cannot be decoded (a lone surrogate)
-//! costs the outlink and not the record ([`outlinks`](mod@outlinks)).
+//! A line is parsed in two steps: first its structure, in which the fields stay raw JSON
+//! ([`fields`]), then the fields that matter. So, with `gone: true`, the other fields are truly
+//! ignored; a number such as 1e400 gets a reason of its own; and an outlink that cannot be decoded
+//! (an unpaired surrogate) costs the outlink and not the record ([`outlinks`](mod@outlinks)).
 
 mod fields;
 mod outlinks;
-mod strings;
 
 use crate::ingest::digest::digest_hash;
 use crate::ingest::interner::UrlNumber;
-use crate::ingest::lines::{LineFormat, each};
+use crate::ingest::lines::LineFormat;
 use crate::ingest::number::quality;
-use crate::ingest::open::Input;
 use crate::ingest::reading::Reading;
 use crate::ingest::record::{
     Event, MAX_CLICKS, MAX_UNCRAWLED_OUTLINKS, PageRecord, UncrawledOutlinks,
 };
 use crate::ingest::reject::{Fault, RejectReason};
-use crate::ingest::source::Sources;
 use crate::ingest::timestamp::{Timestamp, parse_timestamp, timestamp_of_number};
 pub(super) use fields::Fields;
-use fields::wrong_type;
+pub(super) use fields::{decode_string, wrong_type};
 pub(crate) use fields::{parse_structure, truth};
 use outlinks::outlinks;
 use seedbank_algorithms::page::AliasBy;
-pub(super) use strings::decode;
 
-/// The fields of a record.
+/// The names of the fields of a record.
 pub const RECORD_FIELDS: [&str; 11] = [
     "url",
     "outlinks",
@@ -43,28 +39,24 @@ pub const RECORD_FIELDS: [&str; 11] = [
     "gone",
 ];
 
-/// The sources for files of JSON Lines.
-pub(super) fn sources(inputs: &[Input]) -> Sources {
-    each(inputs, JsonLines)
-}
-
-/// JSON Lines.
+/// The JSON Lines format.
 ///
 /// Where the format leaves a choice:
 ///
-/// * an unknown field is ignored and counted by name; null is absent, except for
-///   `uncrawled_outlinks`, where it means that the bank counts, and `quality`, which it takes away;
-/// * a field given twice, known or not, rejects the record; objects inside ignored values are
-///   not looked at;
-/// * with `gone: true` only `url` is read, and `fetched` where it is a time, to find the
-///   latest of several records: the other fields may hold any JSON;
-/// * an outlink is a string, or an object with a string as `url` or else `href`, of which nothing
-///   else is looked at; one that is not a URL is dropped and counted, and any other element rejects
-///   the record;
-/// * a `redirect` or `canonical` is a string as `url` is; one that is no page's URL is dropped and
-///   counted with the outlinks, and one that is the page itself is none;
-/// * an empty `digest` is a digest like any other, and one that is the hash of a digest, as an export
-///   writes it, is taken as that hash.
+/// * An unknown field is ignored and counted by name. Null means absent, except in
+///   `uncrawled_outlinks`, where it means that the bank counts them, and in `quality`, which it
+///   removes.
+/// * A field that occurs twice, known or not, rejects the record; objects within ignored values are
+///   not examined.
+/// * With `gone: true`, only `url` is read, and `fetched` if it is a time, to find the latest of
+///   several records: the other fields may contain any JSON.
+/// * An outlink is a string, or an object with a string as `url` or else `href`, whose other fields
+///   are ignored. One that is not a URL is dropped and counted; any other element rejects the
+///   record.
+/// * A `redirect` or `canonical` is a string like `url`. One that is not the URL of a page is
+///   dropped and counted with the outlinks, and one that is the page itself is ignored.
+/// * An empty `digest` is a digest like any other. One that is the hash of a digest, as `export`
+///   writes it, is used as that hash.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct JsonLines;
 
@@ -82,7 +74,7 @@ impl LineFormat for JsonLines {
         let mut record = PageRecord::new(url);
         if fields.truth("gone")? == Some(true) {
             record.gone = true;
-            // It says which of several records is the latest, and cannot reject this one.
+            // The time only decides which of several records is the latest: it cannot reject this one.
             let fetched = fields.fetched().ok().flatten();
             record.fetched = fetched.map(|time| reading.time(time));
             return Ok(Event::Record(record));
@@ -93,13 +85,13 @@ impl LineFormat for JsonLines {
         record.quality = fields.attribute("quality", quality)?;
         record.digest = fields.text("digest")?.map(|digest| digest_hash(&digest));
         let fetched = fields.fetched()?;
-        let leads = [
+        let aliases = [
             (fields.text("redirect")?, AliasBy::Redirect),
             (fields.text("canonical")?, AliasBy::Canonical),
         ];
         // Last, so that nothing is counted for a record that is rejected.
         record.outlinks = fields.outlinks(url, reading)?;
-        for (to, by) in leads {
+        for (to, by) in aliases {
             let to = to.and_then(|to| reading.lead(url, &to));
             if record.alias.is_none() {
                 record.alias = to.map(|to| (to, by));
@@ -117,7 +109,7 @@ impl LineFormat for JsonLines {
 impl Fields<'_, { RECORD_FIELDS.len() }> {
     fn uncrawled_outlinks(&self) -> Result<UncrawledOutlinks, Fault> {
         let name = "uncrawled_outlinks";
-        if self.given(name) == Some("null") {
+        if self.raw_or_null(name) == Some("null") {
             return Ok(UncrawledOutlinks::Counted);
         }
         let count = self.count(name, u64::from(MAX_UNCRAWLED_OUTLINKS))?;
@@ -127,7 +119,7 @@ impl Fields<'_, { RECORD_FIELDS.len() }> {
         })
     }
 
-    /// A time, as text or as a number.
+    /// Returns the time of the fetch, which is a string or a number.
     fn fetched(&self) -> Result<Option<Timestamp>, Fault> {
         let name = "fetched";
         let time = match self.raw(name) {

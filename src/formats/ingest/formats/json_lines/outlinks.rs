@@ -1,8 +1,8 @@
 //! The list of outlinks of a JSON record.
 //!
-//! An element is a URL as a string, or an object that has it as `url` or `href`, as written by
-//! extractors that keep a link's text beside it. The list is never held: each URL becomes a number,
-//! or is dropped and counted, as it is read.
+//! An element is a URL as a string, or an object with the URL as `url` or `href`, as written by
+//! extractors that keep the text of a link with it. The list is never held: each URL becomes a
+//! number, or is dropped and counted, as it is read.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,19 +10,18 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::strings::decode;
+use super::fields::decode_string;
 use crate::ingest::interner::UrlNumber;
 use crate::ingest::reading::Reading;
 use crate::ingest::reject::{Fault, RejectReason};
 use crate::ingest::summary::DropReason;
 
-/// What an element must be.
 const EXPECTED: &str = "expected a URL as a string, or an object with the URL as its url or href";
 
-/// The links of a list, ascending, each once; what is dropped is counted. The text is known to be
-/// JSON.
+/// Returns the links of a list, ascending and without duplicates; counts what is dropped. The text
+/// must be valid JSON.
 ///
-/// A fault rejects the record, and then nothing of it is counted.
+/// A fault rejects the record, and nothing of it is counted.
 pub(super) fn outlinks(
     raw: &str,
     page: UrlNumber,
@@ -44,15 +43,15 @@ pub(super) fn outlinks(
 struct Outlinks<'a> {
     page: UrlNumber,
     reading: &'a mut Reading,
-    /// How many elements the parser has read so far.
+    /// Number of elements that were parsed.
     read: usize,
-    /// What was wrong with the last of them; `None` if nothing was.
+    /// What was wrong with the last of them.
     fault: Option<Fault>,
 }
 
 impl Outlinks<'_> {
-    /// Reads a list of strings without escapes, and returns `None` for any other: only quotes have
-    /// to be looked for.
+    /// Reads a list of strings without escapes, in which only quotes have to be found; `None` for
+    /// any other list.
     fn simple(&mut self, raw: &str) -> Option<Vec<UrlNumber>> {
         let is = |between: &str, expected: &str| {
             between.trim_matches([' ', '\t', '\n', '\r']) == expected
@@ -60,7 +59,7 @@ impl Outlinks<'_> {
         if raw.contains('\\') {
             return None;
         }
-        // What is between strings and what is inside them alternate.
+        // Text between strings and text within strings alternate.
         let mut between = raw.split('"').step_by(2).peekable();
         let mut expected = "[";
         while let Some(piece) = between.next() {
@@ -81,9 +80,8 @@ impl Outlinks<'_> {
 
     /// Reads any list.
     fn parsed(&mut self, raw: &str) -> Result<Vec<UrlNumber>, Fault> {
-        // Counted separately, since an element may reject the record that those before it belong
-        // to. The numbers that their URLs got do no harm: a number counts for nothing until an
-        // event has it.
+        // Counted separately, since a later element may reject the record. URLs that were already
+        // numbered do no harm: a number has no effect until an event refers to it.
         let before = std::mem::take(&mut self.reading.summary);
         let targets = self.deserialize(&mut serde_json::Deserializer::from_str(raw));
         let counted = std::mem::replace(&mut self.reading.summary, before);
@@ -128,14 +126,14 @@ impl<'de> Visitor<'de> for &mut Outlinks<'_> {
     }
 }
 
-/// The URL that an element of the list gives; `None` for a string with half a surrogate pair.
+/// Returns the URL of an element; `None` if it has an unpaired surrogate.
 fn url_of(element: &str, number: usize) -> Result<Option<Cow<'_, str>>, Fault> {
     let found = match element.as_bytes().first() {
-        Some(b'"') => return Ok(decode(element)),
+        Some(b'"') => return Ok(decode_string(element)),
         Some(b'{') => {
             let object = LinkObject::parse(element, number)?;
             match object.text() {
-                Some(raw) if raw.starts_with('"') => return Ok(decode(raw)),
+                Some(raw) if raw.starts_with('"') => return Ok(decode_string(raw)),
                 Some(_) => "an object whose url or href is not a string",
                 None => "an object without url and href",
             }
@@ -151,11 +149,12 @@ fn url_of(element: &str, number: usize) -> Result<Option<Cow<'_, str>>, Fault> {
     ))
 }
 
-/// The parts of an object that matter where it stands for a link.
+/// The fields of an object that stands for a link.
 #[derive(Default)]
 struct LinkObject<'a> {
     url: Option<&'a RawValue>,
     href: Option<&'a RawValue>,
+    /// The field that occurs twice.
     twice: Option<&'static str>,
 }
 
@@ -173,7 +172,7 @@ impl<'a> LinkObject<'a> {
         }
     }
 
-    /// The JSON text of `url`, else of `href`; null is absent, as in a record.
+    /// Returns the JSON of `url` or else of `href`; null means absent.
     fn text(&self) -> Option<&'a str> {
         let given = [self.url, self.href].into_iter().flatten();
         given.map(RawValue::get).find(|raw| *raw != "null")
@@ -191,9 +190,9 @@ impl<'de> Visitor<'de> for LinkVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut object = LinkObject::default();
-        // Read as text, since a name that is ignored may be one that cannot be decoded.
+        // Raw, since ignored names may contain unpaired surrogates.
         while let Some(name) = map.next_key::<&RawValue>()? {
-            let (slot, name) = match decode(name.get()).as_deref() {
+            let (slot, name) = match decode_string(name.get()).as_deref() {
                 Some("url") => (&mut object.url, "url"),
                 Some("href") => (&mut object.href, "href"),
                 _ => {

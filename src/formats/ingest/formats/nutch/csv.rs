@@ -1,4 +1,4 @@
-//! `readdb -dump -format csv`: a header, and a page a line.
+//! `readdb -dump -format csv`: a header, then one page per line.
 
 use super::datum::Datum;
 use crate::ingest::crawlers::HEADER;
@@ -7,8 +7,8 @@ use crate::ingest::reading::Reading;
 use crate::ingest::reject::{Fault, RejectReason};
 use crate::ingest::summary::PassedOver;
 
-/// A line of the dump. Texts stand in quotes, and quotes in them as they are, so that no reader of CSV
-/// reads them all; the first and the last columns are the only ones that may have any.
+/// A line of the dump. Texts are quoted, but quotes within them are not escaped, so a CSV reader
+/// cannot parse every line; only the first and the last column may contain any.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Csv;
 
@@ -26,7 +26,7 @@ impl EntryFormat for Csv {
                     "not the columns of the header: Url,Status code,Status name,...",
                 )
             })?
-            .said(reading)
+            .entry(reading)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Times as Java's `Date` writes them: `Thu Nov 19 04:00:00 UTC 2026`.
+//! Times in the form of Java's `Date`: `Thu Nov 19 04:00:00 UTC 2026`.
 
 use crate::ingest::timestamp::{Timestamp, parse_timestamp};
 
@@ -6,7 +6,7 @@ const MONTHS: [&str; 12] = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
 ];
 
-/// Names of time zones that mean one thing wherever they are written.
+/// Names of time zones that are unambiguous.
 const ZONES: [(&str, &str); 22] = [
     ("UTC", "Z"),
     ("GMT", "Z"),
@@ -32,8 +32,7 @@ const ZONES: [(&str, &str); 22] = [
     ("HST", "-1000"),
 ];
 
-/// The instant; `None` where the text is no such time. A zone whose name means several, or that is
-/// not known, counts as UTC, as one that is not named does.
+/// Parses a time. A zone whose name is ambiguous or unknown counts as UTC, as a missing zone does.
 pub(super) fn java_date(text: &str) -> Option<Timestamp> {
     let mut parts = text.split_ascii_whitespace();
     let [_, month, day, time, zone, year] = [(); 6].map(|()| parts.next());

@@ -1,19 +1,20 @@
-//! What the database says of a page, whatever it was dumped as.
+//! A page of Nutch's database, in any form of dump.
 //!
 //! | status | in the bank |
 //! | --- | --- |
 //! | `db_fetched`, `db_notmodified`, `db_duplicate` | crawled, with the signature as digest |
-//! | `db_parse_failed` | crawled; the signature is that of an earlier fetch, if any |
+//! | `db_parse_failed` | crawled; the signature is ignored, since it may be that of an earlier fetch |
 //! | `db_redir_perm`, `db_redir_temp` | a redirect, to the URL in `_pst_` of the metadata |
-//! | `db_gone` | gone, but where `_pst_` says anything else than `gone` or `notfound` the page is as it was |
+//! | `db_gone` | gone; unchanged if `_pst_` is anything other than `gone` or `notfound` |
 //! | `db_unfetched`, `db_orphan` | known |
 //!
-//! Nutch keeps the time at which a page is due, not that of its fetch: its schedules make it of the
-//! time of the fetch and the interval, so the interval is taken off again.
+//! Nutch stores when a page is due, not when it was fetched. Its schedules add the interval to the
+//! time of the fetch, so the interval is subtracted again.
 
 use super::date::java_date;
 use crate::ingest::entries::Entry;
-use crate::ingest::fetch::{Answer, Fetch, as_crawled, counted};
+use crate::ingest::fetch::{Answer, Fetch};
+use crate::ingest::formats::capture_entry::capture_entry;
 use crate::ingest::reading::Reading;
 use crate::ingest::record::{Event, PageRecord};
 use crate::ingest::reject::{Fault, RejectReason};
@@ -22,24 +23,24 @@ use crate::ingest::timestamp::Timestamp;
 
 const MICROS: i64 = 1_000_000;
 
-/// A page of the database, as texts.
+/// A page, as texts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Datum<'a> {
     pub(super) url: &'a str,
     /// The name of the status.
     pub(super) status: Option<&'a str>,
-    /// When it is due.
+    /// When the page is due.
     pub(super) due: Option<&'a str>,
-    /// After how many seconds it is fetched again.
+    /// Seconds until it is fetched again.
     pub(super) interval: Option<&'a str>,
     pub(super) signature: Option<&'a str>,
-    /// What is kept of the last answer: `moved(12), lastModified=0: http://b.example/`.
+    /// The status of the last fetch: `moved(12), lastModified=0: http://b.example/`.
     pub(super) protocol: Option<&'a str>,
 }
 
 impl Datum<'_> {
-    /// What it says. Of one that is refused nothing is counted.
-    pub(super) fn said(&self, reading: &mut Reading) -> Result<Entry, Fault> {
+    /// Reads the page. Nothing is counted of one that is rejected.
+    pub(super) fn entry(&self, reading: &mut Reading) -> Result<Entry, Fault> {
         let status = self
             .status
             .ok_or_else(|| Fault::new(RejectReason::MissingType, "a page must have a status"))?;
@@ -69,35 +70,23 @@ impl Datum<'_> {
             digest: signature.filter(|_| status != "db_parse_failed"),
             location: self.target(),
         };
-        let time = self.fetched()?;
-        counted(reading, |reading| {
-            Ok(match fetch.record(reading)? {
-                Ok(mut record) => {
-                    record.fetched = time.map(|time| reading.time(time));
-                    if answer == Answer::Crawled {
-                        as_crawled(&mut record);
-                    }
-                    Entry::One(Event::Record(record))
-                }
-                Err(reason) => Entry::None(reason),
-            })
-        })
+        capture_entry(&fetch, self.fetched()?, reading)
     }
 
-    /// When the page was fetched; `None` where that is not said.
+    /// Returns when the page was fetched; `None` if that is unknown.
     fn fetched(&self) -> Result<Option<Timestamp>, Fault> {
         let Some((due, interval)) = self.due.zip(self.interval) else {
             return Ok(None);
         };
-        let wrong = |said: &str| Fault::new(RejectReason::InvalidTimestamp, said);
+        let wrong = |detail: &str| Fault::new(RejectReason::InvalidTimestamp, detail);
         let due = java_date(due).ok_or_else(|| {
             wrong("the fetch time must be a time as Java writes it: Thu Nov 19 04:00:00 UTC 2026")
         })?;
-        // CSV has the seconds as a fraction.
+        // CSV writes the seconds as a double.
         let seconds = interval.strip_suffix(".0").unwrap_or(interval);
         let seconds: i64 = match seconds.parse() {
             Ok(seconds) => seconds,
-            Err(_) => by_exponent(seconds)
+            Err(_) => parse_exponent(seconds)
                 .ok_or_else(|| wrong("the interval must be a number of seconds"))?,
         };
         let micros = seconds.checked_mul(MICROS);
@@ -107,26 +96,25 @@ impl Datum<'_> {
             .map(|micros| Timestamp { micros, ..due }))
     }
 
-    /// Whether the page is gone for good, as far as is said.
+    /// Returns whether the page is permanently gone, or its protocol status is unknown.
     fn is_gone(&self) -> bool {
         self.protocol
-            .is_none_or(|said| said.starts_with("gone(") || said.starts_with("notfound("))
+            .is_none_or(|status| status.starts_with("gone(") || status.starts_with("notfound("))
     }
 
-    /// Where the last answer led.
+    /// Returns the target of a redirect.
     fn target(&self) -> Option<&str> {
-        let said = self.protocol?;
-        if !(said.starts_with("moved(") || said.starts_with("temp_moved(")) {
+        let status = self.protocol?;
+        if !(status.starts_with("moved(") || status.starts_with("temp_moved(")) {
             return None;
         }
-        let (_, after) = said.split_once("lastModified=")?;
+        let (_, after) = status.split_once("lastModified=")?;
         after.split_once(": ").map(|(_, url)| url.trim())
     }
 }
 
-/// A number of seconds as Java writes those from ten million on where it has them as a fraction:
-/// `1.5552E7`.
-fn by_exponent(text: &str) -> Option<i64> {
+/// Parses a whole number in Java's notation for doubles of ten million or more: `1.5552E7`.
+fn parse_exponent(text: &str) -> Option<i64> {
     let (digits, exponent) = text.split_once('E')?;
     let (whole, fraction) = digits.split_once('.')?;
     let exponent: usize = exponent.parse().ok().filter(|exponent| *exponent < 18)?;

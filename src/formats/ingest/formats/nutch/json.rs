@@ -1,4 +1,4 @@
-//! `readdb -dump -format json`: a page a line.
+//! `readdb -dump -format json`: one page per line.
 
 use super::datum::Datum;
 use crate::ingest::entries::{Entry, EntryFormat};
@@ -6,7 +6,6 @@ use crate::ingest::formats::json_lines::parse_structure;
 use crate::ingest::reading::Reading;
 use crate::ingest::reject::{Fault, RejectReason};
 
-/// The fields that are read.
 const FIELDS: [&str; 6] = [
     "url",
     "statusName",
@@ -16,7 +15,6 @@ const FIELDS: [&str; 6] = [
     "metadata",
 ];
 
-/// What is read of the metadata.
 const METADATA: [&str; 1] = ["_pst_"];
 
 /// A line of the dump.
@@ -35,7 +33,7 @@ impl EntryFormat for Json {
         let status = fields.text("statusName")?;
         let due = fields.text("fetchTime")?;
         let signature = fields.text("signature")?;
-        // Without metadata it is an empty text.
+        // Empty metadata is an empty string.
         let metadata = fields.raw("metadata").filter(|raw| raw.starts_with('{'));
         let protocol = match metadata {
             Some(raw) => parse_structure(raw, &METADATA)?.text("_pst_")?,
@@ -49,6 +47,6 @@ impl EntryFormat for Json {
             signature: signature.as_deref(),
             protocol: protocol.as_deref(),
         };
-        datum.said(reading)
+        datum.entry(reading)
     }
 }

@@ -1,4 +1,4 @@
-//! `readlinkdb -dump`: the pages that link to a page, below it.
+//! `readlinkdb -dump`: each page, followed by the pages that link to it.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::ingest::record::{Event, PageAttributes};
 use crate::ingest::reject::{Fault, RejectReason};
 use crate::ingest::summary::PassedOver;
 
-/// A line of the dump: a page, or one that links to the last page that was named.
+/// A line of the dump: a page, or one that links to the last page.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Links;
 
@@ -18,10 +18,10 @@ impl EntryFormat for Links {
     type Context = Option<Arc<str>>;
 
     fn notice(&self, line: &[u8], to: &mut Option<Arc<str>>) {
-        // What begins with a space is a link, whatever its anchor ends in.
+        // A line that begins with a space is a link, whatever its anchor ends with.
         let is_link = line.starts_with(b" ");
         if line.ends_with(INLINKS.as_bytes()) && line.len() <= MAX_LINE && !is_link {
-            // A page whose URL is no text has no links.
+            // The links of a page whose URL is not UTF-8 are rejected.
             let page = std::str::from_utf8(line).ok().and_then(page_of);
             *to = page.map(Arc::from);
         }
@@ -36,12 +36,12 @@ impl EntryFormat for Links {
         if page_of(line).is_some() {
             return Ok(Entry::None(PassedOver::NoPage));
         }
-        let wrong = |said| Err(Fault::new(RejectReason::Columns, said));
+        let wrong = |detail| Err(Fault::new(RejectReason::Columns, detail));
         let Some(rest) = line.strip_prefix(FROM) else {
-            return wrong("neither a page with its inlinks nor one that links to it");
+            return wrong("expected a page with inlinks, or a page that links to one");
         };
         let Some(to) = to else {
-            return wrong("no page was named to which this one links");
+            return wrong("expected a page with inlinks before the pages that link to it");
         };
         let from = rest.split_once(' ').map_or(rest, |(from, _)| from);
         let from = reading.page(from)?;
@@ -52,7 +52,7 @@ impl EntryFormat for Links {
     }
 }
 
-/// The page whose inlinks follow the line.
+/// Returns the page whose inlinks follow the line.
 fn page_of(line: &str) -> Option<&str> {
     line.strip_suffix(INLINKS)
         .filter(|url| !url.starts_with(' '))

@@ -1,4 +1,4 @@
-//! What Nutch's databases are dumped as: pages by `readdb -dump`, as text, CSV or JSON, and links by
+//! Dumps of Nutch's databases: pages by `readdb -dump`, as text, CSV or JSON, and links by
 //! `readlinkdb -dump`.
 //!
 //! ```text
@@ -10,9 +10,8 @@
 //!  <TAB>_pst_=success(1), lastModified=0
 //! ```
 //!
-//! Each file is one of the four, by its first lines. What a page's status and times say is told in
-//! [`datum`]; of links, the page that has them counts as crawled, and the page that they lead to is
-//! only linked to.
+//! The first lines of a file show which of the four it is. [`datum`] explains what statuses and
+//! times of pages mean. The source of a link counts as crawled, and its target as linked to.
 
 mod csv;
 mod date;
@@ -21,78 +20,31 @@ mod json;
 mod links;
 mod text;
 
-use std::sync::{Arc, OnceLock};
-
+use super::file_source::{FileFormat, OpenFile};
 use crate::ingest::crawlers::NutchDump;
 use crate::ingest::entries;
 use crate::ingest::foreign::Foreign;
-use crate::ingest::open::{Input, InputError, Opened, SeenInput};
-use crate::ingest::progress::Progress;
-use crate::ingest::source::{Pieces, Source, Sources, Stop};
-use seedbank_algorithms::watch::Watch;
+use crate::ingest::source::{Pieces, Stop};
 
-/// The sources for dumps.
-pub(super) fn sources(inputs: &[Input]) -> Sources {
-    let source = |input: &Input| {
-        Box::new(Dump {
-            input: input.clone(),
-            seen: Arc::default(),
-        }) as Box<dyn Source>
-    };
-    inputs.iter().map(source).collect()
-}
+/// A dump of one of the databases.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Dump;
 
-/// A file of a dump, plain or compressed.
-#[derive(Clone, Debug)]
-struct Dump {
-    input: Input,
-    seen: Arc<OnceLock<SeenInput>>,
-}
-
-impl Source for Dump {
-    fn name(&self) -> String {
-        self.input.to_string()
-    }
-
-    fn prepare(&mut self, _: &dyn Watch) -> Result<Option<u64>, Stop> {
-        Ok(self.input.length()?)
-    }
-
-    fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
-        let mut opened = self.input.open(progress)?;
-        let dump = match opened.look_ahead() {
+impl FileFormat for Dump {
+    fn pieces<'a>(&self, mut file: OpenFile<'a>) -> Result<Pieces<'a>, Stop> {
+        let dump = match file.opened.look_ahead() {
             Some(Foreign::Nutch(dump)) => dump,
-            // An empty part of a dump, or one that is refused line by line.
+            // An empty part of a dump, or a file that is rejected line by line.
             None => NutchDump::Text,
-            Some(is) => {
-                let seen = SeenInput {
-                    file: self.name(),
-                    is,
-                    compression: opened.compression(),
-                };
-                return Err(InputError::Foreign(seen).into());
-            }
+            Some(other) => return Err(file.other_format(other)),
         };
-        Ok(pieces(dump, opened, Arc::clone(&self.seen), progress))
-    }
-
-    fn seen(&self) -> Option<SeenInput> {
-        self.seen.get().cloned()
-    }
-}
-
-/// The pieces of an open dump of this kind.
-pub(super) fn pieces<'a>(
-    dump: NutchDump,
-    input: Opened,
-    seen: Arc<OnceLock<SeenInput>>,
-    progress: &Progress<'a>,
-) -> Pieces<'a> {
-    match dump {
-        NutchDump::Text => text::pieces(input, seen, progress),
-        NutchDump::Csv => entries::pieces(input, csv::Csv, seen, progress),
-        NutchDump::Json => entries::pieces(input, json::Json, seen, progress),
-        NutchDump::Links => entries::pieces(input, links::Links, seen, progress),
+        let (input, seen, progress) = (file.opened, file.seen, &file.progress);
+        Ok(match dump {
+            NutchDump::Text => text::pieces(input, seen, progress),
+            NutchDump::Csv => entries::pieces(input, csv::Csv, seen, progress),
+            NutchDump::Json => entries::pieces(input, json::Json, seen, progress),
+            NutchDump::Links => entries::pieces(input, links::Links, seen, progress),
+        })
     }
 }
 

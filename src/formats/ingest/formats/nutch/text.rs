@@ -1,4 +1,4 @@
-//! `readdb -dump` as text: a page goes over several lines, the first of which has its URL.
+//! `readdb -dump` as text: a page takes several lines, and its URL is in the first.
 
 use std::sync::{Arc, OnceLock};
 
@@ -12,20 +12,20 @@ use crate::ingest::reading::Reading;
 use crate::ingest::reject::{Fault, Position, RejectReason};
 use crate::ingest::source::{PIECE_RECORDS, Piece, Pieces, Stop};
 
-/// The pieces of an open dump.
+/// Cuts an open dump into pieces.
 pub(super) fn pieces<'a>(
     input: Opened,
     seen: Arc<OnceLock<SeenInput>>,
     progress: &Progress<'a>,
 ) -> Pieces<'a> {
     let blocks = Blocks::new(input, progress.clone(), Some(seen));
-    let cutter = Cutter {
+    let splitter = Splitter {
         blocks,
         rest: Block::default(),
         failed: None,
         is_ended: false,
     };
-    Box::new(cutter.map(|block| {
+    Box::new(splitter.map(|block| {
         let block = block?;
         let skipped = block.overlong.as_ref().map_or(0, |line| line.bytes);
         Ok(Piece {
@@ -37,17 +37,17 @@ pub(super) fn pieces<'a>(
     }))
 }
 
-/// Blocks of whole pages.
-struct Cutter<'a> {
+/// Blocks of complete pages.
+struct Splitter<'a> {
     blocks: Blocks<'a>,
-    /// The beginning of a page whose end may be in the next block.
+    /// The beginning of a page that may continue in the next block.
     rest: Block,
     failed: Option<Stop>,
     is_ended: bool,
 }
 
-impl Cutter<'_> {
-    /// What was read, up to the page that may go on.
+impl Splitter<'_> {
+    /// Returns the pages up to the last one, which may continue.
     fn cut(&mut self, block: Block) -> Block {
         let mut whole = std::mem::take(&mut self.rest);
         if whole.text.is_empty() {
@@ -56,7 +56,7 @@ impl Cutter<'_> {
         let before = whole.text.len();
         whole.text.extend_from_slice(&block.text);
         whole.overlong = block.overlong;
-        // Of a page that is too long the rest is read by itself, and refused.
+        // The rest of a page that is too long is read separately, and rejected.
         if whole.overlong.is_none() && whole.text.len() <= MAX_LINE {
             let at = last_page(&whole.text, before);
             self.rest.text = whole.text.split_off(at);
@@ -67,7 +67,7 @@ impl Cutter<'_> {
     }
 }
 
-impl Iterator for Cutter<'_> {
+impl Iterator for Splitter<'_> {
     type Item = Result<Block, Stop>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -86,7 +86,7 @@ impl Iterator for Cutter<'_> {
                     self.is_ended = true;
                     self.failed = end.and_then(Result::err);
                     let mut rest = std::mem::take(&mut self.rest);
-                    // Of a damaged input the last page may not be whole.
+                    // The last page of a damaged input may be incomplete.
                     if !rest.text.is_empty() && self.failed.is_none() {
                         rest.lines = line_ends(&rest.text) + 1;
                         return Some(Ok(rest));
@@ -97,8 +97,8 @@ impl Iterator for Cutter<'_> {
     }
 }
 
-/// Where the last page begins in a text, of which the part before `from` is known to have none but at
-/// its beginning.
+/// Returns where the last page begins. The text before `from` has no page except the one at its
+/// beginning.
 fn last_page(text: &[u8], from: usize) -> usize {
     let mut at = from;
     let mut last = 0;
@@ -115,16 +115,15 @@ fn last_page(text: &[u8], from: usize) -> usize {
     last
 }
 
-/// Whether a line has the URL of a page.
+/// Returns whether a line contains the URL of a page.
 fn is_page(line: &[u8]) -> bool {
     let version = VERSION.as_bytes();
     !line.starts_with(b"\t") && line.windows(version.len()).any(|at| at == version)
 }
 
-/// A page that is being read.
+/// The current page.
 struct Page<'a> {
     first_line: u64,
-    /// Its lines so far.
     lines: Vec<&'a [u8]>,
     bytes: usize,
 }
@@ -146,11 +145,9 @@ fn read(block: &Block, reading: &mut Reading) {
             page.bytes += line.len();
             page.lines.push(line);
         } else {
-            let said = Fault::new(
-                RejectReason::Columns,
-                "no page begins here: URL, tab, Version",
-            );
-            reading.add(Position::Line(number), Err(said), line);
+            let detail = "expected the first line of a page: URL, tab, Version";
+            let fault = Fault::new(RejectReason::Columns, detail);
+            reading.add(Position::Line(number), Err(fault), line);
         }
         number += 1;
     }
@@ -161,16 +158,16 @@ fn read(block: &Block, reading: &mut Reading) {
     }
 }
 
-/// Adds what a page says.
+/// Adds a page.
 fn close(page: Option<Page<'_>>, reading: &mut Reading) {
     let Some(page) = page else { return };
-    let said = if page.bytes > MAX_LINE {
+    let entry = if page.bytes > MAX_LINE {
         Err(line_too_long(page.bytes as u64))
     } else {
-        datum(&page.lines).and_then(|datum| datum.said(reading))
+        datum(&page.lines).and_then(|datum| datum.entry(reading))
     };
     let text = page.lines.first().copied().unwrap_or_default();
-    add(reading, Position::Line(page.first_line), said, text);
+    add(reading, Position::Line(page.first_line), entry, text);
 }
 
 fn datum<'a>(lines: &[&'a [u8]]) -> Result<Datum<'a>, Fault> {

@@ -1,31 +1,29 @@
-//! What refuses a sitemap as a whole.
+//! Errors that refuse a sitemap as a whole.
 
-use crate::ingest::open::InputError;
+use crate::ingest::formats::FormatError;
 use crate::shown::counted;
 
-/// Why nothing more of it can be read.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SitemapError {
-    /// The file is not a sitemap.
     #[error("{file} is not a sitemap: expected <urlset> or <sitemapindex> as the first element")]
     NoSitemap { file: String },
-    /// It is not well-formed.
-    #[error("{file} is damaged XML at byte {byte}, after {}: {said}", counted(*urls, "URL"))]
+    /// It is not well-formed XML.
+    #[error("{file} is damaged XML at byte {byte}, after {}: {detail}", counted(*urls, "URL"))]
     Damaged {
         file: String,
-        /// How many elements `url` or `sitemap` were read before.
+        /// Number of `url` or `sitemap` elements before.
         urls: u64,
         byte: u64,
-        said: String,
+        detail: String,
     },
-    /// A tag or text that is too long, or tags that are nested too deeply.
+    /// A tag or text is too long, or elements are nested too deeply.
     #[error("{file} has {what} at byte {byte}, which is not valid in a sitemap")]
     Excess {
         file: String,
         byte: u64,
         what: &'static str,
     },
-    /// All inputs are sitemap indexes.
+    /// All inputs of the batch are sitemap indexes.
     #[error(
         "{file} is an index of {} without pages; fetch the sitemaps that it lists and give them as further files",
         counted(*sitemaps, "sitemap")
@@ -33,8 +31,4 @@ pub(super) enum SitemapError {
     NoPages { file: String, sitemaps: u64 },
 }
 
-impl From<SitemapError> for InputError {
-    fn from(error: SitemapError) -> Self {
-        Self::Format(Box::new(error))
-    }
-}
+impl FormatError for SitemapError {}

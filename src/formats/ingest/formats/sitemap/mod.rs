@@ -1,4 +1,4 @@
-//! Sitemaps as XML: the pages that a site names, which become known.
+//! XML sitemaps: the pages that a site lists, which become known pages.
 //!
 //! ```text
 //! <urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
@@ -7,171 +7,130 @@
 //! </urlset>
 //! ```
 //!
-//! * A page's `loc` and its alternates are pages; when a page changed, how often it does, its priority,
-//!   images, videos and news are left out.
-//! * A list of sitemaps (`sitemapindex`) names no pages, and nothing is fetched: its entries are
-//!   passed over and counted. A batch that has nothing else is refused.
-//! * Elements count by their namespace, which is that of the first element, whatever their prefix.
-//! * The text is read as a stream: what is held is one tag, and the URLs of a piece.
+//! * The `loc` of an entry and its alternates are pages. Modification times, change frequencies,
+//!   priorities, images, videos and news are ignored.
+//! * A sitemap index (`sitemapindex`) lists no pages, and nothing is fetched: its entries are
+//!   skipped and counted. A batch of nothing but indexes is refused.
+//! * Elements are identified by their namespace, which is that of the first element, whatever their
+//!   prefix.
+//! * The text is read as a stream: only one tag and the URLs of a piece are held.
 
-mod bytes;
 mod error;
+mod limited_bytes;
 mod xml;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use crate::ingest::foreign::Foreign;
-use crate::ingest::open::{Input, InputError, Opened, SeenInput};
-use crate::ingest::progress::Progress;
+use crate::ingest::formats::file_source::{FileFormat, OpenFile};
+use crate::ingest::formats::text_window::TextWindow;
 use crate::ingest::reading::Reading;
 use crate::ingest::record::{Event, PageRecord};
 use crate::ingest::reject::{Fault, Position, RejectReason};
-use crate::ingest::source::{PIECE_RECORDS, PIECE_SIZE, Piece, Pieces, Source, Sources, Stop};
+use crate::ingest::source::{PIECE_RECORDS, PIECE_SIZE, Piece, Pieces, Stop};
 use crate::ingest::summary::PassedOver;
-use bytes::Bytes;
 use error::SitemapError;
-use seedbank_algorithms::watch::Watch;
-use xml::{Named, Xml};
+use limited_bytes::LimitedBytes;
+use xml::{SitemapEntry, Xml};
 
-/// What each URL of a piece is taken to add to what it is cut from.
-const OF_URL: usize = 32;
+/// Bytes of memory for each URL besides its text.
+const URL_OVERHEAD: usize = 32;
 
-/// The sources for sitemaps.
-pub(super) fn sources(inputs: &[Input]) -> Sources {
-    let tally = Arc::new(Tally::of(inputs.len()));
-    let source = |input: &Input| {
-        Box::new(Sitemap {
-            input: input.clone(),
-            tally: Arc::clone(&tally),
-        }) as Box<dyn Source>
-    };
-    inputs.iter().map(source).collect()
-}
+/// The sitemap format, for one batch.
+#[derive(Clone, Debug)]
+pub(super) struct Sitemap(Arc<IndexTally>);
 
-/// What the inputs of a batch have had so far: with lists of sitemaps alone, there is nothing in it.
+/// Counts the sitemap indexes of a batch, to find out whether it contains nothing else.
 #[derive(Debug)]
-pub(super) struct Tally {
-    /// How many inputs are not yet at their end, and are no list of sitemaps so far.
+struct IndexTally {
+    /// Number of inputs that are not, or not yet, known to be indexes.
     others: AtomicUsize,
+    /// Number of sitemaps in the indexes.
     sitemaps: AtomicU64,
 }
 
-impl Tally {
-    /// Of so many inputs.
-    pub(super) const fn of(inputs: usize) -> Self {
-        Self {
+impl Sitemap {
+    /// The format of the sitemaps in a batch with this number of inputs.
+    pub(super) fn new(inputs: usize) -> Self {
+        Self(Arc::new(IndexTally {
             others: AtomicUsize::new(inputs),
             sitemaps: AtomicU64::new(0),
-        }
+        }))
     }
+}
 
-    /// An input is at its end, and was a list of so many sitemaps: how many there are in all, where
-    /// no input can have pages.
-    fn index(&self, sitemaps: u64) -> Option<u64> {
+impl IndexTally {
+    /// Adds an index of `sitemaps` sitemaps. Returns their number in all indexes if every input of the
+    /// batch is an index.
+    fn add(&self, sitemaps: u64) -> Option<u64> {
         let all = self.sitemaps.fetch_add(sitemaps, Ordering::Relaxed) + sitemaps;
         (self.others.fetch_sub(1, Ordering::Relaxed) == 1).then_some(all)
     }
 }
 
-/// A sitemap, plain or compressed.
-#[derive(Clone, Debug)]
-struct Sitemap {
-    input: Input,
-    tally: Arc<Tally>,
-}
-
-impl Source for Sitemap {
-    fn name(&self) -> String {
-        self.input.to_string()
-    }
-
-    fn prepare(&mut self, _: &dyn Watch) -> Result<Option<u64>, Stop> {
-        Ok(self.input.length()?)
-    }
-
-    fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
-        let mut opened = self.input.open(progress)?;
-        match opened.look_ahead() {
+impl FileFormat for Sitemap {
+    fn pieces<'a>(&self, mut file: OpenFile<'a>) -> Result<Pieces<'a>, Stop> {
+        match file.opened.look_ahead() {
             None | Some(Foreign::Sitemap | Foreign::SitemapIndex | Foreign::Xml) => {}
-            Some(is) => {
-                let seen = SeenInput {
-                    file: self.name(),
-                    is,
-                    compression: opened.compression(),
-                };
-                return Err(InputError::Foreign(seen).into());
-            }
+            Some(other) => return Err(file.other_format(other)),
         }
-        let tally = Arc::clone(&self.tally);
-        Ok(pieces(self.name(), opened, tally, progress))
+        let name = file.name();
+        let text = TextWindow::new(file.opened, file.progress);
+        Ok(Box::new(Splitter {
+            xml: Xml::new(name.clone(), LimitedBytes::new(text)),
+            file: name,
+            tally: Arc::clone(&self.0),
+            failed: None,
+            is_ended: false,
+        }))
     }
-}
-
-/// The pieces of an open input with this name.
-pub(super) fn pieces<'a>(
-    file: String,
-    input: Opened,
-    tally: Arc<Tally>,
-    progress: &Progress<'a>,
-) -> Pieces<'a> {
-    let bytes = Bytes::new(input, progress.clone());
-    Box::new(Cutter {
-        xml: Xml::new(file.clone(), bytes),
-        file,
-        tally,
-        failed: None,
-        is_ended: false,
-    })
 }
 
 /// The URLs of a sitemap, in pieces.
-struct Cutter<'a> {
+struct Splitter<'a> {
     file: String,
     xml: Xml<'a>,
-    tally: Arc<Tally>,
-    /// The error that is told after the URLs before it.
+    tally: Arc<IndexTally>,
+    /// The error to return after the URLs before it.
     failed: Option<Stop>,
     is_ended: bool,
 }
 
-impl Cutter<'_> {
-    /// What is wrong with a sitemap that was read to its end.
-    fn at_end(&self) -> Option<Stop> {
-        if !self.xml.is_index() {
+impl Splitter<'_> {
+    /// Returns the error of a sitemap that was read to its end, if there is one.
+    fn check_end(&self) -> Option<Stop> {
+        if !self.xml.is_index {
             return None;
         }
-        let sitemaps = self.tally.index(self.xml.number)?;
-        let error = SitemapError::NoPages {
-            file: self.file.clone(),
-            sitemaps,
-        };
-        Some(InputError::from(error).into())
+        let sitemaps = self.tally.add(self.xml.number)?;
+        let file = self.file.clone();
+        Some(SitemapError::NoPages { file, sitemaps }.into())
     }
 }
 
-impl<'a> Iterator for Cutter<'a> {
+impl<'a> Iterator for Splitter<'a> {
     type Item = Result<Piece<'a>, Stop>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if let Some(failed) = self.failed.take() {
             return Some(Err(failed));
         }
-        let from = self.xml.done();
-        let mut named: Vec<(u64, Named)> = Vec::new();
+        let from = self.xml.consumed();
+        let mut entries: Vec<(u64, SitemapEntry)> = Vec::new();
         let mut memory = 0;
-        while !self.is_ended && memory < PIECE_SIZE && named.len() < PIECE_RECORDS {
-            match self.xml.next_named() {
+        while !self.is_ended && memory < PIECE_SIZE && entries.len() < PIECE_RECORDS {
+            match self.xml.next_entry() {
                 Ok(Some(next)) => {
-                    memory += OF_URL;
-                    if let Named::Page(url, _) = &next {
+                    memory += URL_OVERHEAD;
+                    if let SitemapEntry::Page(url, _) = &next {
                         memory += url.len();
                     }
-                    named.push((self.xml.number, next));
+                    entries.push((self.xml.number, next));
                 }
                 Ok(None) => {
                     self.is_ended = true;
-                    self.failed = self.at_end();
+                    self.failed = self.check_end();
                 }
                 Err(error) => {
                     self.is_ended = true;
@@ -179,29 +138,29 @@ impl<'a> Iterator for Cutter<'a> {
                 }
             }
         }
-        if named.is_empty() {
+        if entries.is_empty() {
             return self.failed.take().map(Err);
         }
         Some(Ok(Piece {
-            bytes: self.xml.done() - from,
-            records: named.len(),
+            bytes: self.xml.consumed() - from,
+            records: entries.len(),
             memory,
-            read: Box::new(move |reading| read(&named, reading)),
+            read: Box::new(move |reading| read(&entries, reading)),
         }))
     }
 }
 
-fn read(named: &[(u64, Named)], reading: &mut Reading) {
-    for (number, named) in named {
-        match named {
-            Named::Sitemap => reading.pass_over(PassedOver::Sitemap),
-            Named::Page(url, is) => {
-                let said = match is {
+fn read(entries: &[(u64, SitemapEntry)], reading: &mut Reading) {
+    for (number, entry) in entries {
+        match entry {
+            SitemapEntry::Sitemap => reading.pass_over(PassedOver::Sitemap),
+            SitemapEntry::Page(url, validity) => {
+                let page = match validity {
                     Ok(()) => reading.page(url),
-                    Err(said) => Err(Fault::new(RejectReason::InvalidUrl, *said)),
+                    Err(detail) => Err(Fault::new(RejectReason::InvalidUrl, *detail)),
                 };
-                let said = said.map(|page| Event::Record(PageRecord::new(page)));
-                reading.add(Position::Record(*number), said, url.as_bytes());
+                let event = page.map(|page| Event::Record(PageRecord::new(page)));
+                reading.add(Position::Record(*number), event, url.as_bytes());
             }
         }
     }

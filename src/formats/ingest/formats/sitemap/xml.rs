@@ -1,69 +1,67 @@
-//! The URLs of a sitemap, one after another.
+//! The entries of a sitemap.
 //!
-//! Nothing outside the file is ever read: what a document type declares is passed over, and a
-//! reference to an entity other than the five of XML makes its URL a bad one.
+//! Nothing outside the file is ever read: document type declarations are ignored, and a reference to
+//! an entity other than the five of XML makes its URL invalid.
 
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::name::ResolveResult;
 use quick_xml::reader::NsReader;
 use quick_xml::{Error, XmlVersion};
 
-use super::bytes::{Bytes, Ended};
 use super::error::SitemapError;
+use super::limited_bytes::{Ended, LimitedBytes};
 use crate::ingest::location::MAX_URL;
-use crate::ingest::open::InputError;
 use crate::ingest::source::Stop;
 
-/// How deep elements may stand in elements.
-const DEEPEST: usize = 64;
+/// The deepest nesting of elements.
+const MAX_DEPTH: usize = 64;
 
-/// The namespace of the links by which a page names its translations.
+/// The namespace of links to translations of a page.
 const XHTML: &str = "http://www.w3.org/1999/xhtml";
 
-/// Something that a sitemap names.
 #[derive(Debug)]
-pub(super) enum Named {
-    /// A page; or else why the URL is none.
+pub(super) enum SitemapEntry {
+    /// A page, and why its URL is invalid.
     Page(String, Result<(), &'static str>),
     /// Another sitemap.
     Sitemap,
 }
 
-/// A sitemap that is being read.
+/// A sitemap that is being parsed.
 pub(super) struct Xml<'a> {
     file: String,
-    reader: NsReader<Bytes<'a>>,
-    /// What an event is read into.
+    reader: NsReader<LimitedBytes<'a>>,
+    /// The text of the current event.
     buffer: Vec<u8>,
-    /// Whether the sitemap's own elements stand where the reader is, from outside to inside.
+    /// The open elements, the outermost first.
     path: Vec<Step>,
     /// The namespace of the first element.
     namespace: Option<String>,
-    is_index: bool,
-    /// How many elements `url` or `sitemap` have begun.
+    pub(super) is_index: bool,
+    /// Number of `url` or `sitemap` elements so far.
     pub(super) number: u64,
-    /// The `loc` that is being read, and what is wrong with it.
+    /// The current `loc`, and why it is invalid.
     loc: Option<(String, Result<(), &'static str>)>,
-    /// Whether the element that is being read had a `loc`.
+    /// Whether the current entry had a `loc`.
     has_loc: bool,
     is_ended: bool,
 }
 
-/// What an element is.
+/// The role of an element.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Step {
     Root,
     /// `url` or `sitemap`.
     Entry,
     Loc,
-    /// Anything else, with all that is in it.
+    /// Any other element.
     Other,
 }
 
 impl<'a> Xml<'a> {
-    pub(super) fn new(file: String, bytes: Bytes<'a>) -> Self {
+    pub(super) fn new(file: String, bytes: LimitedBytes<'a>) -> Self {
         let mut reader = NsReader::from_reader(bytes);
-        // Many write the `&` of a query as it is.
+        // Many sitemaps contain unescaped `&` in queries.
         reader.config_mut().allow_dangling_amp = true;
         Self {
             file,
@@ -79,37 +77,37 @@ impl<'a> Xml<'a> {
         }
     }
 
-    /// How many bytes are done with.
-    pub(super) fn done(&mut self) -> u64 {
-        self.reader.get_mut().done()
+    /// Returns the number of bytes consumed so far.
+    pub(super) fn consumed(&mut self) -> u64 {
+        self.reader.get_mut().consumed()
     }
 
-    /// The next thing that is named, with the number of its element; `None` at the end.
-    pub(super) fn next_named(&mut self) -> Result<Option<Named>, Stop> {
+    /// Returns the next entry; `None` at the end.
+    pub(super) fn next_entry(&mut self) -> Result<Option<SitemapEntry>, Stop> {
         while !self.is_ended {
             self.buffer.clear();
             self.buffer.shrink_to(64 << 10);
-            self.reader.get_mut().begin();
+            self.reader.get_mut().begin_event();
             let mut buffer = std::mem::take(&mut self.buffer);
             let event = self.reader.read_event_into(&mut buffer);
-            let said = match event {
+            let entry = match event {
                 Ok(event) => self.event(&event),
                 Err(error) => Err(self.failed(&error)),
             };
             self.buffer = buffer;
-            if let Some(named) = said? {
-                return Ok(Some(named));
+            if let Some(entry) = entry? {
+                return Ok(Some(entry));
             }
         }
         Ok(None)
     }
 
-    fn event(&mut self, event: &Event<'_>) -> Result<Option<Named>, Stop> {
+    fn event(&mut self, event: &Event<'_>) -> Result<Option<SitemapEntry>, Stop> {
         match event {
             Event::Start(tag) => self.start(tag),
             Event::Empty(tag) => {
-                let named = self.start(tag)?;
-                Ok(self.end()?.or(named))
+                let entry = self.start(tag)?;
+                Ok(self.end()?.or(entry))
             }
             Event::End(_) => self.end(),
             Event::Text(text) => {
@@ -130,8 +128,8 @@ impl<'a> Xml<'a> {
                     (_, "quot") => self.text("\""),
                     (_, "apos") => self.text("'"),
                     _ => {
-                        if let Some((_, is)) = &mut self.loc {
-                            *is = Err("an unknown XML entity");
+                        if let Some((_, validity)) = &mut self.loc {
+                            *validity = Err("an unknown XML entity");
                         }
                     }
                 }
@@ -151,8 +149,8 @@ impl<'a> Xml<'a> {
         }
     }
 
-    fn start(&mut self, tag: &BytesStart<'_>) -> Result<Option<Named>, Stop> {
-        if self.path.len() >= DEEPEST {
+    fn start(&mut self, tag: &BytesStart<'_>) -> Result<Option<SitemapEntry>, Stop> {
+        if self.path.len() >= MAX_DEPTH {
             return Err(self.excess("elements that are nested too deeply"));
         }
         let (resolved, local) = self.reader.resolver().resolve_element(tag.name());
@@ -190,20 +188,20 @@ impl<'a> Xml<'a> {
         Ok(None)
     }
 
-    fn end(&mut self) -> Result<Option<Named>, Stop> {
+    fn end(&mut self) -> Result<Option<SitemapEntry>, Stop> {
         match self.path.pop() {
             Some(Step::Loc) => {
                 let loc = self.loc.take();
                 self.has_loc = true;
-                Ok(loc.map(|(url, is)| {
+                Ok(loc.map(|(url, validity)| {
                     if self.is_index {
-                        Named::Sitemap
+                        SitemapEntry::Sitemap
                     } else {
-                        Named::Page(url.trim().to_owned(), is)
+                        SitemapEntry::Page(url.trim().to_owned(), validity)
                     }
                 }))
             }
-            Some(Step::Entry) if !self.has_loc => Ok(Some(Named::Page(
+            Some(Step::Entry) if !self.has_loc => Ok(Some(SitemapEntry::Page(
                 String::new(),
                 Err("an element without a loc"),
             ))),
@@ -212,7 +210,8 @@ impl<'a> Xml<'a> {
         }
     }
 
-    /// Adds to the URL that is being read; of what is too long for one, enough to see that.
+    /// Appends to the current URL. Stops beyond twice the length limit, so that an overlong URL can
+    /// be detected.
     fn text(&mut self, text: &str) {
         if self.path.last() == Some(&Step::Loc)
             && let Some((url, _)) = &mut self.loc
@@ -231,46 +230,37 @@ impl<'a> Xml<'a> {
         }
     }
 
-    fn damaged(&mut self, said: &str) -> Stop {
+    fn damaged(&mut self, detail: &str) -> Stop {
         self.is_ended = true;
-        InputError::from(SitemapError::Damaged {
+        let position = self.reader.buffer_position();
+        SitemapError::Damaged {
             file: self.file.clone(),
             urls: self.number,
-            byte: self
-                .reader
-                .error_position()
-                .max(self.reader.buffer_position()),
-            said: said.to_owned(),
-        })
+            byte: self.reader.error_position().max(position),
+            detail: detail.to_owned(),
+        }
         .into()
     }
 
     fn excess(&mut self, what: &'static str) -> Stop {
         self.is_ended = true;
-        InputError::from(SitemapError::Excess {
+        SitemapError::Excess {
             file: self.file.clone(),
             byte: self.reader.buffer_position(),
             what,
-        })
+        }
         .into()
     }
 
     fn no_sitemap(&mut self) -> Stop {
         self.is_ended = true;
-        InputError::from(SitemapError::NoSitemap {
-            file: self.file.clone(),
-        })
-        .into()
-    }
-
-    /// Whether it is a list of sitemaps.
-    pub(super) const fn is_index(&self) -> bool {
-        self.is_index
+        let file = self.file.clone();
+        SitemapError::NoSitemap { file }.into()
     }
 }
 
-/// The page that a link names as the same in another language or for another screen.
-fn alternate(tag: &BytesStart<'_>) -> Option<Named> {
+/// Returns the page that a link names as a version in another language or for another device.
+fn alternate(tag: &BytesStart<'_>) -> Option<SitemapEntry> {
     let attribute = |name: &str| {
         let found = tag.try_get_attribute(name).ok().flatten()?;
         let value = found.normalized_value(XmlVersion::default()).ok()?;
@@ -284,5 +274,5 @@ fn alternate(tag: &BytesStart<'_>) -> Option<Named> {
         return None;
     }
     let url = attribute("href")?;
-    Some(Named::Page(url.trim().to_owned(), Ok(())))
+    Some(SitemapEntry::Page(url.trim().to_owned(), Ok(())))
 }

@@ -1,4 +1,4 @@
-//! The characters of a page.
+//! Character encodings of pages.
 
 use std::borrow::Cow;
 
@@ -6,19 +6,20 @@ use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
 use super::tags::tags;
 
-/// How many bytes of a page are looked at for the name of its encoding.
+/// Number of bytes that are searched for the name of the encoding.
 const PRESCAN: usize = 1_024;
 
-/// A page in UTF-8, though perhaps not all of it: what is not is left to whoever reads a text of it.
+/// Converts a page to UTF-8. Bytes that are not valid UTF-8 in a page that claims to be UTF-8 stay
+/// as they are.
 ///
-/// Its encoding is the one of its byte order mark, or else that of the header `Content-Type`, or else
-/// that of a `meta` in its first 1,024 bytes, or else UTF-8 (the WHATWG's standard *HTML*, 13.2.3.2).
+/// The encoding is that of the byte order mark, else that of the header `Content-Type`, else that of
+/// a `meta` element in the first 1,024 bytes, else UTF-8 (WHATWG *HTML*, 13.2.3.2).
 pub(super) fn in_utf8<'a>(page: &'a [u8], content_type: Option<&[u8]>) -> Cow<'a, [u8]> {
     let (encoding, page) = if let Some((encoding, length)) = Encoding::for_bom(page) {
         (encoding, page.get(length..).unwrap_or_default())
     } else {
-        let of_header = content_type.and_then(charset);
-        let named = of_header.or_else(|| of_meta(page));
+        let header_encoding = content_type.and_then(charset);
+        let named = header_encoding.or_else(|| encoding_of_meta(page));
         (named.unwrap_or(UTF_8), page)
     };
     if encoding == UTF_8 {
@@ -30,7 +31,7 @@ pub(super) fn in_utf8<'a>(page: &'a [u8], content_type: Option<&[u8]>) -> Cow<'a
     }
 }
 
-/// The encoding that a media type names.
+/// Returns the encoding that a media type names.
 fn charset(content_type: &[u8]) -> Option<&'static Encoding> {
     let place = content_type
         .windows(b"charset".len())
@@ -48,8 +49,8 @@ fn charset(content_type: &[u8]) -> Option<&'static Encoding> {
     Encoding::for_label_no_replacement(value.split(|byte| end.contains(byte)).next()?)
 }
 
-/// The encoding that a page names itself.
-fn of_meta(page: &[u8]) -> Option<&'static Encoding> {
+/// Returns the encoding that a `meta` element of the page names.
+fn encoding_of_meta(page: &[u8]) -> Option<&'static Encoding> {
     let mut found = None;
     let head = page.get(..PRESCAN).unwrap_or(page);
     tags(head, |tag| {
@@ -66,7 +67,7 @@ fn of_meta(page: &[u8]) -> Option<&'static Encoding> {
             _ => None,
         };
     });
-    // What could be read so far is neither.
+    // The page was readable as ASCII up to here, so it is in neither of these.
     found.map(|encoding| match encoding {
         encoding if encoding == UTF_16LE || encoding == UTF_16BE => UTF_8,
         encoding if encoding.name() == "x-user-defined" => WINDOWS_1252,

@@ -1,34 +1,34 @@
-//! What a page of HTML says of its links.
+//! Links in the HTML of a page.
 
 use std::ops::Range;
 
 use super::tags::{Tag, tags};
-use crate::ingest::formats::archive::links::{asks_not_to_follow, has_token, is_robots};
+use crate::ingest::formats::archive::page_links::{asks_not_to_follow, has_token, is_robots};
 
-/// What was found in a page.
+/// The links of a page and how its header qualifies them.
 #[derive(Debug, Default)]
 pub(super) struct Html {
-    /// What the first `base` says that has an address.
+    /// The `href` of the first `base` element that has one.
     pub(super) base: Option<String>,
     /// The first canonical URL.
     pub(super) canonical: Option<String>,
-    /// Whether a `meta` for robots asks not to follow its links.
+    /// Whether a `meta` element for robots asks not to follow links.
     pub(super) asks_not_to_follow: bool,
-    /// The links of `a` and `area` as they are written, one after another.
+    /// The links of `a` and `area` elements, each followed by its `rel`.
     text: String,
-    /// Where each link ends in the text, and where its `rel` does.
+    /// Where each link, and its `rel`, ends in the text.
     ends: Vec<(u32, u32)>,
 }
 
 impl Html {
-    /// Reads a page.
+    /// Parses a page.
     pub(super) fn read(page: &[u8]) -> Self {
         let mut html = Self::default();
         tags(page, |tag| html.tag(tag));
         html
     }
 
-    /// The links, in their order, with what each says of itself.
+    /// Returns the links in document order, each with its `rel`.
     pub(super) fn links(&self) -> impl Iterator<Item = (&str, &str)> {
         let mut from = 0;
         self.ends.iter().map(move |(link, rel)| {

@@ -1,53 +1,34 @@
-//! WARC: what crawlers write, the answers of servers as they came.
+//! WARC: archives with the responses of servers, as crawlers write them.
 //!
 //! ```text
-//! gzip --> WARC records --Cutter--> heads, and bodies of HTML undone --page, in parallel--> a record for each page
+//! gzip --> records --Splitter--> headers, and decoded bodies of HTML --page, in parallel--> a record for each page
 //! ```
 //!
-//! * `response`: what its status says of the page (as in all formats, [`fetch`](crate::ingest::fetch)),
-//!   and of a page of HTML its links. `revisit`: the page was fetched and is as it was. `metadata` of
-//!   Heritrix: links that it found in an answer. All others are passed over and counted
-//!   (`passed_over` of the summary).
-//! * Only of pages of HTML that were fetched is the body held, and of these at most 16 MiB; any other
-//!   body is skipped as it is read, however long it is.
-//! * What Heritrix noted of an answer stands beside it, with at most four other records between, in
-//!   either order. Both are one record of the page: the links are those of its HTML, or else, where
-//!   the answer has none (a PDF, a revisit), those that were noted. Notes that stand alone make a
-//!   record of their own, which counts as a microsecond older than its date: so an answer of the same
-//!   time wins wherever it stands. Which records belong together is decided as the text is cut, so that
-//!   it does not depend on where that is.
-//! * A record that is refused has its number for a position, as in WAT.
+//! * `response`: the status decides what the record says of the page, as in all formats
+//!   ([`fetch`](crate::ingest::fetch)); an HTML page also has its links. `revisit`: the page was
+//!   crawled and is unchanged. `metadata` written by Heritrix: the links that it found in a
+//!   response. All other records are skipped and counted in `passed_over` of the summary.
+//! * Only the bodies of crawled HTML pages are held, at most 16 MiB of each. Any other body is
+//!   skipped while it is read, whatever its length.
+//! * Heritrix writes the metadata of a response next to it, in either order, with at most four other
+//!   records between. Both are read as one record of the page: its links are those of its HTML or,
+//!   if the response has none (a PDF, a revisit), those of the metadata. Metadata without a response
+//!   becomes a record of its own, dated a microsecond before its date, so that a response of the
+//!   same time takes precedence wherever it is. Which records belong together is decided while the
+//!   text is cut, so it does not depend on the pieces.
+//! * The position of a rejected record is its number, as in WAT.
 //!
-//! Cost: one pass over the HTML of a page (two where it is not UTF-8), and memory for pieces of half
-//! a megabyte, or of the longest page; what servers compressed is undone as the text is cut, so that
-//! it counts with its length.
+//! Cost: one pass over the HTML of a page (two if it is not UTF-8), and memory for pieces of half a
+//! megabyte, or for the longest page. Bodies are decoded while the text is cut, so that pieces are
+//! measured by decoded length.
 
-mod answer;
 mod charset;
-mod coding;
-mod elements;
+mod content_encoding;
 mod html;
-mod kept;
+mod http_response;
+mod item;
+mod open_elements;
 mod page;
 mod tags;
 
-use super::archive::links::Nofollow;
-use super::archive::source::Archive;
-use crate::ingest::open::Input;
-use crate::ingest::source::{Source, Sources};
-use kept::Warc;
-
-/// The sources for WARC files.
-pub(super) fn sources(inputs: &[Input], nofollow: Nofollow) -> Sources {
-    let source = |input| Box::new(archive(input, nofollow)) as Box<dyn Source>;
-    inputs.iter().map(source).collect()
-}
-
-/// A WARC file.
-pub(super) fn archive(input: &Input, nofollow: Nofollow) -> Archive<Warc> {
-    Archive {
-        input: input.clone(),
-        layout: Warc { nofollow },
-        read: page::read,
-    }
-}
+pub(super) use item::Warc;

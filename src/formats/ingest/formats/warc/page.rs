@@ -1,75 +1,73 @@
-//! What the records of a piece say of their pages.
+//! Turns the records of a piece into page records.
 
 use std::borrow::Cow;
 
-use super::answer::Answered;
 use super::charset::in_utf8;
 use super::html::Html;
-use super::kept::{Kept, Kind, Warc, outlink};
+use super::http_response::HttpResponse;
+use super::item::{Kind, Warc, WarcItem, outlink};
 use crate::ingest::fetch::{Answer, Fetch, as_crawled, counted};
-use crate::ingest::formats::archive::frames::{Frame, Frames, Record};
-use crate::ingest::formats::archive::head::Head;
-use crate::ingest::formats::archive::links::{Nofollow, PageLinks};
+use crate::ingest::formats::archive::framing::{Content, Record};
+use crate::ingest::formats::archive::header::WarcHeader;
+use crate::ingest::formats::archive::page_links::{LinkSource, Nofollow, PageLinks};
 use crate::ingest::interner::UrlNumber;
 use crate::ingest::reading::Reading;
 use crate::ingest::record::{Event, PageRecord};
 use crate::ingest::reject::{Fault, Position, RejectReason};
 use crate::ingest::summary::PassedOver;
 
-/// What a record says; `Err` in it where that is nothing of a page.
-type Said = Result<PageRecord<UrlNumber>, PassedOver>;
+/// The record of a page; `Err` if the WARC record does not describe one.
+type Outcome = Result<PageRecord<UrlNumber>, PassedOver>;
 
-/// Reads the records of a piece.
-pub(super) fn read(warc: Warc, frames: Frames<Kept>, reading: &mut Reading) {
-    read_from(0, warc, frames.records, reading);
-}
-
-/// Reads the records from a place on.
-fn read_from(from: usize, warc: Warc, mut records: Vec<Record<Kept>>, reading: &mut Reading) {
-    // What was noted of the answer that comes next.
-    let mut noted: Option<Kept> = None;
+/// Reads the records of a piece from an index on.
+pub(super) fn read(
+    from: usize,
+    warc: Warc,
+    mut records: Vec<Record<WarcItem>>,
+    reading: &mut Reading,
+) {
+    // Metadata whose response comes next.
+    let mut metadata: Option<WarcItem> = None;
     for at in from..records.len() {
-        if reading.is_full() && noted.is_none() {
-            reading.go_on_with(move |reading| read_from(at, warc, records, reading));
+        if reading.is_full() && metadata.is_none() {
+            reading.go_on_with(move |reading| read(at, warc, records, reading));
             return;
         }
-        let is_item = |record: &Record<Kept>| matches!(record.frame, Frame::Item(_));
+        let is_item = |record: &Record<WarcItem>| matches!(record.content, Content::Item(_));
         let after = match records.get(at) {
             Some(record) if is_item(record) => records.get(at + 1..).unwrap_or_default(),
             _ => &[],
         };
-        let next = after.iter().position(is_item);
-        let next = next.map(|next| at + 1 + next);
+        let next = after.iter().position(is_item).map(|next| at + 1 + next);
         let partner = next.filter(|next| records.get(*next).is_some_and(|next| next.belongs));
-        // What is taken by the answer beside it is passed over in its turn.
+        // Metadata that is taken by the response before it is skipped in its turn.
         let mut take = |at: usize| {
             let record = records.get_mut(at)?;
-            let beside = Frame::Other(PassedOver::BesideResponse);
-            Some((record.number, std::mem::replace(&mut record.frame, beside)))
+            let taken = Content::Skipped(PassedOver::BesideResponse);
+            Some((record.number, std::mem::replace(&mut record.content, taken)))
         };
-        let Some((number, frame)) = take(at) else {
+        let Some((number, content)) = take(at) else {
             continue;
         };
         let number = Position::Record(number);
-        match frame {
-            Frame::Other(reason) => reading.pass_over(reason),
-            Frame::Refused(fault, text) => reading.add(number, Err(fault), &text),
-            Frame::Item(item) => {
-                let is_notes = matches!(item.kind, Kind::Notes);
-                if is_notes && partner.is_some() {
-                    noted = Some(item);
+        match content {
+            Content::Skipped(reason) => reading.pass_over(reason),
+            Content::Rejected(fault, text) => reading.add(number, Err(fault), &text),
+            Content::Item(item) => {
+                if item.is_metadata() && partner.is_some() {
+                    metadata = Some(item);
                     reading.pass_over(PassedOver::BesideResponse);
                     continue;
                 }
-                let beside = match partner.filter(|_| !is_notes).and_then(&mut take) {
-                    Some((_, Frame::Item(beside))) => Some(beside),
-                    _ => noted.take(),
+                let partner = partner.filter(|_| !item.is_metadata());
+                let metadata = match partner.and_then(&mut take) {
+                    Some((_, Content::Item(metadata))) => Some(metadata),
+                    _ => metadata.take(),
                 };
-                let nofollow = warc.nofollow;
-                let said = counted(reading, |reading| {
-                    page(&item, beside.as_ref(), nofollow, reading)
+                let outcome = counted(reading, |reading| {
+                    page(&item, metadata.as_ref(), warc.nofollow, reading)
                 });
-                match said {
+                match outcome {
                     Ok(Ok(record)) => reading.add(number, Ok(Event::Record(record)), &item.text),
                     Ok(Err(reason)) => reading.pass_over(reason),
                     Err(fault) => reading.add(number, Err(fault), &item.text),
@@ -79,27 +77,27 @@ fn read_from(from: usize, warc: Warc, mut records: Vec<Record<Kept>>, reading: &
     }
 }
 
-/// What a record, with the notes beside it, says of its page.
+/// Reads a record, together with the metadata of its response if there is any.
 fn page(
-    item: &Kept,
-    notes: Option<&Kept>,
+    item: &WarcItem,
+    metadata: Option<&WarcItem>,
     nofollow: Nofollow,
     reading: &mut Reading,
-) -> Result<Said, Fault> {
-    let head = item.head();
-    let Kind::Answer {
-        http,
+) -> Result<Outcome, Fault> {
+    let header = item.header();
+    let Kind::Response {
+        header: http,
         is_revisit,
         is_html,
         unread,
     } = item.kind
     else {
-        return of_notes(item, &head, reading).map(Ok);
+        return metadata_page(item, &header, reading).map(Ok);
     };
     let (http, body) = item.block().split_at_checked(http).unwrap_or_default();
-    let answered = Answered::read(http);
-    let answer = match answered.status {
-        // A page that is as it was need not say so once more, or says just that.
+    let response = HttpResponse::read(http);
+    let answer = match response.status {
+        // A revisit need not repeat the response, or repeats that the page is unchanged.
         None | Some(304) if is_revisit => Answer::Crawled,
         None => return Ok(Err(PassedOver::NoStatus)),
         Some(status) => match Answer::of(status) {
@@ -107,15 +105,13 @@ fn page(
             None => return Ok(Err(PassedOver::OtherStatus)),
         },
     };
-    if answer == Answer::Leads && answered.location.is_none() {
+    if answer == Answer::Leads && response.location.is_none() {
         return Ok(Err(PassedOver::OtherStatus));
     }
-    let url = url(&head)?;
-    let (date, digest) = (
-        text(head.date, "WARC-Date")?,
-        text(head.digest, "WARC-Payload-Digest")?,
-    );
-    let location = answered.location.map(latin1);
+    let url = url(&header)?;
+    let date = text(header.date, "WARC-Date")?;
+    let digest = text(header.digest, "WARC-Payload-Digest")?;
+    let location = response.location.map(header_text);
     let fetch = Fetch {
         url,
         answer,
@@ -135,33 +131,38 @@ fn page(
         *reading.summary.unread.entry(reason).or_default() += 1;
     }
     if is_html {
-        let html = Html::read(&in_utf8(body, answered.content));
-        let base = html.base.as_deref();
-        let asks = html.asks_not_to_follow;
-        let mut links = PageLinks::of(record.url, (url, body.len()), base, nofollow, asks, reading);
+        let html = Html::read(&in_utf8(body, response.content));
+        let source = LinkSource {
+            url,
+            base: html.base.as_deref(),
+            nofollow,
+            page_nofollow: html.asks_not_to_follow,
+            bytes: body.len(),
+        };
+        let mut links = PageLinks::new(record.url, &source, reading);
         for (link, rel) in html.links() {
             links.add(link, Some(rel));
         }
         links.finish(html.canonical.as_deref(), &mut record);
-    } else if let Some(notes) = notes {
-        add_notes(notes, url, &mut record, reading);
+    } else if let Some(metadata) = metadata {
+        add_outlinks(metadata, url, &mut record, reading);
     } else {
         as_crawled(&mut record);
     }
     Ok(Ok(record))
 }
 
-/// What notes say that stand alone.
-fn of_notes(
-    notes: &Kept,
-    head: &Head<'_>,
+/// Reads metadata without a response.
+fn metadata_page(
+    metadata: &WarcItem,
+    header: &WarcHeader<'_>,
     reading: &mut Reading,
 ) -> Result<PageRecord<UrlNumber>, Fault> {
-    let url = url(head)?;
+    let url = url(header)?;
     let fetch = Fetch {
         url,
         answer: Answer::Crawled,
-        time: text(head.date, "WARC-Date")?,
+        time: text(header.date, "WARC-Date")?,
         time_field: "WARC-Date",
         digest: None,
         location: None,
@@ -169,17 +170,26 @@ fn of_notes(
     let Ok(mut record) = fetch.record(reading)? else {
         return Err(Fault::new(RejectReason::MissingUrl, "no page is named"));
     };
-    // So the answer wins that was noted, wherever it stands.
+    // So that the response takes precedence, wherever it is.
     record.fetched = record.fetched.map(|at| at.saturating_sub(1));
-    add_notes(notes, url, &mut record, reading);
+    add_outlinks(metadata, url, &mut record, reading);
     Ok(record)
 }
 
-/// Adds the links that were noted.
-fn add_notes(notes: &Kept, url: &str, record: &mut PageRecord<UrlNumber>, reading: &mut Reading) {
-    let of_page = (url, notes.block().len());
-    let mut links = PageLinks::of(record.url, of_page, None, Nofollow::Keep, false, reading);
-    for line in notes.block().split(|byte| *byte == b'\n') {
+/// Adds the links that metadata lists.
+fn add_outlinks(
+    metadata: &WarcItem,
+    url: &str,
+    record: &mut PageRecord<UrlNumber>,
+    reading: &mut Reading,
+) {
+    let source = LinkSource {
+        url,
+        bytes: metadata.block().len(),
+        ..LinkSource::default()
+    };
+    let mut links = PageLinks::new(record.url, &source, reading);
+    for line in metadata.block().split(|byte| *byte == b'\n') {
         if let Some((link, b"L")) = outlink(line) {
             links.add(&String::from_utf8_lossy(link), None);
         }
@@ -187,9 +197,8 @@ fn add_notes(notes: &Kept, url: &str, record: &mut PageRecord<UrlNumber>, readin
     links.finish(None, record);
 }
 
-/// The URL of the page.
-fn url<'a>(head: &Head<'a>) -> Result<&'a str, Fault> {
-    text(head.url, "WARC-Target-URI")?.ok_or_else(|| {
+fn url<'a>(header: &WarcHeader<'a>) -> Result<&'a str, Fault> {
+    text(header.url, "WARC-Target-URI")?.ok_or_else(|| {
         Fault::new(
             RejectReason::MissingUrl,
             "a response must have a WARC-Target-URI",
@@ -202,8 +211,8 @@ fn text<'a>(value: Option<&'a [u8]>, name: &str) -> Result<Option<&'a str>, Faul
     text.map_err(|error| Fault::new(RejectReason::InvalidUtf8, format!("{name}: {error}")))
 }
 
-/// A header, which is UTF-8 or else what headers once were.
-fn latin1(value: &[u8]) -> Cow<'_, str> {
+/// Decodes the value of a header as UTF-8 or, if it is not valid, as Latin-1.
+fn header_text(value: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(value) {
         Ok(text) => Cow::Borrowed(text),
         Err(_) => value

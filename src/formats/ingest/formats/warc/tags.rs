@@ -1,19 +1,19 @@
-//! The tags of a page, as a tokeniser of HTML finds them.
+//! The tags of a page that matter for its links.
 //!
-//! The tokeniser has to be told where text begins in which there are no tags (the WHATWG's standard
-//! *HTML*, 13.2.6): in scripts, styles, titles, text areas. That is so in HTML alone: within `svg`
-//! and `math` an empty `<title/>` is whole, and would else swallow the rest of the page.
-//! What stands in `noscript` and `noframes` is content, since crawlers have neither scripts nor frames.
+//! The tokeniser must be told where text without tags begins (WHATWG *HTML*, 13.2.6): in scripts,
+//! styles, titles and text areas. That holds in HTML alone: within `svg` and `math`, `<title/>` is
+//! an empty element and must not swallow the rest of the page. The contents of `noscript` and
+//! `noframes` are parsed, since crawlers have neither scripts nor frames.
 
 use std::convert::Infallible;
 use std::mem::take;
 
 use html5gum::{Emitter, Error, State, Tokenizer};
 
-use super::elements::Elements;
+use super::open_elements::OpenElements;
 
-/// The start tag of an element that is looked at, with those of its attributes that are; of several
-/// of a name the first counts.
+/// A start tag of interest, with the attributes of interest; the first of several with a name
+/// counts.
 #[derive(Debug, Default)]
 pub(super) struct Tag {
     pub(super) name: Vec<u8>,
@@ -25,51 +25,52 @@ pub(super) struct Tag {
     pub(super) charset: Option<Vec<u8>>,
 }
 
-/// Hands over the tags `a`, `area`, `base`, `link` and `meta` of a page, in their order.
+/// Calls `take_tag` with each `a`, `area`, `base`, `link` and `meta` tag of a page, in document
+/// order.
 pub(super) fn tags(html: &[u8], take_tag: impl FnMut(&Tag)) {
-    let emitter = Tags {
+    let emitter = TagEmitter {
         take_tag,
         tag: Tag::default(),
         last: Vec::new(),
         is_end: false,
         is_empty: false,
-        is_looked_at: false,
+        is_relevant: false,
         attribute: Vec::new(),
         value: Vec::new(),
-        open: Elements::default(),
+        open: OpenElements::default(),
     };
     let Ok(()) = Tokenizer::new_with_emitter(html, emitter).finish();
 }
 
-struct Tags<F> {
+struct TagEmitter<F> {
     take_tag: F,
-    /// The tag that is read.
+    /// The current tag.
     tag: Tag,
     /// The name of the last start tag.
     last: Vec<u8>,
     is_end: bool,
     is_empty: bool,
-    /// Whether its attributes are looked at.
-    is_looked_at: bool,
-    /// The attribute that is read.
+    /// Whether attributes of the current tag are of interest.
+    is_relevant: bool,
+    /// The current attribute.
     attribute: Vec<u8>,
     value: Vec<u8>,
-    open: Elements,
+    open: OpenElements,
 }
 
-impl<F: FnMut(&Tag)> Tags<F> {
+impl<F: FnMut(&Tag)> TagEmitter<F> {
     fn start(&mut self, is_end: bool) {
         self.tag.name.clear();
         self.is_end = is_end;
         self.is_empty = false;
         self.attribute.clear();
         self.value.clear();
-        self.is_looked_at = false;
+        self.is_relevant = false;
     }
 
-    /// Puts the attribute on its tag.
+    /// Adds the current attribute to its tag.
     fn end_attribute(&mut self) {
-        if !self.is_looked_at || self.attribute.is_empty() {
+        if !self.is_relevant || self.attribute.is_empty() {
             return;
         }
         let place = match &*self.attribute {
@@ -87,8 +88,8 @@ impl<F: FnMut(&Tag)> Tags<F> {
     }
 }
 
-/// How the content of an element of HTML is read.
-fn content_of(name: &[u8]) -> Option<State> {
+/// Returns the tokeniser state for the content of an HTML element.
+fn content_state(name: &[u8]) -> Option<State> {
     match name {
         b"textarea" | b"title" => Some(State::RcData),
         b"style" | b"iframe" | b"xmp" | b"noembed" => Some(State::RawText),
@@ -98,7 +99,7 @@ fn content_of(name: &[u8]) -> Option<State> {
     }
 }
 
-impl<F: FnMut(&Tag)> Emitter for Tags<F> {
+impl<F: FnMut(&Tag)> Emitter for TagEmitter<F> {
     type Token = Infallible;
 
     fn set_last_start_tag(&mut self, last_start_tag: Option<&[u8]>) {
@@ -139,7 +140,7 @@ impl<F: FnMut(&Tag)> Emitter for Tags<F> {
         }
         self.last.clone_from(&self.tag.name);
         let is_html = self.open.start(&self.tag.name, self.is_empty);
-        if self.is_looked_at {
+        if self.is_relevant {
             (self.take_tag)(&self.tag);
             self.tag = Tag {
                 name: take(&mut self.tag.name),
@@ -147,7 +148,7 @@ impl<F: FnMut(&Tag)> Emitter for Tags<F> {
             };
         }
         if is_html {
-            content_of(&self.last)
+            content_state(&self.last)
         } else {
             None
         }
@@ -178,17 +179,17 @@ impl<F: FnMut(&Tag)> Emitter for Tags<F> {
         self.attribute.clear();
         self.value.clear();
         let names: [&[u8]; 5] = [b"a", b"area", b"base", b"link", b"meta"];
-        self.is_looked_at = !self.is_end && names.contains(&&*self.tag.name);
+        self.is_relevant = !self.is_end && names.contains(&&*self.tag.name);
     }
 
     fn push_attribute_name(&mut self, s: &[u8]) {
-        if self.is_looked_at {
+        if self.is_relevant {
             self.attribute.extend_from_slice(s);
         }
     }
 
     fn push_attribute_value(&mut self, s: &[u8]) {
-        if self.is_looked_at {
+        if self.is_relevant {
             self.value.extend_from_slice(s);
         }
     }

@@ -1,13 +1,14 @@
-//! What one capture says of its page.
+//! Reads the capture of a page.
 
 use std::borrow::Cow;
 
 use super::envelope::{
     Document, Html, LinkTag, MetaTag, Object, each, first_text, read, status, text,
 };
+use crate::ingest::entries::utf_8;
 use crate::ingest::fetch::{Answer, Fetch, as_crawled, counted};
-use crate::ingest::formats::archive::links::{
-    Nofollow, PageLinks, asks_not_to_follow, has_token, is_robots,
+use crate::ingest::formats::archive::page_links::{
+    LinkSource, Nofollow, PageLinks, asks_not_to_follow, has_token, is_robots,
 };
 use crate::ingest::interner::UrlNumber;
 use crate::ingest::reading::Reading;
@@ -15,32 +16,31 @@ use crate::ingest::record::Event;
 use crate::ingest::reject::{Fault, RejectReason};
 use crate::ingest::summary::{DropReason, PassedOver};
 
-/// What a record says; `Err` in it where that is nothing of a page.
-pub(super) type Said = Result<Event<UrlNumber>, PassedOver>;
+/// The record of a page; `Err` if the WAT record does not describe one.
+pub(super) type Outcome = Result<Event<UrlNumber>, PassedOver>;
 
-/// Reads the block of a record. Of one that is refused nothing is counted.
+/// Reads the block of a record. Nothing is counted of a record that is rejected.
 pub(super) fn capture(
     json: &[u8],
     nofollow: Nofollow,
     reading: &mut Reading,
-) -> Result<Said, Fault> {
-    let json = std::str::from_utf8(json)
-        .map_err(|error| Fault::new(RejectReason::InvalidUtf8, error.to_string()))?;
+) -> Result<Outcome, Fault> {
+    let json = utf_8(json)?;
     let document = read(json)?;
     counted(reading, |reading| {
-        of_document(&document, json.len(), nofollow, reading)
+        capture_of(&document, json.len(), nofollow, reading)
     })
 }
 
-fn of_document(
+fn capture_of(
     document: &Document<'_>,
     length: usize,
     nofollow: Nofollow,
     reading: &mut Reading,
-) -> Result<Said, Fault> {
+) -> Result<Outcome, Fault> {
     let envelope = &document.envelope.0;
-    let head = &envelope.head.0;
-    let kind = text(head.kind, "WARC-Type")?.ok_or_else(|| {
+    let header = &envelope.header.0;
+    let kind = text(header.kind, "WARC-Type")?.ok_or_else(|| {
         Fault::new(
             RejectReason::MissingType,
             "an Envelope must have a WARC-Type in its WARC-Header-Metadata",
@@ -64,15 +64,15 @@ fn of_document(
     if answer == Answer::Leads && location.is_none() {
         return Ok(Err(PassedOver::OtherStatus));
     }
-    let url = text(head.url, "WARC-Target-URI")?.ok_or_else(|| {
+    let url = text(header.url, "WARC-Target-URI")?.ok_or_else(|| {
         Fault::new(
             RejectReason::MissingUrl,
             "a response must have a WARC-Target-URI",
         )
     })?;
-    let time = text(head.date, "WARC-Date")?;
+    let time = text(header.date, "WARC-Date")?;
     let digest = match answer {
-        Answer::Crawled => match text(head.digest, "WARC-Payload-Digest")? {
+        Answer::Crawled => match text(header.digest, "WARC-Payload-Digest")? {
             Some(digest) => Some(digest),
             None => text(response.digest, "Entity-Digest")?,
         },
@@ -98,17 +98,21 @@ fn of_document(
         return Ok(Ok(Event::Record(record)));
     };
     let base = text(html.head.0.base, "Base")?;
-    let asks = nofollow == Nofollow::Drop && page_asks_not_to_follow(html)?;
-    let of_page = (&*url, length);
-    let base = base.as_deref();
-    let mut links = PageLinks::of(record.url, of_page, base, nofollow, asks, reading);
+    let source = LinkSource {
+        url: &url,
+        base: base.as_deref(),
+        nofollow,
+        page_nofollow: nofollow == Nofollow::Drop && page_asks_not_to_follow(html)?,
+        bytes: length,
+    };
+    let mut links = PageLinks::new(record.url, &source, reading);
     add_links(html, &mut links)?;
     let canonical = canonical(html)?;
     links.finish(canonical.as_deref(), &mut record);
     Ok(Ok(Event::Record(record)))
 }
 
-/// Adds the page's links, in their order.
+/// Adds the links of a page in document order.
 fn add_links(html: &Html<'_>, links: &mut PageLinks<'_>) -> Result<(), Fault> {
     each(html.links, "Links", |Object(tag): Object<LinkTag<'_>>| {
         let path = text(tag.path, "path")?;
@@ -130,7 +134,7 @@ fn add_links(html: &Html<'_>, links: &mut PageLinks<'_>) -> Result<(), Fault> {
     })
 }
 
-/// The first canonical URL of a page, as it is given.
+/// Returns the first canonical URL of a page, as written.
 fn canonical<'a>(html: &Html<'a>) -> Result<Option<Cow<'a, str>>, Fault> {
     let mut found = None;
     each(
@@ -146,7 +150,7 @@ fn canonical<'a>(html: &Html<'a>) -> Result<Option<Cow<'a, str>>, Fault> {
     Ok(found)
 }
 
-/// Whether the page's `meta` for robots says so.
+/// Returns whether a `meta` element for robots asks not to follow the links of the page.
 fn page_asks_not_to_follow(html: &Html<'_>) -> Result<bool, Fault> {
     let mut asks = false;
     each(

@@ -1,4 +1,4 @@
-//! The JSON of WAT, as far as it is taken.
+//! The JSON of WAT, as far as it is used.
 //!
 //! ```text
 //! {"Container": ..., "Envelope": {
@@ -10,9 +10,9 @@
 //!       "Links": [{"path": "A@/href", "url": ..., "rel": ...}]}}}}}
 //! ```
 //!
-//! Objects are read to their fields at once, and what is in those stays text until it is asked for:
-//! so nothing that a page says makes a record bad that does not need it, and lists are never held.
-//! Null is absent.
+//! Objects are parsed down to the fields above, whose values stay raw JSON until they are needed. So
+//! invalid values that are not needed do not reject a record, and lists are never held. Null means
+//! absent.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -22,13 +22,13 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::ingest::formats::json_lines::decode;
+use crate::ingest::formats::json_lines::{decode_string, wrong_type};
 use crate::ingest::reject::{Fault, RejectReason};
 
-/// The text of a value; `None` where there is none, or null.
+/// The raw JSON of a value; `None` if it is absent or null.
 pub(super) type Raw<'a> = Option<&'a RawValue>;
 
-/// An object with the fields of `T`; without any of them where there is null.
+/// An object with the fields of `T`; null is an object without fields.
 #[derive(Debug, Default)]
 pub(super) struct Object<T>(pub(super) T);
 
@@ -54,10 +54,10 @@ impl<'de, T: Deserialize<'de> + Default> Deserialize<'de> for Object<T> {
     }
 }
 
-/// Structures of which every field may be missing.
+/// Declares structures whose fields are all optional.
 macro_rules! objects {
-    ($($(#[$about:meta])* $name:ident { $($field:ident: $kind:ty = $key:literal),+ $(,)? })+) => {$(
-        $(#[$about])*
+    ($($(#[$doc:meta])* $name:ident { $($field:ident: $kind:ty = $key:literal),+ $(,)? })+) => {$(
+        $(#[$doc])*
         #[derive(Debug, Default, serde::Deserialize)]
         #[serde(default)]
         pub(super) struct $name<'a> {
@@ -67,16 +67,16 @@ macro_rules! objects {
 }
 
 objects! {
-    /// What the block of a record is.
+    /// The block of a record.
     Document { envelope: Object<Envelope<'a>> = "Envelope" }
 
     Envelope {
-        head: Object<RecordHead<'a>> = "WARC-Header-Metadata",
+        header: Object<RecordHeader<'a>> = "WARC-Header-Metadata",
         payload: Object<Payload<'a>> = "Payload-Metadata",
     }
 
-    /// The head of the record that is described.
-    RecordHead {
+    /// The header of the record that is described.
+    RecordHeader {
         kind: Raw<'a> = "WARC-Type",
         url: Raw<'a> = "WARC-Target-URI",
         date: Raw<'a> = "WARC-Date",
@@ -85,7 +85,7 @@ objects! {
 
     Payload { response: Object<Response<'a>> = "HTTP-Response-Metadata" }
 
-    /// What the server answered.
+    /// The response of the server.
     Response {
         message: Object<Message<'a>> = "Response-Message",
         headers: Object<Headers<'a>> = "Headers",
@@ -95,7 +95,7 @@ objects! {
 
     Message { status: Raw<'a> = "Status" }
 
-    /// What is in the page, where it is HTML that could be parsed.
+    /// The links of an HTML page that could be parsed.
     Html {
         head: Object<HtmlHead<'a>> = "Head",
         links: Raw<'a> = "Links",
@@ -121,10 +121,10 @@ objects! {
     }
 }
 
-/// The headers of an answer, of which servers write the names as they like.
+/// The headers of a response, whose names may be in any case.
 #[derive(Debug, Default)]
 pub(super) struct Headers<'a> {
-    /// A text, or a list of texts where the header was there more than once.
+    /// A string, or a list of strings if the header occurred several times.
     pub(super) location: Raw<'a>,
 }
 
@@ -140,9 +140,9 @@ impl<'de: 'a, 'a> Deserialize<'de> for Headers<'a> {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 let mut location = None;
-                // Read as text, since a name that is ignored may be one that cannot be decoded.
+                // Raw, since ignored names may contain unpaired surrogates.
                 while let Some(name) = map.next_key::<&RawValue>()? {
-                    let name = decode(name.get());
+                    let name = decode_string(name.get());
                     if name.is_some_and(|name| name.eq_ignore_ascii_case("location")) {
                         let given: Raw<'de> = map.next_value()?;
                         location = location.or(given);
@@ -157,7 +157,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Headers<'a> {
     }
 }
 
-/// Reads the block of a record.
+/// Parses the block of a record.
 pub(super) fn read(json: &str) -> Result<Document<'_>, Fault> {
     let mut json = serde_json::Deserializer::from_str(json);
     let document = Object::deserialize(&mut json);
@@ -168,27 +168,27 @@ pub(super) fn read(json: &str) -> Result<Document<'_>, Fault> {
 }
 
 fn fault(error: &serde_json::Error) -> Fault {
-    let said = error.to_string();
+    let text = error.to_string();
     let reason = if !error.is_data() {
         RejectReason::InvalidJson
-    } else if said.starts_with("duplicate field") {
+    } else if text.starts_with("duplicate field") {
         RejectReason::DuplicateField
     } else {
         RejectReason::WrongType
     };
-    Fault::new(reason, said.replace(" at line 1 column ", " at column "))
+    Fault::new(reason, text.replace(" at line 1 column ", " at column "))
 }
 
-/// A value that is a string; `None` where there is none, or it has half a surrogate pair.
+/// Parses a string; `None` if it is absent or has an unpaired surrogate.
 pub(super) fn text<'a>(raw: Raw<'a>, name: &str) -> Result<Option<Cow<'a, str>>, Fault> {
     match raw.map(RawValue::get) {
         None => Ok(None),
-        Some(raw) if raw.starts_with('"') => Ok(decode(raw)),
+        Some(raw) if raw.starts_with('"') => Ok(decode_string(raw)),
         Some(_) => Err(wrong_type(name, "a string")),
     }
 }
 
-/// A status, as a string or a number; `None` where there is none that servers give.
+/// Parses a status, as a string or a number; `None` if it is absent or not from 100 to 599.
 pub(super) fn status(raw: Raw<'_>) -> Result<Option<u16>, Fault> {
     let text = match raw.map(RawValue::get) {
         Some(number) if number.starts_with(|c: char| c.is_ascii_digit()) => Cow::Borrowed(number),
@@ -198,7 +198,7 @@ pub(super) fn status(raw: Raw<'_>) -> Result<Option<u16>, Fault> {
     Ok(status.filter(|status| (100..600).contains(status)))
 }
 
-/// The first string of a list of strings, or the string itself.
+/// Returns a string, or the first string of a list.
 pub(super) fn first_text<'a>(raw: Raw<'a>, name: &str) -> Result<Option<Cow<'a, str>>, Fault> {
     let mut first = None;
     match raw {
@@ -213,7 +213,7 @@ pub(super) fn first_text<'a>(raw: Raw<'a>, name: &str) -> Result<Option<Cow<'a, 
     Ok(first)
 }
 
-/// Hands over the elements of a list, one after another; of none where there is no list.
+/// Calls `take` with each element of a list, if there is one.
 pub(super) fn each<'a, T: Deserialize<'a>>(
     raw: Raw<'a>,
     name: &str,
@@ -266,11 +266,4 @@ pub(super) fn each<'a, T: Deserialize<'a>>(
         fault.detail = format!("{name}, element {}: {}", elements.number, fault.detail);
         fault
     })
-}
-
-pub(super) fn wrong_type(name: &str, expected: &str) -> Fault {
-    Fault::new(
-        RejectReason::WrongType,
-        format!("{name}: must be {expected}"),
-    )
 }

@@ -1,81 +1,63 @@
-//! WAT: the metadata of web archives, as Common Crawl publishes it beside each of its archives.
+//! WAT: the metadata of web archives, as Common Crawl publishes it next to each of its archives.
 //!
 //! ```text
-//! gzip --> WARC records, one after another --Cutter--> pieces of blocks --capture, in parallel--> a record for each page
+//! gzip --> records --Splitter--> pieces of JSON blocks --capture, in parallel--> a record for each page
 //! ```
 //!
-//! * A WAT is itself a web archive: first a `warcinfo`, then for each record of the archive that it
-//!   describes (a request, the response, what was noted of the fetch) one of the type `metadata`,
-//!   whose block is JSON. Those that describe a response are read; all others are passed over and
-//!   counted ([`PassedOver`]).
-//! * A page with a status of 200 to 299 is crawled, with its links, digest and time; 300 to 399 but
-//!   304, with a `Location`, is a redirect; 404 and 410 are gone; any other status leaves the page as
-//!   it was.
-//! * A record that is refused has its number for a position, counted over all records of the file. A
-//!   wrong length costs one record (`formats/archive/frames.rs`); a file that ends within a record is refused.
+//! * A WAT file is itself a web archive: first a `warcinfo` record, then, for each record of the
+//!   described archive (request, response, metadata), a record of type `metadata` whose block is
+//!   JSON. Those that describe a response are read; all others are skipped and counted
+//!   ([`PassedOver`]).
+//! * A page with a status of 200 to 299 is crawled, with its links, digest and time; 300 to 399
+//!   except 304, with a `Location`, is a redirect; 404 and 410 are gone; any other status leaves the
+//!   page unchanged.
+//! * The position of a rejected record is its number among all records of the file. A wrong length
+//!   costs one record (`formats/archive/framing.rs`); a file that ends within a record is refused.
 //!
-//! Cost: two passes over the JSON of a page, and memory for pieces of half a megabyte, or of the
+//! Cost: two passes over the JSON of a page, and memory for pieces of half a megabyte, or for the
 //! longest record, of at most 16 MiB.
 
 mod capture;
 mod envelope;
 
-use super::archive::frames::{Frame, Frames, Record};
-use super::archive::head::Head;
-use super::archive::layout::Layout;
-use super::archive::links::Nofollow;
-use super::archive::source::Archive;
+use super::archive::archive_format::ArchiveFormat;
+use super::archive::framing::{Content, Record, Records};
+use super::archive::header::WarcHeader;
+use super::archive::page_links::Nofollow;
 use crate::ingest::blocks::MAX_LINE;
 use crate::ingest::foreign::Foreign;
-use crate::ingest::open::Input;
 use crate::ingest::reading::Reading;
 use crate::ingest::reject::Position;
-use crate::ingest::source::{Source, Sources};
 use crate::ingest::summary::PassedOver;
 use capture::capture;
 
-/// The sources for WAT files.
-pub(super) fn sources(inputs: &[Input], nofollow: Nofollow) -> Sources {
-    let source = |input| Box::new(archive(input, nofollow)) as Box<dyn Source>;
-    inputs.iter().map(source).collect()
-}
-
-/// A WAT file.
-pub(super) fn archive(input: &Input, nofollow: Nofollow) -> Archive<Wat> {
-    Archive {
-        input: input.clone(),
-        layout: Wat { nofollow },
-        read,
-    }
-}
-
-/// What is kept of a record: JSON that describes another one.
+/// The WAT format.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wat {
-    nofollow: Nofollow,
+pub(crate) struct Wat {
+    pub(super) nofollow: Nofollow,
 }
 
-impl Layout for Wat {
+impl ArchiveFormat for Wat {
     type Item = Vec<u8>;
 
-    const IS: Foreign = Foreign::Wat;
-    const HOLDS_RECORDS: bool = false;
-    const LONGEST: Option<usize> = Some(MAX_LINE);
+    const KIND: Foreign = Foreign::Wat;
+    const MAY_CONTAIN_RECORDS: bool = false;
+    const MAX_BLOCK: Option<usize> = Some(MAX_LINE);
 
-    fn wants(&self, head: &Head<'_>, _: &[u8]) -> bool {
+    fn needs_block(self, header: &WarcHeader<'_>, _: &[u8]) -> bool {
         let is_json =
-            head.content.is_empty() || head.content.eq_ignore_ascii_case(b"application/json");
-        is_json && head.is("metadata")
+            header.content.is_empty() || header.content.eq_ignore_ascii_case(b"application/json");
+        is_json && header.is("metadata")
     }
 
-    fn item(
-        &self,
+    fn extract(
+        self,
         _: &[u8],
-        head: &Head<'_>,
+        header: &WarcHeader<'_>,
         block: &[u8],
         _: bool,
     ) -> Result<Vec<u8>, PassedOver> {
-        if self.wants(head, block) {
+        if self.needs_block(header, block) {
             Ok(block.to_vec())
         } else {
             Err(PassedOver::NoResponse)
@@ -85,13 +67,12 @@ impl Layout for Wat {
     fn memory(item: &Vec<u8>) -> usize {
         item.len()
     }
+
+    fn read(self, records: Records<Vec<u8>>, reading: &mut Reading) {
+        read_all(self, records.records.into_iter(), reading);
+    }
 }
 
-fn read(wat: Wat, frames: Frames<Vec<u8>>, reading: &mut Reading) {
-    read_all(wat, frames.records.into_iter(), reading);
-}
-
-/// Reads records one after another.
 fn read_all(wat: Wat, mut records: std::vec::IntoIter<Record<Vec<u8>>>, reading: &mut Reading) {
     while let Some(record) = records.next() {
         if reading.is_full() {
@@ -100,10 +81,10 @@ fn read_all(wat: Wat, mut records: std::vec::IntoIter<Record<Vec<u8>>>, reading:
             return;
         }
         let at = Position::Record(record.number);
-        match record.frame {
-            Frame::Other(reason) => reading.pass_over(reason),
-            Frame::Refused(fault, text) => reading.add(at, Err(fault), &text),
-            Frame::Item(json) => match capture(&json, wat.nofollow, reading) {
+        match record.content {
+            Content::Skipped(reason) => reading.pass_over(reason),
+            Content::Rejected(fault, text) => reading.add(at, Err(fault), &text),
+            Content::Item(json) => match capture(&json, wat.nofollow, reading) {
                 Ok(Ok(event)) => reading.add(at, Ok(event), &json),
                 Ok(Err(reason)) => reading.pass_over(reason),
                 Err(fault) => reading.add(at, Err(fault), &json),

@@ -1,0 +1,122 @@
+//! The links of a page, as found in its HTML.
+
+use crate::ingest::base::Base;
+use crate::ingest::fetch::lead;
+use crate::ingest::interner::UrlNumber;
+use crate::ingest::reading::Reading;
+use crate::ingest::record::PageRecord;
+use crate::ingest::summary::DropReason;
+use seedbank_algorithms::page::AliasBy;
+
+/// The most bytes of absolute URLs that the links of a page may make: a constant, plus so many for
+/// each byte of its text. Links beyond are dropped as too long.
+const URL_BYTES_PER_PAGE: usize = 1 << 20;
+const URL_BYTES_PER_BYTE: usize = 6;
+
+/// How links that their page asks not to follow are handled: `rel=nofollow` on the link, `nofollow`
+/// or `none` in the `meta` element for robots.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Nofollow {
+    /// They are kept like any other link.
+    #[default]
+    Keep,
+    /// They are dropped and counted.
+    Drop,
+}
+
+/// A page whose links are collected.
+#[derive(Default)]
+pub(crate) struct LinkSource<'a> {
+    pub(crate) url: &'a str,
+    /// The URL in its `base` element, if any.
+    pub(crate) base: Option<&'a str>,
+    pub(crate) nofollow: Nofollow,
+    /// Whether the page asks not to follow any of its links.
+    pub(crate) page_nofollow: bool,
+    /// Length of the text that contains the links, in bytes.
+    pub(crate) bytes: usize,
+}
+
+/// Collects the links of a page.
+pub(crate) struct PageLinks<'r> {
+    page: UrlNumber,
+    base: Option<Base>,
+    nofollow: Nofollow,
+    page_nofollow: bool,
+    targets: Vec<UrlNumber>,
+    /// Bytes of URLs that the links may still make.
+    url_budget: usize,
+    pub(crate) reading: &'r mut Reading,
+}
+
+impl<'r> PageLinks<'r> {
+    pub(crate) fn new(page: UrlNumber, html: &LinkSource<'_>, reading: &'r mut Reading) -> Self {
+        Self {
+            page,
+            base: Base::of(html.url, html.base),
+            nofollow: html.nofollow,
+            page_nofollow: html.page_nofollow,
+            targets: Vec::new(),
+            url_budget: URL_BYTES_PER_PAGE + URL_BYTES_PER_BYTE.saturating_mul(html.bytes),
+            reading,
+        }
+    }
+
+    /// Returns whether the `rel` of a link decides if it is kept.
+    pub(crate) fn drops(&self) -> bool {
+        self.nofollow == Nofollow::Drop && !self.page_nofollow
+    }
+
+    /// Adds a link with its `rel` attribute.
+    pub(crate) fn add(&mut self, link: &str, rel: Option<&str>) {
+        if self.nofollow == Nofollow::Drop && (self.page_nofollow || has_token(rel, "nofollow")) {
+            self.reading.summary.dropped(DropReason::Nofollow);
+            return;
+        }
+        let absolute = match &mut self.base {
+            None => Ok(link.into()),
+            Some(base) => base.absolute(link),
+        };
+        match absolute {
+            // With a long base, the absolute URLs are much longer than the page.
+            Ok(url) => match self.url_budget.checked_sub(url.len()) {
+                Some(left) => {
+                    self.url_budget = left;
+                    self.targets.extend(self.reading.target(self.page, &url));
+                }
+                None => self.reading.summary.dropped(DropReason::TooLong),
+            },
+            Err(problem) => self.reading.summary.dropped(DropReason::from(&problem)),
+        }
+    }
+
+    /// Stores the links and the canonical URL in the page's record.
+    pub(crate) fn finish(mut self, canonical: Option<&str>, record: &mut PageRecord<UrlNumber>) {
+        let outlinks = self.reading.outlinks(self.targets);
+        if let Some(canonical) = canonical {
+            let to = lead(self.page, canonical, self.base.as_mut(), self.reading);
+            record.alias = to.map(|to| (to, AliasBy::Canonical));
+        }
+        // An alias has no links of its own.
+        record.outlinks = record.alias.is_none().then_some(outlinks);
+    }
+}
+
+/// Returns whether the content of a `meta` element for robots asks not to follow links.
+pub(crate) fn asks_not_to_follow(content: &str) -> bool {
+    content.split(',').any(|word| {
+        let word = word.trim();
+        word.eq_ignore_ascii_case("nofollow") || word.eq_ignore_ascii_case("none")
+    })
+}
+
+/// Returns whether a `meta` element with this name is for robots.
+pub(crate) fn is_robots(name: &str) -> bool {
+    name.trim().eq_ignore_ascii_case("robots")
+}
+
+/// Returns whether a list of words contains a token, in any case.
+pub(crate) fn has_token(words: Option<&str>, token: &str) -> bool {
+    let mut words = words.unwrap_or_default().split_ascii_whitespace();
+    words.any(|word| word.eq_ignore_ascii_case(token))
+}

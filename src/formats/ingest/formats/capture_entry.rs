@@ -1,0 +1,43 @@
+//! Captures in formats that do not list the links of a page.
+
+use std::borrow::Cow;
+
+use crate::ingest::entries::Entry;
+use crate::ingest::fetch::{Answer, Fetch, as_crawled, counted};
+use crate::ingest::reading::Reading;
+use crate::ingest::record::Event;
+use crate::ingest::reject::Fault;
+use crate::ingest::timestamp::Timestamp;
+
+/// Reads a capture as an entry. A crawled page keeps the links that the bank has. Nothing is counted
+/// of an entry that is rejected. `fetched` replaces the time of the fetch in formats that do not write
+/// it as one text.
+pub(super) fn capture_entry(
+    fetch: &Fetch<'_>,
+    fetched: Option<Timestamp>,
+    reading: &mut Reading,
+) -> Result<Entry, Fault> {
+    let record = counted(reading, |reading| fetch.record(reading))?;
+    Ok(match record {
+        Ok(mut record) => {
+            if let Some(fetched) = fetched {
+                record.fetched = Some(reading.time(fetched));
+            }
+            if fetch.answer == Answer::Crawled {
+                as_crawled(&mut record);
+            }
+            Entry::One(Event::Record(record))
+        }
+        Err(reason) => Entry::None(reason),
+    })
+}
+
+/// Adds to a SHA-1 digest the label that archives write and most indexes omit.
+pub(super) fn labelled_digest(digest: &str) -> Cow<'_, str> {
+    let is_base_32 = |byte: u8| matches!(byte, b'A'..=b'Z' | b'2'..=b'7');
+    if digest.len() == 32 && digest.bytes().all(is_base_32) {
+        Cow::Owned(format!("sha1:{digest}"))
+    } else {
+        Cow::Borrowed(digest)
+    }
+}

@@ -1,0 +1,98 @@
+//! Formats whose inputs are files that are read independently of each other.
+
+use std::sync::{Arc, OnceLock};
+
+use crate::ingest::foreign::Foreign;
+use crate::ingest::open::{Input, InputError, Opened, SeenInput};
+use crate::ingest::progress::Progress;
+use crate::ingest::source::{MOST_HELD, Pieces, Source, Sources, Stop, most_held};
+use seedbank_algorithms::watch::Watch;
+
+/// A format in which every input is a file of its own, plain or compressed.
+pub(super) trait FileFormat: Clone + Send + Sync + 'static {
+    /// Checks, before any input of the batch is opened, whether this one can be read.
+    fn check(&self, _input: &Input) -> Result<(), Stop> {
+        Ok(())
+    }
+
+    /// Cuts an open file into pieces. Returns an error if the file is in another format.
+    fn pieces<'a>(&self, file: OpenFile<'a>) -> Result<Pieces<'a>, Stop>;
+}
+
+/// An open file and what its format needs to read it.
+pub(super) struct OpenFile<'a> {
+    /// The file as the caller named it.
+    pub(super) input: Input,
+    pub(super) opened: Opened,
+    /// Limit for the memory that is held besides pieces, in bytes.
+    pub(super) most_held: usize,
+    /// Receives the format that the first bytes show, if the file is read line by line.
+    pub(super) seen: Arc<OnceLock<SeenInput>>,
+    pub(super) progress: Progress<'a>,
+}
+
+impl OpenFile<'_> {
+    /// The name of the file, for messages.
+    pub(super) fn name(&self) -> String {
+        self.input.to_string()
+    }
+
+    /// Returns the error of a file whose first bytes show another format.
+    pub(super) fn other_format(&self, is: Foreign) -> Stop {
+        InputError::Foreign(SeenInput {
+            file: self.name(),
+            is,
+            compression: self.opened.compression(),
+        })
+        .into()
+    }
+}
+
+/// Returns a source for each input.
+pub(super) fn sources<F: FileFormat>(inputs: &[Input], format: &F) -> Sources {
+    let source = |input: &Input| {
+        Box::new(FileSource {
+            input: input.clone(),
+            format: format.clone(),
+            most_held: MOST_HELD,
+            seen: Arc::default(),
+        }) as Box<dyn Source>
+    };
+    inputs.iter().map(source).collect()
+}
+
+struct FileSource<F> {
+    input: Input,
+    format: F,
+    most_held: usize,
+    seen: Arc<OnceLock<SeenInput>>,
+}
+
+impl<F: FileFormat> Source for FileSource<F> {
+    fn name(&self) -> String {
+        self.input.to_string()
+    }
+
+    fn limit_memory(&mut self, bytes: usize) {
+        self.most_held = most_held(bytes);
+    }
+
+    fn prepare(&mut self, _: &dyn Watch) -> Result<Option<u64>, Stop> {
+        self.format.check(&self.input)?;
+        Ok(self.input.length()?)
+    }
+
+    fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
+        self.format.pieces(OpenFile {
+            input: self.input.clone(),
+            opened: self.input.open(progress)?,
+            most_held: self.most_held,
+            seen: Arc::clone(&self.seen),
+            progress: progress.clone(),
+        })
+    }
+
+    fn seen(&self) -> Option<SeenInput> {
+        self.seen.get().cloned()
+    }
+}
