@@ -105,9 +105,9 @@ fn many(explainer: &Explainer, urls: &[String], format: Format) -> Result<Outcom
                 Format::Text => out.text(&readable(&page_explanation(&answer).to_string())),
             },
             Err(
-                e @ (EngineError::NotKnown { .. }
-                | EngineError::NoUrl { .. }
-                | EngineError::NoScheme { .. }),
+                e @ (EngineError::UnknownPage { .. }
+                | EngineError::InvalidUrl { .. }
+                | EngineError::MissingScheme { .. }),
             ) => {
                 // One bad URL must not hide the answers about the others.
                 outcome = Outcome::Nothing;

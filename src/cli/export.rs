@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use seedbank::engine::{Bank, EngineError, ExportReport, Exported};
+use seedbank::engine::{Bank, EngineError, ExportPart, ExportReport};
 use seedbank::ingest::{MAX_LINE, SUFFIX_LIST, SiteMode, UrlRules};
 use seedbank::shown::{are, counted};
 
@@ -60,7 +60,7 @@ pub(super) fn run(args: &ExportArgs, session: &Session) -> Result<Outcome, CliEr
     let exported = exported.map_err(|e| match (e, &sites) {
         (
             CliError::Engine(EngineError::Export {
-                what: Exported::Sites,
+                what: ExportPart::Sites,
                 source,
             }),
             Some(sites),

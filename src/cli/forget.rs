@@ -54,13 +54,13 @@ pub(super) struct ForgetArgs {
 pub(super) fn run(args: ForgetArgs, session: &Session) -> Result<Outcome, CliError> {
     let request = ForgetRequest {
         what: args.what,
-        bar: args.block,
+        block: args.block,
         wait: args.wait,
         memory: args.memory,
     };
     let bank = Bank::at(&args.bank);
     let forgotten = session.run(|watch| bank.forget(&request, watch));
-    if let Err(CliError::Engine(EngineError::NotKnown { url, .. })) = &forgotten {
+    if let Err(CliError::Engine(EngineError::UnknownPage { url, .. })) = &forgotten {
         // The error of `page` names similar pages that the user may have meant.
         bank.page(url, PageLimits::default())?;
     }

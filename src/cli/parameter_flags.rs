@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
-use seedbank::engine::{EngineError, Kind, List, Parameter, PlanOptions};
+use seedbank::engine::{EngineError, List, Parameter, PlanOptions, ValueKind};
 use seedbank::watch::Watch;
 
 /// Selects the plan parameters that a command has as flags.
@@ -69,7 +69,7 @@ impl<S: Selection> FromArgMatches for ParameterFlags<S> {
         };
         for parameter in Self::all() {
             let name = &*parameter.name;
-            if parameter.kind == Kind::List {
+            if parameter.kind == ValueKind::List {
                 let path = matches.get_one::<PathBuf>(name);
                 flags
                     .lists
@@ -105,13 +105,13 @@ fn flag(parameter: &'static Parameter) -> Arg {
         read.map(|()| text.to_owned())
     };
     match parameter.kind {
-        Kind::Text => flag.value_parser(validate),
-        Kind::Signed => flag.value_parser(validate).allow_negative_numbers(true),
-        Kind::Switch => flag
+        ValueKind::Text => flag.value_parser(validate),
+        ValueKind::Signed => flag.value_parser(validate).allow_negative_numbers(true),
+        ValueKind::Switch => flag
             .value_parser(["true", "false"])
             .num_args(0..=1)
             .default_missing_value("true"),
-        Kind::List => flag.value_parser(value_parser!(PathBuf)),
+        ValueKind::List => flag.value_parser(value_parser!(PathBuf)),
     }
 }
 

@@ -94,6 +94,6 @@ impl PlanFlags {
                 options.read_lists(folder, watch)?
             }
         };
-        Ok(self.parameters.read(watch)?.over(&file))
+        Ok(self.parameters.read(watch)?.merged_over(&file))
     }
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use indicatif::{
     HumanBytes, HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle,
 };
-use seedbank::engine::Failure;
+use seedbank::engine::ErrorKind;
 use seedbank::watch::Watch;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
@@ -72,7 +72,7 @@ impl Progress {
     pub(super) fn ended<T>(&self, work: Result<T, impl Into<CliError>>) -> Result<T, CliError> {
         match (work.map_err(Into::into), self.limit) {
             (Err(CliError::Engine(e)), Some((_, limit)))
-                if e.failure() == Failure::Interrupted && !STOPPED.load(Ordering::SeqCst) =>
+                if e.kind() == ErrorKind::Interrupted && !STOPPED.load(Ordering::SeqCst) =>
             {
                 Err(CliError::OutOfTime(limit))
             }

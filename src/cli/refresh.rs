@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::BoolishValueParser;
 use seedbank::engine::{
-    Bank, Cost, DryRun, Reason, RefreshReport, RefreshRequest, SiteChange, StepsView, TuningView,
+    Bank, DryRun, RecomputeReason, RecomputedCores, RefreshReport, RefreshRequest, SiteChange,
+    StepsView, TuningView,
 };
 use seedbank::render;
 use seedbank::shown::counted;
@@ -169,7 +170,7 @@ fn print_dry_run(run: &DryRun, format: Format, session: &Session) -> Result<Outc
 }
 
 /// Formats why a range of cores was recomputed.
-fn cost_text(cost: &Cost) -> String {
+fn cost_text(cost: &RecomputedCores) -> String {
     let mut text = String::from("computed: ");
     let runs = cost.cores.chunk_by(|a, b| a + 1 == *b);
     let runs: Vec<String> = runs
@@ -181,11 +182,13 @@ fn cost_text(cost: &Cost) -> String {
     let plural = if cost.cores.len() == 1 { "" } else { "s" };
     append!(text, "core{plural} {}: ", runs.join(", "));
     text.push_str(match cost.reason {
-        Reason::Cold => "no previous refresh to reuse, or --cold\n",
-        Reason::Bound => "the cached bounds prove too little\n",
-        Reason::Further => "the previous refresh did not extract them\n",
-        Reason::Changed if cost.cores.len() == 1 => "its pages or their neighbours changed\n",
-        Reason::Changed => "their pages or neighbours changed\n",
+        RecomputeReason::Cold => "no previous refresh to reuse, or --cold\n",
+        RecomputeReason::Bound => "the cached bounds prove too little\n",
+        RecomputeReason::Further => "the previous refresh did not extract them\n",
+        RecomputeReason::Changed if cost.cores.len() == 1 => {
+            "its pages or their neighbours changed\n"
+        }
+        RecomputeReason::Changed => "their pages or neighbours changed\n",
     });
     for change in &cost.changes {
         let SiteChange { batch, site, pages } = change;

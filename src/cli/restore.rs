@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use seedbank::engine::{Backups, Bank, RestoreRequest, backups, restore, restore_without};
+use seedbank::engine::{Backups, Bank, RestoreRequest, backups, restore, restore_with_blocklist};
 use seedbank::shown::{counted, plain};
 
 use super::failure::CliError;
@@ -68,7 +68,7 @@ fn restore_one(args: &RestoreArgs, bank: &Path, session: &Session) -> Result<Out
     }
     let (report, forgotten) = session.run(|watch| match &blocking {
         None => restore(&args.folder, bank, &request, watch).map(|report| (report, None)),
-        Some(blocking) => restore_without(&args.folder, bank, &request, blocking, watch),
+        Some(blocking) => restore_with_blocklist(&args.folder, bank, &request, blocking, watch),
     })?;
     if let Some(forgotten) = forgotten {
         session.note(format_args!(

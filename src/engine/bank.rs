@@ -1,18 +1,18 @@
-//! The bank itself: its folder, and how it cuts sites.
+//! The bank: its folder, and how it delimits sites.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::error::EngineError;
+use super::error::Result;
 use seedbank_formats::ingest::{Naming, SUFFIX_LIST, SiteMode, UrlRules};
 use seedbank_store::records::Settings;
 use seedbank_store::{self, Reader, StoreError};
 
 /// A bank: one database directory.
 ///
-/// The handle is cheap and holds nothing open. Each call opens what it needs: one writer at a
-/// time, any number of readers beside it.
+/// The handle is cheap and keeps nothing open. Each call opens what it needs. A bank allows one
+/// writer at a time, with any number of concurrent readers.
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
@@ -27,10 +27,9 @@ use seedbank_store::{self, Reader, StoreError};
 #[derive(Clone)]
 pub struct Bank {
     path: PathBuf,
-    /// The state that every question is answered of; `None` for the one that is published when it is
-    /// asked.
+    /// The state that queries use; `None` for the one published at the time of each query.
     pinned: Option<Arc<Reader>>,
-    /// Whether answers name files by the last part of their paths.
+    /// Whether results contain only the last part of file paths.
     hides_folders: bool,
 }
 
@@ -45,10 +44,10 @@ impl fmt::Debug for Bank {
 }
 
 impl Bank {
-    /// Makes an empty bank in a folder that does not exist or is empty.
+    /// Creates an empty bank in a folder that does not exist or is empty.
     ///
-    /// `naming` says how it tells pages and sites apart, which never changes.
-    pub fn create(path: &Path, naming: Naming) -> Result<Self, EngineError> {
+    /// `naming` determines how URLs are normalised and grouped into sites. It never changes.
+    pub fn create(path: &Path, naming: Naming) -> Result<Self> {
         let settings = Settings {
             site_mode: name_of(&SiteMode::NAMES, naming.sites),
             url_rules: name_of(&UrlRules::NAMES, naming.urls),
@@ -58,10 +57,10 @@ impl Bank {
         Ok(Self::at(path))
     }
 
-    /// The bank in this folder, or a new, empty one where there is none.
+    /// Opens the bank in this folder, or creates an empty one if there is none.
     ///
-    /// `naming` is for a new bank; an existing one keeps its own. A bank that cannot be read, is
-    /// damaged or is of another version is an error, and stays as it is.
+    /// `naming` is used only for a new bank. A bank that cannot be read, is damaged or has another
+    /// format is an error and is not changed.
     ///
     /// ```
     /// use seedbank::engine::Bank;
@@ -74,7 +73,7 @@ impl Bank {
     /// assert_eq!(same.status()?.site_mode, SiteMode::BareHost);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn open_or_create(path: &Path, naming: Naming) -> Result<Self, EngineError> {
+    pub fn open_or_create(path: &Path, naming: Naming) -> Result<Self> {
         match Reader::open(path) {
             Ok(_) => Ok(Self::at(path)),
             Err(StoreError::NoBank(_)) => Self::create(path, naming),
@@ -82,7 +81,7 @@ impl Bank {
         }
     }
 
-    /// The bank in this folder, which is not looked at until something is asked of it.
+    /// Returns a handle to the bank in this folder without accessing it.
     #[must_use]
     pub fn at(path: &Path) -> Self {
         Self {
@@ -92,8 +91,9 @@ impl Bank {
         }
     }
 
-    /// The same bank, whose answers name files by the last part of their paths and those in the bank by
-    /// their path in it: for readers who should not learn where anything is on this machine.
+    /// Returns a handle whose results contain only the last part of file paths, and for files of
+    /// the bank the path within it. Use it for readers who should not learn about paths on this
+    /// machine.
     pub(crate) fn hiding_folders(self) -> Self {
         Self {
             hides_folders: true,
@@ -101,17 +101,17 @@ impl Bank {
         }
     }
 
-    /// Whether answers name files by the last part of their paths.
+    /// Whether results contain only the last part of file paths.
     pub(super) const fn hides_folders(&self) -> bool {
         self.hides_folders
     }
 
-    /// A handle that holds the state published now, of which it answers every question, so that answers
-    /// agree with each other whatever is published meanwhile.
+    /// Returns a handle that keeps the currently published state and runs all queries on it, so
+    /// that their results are consistent with each other.
     ///
-    /// The state takes its room on disk, and memory for what is read of it, until the last clone of the
-    /// handle is dropped. What writes through it writes to the bank as it is, and its answers stay those
-    /// of the state that it holds.
+    /// The state occupies disk space, and memory for what is read of it, until the last clone of
+    /// the handle is dropped. Writes through the handle go to the bank as usual and are not visible
+    /// to its own queries.
     ///
     /// ```
     #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
@@ -122,25 +122,25 @@ impl Bank {
     /// assert!(!then.is_current()?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn pinned(&self) -> Result<Self, EngineError> {
+    pub fn pinned(&self) -> Result<Self> {
         Ok(Self {
             pinned: Some(Arc::new(Reader::open(&self.path)?)),
             ..self.clone()
         })
     }
 
-    /// Whether its answers are of the state that is published now, as they are unless the handle is
-    /// [pinned](Bank::pinned); an error where there is no bank any more, or none that can be read.
+    /// Whether queries run on the state that is published now, which is always true unless the
+    /// handle is [pinned](Bank::pinned). Fails if the bank is gone or cannot be read.
     ///
-    /// Cost: two small files are read.
-    pub fn is_current(&self) -> Result<bool, EngineError> {
+    /// Cost: reads two small files.
+    pub fn is_current(&self) -> Result<bool> {
         match &self.pinned {
             Some(state) => Ok(state.is_current(&self.path)?),
             None => Ok(true),
         }
     }
 
-    /// The state to answer of.
+    /// Returns the state that queries use.
     pub(crate) fn reader(&self) -> Result<Arc<Reader>, StoreError> {
         match &self.pinned {
             Some(state) => Ok(Arc::clone(state)),
@@ -148,7 +148,7 @@ impl Bank {
         }
     }
 
-    /// The last part of the bank's folder.
+    /// Returns the last part of the bank's folder.
     #[must_use]
     pub fn name(&self) -> String {
         let path = self.path();
@@ -160,14 +160,14 @@ impl Bank {
         )
     }
 
-    /// The bank's folder.
+    /// Returns the bank's folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 }
 
-/// How a bank tells pages and sites apart.
+/// Returns how a bank delimits pages and sites.
 pub(crate) fn naming(settings: &Settings) -> Result<Naming, StoreError> {
     Ok(Naming {
         sites: named(&SiteMode::NAMES, &settings.site_mode)?,
@@ -187,6 +187,6 @@ fn named<T: Copy>(names: &[(T, &'static str)], name: &str) -> Result<T, StoreErr
         .ok_or_else(|| StoreError::Damaged {
             table: seedbank_store::tables::META.name,
             key: "Settings".to_owned(),
-            what: format!("this build knows nothing of {name:?}"),
+            what: format!("this build does not support {name:?}"),
         })
 }

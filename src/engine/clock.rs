@@ -1,8 +1,8 @@
-//! The time of day.
+//! The current time.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Seconds since 1970 (UTC); 0 where the clock is before that.
+/// Returns the seconds since 1970 (UTC); 0 if the clock is before that.
 pub(super) fn now() -> u64 {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)

@@ -1,22 +1,21 @@
-//! The engine joins the rooms: it loads graphs from the store, hands them to the algorithms, and
-//! stores the results.
+//! The engine: loads graphs from the store, passes them to the algorithms, and stores the results.
 //!
-//! Its wings, in order; a wing imports only from those above it:
+//! Its modules in order; a module imports only from those above it:
 //!
-//! | wing | purpose |
+//! | module | purpose |
 //! | --- | --- |
-//! | `bank`, `error`, `clock`, `whole` | the folder; what can go wrong; the time of day; the whole graph in memory |
-//! | `upkeep` | backups, restoring, compaction, the format |
-//! | `policy` | which pages may be seeds, and how many of them together |
-//! | `plan` | a method and its parameters under a name |
-//! | `history` | what batches kept of the past; who succeeds a dead seed |
-//! | `ingest` | a batch of records worked into the bank |
-//! | `refresh` | one run of a plan, by `cores`, by `cover` of sites or over the `web` |
-//! | `query` | seeds, cores, history, status; why a page is a seed; what changed |
+//! | `bank`, `error`, `clock`, `web_graph` | the folder; errors; the current time; the graph of all pages |
+//! | `policy` | which pages may be seeds, and how many of them |
+//! | `plan` | a method with its parameters, under a name |
+//! | `history` | previous versions of pages; successors of dead seeds |
+//! | `ingest` | applies a batch of records to the bank |
+//! | `maintenance` | backup, restore, compaction, format migration |
+//! | `refresh` | runs a plan: by `cores`, by `cover` of sites or `global` over the web |
+//! | `query` | queries: seeds, cores, history, status; explanations; differences |
 //! | `export` | the whole state as records that make another bank |
-//! | `graph_export` | the links as graphs that others read |
-//! | `evaluate` | the papers' experiments |
-//! | `scores` | degrees and centralities of every page, with what a plan knows of it |
+//! | `graph_export` | the links as graph files |
+//! | `evaluate` | experiments from the papers |
+//! | `scores` | degrees and centralities of every page, with the results of a plan |
 
 mod bank;
 mod clock;
@@ -26,19 +25,19 @@ mod export;
 mod graph_export;
 mod history;
 mod ingest;
+mod maintenance;
 mod plan;
 mod policy;
 mod query;
 mod refresh;
 mod scores;
-mod upkeep;
-mod whole;
+mod web_graph;
 
 pub use bank::Bank;
 pub(crate) use bank::naming;
 pub use error::{
-    BadRecords, EngineError, ExperimentError, Exported, Failure, Family, Hint, NoUndo, PlanError,
-    RequestError,
+    BadRecords, EngineError, ErrorKind, ExperimentError, ExportPart, Family, Hint, PlanError,
+    RequestError, Result, UndoError,
 };
 pub use evaluate::{
     AbsentSeed, AbsentWhy, Baseline, Beside, BudgetEvaluation, BudgetRequest, BudgetRow, ByFetches,
@@ -50,14 +49,14 @@ pub use evaluate::{
 pub use export::ExportReport;
 pub use graph_export::{GraphFormat, GraphOf, GraphReport, GraphRequest};
 pub use ingest::{
-    AliasCounts, BarredCounts, ForgetReport, ForgetRequest, Format, IngestReport, IngestRequest,
-    PushedBatch, SitesCounts, UndoReport,
+    AliasCounts, BlockedCounts, ForgetReport, ForgetRequest, Format, IngestReport, IngestRequest,
+    PushedBatch, SiteCounts, UndoReport,
 };
 pub use plan::{
-    CorePlan, Kind, Method, Pages, Parameter, Plan, PlanOptions, Scope, Section, TakenBy, Tuned,
-    Word,
+    CorePlan, Method, NamedValue, Pages, Parameter, Plan, PlanOptions, Scope, Section, TakenBy,
+    TuningRecord, ValueKind,
 };
-pub use policy::{HeldBy, LeftOutPin, Limit, List, PinFault, Policy};
+pub use policy::{Limit, List, PinRejection, Policy, RejectedPin, RejectionReason};
 pub use query::{
     AliasView, Aliases, Appearance, AttributeSource, BatchSummary, BatchView, ByPolicy, Cause,
     Change, CompareRequest, CoreLinks, CoreMember, CoreNumbers, CoreSeed, CoreView, CoresOfSite,
@@ -76,14 +75,15 @@ pub use query::{
     WebSeed, WebTerms, WebValueBreakdown, Which, Why,
 };
 pub use refresh::{
-    ChangesView, Cost, DeletedPlan, PolicyView, Reason, RefreshReport, RefreshRequest, RefreshView,
-    Shortage, ShortageReason, SiteChange, Stars, StepsView, TrialView, TuningView,
+    DeletedPlan, ListChanges, PolicyView, RecomputeReason, RecomputedCores, RefreshReport,
+    RefreshRequest, RefreshView, Shortage, ShortageReason, SiteChange, Stars, StepsView, TrialView,
+    TuningView,
 };
 pub use scores::{PageScore, ScoresReport, ScoresRequest};
 
-pub use upkeep::{RestoreRequest, backups, restore, restore_without};
+pub use maintenance::{RestoreRequest, backups, restore, restore_with_blocklist};
 
-// ValueBreakdown of requests and answers that a room below declares.
+// Types of requests and answers that other crates declare.
 pub use seedbank_algorithms::cores::{Density, Growth, Hits, Pick, Slack};
 pub use seedbank_algorithms::cover::global::{ValueBy, WebChoice};
 pub use seedbank_algorithms::cover::{

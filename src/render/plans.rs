@@ -30,7 +30,7 @@ impl<'a> PlanWithCommand<'a> {
 
 /// Returns the command that creates a plan; `None` if flags cannot express all parameters.
 fn command(bank: &str, plan: &PlanDetail) -> Option<String> {
-    let given = plan.summary.parameters.said();
+    let given = plan.summary.parameters.without_tuning();
     // The method is always shown: a name alone does not describe a plan.
     let named = PlanOptions {
         method: Some(plan.summary.method),
@@ -59,7 +59,7 @@ fn shell_word(word: &str) -> String {
 /// switch or a named list.
 #[must_use]
 pub fn plan_flags(parameters: &PlanOptions) -> Option<Vec<String>> {
-    let Ok(Value::Object(given)) = serde_json::to_value(parameters.said()) else {
+    let Ok(Value::Object(given)) = serde_json::to_value(parameters.without_tuning()) else {
         return None;
     };
     let flag = |(name, value): (&String, &Value)| match value {

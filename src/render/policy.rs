@@ -2,31 +2,31 @@
 
 use std::fmt::Write;
 
-use crate::engine::{HeldBy, PinFault, PolicyView, Shortage, ShortageReason, Stars};
+use crate::engine::{PinRejection, PolicyView, RejectionReason, Shortage, ShortageReason, Stars};
 use seedbank_formats::shown::{counted, plain};
 
 /// Returns the flag of the policy that rejected a page.
-pub(crate) const fn flag(by: HeldBy) -> &'static str {
+pub(crate) const fn flag(by: RejectionReason) -> &'static str {
     match by {
-        HeldBy::MaxPerSite => "--max-per-site",
-        HeldBy::MaxPerDomain => "--max-per-domain",
-        HeldBy::Exclude => "--exclude",
-        HeldBy::Only => "--only",
-        HeldBy::ExcludeFromGraph => "--exclude-from-graph",
-        HeldBy::MinQuality => "--min-quality",
-        HeldBy::MinHubs => "--min-hubs",
-        HeldBy::MinAuthorities => "--min-authorities",
-        HeldBy::MaxChanges => "--max-changes",
+        RejectionReason::MaxPerSite => "--max-per-site",
+        RejectionReason::MaxPerDomain => "--max-per-domain",
+        RejectionReason::Exclude => "--exclude",
+        RejectionReason::Only => "--only",
+        RejectionReason::ExcludeFromGraph => "--exclude-from-graph",
+        RejectionReason::MinQuality => "--min-quality",
+        RejectionReason::MinHubs => "--min-hubs",
+        RejectionReason::MinAuthorities => "--min-authorities",
+        RejectionReason::MaxChanges => "--max-changes",
     }
 }
 
 /// Describes why a pinned page is not a seed.
-pub(crate) const fn fault(why: PinFault) -> &'static str {
+pub(crate) const fn fault(why: PinRejection) -> &'static str {
     match why {
-        PinFault::Unknown => "the bank has no such page",
-        PinFault::Gone => "it is gone",
-        PinFault::Alias => "it is an alias of another page",
-        PinFault::Excluded => "the plan excludes it",
+        PinRejection::Unknown => "the bank has no such page",
+        PinRejection::Gone => "it is gone",
+        PinRejection::Alias => "it is an alias of another page",
+        PinRejection::Excluded => "the plan excludes it",
     }
 }
 

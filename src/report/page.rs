@@ -139,7 +139,7 @@ impl Page<'_> {
     fn stars(&self) -> Option<Stars> {
         let count = |pages: u64| u32::try_from(pages).unwrap_or(u32::MAX);
         let cores = self.report.cores.iter();
-        Stars::of(cores.map(|core| (count(core.hubs), count(core.authorities))))
+        Stars::count(cores.map(|core| (count(core.hubs), count(core.authorities))))
     }
 
     /// The totals that the seeds of a cover plan cover.

@@ -8,7 +8,7 @@ use serde::Serialize;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::media_type::MediaType;
-use crate::engine::{EngineError, Failure, Hint, StoreError};
+use crate::engine::{EngineError, ErrorKind, Hint, StoreError};
 
 pub(super) const HTML: &str = "text/html; charset=utf-8";
 pub(super) const JSON: &str = "application/json";
@@ -205,21 +205,21 @@ fn chain(error: &EngineError) -> String {
 impl From<EngineError> for RequestError {
     fn from(error: EngineError) -> Self {
         // Only the deadline interrupts work here.
-        if error.failure() == Failure::Interrupted {
+        if error.kind() == ErrorKind::Interrupted {
             return Self::too_long();
         }
-        let status = match error.failure() {
-            Failure::Unknown => StatusCode::NOT_FOUND,
-            Failure::Usage | Failure::Refused => match &error {
-                EngineError::NoPlan(_)
-                | EngineError::NoRefresh(_)
-                | EngineError::Forgotten(_)
-                | EngineError::NoCore { .. }
+        let status = match error.kind() {
+            ErrorKind::NotFound => StatusCode::NOT_FOUND,
+            ErrorKind::Usage | ErrorKind::Rejected => match &error {
+                EngineError::UnknownPlan(_)
+                | EngineError::UnknownRefresh(_)
+                | EngineError::DeletedRefresh(_)
+                | EngineError::UnknownCore { .. }
                 | EngineError::OneRefresh { .. } => StatusCode::NOT_FOUND,
                 _ => StatusCode::BAD_REQUEST,
             },
-            Failure::Unavailable | Failure::Interrupted => StatusCode::SERVICE_UNAVAILABLE,
-            Failure::Failed => StatusCode::INTERNAL_SERVER_ERROR,
+            ErrorKind::Unavailable | ErrorKind::Interrupted => StatusCode::SERVICE_UNAVAILABLE,
+            ErrorKind::Failed => StatusCode::INTERNAL_SERVER_ERROR,
         };
         let nearest = match error.hint() {
             Some(Hint::NearestPages(pages)) => pages,
@@ -236,7 +236,7 @@ impl From<EngineError> for RequestError {
             EngineError::Store(e) if e.is_damage() => Some(
                 "Run `seedbank check` on the command line; it reports the damage and how to repair it.",
             ),
-            EngineError::NotKnown { .. } => {
+            EngineError::UnknownPage { .. } => {
                 Some("Use the search to find pages by part of their URL.")
             }
             _ => None,

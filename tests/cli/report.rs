@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::support::command::{Place, TWO_CORES, clean, names, record};
-use seedbank::engine::{Bank, DiffRequest, Failure};
+use seedbank::engine::{Bank, DiffRequest, ErrorKind};
 use seedbank::report::ReportRequest;
 use seedbank::watch::{Unwatched, Watch};
 use serde_json::Value;
@@ -301,7 +301,7 @@ fn it_stops_wherever_it_is_asked_to() {
         let watch = Stopping(AtomicU32::new(stops));
         match bank.report(&request, &watch) {
             Ok(report) => break assert_eq!(report.seeds.len(), 2),
-            Err(e) => assert_eq!(e.failure(), Failure::Interrupted, "{e}"),
+            Err(e) => assert_eq!(e.kind(), ErrorKind::Interrupted, "{e}"),
         }
         stops = stops * 2 + 1;
     }

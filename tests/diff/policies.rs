@@ -90,7 +90,7 @@ fn a_page_of_a_list_from_outside_can_be_excluded() {
     bank.delta(&hubs());
     let plan = PlanOptions {
         seeds: Some(1),
-        exclude: Some(List::of_text("no", "h1.test\n")),
+        exclude: Some(List::parse("no", "h1.test\n")),
         ..PlanOptions::default()
     };
     bank.refresh("p", &plan, false);
@@ -127,7 +127,7 @@ fn what_covers_a_lost_seed_may_be_held_back() {
             seeds: scope.map(|_| 2),
             scope,
             hops: Some(1),
-            max_changes: Some(Limit::At(1)),
+            max_changes: Some(Limit::AtMost(1)),
             ..PlanOptions::default()
         };
         bank.refresh("p", &plan, false);

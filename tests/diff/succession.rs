@@ -301,12 +301,12 @@ fn a_rule_for_picking_sets_aside_the_other() {
         succeed,
         ..PlanOptions::default()
     };
-    let stays = of(None, Some(true)).over(&of(Some(Pick::Best), None));
+    let stays = of(None, Some(true)).merged_over(&of(Some(Pick::Best), None));
     assert_eq!((stays.pick, stays.succeed), (None, Some(true)));
-    let best = of(Some(Pick::Best), None).over(&of(None, Some(true)));
+    let best = of(Some(Pick::Best), None).merged_over(&of(None, Some(true)));
     assert_eq!((best.pick, best.succeed), (Some(Pick::Best), None));
-    assert!(of(Some(Pick::Best), Some(true)).decide().is_err());
-    assert!(of(Some(Pick::Stable), Some(true)).decide().is_ok());
+    assert!(of(Some(Pick::Best), Some(true)).resolve().is_err());
+    assert!(of(Some(Pick::Stable), Some(true)).resolve().is_ok());
 }
 
 /// The past that only deleted refreshes needed goes with them; the rest can still be told.

@@ -101,7 +101,7 @@ fn live_through(options: &PlanOptions) {
                 refresh: Some(*forgotten),
             };
             let error = bank.explain(&urls[0], &which).unwrap_err();
-            assert!(matches!(error, EngineError::Forgotten(_)), "{error}");
+            assert!(matches!(error, EngineError::DeletedRefresh(_)), "{error}");
         }
         before.push((daily, wanted));
         assert_clean(&bank);

@@ -178,5 +178,5 @@ fn of_very_many_the_asked_ones_are_told() {
         ..LinkedRequest::default()
     };
     let error = bank.bank.linked(hot, &request).unwrap_err();
-    assert!(matches!(error, EngineError::NoSite { .. }), "{error}");
+    assert!(matches!(error, EngineError::UnknownSite { .. }), "{error}");
 }

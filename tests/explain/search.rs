@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use crate::support::command::record;
 use crate::support::histories::for_each_history;
 use seedbank::engine::{
-    Bank, EngineError, Failure, ForgetRequest, FoundPage, RequestError, SearchLimits, SearchResult,
+    Bank, EngineError, ErrorKind, ForgetRequest, FoundPage, RequestError, SearchLimits,
+    SearchResult,
 };
 use seedbank::ingest::{self, Naming};
 use seedbank::watch::{Unwatched, Watch};
@@ -255,7 +256,7 @@ fn nothing_is_no_text_and_a_search_can_be_stopped() {
             error,
             EngineError::Request(RequestError::NothingToFind)
         ));
-        assert_eq!(error.failure(), Failure::Usage);
+        assert_eq!(error.kind(), ErrorKind::Usage);
     }
     assert!(searched(&bank.bank, "a", ALL).complete);
     let lines: Vec<String> = (0..5000)

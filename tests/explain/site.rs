@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::support::histories::for_each_history;
 use crate::support::model::pages_of;
 use seedbank::engine::{
-    Bank, CoverMethod, EngineError, Failure, Hint, LinkedSite, Method, PageView, PlanOptions,
+    Bank, CoverMethod, EngineError, ErrorKind, Hint, LinkedSite, Method, PageView, PlanOptions,
     RefreshRequest, RepeatedDigest, SiteAttributes, SiteFacts, SiteLimits, SiteLinkCounts, Value,
     Which,
 };
@@ -217,8 +217,8 @@ fn a_site_that_is_not_known_has_those_that_may_be_meant() {
     bank.delta(&lines.concat());
     let near = |name: &str| {
         let error = bank.bank.site(name, LIMITS, &Unwatched).unwrap_err();
-        assert_eq!(error.failure(), Failure::Unknown, "{error}");
-        assert!(matches!(error, EngineError::NoSite { .. }), "{error}");
+        assert_eq!(error.kind(), ErrorKind::NotFound, "{error}");
+        assert!(matches!(error, EngineError::UnknownSite { .. }), "{error}");
         match error.hint() {
             Some(Hint::NearestSites(sites)) => sites,
             Some(Hint::NameSite) => Vec::new(),
@@ -230,7 +230,7 @@ fn a_site_that_is_not_known_has_those_that_may_be_meant() {
     assert_eq!(near("news.example.net"), beside);
     assert_eq!(near("zebra.example"), [""; 0]);
     let error = bank.bank.site("a b", LIMITS, &Unwatched).unwrap_err();
-    assert!(matches!(error, EngineError::NoUrl { .. }), "{error}");
+    assert!(matches!(error, EngineError::InvalidUrl { .. }), "{error}");
     let named = |name: &str| bank.bank.site(name, LIMITS, &Unwatched).unwrap().site;
     assert_eq!(named("OLD.example"), "old.example");
     assert_eq!(named("https://old.example/x"), "old.example");

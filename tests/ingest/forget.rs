@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use crate::support::banks::TestBank;
 use crate::support::histories::{PLENTY, exported, for_each_history};
 use crate::support::model::{assert_clean, ingest, pages_of, request};
-use seedbank::engine::{Bank, EngineError, ForgetRequest, List, NoUndo, PlanOptions};
+use seedbank::engine::{Bank, EngineError, ForgetRequest, List, PlanOptions, UndoError};
 use seedbank::watch::Unwatched;
 use seedbank_store::{raw_entries, tables};
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 fn forget(bank: &Bank, what: &[String], bar: bool) -> Result<u64, EngineError> {
     let request = ForgetRequest {
         what: what.to_vec(),
-        bar,
+        block: bar,
         memory: PLENTY,
         ..ForgetRequest::default()
     };
@@ -86,12 +86,12 @@ fn what_is_left_is_what_the_export_has_without() {
         assert!(gone.iter().all(|url| !after.contains_key(url)));
         let undo = bank.undo(false, PLENTY, &Unwatched);
         assert!(
-            matches!(undo, Err(EngineError::NoUndo(NoUndo::Forgot(_)))),
+            matches!(undo, Err(EngineError::CannotUndo(UndoError::IsForget(_)))),
             "{undo:?}"
         );
         let again = forget(bank, &named, false);
         assert!(
-            matches!(again, Err(EngineError::NotKnown { .. })),
+            matches!(again, Err(EngineError::UnknownPage { .. })),
             "{again:?}"
         );
         // What comes later comes as if it had never been there.
@@ -120,7 +120,7 @@ fn nobody_is_sent_there_and_nothing_has_its_name() {
         ..PlanOptions::default()
     };
     let pinned = |pins: &str| PlanOptions {
-        pin: Some(List::of_text("pins", pins)),
+        pin: Some(List::parse("pins", pins)),
         ..options.clone()
     };
     let of_both = pinned("http://hub.test/secret-1\nhttp://far.test/\n");
@@ -168,7 +168,7 @@ fn what_is_barred_does_not_come_back() {
     ];
     let unknown = forget(&bank.bank, &what.map(str::to_owned), false);
     assert!(
-        matches!(unknown, Err(EngineError::NotKnown { .. })),
+        matches!(unknown, Err(EngineError::UnknownPage { .. })),
         "{unknown:?}"
     );
     // The page, and that of the site.
@@ -197,7 +197,7 @@ fn what_is_barred_does_not_come_back() {
     let other = web();
     let as_there = other
         .bank
-        .forget_as(&bank.bank, &ForgetRequest::default(), &Unwatched);
+        .forget_blocked(&bank.bank, &ForgetRequest::default(), &Unwatched);
     let as_there = as_there.unwrap().unwrap();
     assert_eq!(
         (as_there.pages, as_there.sites, as_there.blocked),
@@ -215,7 +215,7 @@ fn what_is_barred_does_not_come_back() {
     let none = web();
     let nothing = bank
         .bank
-        .forget_as(&none.bank, &ForgetRequest::default(), &Unwatched);
+        .forget_blocked(&none.bank, &ForgetRequest::default(), &Unwatched);
     assert_eq!(nothing.unwrap(), None);
 }
 

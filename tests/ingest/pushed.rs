@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use seedbank::engine::{
-    Bank, EngineError, Failure, IngestReport, IngestRequest, RequestError, StoreError,
+    Bank, EngineError, ErrorKind, IngestReport, IngestRequest, RequestError, StoreError,
 };
 use seedbank::ingest::{Input, Naming, Record};
 use seedbank::watch::{Unwatched, Watch};
@@ -178,7 +178,7 @@ fn a_batch_that_is_dropped_or_fails_changes_nothing() {
     let mut batch = bank.push(request.clone(), Arc::new(Unwatched)).unwrap();
     batch.push(&Record::new("no url")).unwrap();
     let error = batch.finish().err().unwrap();
-    assert_eq!(error.failure(), Failure::Refused);
+    assert_eq!(error.kind(), ErrorKind::Rejected);
     let words = "1 of 1 record is bad, expected at most 1 %: relative_url 1; \
         the first is record 1 of records: the URL is relative";
     assert!(error.to_string().ends_with(words), "{error}");
@@ -187,7 +187,10 @@ fn a_batch_that_is_dropped_or_fails_changes_nothing() {
     let error = (0..10_000_000)
         .find_map(|_| batch.push(&bad).err())
         .unwrap();
-    assert!(matches!(error, EngineError::MostAreBad { .. }), "{error}");
+    assert!(
+        matches!(error, EngineError::MostlyRejected { .. }),
+        "{error}"
+    );
     for ended in [batch.push(&bad), batch.finish().map(|_| ())] {
         let error = ended.unwrap_err();
         let again = matches!(error, EngineError::Request(RequestError::BatchEnded));
@@ -198,7 +201,7 @@ fn a_batch_that_is_dropped_or_fails_changes_nothing() {
         .bank("nowhere")
         .push(request.clone(), Arc::new(Unwatched));
     let error = nowhere.err().unwrap();
-    assert_eq!(error.failure(), Failure::Unavailable);
+    assert_eq!(error.kind(), ErrorKind::Unavailable);
     assert_eq!(bank.status().unwrap().counters, before);
     let batch = bank.push(request, Arc::new(Unwatched)).unwrap();
     assert_eq!(
@@ -230,7 +233,7 @@ fn a_batch_is_stopped_by_its_watch() {
     }
     watch.0.store(true, Ordering::Relaxed);
     let error = batch.finish().unwrap_err();
-    assert_eq!(error.failure(), Failure::Interrupted);
+    assert_eq!(error.kind(), ErrorKind::Interrupted);
     assert_eq!(bank.status().unwrap().counters.batches, 0);
 }
 

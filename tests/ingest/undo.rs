@@ -14,7 +14,7 @@ use crate::support::model::{
 };
 use crate::support::records::{Batch, batch};
 use proptest::prelude::*;
-use seedbank::engine::{Bank, BatchKind, EngineError, NoUndo};
+use seedbank::engine::{Bank, BatchKind, EngineError, UndoError};
 use seedbank::ingest::{SiteMode, UrlRules};
 use seedbank::watch::Unwatched;
 
@@ -55,7 +55,7 @@ fn live(turns: &[Turn], memory: usize) {
         assert_eq!(bank.status().unwrap().undo, None);
         let again = bank.undo(false, memory, &Unwatched);
         assert!(
-            matches!(again, Err(EngineError::NoUndo(NoUndo::Undone(batch))) if batch == last),
+            matches!(again, Err(EngineError::CannotUndo(UndoError::IsUndo(batch))) if batch == last),
             "{again:?}"
         );
         if *turn == 1 {
@@ -114,7 +114,7 @@ fn without_a_batch_there_is_nothing_to_take_back() {
     .unwrap();
     let none = bank.undo(false, 0, &Unwatched);
     assert!(
-        matches!(none, Err(EngineError::NoUndo(NoUndo::NoBatch))),
+        matches!(none, Err(EngineError::CannotUndo(UndoError::NoBatch))),
         "{none:?}"
     );
 }

@@ -14,7 +14,7 @@ use std::sync::Mutex;
 
 use crate::support::banks::TestBank;
 use crate::support::refreshes::came_to_the_same;
-use seedbank::engine::{Hint, PlanOptions, Reason, RefreshRequest};
+use seedbank::engine::{Hint, PlanOptions, RecomputeReason, RefreshRequest};
 use seedbank::synth::{SynthOptions, day_text};
 use seedbank::watch::{Unwatched, Watch};
 use seedbank_store::records::RefreshId;
@@ -110,7 +110,7 @@ fn clicks_change_nothing() {
 /// Batch, site, pages.
 type Changed = (u32, String, u64);
 
-fn explained(bank: &TestBank) -> Vec<(Vec<u32>, Reason, Vec<Changed>)> {
+fn explained(bank: &TestBank) -> Vec<(Vec<u32>, RecomputeReason, Vec<Changed>)> {
     let request = RefreshRequest {
         plan: Some("again".to_owned()),
         explain_cost: true,
@@ -149,7 +149,7 @@ fn one_site_changes() {
         change(4, "h0.test"),
     ];
     assert_eq!(sorted, all, "{costs:?}");
-    assert!(costs.iter().all(|cost| cost.1 == Reason::Changed));
+    assert!(costs.iter().all(|cost| cost.1 == RecomputeReason::Changed));
     let (reused, computed) = compare(&bank, &seeds(20));
     assert_eq!((reused, computed), (20, 0));
     // An authority goes, whose hubs stay; a new page joins two places.

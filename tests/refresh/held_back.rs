@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use crate::support::banks::TestBank;
 use seedbank::engine::{
-    ByPolicy, HeldBy, Limit, List, PinFault, PlanOptions, PolicyVerdict, RefreshRequest, Seed,
-    ShortageReason, Which,
+    ByPolicy, Limit, List, PinRejection, PlanOptions, PolicyVerdict, RefreshRequest,
+    RejectionReason, Seed, ShortageReason, Which,
 };
 use seedbank::watch::Unwatched;
 use seedbank_store::Reader;
@@ -62,13 +62,16 @@ fn what_is_held_back_is_told() {
     );
     // A cap: all hubs are on one site.
     let capped = PlanOptions {
-        max_per_site: Some(Limit::At(2)),
+        max_per_site: Some(Limit::AtMost(2)),
         ..free.clone()
     };
     let report = bank.refresh("p", &capped, false);
     let policy = report.view.policy.unwrap();
     assert!(report.plan_changed);
-    assert_eq!(policy.rejected, BTreeMap::from([(HeldBy::MaxPerSite, 2)]));
+    assert_eq!(
+        policy.rejected,
+        BTreeMap::from([(RejectionReason::MaxPerSite, 2)])
+    );
     assert_eq!((report.view.seeds, report.view.cores), (2, 4));
     assert_eq!(
         report.shortage.map(|short| short.reason),
@@ -78,7 +81,7 @@ fn what_is_held_back_is_told() {
     assert!(matches!(
         says(&bank, "http://hub.test/2-0"),
         Some(PolicyVerdict::Rejected {
-            by: HeldBy::MaxPerSite,
+            by: RejectionReason::MaxPerSite,
             ..
         })
     ));
@@ -92,7 +95,7 @@ fn what_is_held_back_is_told() {
     let report = bank.refresh("p", &large, false);
     assert_eq!(
         report.view.policy.unwrap().rejected,
-        BTreeMap::from([(HeldBy::MinHubs, 2)])
+        BTreeMap::from([(RejectionReason::MinHubs, 2)])
     );
     assert_eq!(
         urls(&bank.seeds("p")),
@@ -100,28 +103,31 @@ fn what_is_held_back_is_told() {
     );
     assert_eq!(
         format!("{:?}", says(&bank, "http://hub.test/3-0")),
-        format!("{:?}", held(HeldBy::MinHubs))
+        format!("{:?}", held(RejectionReason::MinHubs))
     );
     // An excluded hub leaves its place to the next one of its core.
     let excluding = PlanOptions {
         min_hubs: Some(0),
-        exclude: Some(List::of_text("no", "*/0-0\n")),
+        exclude: Some(List::parse("no", "*/0-0\n")),
         ..free.clone()
     };
     let report = bank.refresh("p", &excluding, false);
     assert_eq!(
         report.view.policy.unwrap().rejected,
-        BTreeMap::from([(HeldBy::Exclude, 1)])
+        BTreeMap::from([(RejectionReason::Exclude, 1)])
     );
     assert_eq!(bank.seeds("p")[0].url, "http://hub.test/0-1");
     let Some(PolicyVerdict::Rejected { by, line }) = says(&bank, "http://hub.test/0-0") else {
         panic!("nothing is said");
     };
-    assert_eq!((by, line.as_deref()), (HeldBy::Exclude, Some("*/0-0")));
+    assert_eq!(
+        (by, line.as_deref()),
+        (RejectionReason::Exclude, Some("*/0-0"))
+    );
     // A page that is left out of the graph is in no core.
     let left_out = PlanOptions {
         exclude: Some(List::none()),
-        exclude_from_graph: Some(List::of_text("no", "re:/0-\n")),
+        exclude_from_graph: Some(List::parse("no", "re:/0-\n")),
         ..free
     };
     bank.refresh("p", &left_out, false);
@@ -136,7 +142,7 @@ fn pins_come_first_and_are_counted() {
         "http://a1.g0.test/\nhttp://hub.test/1-2\nhttp://nowhere.test/\nhttp://hub.test/2-1\n";
     let options = PlanOptions {
         seeds: Some(4),
-        pin: Some(List::of_text("pins", pins)),
+        pin: Some(List::parse("pins", pins)),
         ..PlanOptions::default()
     };
     let report = bank.refresh("p", &options, false);
@@ -145,7 +151,7 @@ fn pins_come_first_and_are_counted() {
     let left_out = &policy.rejected_pins;
     assert_eq!(
         (&*left_out[0].url, left_out[0].why),
-        ("http://nowhere.test/", PinFault::Unknown)
+        ("http://nowhere.test/", PinRejection::Unknown)
     );
     let seeds = bank.seeds("p");
     // The cores of pinned hubs have their seeds; the fourth is that of the other core.
@@ -176,7 +182,7 @@ fn pins_come_first_and_are_counted() {
     bank.delta("{\"url\": \"http://hub.test/1-2\", \"gone\": true}\n");
     let report = bank.refresh("p", &PlanOptions::default(), false);
     let left_out = report.view.policy.unwrap().rejected_pins;
-    assert_eq!(left_out[0].why, PinFault::Gone);
+    assert_eq!(left_out[0].why, PinRejection::Gone);
     bank.is_sound();
     let few = PlanOptions {
         seeds: Some(1),
@@ -199,7 +205,7 @@ fn a_list_changes_by_no_more_than_it_may() {
     let bank = communities(6);
     let options = PlanOptions {
         seeds: Some(6),
-        max_changes: Some(Limit::At(1)),
+        max_changes: Some(Limit::AtMost(1)),
         ..PlanOptions::default()
     };
     bank.refresh("p", &options, false);
@@ -248,7 +254,7 @@ fn a_list_changes_by_no_more_than_it_may() {
     assert!(matches!(
         says(&bank, "http://new.test/8-0"),
         Some(PolicyVerdict::Rejected {
-            by: HeldBy::MaxChanges,
+            by: RejectionReason::MaxChanges,
             ..
         })
     ));
@@ -268,7 +274,7 @@ fn lists_are_kept_as_long_as_something_names_them() {
         reader.scan(&tables::LISTS).unwrap().count()
     };
     let of = |text: &str| PlanOptions {
-        exclude: Some(List::of_text("x", text)),
+        exclude: Some(List::parse("x", text)),
         ..PlanOptions::default()
     };
     bank.refresh("p", &of("a.test\n"), false);

@@ -81,7 +81,7 @@ fn it_follows_every_list() {
         per_site: scope.is_none().then_some(2),
         seeds: scope.map(|_| 3),
         scope,
-        max_changes: Some(Limit::At(1)),
+        max_changes: Some(Limit::AtMost(1)),
         ..PlanOptions::default()
     };
     let plans = [
@@ -90,7 +90,7 @@ fn it_follows_every_list() {
         (
             "cores",
             PlanOptions {
-                max_changes: Some(Limit::At(0)),
+                max_changes: Some(Limit::AtMost(0)),
                 ..PlanOptions::default()
             },
         ),

@@ -1,6 +1,6 @@
 //! Plans through a bank: their parameters are kept, changed, and refused where they make no sense.
 
-use seedbank::engine::{CoverMethod, EngineError, Failure, Method, PlanOptions, RefreshRequest};
+use seedbank::engine::{CoverMethod, EngineError, ErrorKind, Method, PlanOptions, RefreshRequest};
 use seedbank::watch::Unwatched;
 use seedbank_algorithms::cover::Value;
 
@@ -77,7 +77,7 @@ fn parameters_of_the_other_family_are_refused() {
             ..RefreshRequest::default()
         };
         let error = bank.bank.refresh(&request, &Unwatched).unwrap_err();
-        assert_eq!(error.failure(), Failure::Usage, "{error}");
+        assert_eq!(error.kind(), ErrorKind::Usage, "{error}");
         assert!(matches!(error, EngineError::Plan(_)));
         error.to_string()
     };
@@ -98,7 +98,7 @@ fn parameters_of_the_other_family_are_refused() {
     let all = "method = 'max-scc'\nseeds = 9\nshare = 'pagerank'\nhops = 3\ndepth = 1\ncovered = 'remove'\n\
         value-base = 0.5\nvalue-spam = -2\nvalue-clicked = 3.25\np-uniq = 0.125\npositive-only = false\nrng-seed = 4";
     let options = PlanOptions::from_toml(all).unwrap();
-    options.decide().unwrap();
+    options.resolve().unwrap();
     assert_eq!(options.value_clicked, Some(Value(3_250_000)));
     // Kept as JSON, and read again.
     bank.refresh("all", &options, false);

@@ -83,7 +83,7 @@ fn options() -> impl Strategy<Value = PlanOptions> {
             ..PlanOptions::default()
         }),
     ];
-    let limit = |most: u32| prop::option::of((1..=most).prop_map(Limit::At));
+    let limit = |most: u32| prop::option::of((1..=most).prop_map(Limit::AtMost));
     let lists = (
         prop::option::weighted(0.3, Just("*.pdf\n.d3.test\n")),
         prop::option::weighted(0.2, Just(".d0.test\n.d1.test\nh0.d3.test\n")),
@@ -95,15 +95,15 @@ fn options() -> impl Strategy<Value = PlanOptions> {
         prop::option::weighted(0.2, 1_u32..3),
         prop::option::weighted(0.2, Just(Value(300_000))),
     );
-    let changes = prop::option::weighted(0.3, (0_u32..4).prop_map(Limit::At));
+    let changes = prop::option::weighted(0.3, (0_u32..4).prop_map(Limit::AtMost));
     let all = (method, limit(2), limit(3), lists, sizes, changes, 3_u32..9);
     all.prop_map(
         |(method, per_site, per_domain, lists, sizes, max_changes, seeds)| {
             let is_cores = method.method.is_none();
-            let list = |name: &str, text: Option<&str>| text.map(|text| List::of_text(name, text));
+            let list = |name: &str, text: Option<&str>| text.map(|text| List::parse(name, text));
             let pins = lists.3.map(|pins| {
                 let urls: String = pins.iter().map(|page| url(*page) + "\n").collect();
-                List::of_text("pins", &urls)
+                List::parse("pins", &urls)
             });
             PlanOptions {
                 seeds: method.per_site.is_none().then_some(seeds),
@@ -282,8 +282,8 @@ fn a_pin_that_was_only_linked_to_counts_for_its_domain() {
             per_site,
             share,
             seeds: share.map(|_| 5),
-            max_per_domain: Some(Limit::At(2)),
-            pin: Some(List::of_text(
+            max_per_domain: Some(Limit::AtMost(2)),
+            pin: Some(List::parse(
                 "pins",
                 "http://h1.d0.test/1\nhttp://h2.d0.test/2\n",
             )),

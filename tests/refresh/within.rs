@@ -152,7 +152,7 @@ fn what_begins_anew() {
     };
     assert!(
         classic
-            .decide()
+            .resolve()
             .unwrap_err()
             .to_string()
             .contains("a bound of 0 per cent")

@@ -60,7 +60,7 @@ fn bank() -> (TempDir, Bank) {
         // What is barred, and a log beside files of tables.
         let barred = ForgetRequest {
             what: vec!["http://barred.example/".to_owned()],
-            bar: true,
+            block: true,
             ..ForgetRequest::default()
         };
         bank.forget(&barred, &Unwatched).unwrap();

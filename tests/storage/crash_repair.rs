@@ -13,7 +13,7 @@ use crate::kills;
 use crate::kills::{Moments, Seen, beside, is_clean, kill, quota, seen};
 use crate::support::command::{Place, names};
 use crate::support::folders::copy;
-use seedbank::engine::{Bank, Failure};
+use seedbank::engine::{Bank, ErrorKind};
 use seedbank::synth::{SynthOptions, generate};
 use seedbank::watch::Unwatched;
 
@@ -59,7 +59,7 @@ fn cut(file: &Path) {
 fn ask(bank: &Path, whole: &Seen) {
     match Bank::at(bank).status() {
         Ok(status) => assert_eq!(status.counters, whole.counters),
-        Err(error) => assert_eq!(error.failure(), Failure::Unavailable, "{error}"),
+        Err(error) => assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}"),
     }
 }
 

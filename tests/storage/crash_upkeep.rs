@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use seedbank::engine::{Bank, Failure, backups};
+use seedbank::engine::{Bank, ErrorKind, backups};
 use seedbank::synth::{SynthOptions, generate};
 use seedbank::watch::{Unwatched, Watch};
 
@@ -332,7 +332,7 @@ fn a_compact_that_is_stopped_leaves_the_state() {
     let epoch = published(&bank).unwrap();
     for tables in [0, 1, 7, 30] {
         let stopped = Bank::at(&bank).compact(false, &After(tables.into()));
-        assert_eq!(stopped.unwrap_err().failure(), Failure::Interrupted);
+        assert_eq!(stopped.unwrap_err().kind(), ErrorKind::Interrupted);
         assert_eq!(published(&bank), Some(epoch));
         check(&bank);
         assert!(seen(&bank) == expected);

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use seedbank::engine::{Bank, DiffRequest, EngineError, Failure, Which};
+use seedbank::engine::{Bank, DiffRequest, EngineError, ErrorKind, Which};
 use seedbank::watch::Unwatched;
 use serde::Serialize;
 use serde_json::Value;
@@ -148,12 +148,12 @@ fn without_times(answer: Value) -> Value {
 
 /// The exit status that the command has for an error.
 fn status(error: &EngineError) -> u8 {
-    match error.failure() {
-        Failure::Failed => 1,
-        Failure::Usage => 2,
-        Failure::Refused => 3,
-        Failure::Unavailable => 4,
-        Failure::Unknown => 5,
-        Failure::Interrupted => 130,
+    match error.kind() {
+        ErrorKind::Failed => 1,
+        ErrorKind::Usage => 2,
+        ErrorKind::Rejected => 3,
+        ErrorKind::Unavailable => 4,
+        ErrorKind::NotFound => 5,
+        ErrorKind::Interrupted => 130,
     }
 }

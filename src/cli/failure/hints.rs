@@ -41,19 +41,19 @@ pub(super) fn line(hint: &Hint) -> Option<String> {
     let text = match hint {
         Hint::Store(hint) => store_hint(*hint)?,
         Hint::RefreshCold => DAMAGE,
-        Hint::MendRecords(bad) => {
+        Hint::FixRecords(bad) => {
             return Some(bad_records_hint(
                 bad,
                 "fix the input, or raise --max-rejects",
             ));
         }
-        Hint::MendOrNameFormat(bad) => {
+        Hint::FixOrSetFormat(bad) => {
             return Some(bad_records_hint(
                 bad,
                 "fix the input, or give its format with --input",
             ));
         }
-        Hint::MakeRecords(seen) => return Some(unsupported_input::sentence(seen)),
+        Hint::ConvertToRecords(seen) => return Some(unsupported_input::sentence(seen)),
         Hint::RaiseMemory => "raise --memory, or write the table in smaller row groups or batches",
         Hint::Expand => {
             "check where the file came from; if it is genuine, decompress it first, or convert it to JSON Lines"
@@ -100,14 +100,14 @@ pub(super) fn line(hint: &Hint) -> Option<String> {
         Hint::ListPlans => {
             "`seedbank plans` lists the plans; if there are none, run `seedbank ingest` and then `seedbank refresh`"
         }
-        Hint::SayWhatPlan => {
+        Hint::GiveParameters => {
             "use an existing plan, or create this one by giving parameters, such as `--method cores` or `--plan-file FILE`"
         }
         Hint::ListRefreshes => "`seedbank history` lists plans and refreshes",
         Hint::RefreshAgain => {
             "refresh the plan again after the next batch, name two refreshes, or use `--against` to compare with another plan"
         }
-        Hint::OneUrlALine => {
+        Hint::OneUrlPerLine => {
             "give one URL per line, starting with http:// or https://; lines that begin with # are skipped"
         }
         Hint::SmallerList => {
@@ -207,7 +207,7 @@ mod tests {
         let (text, hint, status) = of(few.into());
         assert_eq!(text, "no site has 9 crawled pages; lower --min-pages");
         assert_eq!((hint, status), (None, 2));
-        let ledger = EngineError::Ledger(StoreError::Damaged {
+        let ledger = EngineError::DamagedCache(StoreError::Damaged {
             table: "components",
             key: "series 1".to_owned(),
             what: "it is in another order".to_owned(),

@@ -9,7 +9,7 @@ use std::io;
 use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue};
-use seedbank::engine::{EngineError, Failure, PlanError};
+use seedbank::engine::{EngineError, ErrorKind, PlanError};
 use seedbank::serve::ServeError;
 use seedbank::shown::{plain, shortened};
 use seedbank::synth::SynthError;
@@ -115,13 +115,13 @@ impl CliError {
 
     pub(super) fn exit_status(&self) -> u8 {
         match self {
-            Self::Engine(e) => match e.failure() {
-                Failure::Failed => 1,
-                Failure::Usage => 2,
-                Failure::Refused => 3,
-                Failure::Unavailable => 4,
-                Failure::Unknown => 5,
-                Failure::Interrupted => 130,
+            Self::Engine(e) => match e.kind() {
+                ErrorKind::Failed => 1,
+                ErrorKind::Usage => 2,
+                ErrorKind::Rejected => 3,
+                ErrorKind::Unavailable => 4,
+                ErrorKind::NotFound => 5,
+                ErrorKind::Interrupted => 130,
             },
             Self::Usage(_)
             | Self::Serve(ServeError::Open(_))
@@ -238,7 +238,7 @@ mod tests {
         });
         assert_eq!(error.text(), "cannot write a/b: no");
         assert_eq!(error.exit_status(), 1);
-        let error = CliError::from(EngineError::NoPlan("x".to_owned()));
+        let error = CliError::from(EngineError::UnknownPlan("x".to_owned()));
         assert_eq!(error.text(), "the bank has no plan \"x\"");
         assert_eq!(error.exit_status(), 2);
     }

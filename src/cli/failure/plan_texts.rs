@@ -20,7 +20,7 @@ pub(super) fn engine(error: &EngineError) -> Option<String> {
             BinaryBytes(*needed),
             BinaryBytes(*free)
         )),
-        EngineError::NoScheme { url, meant } => Some(match meant {
+        EngineError::MissingScheme { url, suggestion } => Some(match suggestion {
             Some(meant) => format!(
                 "{} has no scheme: did you mean {}?",
                 shortened(url),
@@ -36,7 +36,7 @@ pub(super) fn engine(error: &EngineError) -> Option<String> {
 pub(super) fn plan(error: &PlanError) -> Option<String> {
     Some(match error {
         PlanError::File(source) => format!("the plan file: {source}"),
-        PlanError::Kept(source) => format!(
+        PlanError::Stored(source) => format!(
             "the plan was stored by another version of seedbank ({source}); use a new plan name"
         ),
         PlanError::OtherFamily {
@@ -114,7 +114,7 @@ mod tests {
             ("seeds = 0", "`--seeds`: expected at least 1, found 0"),
         ];
         for (options, text) in cases {
-            let error = PlanOptions::from_toml(options).unwrap().decide();
+            let error = PlanOptions::from_toml(options).unwrap().resolve();
             let error = CliError::from(EngineError::from(error.unwrap_err()));
             assert_eq!(error.text(), text);
             assert_eq!((error.exit_status(), error.hint()), (2, None));

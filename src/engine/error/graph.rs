@@ -12,7 +12,7 @@ use seedbank_algorithms::page::PageId;
 use seedbank_store::{StoreError, tables};
 
 /// Converts an error about the rows of inter-site links; `pages` maps row numbers to pages.
-pub(crate) fn no_rows(error: GraphError, pages: &[PageId]) -> EngineError {
+pub(crate) fn rows_error(error: GraphError, pages: &[PageId]) -> EngineError {
     match error {
         GraphError::TwoRows(number) => match pages.get(number as usize) {
             Some(page) => EngineError::Store(StoreError::Damaged {
@@ -28,7 +28,7 @@ pub(crate) fn no_rows(error: GraphError, pages: &[PageId]) -> EngineError {
 }
 
 /// Converts an error about the links of the whole web.
-pub(crate) const fn no_whole(error: GraphError) -> EngineError {
+pub(crate) const fn whole_graph_error(error: GraphError) -> EngineError {
     EngineError::Internal(match error {
         GraphError::TwoRows(_) => "a page of the whole graph has two rows",
         GraphError::TooLarge => "a link of the whole graph has no page",
@@ -37,7 +37,7 @@ pub(crate) const fn no_whole(error: GraphError) -> EngineError {
 }
 
 /// Converts an error about the pages and links of a site.
-pub(crate) fn no_site(error: SiteGraphError, site: &str) -> EngineError {
+pub(crate) fn site_graph_error(error: SiteGraphError, site: &str) -> EngineError {
     match error {
         SiteGraphError::ValuesTooLarge => EngineError::Plan(PlanError::Values {
             site: site.to_owned(),
@@ -49,7 +49,7 @@ pub(crate) fn no_site(error: SiteGraphError, site: &str) -> EngineError {
 }
 
 /// Converts an error about the pages and links of the whole web in a plan over the web.
-pub(crate) fn no_web(error: SiteGraphError) -> EngineError {
+pub(crate) fn web_graph_error(error: SiteGraphError) -> EngineError {
     match error {
         SiteGraphError::ValuesTooLarge => EngineError::Plan(PlanError::WebValues(error)),
         SiteGraphError::TooManyPages(_) => EngineError::Store(StoreError::Full("page to rank")),
@@ -61,7 +61,7 @@ pub(crate) fn no_web(error: SiteGraphError) -> EngineError {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Failure, Hint};
+    use super::super::{ErrorKind, Hint};
     use super::*;
     use seedbank_algorithms::page::SiteId;
     use seedbank_store::StoreHint;
@@ -69,22 +69,22 @@ mod tests {
     #[test]
     fn a_graph_that_is_none_is_never_wrong_usage() {
         let pages = [PageId::new(SiteId(7), 3), PageId::new(SiteId(1), 4)];
-        let damaged = no_rows(GraphError::TwoRows(1), &pages);
-        assert_eq!(damaged.failure(), Failure::Unavailable);
+        let damaged = rows_error(GraphError::TwoRows(1), &pages);
+        assert_eq!(damaged.kind(), ErrorKind::Unavailable);
         assert_eq!(damaged.hint(), Some(Hint::Store(StoreHint::CheckAndRepair)));
         assert_eq!(
             damaged.to_string(),
             "damaged bank: table row_members, key of page 1.4: the page has two rows"
         );
-        let full = no_rows(GraphError::TooLarge, &pages);
+        let full = rows_error(GraphError::TooLarge, &pages);
         assert_eq!(full.hint(), Some(Hint::Store(StoreHint::SeveralBanks)));
         let contradictions = [
-            no_rows(GraphError::TwoRows(2), &pages),
-            no_rows(GraphError::Unsorted, &pages),
-            no_whole(GraphError::TwoRows(0)),
-            no_whole(GraphError::TooLarge),
-            no_whole(GraphError::Unsorted),
-            no_site(
+            rows_error(GraphError::TwoRows(2), &pages),
+            rows_error(GraphError::Unsorted, &pages),
+            whole_graph_error(GraphError::TwoRows(0)),
+            whole_graph_error(GraphError::TooLarge),
+            whole_graph_error(GraphError::Unsorted),
+            site_graph_error(
                 SiteGraphError::NoSuchPage { page: 1, pages: 1 },
                 "a.example",
             ),
@@ -92,17 +92,20 @@ mod tests {
         for error in &contradictions {
             assert!(matches!(error, EngineError::Internal(_)), "{error}");
         }
-        let full = [full, no_site(SiteGraphError::TooManyPages(9), "a.example")];
+        let full = [
+            full,
+            site_graph_error(SiteGraphError::TooManyPages(9), "a.example"),
+        ];
         for error in contradictions.into_iter().chain(full) {
-            assert_eq!(error.failure(), Failure::Failed, "{error}");
+            assert_eq!(error.kind(), ErrorKind::Failed, "{error}");
             assert!(!error.to_string().contains("sort"), "{error}");
         }
     }
 
     #[test]
     fn values_that_a_plan_makes_too_large_are_the_plan_s() {
-        let error = no_site(SiteGraphError::ValuesTooLarge, "a.example");
-        assert_eq!(error.failure(), Failure::Usage);
+        let error = site_graph_error(SiteGraphError::ValuesTooLarge, "a.example");
+        assert_eq!(error.kind(), ErrorKind::Usage);
         assert_eq!(error.hint(), Some(Hint::SmallerValues));
         assert_eq!(error.to_string(), "site a.example");
     }

@@ -16,11 +16,11 @@ pub enum Hint {
     Store(StoreHint),
     /// Fix the bad records, or ingest with a higher
     /// [`max_rejects`](crate::engine::IngestRequest::max_rejects).
-    MendRecords(Box<BadRecords>),
+    FixRecords(Box<BadRecords>),
     /// Fix the input, or give its [`format`](crate::engine::IngestRequest::format).
-    MendOrNameFormat(Box<BadRecords>),
+    FixOrSetFormat(Box<BadRecords>),
     /// Convert the input, which is in another format, to records.
-    MakeRecords(SeenInput),
+    ConvertToRecords(SeenInput),
     /// Ingest with more [`memory`](crate::engine::IngestRequest::memory), or write the input in smaller
     /// parts.
     RaiseMemory,
@@ -63,14 +63,14 @@ pub enum Hint {
     ListPlans,
     /// Name an existing plan, or give
     /// [parameters](crate::engine::RefreshRequest::options) for a new one.
-    SayWhatPlan,
+    GiveParameters,
     /// [`history`](crate::engine::Bank::history) lists plans and refreshes.
     ListRefreshes,
     /// Refresh the plan again after the next batch, or name two refreshes, or
     /// [another plan](crate::engine::DiffRequest::against).
     RefreshAgain,
     /// Give one URL per line; lines that begin with `#` are skipped.
-    OneUrlALine,
+    OneUrlPerLine,
     /// The data cached by the plan's previous refresh is damaged: a
     /// [`cold`](crate::engine::RefreshRequest::cold) refresh recomputes it. Otherwise as
     /// [`StoreHint::CheckAndRepair`].

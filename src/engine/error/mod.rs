@@ -1,6 +1,6 @@
 //! The errors of the engine.
 
-mod exported;
+mod export_part;
 mod graph;
 mod hint;
 mod plan;
@@ -9,18 +9,21 @@ mod undo;
 
 use std::path::PathBuf;
 
-pub use exported::Exported;
-pub(crate) use graph::{no_rows, no_site, no_web, no_whole};
+pub use export_part::ExportPart;
+pub(crate) use graph::{rows_error, site_graph_error, web_graph_error, whole_graph_error};
 pub use hint::{BadRecords, Hint};
 pub use plan::{Family, PlanError};
 pub use request::{ExperimentError, RequestError};
-pub use undo::NoUndo;
+pub use undo::UndoError;
 
 use seedbank_algorithms::cores::CoresError;
 use seedbank_algorithms::watch::Interrupted;
 use seedbank_formats::ingest::{InputError, UrlProblem};
 use seedbank_formats::shown::{are, counted, shortened};
 use seedbank_store::{BackupError, StoreError};
+
+/// The result of an operation of the engine.
+pub type Result<T, E = EngineError> = std::result::Result<T, E>;
 
 /// An error of the engine. Its text says what is wrong; [`EngineError::hint`] says what to do about it.
 #[derive(Debug, thiserror::Error)]
@@ -52,7 +55,7 @@ pub enum EngineError {
         counted(bad.records, "record"),
         are(&bad.count)
     )]
-    MostAreBad {
+    MostlyRejected {
         /// The bad records that were read until then.
         bad: Box<BadRecords>,
     },
@@ -98,34 +101,34 @@ pub enum EngineError {
     Experiment(#[from] ExperimentError),
     /// The plan does not exist.
     #[error("the bank has no plan {:?}", shortened(.0))]
-    NoPlan(String),
+    UnknownPlan(String),
     /// A refresh names a plan that does not exist and gives no parameters to create it.
     #[error(
         "the bank has no plan {:?}{}, and no parameters are given to create it",
         shortened(plan),
-        listed(there)
+        plan_names(existing)
     )]
-    NewPlan {
+    NoPlanParameters {
         /// The plan.
         plan: String,
         /// The existing plans.
-        there: Vec<String>,
+        existing: Vec<String>,
     },
     /// The refresh does not exist.
     #[error("the bank has no refresh {0}")]
-    NoRefresh(u32),
+    UnknownRefresh(u32),
     /// The refresh was deleted, by a later one with a limit on stored refreshes or with the whole plan.
     #[error(
         "refresh {0} was deleted: a later refresh of its plan kept only newer ones, or the plan was deleted"
     )]
-    Forgotten(u32),
+    DeletedRefresh(u32),
     /// The refresh has no core with this rank.
     #[error("refresh {refresh} has no core {rank}: {}", match cores {
         0 => "it has no cores".to_owned(),
         1 => "its only core is 1".to_owned(),
         cores => format!("its cores are 1 to {cores}"),
     })]
-    NoCore {
+    UnknownCore {
         /// The refresh.
         refresh: u32,
         /// The requested rank.
@@ -143,7 +146,7 @@ pub enum EngineError {
     },
     /// A text is not the URL of a page.
     #[error("{:?} is not the URL of a page: {problem}", shortened(url))]
-    NoUrl {
+    InvalidUrl {
         /// The text that was given.
         url: String,
         /// Why the text is not a URL.
@@ -151,15 +154,15 @@ pub enum EngineError {
     },
     /// A text that was given as the URL of a page has no scheme.
     #[error("{} has no scheme", shortened(url))]
-    NoScheme {
+    MissingScheme {
         /// The text that was given.
         url: String,
         /// The page of the bank that it names with a scheme added; `None` if there is no such page.
-        meant: Option<String>,
+        suggestion: Option<String>,
     },
     /// The bank does not contain the page.
     #[error("the bank does not contain {}", shortened(url))]
-    NotKnown {
+    UnknownPage {
         /// The page.
         url: String,
         /// Similar pages of the bank: first the same page with another scheme, with or without a
@@ -168,7 +171,7 @@ pub enum EngineError {
     },
     /// A list of seeds has a line that is not a URL.
     #[error("line {line} of {list} is not the URL of a page: {problem}")]
-    SeedList {
+    InvalidSeedList {
         /// The list.
         list: String,
         /// The line, from 1.
@@ -178,7 +181,7 @@ pub enum EngineError {
     },
     /// The bank contains no page of the site.
     #[error("the bank contains no page of site {:?}", shortened(site))]
-    NoSite {
+    UnknownSite {
         /// The site, by its name.
         site: String,
         /// Similar sites of the bank: those whose names begin with the text, then its neighbours in the
@@ -190,7 +193,7 @@ pub enum EngineError {
         "expected the name of a site, found {:?}, which is on site {site}",
         shortened(name)
     )]
-    OtherSite {
+    NotASite {
         /// The text that was given.
         name: String,
         /// The site.
@@ -198,7 +201,7 @@ pub enum EngineError {
     },
     /// The requested refresh does not belong to the requested plan.
     #[error("refresh {refresh} belongs to plan {found:?}, not to plan {asked:?}")]
-    OtherPlan {
+    RefreshOfOtherPlan {
         /// The requested refresh.
         refresh: u32,
         /// The plan that the refresh belongs to.
@@ -208,18 +211,18 @@ pub enum EngineError {
     },
     /// The last batch cannot be taken back.
     #[error(transparent)]
-    NoUndo(#[from] NoUndo),
+    CannotUndo(#[from] UndoError),
     /// The blocks of another bank cannot be copied, since both banks block pages with different secrets.
     #[error(
         "both banks block pages, each with its own secret, so the blocks cannot be copied from one to the other"
     )]
-    OtherSecret,
+    ConflictingSecrets,
     /// A core could not be extracted.
     #[error(transparent)]
     Cores(CoresError),
     /// The data that the plan's previous refresh cached is damaged; the rest of the bank may be intact.
     #[error(transparent)]
-    Ledger(StoreError),
+    DamagedCache(StoreError),
     /// The bank's folder of bad records is a symbolic link.
     #[error(
         "cannot write {}: expected a folder of the bank, found a symbolic link",
@@ -251,7 +254,7 @@ pub enum EngineError {
     #[error("cannot write {what}")]
     Export {
         /// The part that could not be written.
-        what: Exported,
+        what: ExportPart,
         /// The system's error.
         source: std::io::Error,
     },
@@ -267,18 +270,18 @@ pub enum EngineError {
 }
 
 /// The maximum number of plans that an error names.
-const NAMED_PLANS: usize = 10;
+const MAX_NAMED_PLANS: usize = 10;
 
 /// Formats the plans of a bank for the middle of a sentence.
-fn listed(plans: &[String]) -> String {
-    let Some(more) = plans.len().checked_sub(NAMED_PLANS) else {
+fn plan_names(plans: &[String]) -> String {
+    let Some(more) = plans.len().checked_sub(MAX_NAMED_PLANS) else {
         return if plans.is_empty() {
             " (it has no plans yet)".to_owned()
         } else {
             format!(" (it has {})", plans.join(", "))
         };
     };
-    let named = plans[..NAMED_PLANS].join(", ");
+    let named = plans[..MAX_NAMED_PLANS].join(", ");
     if more == 0 {
         format!(" (it has {named})")
     } else {
@@ -288,15 +291,15 @@ fn listed(plans: &[String]) -> String {
 
 /// The kind of an error; the command line has an exit status for each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Failure {
+pub enum ErrorKind {
     /// Something other than the input failed, such as a full disk.
     Failed,
     /// The request is invalid.
     Usage,
     /// The bank does not contain what was asked about.
-    Unknown,
+    NotFound,
     /// The input was rejected.
-    Refused,
+    Rejected,
     /// The bank is busy, damaged, missing, or has an unsupported format.
     Unavailable,
     /// The caller asked for the work to stop.
@@ -306,49 +309,49 @@ pub enum Failure {
 impl EngineError {
     /// Returns the kind of this error.
     #[must_use]
-    pub fn failure(&self) -> Failure {
+    pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Store(e) => match e {
-                StoreError::Occupied(_) => Failure::Usage,
+                StoreError::Occupied(_) => ErrorKind::Usage,
                 StoreError::NoBank(_) | StoreError::OtherFormat { .. } | StoreError::Busy(_) => {
-                    Failure::Unavailable
+                    ErrorKind::Unavailable
                 }
-                StoreError::Backup(e) => of_backup(e),
-                e if e.is_damage() => Failure::Unavailable,
-                StoreError::Interrupted(_) => Failure::Interrupted,
-                _ => Failure::Failed,
+                StoreError::Backup(e) => backup_error_kind(e),
+                e if e.is_damage() => ErrorKind::Unavailable,
+                StoreError::Interrupted(_) => ErrorKind::Interrupted,
+                _ => ErrorKind::Failed,
             },
             Self::Input(_)
             | Self::TooManyRejects { .. }
-            | Self::MostAreBad { .. }
+            | Self::MostlyRejected { .. }
             | Self::EmptySnapshot
             | Self::TooMuchLost { .. }
-            | Self::SeedList { .. } => Failure::Refused,
-            Self::SuffixList { .. } | Self::Ledger(_) => Failure::Unavailable,
+            | Self::InvalidSeedList { .. } => ErrorKind::Rejected,
+            Self::SuffixList { .. } | Self::DamagedCache(_) => ErrorKind::Unavailable,
             Self::Plan(_)
             | Self::Request(_)
             | Self::Experiment(_)
-            | Self::NoPlan(_)
-            | Self::NewPlan { .. }
-            | Self::NoRefresh(_)
-            | Self::Forgotten(_)
-            | Self::NoCore { .. }
+            | Self::UnknownPlan(_)
+            | Self::NoPlanParameters { .. }
+            | Self::UnknownRefresh(_)
+            | Self::DeletedRefresh(_)
+            | Self::UnknownCore { .. }
             | Self::OneRefresh { .. }
-            | Self::NoUrl { .. }
-            | Self::NoScheme { .. }
-            | Self::OtherSite { .. }
-            | Self::NoUndo(_)
-            | Self::OtherSecret
-            | Self::OtherPlan { .. } => Failure::Usage,
-            Self::NotKnown { .. } | Self::NoSite { .. } => Failure::Unknown,
+            | Self::InvalidUrl { .. }
+            | Self::MissingScheme { .. }
+            | Self::NotASite { .. }
+            | Self::CannotUndo(_)
+            | Self::ConflictingSecrets
+            | Self::RefreshOfOtherPlan { .. } => ErrorKind::Usage,
+            Self::UnknownPage { .. } | Self::UnknownSite { .. } => ErrorKind::NotFound,
             Self::Cores(_)
             | Self::RejectsLink { .. }
             | Self::RejectsFull { .. }
             | Self::Write { .. }
             | Self::Export { .. }
             | Self::Threads(_)
-            | Self::Internal(_) => Failure::Failed,
-            Self::Interrupted(_) => Failure::Interrupted,
+            | Self::Internal(_) => ErrorKind::Failed,
+            Self::Interrupted(_) => ErrorKind::Interrupted,
         }
     }
 
@@ -357,11 +360,11 @@ impl EngineError {
     pub fn hint(&self) -> Option<Hint> {
         Some(match self {
             Self::Store(e) => Hint::Store(e.hint()?),
-            Self::Input(InputError::Foreign(seen)) => Hint::MakeRecords(seen.clone()),
+            Self::Input(InputError::Foreign(seen)) => Hint::ConvertToRecords(seen.clone()),
             Self::Input(InputError::Held { .. }) => Hint::RaiseMemory,
             Self::Input(InputError::Expansion { .. }) => Hint::Expand,
-            Self::TooManyRejects { bad, .. } => Hint::MendRecords(bad.clone()),
-            Self::MostAreBad { bad } => Hint::MendOrNameFormat(bad.clone()),
+            Self::TooManyRejects { bad, .. } => Hint::FixRecords(bad.clone()),
+            Self::MostlyRejected { bad } => Hint::FixOrSetFormat(bad.clone()),
             Self::EmptySnapshot => Hint::CheckExport,
             Self::TooMuchLost {
                 pages_before,
@@ -378,19 +381,19 @@ impl EngineError {
             Self::RejectsLink { .. } => Hint::NameRejectsFile,
             Self::RejectsFull { .. } => Hint::RemoveOrNameRejectsFile,
             Self::SuffixList { .. } => Hint::SameBuild,
-            Self::NoScheme { meant, .. } => Hint::WriteScheme(meant.clone()),
-            Self::NotKnown { nearest, .. } if nearest.is_empty() => Hint::UnknownSite,
-            Self::NotKnown { nearest, .. } => Hint::NearestPages(nearest.clone()),
-            Self::NoSite { nearest, .. } if nearest.is_empty() => Hint::NameSite,
-            Self::NoSite { nearest, .. } => Hint::NearestSites(nearest.clone()),
-            Self::OtherSite { site, .. } => Hint::SiteOrUrl(site.clone()),
-            Self::OtherSecret => Hint::ForgetWithoutBlocks,
-            Self::NoPlan(_) => Hint::ListPlans,
-            Self::NewPlan { .. } => Hint::SayWhatPlan,
-            Self::NoRefresh(_) | Self::Forgotten(_) => Hint::ListRefreshes,
+            Self::MissingScheme { suggestion, .. } => Hint::WriteScheme(suggestion.clone()),
+            Self::UnknownPage { nearest, .. } if nearest.is_empty() => Hint::UnknownSite,
+            Self::UnknownPage { nearest, .. } => Hint::NearestPages(nearest.clone()),
+            Self::UnknownSite { nearest, .. } if nearest.is_empty() => Hint::NameSite,
+            Self::UnknownSite { nearest, .. } => Hint::NearestSites(nearest.clone()),
+            Self::NotASite { site, .. } => Hint::SiteOrUrl(site.clone()),
+            Self::ConflictingSecrets => Hint::ForgetWithoutBlocks,
+            Self::UnknownPlan(_) => Hint::ListPlans,
+            Self::NoPlanParameters { .. } => Hint::GiveParameters,
+            Self::UnknownRefresh(_) | Self::DeletedRefresh(_) => Hint::ListRefreshes,
             Self::OneRefresh { .. } => Hint::RefreshAgain,
-            Self::SeedList { .. } => Hint::OneUrlALine,
-            Self::Ledger(_) => Hint::RefreshCold,
+            Self::InvalidSeedList { .. } => Hint::OneUrlPerLine,
+            Self::DamagedCache(_) => Hint::RefreshCold,
             Self::Cores(CoresError::NoHub { .. }) => Hint::Check,
             Self::Plan(PlanError::Values { .. } | PlanError::WebValues(_)) => Hint::SmallerValues,
             Self::Plan(PlanError::Line { why, .. }) if why.is_too_large() => Hint::SmallerList,
@@ -406,14 +409,13 @@ impl EngineError {
     }
 }
 
-/// Returns the kind of an error of a backup folder.
-const fn of_backup(error: &BackupError) -> Failure {
+const fn backup_error_kind(error: &BackupError) -> ErrorKind {
     match error {
         BackupError::Foreign(_)
         | BackupError::Nested { .. }
         | BackupError::OtherBank(_)
-        | BackupError::NoSuch { .. } => Failure::Usage,
+        | BackupError::NoSuch { .. } => ErrorKind::Usage,
         // The folder is not what it should be: nothing there, busy, of another layout, or damaged.
-        _ => Failure::Unavailable,
+        _ => ErrorKind::Unavailable,
     }
 }

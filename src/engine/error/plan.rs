@@ -14,7 +14,7 @@ pub enum PlanError {
     File(#[from] toml::de::Error),
     /// The plan was stored by another version of Seedbank, and this one cannot read it.
     #[error("the plan was stored by another version of seedbank; use a new plan name")]
-    Kept(#[source] serde_json::Error),
+    Stored(#[source] serde_json::Error),
     /// The name has characters that are not allowed in seed lists and file names.
     #[error(
         "expected a plan name of 1 to 64 letters, digits, dots, dashes and underscores, found {:?}",

@@ -6,9 +6,10 @@ use super::answers::{Claim, CoverageCurve, CoverageEvaluation, CoveragePoint, Co
 use super::requests::CoverageRequest;
 use super::today::state;
 use crate::engine::plan::{self, Plan, PlanOptions, TakenBy};
-use crate::engine::policy::Rules;
+use crate::engine::policy::LoadedPolicy;
 use crate::engine::query::views::Views;
-use crate::engine::refresh::cover::sites::{CoverSite, LoadedSite, cover_sites, in_groups};
+use crate::engine::refresh::cover::sites::{CoverSite, LoadedSite, cover_sites, load_in_groups};
+use crate::engine::refresh::run_context::RunContext;
 use crate::engine::{Bank, EngineError, ExperimentError};
 use seedbank_algorithms::cover::{Choice, Method, select_chosen};
 use seedbank_algorithms::evaluate::coverage::{Covered, Gain, covered, gain, mean};
@@ -72,13 +73,11 @@ pub(super) fn run(
     let ways = COVERING.len() + HEURISTIC.len() + request.draws as usize;
     let steps = ways as u64 * u64::from(request.hops) * sites.len() as u64;
     watch.stage("cover", Some(steps));
-    in_groups(
-        store,
-        &sites,
-        (&loading, &Rules::default()),
-        watch,
-        |group, loaded| measured.add(request, group, loaded, watch),
-    )?;
+    let policy = LoadedPolicy::default();
+    let context = RunContext::new(store, &loading, &policy, watch);
+    load_in_groups(context, &sites, |group, loaded| {
+        measured.add(request, group, loaded, watch)
+    })?;
     let (by_seeds, by_hops) = measured.curves(request);
     Ok(CoverageEvaluation {
         state: state(store)?,
@@ -108,7 +107,7 @@ fn choice(
     hops: u32,
     further: u32,
 ) -> Result<Choice, EngineError> {
-    let value = request.value.values();
+    let value = request.value.value_parameters();
     let plan = PlanOptions {
         method: Some(plan::Method::Cover(method)),
         hops: Some(hops),
@@ -117,7 +116,7 @@ fn choice(
         // Sites are covered one by one, so what only plans over the web take is left out.
         ..value.retain(|parameter| parameter.taken_by != TakenBy::Web)
     };
-    match plan.decide()? {
+    match plan.resolve()? {
         Plan::Cover(choice) => Ok(choice),
         Plan::Cores(_) | Plan::Web(_) => Err(EngineError::Internal(
             "a plan over sites was decided to be another one",

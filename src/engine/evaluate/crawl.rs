@@ -63,7 +63,7 @@ fn fetches(
     let plan = match &request.list {
         SeedList::Refresh(which) | SeedList::Succeeded(which) => {
             let (_, record) = today.views.find(which)?;
-            Some(PlanOptions::from_kept(&record.settings)?)
+            Some(PlanOptions::from_stored(&record.settings)?)
         }
         SeedList::Urls { .. } => None,
     };

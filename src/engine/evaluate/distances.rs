@@ -36,7 +36,10 @@ pub(super) fn run(
     for entry in kept.take(request.cores as usize) {
         let ((_, rank), core) = entry?;
         let pages: BTreeSet<PageId> = core.hubs.iter().chain(&core.authorities).copied().collect();
-        let live: Vec<u32> = pages.iter().filter_map(|p| today.numbers.of(*p)).collect();
+        let live: Vec<u32> = pages
+            .iter()
+            .filter_map(|p| today.numbers.number_of(*p))
+            .collect();
         cores.push(CorePlace {
             rank,
             seed: today.url(core.seed)?,

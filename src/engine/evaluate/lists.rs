@@ -107,7 +107,7 @@ fn of_refresh(
 ) -> Result<(ListView, Vec<u32>), EngineError> {
     let (refresh, record) = today.views.find(which)?;
     let mut going = Going::new(format!("refresh {refresh} of plan {}", record.plan));
-    let plan = PlanOptions::from_kept(&record.settings)?.decide()?;
+    let plan = PlanOptions::from_stored(&record.settings)?.resolve()?;
     let reader = &today.views.reader;
     let mut seeds = Vec::new();
     for (_, seed) in reader.list(refresh)? {
@@ -172,7 +172,7 @@ impl Bank {
     ) -> Result<BTreeMap<u32, AbsentWhy>, EngineError> {
         let views = Views::open(self)?;
         let (refresh, record) = views.find(which)?;
-        let plan = PlanOptions::from_kept(&record.settings)?.decide()?;
+        let plan = PlanOptions::from_stored(&record.settings)?.resolve()?;
         let mut found = BTreeMap::new();
         for (rank, seed) in views.reader.list(refresh)? {
             let why = dead(&views.reader.need(&tables::PAGES, &seed.page)?, &plan);
@@ -230,7 +230,7 @@ fn page_of(today: &Today, url: &str) -> Result<Listed, EngineError> {
 }
 
 fn number(today: &Today, page: PageId) -> Result<u32, EngineError> {
-    let number = today.numbers.of(page);
+    let number = today.numbers.number_of(page);
     number.ok_or(EngineError::Internal(
         "a live page is missing from the whole graph",
     ))

@@ -5,7 +5,7 @@ use super::answers::StateView;
 use crate::engine::EngineError;
 use crate::engine::query::views::Views;
 use crate::engine::refresh::cover::sites::{facts, uncrawled_of_rows};
-use crate::engine::whole::{EVERY, Whole, WholeNumbers};
+use crate::engine::web_graph::{ALL_PAGES, LoadedGraph, PageNumbers};
 use seedbank_algorithms::cover::{PUniq, Weights, page_value};
 use seedbank_algorithms::evaluate::{ForwardGraph, PageWorth};
 use seedbank_algorithms::page::{PageId, SiteId};
@@ -19,7 +19,7 @@ pub(super) struct Today {
     pub(super) views: Views,
     pub(super) state: StateView,
     pub(super) web: ForwardGraph,
-    pub(super) numbers: WholeNumbers,
+    pub(super) numbers: PageNumbers,
     /// By page number; empty where only the links were asked for.
     pub(super) worth: Vec<PageWorth>,
 }
@@ -34,7 +34,7 @@ pub(super) enum Needed {
 }
 
 impl Today {
-    /// Loads the state. Cost: that of [`Whole::load`], a second scan of row members, and PageRank.
+    /// Loads the state. Cost: that of [`LoadedGraph::load`], a second scan of row members, and PageRank.
     /// Memory: the graph twice, 16 bytes per page, and 40 bytes per page for what it is worth.
     pub(super) fn load(
         views: Views,
@@ -43,7 +43,7 @@ impl Today {
     ) -> Result<Self, EngineError> {
         let mut worth = Vec::new();
         let store: &Store = &views.reader;
-        let (whole, numbers) = Whole::load_each(store, &EVERY, watch, |site, pages| {
+        let (whole, numbers) = LoadedGraph::load_each(store, &ALL_PAGES, watch, |site, pages| {
             if needed == Needed::Worth {
                 push_worth(store, site, pages, &mut worth)?;
             }

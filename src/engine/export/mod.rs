@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::error::Exported;
+use super::error::ExportPart;
 use super::{Bank, EngineError};
 use chunk::{Chunk, Exporter, Limits};
 use report::Counts;
@@ -119,7 +119,7 @@ fn export(
             wave.counts.sites += 1;
             if let Some(sites) = &mut sites {
                 let written = sites.write_all(&report::site_line(&name, site.given)?);
-                written.map_err(failed(Exported::Sites))?;
+                written.map_err(failed(ExportPart::Sites))?;
             }
         }
         wave.site(id, &name, &site)?;
@@ -127,9 +127,9 @@ fn export(
     wave.write()?;
     let counts = wave.counts;
     if let Some(sites) = &mut sites {
-        sites.flush().map_err(failed(Exported::Sites))?;
+        sites.flush().map_err(failed(ExportPart::Sites))?;
     }
-    records.flush().map_err(failed(Exported::Records))?;
+    records.flush().map_err(failed(ExportPart::Records))?;
     Ok(ExportReport::new(
         &totals,
         naming,
@@ -138,7 +138,7 @@ fn export(
     ))
 }
 
-fn failed(what: Exported) -> impl Fn(io::Error) -> EngineError {
+fn failed(what: ExportPart) -> impl Fn(io::Error) -> EngineError {
     move |source| EngineError::Export { what, source }
 }
 
@@ -197,7 +197,7 @@ impl Wave<'_> {
             // The rest of a chunk with too many links is written before the next chunk.
             loop {
                 let put = self.to.write_all(&text.bytes);
-                put.map_err(failed(Exported::Records))?;
+                put.map_err(failed(ExportPart::Records))?;
                 self.watch.advance(text.counts.pages());
                 self.counts.add(&text.counts);
                 let Some(rest) = text.rest.take() else {

@@ -133,7 +133,7 @@ fn it_stops_when_asked_and_where_there_is_no_room() {
             panic!("{ended:?}");
         };
         let full = io::ErrorKind::StorageFull;
-        assert_eq!((what, source.kind()), (Exported::Records, full));
+        assert_eq!((what, source.kind()), (ExportPart::Records, full));
     }
     export(&bank, &mut Room(whole.len()), None, limits, &Unwatched).unwrap();
 }

@@ -1,12 +1,13 @@
-//! Aliases: what a batch makes one or none, and the pages whose links that changes.
+//! Aliases: which pages a batch makes aliases or ends as aliases, and the pages whose links change
+//! as a result.
 //!
-//! The links in the bank are those that count ([`seedbank_store::aliases`]). So where an alias
-//! comes, goes or leads elsewhere, every page that links to it, or to an alias that leads there
-//! through it, gets its links anew from what its record once gave. That is worked out before the
-//! links pass, which then takes such pages along with those that have a record.
+//! The bank stores resolved links ([`seedbank_store::aliases`]). So if an alias is added, removed
+//! or redirected, the links of every page that links to it, or to an alias that leads there through
+//! it, are resolved again from the targets in its record. These pages are determined before the
+//! links pass, which processes them together with the pages that have a record.
 //!
-//! Held whole, besides what the passes hold: the aliases that the batch names or changes, and the
-//! pages that link to those which change.
+//! Held in memory, besides what the passes hold: the aliases that the batch names or changes, and
+//! the pages that link to changed ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,37 +15,38 @@ use roaring::RoaringTreemap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::portions::Said;
-use crate::engine::EngineError;
+use super::gather::PageInput;
+use crate::engine::Result;
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::aliases::{Alias, AliasIn, AliasLinks, AliasRecord, LONGEST_CHAIN, led_to};
 use seedbank_store::links::LinkKey;
 use seedbank_store::{Changes, Store, StoreError, tables};
 
-/// The alias that a page was, and the one that it is now.
+/// Old and new alias of a page.
 #[derive(Clone, Copy)]
 struct Change {
     old: Option<Alias>,
     new: Option<Alias>,
 }
 
-/// What a batch says of a page that is an alias, or is to be one.
+/// What a batch contains about a page that is an alias or becomes one.
 #[derive(Clone, Copy, Default)]
-struct Spoken {
+struct AliasInput {
     /// The alias that its record makes it.
     alias: Option<Alias>,
-    /// Whether it has a record, and whether that decides whether it is an alias: it makes the page one,
-    /// crawled or gone.
+    /// Whether it has a record, and whether the record decides if the page is an alias: it makes
+    /// the page an alias, crawled or gone.
     has_record: bool,
     is_decided: bool,
-    /// Whether a list has it as a page of its own.
+    /// Whether a list contains it as a page.
     is_listed: bool,
 }
 
-impl Spoken {
-    /// The alias that the page is after the batch, which is decided as its state is
-    /// ([`super::canonical`]): attributes alone revive nothing, a page that only lists name is crawled.
+impl AliasInput {
+    /// Returns the alias that the page is after the batch, by the same rules as its state
+    /// ([`super::canonical`]): attributes alone do not end an alias, but a page that only lists
+    /// contain is crawled.
     fn after(&self, old: Option<Alias>) -> Option<Alias> {
         match self {
             Self {
@@ -62,68 +64,66 @@ impl Spoken {
     }
 }
 
-/// What a batch does to aliases.
-#[derive(Default)]
-pub(super) struct Aliases {
-    /// Whether the bank has any; without them nothing is looked up.
+/// Changes of aliases by a batch.
+pub(super) struct Aliases<'a> {
+    store: &'a Store,
+    /// Whether the bank has any aliases. If not, nothing is looked up.
     pub(super) any: bool,
     /// Aliases of the bank that the batch names, as a page or as a target.
     named: BTreeMap<PageId, Alias>,
     /// Pages that the batch names, as a page or as a target, and that linked to an alias.
     linking: RoaringTreemap,
-    /// What is said of aliases of the bank, and of pages that records make one.
-    spoken: BTreeMap<PageId, Spoken>,
+    /// Input about aliases of the bank, and about pages that records make aliases.
+    inputs: BTreeMap<PageId, AliasInput>,
     changes: BTreeMap<PageId, Change>,
-    /// Pages whose links may differ because of the changes.
+    /// Pages whose links may change as a result.
     pub(super) affected: RoaringTreemap,
-    /// How many pages became aliases, or none.
     pub(super) counts: AliasCounts,
 }
 
-/// What a batch did to aliases.
+/// Changes of aliases by a batch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct AliasCounts {
     /// Pages that became aliases.
     pub became: u64,
-    /// Aliases that are pages again, or gone.
+    /// Aliases that became pages or gone.
     pub ended: u64,
     /// Aliases that now lead nowhere: in a circle, or over more than five others.
     pub cut: u64,
 }
 
-/// The links of a page after the batch.
 pub(super) struct Resolved {
-    /// The links that count, ascending.
+    /// Resolved links, ascending.
     pub(super) links: Vec<PageId>,
-    /// What was given, as far as it differs; `None` where it does not.
+    /// The targets in the record, if they differ from the resolved links.
     pub(super) aliases: Option<AliasLinks>,
 }
 
-impl Aliases {
-    /// Looks whether the bank has aliases.
-    pub(super) fn of(store: &Store) -> Result<Self, StoreError> {
+impl<'a> Aliases<'a> {
+    pub(super) fn load(store: &'a Store) -> Result<Self, StoreError> {
         let first = store.scan(&tables::ALIASES)?.next().transpose()?;
         Ok(Self {
+            store,
             any: first.is_some(),
-            ..Self::default()
+            named: BTreeMap::new(),
+            linking: RoaringTreemap::new(),
+            inputs: BTreeMap::new(),
+            changes: BTreeMap::new(),
+            affected: RoaringTreemap::new(),
+            counts: AliasCounts::default(),
         })
     }
 
-    /// Looks up a page of the bank that the batch names; with `has_record` it is one of those of which
-    /// the batch says something, if only that they are pages.
-    pub(super) fn name(
-        &mut self,
-        store: &Store,
-        page: PageId,
-        has_record: bool,
-    ) -> Result<(), StoreError> {
+    /// Looks up a page of the bank that the batch names. `has_record` is true if the input contains
+    /// the page itself, not only links to it.
+    pub(super) fn name(&mut self, page: PageId, has_record: bool) -> Result<(), StoreError> {
         if self.any {
-            match store.get(&tables::ALIASES, &page)? {
+            match self.store.get(&tables::ALIASES, &page)? {
                 Some(AliasRecord::Alias(alias)) => {
                     self.named.insert(page, alias);
                     if has_record {
-                        self.spoken.entry(page).or_default();
+                        self.inputs.entry(page).or_default();
                     }
                 }
                 Some(AliasRecord::Links(_)) => {
@@ -135,47 +135,44 @@ impl Aliases {
         Ok(())
     }
 
-    /// Takes in a piece of what is said of a page; `target` is the first of its targets.
-    pub(super) fn claim(&mut self, page: PageId, said: &Said, target: Option<PageId>) {
-        let alias = match (said, target) {
-            (Said::Record(claim), Some(to)) if !claim.gone => {
-                claim.alias.map(|by| Alias { to, by })
+    /// Adds a piece of input about a page. `target` is the first of its targets.
+    pub(super) fn add_input(&mut self, page: PageId, piece: &PageInput, target: Option<PageId>) {
+        let alias = match (piece, target) {
+            (PageInput::Record(update), Some(to)) if !update.gone => {
+                update.alias.map(|by| Alias { to, by })
             }
             _ => None,
         };
         if alias.is_none() && !self.named.contains_key(&page) {
             return;
         }
-        let spoken = self.spoken.entry(page).or_default();
-        match said {
-            Said::Record(claim) => {
-                spoken.has_record = true;
-                spoken.is_decided = alias.is_some() || claim.gone || claim.crawled;
-                spoken.alias = alias;
+        let input = self.inputs.entry(page).or_default();
+        match piece {
+            PageInput::Record(update) => {
+                input.has_record = true;
+                input.is_decided = alias.is_some() || update.gone || update.crawled;
+                input.alias = alias;
             }
-            Said::Links | Said::Attributes(_) => spoken.is_listed = true,
+            PageInput::Links | PageInput::Attributes(_) => input.is_listed = true,
         }
     }
 
-    /// Works out what follows from all claims. In a snapshot an alias without a record is gone.
-    pub(super) fn settle(
-        &mut self,
-        store: &Store,
-        snapshot: bool,
-        watch: &dyn Watch,
-    ) -> Result<(), EngineError> {
-        for (page, spoken) in &self.spoken {
+    /// Determines the changes after all input was added. In a snapshot, an alias without a record
+    /// is gone.
+    pub(super) fn resolve_changes(&mut self, snapshot: bool, watch: &dyn Watch) -> Result<()> {
+        for (page, input) in &self.inputs {
             let old = self.named.get(page).copied();
-            let new = spoken.after(old);
+            let new = input.after(old);
             if new != old {
                 self.changes.insert(*page, Change { old, new });
             }
         }
+        // A snapshot ends every alias that it does not name.
         if snapshot && self.any {
-            for entry in store.scan(&tables::ALIASES)? {
+            for entry in self.store.scan(&tables::ALIASES)? {
                 watch.proceed()?;
                 if let (page, AliasRecord::Alias(alias)) = entry?
-                    && !self.spoken.contains_key(&page)
+                    && !self.inputs.contains_key(&page)
                 {
                     let change = Change {
                         old: Some(alias),
@@ -192,20 +189,21 @@ impl Aliases {
                 _ => {}
             }
         }
-        for page in self.led_through(store, watch)? {
+        // Only pages whose final target changed need their links resolved again.
+        for page in self.affected_aliases(watch)? {
             watch.proceed()?;
-            let was = led_to(page, |page| self.before(store, page))?;
-            let is = led_to(page, |page| self.after(store, page))?;
+            let was = led_to(page, |page| self.before(page))?;
+            let is = led_to(page, |page| self.after(page))?;
             if is.is_none() && was.is_some() {
                 self.counts.cut += 1;
             }
             if was == is {
                 continue;
             }
-            // Those that linked to it when it was a page; where it was an alias there are none.
-            self.add_linking(store, page)?;
+            // Adds the pages that linked to it as a page. If it was an alias, there are none.
+            self.add_linking(page)?;
             if self.any {
-                for (other, why) in store.alias_in(page)? {
+                for (other, why) in self.store.alias_in(page)? {
                     if why == AliasIn::Links {
                         self.affected.insert(other.0);
                     }
@@ -215,12 +213,8 @@ impl Aliases {
         Ok(())
     }
 
-    /// The pages that change, and the aliases that lead to them before or after.
-    fn led_through(
-        &self,
-        store: &Store,
-        watch: &dyn Watch,
-    ) -> Result<BTreeSet<PageId>, EngineError> {
+    /// Returns the changed pages, and the aliases that lead to them before or after the batch.
+    fn affected_aliases(&self, watch: &dyn Watch) -> Result<BTreeSet<PageId>> {
         let mut new_in: BTreeMap<PageId, Vec<PageId>> = BTreeMap::new();
         for (page, change) in &self.changes {
             if let Some(alias) = change.new {
@@ -235,7 +229,7 @@ impl Aliases {
                 watch.proceed()?;
                 next.extend(new_in.get(&page).into_iter().flatten());
                 if self.any {
-                    let before = store.alias_in(page)?.into_iter();
+                    let before = self.store.alias_in(page)?.into_iter();
                     let leads = before.filter(|(_, why)| *why == AliasIn::Leads);
                     next.extend(leads.map(|(other, _)| other));
                 }
@@ -246,20 +240,20 @@ impl Aliases {
         Ok(found)
     }
 
-    /// Adds the pages with a link that counts to a page.
-    fn add_linking(&mut self, store: &Store, page: PageId) -> Result<(), StoreError> {
+    /// Adds the pages with a resolved link to a page.
+    fn add_linking(&mut self, page: PageId) -> Result<(), StoreError> {
         let site = page.site();
         let (key, place) = LinkKey::of_page(page);
-        for &block in store.links(&tables::INTRA_IN, key)?.at(place) {
+        for &block in self.store.links(&tables::INTRA_IN, key)?.at(place) {
             let key = LinkKey { site, block };
-            let links = store.links(&tables::INTRA, key)?;
+            let links = self.store.links(&tables::INTRA, key)?;
             for place in links.places_of(page.index()) {
                 self.affected.insert(PageId::new(site, key.index(place)).0);
             }
         }
-        let blocks = store.links(&tables::CITERS, key)?.at(place).to_vec();
-        for row in store.citing_rows(page, &blocks)? {
-            let members = store.need(&tables::ROW_MEMBERS, &row)?;
+        let blocks = self.store.links(&tables::CITERS, key)?.at(place).to_vec();
+        for row in self.store.citing_rows(page, &blocks)? {
+            let members = self.store.need(&tables::ROW_MEMBERS, &row)?;
             for index in members.pages {
                 self.affected.insert(PageId::new(row.site(), index).0);
             }
@@ -267,47 +261,44 @@ impl Aliases {
         Ok(())
     }
 
-    /// The next page after one before the batch; `None` where it was no alias.
-    fn before(&self, store: &Store, page: PageId) -> Result<Option<PageId>, StoreError> {
-        let alias = match self.changes.get(&page) {
-            Some(change) => change.old,
-            None => return self.kept(store, page),
-        };
-        Ok(alias.map(|alias| alias.to))
+    /// Returns the page to which a page led before the batch; `None` if it was not an alias.
+    fn before(&self, page: PageId) -> Result<Option<PageId>, StoreError> {
+        match self.changes.get(&page) {
+            Some(change) => Ok(change.old.map(|alias| alias.to)),
+            None => self.unchanged(page),
+        }
     }
 
-    /// The next page after one after the batch; `None` where it is no alias.
-    fn after(&self, store: &Store, page: PageId) -> Result<Option<PageId>, StoreError> {
-        let alias = match self.changes.get(&page) {
-            Some(change) => change.new,
-            None => return self.kept(store, page),
-        };
-        Ok(alias.map(|alias| alias.to))
+    /// Returns the page to which a page leads after the batch; `None` if it is not an alias.
+    fn after(&self, page: PageId) -> Result<Option<PageId>, StoreError> {
+        match self.changes.get(&page) {
+            Some(change) => Ok(change.new.map(|alias| alias.to)),
+            None => self.unchanged(page),
+        }
     }
 
-    /// Where a page leads whose alias does not change.
-    fn kept(&self, store: &Store, page: PageId) -> Result<Option<PageId>, StoreError> {
+    /// Returns the page to which an unchanged alias leads.
+    fn unchanged(&self, page: PageId) -> Result<Option<PageId>, StoreError> {
         if !self.any {
             return Ok(None);
         }
         let alias = match self.named.get(&page) {
             Some(alias) => Some(*alias),
-            None => store.alias(page)?,
+            None => self.store.alias(page)?,
         };
         Ok(alias.map(|alias| alias.to))
     }
 
-    /// Whether a page is an alias after the batch, of which is known whether it `was` one.
+    /// Whether a page is an alias after the batch. `was` tells whether it was one before.
     fn is_alias(&self, page: PageId, was: bool) -> bool {
         self.changes
             .get(&page)
             .map_or(was, |change| change.new.is_some())
     }
 
-    /// What the bank has of a page, which the batch names or not.
+    /// Returns the stored record of a page. `is_named` is true if the batch names the page.
     pub(super) fn record(
         &self,
-        store: &Store,
         page: PageId,
         is_named: bool,
     ) -> Result<Option<AliasRecord>, StoreError> {
@@ -315,12 +306,12 @@ impl Aliases {
             return Ok(Some(AliasRecord::Alias(*alias)));
         }
         if self.any && (!is_named || self.linking.contains(page.0)) {
-            return store.get(&tables::ALIASES, &page);
+            return self.store.get(&tables::ALIASES, &page);
         }
         Ok(None)
     }
 
-    /// The alias that a page is after the batch, which is known to name it or to change it.
+    /// Returns the alias that a page is after the batch, for pages that the batch names or changes.
     pub(super) fn alias(&self, page: PageId) -> Option<Alias> {
         match self.changes.get(&page) {
             Some(change) => change.new,
@@ -328,28 +319,26 @@ impl Aliases {
         }
     }
 
-    /// The links of a page whose record gives these, which all are named by the batch.
-    pub(super) fn of_given(
+    /// Resolves the targets of a page's record, all of which the batch names.
+    pub(super) fn resolve(
         &self,
-        store: &Store,
         page: PageId,
-        given: Vec<PageId>,
+        targets: Vec<PageId>,
     ) -> Result<Resolved, StoreError> {
         if self.named.is_empty() && self.changes.is_empty() {
             return Ok(Resolved {
-                links: given,
+                links: targets,
                 aliases: None,
             });
         }
         let is_alias = |target: &PageId| self.is_alias(*target, self.named.contains_key(target));
-        let (aliases, direct) = given.into_iter().partition(is_alias);
-        self.resolved(store, page, aliases, direct)
+        let (aliases, direct) = targets.into_iter().partition(is_alias);
+        self.resolve_links(page, aliases, direct)
     }
 
-    /// The links of a page after the batch, from those before it and what its record then gave.
-    pub(super) fn anew(
+    /// Resolves a page's links again, given those before the batch and the stored alias links.
+    pub(super) fn resolve_again(
         &self,
-        store: &Store,
         page: PageId,
         mut links: Vec<PageId>,
         old: &AliasLinks,
@@ -367,20 +356,19 @@ impl Aliases {
         }
         aliases.sort_unstable();
         direct.sort_unstable();
-        self.resolved(store, page, aliases, direct)
+        self.resolve_links(page, aliases, direct)
     }
 
-    /// `aliases` and `direct` are ascending.
-    fn resolved(
+    /// Resolves links; `aliases` and `direct` are ascending.
+    fn resolve_links(
         &self,
-        store: &Store,
         page: PageId,
         aliases: Vec<PageId>,
         direct: Vec<PageId>,
     ) -> Result<Resolved, StoreError> {
         let mut reached = BTreeSet::new();
         for alias in &aliases {
-            if let Some(to) = led_to(*alias, |page| self.after(store, page))?
+            if let Some(to) = led_to(*alias, |page| self.after(page))?
                 && to != page
                 && direct.binary_search(&to).is_err()
             {
@@ -398,16 +386,16 @@ impl Aliases {
     }
 }
 
-/// Writes what aliases make of a page, and the way back.
+/// Writes the alias record of a page and its reverse entries.
 ///
-/// `lead` is told of each page that an alias begins (true) or ceases (false) to lead to.
+/// Calls `lead` for each page to which an alias begins (true) or ceases (false) to lead.
 pub(super) fn write(
     changes: &mut Changes,
     page: PageId,
     old: Option<&AliasRecord>,
     new: Option<&AliasRecord>,
-    mut lead: impl FnMut(PageId, bool) -> Result<(), EngineError>,
-) -> Result<(), EngineError> {
+    mut lead: impl FnMut(PageId, bool) -> Result<()>,
+) -> Result<()> {
     if old == new {
         return Ok(());
     }

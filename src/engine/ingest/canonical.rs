@@ -1,38 +1,37 @@
-//! From input events to canonical records: one per URL, in the order of page ids.
+//! Canonical records: one per URL, in the order of page ids.
 //!
-//! Of several records for one URL the one with the latest fetch time wins, or else the largest one
-//! (`weight`). Of several lines of attributes for one URL the largest one counts.
-//! Links and attribute lines of the TSV formats are gathered into one record per page. Such a
-//! record replaces the page's links where a line has the page as its source, and in a snapshot. In
-//! a delta, a page that is only pointed to, or has only a line of attributes, keeps its links. Where a
-//! page has a record too, that record counts; if it says nothing of links, those of the lists are its.
+//! Of several records for one URL the one with the latest fetch time wins, then the largest
+//! ([`super::record_order`]). Of several attribute lines for one URL the largest wins. Links and
+//! attribute lines of the TSV formats are collected into one record per page. Such a record
+//! replaces the page's links if a line has the page as its source, and in a snapshot. In a delta, a
+//! page that is only a target, or has only an attribute line, keeps its links. If a page also has a
+//! record, the record wins; if the record contains no links, those of the lists are used.
 
-use super::claim::Claim;
 use super::fields::{Bytes, Fields, group};
-use super::portions::{Gaps, Said, put_said, take_said};
-use super::weight::Weight;
-use crate::engine::EngineError;
+use super::gather::{Gaps, PageInput, put_input, take_input};
+use super::page_update::PageUpdate;
+use super::record_order::RecordOrder;
+use crate::engine::{EngineError, Result};
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::{self, Sorted};
 
-/// A canonical record, with the ids of its page and targets.
-pub(super) struct Canonical {
+pub(super) struct CanonicalRecord {
     pub(super) page: PageId,
-    /// Whether the bank did not have the page.
-    pub(super) born: bool,
-    pub(super) claim: Claim,
-    /// The fetch time, as a number that grows with it; 0 without one.
+    /// Whether the page is new to the bank.
+    pub(super) is_new: bool,
+    pub(super) update: PageUpdate,
+    /// The fetch time as an ascending number; 0 without one.
     pub(super) order: u64,
     /// Distinct targets other than the page itself, ascending.
     pub(super) targets: Vec<PageId>,
 }
 
-/// Splits the key of a URL into the site and the rest; between them it has a NUL byte.
+/// Splits the key of a URL into the site and the rest, which a NUL byte separates.
 ///
-/// Sites contain no NUL byte, so the keys of a site are neighbours and sort as its URLs do.
-pub(super) fn split_key(key: &[u8]) -> Result<(&str, &str), EngineError> {
-    let broken = EngineError::Internal("a URL between two passes is broken");
+/// Sites contain no NUL byte, so the keys of a site are contiguous and sort as its URLs do.
+pub(super) fn split_key(key: &[u8]) -> Result<(&str, &str)> {
+    let broken = EngineError::Internal("a URL between two passes is invalid");
     let middle = key.iter().position(|byte| *byte == 0);
     let parts = middle.map(|at| {
         (
@@ -46,26 +45,25 @@ pub(super) fn split_key(key: &[u8]) -> Result<(&str, &str), EngineError> {
     }
 }
 
-/// Marks what is known of a record's page.
+/// Marks the entry about a record's page.
 pub(super) const PAGE: u8 = 0;
-/// Marks a piece of what is said of the page.
+/// Marks a piece of input about the page.
 pub(super) const PIECE: u8 = 1;
 
-/// The prefix of the keys of a record's parts. What is known of its page comes first, then its
-/// pieces in the order of their fetch times.
+/// Returns the key prefix of a record's parts: first the entry about its page, then its pieces in
+/// the order of their fetch times.
 pub(super) fn by_record(page: PageId) -> Bytes {
     Bytes::default().u64(page.0)
 }
 
-/// The canonical records, in the order of their pages.
-pub(super) struct Winners {
+/// Canonical records, in the order of their pages.
+pub(super) struct CanonicalRecords {
     parts: Sorted,
     pub(super) snapshot: bool,
-    /// Whether every record so far says when it was fetched.
     pub(super) dated: bool,
 }
 
-impl Winners {
+impl CanonicalRecords {
     pub(super) fn new(parts: Sorted, snapshot: bool) -> Self {
         Self {
             parts,
@@ -74,12 +72,9 @@ impl Winners {
         }
     }
 
-    pub(super) fn next_record(
-        &mut self,
-        watch: &dyn Watch,
-    ) -> Result<Option<Canonical>, EngineError> {
+    pub(super) fn next_record(&mut self, watch: &dyn Watch) -> Result<Option<CanonicalRecord>> {
         watch.proceed()?;
-        let lost = || EngineError::Internal("a record lost its page between two passes");
+        let lost = || EngineError::Internal("a record between two passes has no page");
         let Some(first) = self.parts.peek()? else {
             return Ok(None);
         };
@@ -89,83 +84,83 @@ impl Winners {
         if key[of_page.len()..] != [PAGE] {
             return Err(lost());
         }
-        let born = Fields(value).byte()? == 1;
-        let mut record: Option<Claim> = None;
+        let is_new = Fields(value).byte()? == 1;
+        let mut record: Option<PageUpdate> = None;
         let mut order = 0;
-        let mut attributes = Claim::NAMED;
-        let mut largest = Weight::default();
-        // A snapshot gives the whole state, so also the links of a page that has none.
+        let mut attributes = PageUpdate::NAMED;
+        let mut largest = RecordOrder::default();
+        // A snapshot contains the whole state, including the links of a page that has none.
         let has_links = self.snapshot;
         let mut targets = Vec::new();
-        // What lists say: whether it is a page of its own there, and which links it has.
+        // Input from lists: whether they contain the page itself, and its links.
         let mut is_listed = false;
         let mut has_listed_links = false;
         let mut listed = Vec::new();
         while let Some((key, mut value)) = self.parts.next_under(&of_page)? {
             order = key.last_chunk().map_or(0, |at| u64::from_be_bytes(*at));
-            let said = seedbank_store::unpack(take_said(&mut value)?)?;
+            let input = seedbank_store::unpack(take_input(&mut value)?)?;
             let of_piece = Gaps::new(value).map(PageId);
-            match said {
-                Said::Record(claim) => {
-                    record = Some(claim);
+            match input {
+                PageInput::Record(update) => {
+                    record = Some(update);
                     targets.clear();
                     targets.extend(of_piece);
                 }
-                Said::Links => {
+                PageInput::Links => {
                     is_listed = true;
                     has_listed_links = true;
                     listed.extend(of_piece);
                 }
-                Said::Attributes(claim) => {
+                PageInput::Attributes(update) => {
                     is_listed = true;
-                    has_listed_links |= claim.links;
-                    // A page that is merely named gets no attributes.
-                    let claim = Claim {
+                    has_listed_links |= update.links;
+                    // A page that is only named gets no attributes.
+                    let update = PageUpdate {
                         links: false,
-                        ..claim
+                        ..update
                     };
-                    let weight = Weight::of_claim(&claim)?;
-                    if claim != Claim::NAMED && weight >= largest {
-                        (attributes, largest) = (claim, weight);
+                    let record_order = RecordOrder::of_update(&update)?;
+                    if update != PageUpdate::NAMED && record_order >= largest {
+                        (attributes, largest) = (update, record_order);
                     }
                 }
             }
         }
         attributes.links = has_links;
-        let has_own = record.as_ref().is_some_and(Claim::is_whole);
-        let mut claim = record.unwrap_or(attributes);
+        let has_own = record.as_ref().is_some_and(PageUpdate::sets_links);
+        let mut update = record.unwrap_or(attributes);
         if is_listed && !has_own {
-            claim.crawled = true;
+            update.crawled = true;
             if has_listed_links {
-                claim.links = true;
+                update.links = true;
                 targets = listed;
             }
         }
-        // Lists have no time.
+        // Lists have no fetch times.
         self.dated &= order > 0 && (has_own || !is_listed);
         targets.sort_unstable();
         targets.dedup();
         targets.retain(|target| *target != page);
-        Ok(Some(Canonical {
+        Ok(Some(CanonicalRecord {
             page,
-            born,
-            claim,
+            is_new,
+            update,
             order,
             targets,
         }))
     }
 }
 
-/// Adds a record to the batch's digest, which is taken over the canonical records and does not
-/// depend on the order of the input. Within a bank an id stands for a URL, even before the URL has
-/// come in.
-pub(super) fn digest(record: &Canonical, hasher: &mut blake3::Hasher) -> Result<(), EngineError> {
-    let claim = record.claim.digested()?;
+/// Adds a record to the batch's digest. It is computed over the canonical records, so it does not
+/// depend on the order of the input. Within a bank an id identifies a URL, even before the batch is
+/// committed.
+pub(super) fn digest(record: &CanonicalRecord, hasher: &mut blake3::Hasher) -> Result<()> {
+    let update = record.update.digest_bytes()?;
     let mut bytes = Vec::with_capacity(64 + record.targets.len() * 8);
     bytes.extend_from_slice(&record.page.0.to_le_bytes());
-    // The same contents at another time are no repetition: a page may change and change back.
+    // The same content at another time is not a repetition: a page may change and change back.
     bytes.extend_from_slice(&record.order.to_le_bytes());
-    put_said(&claim, &mut bytes)?;
+    put_input(&update, &mut bytes)?;
     bytes.extend_from_slice(&(record.targets.len() as u64).to_le_bytes());
     for target in &record.targets {
         bytes.extend_from_slice(&target.0.to_le_bytes());

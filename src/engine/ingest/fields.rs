@@ -1,63 +1,63 @@
-//! Fixed-width fields in the keys and values of events between the passes.
+//! Fixed-width fields in the keys and values of events between passes.
 
 use std::ops::Deref;
 
-use crate::engine::EngineError;
+use crate::engine::{EngineError, Result};
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
 use seedbank_store::Hash128;
 
-/// Reads fields from the front of an event's bytes.
+/// Parses fields from the front of an event's bytes.
 pub(super) struct Fields<'a>(pub(super) &'a [u8]);
 
 impl Fields<'_> {
-    pub(super) fn array<const N: usize>(&mut self) -> Result<[u8; N], EngineError> {
+    pub(super) fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
         let (head, rest) = self
             .0
             .split_first_chunk::<N>()
             .ok_or(EngineError::Internal(
-                "an event between two passes is cut off",
+                "an event between two passes is truncated",
             ))?;
         self.0 = rest;
         Ok(*head)
     }
 
-    pub(super) fn byte(&mut self) -> Result<u8, EngineError> {
+    pub(super) fn byte(&mut self) -> Result<u8> {
         self.array::<1>().map(|[byte]| byte)
     }
 
-    pub(super) fn u32(&mut self) -> Result<u32, EngineError> {
+    pub(super) fn u32(&mut self) -> Result<u32> {
         self.array().map(u32::from_be_bytes)
     }
 
-    pub(super) fn u64(&mut self) -> Result<u64, EngineError> {
+    pub(super) fn u64(&mut self) -> Result<u64> {
         self.array().map(u64::from_be_bytes)
     }
 
-    pub(super) fn i64(&mut self) -> Result<i64, EngineError> {
+    pub(super) fn i64(&mut self) -> Result<i64> {
         self.array().map(i64::from_be_bytes)
     }
 
-    pub(super) fn hash(&mut self) -> Result<Hash128, EngineError> {
+    pub(super) fn hash(&mut self) -> Result<Hash128> {
         self.array()
     }
 
-    pub(super) fn page(&mut self) -> Result<PageId, EngineError> {
+    pub(super) fn page(&mut self) -> Result<PageId> {
         self.u64().map(PageId)
     }
 
-    pub(super) fn row(&mut self) -> Result<RowId, EngineError> {
+    pub(super) fn row(&mut self) -> Result<RowId> {
         self.u64().map(RowId)
     }
 
-    pub(super) fn site(&mut self) -> Result<SiteId, EngineError> {
+    pub(super) fn site(&mut self) -> Result<SiteId> {
         self.u32().map(SiteId)
     }
 }
 
-/// The longest event that [`Bytes`] holds, in bytes.
+/// Maximum length of an event in [`Bytes`].
 const MOST: usize = 48;
 
-/// Builds the bytes of an event with a few fields, without allocating memory.
+/// Builder for an event with few fields, without allocation.
 #[derive(Clone, Copy)]
 pub(super) struct Bytes {
     bytes: [u8; MOST],
@@ -115,7 +115,7 @@ impl Deref for Bytes {
     }
 }
 
-/// The first bytes of a key, which name what a group of events is about.
-pub(super) fn group<const N: usize>(key: &[u8]) -> Result<[u8; N], EngineError> {
+/// Returns the first bytes of a key, which identify a group of events.
+pub(super) fn group<const N: usize>(key: &[u8]) -> Result<[u8; N]> {
     Fields(key).array()
 }

@@ -1,28 +1,27 @@
-//! The links pass: what each record does to its page's links, and the pages that a snapshot leaves
-//! out. Both come in the order of pages.
+//! The links pass: updates the links of pages by their records, and of pages that a snapshot omits,
+//! both in the order of pages.
 
 use super::aliases::{self, Resolved};
-use super::canonical::{Canonical, Winners, digest};
-use super::claim::Claim;
+use super::canonical::{CanonicalRecord, CanonicalRecords, digest};
 use super::fields::Bytes;
-use super::intra::IntraBlocks;
+use super::intra_links::IntraBlocks;
+use super::link_delta::{delta, difference};
 use super::loss::GivenLinks;
+use super::page_update::PageUpdate;
 use super::passes::{PageEvent, Passes, lead_event, member_event, page_event, target_event};
-use super::replaced::{change, only};
-use crate::engine::EngineError;
+use crate::engine::Result;
 use seedbank_algorithms::page::{PageId, RowId};
-use seedbank_algorithms::watch::Watch;
 use seedbank_store::aliases::{AliasLinks, AliasRecord};
 use seedbank_store::records::{PageRecord, PageState};
 use seedbank_store::{Hash128, Store, row_hash, tables};
 
-/// The row of a site with exactly these targets; `None` if the bank does not have it.
+/// Returns the row of a site with exactly these targets; `None` if the bank does not contain it.
 fn find_row(
     store: &Store,
     page: PageId,
     hash: Hash128,
     targets: &[PageId],
-) -> Result<Option<RowId>, EngineError> {
+) -> Result<Option<RowId>> {
     let site = page.site();
     for index in store
         .get(&tables::ROW_HASHES, &(site, hash))?
@@ -36,29 +35,27 @@ fn find_row(
     Ok(None)
 }
 
-/// Works through the canonical records, and the pages whose links change with the aliases that they
-/// go to. In a snapshot, crawled pages and aliases without a record become gone.
+/// Processes the canonical records, and the pages whose links change because of aliases. In a
+/// snapshot, crawled pages and aliases without a record become gone.
 ///
 /// `hasher` becomes the batch's digest.
 pub(super) fn links_pass(
-    store: &Store,
-    records: &mut Winners,
+    records: &mut CanonicalRecords,
     passes: &mut Passes<'_>,
     hasher: &mut blake3::Hasher,
-    watch: &dyn Watch,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let mut intra = IntraBlocks::default();
-    let known = records.snapshot.then(|| store.scan(&tables::PAGES));
+    let known = records.snapshot.then(|| passes.store.scan(&tables::PAGES));
     let mut known = known.transpose()?.map(Iterator::peekable);
     let affected = std::mem::take(&mut passes.aliases.affected);
     let mut affected = affected.into_iter().map(PageId).peekable();
-    while let Some(record) = records.next_record(watch)? {
-        watch.advance(1);
+    while let Some(record) = records.next_record(passes.watch)? {
+        passes.watch.advance(1);
         digest(&record, hasher)?;
-        let Canonical {
+        let CanonicalRecord {
             page,
-            born,
-            claim,
+            is_new,
+            update,
             targets,
             ..
         } = record;
@@ -66,54 +63,47 @@ pub(super) fn links_pass(
         while let Some(entry) = known.as_mut().and_then(|known| {
             known.next_if(|entry| entry.as_ref().map_or(true, |(before, _)| *before <= page))
         }) {
-            watch.proceed()?;
+            passes.watch.proceed()?;
             let (before, record) = entry?;
             if before == page {
                 old = Some(record);
             } else {
-                left_out(store, before, record, &mut intra, passes)?;
+                mark_omitted_gone(before, record, &mut intra, passes)?;
             }
         }
         while let Some(before) = affected.next_if(|before| *before < page) {
-            watch.proceed()?;
-            // A snapshot leaves it out.
+            passes.watch.proceed()?;
+            // A snapshot omits it.
             if !records.snapshot {
-                link_anew(store, before, &mut intra, passes)?;
+                resolve_links_again(before, &mut intra, passes)?;
             }
         }
+        // A page with a record is resolved with the record, not twice.
         let is_affected = affected.next_if_eq(&page).is_some();
-        if !born && old.is_none() {
-            old = Some(store.need(&tables::PAGES, &page)?);
+        if !is_new && old.is_none() {
+            old = Some(passes.store.need(&tables::PAGES, &page)?);
         }
         let subject = Subject {
             page,
             old,
             is_named: true,
         };
-        claim_page(
-            store,
-            &subject,
-            claim,
-            (targets, is_affected),
-            &mut intra,
-            passes,
-        )?;
+        update_page(&subject, update, (targets, is_affected), &mut intra, passes)?;
     }
     if !records.snapshot {
         for before in affected {
-            watch.proceed()?;
-            link_anew(store, before, &mut intra, passes)?;
+            passes.watch.proceed()?;
+            resolve_links_again(before, &mut intra, passes)?;
         }
     }
     for entry in known.into_iter().flatten() {
-        watch.proceed()?;
+        passes.watch.proceed()?;
         let (page, record) = entry?;
-        left_out(store, page, record, &mut intra, passes)?;
+        mark_omitted_gone(page, record, &mut intra, passes)?;
     }
     intra.write(passes)
 }
 
-/// A page whose links the pass works on.
 struct Subject {
     page: PageId,
     /// `None` for a new page.
@@ -122,14 +112,13 @@ struct Subject {
     is_named: bool,
 }
 
-/// Marks as gone a crawled page or an alias that a snapshot does not name.
-fn left_out(
-    store: &Store,
+/// Marks a crawled page or an alias that a snapshot does not name as gone.
+fn mark_omitted_gone(
     page: PageId,
     record: PageRecord,
     intra: &mut IntraBlocks,
     passes: &mut Passes<'_>,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     if matches!(record.state, PageState::Crawled | PageState::Alias) {
         let subject = Subject {
             page,
@@ -137,139 +126,131 @@ fn left_out(
             is_named: false,
         };
         let nothing = (Vec::new(), false);
-        claim_page(store, &subject, Claim::GONE, nothing, intra, passes)?;
+        update_page(&subject, PageUpdate::GONE, nothing, intra, passes)?;
     }
     Ok(())
 }
 
-/// Gives a page that the batch has no record of its links anew.
-fn link_anew(
-    store: &Store,
+fn resolve_links_again(
     page: PageId,
     intra: &mut IntraBlocks,
     passes: &mut Passes<'_>,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let subject = Subject {
         page,
-        old: Some(store.need(&tables::PAGES, &page)?),
+        old: Some(passes.store.need(&tables::PAGES, &page)?),
         is_named: false,
     };
-    let links = resolved_anew(store, &subject, passes)?;
-    set_links(store, &subject, links, intra, passes).map(drop)
+    let links = resolved_again(&subject, passes)?;
+    set_links(&subject, links, intra, passes).map(drop)
 }
 
-/// The links of a page that was there, by the aliases after the batch.
-fn resolved_anew(
-    store: &Store,
-    subject: &Subject,
-    passes: &Passes<'_>,
-) -> Result<Resolved, EngineError> {
+/// Resolves the links of an existing page with the aliases after the batch.
+fn resolved_again(subject: &Subject, passes: &Passes<'_>) -> Result<Resolved> {
     let page = subject.page;
     let row = subject.old.as_ref().and_then(|record| record.row);
-    let links = store.links_of(page, row)?;
-    let old = match passes.aliases.record(store, page, subject.is_named)? {
+    let links = passes.store.links_of(page, row)?;
+    let old = match passes.aliases.record(page, subject.is_named)? {
         Some(AliasRecord::Links(old)) => old,
         _ => AliasLinks::default(),
     };
-    Ok(passes.aliases.anew(store, page, links, &old)?)
+    Ok(passes.aliases.resolve_again(page, links, &old)?)
 }
 
-/// `given` are the targets of the record, and whether the aliases that the page links to change.
-fn claim_page(
-    store: &Store,
+/// Updates a page. `given` contains the targets of the record, and whether aliases to which the
+/// page links change.
+fn update_page(
     subject: &Subject,
-    claim: Claim,
+    update: PageUpdate,
     given: (Vec<PageId>, bool),
     intra: &mut IntraBlocks,
     passes: &mut Passes<'_>,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let (targets, is_affected) = given;
     let page = subject.page;
     let old_state = subject.old.as_ref().map(|record| record.state);
-    let new_state = claim.state_after(old_state);
+    let new_state = update.state_after(old_state);
     target_event(&mut passes.targets, page, old_state, new_state, true)?;
     let mut links = None;
-    if claim.links {
-        // The only target of an alias is no link.
-        let given = if claim.alias.is_some() {
+    if update.links {
+        // The only target of an alias is not a link.
+        let given = if update.alias.is_some() {
             Vec::new()
         } else {
             targets
         };
-        let resolved = passes.aliases.of_given(store, page, given)?;
+        let resolved = passes.aliases.resolve(page, given)?;
         let now = resolved.links.len();
-        let more = set_links(store, subject, resolved, intra, passes)?;
+        let more = set_links(subject, resolved, intra, passes)?;
         links = Some(GivenLinks { now, more });
     } else if is_affected {
-        let resolved = resolved_anew(store, subject, passes)?;
-        set_links(store, subject, resolved, intra, passes)?;
+        let resolved = resolved_again(subject, passes)?;
+        set_links(subject, resolved, intra, passes)?;
     } else if old_state == Some(PageState::Alias) && new_state != PageState::Alias {
         let none = Resolved {
             links: Vec::new(),
             aliases: None,
         };
-        set_links(store, subject, none, intra, passes)?;
+        set_links(subject, none, intra, passes)?;
     }
     passes.loss.count(page, old_state, new_state, links);
-    page_event(&mut passes.pages, page, &PageEvent::Claim(claim))
+    page_event(&mut passes.pages, page, &PageEvent::Update(update))
 }
 
-/// Replaces a page's links, and what aliases make of it; returns how many more links it has than
-/// before.
+/// Replaces a page's links and its alias record. Returns the change of the number of links.
 fn set_links(
-    store: &Store,
     subject: &Subject,
     resolved: Resolved,
     intra: &mut IntraBlocks,
     passes: &mut Passes<'_>,
-) -> Result<i64, EngineError> {
+) -> Result<i64> {
     let page = subject.page;
-    let old = passes.aliases.record(store, page, subject.is_named)?;
+    let old = passes.aliases.record(page, subject.is_named)?;
     let alias = passes.aliases.alias(page).map(AliasRecord::Alias);
     let new = alias.or(resolved.aliases.map(AliasRecord::Links));
     let Passes {
         changes, targets, ..
     } = passes;
-    let tell = |to, begins| lead_event(targets, to, begins);
-    aliases::write(changes, page, old.as_ref(), new.as_ref(), tell)?;
+    let emit = |to, begins| lead_event(targets, to, begins);
+    aliases::write(changes, page, old.as_ref(), new.as_ref(), emit)?;
     let is_here = |target: &&PageId| target.site() == page.site();
     let (here, elsewhere): (Vec<&PageId>, Vec<&PageId>) = resolved.links.iter().partition(is_here);
     let here = here.into_iter().map(|target| target.index()).collect();
     let elsewhere: Vec<PageId> = elsewhere.into_iter().copied().collect();
-    let more = intra.replace(store, page, here, passes)?;
+    let more = intra.replace(page, here, passes)?;
     let row = subject.old.as_ref().and_then(|record| record.row);
-    Ok(more + inter_links(store, page, row, &elsewhere, passes)?)
+    Ok(more + inter_links(page, row, &elsewhere, passes)?)
 }
 
-/// Replaces a page's links to other sites; returns how many more links it has than before.
+/// Replaces a page's links to other sites. Returns the change of their number.
 fn inter_links(
-    store: &Store,
     page: PageId,
     old_row: Option<u32>,
     new: &[PageId],
     passes: &mut Passes<'_>,
-) -> Result<i64, EngineError> {
+) -> Result<i64> {
     let old_row = old_row.map(|index| RowId::new(page.site(), index));
     let old = match old_row {
-        Some(row) => store.need_row(row)?,
+        Some(row) => passes.store.need_row(row)?,
         None => Vec::new(),
     };
     if old == new {
         return Ok(0);
     }
-    passes.counts.links_added += only(new, &old).count() as u64;
-    passes.counts.links_removed += only(&old, new).count() as u64;
+    passes.counts.links_added += difference(new, &old).count() as u64;
+    passes.counts.links_removed += difference(&old, new).count() as u64;
     if let Some(row) = old_row {
         member_event(&mut passes.members, row, page.index(), false)?;
     }
-    let more = change(old.len(), new.len());
+    let more = delta(old.len(), new.len());
     page_event(&mut passes.pages, page, &PageEvent::Inter(more))?;
     if new.is_empty() {
         page_event(&mut passes.pages, page, &PageEvent::Row(None))?;
         return Ok(more);
     }
+    // An equal row of the site is shared; otherwise the rows pass creates one.
     let hash = row_hash(new);
-    if let Some(row) = find_row(store, page, hash, new)? {
+    if let Some(row) = find_row(passes.store, page, hash, new)? {
         member_event(&mut passes.members, row, page.index(), true)?;
         page_event(&mut passes.pages, page, &PageEvent::Row(Some(row.index())))?;
         return Ok(more);

@@ -1,39 +1,40 @@
-//! How much a batch takes away from the bank. If it is too much, the batch is refused: the most
-//! likely cause is a delta given as a snapshot, or an export without its links.
+//! Loss of pages and links by a batch. If it is too large, the batch is rejected: most likely a
+//! delta was ingested as a snapshot, or the export lacks links.
 //!
 //! Two numbers are compared before and after the batch: that of all crawled pages, and that of the
 //! links of pages that have a record in the batch and are crawled both before and after it. Both
-//! are sums over pages, so neither the order of records nor the number of threads plays a part.
+//! are sums over pages, so they depend neither on the order of records nor on the number of
+//! threads.
 
 use roaring::RoaringTreemap;
 
-use crate::engine::EngineError;
+use crate::engine::{EngineError, Result};
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::within_limit;
 use seedbank_store::records::PageState;
 use seedbank_store::{Store, tables};
 
-/// A loss of fewer pages is never too much.
-const FEWEST_PAGES: u64 = 100;
+/// A loss of fewer pages is always accepted.
+const MIN_LOST_PAGES: u64 = 100;
 
-/// A loss of fewer links is never too much.
-const FEWEST_LINKS: u64 = 1_000;
+/// A loss of fewer links is always accepted.
+const MIN_LOST_LINKS: u64 = 1_000;
 
-/// What a batch takes away, as the links pass counts it.
+/// Loss by a batch, counted in the links pass.
 #[derive(Default)]
 pub(super) struct Loss {
-    /// Pages that become crawled, less crawled pages that stop being so.
+    /// Change of the number of crawled pages.
     pages: i64,
     /// Links, before and after, of pages that stay crawled and whose links the batch replaces.
     links_before: u64,
     links_after: u64,
-    /// Pages that stay crawled and whose records say nothing of links. Their links stay as they
-    /// are, and are read only if the batch seems to lose too much.
-    silent: RoaringTreemap,
+    /// Pages that stay crawled and whose records do not contain links. Their links do not change,
+    /// and are counted only if the batch seems to lose too much.
+    unchanged: RoaringTreemap,
 }
 
-/// How many links a record gives its page, and how many more that is than before.
+/// The number of links in a record, and its change.
 #[derive(Clone, Copy)]
 pub(super) struct GivenLinks {
     pub(super) now: usize,
@@ -41,8 +42,8 @@ pub(super) struct GivenLinks {
 }
 
 impl Loss {
-    /// Counts a page with a record, or one that a snapshot leaves out. `links` is `None` where the
-    /// page's links stay as they are.
+    /// Counts a page with a record, or one that a snapshot omits. `links` is `None` if the page's
+    /// links do not change.
     pub(super) fn count(
         &mut self,
         page: PageId,
@@ -63,49 +64,50 @@ impl Loss {
                 self.links_before += now.saturating_add_signed(-more);
             }
             None => {
-                self.silent.insert(page.0);
+                self.unchanged.insert(page.0);
             }
         }
     }
 
-    /// Refuses the batch where it takes away more than `limit` per cent.
+    /// Rejects the batch if it removes more than `limit` per cent.
     ///
-    /// Cost: none, except for a batch that seems to lose too much: then the links of pages whose
-    /// records say nothing of links are read.
-    pub(super) fn weigh(
+    /// Cost: none, unless the batch seems to lose too much. Then the links of pages whose records
+    /// do not contain links are read.
+    pub(super) fn check(
         &self,
         store: &Store,
         pages_before: u64,
-        (limit, snapshot): (f64, bool),
+        limit: f64,
+        snapshot: bool,
         watch: &dyn Watch,
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         let pages_after = pages_before.saturating_add_signed(self.pages);
-        let pages = is_too_much(pages_before, pages_after, FEWEST_PAGES, limit);
+        let pages = is_too_much(pages_before, pages_after, MIN_LOST_PAGES, limit);
         let links = |more: u64| {
             let (before, after) = (self.links_before + more, self.links_after + more);
-            is_too_much(before, after, FEWEST_LINKS, limit)
+            is_too_much(before, after, MIN_LOST_LINKS, limit)
         };
-        // The links of silent pages only make the lost share smaller.
+        // Unchanged links can only reduce the lost share.
         if !pages && !links(0) {
             return Ok(());
         }
-        let silent = self.links_of_silent(store, watch)?;
-        if !pages && !links(silent) {
+        let unchanged = self.links_of_unchanged(store, watch)?;
+        if !pages && !links(unchanged) {
             return Ok(());
         }
         Err(EngineError::TooMuchLost {
             pages_before,
             pages_after,
-            links_before: self.links_before + silent,
-            links_after: self.links_after + silent,
+            links_before: self.links_before + unchanged,
+            links_after: self.links_after + unchanged,
             limit,
             snapshot,
         })
     }
 
-    fn links_of_silent(&self, store: &Store, watch: &dyn Watch) -> Result<u64, EngineError> {
+    fn links_of_unchanged(&self, store: &Store, watch: &dyn Watch) -> Result<u64> {
         let mut links = 0;
-        for page in &self.silent {
+        for page in &self.unchanged {
             watch.proceed()?;
             let page = PageId(page);
             let row = store.need(&tables::PAGES, &page)?.row;
@@ -115,10 +117,10 @@ impl Loss {
     }
 }
 
-/// Whether at least `fewest` are lost, and more than `limit` per cent.
-fn is_too_much(before: u64, after: u64, fewest: u64, limit: f64) -> bool {
+/// Whether at least `min_lost` are lost, and more than `limit` per cent.
+fn is_too_much(before: u64, after: u64, min_lost: u64, limit: f64) -> bool {
     let lost = before.saturating_sub(after);
-    lost >= fewest && !within_limit(lost, before, limit)
+    lost >= min_lost && !within_limit(lost, before, limit)
 }
 
 #[cfg(test)]
@@ -138,7 +140,7 @@ mod tests {
             (0, 0, 0.0, false),
             (0, 5, 0.0, false),
         ] {
-            let found = is_too_much(before, after, FEWEST_PAGES, limit);
+            let found = is_too_much(before, after, MIN_LOST_PAGES, limit);
             assert_eq!(found, too_much, "{before} to {after} at {limit} %");
         }
     }

@@ -1,51 +1,50 @@
-//! Ingest: a batch of records is worked into the bank, all of it or nothing.
+//! Ingest: applies a batch of records to the bank, atomically.
 //!
-//! The passes, and what goes between them, are drawn in `passes`.
+//! `passes` contains a diagram of the passes and the data between them.
 
 mod aliases;
-mod barred;
+mod bad_records;
+mod blocklist;
 mod canonical;
-mod claim;
+mod deduplicate;
 mod fields;
 mod forget;
-mod intra;
+mod gather;
+mod intra_links;
+mod link_delta;
 mod links;
 mod loss;
-mod overruled;
+mod page_update;
 mod pages;
 mod passes;
-mod portions;
 mod push;
-mod refused;
-mod rejects;
-mod replaced;
+mod record_order;
+mod reject_list;
 mod report;
 mod resolve;
 mod row_blocks;
 mod rows;
-mod sites;
+mod site_records;
 mod targets;
 pub(in crate::engine) mod undo;
 mod urls;
-mod weight;
 
 use std::path::PathBuf;
 use std::time::Instant;
 
 use crate::engine::clock::now;
-use crate::engine::{Bank, EngineError};
+use crate::engine::{Bank, EngineError, Result};
 pub use aliases::AliasCounts;
-use aliases::Aliases;
-pub use barred::BarredCounts;
-use barred::Bars;
-use canonical::Winners;
+use bad_records::bad_records;
+pub use blocklist::BlockedCounts;
+use blocklist::Blocklist;
+use canonical::CanonicalRecords;
 pub use forget::{ForgetReport, ForgetRequest};
+use gather::InputCollector;
 use passes::Passes;
-use portions::Gather;
 pub use push::PushedBatch;
-use refused::bad_records;
-pub(in crate::engine) use rejects::list_of;
-use rejects::{Listed, RejectList};
+pub(in crate::engine) use reject_list::list_of;
+use reject_list::{Listed, RejectList};
 pub use report::IngestReport;
 pub(in crate::engine) use report::readable;
 use seedbank_algorithms::watch::Watch;
@@ -57,7 +56,7 @@ use seedbank_formats::ingest::{
 use seedbank_store::records::{BatchId, BatchKind, BatchRecord, Counters};
 use seedbank_store::tables::{self, BitmapKey};
 use seedbank_store::{Changes, StoreError, Writer};
-pub use sites::SitesCounts;
+pub use site_records::SiteCounts;
 pub use undo::UndoReport;
 
 /// What to ingest, and how.
@@ -76,7 +75,7 @@ pub use undo::UndoReport;
 /// };
 /// let report = bank.ingest(&request, &Unwatched)?;
 /// assert_eq!(report.batch, Some(2));
-/// // The same batch a second time changes nothing.
+/// Ingesting the same batch again changes nothing.
 /// assert_eq!(bank.ingest(&request, &Unwatched)?.same_as, Some(2));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -86,23 +85,23 @@ pub use undo::UndoReport;
     reason = "independent switches of one command"
 )]
 pub struct IngestRequest {
-    /// The inputs, which together are one batch.
+    /// The inputs, which together form one batch.
     pub inputs: Vec<Input>,
     /// Their format.
     pub format: Format,
-    /// A list of sites with their attributes, which belongs to the batch; it may be all of it.
+    /// A list of sites with their attributes, as part of the batch or as all of it.
     pub sites: Option<Input>,
     /// Whether crawled pages without a record become gone.
     pub snapshot: bool,
-    /// The batch's name; the first input's where `None`.
+    /// The batch's name; `None` for the name of the first input.
     pub name: Option<String>,
-    /// The highest share of bad records, in per cent of all records.
+    /// Maximum share of bad records, in per cent of all records.
     pub max_rejects: f64,
-    /// The highest net loss, in per cent, of all crawled pages, and of the links of pages that have
-    /// a record and stay crawled. Fewer than 100 pages or 1,000 links are never too much; 100
-    /// accepts every batch.
+    /// Maximum net loss, in per cent, of all crawled pages, and of the links of pages that have a
+    /// record and stay crawled. A loss of fewer than 100 pages or 1,000 links is always accepted;
+    /// 100 accepts every batch.
     pub max_loss: f64,
-    /// Where bad records are listed; `None` for a file in the bank's own folder.
+    /// The file that lists bad records; `None` for a file in the bank's own folder.
     pub rejects: Option<PathBuf>,
     /// Whether to do everything except change the bank.
     pub dry_run: bool,
@@ -110,7 +109,7 @@ pub struct IngestRequest {
     pub wait: bool,
     /// Whether to apply the batch even if an earlier batch had the same records.
     pub again: bool,
-    /// How many bytes of memory sorting may take, besides the store's own.
+    /// Memory for sorting, in bytes, besides the store's own.
     pub memory: usize,
 }
 
@@ -134,22 +133,18 @@ impl Default for IngestRequest {
 }
 
 impl Bank {
-    /// Ingests a batch: all of it, or nothing if an error comes back.
+    /// Ingests a batch. If it fails, nothing has changed.
     ///
-    /// A batch with the same records as an earlier one changes nothing, unless asked for with
-    /// [`again`]. If not all records say when they were fetched, they count as the same only right
-    /// after that batch: a page may change and change back.
+    /// A batch with the same records as an earlier one changes nothing, unless [`again`] is set. If
+    /// some records have no fetch time, this applies only right after that batch, since a page may
+    /// change and change back.
     ///
-    /// Cost: sorts of the batch's records and links, in `memory` bytes or outside memory; one
-    /// lookup for every distinct URL and every changed page, row and target; for a snapshot also
-    /// a scan of all pages.
+    /// Cost: sorting the batch's records and links, in `memory` bytes or in temporary files; one
+    /// lookup for every distinct URL and every changed page, row and target; for a snapshot also a
+    /// scan of all pages.
     ///
     /// [`again`]: IngestRequest::again
-    pub fn ingest(
-        &self,
-        request: &IngestRequest,
-        watch: &dyn Watch,
-    ) -> Result<IngestReport, EngineError> {
+    pub fn ingest(&self, request: &IngestRequest, watch: &dyn Watch) -> Result<IngestReport> {
         let mut sources = request.format.sources(&request.inputs);
         let of_pages = sources.len();
         sources.extend(request.sites.iter().map(sites_source));
@@ -164,17 +159,17 @@ impl Bank {
         self.ingest_from(request, inputs, watch)
     }
 
-    /// Ingests a batch from sources of a caller's own, as [`ingest`](Self::ingest) does from
-    /// files. The request's inputs, format and sites are not looked at; a list of sites is a source of
-    /// its own ([`Lines`](seedbank_formats::ingest::Lines) of a [`SiteList`](seedbank_formats::ingest::SiteList)). The batch
-    /// has the first source's
-    /// name unless the request names it.
+    /// Ingests a batch from the caller's own sources, as [`ingest`](Self::ingest) does from files.
+    /// Ignores the request's inputs, format and sites; a list of sites is a source of its own
+    /// ([`Lines`](seedbank_formats::ingest::Lines) of a
+    /// [`SiteList`](seedbank_formats::ingest::SiteList)). The batch has the name of the first
+    /// source unless the request names it.
     pub fn ingest_sources(
         &self,
         request: &IngestRequest,
         sources: &mut [Box<dyn Source + '_>],
         watch: &dyn Watch,
-    ) -> Result<IngestReport, EngineError> {
+    ) -> Result<IngestReport> {
         let names: Vec<String> = sources.iter().map(|source| source.name()).collect();
         let inputs = Inputs {
             of_links: sources.len(),
@@ -191,22 +186,20 @@ impl Bank {
         request: &IngestRequest,
         mut inputs: Inputs<'_, '_>,
         watch: &dyn Watch,
-    ) -> Result<IngestReport, EngineError> {
+    ) -> Result<IngestReport> {
         let begun = Instant::now();
         let writer = Writer::open(self.path(), request.wait, watch)?;
         writer.limit_memory(request.memory);
         let naming = writable_naming(&writer)?;
-        let last = writer.counters()?.batch;
-        let batch = last.checked_add(1).ok_or(StoreError::Full("batch"))?;
-        let spill = writer.spill_folder();
-        let aliases = Aliases::of(&writer)?;
-        let mut passes = Passes::new(&spill, request.memory, writer.counters()?, batch, aliases);
+        let mut passes = Passes::new(&writer, request.memory, watch)?;
+        let batch = passes.batch;
         let rejects = RejectList::new(request.rejects.as_deref(), self.path(), batch)?;
-        let gather = passes.gather(Bars::of(&writer)?);
+        let collector = passes.collector(Blocklist::load(&writer)?);
         for source in &mut *inputs.sources {
             source.limit_memory(request.memory);
         }
-        let (gather, read, listed) = read(request, &mut inputs, naming, gather, rejects, watch)?;
+        let (collector, read, listed) =
+            read_inputs(request, &mut inputs, naming, collector, rejects, watch)?;
         let kind = if request.snapshot {
             BatchKind::Snapshot
         } else {
@@ -215,25 +208,25 @@ impl Bank {
         let name = request.name.clone().unwrap_or(inputs.name);
         let mut report = IngestReport {
             dry_run: request.dry_run,
-            blocked: gather.barred(),
+            blocked: collector.blocked(),
             rejects_file: listed.file,
             rejects_listed: listed.count,
             ..IngestReport::begun(name, kind, read)
         };
-        let digest = work_in(&writer, gather, request, &mut passes, &mut report, watch)?;
+        let digest = run_passes(&writer, collector, request, &mut passes, &mut report)?;
         report.seconds = begun.elapsed().as_secs_f64();
         if report.same_as.is_some() || request.dry_run {
             return Ok(report);
         }
-        let of_batch = (*digest.as_bytes(), inputs.names);
-        let (changes, counters) = finished(passes, &report, of_batch)?;
+        let (changes, counters) = finish_batch(passes, &report, *digest.as_bytes(), inputs.names)?;
         watch.stage("commit", None);
         watch.proceed()?;
         let committed = writer.commit_batch(changes, counters);
+        // An unpublished batch is committed too, so its list of bad records gets its name.
         let is_in = matches!(&committed, Ok(()) | Err(StoreError::Unpublished(_)));
         if is_in && request.rejects.is_none() {
             let attempt = report.rejects_file.take();
-            report.rejects_file = attempt.map(|path| rejects::name_after(batch, path));
+            report.rejects_file = attempt.map(|path| reject_list::name_after(batch, path));
         }
         committed?;
         report.batch = Some(batch);
@@ -242,13 +235,14 @@ impl Bank {
     }
 }
 
-/// The changes and counters of a batch that all passes have worked in, with its record. `of_batch` are
-/// the digest of its records and the names of its inputs.
-fn finished(
+/// Returns the changes and counters of a processed batch, with its record. `digest` is that of its
+/// records, and `inputs` are the names of its inputs.
+fn finish_batch(
     passes: Passes<'_>,
     report: &IngestReport,
-    (digest, inputs): ([u8; 32], Vec<String>),
-) -> Result<(Changes, Counters), EngineError> {
+    digest: [u8; 32],
+    inputs: Vec<String>,
+) -> Result<(Changes, Counters)> {
     let Passes {
         mut changes,
         mut counters,
@@ -277,28 +271,26 @@ fn finished(
     Ok((changes, counters))
 }
 
-/// What a batch is read from.
 struct Inputs<'a, 's> {
     sources: &'a mut [Box<dyn Source + 's>],
-    /// How many of them are inputs; those after them list pages and sites.
+    /// Number of sources that are inputs; those after them list pages and sites.
     of_links: usize,
-    /// How many have records of pages; after them comes the list of sites.
+    /// Number of sources with records of pages; after them comes the list of sites.
     of_pages: usize,
-    /// The names of the inputs, and of the list of sites.
     names: Vec<String>,
-    /// What the batch is called unless the request names it.
+    /// Name of the batch unless the request contains one.
     name: String,
 }
 
-/// Reads the inputs and checks that not too many records are bad.
-fn read(
+/// Reads the inputs and rejects the batch if too many records are bad.
+fn read_inputs(
     request: &IngestRequest,
     inputs: &mut Inputs<'_, '_>,
     naming: Naming,
-    mut gather: Gather,
+    mut collector: InputCollector,
     mut rejects: RejectList,
     watch: &dyn Watch,
-) -> Result<(Gather, ReadSummary, Listed), EngineError> {
+) -> Result<(InputCollector, ReadSummary, Listed)> {
     let Inputs {
         sources,
         of_links,
@@ -313,7 +305,7 @@ fn read(
         }
         // The file of pages comes after the inputs.
         let of_links = (piece.source as usize) < *of_links;
-        gather.add(piece, of_links)
+        collector.add(piece, of_links)
     });
     let read = match read {
         Err(ReadError::MostAreBad(read)) => {
@@ -323,9 +315,9 @@ fn read(
                 &sources[..*of_pages],
                 &request.format,
             );
-            return Err(EngineError::MostAreBad { bad });
+            return Err(EngineError::MostlyRejected { bad });
         }
-        read => read.map_err(refused::unread)?,
+        read => read.map_err(bad_records::unread)?,
     };
     let listed = rejects.finish()?;
     if !within_limit(read.rejected(), read.records, request.max_rejects) {
@@ -334,7 +326,7 @@ fn read(
             bad: bad_records(&read, listed, &sources[..*of_pages], &request.format),
         });
     }
-    Ok((gather, read, listed))
+    Ok((collector, read, listed))
 }
 
 fn first_name(request: &IngestRequest) -> String {
@@ -347,11 +339,12 @@ fn first_name(request: &IngestRequest) -> String {
     }
 }
 
-/// How the bank tells pages and sites apart; an error if this build does so differently.
+/// Returns how the bank delimits pages and sites. Fails if this build does so differently.
 ///
-/// Another suffix list moves registrable domains by the thousand. Of bare hosts it moves those few
-/// that are `www.` and a public suffix in one list only, for which no bank is refused.
-fn writable_naming(writer: &Writer) -> Result<Naming, EngineError> {
+/// Another suffix list changes thousands of registrable domains. Of bare hosts it changes only
+/// those few that are `www.` and a public suffix in only one of the lists, which is not a reason to
+/// reject a bank.
+fn writable_naming(writer: &Writer) -> Result<Naming> {
     let settings = writer.settings()?;
     let naming = crate::engine::naming(&settings)?;
     if naming.sites == SiteMode::Domain && settings.suffix_list != SUFFIX_LIST {
@@ -363,60 +356,64 @@ fn writable_naming(writer: &Writer) -> Result<Naming, EngineError> {
     Ok(naming)
 }
 
-/// The last batch with this digest, and whether it made the present state. A batch that was taken
-/// back is as if it had never been.
-fn earlier(writer: &Writer, digest: &blake3::Hash) -> Result<Option<(BatchId, bool)>, StoreError> {
-    let mut standing: Vec<(BatchId, bool)> = Vec::new();
+/// Returns the last batch with this digest, and whether it made the current state. A batch that was
+/// undone does not count.
+fn find_same_batch(
+    writer: &Writer,
+    digest: &blake3::Hash,
+) -> Result<Option<(BatchId, bool)>, StoreError> {
+    let mut batches: Vec<(BatchId, bool)> = Vec::new();
     for entry in writer.scan(&tables::BATCHES)? {
         let (number, record) = entry?;
         if record.kind == BatchKind::Undo {
-            standing.pop();
+            batches.pop();
         } else {
-            standing.push((number, record.digest == *digest.as_bytes()));
+            batches.push((number, record.digest == *digest.as_bytes()));
         }
     }
-    let last = standing.last().map(|(number, _)| *number);
-    let same = standing.iter().rev().find(|(_, is_same)| *is_same);
+    let last = batches.last().map(|(number, _)| *number);
+    let same = batches.iter().rev().find(|(_, is_same)| *is_same);
     Ok(same.map(|(number, _)| (*number, Some(*number) == last)))
 }
 
-/// Runs all passes; their results are in `passes` and `report`. Returns the batch's digest.
-fn work_in(
+/// Runs all passes, with results in `passes` and `report`. Returns the batch's digest.
+fn run_passes(
     writer: &Writer,
-    gather: Gather,
+    collector: InputCollector,
     request: &IngestRequest,
     passes: &mut Passes<'_>,
     report: &mut IngestReport,
-    watch: &dyn Watch,
-) -> Result<blake3::Hash, EngineError> {
+) -> Result<blake3::Hash> {
+    let watch = passes.watch;
     let mut hasher = blake3::Hasher::new();
     hasher.update(&[u8::from(request.snapshot)]);
     watch.stage("sort", None);
-    let settled = overruled::settle(gather.finish()?, passes, watch)?;
+    let input = deduplicate::deduplicate(collector.finish()?, passes)?;
     watch.stage("find", None);
-    let (urls, mut said) = (settled.urls, settled.sites);
-    let resolved = resolve::resolve(writer, urls, &settled.unnamed, &mut said, passes, watch)?;
+    let (urls, mut site_records) = (input.urls, input.sites);
+    let resolved = resolve::resolve(urls, &input.unnamed, &mut site_records, passes)?;
     let records = resolved.records;
+    // An empty snapshot is most likely a failed export.
     if request.snapshot && records == 0 {
         return Err(EngineError::EmptySnapshot);
     }
-    resolve::place(settled.pieces, resolved, passes, watch)?;
-    passes.aliases.settle(writer, request.snapshot, watch)?;
+    resolve::group_by_page(input.pieces, resolved, passes)?;
+    passes.aliases.resolve_changes(request.snapshot, watch)?;
     watch.stage("links", Some(records));
     let parts = passes.take(|passes| &mut passes.records)?;
-    let mut records = Winners::new(parts, request.snapshot);
-    links::links_pass(writer, &mut records, passes, &mut hasher, watch)?;
-    let of_sites = said.digest();
+    let mut records = CanonicalRecords::new(parts, request.snapshot);
+    links::links_pass(&mut records, passes, &mut hasher)?;
+    let of_sites = site_records.digest();
     if let Some(digest) = &of_sites {
         hasher.update(digest.as_bytes());
     }
     let digest = hasher.finalize();
     if !request.again
-        && let Some((number, is_present)) = earlier(writer, &digest)?
+        && let Some((number, is_present)) = find_same_batch(writer, &digest)?
     {
-        // Records that give their time are the same only if the times are too. Without it a page
-        // may have changed and changed back: only right after itself is a batch certain to bring
-        // nothing new. Records of sites never give a time.
+        // Records with fetch times are equal only if the times are. Without times a page may have
+        // changed and changed back, so only right after the same batch the new one certainly
+        // changes nothing. Records of sites have no time.
         let dated = records.dated && of_sites.is_none();
         if dated || is_present {
             report.same_as = Some(number);
@@ -424,33 +421,34 @@ fn work_in(
         }
         report.repeats = Some(number);
     }
+    // The links pass has counted all losses, and nothing was changed yet.
     let crawled = passes.counters.crawled;
-    let limit = (request.max_loss, request.snapshot);
-    passes.loss.weigh(writer, crawled, limit, watch)?;
+    let (limit, snapshot) = (request.max_loss, request.snapshot);
+    passes.loss.check(writer, crawled, limit, snapshot, watch)?;
     watch.stage("rows", None);
     let rows = passes.take(|passes| &mut passes.new_rows)?;
-    rows::rows_pass(writer, rows, passes, watch)?;
+    rows::rows_pass(rows, passes)?;
     let members = passes.take(|passes| &mut passes.members)?;
-    rows::members_pass(writer, members, passes, watch)?;
+    rows::members_pass(members, passes)?;
     let of_blocks = passes.take(|passes| &mut passes.rows)?;
-    row_blocks::row_blocks_pass(writer, of_blocks, passes, watch)?;
+    row_blocks::row_blocks_pass(of_blocks, passes)?;
     watch.stage("targets", None);
     let targets = passes.take(|passes| &mut passes.targets)?;
-    targets::targets_pass(writer, targets, passes, watch)?;
+    targets::targets_pass(targets, passes)?;
     let counts = passes.take(|passes| &mut passes.row_counts)?;
-    rows::row_counts_pass(writer, counts, passes, watch)?;
+    rows::row_counts_pass(counts, passes)?;
     let of_hashes = passes.take(|passes| &mut passes.row_hashes)?;
-    rows::row_hashes_pass(writer, of_hashes, passes, watch)?;
+    rows::row_hashes_pass(of_hashes, passes)?;
     watch.stage("pages", None);
     let pages = passes.take(|passes| &mut passes.pages)?;
-    pages::pages_pass(writer, pages, passes, watch)?;
+    pages::pages_pass(pages, passes)?;
     let digests = passes.take(|passes| &mut passes.digests)?;
-    pages::digests_pass(writer, digests, passes, watch)?;
+    pages::digests_pass(digests, passes)?;
     let sites = passes.take(|passes| &mut passes.sites)?;
-    pages::sites_pass(writer, sites, passes, watch)?;
+    pages::sites_pass(sites, passes)?;
     passes.counts.records = report.read.records;
     passes.counts.rejected = report.read.rejected();
-    passes.counts.superseded = settled.overruled + said.overruled;
+    passes.counts.superseded = input.overruled + site_records.overruled;
     passes.counts.dropped_outlinks = report.read.dropped_outlinks.values().sum();
     report.counts = passes.counts.clone();
     report.aliases = passes.aliases.counts;

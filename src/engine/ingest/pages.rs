@@ -1,29 +1,23 @@
-//! The pages pass writes the records of pages; the digests and sites passes write what follows from
+//! The pages pass writes the records of pages; the digests and sites passes write data derived from
 //! them.
 
-use super::claim::Claim;
 use super::fields::{Bytes, Fields, group};
+use super::page_update::PageUpdate;
 use super::passes::{PageEvent, PagesEvent, Passes, SiteDelta, read_page};
-use crate::engine::EngineError;
+use crate::engine::Result;
 use seedbank_algorithms::page::{PageId, SiteId};
-use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::{Attribute, UncrawledOutlinks};
 use seedbank_store::links::{LinkKey, NEIGHBOURS};
 use seedbank_store::records::{FormerPage, PageRecord, PageState, SiteGiven, SiteRecord};
-use seedbank_store::{self, Hash128, Sorted, Store, StoreError, tables};
+use seedbank_store::{self, Hash128, Sorted, StoreError, tables};
 
-/// Writes the pages' records, and hands on what changes for their sites.
-pub(super) fn pages_pass(
-    store: &Store,
-    mut events: Sorted,
-    passes: &mut Passes<'_>,
-    watch: &dyn Watch,
-) -> Result<(), EngineError> {
+/// Writes the records of pages, and emits changes of their sites.
+pub(super) fn pages_pass(mut events: Sorted, passes: &mut Passes<'_>) -> Result<()> {
     let mut delta = SiteDelta::default();
     let mut site = None;
     let mut changes: Vec<Option<PageChange>> = Vec::new();
     while let Some(key) = events.peek()? {
-        watch.proceed()?;
+        passes.watch.proceed()?;
         let (of_block, _) = LinkKey::of_page(Fields(key).page()?);
         if site != Some(of_block.site) {
             if let Some(site) = site {
@@ -41,14 +35,14 @@ pub(super) fn pages_pass(
             let Some((key, value)) = events.next_entry()? else {
                 break;
             };
-            take(&mut changes, place as usize, read_page(key, value)?);
+            add_event(&mut changes, place as usize, read_page(key, value)?);
         }
         for (place, change) in (0..).zip(&mut changes) {
             let Some(change) = change.take() else {
                 continue;
             };
             let page = PageId::new(of_block.site, of_block.index(place));
-            change.work_in(store, page, &mut delta, passes)?;
+            change.apply(page, &mut delta, passes)?;
         }
     }
     if let Some(site) = site {
@@ -58,7 +52,7 @@ pub(super) fn pages_pass(
 }
 
 /// Adds an event to the changes of a block's pages, by place.
-fn take(changes: &mut [Option<PageChange>], place: usize, event: PagesEvent<'_>) {
+fn add_event(changes: &mut [Option<PageChange>], place: usize, event: PagesEvent<'_>) {
     match event {
         PagesEvent::Uncrawled { places, by } => {
             for (place, change) in changes.iter_mut().enumerate() {
@@ -69,7 +63,7 @@ fn take(changes: &mut [Option<PageChange>], place: usize, event: PagesEvent<'_>)
         }
         PagesEvent::Page(event) => {
             if let Some(change) = changes.get_mut(place) {
-                change.get_or_insert_default().take(event);
+                change.get_or_insert_default().add(event);
             }
         }
     }
@@ -78,25 +72,25 @@ fn take(changes: &mut [Option<PageChange>], place: usize, event: PagesEvent<'_>)
 /// The row that a page carries from now on; `None` for no row.
 struct NewRow(Option<u32>);
 
-/// What a batch does to one page's record.
+/// Changes of one page's record.
 #[derive(Default)]
 struct PageChange {
-    born: Option<String>,
-    claim: Option<Claim>,
+    new_local: Option<String>,
+    update: Option<PageUpdate>,
     state: Option<PageState>,
     row: Option<NewRow>,
     intra: Option<i64>,
     inter: i64,
     uncrawled: i64,
-    /// What is given of the page's site; `None` where that is what it was.
+    /// Attributes of the page's site; `None` if they did not change.
     site: Option<SiteGiven>,
 }
 
 impl PageChange {
-    fn take(&mut self, event: PageEvent<'_>) {
+    fn add(&mut self, event: PageEvent<'_>) {
         match event {
-            PageEvent::Born(local) => self.born = Some(local.to_owned()),
-            PageEvent::Claim(claim) => self.claim = Some(claim),
+            PageEvent::New(local) => self.new_local = Some(local.to_owned()),
+            PageEvent::Update(update) => self.update = Some(update),
             PageEvent::State(state) => self.state = Some(state),
             PageEvent::Row(row) => self.row = Some(NewRow(row)),
             PageEvent::Intra(by) => self.intra = Some(self.intra.unwrap_or(0) + by),
@@ -105,58 +99,52 @@ impl PageChange {
         }
     }
 
-    fn work_in(
-        mut self,
-        store: &Store,
-        page: PageId,
-        delta: &mut SiteDelta,
-        passes: &mut Passes<'_>,
-    ) -> Result<(), EngineError> {
-        let local = self.born.take();
+    fn apply(mut self, page: PageId, delta: &mut SiteDelta, passes: &mut Passes<'_>) -> Result<()> {
+        let local = self.new_local.take();
         let old = match local {
             Some(_) => None,
-            None => Some(store.need(&tables::PAGES, &page)?),
+            None => Some(passes.store.need(&tables::PAGES, &page)?),
         };
-        // A page that is born inherits what its site has after the batch, if anything.
-        if self.site.is_none() && old.is_some() && self.needs_site() {
-            let site = store.get(&tables::SITES, &page.site())?;
+        // A new page gets the attributes of its site by an event, if there are any.
+        if self.site.is_none() && old.is_some() && self.loses_quality() {
+            let site = passes.store.get(&tables::SITES, &page.site())?;
             self.site = Some(site.unwrap_or_default().given);
         }
-        let mut new = self.apply(page, old.as_ref(), local, passes.batch)?;
+        let mut new = self.new_record(page, old.as_ref(), local, passes.batch)?;
         if passes.forgotten.pages.contains(page.0) {
             new = PageRecord::nameless(new.first_seen);
         }
-        account(page, old.as_ref(), &new, &self, delta, passes)?;
-        keep_former(page, old.as_ref(), &new, passes)?;
+        count_changes(page, old.as_ref(), &new, &self, delta, passes)?;
+        store_former(page, old.as_ref(), &new, passes)?;
         if old.as_ref() != Some(&new) {
             passes.changes.put(&tables::PAGES, &page, &new)?;
         }
         Ok(())
     }
 
-    /// Whether the page loses a quality of its own, in the place of which that of its site comes.
-    fn needs_site(&self) -> bool {
-        let claim = self.claim.as_ref().filter(|claim| !claim.gone);
-        claim.is_some_and(|claim| claim.quality == Attribute::TakenAway)
+    /// Whether the page loses its own quality, so that it inherits the site's.
+    fn loses_quality(&self) -> bool {
+        let update = self.update.as_ref().filter(|update| !update.gone);
+        update.is_some_and(|update| update.quality == Attribute::TakenAway)
     }
 
-    fn apply(
+    fn new_record(
         &self,
         page: PageId,
         old: Option<&PageRecord>,
         local: Option<String>,
         batch: u32,
-    ) -> Result<PageRecord, EngineError> {
+    ) -> Result<PageRecord> {
         let mut record = old.cloned().unwrap_or_else(|| PageRecord {
             state: PageState::Known,
             ..PageRecord::unlinked(local.unwrap_or_default(), batch)
         });
-        if let Some(claim) = &self.claim {
+        if let Some(update) = &self.update {
             record.last_seen = Some(batch);
-            if claim.gone {
-                record.state = claim.state_after(Some(record.state));
+            if update.gone {
+                record.state = update.state_after(Some(record.state));
             } else {
-                attributes(&mut record, claim);
+                attributes(&mut record, update);
             }
         }
         if let Some(site) = &self.site {
@@ -172,47 +160,47 @@ impl PageChange {
         record.uncrawled_intra = u32::try_from(uncrawled).map_err(|_| StoreError::Damaged {
             table: tables::PAGES.name,
             key: page.to_string(),
-            what: "its count of uncrawled targets does not fit its links".to_owned(),
+            what: "the count of uncrawled targets does not match the links".to_owned(),
         })?;
         Ok(record)
     }
 }
 
-/// Applies a record that is not `gone`; attributes that it leaves out stay.
-fn attributes(record: &mut PageRecord, claim: &Claim) {
-    record.state = claim.state_after(Some(record.state));
-    if let Some(spam) = claim.spam {
+/// Applies an update that is not `gone`. Attributes that it omits do not change.
+fn attributes(record: &mut PageRecord, update: &PageUpdate) {
+    record.state = update.state_after(Some(record.state));
+    if let Some(spam) = update.spam {
         record.spam_given = Some(spam);
         record.spam = spam;
     }
-    record.quality_given = claim.quality.after(record.quality_given);
+    record.quality_given = update.quality.after(record.quality_given);
     record.quality = record.quality_given.or(record.quality);
-    if let Some(clicks) = claim.clicks {
+    if let Some(clicks) = update.clicks {
         record.clicks = clicks;
     }
-    match claim.uncrawled {
+    match update.uncrawled {
         UncrawledOutlinks::Absent => {}
         UncrawledOutlinks::Counted => record.uncrawled_given = None,
         UncrawledOutlinks::Given(count) => record.uncrawled_given = Some(count),
     }
-    if claim.digest.is_some() {
-        record.digest = claim.digest;
+    if update.digest.is_some() {
+        record.digest = update.digest;
     }
 }
 
-/// The digest that counts for P_uniq, which is that of a crawled page.
+/// Returns the digest that counts for P_uniq, which is that of a crawled page.
 fn counted_digest(record: &PageRecord) -> Option<Hash128> {
     record.digest.filter(|_| record.state == PageState::Crawled)
 }
 
-fn account(
+fn count_changes(
     page: PageId,
     old: Option<&PageRecord>,
     new: &PageRecord,
     change: &PageChange,
     delta: &mut SiteDelta,
     passes: &mut Passes<'_>,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     for (record, by) in old.into_iter().map(|old| (old, -1)).chain([(new, 1)]) {
         match record.state {
             PageState::Known => delta.known += by,
@@ -232,6 +220,7 @@ fn account(
     }
     delta.intra_links += change.intra.unwrap_or(0);
     delta.inter_links += change.inter;
+    // Only digests of crawled pages count.
     let (lost, gained) = (old.and_then(counted_digest), counted_digest(new));
     if lost != gained {
         for (digest, by) in [(lost, -1), (gained, 1)] {
@@ -250,7 +239,8 @@ fn account(
         }
     }
     passes.counts.new_pages += u64::from(old.is_none());
-    let other = old.is_none_or(|old| is_other(old, new));
+    // Decides which later refreshes see a change: all readers, the site, or cover methods.
+    let other = old.is_none_or(|old| has_changed(old, new));
     if other || change.intra.is_some() {
         passes.counts.changed += 1;
         passes.changed.push(page)?;
@@ -258,7 +248,7 @@ fn account(
     if other || change.intra.is_some() || change.uncrawled != 0 {
         delta.changed = true;
     }
-    if seen_by_cover(old) != seen_by_cover(Some(new))
+    if cover_inputs(old) != cover_inputs(Some(new))
         || (new.state == PageState::Crawled && (change.intra.is_some() || change.uncrawled != 0))
     {
         delta.cover_changed = true;
@@ -266,10 +256,9 @@ fn account(
     Ok(())
 }
 
-/// Whether there is another page than before for those who look. What counts is what an attribute
-/// comes to, not whether the page or its site gave it; and a page that nobody links to any more is
-/// none, whatever it inherits.
-fn is_other(old: &PageRecord, new: &PageRecord) -> bool {
+/// Whether the page changed for readers. Only the resulting attributes count, not whether the page
+/// or its site provides them. A page without links to it does not exist for readers.
+fn has_changed(old: &PageRecord, new: &PageRecord) -> bool {
     let same_batch = PageRecord {
         last_seen: old.last_seen,
         uncrawled_intra: old.uncrawled_intra,
@@ -281,19 +270,23 @@ fn is_other(old: &PageRecord, new: &PageRecord) -> bool {
     same_batch != *old && (is_page(old) || is_page(new))
 }
 
-/// Keeps what the page was, if that differs from what it is now.
-fn keep_former(
+/// Returns the part of a page's record whose previous versions are stored.
+pub(super) const fn history_of(record: &PageRecord) -> FormerPage {
+    FormerPage {
+        state: record.state,
+        spam: record.spam,
+        row: record.row,
+    }
+}
+
+/// Stores the previous version of the page if its state, spam mark or row changed.
+fn store_former(
     page: PageId,
     old: Option<&PageRecord>,
     new: &PageRecord,
     passes: &mut Passes<'_>,
-) -> Result<(), EngineError> {
-    let standing = |record: &PageRecord| FormerPage {
-        state: record.state,
-        spam: record.spam,
-        row: record.row,
-    };
-    if let Some(was) = old.map(standing).filter(|was| *was != standing(new)) {
+) -> Result<()> {
+    if let Some(was) = old.map(history_of).filter(|was| *was != history_of(new)) {
         passes.former.push(page)?;
         let key = (passes.batch, page);
         passes.changes.put(&tables::FORMER_PAGES, &key, &was)?;
@@ -301,9 +294,9 @@ fn keep_former(
     Ok(())
 }
 
-/// What cover methods see of a crawled page in its own record: the facts that its value follows
-/// from, apart from links within the site. Its digest counts for the site as a whole.
-fn seen_by_cover(record: Option<&PageRecord>) -> Option<impl PartialEq> {
+/// Returns everything in a crawled page's record that cover methods depend on, besides links within
+/// the site. Its digest counts for the site as a whole.
+fn cover_inputs(record: Option<&PageRecord>) -> Option<impl PartialEq> {
     let record = record.filter(|record| record.state == PageState::Crawled)?;
     let clicked = record.clicks > 0;
     let quality = record.quality();
@@ -311,19 +304,14 @@ fn seen_by_cover(record: Option<&PageRecord>) -> Option<impl PartialEq> {
     Some((record.spam, clicked, quality, uncrawled, record.row))
 }
 
-/// Writes how many pages have each content digest.
-pub(super) fn digests_pass(
-    store: &Store,
-    mut events: Sorted,
-    passes: &mut Passes<'_>,
-    watch: &dyn Watch,
-) -> Result<(), EngineError> {
+/// Writes the number of pages for each content digest.
+pub(super) fn digests_pass(mut events: Sorted, passes: &mut Passes<'_>) -> Result<()> {
     while let Some(key) = events.peek()? {
-        watch.proceed()?;
+        passes.watch.proceed()?;
         let of_digest: [u8; 20] = group(key)?;
         let mut fields = Fields(&of_digest);
         let address = (fields.site()?, fields.hash()?);
-        let old = store.get(&tables::DIGESTS, &address)?.unwrap_or(0);
+        let old = passes.store.get(&tables::DIGESTS, &address)?.unwrap_or(0);
         let mut count = i64::from(old);
         while let Some((_, value)) = events.next_under(&of_digest)? {
             count += Fields(value).i64()?;
@@ -331,7 +319,7 @@ pub(super) fn digests_pass(
         let new = u32::try_from(count).map_err(|_| StoreError::Damaged {
             table: tables::DIGESTS.name,
             key: format!("{}", address.0),
-            what: "its count does not fit the pages".to_owned(),
+            what: "the count does not match the pages".to_owned(),
         })?;
         if new == old {
             continue;
@@ -352,28 +340,23 @@ pub(super) fn digests_pass(
     Ok(())
 }
 
-/// Writes the sites' records and sums up the bank's counters.
-pub(super) fn sites_pass(
-    store: &Store,
-    mut deltas: Sorted,
-    passes: &mut Passes<'_>,
-    watch: &dyn Watch,
-) -> Result<(), EngineError> {
+/// Writes the records of sites and sums up the bank's counters.
+pub(super) fn sites_pass(mut deltas: Sorted, passes: &mut Passes<'_>) -> Result<()> {
     while let Some(key) = deltas.peek()? {
-        watch.proceed()?;
+        passes.watch.proceed()?;
         let of_site: [u8; 4] = group(key)?;
         let site = SiteId(u32::from_be_bytes(of_site));
-        let old = store.get(&tables::SITES, &site)?;
+        let old = passes.store.get(&tables::SITES, &site)?;
         let mut new = old.clone().unwrap_or_default();
         while let Some((_, value)) = deltas.next_under(&of_site)? {
-            add(site, &mut new, seedbank_store::unpack(value)?, passes)?;
+            apply_delta(site, &mut new, seedbank_store::unpack(value)?, passes)?;
         }
         let digests = |site: &SiteRecord| (site.with_digest, site.distinct_digests);
         if old
             .as_ref()
             .is_some_and(|old| digests(old) != digests(&new))
         {
-            // P_uniq differs, and with it the values of all pages.
+            // P_uniq changed, and with it the values of all pages.
             new.cover_changed = passes.batch;
         }
         if passes.forgotten.sites.contains(&site) {
@@ -387,16 +370,16 @@ pub(super) fn sites_pass(
     Ok(())
 }
 
-fn add(
+fn apply_delta(
     site: SiteId,
     record: &mut SiteRecord,
     delta: SiteDelta,
     passes: &mut Passes<'_>,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let misfit = || StoreError::Damaged {
         table: tables::SITES.name,
         key: site.to_string(),
-        what: "its counts do not fit its pages".to_owned(),
+        what: "the counts do not match the pages".to_owned(),
     };
     let narrow = |count: &mut u32, by: i64| -> Result<(), StoreError> {
         *count = u32::try_from(i64::from(*count) + by).map_err(|_| misfit())?;
@@ -432,6 +415,7 @@ fn add(
     wide(&mut record.inter_links, delta.inter_links)?;
     wide(&mut record.known_quality, delta.known_quality)?;
     wide(&mut record.crawled_quality, delta.crawled_quality)?;
+    // The bank's counters are the sums over sites.
     let totals = &mut passes.counters;
     wide(&mut totals.known, delta.known)?;
     wide(&mut totals.crawled, delta.crawled)?;

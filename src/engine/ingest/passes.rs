@@ -1,4 +1,4 @@
-//! What goes from pass to pass while a batch is worked into the bank.
+//! State between the passes that apply a batch to the bank.
 //!
 //! ```text
 //! input events -> portions -> [distinct URLs] -> ids -> [pieces of records by page]
@@ -15,117 +15,119 @@
 //!
 //! Every arrow is a [`Sorter`], so memory is bounded by the budget, every table is read and written
 //! in key order, every key is written once, and the result does not depend on the order of the
-//! input. Besides a portion of the input, these are held whole: one record's outlinks, some blocks
-//! of links, the blocks that link to one page, one row's pages; and the aliases that the batch
-//! names, with a bitmap of the pages that link to those which change. The batch is applied after
+//! input. Besides a portion of the input, the following are held in memory: one record's outlinks,
+//! some blocks of links, the blocks that link to one page, one row's pages, the aliases that the
+//! batch names, and a bitmap of the pages that link to changed aliases. The batch is applied after
 //! all passes, by one atomic commit.
 //!
-//! The counts of uncrawled targets are updated by differences: with u = 1 for a known page and 0
+//! Counts of uncrawled targets are updated by differences: with u = 1 for a known page and 0
 //! otherwise, a source adds `u_new` for a target that it gained, subtracts `u_old` for one that it
-//! lost, and adds `u_new - u_old` for one that it kept. What the pages or rows of a block have in
-//! common is passed on once, with the places in the block that it holds for.
+//! lost, and adds `u_new - u_old` for one that it kept. Equal changes of several pages or rows of a
+//! block are emitted once, with a bitmap of their places in the block.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::PathBuf;
 
 use roaring::RoaringTreemap;
 use serde::{Deserialize, Serialize};
 
 use super::aliases::Aliases;
-use super::barred::Bars;
-use super::claim::Claim;
+use super::blocklist::Blocklist;
 use super::fields::{Bytes, Fields};
+use super::gather::InputCollector;
 use super::loss::Loss;
-use super::portions::Gather;
-use super::sites::{SiteRecords, SitesCounts};
-use crate::engine::EngineError;
+use super::page_update::PageUpdate;
+use super::site_records::{SiteCounts, SiteRecords};
+use crate::engine::{EngineError, Result};
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
+use seedbank_algorithms::watch::Watch;
 use seedbank_store::links::{LinkKey, NEIGHBOURS};
 use seedbank_store::records::{BatchCounts, BatchId, Counters, PageState, SiteGiven};
-use seedbank_store::{self, Changes, PageSetBytes, Sorted, Sorter};
+use seedbank_store::{self, Changes, PageSetBytes, Sorted, Sorter, Store, StoreError, Writer};
 
-/// How many shares the budget is cut into. What is held at the same time comes to two thirds of
-/// them: the rest is for what the allocator cannot give back, and for reading ahead.
+/// Number of shares of the memory budget. Two thirds of them can be in use at the same time; the
+/// rest covers allocator overhead and read-ahead.
 const SHARES: usize = 44;
 
-/// How many shares a sorter gets: one through which every link goes, one through which every row
-/// goes, and most others.
+/// Number of shares of a sorter: for one that sorts every link, for one that sorts every row, and
+/// for most others.
 const LARGE: usize = 5;
 const MEDIUM: usize = 2;
 const SMALL: usize = 1;
 
-/// How many shares a portion of the input may take while nothing else is collected.
+/// Number of shares of a portion of the input, while nothing else is in memory.
 const GATHER_SHARES: usize = 14;
 
-/// The most bytes in a portion: its URLs and links are numbered with 32 bits.
-const MOST_PORTION: usize = 2 << 30;
+/// Maximum size of a portion, in bytes: its URLs and links have 32-bit numbers.
+const MAX_PORTION: usize = 2 << 30;
 
-/// The sorters between the passes, and what the batch has come to so far.
+/// The sorters between the passes, and the results so far.
 pub(super) struct Passes<'a> {
-    folder: &'a Path,
+    /// The bank before the batch.
+    pub(super) store: &'a Store,
+    pub(super) watch: &'a dyn Watch,
+    folder: PathBuf,
     share: usize,
     pub(super) changes: Changes,
     pub(super) counters: Counters,
     pub(super) counts: BatchCounts,
-    pub(super) of_sites: SitesCounts,
+    pub(super) of_sites: SiteCounts,
     pub(super) batch: BatchId,
     /// Pages whose links, state or attributes changed.
     pub(super) changed: PageSetBytes,
     /// Pages whose state, spam mark or row changed.
     pub(super) former: PageSetBytes,
-    /// What is left without a name, since it is to be forgotten.
+    /// Pages and sites to forget, whose names are removed.
     pub(super) forgotten: Forgotten,
-    /// What the batch takes away; complete after the links pass.
+    /// Loss by the batch; complete after the links pass.
     pub(super) loss: Loss,
-    /// What the batch does to aliases; complete before the links pass.
-    pub(super) aliases: Aliases,
-    /// Records by page: whether the page is new, and pieces of what is said of it.
+    /// Changes of aliases by the batch; complete before the links pass.
+    pub(super) aliases: Aliases<'a>,
+    /// Records by page: whether the page is new, and pieces of input about it.
     pub(super) records: Sorter,
-    /// Rows that the bank does not have yet, by hash, and the pages that are to carry them.
+    /// Rows that the bank does not have yet, by hash, and the pages that will carry them.
     pub(super) new_rows: Sorter,
-    /// Rows that are made, with their targets, and rows that are deleted.
+    /// New rows with their targets, and deleted rows.
     pub(super) rows: Sorter,
     /// Pages that a row gains or loses.
     pub(super) members: Sorter,
-    /// What happens to a page as a target.
+    /// Changes of a page as a target.
     pub(super) targets: Sorter,
     /// New members and uncrawled counts of rows.
     pub(super) row_counts: Sorter,
     /// Rows that a hash gains or loses.
     pub(super) row_hashes: Sorter,
-    /// What happens to a page's record.
+    /// Changes of a page's record.
     pub(super) pages: Sorter,
-    /// How many pages a content digest gains or loses.
+    /// Changes of the number of pages with a content digest.
     pub(super) digests: Sorter,
     /// Changes of site records.
     pub(super) sites: Sorter,
 }
 
 impl<'a> Passes<'a> {
-    pub(super) fn new(
-        folder: &'a Path,
-        memory: usize,
-        counters: Counters,
-        batch: BatchId,
-        aliases: Aliases,
-    ) -> Self {
+    pub(super) fn new(writer: &'a Writer, memory: usize, watch: &'a dyn Watch) -> Result<Self> {
+        let counters = writer.counters()?;
+        let batch = counters.batch.checked_add(1);
+        let folder = writer.spill_folder();
         let share = memory / SHARES;
-        let sorter = || Sorter::new(folder, SMALL * share);
-        let medium = || Sorter::new(folder, MEDIUM * share);
-        let large = || Sorter::new(folder, LARGE * share);
-        Self {
-            folder,
+        let sorter = || Sorter::new(&folder, SMALL * share);
+        let medium = || Sorter::new(&folder, MEDIUM * share);
+        let large = || Sorter::new(&folder, LARGE * share);
+        Ok(Self {
+            store: writer,
+            watch,
             share,
-            changes: Changes::new(folder, LARGE * share),
+            changes: Changes::new(&folder, LARGE * share),
             counters,
             counts: BatchCounts::default(),
-            of_sites: SitesCounts::default(),
-            batch,
+            of_sites: SiteCounts::default(),
+            batch: batch.ok_or(StoreError::Full("batch"))?,
             changed: PageSetBytes::default(),
             former: PageSetBytes::default(),
             forgotten: Forgotten::default(),
             loss: Loss::default(),
-            aliases,
+            aliases: Aliases::load(writer)?,
             records: large(),
             new_rows: medium(),
             rows: medium(),
@@ -136,83 +138,82 @@ impl<'a> Passes<'a> {
             pages: large(),
             digests: sorter(),
             sites: sorter(),
-        }
+            folder,
+        })
     }
 
-    /// Collects the input, before anything else has to be held, without what is barred.
-    pub(super) fn gather(&self, bars: Option<Bars>) -> Gather {
-        let portion = (self.share * GATHER_SHARES).min(MOST_PORTION);
-        let sites = SiteRecords::new(Sorter::new(self.folder, SMALL * self.share));
-        Gather::new(portion, [0; 3].map(|_| self.large_sorter()), sites, bars)
+    /// Creates the collector of the input, which skips blocked pages and sites.
+    pub(super) fn collector(&self, blocklist: Option<Blocklist>) -> InputCollector {
+        let portion = (self.share * GATHER_SHARES).min(MAX_PORTION);
+        let sites = SiteRecords::new(Sorter::new(&self.folder, SMALL * self.share));
+        InputCollector::new(
+            portion,
+            [0; 3].map(|_| self.large_sorter()),
+            sites,
+            blocklist,
+        )
     }
 
-    /// A sorter for every link of the batch.
+    /// Creates a sorter for every link of the batch.
     pub(super) fn large_sorter(&self) -> Sorter {
-        Sorter::new(self.folder, LARGE * self.share)
+        Sorter::new(&self.folder, LARGE * self.share)
     }
 
-    /// Ends one of the sorters and returns what it collected.
-    pub(super) fn take(
-        &mut self,
-        which: impl FnOnce(&mut Self) -> &mut Sorter,
-    ) -> Result<Sorted, EngineError> {
-        // Nothing is added to it from now on.
-        let fresh = Sorter::new(self.folder, 0);
+    /// Ends one of the sorters and returns its sorted entries.
+    pub(super) fn take(&mut self, which: impl FnOnce(&mut Self) -> &mut Sorter) -> Result<Sorted> {
+        // Nothing is added to the sorter from now on.
+        let fresh = Sorter::new(&self.folder, 0);
         Ok(std::mem::replace(which(self), fresh).finish()?)
     }
 
-    pub(super) fn site(&mut self, site: SiteId, delta: &SiteDelta) -> Result<(), EngineError> {
+    pub(super) fn site(&mut self, site: SiteId, delta: &SiteDelta) -> Result<()> {
         Ok(self
             .sites
             .push(&site.0.to_be_bytes(), &seedbank_store::pack(delta)?)?)
     }
 }
 
-/// Pages and sites whose records keep nothing but their numbers.
+/// Pages and sites whose records keep only their numbers.
 #[derive(Default)]
 pub(super) struct Forgotten {
     pub(super) pages: RoaringTreemap,
     pub(super) sites: BTreeSet<SiteId>,
 }
 
-/// What happens to a page's record, in the order in which it is applied.
+/// Change of a page's record, in the order of application.
 pub(super) enum PageEvent<'a> {
-    /// The page is new; the rest of its URL.
-    Born(&'a str),
+    /// The page is new. Contains the URL after the site.
+    New(&'a str),
     /// The page has a record.
-    Claim(Claim),
-    /// Links came or went that make the page one, or make it none.
+    Update(PageUpdate),
+    /// Added or removed links change whether the page exists for readers.
     State(PageState),
     /// The page has another row, or none.
     Row(Option<u32>),
-    /// How many more intra-site links the page has.
+    /// Change of the number of intra-site links.
     Intra(i64),
-    /// How many more inter-site links the page has.
+    /// Change of the number of inter-site links.
     Inter(i64),
-    /// What is given of the page's site from now on, where the page is new or that is new.
+    /// Attributes of the page's site, if the page or the attributes are new.
     Inherit(SiteGiven),
 }
 
 /// Kinds of events of `pages`. One for several pages of a block comes before those of its first
 /// page.
 const UNCRAWLED: u8 = 0;
-const BORN: u8 = 1;
-const CLAIM: u8 = 2;
+const NEW: u8 = 1;
+const UPDATE: u8 = 2;
 const STATE: u8 = 3;
 const ROW: u8 = 4;
 const INTRA: u8 = 5;
 const INTER: u8 = 6;
 const INHERIT: u8 = 7;
 
-pub(super) fn page_event(
-    pages: &mut Sorter,
-    page: PageId,
-    event: &PageEvent<'_>,
-) -> Result<(), EngineError> {
+pub(super) fn page_event(pages: &mut Sorter, page: PageId, event: &PageEvent<'_>) -> Result<()> {
     let key = |order: u8| Bytes::default().u64(page.0).byte(order);
     match event {
-        PageEvent::Born(local) => pages.push(&key(BORN), local.as_bytes()),
-        PageEvent::Claim(claim) => pages.push(&key(CLAIM), &seedbank_store::pack(claim)?),
+        PageEvent::New(local) => pages.push(&key(NEW), local.as_bytes()),
+        PageEvent::Update(update) => pages.push(&key(UPDATE), &seedbank_store::pack(update)?),
         PageEvent::State(state) => pages.push(&key(STATE), &[state_byte(Some(*state))]),
         PageEvent::Row(Some(row)) => pages.push(&key(ROW), &row.to_be_bytes()),
         PageEvent::Row(None) => pages.push(&key(ROW), &[]),
@@ -223,15 +224,15 @@ pub(super) fn page_event(
     Ok(())
 }
 
-/// Says that the pages of a block at `places` have `by` more intra-site targets, each, that are
-/// known and not crawled.
+/// Adds `by` to the number of intra-site targets that are known and not crawled, for the pages of a
+/// block at `places`.
 pub(super) fn uncrawled_event(
     pages: &mut Sorter,
     site: SiteId,
     block: u32,
     places: u64,
     by: i64,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     if places == 0 || by == 0 {
         return Ok(());
     }
@@ -240,21 +241,20 @@ pub(super) fn uncrawled_event(
     Ok(pages.push(&key, &Bytes::default().u64(places).i64(by))?)
 }
 
-/// What an event of `pages` says.
+/// An event of `pages`.
 pub(super) enum PagesEvent<'a> {
-    /// About the page of its key.
+    /// For the page of its key.
     Page(PageEvent<'a>),
-    /// About several places in the block that the page of its key is in: `by` more uncrawled
-    /// targets.
+    /// For several places in the block of the page of its key: `by` more uncrawled targets.
     Uncrawled { places: u64, by: i64 },
 }
 
-/// Reads an event of `pages`; the key's first eight bytes are the page.
-pub(super) fn read_page<'a>(key: &[u8], value: &'a [u8]) -> Result<PagesEvent<'a>, EngineError> {
+/// Parses an event of `pages`. The key's first eight bytes are the page.
+pub(super) fn read_page<'a>(key: &[u8], value: &'a [u8]) -> Result<PagesEvent<'a>> {
     let mut key = Fields(key);
     key.page()?;
     let mut fields = Fields(value);
-    let broken = |_| EngineError::Internal("a URL between two passes is broken");
+    let broken = |_| EngineError::Internal("a URL between two passes is invalid");
     Ok(PagesEvent::Page(match key.byte()? {
         UNCRAWLED => {
             return Ok(PagesEvent::Uncrawled {
@@ -262,8 +262,8 @@ pub(super) fn read_page<'a>(key: &[u8], value: &'a [u8]) -> Result<PagesEvent<'a
                 by: fields.i64()?,
             });
         }
-        BORN => PageEvent::Born(std::str::from_utf8(value).map_err(broken)?),
-        CLAIM => PageEvent::Claim(seedbank_store::unpack(value)?),
+        NEW => PageEvent::New(std::str::from_utf8(value).map_err(broken)?),
+        UPDATE => PageEvent::Update(seedbank_store::unpack(value)?),
         STATE => PageEvent::State(read_state(fields.byte()?)?),
         ROW if value.is_empty() => PageEvent::Row(None),
         ROW => PageEvent::Row(Some(fields.u32()?)),
@@ -294,35 +294,35 @@ fn state_byte(state: Option<PageState>) -> u8 {
     }
 }
 
-fn read_state(byte: u8) -> Result<PageState, EngineError> {
+fn read_state(byte: u8) -> Result<PageState> {
     let state = STATES.get(usize::from(byte)).copied();
     state.ok_or(EngineError::Internal("an event has no state"))
 }
 
-/// What a block of pages or rows does to a target: the places in it that gain or lose a link, one
-/// bit for each.
+/// Changes of the links from a block of pages or rows to a target: bitmaps of the places in the
+/// block that gain or lose a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Places {
     pub(super) gained: u64,
     pub(super) lost: u64,
-    /// `Some(true)` where the block now has its first link to the target, `Some(false)` where it
-    /// has lost its last one.
+    /// `Some(true)` if the block gains its first link to the target, `Some(false)` if it loses its
+    /// last one.
     pub(super) block: Option<bool>,
 }
 
-/// What happens to a page as a target.
+/// Change of a page as a target.
 pub(super) enum TargetEvent {
-    /// Its state before and after the batch's records, and whether it ever had a record.
+    /// The state before and after the batch's records, and whether the page ever had a record.
     State {
         old: Option<PageState>,
         new: PageState,
         has_record: bool,
     },
-    /// An alias begins to lead to it (true), or ceases to (false).
+    /// An alias begins (true) or ceases (false) to lead to the page.
     Lead(bool),
-    /// Pages of a block of `intra` gain or lose a link to it.
+    /// Pages of a block of `intra` gain or lose a link to the page.
     Intra { block: u32, places: Places },
-    /// Rows of a block of `rows` gain or lose a link to it.
+    /// Rows of a block of `rows` gain or lose a link to the page.
     Citers { block: LinkKey, places: Places },
 }
 
@@ -332,18 +332,14 @@ pub(super) fn target_event(
     old: Option<PageState>,
     new: PageState,
     has_record: bool,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let key = Bytes::default().u64(page.0).byte(0);
     let value = [state_byte(old), state_byte(Some(new)), u8::from(has_record)];
     Ok(targets.push(&key, &value)?)
 }
 
-/// Says that an alias begins to lead to a page, or ceases to.
-pub(super) fn lead_event(
-    targets: &mut Sorter,
-    page: PageId,
-    begins: bool,
-) -> Result<(), EngineError> {
+/// Records that an alias begins or ceases to lead to a page.
+pub(super) fn lead_event(targets: &mut Sorter, page: PageId, begins: bool) -> Result<()> {
     let key = Bytes::default().u64(page.0).byte(LEAD);
     Ok(targets.push(&key, &[u8::from(begins)])?)
 }
@@ -353,7 +349,7 @@ pub(super) fn intra_event(
     target: u32,
     block: LinkKey,
     places: Places,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let target = PageId::new(block.site, target);
     let key = Bytes::default().u64(target.0).byte(1).u32(block.block);
     Ok(targets.push(&key, &put_places(places))?)
@@ -364,13 +360,13 @@ pub(super) fn citers_event(
     target: PageId,
     block: LinkKey,
     places: Places,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let key = Bytes::default().u64(target.0).byte(2);
     let key = key.u32(block.site.0).u32(block.block);
     Ok(targets.push(&key, &put_places(places))?)
 }
 
-/// The kind of an event of `targets` that is about aliases.
+/// The kind of an event of `targets` about aliases.
 const LEAD: u8 = 3;
 
 fn put_places(places: Places) -> Bytes {
@@ -388,7 +384,7 @@ fn put_places(places: Places) -> Bytes {
     }
 }
 
-fn read_places(value: &[u8]) -> Result<Places, EngineError> {
+fn read_places(value: &[u8]) -> Result<Places> {
     let mut fields = Fields(value);
     let block = match fields.byte()? {
         0 => None,
@@ -407,8 +403,8 @@ fn read_places(value: &[u8]) -> Result<Places, EngineError> {
     })
 }
 
-/// Reads an event of `targets`; the key's first eight bytes are the page.
-pub(super) fn read_target(key: &[u8], value: &[u8]) -> Result<TargetEvent, EngineError> {
+/// Parses an event of `targets`. The key's first eight bytes are the page.
+pub(super) fn read_target(key: &[u8], value: &[u8]) -> Result<TargetEvent> {
     let mut key = Fields(key);
     key.page()?;
     Ok(match key.byte()? {
@@ -435,18 +431,18 @@ pub(super) fn read_target(key: &[u8], value: &[u8]) -> Result<TargetEvent, Engin
     })
 }
 
-/// Adds a page to a row, or takes it away.
+/// Adds a page to a row, or removes it.
 pub(super) fn member_event(
     members: &mut Sorter,
     row: RowId,
     page: u32,
     gained: bool,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let key = Bytes::default().u64(row.0).u32(page);
     Ok(members.push(&key, &[u8::from(gained)])?)
 }
 
-/// Changes of a site's record: sums, except for the name and the last numbers.
+/// Changes of a site's record. Numbers are differences, except for `next_page` and `next_row`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct SiteDelta {
     pub(super) name: Option<String>,
@@ -466,7 +462,7 @@ pub(super) struct SiteDelta {
     pub(super) row_links: i64,
     pub(super) intra_links: i64,
     pub(super) inter_links: i64,
-    /// What records of sites give of it from now on; `None` where that is what they gave before.
+    /// New attributes of the site itself; `None` if they did not change.
     pub(super) given: Option<SiteGiven>,
     pub(super) known_quality: i64,
     pub(super) crawled_quality: i64,

@@ -1,12 +1,12 @@
-//! Batches that a caller hands over record by record.
+//! Batches whose records a caller pushes one by one.
 //!
 //! ```text
-//! push, on the caller's thread:   records -> portions of lines -> a channel with little room
+//! push, on the caller's thread:   records -> portions of lines -> a bounded channel
 //! the batch's own threads:        the channel -> pieces -> as records of a file
 //! ```
 //!
-//! The batch has threads of its own, since one of them waits for records: if it were one of the
-//! caller's pool, and the caller pushed from that pool, both could wait for each other.
+//! The batch has its own thread pool, since one of its threads waits for records. In the caller's
+//! pool, that thread and the caller could wait for each other.
 
 use std::io;
 use std::sync::Arc;
@@ -16,23 +16,22 @@ use std::thread::{self, JoinHandle};
 
 use super::{IngestReport, IngestRequest};
 use crate::engine::error::RequestError;
-use crate::engine::{Bank, EngineError};
+use crate::engine::{Bank, EngineError, Result};
 use seedbank_algorithms::watch::{Interrupted, Watch};
 use seedbank_formats::ingest::{Pieces, Portion, Portions, Progress, Pushed, Record, Source, Stop};
 
-/// The name of a source of records, under which those that are refused are listed.
+/// Name of the source, under which rejected records are listed.
 const NAME: &str = "records";
 
-/// How many portions wait for being read; each has half a megabyte, or one record that is longer.
+/// Capacity of the channel, in portions; each has half a megabyte, or one longer record.
 const WAITING: usize = 2;
 
 impl Bank {
-    /// Ingests a batch of records that a caller has or makes, in bounded memory: as
-    /// [`ingest`](Self::ingest) does with a file of the same records. The request's inputs,
-    /// format and sites are not looked at.
+    /// Ingests a batch of records from an iterator in bounded memory, as [`ingest`](Self::ingest)
+    /// does with a file of the same records. Ignores the request's inputs, format and sites.
     ///
-    /// Where records come one by one, and it is not known beforehand whether the batch will be
-    /// whole, [`push`](Self::push) begins one that can be dropped.
+    /// If records arrive one by one and the batch may have to be abandoned, use
+    /// [`push`](Self::push).
     ///
     /// ```
     #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
@@ -47,7 +46,7 @@ impl Bank {
         request: &IngestRequest,
         records: I,
         watch: &dyn Watch,
-    ) -> Result<IngestReport, EngineError>
+    ) -> Result<IngestReport>
     where
         I: IntoIterator<Item = Record>,
         I::IntoIter: Send,
@@ -57,26 +56,26 @@ impl Bank {
         self.ingest_sources(request, &mut [Box::new(source)], watch)
     }
 
-    /// Begins a batch to which records are pushed one by one. The batch is the bank's one writer
+    /// Begins a batch to which records are pushed one by one. The batch is the bank's only writer
     /// until it is finished or dropped.
     ///
-    /// An error comes back at once where the bank cannot be written. `watch` is told how far the
-    /// batch is, and can stop it.
+    /// Fails at once if the bank cannot be written. `watch` receives the progress of the batch, and
+    /// can stop it.
     pub fn push(
         &self,
         request: IngestRequest,
         watch: Arc<dyn Watch + Send>,
-    ) -> Result<PushedBatch, EngineError> {
+    ) -> Result<PushedBatch> {
         PushedBatch::begin(self.clone(), request, watch)
     }
 }
 
 /// A batch to which records are pushed. Nothing of it is in the bank before
-/// [`finish`](Self::finish); where it is dropped, the bank is as it was.
+/// [`finish`](Self::finish). If it is dropped, the bank is unchanged.
 ///
-/// What holds for records of a file holds for these: the same rules, the same batch where the
-/// records are the same, the same records refused, listed by their number. Memory is bounded:
-/// `push` waits while the batch is behind.
+/// The same rules apply as for records of a file: the same records make the same batch, and the
+/// same records are rejected, listed by their number. Memory is bounded: `push` waits while the
+/// batch is behind.
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
@@ -85,7 +84,7 @@ impl Bank {
 /// let request = IngestRequest { name: Some("tuesday".to_owned()), ..IngestRequest::default() };
 /// let mut batch = bank.push(request.clone(), Arc::new(Unwatched))?;
 /// batch.push(&Record::new("http://c.example/").outlinks(["http://x.example/"]))?;
-/// // The crawler failed: nothing changes.
+/// The crawler failed: nothing changes.
 /// drop(batch);
 /// assert_eq!(bank.status()?.counters.batches, 1);
 ///
@@ -100,23 +99,19 @@ pub struct PushedBatch {
     portion: Portion,
     /// `None` once the batch has ended.
     to: Option<SyncSender<Sent>>,
-    work: Option<JoinHandle<Result<IngestReport, EngineError>>>,
+    work: Option<JoinHandle<Result<IngestReport>>>,
     dropped: Arc<AtomicBool>,
 }
 
-/// What goes to the batch's threads.
+/// Message to the batch's threads.
 enum Sent {
     Portion(Portion),
-    /// There are no more. Where this does not come, the batch was dropped.
+    /// End of the records. Without it, the batch was dropped.
     End,
 }
 
 impl PushedBatch {
-    fn begin(
-        bank: Bank,
-        request: IngestRequest,
-        watch: Arc<dyn Watch + Send>,
-    ) -> Result<Self, EngineError> {
+    fn begin(bank: Bank, request: IngestRequest, watch: Arc<dyn Watch + Send>) -> Result<Self> {
         let (to, from) = mpsc::sync_channel(WAITING);
         let (ready, is_ready) = mpsc::sync_channel(1);
         let dropped = Arc::new(AtomicBool::new(false));
@@ -145,16 +140,16 @@ impl PushedBatch {
             work: Some(work),
             dropped,
         };
-        // The other end goes away where the bank could not be opened.
+        // The other end is dropped if the bank could not be opened.
         if is_ready.recv().is_err() {
             batch.ended()?;
         }
         Ok(batch)
     }
 
-    /// Adds a record. It waits while the batch is behind; once the batch has failed, its error
-    /// comes back from one call, and [`RequestError::BatchEnded`] from all later ones.
-    pub fn push(&mut self, record: &Record) -> Result<(), EngineError> {
+    /// Adds a record. Waits while the batch is behind. Once the batch has failed, one call returns
+    /// its error, and all later ones [`RequestError::BatchEnded`].
+    pub fn push(&mut self, record: &Record) -> Result<()> {
         if self.to.is_none() {
             return Err(RequestError::BatchEnded.into());
         }
@@ -165,8 +160,8 @@ impl PushedBatch {
         Ok(())
     }
 
-    /// Works the batch into the bank: all of it, or nothing if an error comes back.
-    pub fn finish(mut self) -> Result<IngestReport, EngineError> {
+    /// Applies the batch to the bank. If it fails, nothing has changed.
+    pub fn finish(mut self) -> Result<IngestReport> {
         let portion = std::mem::take(&mut self.portion);
         if !portion.is_empty() {
             self.send(Sent::Portion(portion))?;
@@ -175,7 +170,7 @@ impl PushedBatch {
         self.ended()
     }
 
-    fn send(&mut self, sent: Sent) -> Result<(), EngineError> {
+    fn send(&mut self, sent: Sent) -> Result<()> {
         let to = self.to.as_ref().ok_or(RequestError::BatchEnded)?;
         if to.send(sent).is_err() {
             self.ended()?;
@@ -184,8 +179,8 @@ impl PushedBatch {
         Ok(())
     }
 
-    /// Waits for the batch's threads; what came of the batch.
-    fn ended(&mut self) -> Result<IngestReport, EngineError> {
+    /// Waits for the batch's threads, and returns the result of the batch.
+    fn ended(&mut self) -> Result<IngestReport> {
         self.to = None;
         let work = self.work.take().ok_or(RequestError::BatchEnded)?;
         let ended = work.join();
@@ -197,14 +192,14 @@ impl Drop for PushedBatch {
     fn drop(&mut self) {
         self.dropped.store(true, Ordering::Relaxed);
         self.to = None;
-        // When this has returned, somebody else can write.
+        // Once this returns, another writer can start.
         if let Some(work) = self.work.take() {
             let _ = work.join();
         }
     }
 }
 
-/// The caller's watch, stopped where the batch is dropped.
+/// The caller's watch, which also stops when the batch is dropped.
 struct WhileHeld {
     watch: Arc<dyn Watch + Send>,
     dropped: Arc<AtomicBool>,
@@ -224,7 +219,7 @@ impl Watch for WhileHeld {
     }
 }
 
-/// The portions that arrive; an interruption where the batch is dropped.
+/// Iterator over arriving portions. Returns an interruption if the batch is dropped.
 struct Arriving {
     from: Receiver<Sent>,
     ended: bool,
@@ -251,7 +246,7 @@ impl Iterator for Arriving {
     }
 }
 
-/// A source that says when it is looked at for the first time: then the bank is open for writing.
+/// A source that signals when it is first used: by then the bank is open for writing.
 struct Awaited {
     ready: SyncSender<()>,
     records: Pushed<Arriving>,
@@ -263,7 +258,7 @@ impl Source for Awaited {
     }
 
     fn prepare(&mut self, watch: &dyn Watch) -> Result<Option<u64>, Stop> {
-        // Whoever waited may have gone.
+        // The receiver may be gone.
         let _ = self.ready.try_send(());
         self.records.prepare(watch)
     }

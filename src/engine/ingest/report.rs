@@ -1,4 +1,4 @@
-//! What an ingest did.
+//! Report of an ingest.
 
 use std::path::PathBuf;
 
@@ -6,55 +6,56 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::aliases::AliasCounts;
-use super::barred::BarredCounts;
-use super::sites::SitesCounts;
+use super::blocklist::BlockedCounts;
+use super::site_records::SiteCounts;
 use seedbank_formats::ingest::ReadSummary;
 use seedbank_store::records::{BatchCounts, BatchId, BatchKind};
 
-/// What an ingest did.
+/// Report of an ingest.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct IngestReport {
-    /// The batch's number; `None` where the bank was not changed.
+    /// The batch's number; `None` if the bank did not change.
     #[schemars(range(min = 1))]
     pub batch: Option<BatchId>,
     /// Its name.
     pub name: String,
-    /// Whether the batch is the whole state or changes.
+    /// Whether the batch is a snapshot or a delta.
     pub kind: BatchKind,
-    /// The earlier batch that had the same records, so that nothing was changed.
+    /// The earlier batch with the same records, because of which nothing changed.
     #[schemars(range(min = 1))]
     pub same_as: Option<BatchId>,
-    /// An earlier batch that had the same records without saying when they were fetched. Other
-    /// batches have come in since, so this one was applied.
+    /// An earlier batch with the same records and no fetch times. Other batches were ingested
+    /// since, so this one was applied.
     #[schemars(range(min = 1))]
     pub repeats: Option<BatchId>,
-    /// Whether the batch was only tried.
+    /// Whether this was a dry run.
     pub dry_run: bool,
-    /// What reading counted.
+    /// Counts from reading the input.
     pub read: ReadSummary,
-    /// What the batch changed, or would change.
+    /// Changes by the batch, or by a dry run if it were applied.
     pub counts: BatchCounts,
-    /// What it did to aliases; links to them count as changed with them.
+    /// Changes of aliases; links to changed aliases count as changed.
     pub aliases: AliasCounts,
-    /// What it said of sites; pages that inherit it count as changed.
-    pub sites: SitesCounts,
-    /// What was left out since it was forgotten and is not to come back.
-    #[serde(default, skip_serializing_if = "BarredCounts::is_nothing")]
-    pub blocked: BarredCounts,
-    /// Where bad records are listed; `None` where there are none.
+    /// Changes of sites; pages that inherit from a changed site count as changed.
+    pub sites: SiteCounts,
+    /// Input that was skipped because of the blocklist.
+    #[serde(default, skip_serializing_if = "BlockedCounts::is_nothing")]
+    pub blocked: BlockedCounts,
+    /// The file that lists bad records; `None` if there are none.
     #[serde(serialize_with = "readable")]
     pub rejects_file: Option<PathBuf>,
-    /// How many bad records are listed there: at most the first 100,000. All are counted.
+    /// Number of bad records listed there: at most the first 100,000. All are counted.
     #[schemars(range(max = seedbank_formats::ingest::MOST_LISTED))]
     pub rejects_listed: u64,
-    /// How long it took, in seconds.
+    /// Elapsed time, in seconds.
     #[schemars(range(min = 0))]
     pub seconds: f64,
 }
 
-/// A path as text, even where it is not UTF-8: the batch is in, so the report must not fail.
-#[expect(clippy::ref_option, reason = "serde hands the field as it is declared")]
+/// Serializes a path as text, even if it is not UTF-8: the batch is committed, so the report must
+/// not fail.
+#[expect(clippy::ref_option, reason = "serde passes a reference to the field")]
 pub(in crate::engine) fn readable<S: serde::Serializer>(
     path: &Option<PathBuf>,
     to: S,
@@ -66,7 +67,7 @@ pub(in crate::engine) fn readable<S: serde::Serializer>(
 }
 
 impl IngestReport {
-    /// Of a batch that was read and not worked in yet.
+    /// A report of a batch that was read and not applied yet.
     pub(super) fn begun(name: String, kind: BatchKind, read: ReadSummary) -> Self {
         Self {
             batch: None,
@@ -77,8 +78,8 @@ impl IngestReport {
             dry_run: false,
             counts: BatchCounts::default(),
             aliases: AliasCounts::default(),
-            sites: SitesCounts::default(),
-            blocked: BarredCounts::default(),
+            sites: SiteCounts::default(),
+            blocked: BlockedCounts::default(),
             rejects_file: None,
             rejects_listed: 0,
             read,

@@ -1,23 +1,22 @@
-//! From URLs to page ids: pieces of records go in, and the same pieces come out with ids, by
+//! Resolves URLs to page ids: replaces URLs by ids in pieces of records, and groups the pieces by
 //! record.
 //!
-//! Every URL that the input names comes once, in key order, with the portions that name it. So each
-//! is looked up once, together with its neighbours, and new pages get their ids site by site. Then
+//! Every URL of the input comes once, in key order, with the portions that name it. So each is
+//! looked up once, together with its neighbours, and new pages get their ids site by site. Then
 //! each portion's pieces get the ids of its URLs, which are held for one portion at a time.
 
 use roaring::RoaringTreemap;
 
 use super::canonical::{PAGE, PIECE, by_record, split_key};
 use super::fields::{Fields, group};
-use super::passes::{PageEvent, Passes, page_event, target_event};
-use super::portions::{Gaps, HAS_RECORD, put_gap, put_said, take_said};
-use super::sites::SiteClaims;
-use crate::engine::EngineError;
+use super::gather::{Gaps, HAS_RECORD, put_gap, put_input, take_input};
+use super::passes::{PageEvent, Passes, SiteDelta, page_event, target_event};
+use super::site_records::SortedSiteRecords;
+use crate::engine::{EngineError, Result};
 use seedbank_algorithms::page::{PageId, SiteId};
-use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::SiteAttributes;
 use seedbank_store::records::{PageState, SiteGiven, SiteRecord};
-use seedbank_store::{self, Sorted, Store, tables};
+use seedbank_store::{self, Sorted, tables};
 
 /// The site whose URLs are being resolved.
 struct Current {
@@ -25,37 +24,35 @@ struct Current {
     name: String,
     record: SiteRecord,
     is_new: bool,
-    /// Whether the batch gives other attributes of the site than it had.
-    is_given: bool,
+    /// Whether the batch changes the attributes of the site.
+    is_changed: bool,
 }
 
-/// The page ids of all portions' URLs.
+/// Page ids of all portions' URLs.
 pub(super) struct Resolved {
     /// Page ids by portion and rank.
     numbers: Sorted,
-    /// How many URLs have a record.
+    /// Number of URLs that have a record.
     pub(super) records: u64,
 }
 
-/// Gives every URL its page id, and every URL that has a record its place among the records.
+/// Assigns every URL its page id, and creates a record entry for every URL that has a record.
 ///
-/// URLs that are `unnamed` in every portion are skipped. What the batch says of sites (`claims`) is
-/// worked in between, since both come in the order of the sites' names, and so do the ids of new ones.
+/// URLs that are `unnamed` in every portion are skipped. Attributes of sites (`site_records`) are merged
+/// in, since both come in the order of site names, and so do the ids of new sites.
 pub(super) fn resolve(
-    store: &Store,
     mut urls: Sorted,
     unnamed: &RoaringTreemap,
-    claims: &mut SiteClaims,
+    site_records: &mut SortedSiteRecords,
     passes: &mut Passes<'_>,
-    watch: &dyn Watch,
-) -> Result<Resolved, EngineError> {
+) -> Result<Resolved> {
     let mut current: Option<Current> = None;
     let mut numbers = passes.large_sorter();
     let mut records = 0;
     let mut key = Vec::new();
     let mut places: Vec<[u8; 8]> = Vec::new();
     while let Some(next) = urls.peek()? {
-        watch.proceed()?;
+        passes.watch.proceed()?;
         key.clear();
         key.extend_from_slice(next);
         places.clear();
@@ -75,56 +72,56 @@ pub(super) fn resolve(
         let (name, local) = split_key(&key)?;
         let mut page = PageId(0);
         if named {
+            // URLs come by site, so each site is loaded once.
             if current.as_ref().is_none_or(|site| site.name != name) {
                 if let Some(site) = current.take() {
-                    leave(site, passes)?;
+                    finish_site(site, passes)?;
                 }
-                others(store, claims, Some(name), passes, watch)?;
-                let mut site = enter(store, name, passes)?;
-                if let Some(claim) = claims.of(name)? {
-                    work_in(store, &mut site, &claim, passes, watch)?;
+                apply_sites_before(site_records, Some(name), passes)?;
+                let mut site = start_site(name, passes)?;
+                if let Some(update) = site_records.take_site(name)? {
+                    apply_attributes(&mut site, &update, passes)?;
                 }
                 current = Some(site);
             }
             let Some(site) = current.as_mut() else {
                 continue;
             };
-            let born;
-            (page, born) = page_of(store, site, local, passes)?;
-            if !born {
-                passes.aliases.name(store, page, flags & HAS_RECORD != 0)?;
+            let is_new;
+            (page, is_new) = find_or_create_page(site, local, passes)?;
+            if !is_new {
+                passes.aliases.name(page, flags & HAS_RECORD != 0)?;
             }
             if flags & HAS_RECORD != 0 {
                 records += 1;
                 let key = by_record(page).byte(PAGE);
-                passes.records.push(&key, &[u8::from(born)])?;
-            } else if born {
+                passes.records.push(&key, &[u8::from(is_new)])?;
+            } else if is_new {
                 target_event(&mut passes.targets, page, None, PageState::Known, false)?;
             }
         }
-        // Written even where there is no page, since ranks have no gaps.
+        // Also written if there is no page, since ranks have no gaps.
         for place in &places {
             numbers.push(place, &page.0.to_be_bytes())?;
         }
     }
     if let Some(site) = current.take() {
-        leave(site, passes)?;
+        finish_site(site, passes)?;
     }
-    others(store, claims, None, passes, watch)?;
+    apply_sites_before(site_records, None, passes)?;
     Ok(Resolved {
         numbers: numbers.finish()?,
         records,
     })
 }
 
-/// Brings the pieces of records together, with page ids instead of ranks.
-pub(super) fn place(
+/// Groups the pieces of records, with page ids instead of ranks.
+pub(super) fn group_by_page(
     mut pieces: Sorted,
     resolved: Resolved,
     passes: &mut Passes<'_>,
-    watch: &dyn Watch,
-) -> Result<(), EngineError> {
-    let unknown = || EngineError::Internal("a piece of a record lost its URL between two passes");
+) -> Result<()> {
+    let unknown = || EngineError::Internal("a piece of a record has no URL");
     let Resolved { mut numbers, .. } = resolved;
     let mut found: Vec<PageId> = Vec::new();
     let mut targets: Vec<u64> = Vec::new();
@@ -137,23 +134,24 @@ pub(super) fn place(
             found.push(Fields(value).page()?);
         }
         while let Some((key, mut value)) = pieces.next_under(&portion)? {
-            watch.proceed()?;
+            passes.watch.proceed()?;
             let mut fields = Fields(&key[portion.len()..]);
-            let (about, order) = (fields.u32()?, fields.u64()?);
-            let page = found.get(about as usize).ok_or_else(unknown)?;
+            let (url, order) = (fields.u32()?, fields.u64()?);
+            let page = found.get(url as usize).ok_or_else(unknown)?;
             bytes.clear();
-            let said = take_said(&mut value)?;
-            put_said(said, &mut bytes)?;
+            let input = take_input(&mut value)?;
+            put_input(input, &mut bytes)?;
             targets.clear();
             for rank in Gaps::new(value) {
                 let at = usize::try_from(rank).ok().and_then(|rank| found.get(rank));
                 targets.push(at.ok_or_else(unknown)?.0);
             }
+            // Ranks are in URL order, ids are not.
             targets.sort_unstable();
             let first = targets.first().copied().map(PageId);
             passes
                 .aliases
-                .claim(*page, &seedbank_store::unpack(said)?, first);
+                .add_input(*page, &seedbank_store::unpack(input)?, first);
             let mut last = 0;
             for target in &targets {
                 put_gap(target - last, &mut bytes);
@@ -166,36 +164,33 @@ pub(super) fn place(
     Ok(())
 }
 
-/// Works in what is said of sites of which the batch names no page: those before `name`, or all.
-fn others(
-    store: &Store,
-    claims: &mut SiteClaims,
+/// Applies the attributes of sites without a page in the batch: those before `name`, or all
+/// remaining ones.
+fn apply_sites_before(
+    site_records: &mut SortedSiteRecords,
     name: Option<&str>,
     passes: &mut Passes<'_>,
-    watch: &dyn Watch,
-) -> Result<(), EngineError> {
-    while let Some(claim) = claims.before(name)? {
-        watch.proceed()?;
-        let mut site = enter(store, &claim.site, passes)?;
-        work_in(store, &mut site, &claim, passes, watch)?;
-        leave(site, passes)?;
+) -> Result<()> {
+    while let Some(update) = site_records.take_before(name)? {
+        passes.watch.proceed()?;
+        let mut site = start_site(&update.site, passes)?;
+        apply_attributes(&mut site, &update, passes)?;
+        finish_site(site, passes)?;
     }
     Ok(())
 }
 
-/// Works in what is said of a site. Where that is other than before, all its pages inherit anew.
-fn work_in(
-    store: &Store,
+/// Applies the attributes of a site. If they changed, all its pages inherit them again.
+fn apply_attributes(
     site: &mut Current,
-    claim: &SiteAttributes,
+    update: &SiteAttributes,
     passes: &mut Passes<'_>,
-    watch: &dyn Watch,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let before = site.record.given;
     let given = SiteGiven {
-        quality: claim.quality.after(before.quality),
-        spam: claim.spam.after(before.spam),
-        quota: claim.quota.after(before.quota),
+        quality: update.quality.after(before.quality),
+        spam: update.spam.after(before.spam),
+        quota: update.quota.after(before.quota),
     };
     passes.of_sites.named += 1;
     if given == before {
@@ -203,22 +198,25 @@ fn work_in(
     }
     passes.of_sites.changed += 1;
     site.record.given = given;
-    site.is_given = true;
+    site.is_changed = true;
     if (given.quality, given.spam) == (before.quality, before.spam) {
         return Ok(());
     }
-    for entry in store.scan_under(&tables::PAGES, &site.id.0.to_be_bytes())? {
-        watch.proceed()?;
+    for entry in passes
+        .store
+        .scan_under(&tables::PAGES, &site.id.0.to_be_bytes())?
+    {
+        passes.watch.proceed()?;
         let (page, _) = entry?;
         page_event(&mut passes.pages, page, &PageEvent::Inherit(given))?;
     }
     Ok(())
 }
 
-fn enter(store: &Store, name: &str, passes: &mut Passes<'_>) -> Result<Current, EngineError> {
-    let known = store.get(&tables::SITE_IDS, &name.to_owned())?;
+fn start_site(name: &str, passes: &mut Passes<'_>) -> Result<Current> {
+    let known = passes.store.get(&tables::SITE_IDS, &name.to_owned())?;
     let (id, record) = if let Some(id) = known {
-        (id, store.need(&tables::SITES, &id)?)
+        (id, passes.store.need(&tables::SITES, &id)?)
     } else {
         let id = SiteId(passes.counters.next_site);
         passes.counters.next_site =
@@ -234,29 +232,28 @@ fn enter(store: &Store, name: &str, passes: &mut Passes<'_>) -> Result<Current, 
         name: name.to_owned(),
         record,
         is_new: known.is_none(),
-        is_given: false,
+        is_changed: false,
     })
 }
 
-fn leave(site: Current, passes: &mut Passes<'_>) -> Result<(), EngineError> {
-    let delta = super::passes::SiteDelta {
+fn finish_site(site: Current, passes: &mut Passes<'_>) -> Result<()> {
+    let delta = SiteDelta {
         name: site.is_new.then_some(site.name),
         next_page: site.record.next_page,
-        given: site.is_given.then_some(site.record.given),
-        ..Default::default()
+        given: site.is_changed.then_some(site.record.given),
+        ..SiteDelta::default()
     };
     passes.site(site.id, &delta)
 }
 
-fn page_of(
-    store: &Store,
+fn find_or_create_page(
     site: &mut Current,
     local: &str,
     passes: &mut Passes<'_>,
-) -> Result<(PageId, bool), EngineError> {
+) -> Result<(PageId, bool)> {
     let key = (site.id, local.to_owned());
     if !site.is_new
-        && let Some(index) = store.get(&tables::PAGE_IDS, &key)?
+        && let Some(index) = passes.store.get(&tables::PAGE_IDS, &key)?
     {
         return Ok((PageId::new(site.id, index), false));
     }
@@ -266,7 +263,7 @@ fn page_of(
         .ok_or(seedbank_store::StoreError::Full("page of a site"))?;
     let page = PageId::new(site.id, index);
     passes.changes.put(&tables::PAGE_IDS, &key, &index)?;
-    page_event(&mut passes.pages, page, &PageEvent::Born(local))?;
+    page_event(&mut passes.pages, page, &PageEvent::New(local))?;
     if site.record.given != SiteGiven::default() {
         page_event(
             &mut passes.pages,

@@ -1,27 +1,20 @@
-//! The blocks pass: rows that are made and deleted, one block of neighbouring rows at a time, in
-//! the order of keys.
+//! The row blocks pass: writes new and deleted rows, in blocks of neighbouring rows, in key order.
 
 use super::fields::Fields;
+use super::link_delta::{LinkDelta, PendingBlocks, write_blocks};
 use super::passes::{Passes, citers_event};
-use super::replaced::{Left, Replaced, write_blocks};
-use crate::engine::EngineError;
+use crate::engine::Result;
 use seedbank_algorithms::page::PageId;
-use seedbank_algorithms::watch::Watch;
 use seedbank_store::links::LinkKey;
-use seedbank_store::{Sorted, Store, tables};
+use seedbank_store::{Sorted, tables};
 
-/// Writes the rows, and hands on what changes for their targets. No row is both made and deleted.
-pub(super) fn row_blocks_pass(
-    store: &Store,
-    mut rows: Sorted,
-    passes: &mut Passes<'_>,
-    watch: &dyn Watch,
-) -> Result<(), EngineError> {
-    let mut left = Left::default();
+/// Writes the rows, and emits changes of their targets. No row is both created and deleted.
+pub(super) fn row_blocks_pass(mut rows: Sorted, passes: &mut Passes<'_>) -> Result<()> {
+    let mut pending = PendingBlocks::default();
     while let Some(key) = rows.peek()? {
-        watch.proceed()?;
+        passes.watch.proceed()?;
         let (of_block, _) = LinkKey::of_row(Fields(key).row()?);
-        let mut block = Replaced::new(of_block, store.links(&tables::ROWS, of_block)?);
+        let mut block = LinkDelta::new(of_block, passes.store.links(&tables::ROWS, of_block)?);
         while let Some(key) = rows.peek()? {
             let (key, place) = LinkKey::of_row(Fields(key).row()?);
             if key != of_block {
@@ -37,14 +30,14 @@ pub(super) fn row_blocks_pass(
             }
             block.replace(place, targets);
         }
-        left.push(block);
-        if left.is_full() {
-            write(std::mem::take(&mut left), passes)?;
+        pending.push(block);
+        if pending.is_full() {
+            write(std::mem::take(&mut pending), passes)?;
         }
     }
-    write(left, passes)
+    write(pending, passes)
 }
 
-fn write(left: Left<PageId>, passes: &mut Passes<'_>) -> Result<(), EngineError> {
-    write_blocks(&tables::ROWS, left, passes, citers_event)
+fn write(pending: PendingBlocks<PageId>, passes: &mut Passes<'_>) -> Result<()> {
+    write_blocks(&tables::ROWS, pending, passes, citers_event)
 }

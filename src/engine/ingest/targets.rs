@@ -1,66 +1,48 @@
-//! The targets pass: the in-links of pages, pages that come or go with links to them, and the
-//! effect of a change of state on the uncrawled counts of the pages that link there.
+//! The targets pass: updates the in-links of pages, pages that appear or disappear with links to
+//! them, and the uncrawled counts of pages that link to a page whose state changed.
 
 use super::fields::group;
 use super::passes::{
     PageEvent, Passes, Places, TargetEvent, page_event, read_target, uncrawled_event,
 };
 use super::rows::row_uncrawled_event;
-use crate::engine::EngineError;
+use crate::engine::Result;
 use seedbank_algorithms::page::{PageId, RowId};
-use seedbank_algorithms::watch::Watch;
 use seedbank_store::aliases::AliasIn;
 use seedbank_store::links::{Link, LinkBlock, LinkKey, NEIGHBOURS};
 use seedbank_store::records::PageState;
-use seedbank_store::{Sorted, Store, Table, tables};
+use seedbank_store::{Sorted, Table, tables};
 
-/// What a batch does to one page as a target.
+/// Changes of one page as a target.
 #[derive(Default)]
 struct Target {
     old: Option<PageState>,
     new: Option<PageState>,
     has_record: bool,
-    /// How many more aliases lead to it than before; `None` where none begins or ceases to.
+    /// Change of the number of aliases that lead to it; `None` if none begins or ceases to.
     leads: Option<i64>,
-    /// Blocks of `intra` with a change, each once, ascending.
+    /// Changed blocks of `intra`, each once, ascending.
     intra: Vec<(u32, Places)>,
-    /// Blocks of `rows` with a change, each once, ascending.
+    /// Changed blocks of `rows`, each once, ascending.
     citers: Vec<(LinkKey, Places)>,
 }
 
-impl Target {
-    fn clear(&mut self) {
-        self.old = None;
-        self.new = None;
-        self.has_record = false;
-        self.leads = None;
-        self.intra.clear();
-        self.citers.clear();
-    }
-}
-
-/// Returns 1 for a page that counts as uncrawled where it is linked to, and 0 for any other.
+/// Returns 1 for a page that counts as an uncrawled target, and 0 for any other.
 fn uncrawled(state: Option<PageState>) -> i64 {
     i64::from(state == Some(PageState::Known))
 }
 
-pub(super) fn targets_pass(
-    store: &Store,
-    mut events: Sorted,
-    passes: &mut Passes<'_>,
-    watch: &dyn Watch,
-) -> Result<(), EngineError> {
-    let mut back = WayBack {
+pub(super) fn targets_pass(mut events: Sorted, passes: &mut Passes<'_>) -> Result<()> {
+    let mut in_links = InLinks {
         intra: Blocks::new(&tables::INTRA_IN),
         citers: Blocks::new(&tables::CITERS),
     };
-    let mut target = Target::default();
     while let Some(key) = events.peek()? {
-        watch.proceed()?;
+        passes.watch.proceed()?;
         let of_page: [u8; 8] = group(key)?;
         let page = PageId(u64::from_be_bytes(of_page));
-        target.clear();
-        let mut stated = false;
+        let mut target = Target::default();
+        let mut has_state = false;
         while let Some((key, value)) = events.next_under(&of_page)? {
             match read_target(key, value)? {
                 TargetEvent::State {
@@ -68,7 +50,7 @@ pub(super) fn targets_pass(
                     new,
                     has_record,
                 } => {
-                    stated = true;
+                    has_state = true;
                     target.old = old;
                     target.new = Some(new);
                     target.has_record = has_record;
@@ -81,20 +63,21 @@ pub(super) fn targets_pass(
                 TargetEvent::Citers { block, places } => target.citers.push((block, places)),
             }
         }
-        if !stated {
-            let record = store.need(&tables::PAGES, &page)?;
+        // Only links to the page changed, so its state is the stored one.
+        if !has_state {
+            let record = passes.store.need(&tables::PAGES, &page)?;
             target.old = Some(record.state);
             target.new = Some(record.state);
             target.has_record = record.last_seen.is_some();
         }
-        work_in(store, page, &mut target, &mut back, passes)?;
+        apply(page, &mut target, &mut in_links, passes)?;
     }
-    back.intra.write(passes)?;
-    back.citers.write(passes)
+    in_links.intra.write(passes)?;
+    in_links.citers.write(passes)
 }
 
-/// The tables by which sources are found, each at the block that the pass has reached.
-struct WayBack {
+/// The tables of in-links, each at the block that the pass has reached.
+struct InLinks {
     intra: Blocks<u32>,
     citers: Blocks<LinkKey>,
 }
@@ -115,22 +98,21 @@ impl<T: Link> Blocks<T> {
         }
     }
 
-    /// Applies what a page gained and lost. Returns the blocks that had its sources before the
+    /// Applies gains and losses of a page. Returns the blocks that contained its sources before the
     /// batch, and whether it has any sources now.
     fn apply(
         &mut self,
-        store: &Store,
         page: PageId,
         events: &[(T, Places)],
         passes: &mut Passes<'_>,
-    ) -> Result<(Vec<T>, bool), EngineError> {
+    ) -> Result<(Vec<T>, bool)> {
         let (key, place) = LinkKey::of_page(page);
         let mut block = match self.at.take() {
             Some((at, block)) if at == key => block,
             other => {
                 self.at = other;
                 self.write(passes)?;
-                store.links(self.table, key)?
+                passes.store.links(self.table, key)?
             }
         };
         let old = block.at(place).to_vec();
@@ -143,7 +125,7 @@ impl<T: Link> Blocks<T> {
         Ok((old, is_linked))
     }
 
-    fn write(&mut self, passes: &mut Passes<'_>) -> Result<(), EngineError> {
+    fn write(&mut self, passes: &mut Passes<'_>) -> Result<()> {
         if let Some((key, block)) = self.at.take()
             && std::mem::take(&mut self.has_changed)
         {
@@ -157,7 +139,7 @@ impl<T: Link> Blocks<T> {
     }
 }
 
-/// An ascending list of blocks after gains and losses, which ascend too.
+/// Applies gains and losses to a list of blocks. Both ascend.
 fn after<T: Ord + Copy>(old: &[T], events: &[(T, Places)]) -> Vec<T> {
     let mut new = Vec::with_capacity(old.len() + events.len());
     let mut old = old.iter().copied().peekable();
@@ -177,22 +159,21 @@ fn after<T: Ord + Copy>(old: &[T], events: &[(T, Places)]) -> Vec<T> {
     new
 }
 
-fn work_in(
-    store: &Store,
+fn apply(
     page: PageId,
     target: &mut Target,
-    back: &mut WayBack,
+    in_links: &mut InLinks,
     passes: &mut Passes<'_>,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let state_counts = uncrawled(target.old) != uncrawled(target.new);
     let links_count = !target.intra.is_empty() || !target.citers.is_empty();
     if !state_counts && !links_count && target.leads.is_none() {
         return Ok(());
     }
-    let (old_intra, on_site) = back.intra.apply(store, page, &target.intra, passes)?;
-    let (old_citers, elsewhere) = back.citers.apply(store, page, &target.citers, passes)?;
+    let (old_intra, on_site) = in_links.intra.apply(page, &target.intra, passes)?;
+    let (old_citers, elsewhere) = in_links.citers.apply(page, &target.citers, passes)?;
     if !target.has_record {
-        let state = if on_site || elsewhere || is_led_to(store, page, target, passes)? {
+        let state = if on_site || elsewhere || is_led_to(page, target, passes)? {
             PageState::Known
         } else {
             PageState::Unlinked
@@ -202,33 +183,28 @@ fn work_in(
             page_event(&mut passes.pages, page, &PageEvent::State(state))?;
         }
     }
-    count_intra(store, page, target, &old_intra, passes)?;
-    count_citers(store, page, target, &old_citers, passes)
+    count_intra(page, target, &old_intra, passes)?;
+    count_citers(page, target, &old_citers, passes)
 }
 
 /// Whether an alias leads to a page after the batch.
-fn is_led_to(
-    store: &Store,
-    page: PageId,
-    target: &Target,
-    passes: &Passes<'_>,
-) -> Result<bool, EngineError> {
+fn is_led_to(page: PageId, target: &Target, passes: &Passes<'_>) -> Result<bool> {
     let mut leads = target.leads.unwrap_or(0);
     if passes.aliases.any {
-        let before = store.alias_in(page)?.into_iter();
+        let before = passes.store.alias_in(page)?.into_iter();
         leads += before.fold(0, |sum, (_, why)| sum + i64::from(why == AliasIn::Leads));
     }
     Ok(leads > 0)
 }
 
-/// `blocks` had the sources before the batch; the blocks in the store are of that time as well.
+/// Updates the uncrawled counts of pages on the same site. `blocks` contained the sources before
+/// the batch; the blocks in the store are of that time too.
 fn count_intra(
-    store: &Store,
     page: PageId,
     target: &Target,
     blocks: &[u32],
     passes: &mut Passes<'_>,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let (old, new) = (uncrawled(target.old), uncrawled(target.new));
     let site = page.site();
     let pages = &mut passes.pages;
@@ -238,7 +214,9 @@ fn count_intra(
     }
     if new != old {
         for &block in blocks {
-            let links = store.links(&tables::INTRA, LinkKey { site, block })?;
+            let links = passes
+                .store
+                .links(&tables::INTRA, LinkKey { site, block })?;
             let linked = places_of(&links, page.index());
             let kept = linked & !lost(&target.intra, block);
             uncrawled_event(pages, site, block, kept, new - old)?;
@@ -247,33 +225,33 @@ fn count_intra(
     Ok(())
 }
 
-/// The places of a block whose lists have an entry.
+/// Returns the places of a block whose lists contain an entry.
 fn places_of<T: Link>(links: &LinkBlock<T>, entry: T) -> u64 {
     links
         .places_of(entry)
         .fold(0, |all, place| all | 1 << place)
 }
 
-/// The places of a block that lost their link.
+/// Returns the places of a block that lost their link.
 fn lost<T: Ord + Copy>(blocks: &[(T, Places)], block: T) -> u64 {
     let found = blocks.binary_search_by(|(other, _)| other.cmp(&block));
     found.map_or(0, |at| blocks[at].1.lost)
 }
 
-/// The places of a block that are marked.
+/// Iterates over the marked places of a block.
 fn marked(places: u64) -> impl Iterator<Item = u32> {
     (0..NEIGHBOURS).filter(move |place| places & (1 << place) != 0)
 }
 
-/// Adjusts the uncrawled counts of the rows that gained or kept a link to the page.
+/// Updates the uncrawled counts of the rows that gained or kept a link to the page.
 fn count_citers(
-    store: &Store,
     page: PageId,
     target: &Target,
     blocks: &[LinkKey],
     passes: &mut Passes<'_>,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let (old, new) = (uncrawled(target.old), uncrawled(target.new));
+    let store = passes.store;
     let mut count = |key: LinkKey, places: u64, by: i64| {
         marked(places).try_for_each(|place| {
             row_uncrawled_event(RowId::new(key.site, key.index(place)), by, passes)
@@ -281,7 +259,7 @@ fn count_citers(
     };
     if new != 0 {
         for &(block, places) in &target.citers {
-            // A row that lost a target is deleted, and its count with it.
+            // A row that lost a target is deleted together with its count.
             count(block, places.gained, new)?;
         }
     }

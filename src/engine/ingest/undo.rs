@@ -1,14 +1,14 @@
-//! Undo: the last batch is taken back by another one, which puts back what it overwrote.
+//! Undo: reverses the last batch by another one, which restores overwritten entries.
 //!
-//! Everything that the batch wrote of sites, pages and links gets the value it had, with these
-//! exceptions, since ids are never given out twice and refreshes stay:
+//! Everything that the batch wrote of sites, pages and links gets its previous value, with these
+//! exceptions, since ids are never reused and refreshes stay:
 //!
-//! * A page that the batch brought stays as one that nobody links to, which outside the store is
-//!   none; it keeps its id for evidence of refreshes that ran on it.
-//! * A site keeps the numbers it has given out, and counts as changed now, so that the next refresh
-//!   looks at it.
-//! * What pages were between the two batches, and rows that only they had, go to the past as those
-//!   of any batch do (`former_pages`, `former_rows`).
+//! * A page that the batch added stays as an unlinked page, which does not exist for readers; it
+//!   keeps its id for evidence of refreshes that ran on it.
+//! * A site keeps the numbers that it has assigned, and counts as changed now, so that the next
+//!   refresh reads it.
+//! * The versions of pages between the two batches, and rows that only they had, become history as
+//!   with any batch (`former_pages`, `former_rows`).
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -17,44 +17,45 @@ use roaring::RoaringTreemap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::pages::history_of;
 use crate::engine::clock::now;
-use crate::engine::{Bank, EngineError, NoUndo};
+use crate::engine::{Bank, EngineError, Result, UndoError};
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::{
-    BatchCounts, BatchId, BatchKind, BatchRecord, Counters, FormerPage, FormerRow, PageRecord,
-    PageState, SiteGiven, SiteRecord, UndoRecord,
+    BatchCounts, BatchId, BatchKind, BatchRecord, Counters, FormerRow, PageRecord, PageState,
+    SiteGiven, SiteRecord, UndoRecord,
 };
 use seedbank_store::tables::{self, BitmapKey};
 use seedbank_store::{Changes, Key, StoreError, Value, Writer};
 
-/// A batch that was taken back.
+/// Report of an undo.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct UndoReport {
-    /// The batch that was taken back.
+    /// The batch that was undone.
     #[schemars(range(min = 1))]
     pub undone: BatchId,
     /// Its name.
     pub name: String,
-    /// The number under which that stands in the history, as a batch of its own.
+    /// The number of the undo in the history, as a batch of its own.
     #[schemars(range(min = 1))]
     pub batch: BatchId,
-    /// What it changed.
+    /// Changes by the undo.
     pub counts: BatchCounts,
-    /// How long it took, in seconds.
+    /// Elapsed time, in seconds.
     #[schemars(range(min = 0))]
     pub seconds: f64,
 }
 
 impl Bank {
-    /// Takes the last batch back: pages, links and attributes are what they were before it. That is
-    /// a batch of its own, with a number of its own; refreshes stay, and the next one sees what has
-    /// changed. The same records can be ingested again afterwards.
+    /// Undoes the last batch: pages, links and attributes become what they were before it. The undo
+    /// is a batch of its own, with its own number. Refreshes stay, and the next one sees the
+    /// changes. The same records can be ingested again afterwards.
     ///
-    /// A batch that took another one back, or that forgot pages on demand, cannot be taken back:
-    /// [`EngineError::NoUndo`]. With `wait` it waits for another writer to finish. `memory` is how many
-    /// bytes sorting may take, besides the store's own.
+    /// An undo and a batch that forgot pages cannot be undone: [`EngineError::CannotUndo`]. If
+    /// `wait` is set, waits for another writer to finish. `memory` is the memory for sorting, in
+    /// bytes, besides the store's own.
     ///
     /// ```
     #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
@@ -63,14 +64,9 @@ impl Bank {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// Cost: what the batch wrote, read and written once more; for the bank's first batch, all of
+    /// Cost: reads what the batch wrote and writes it once more; for the bank's first batch, all of
     /// its pages and links.
-    pub fn undo(
-        &self,
-        wait: bool,
-        memory: usize,
-        watch: &dyn Watch,
-    ) -> Result<UndoReport, EngineError> {
+    pub fn undo(&self, wait: bool, memory: usize, watch: &dyn Watch) -> Result<UndoReport> {
         let begun = Instant::now();
         let writer = Writer::open(self.path(), wait, watch)?;
         let counters = writer.counters()?;
@@ -79,18 +75,27 @@ impl Bank {
         let batch = batch.ok_or(StoreError::Full("batch"))?;
         watch.stage("undo", (!undo.is_first()).then_some(undo.entries));
         let changes = Changes::new(&writer.spill_folder(), memory);
-        let mut back = TakingBack::new(&writer, changes, batch, undo.batch);
+        let mut reversal = Reversal {
+            writer: &writer,
+            changes,
+            batch,
+            undone: undo.batch,
+            given: BTreeMap::new(),
+            former: RoaringTreemap::new(),
+            counts: BatchCounts::default(),
+        };
         writer.overwritten(&undo, |table, key, former| {
             watch.proceed()?;
             watch.advance(1);
-            back.put(table, key, former)
+            reversal.restore(table, key, former)
         })?;
-        let TakingBack {
+        let Reversal {
             mut changes,
             former,
             mut counts,
             ..
-        } = back;
+        } = reversal;
+        // The undo changes the same pages as the undone batch, in reverse.
         let of_batch = writer.need(&tables::BITMAPS, &BitmapKey::Changed(undo.batch))?;
         counts.changed = undone.counts.changed;
         counts.links_added = undone.counts.links_removed;
@@ -112,6 +117,7 @@ impl Bank {
         changes.put(&tables::BATCHES, &batch, &record)?;
         watch.stage("commit", None);
         watch.proceed()?;
+        // Numbers that were given out are never used again.
         let counters = Counters {
             batch,
             refresh: counters.refresh,
@@ -129,64 +135,47 @@ impl Bank {
     }
 }
 
-/// The last batch, if it can be taken back.
-fn undoable(writer: &Writer, last: BatchId) -> Result<(UndoRecord, BatchRecord), EngineError> {
+/// Returns the last batch, if it can be undone.
+fn undoable(writer: &Writer, last: BatchId) -> Result<(UndoRecord, BatchRecord)> {
     if last == 0 {
-        return Err(EngineError::NoUndo(NoUndo::NoBatch));
+        return Err(EngineError::CannotUndo(UndoError::NoBatch));
     }
     let record = writer.need(&tables::BATCHES, &last)?;
     let why = match record.kind {
-        BatchKind::Undo => NoUndo::Undone(last),
-        BatchKind::Forget => NoUndo::Forgot(last),
-        BatchKind::Snapshot | BatchKind::Delta => NoUndo::NotKept(last),
+        BatchKind::Undo => UndoError::IsUndo(last),
+        BatchKind::Forget => UndoError::IsForget(last),
+        BatchKind::Snapshot | BatchKind::Delta => UndoError::NotStored(last),
     };
     match writer.undo_record()? {
         Some(undo) => Ok((undo, record)),
-        None => Err(EngineError::NoUndo(why)),
+        None => Err(EngineError::CannotUndo(why)),
     }
 }
 
-/// The changes that take a batch back.
-struct TakingBack<'a> {
+/// The changes that undo a batch.
+struct Reversal<'a> {
     writer: &'a Writer,
     changes: Changes,
-    /// The number of the batch that takes back, and of the one that is taken back.
+    /// The number of the undo, and of the undone batch.
     batch: BatchId,
     undone: BatchId,
-    /// What is given of sites, once the batch is taken back.
+    /// Attributes of sites before the undone batch.
     given: BTreeMap<SiteId, SiteGiven>,
     /// Pages whose state, spam mark or row changes.
     former: RoaringTreemap,
     counts: BatchCounts,
 }
 
-impl<'a> TakingBack<'a> {
-    fn new(writer: &'a Writer, changes: Changes, batch: BatchId, undone: BatchId) -> Self {
-        Self {
-            writer,
-            changes,
-            batch,
-            undone,
-            given: BTreeMap::new(),
-            former: RoaringTreemap::new(),
-            counts: BatchCounts::default(),
-        }
-    }
-
-    /// Puts an entry of a table back. Entries come by table, sites before pages.
-    fn put(
-        &mut self,
-        table: &'static str,
-        key: &[u8],
-        former: Option<&[u8]>,
-    ) -> Result<(), EngineError> {
+impl Reversal<'_> {
+    /// Restores an entry of a table. Entries come by table, sites before pages.
+    fn restore(&mut self, table: &'static str, key: &[u8], former: Option<&[u8]>) -> Result<()> {
         if table == tables::SITES.name {
             let (site, record) = typed(table, key, former)?;
-            return self.put_site(site, record);
+            return self.restore_site(site, record);
         }
         if table == tables::PAGES.name {
             let (page, record) = typed(table, key, former)?;
-            return self.put_page(page, record);
+            return self.restore_page(page, record);
         }
         if table == tables::ROW_MEMBERS.name && former.is_none() {
             self.keep_row(key_of(table, key)?)?;
@@ -194,7 +183,7 @@ impl<'a> TakingBack<'a> {
         Ok(self.changes.put_raw(table, key, former)?)
     }
 
-    fn put_site(&mut self, site: SiteId, former: Option<SiteRecord>) -> Result<(), EngineError> {
+    fn restore_site(&mut self, site: SiteId, former: Option<SiteRecord>) -> Result<()> {
         let now = self.writer.need(&tables::SITES, &site)?;
         let as_of = |changed: BatchId, before: BatchId| {
             if changed == self.undone {
@@ -216,19 +205,14 @@ impl<'a> TakingBack<'a> {
         Ok(self.changes.put(&tables::SITES, &site, &record)?)
     }
 
-    fn put_page(&mut self, page: PageId, former: Option<PageRecord>) -> Result<(), EngineError> {
+    fn restore_page(&mut self, page: PageId, former: Option<PageRecord>) -> Result<()> {
         let now = self.writer.need(&tables::PAGES, &page)?;
         let record = match former {
             Some(record) => record,
             None => self.unlinked(page, &now)?,
         };
-        let standing = |record: &PageRecord| FormerPage {
-            state: record.state,
-            spam: record.spam,
-            row: record.row,
-        };
-        let was = standing(&now);
-        if was != standing(&record) {
+        let was = history_of(&now);
+        if was != history_of(&record) {
             self.former.insert(page.0);
             let key = (self.batch, page);
             self.changes.put(&tables::FORMER_PAGES, &key, &was)?;
@@ -243,8 +227,8 @@ impl<'a> TakingBack<'a> {
         Ok(self.changes.put(&tables::PAGES, &page, &record)?)
     }
 
-    /// What is left of a page that came with the batch.
-    fn unlinked(&mut self, page: PageId, now: &PageRecord) -> Result<PageRecord, EngineError> {
+    /// Returns the record of a page that the undone batch added.
+    fn unlinked(&mut self, page: PageId, now: &PageRecord) -> Result<PageRecord> {
         let site = page.site();
         let given = match self.given.get(&site) {
             Some(given) => *given,
@@ -255,8 +239,8 @@ impl<'a> TakingBack<'a> {
         Ok(record)
     }
 
-    /// Keeps a row that came with the batch, as one that nobody carries any more.
-    fn keep_row(&mut self, row: RowId) -> Result<(), EngineError> {
+    /// Stores a row that the undone batch added as a former row.
+    fn keep_row(&mut self, row: RowId) -> Result<()> {
         let targets = self.writer.need_row(row)?;
         let former = FormerRow {
             until: self.batch,
@@ -274,16 +258,16 @@ fn damaged(table: &'static str, what: String) -> EngineError {
     })
 }
 
-fn key_of<K: Key>(table: &'static str, key: &[u8]) -> Result<K, EngineError> {
+fn key_of<K: Key>(table: &'static str, key: &[u8]) -> Result<K> {
     K::take(key).ok_or_else(|| damaged(table, "a key cannot be read".to_owned()))
 }
 
-/// An entry of a table that a batch overwrote: its key and its former value.
+/// Parses an entry of a table that a batch overwrote: its key and its former value.
 fn typed<K: Key, V: Value>(
     table: &'static str,
     key: &[u8],
     former: Option<&[u8]>,
-) -> Result<(K, Option<V>), EngineError> {
+) -> Result<(K, Option<V>)> {
     let value = former.map(V::decode).transpose();
     let value = value.map_err(|e| damaged(table, e.to_string()))?;
     Ok((key_of(table, key)?, value))

@@ -1,24 +1,24 @@
-//! The URLs of a portion by number, and in order.
+//! URLs of a portion by number, and in key order.
 
 use rayon::iter::ParallelIterator;
 use rayon::slice::ParallelSliceMut;
 
 use seedbank_formats::ingest::{Interner, UrlNumber};
 
-/// Stands for "no number".
+/// The absence of a number.
 const NONE: u32 = u32::MAX;
 
 /// URLs of a portion.
 pub(super) struct Urls {
     interner: Interner,
-    /// The flags that are known of each URL.
+    /// Known flags of each URL.
     flags: Vec<u8>,
-    /// Their numbers by the numbers that they have in the current block.
+    /// Numbers of URLs by their numbers in the current block.
     of_block: Vec<u32>,
 }
 
 impl Urls {
-    /// No URLs, for blocks whose interners are like this one.
+    /// Creates an empty set, for blocks whose interners are like this one.
     pub(super) const fn new(interner: Interner) -> Self {
         Self {
             interner,
@@ -27,8 +27,8 @@ impl Urls {
         }
     }
 
-    /// From now on numbers are those of another block.
-    pub(super) fn enter(&mut self, block: &Interner) {
+    /// Starts another block.
+    pub(super) fn start_block(&mut self, block: &Interner) {
         self.of_block.clear();
         self.of_block.resize(block.len(), NONE);
     }
@@ -37,7 +37,7 @@ impl Urls {
         self.interner.len()
     }
 
-    /// The number of a URL of the block; `flags` are added to what is known of it.
+    /// Returns the number of a URL of the block, and adds `flags` to its flags.
     pub(super) fn number(&mut self, block: &Interner, number: UrlNumber, flags: u8) -> u32 {
         let mut found = self.of_block[number as usize];
         if found == NONE {
@@ -49,13 +49,13 @@ impl Urls {
         found
     }
 
-    /// How many bytes of memory it takes, sorting and the hashes for weighing records included.
+    /// Returns the memory usage in bytes, including sorting and the hashes for comparing records.
     pub(super) fn bytes(&self) -> usize {
         let of_url = size_of::<Ordered>() + 2 * size_of::<u32>() + size_of::<u128>();
         self.interner.bytes() + self.interner.len() * of_url
     }
 
-    /// What is known of a URL; its key (site, NUL byte, the rest) is written to `key`.
+    /// Writes a URL's key (site, NUL byte, the rest) to `key`, and returns its flags.
     pub(super) fn key(&self, number: u32, key: &mut Vec<u8>) -> u8 {
         let (site, local) = self.interner.parts(number);
         key.clear();
@@ -65,15 +65,15 @@ impl Urls {
         self.flags[number as usize]
     }
 
-    /// How many bytes the key of a URL has.
+    /// Returns the length of a URL's key, in bytes.
     pub(super) fn key_length(&self, number: u32) -> usize {
         let (site, local) = self.interner.parts(number);
         site.len() + 1 + local.len()
     }
 
-    /// The numbers of the URLs that are used or have one of the flags, in the order of their keys.
+    /// Returns the URLs that are used or have one of the flags, in key order.
     pub(super) fn order(&self, used: &[bool], flags: u8) -> Vec<u32> {
-        // Names contain no NUL byte, so they sort as the keys do that have one after them.
+        // Names contain no NUL byte, so they sort as the keys, in which one follows them.
         let ranks = self.interner.site_ranks();
         let wanted = (0..).zip(&self.flags).zip(used);
         let wanted = wanted.filter(|((_, of_url), used)| **used || **of_url & flags != 0);
@@ -90,8 +90,8 @@ impl Urls {
         order.into_iter().map(|url| url.number).collect()
     }
 
-    /// Sorts the URLs of a site. They begin alike, so the 16 bytes after the common beginning
-    /// decide most comparisons.
+    /// Sorts the URLs of a site. They share a prefix, so the 16 bytes after it decide most
+    /// comparisons.
     fn sort_site(&self, urls: &mut [Ordered]) {
         let text = |number: u32| self.interner.local(number).as_bytes();
         let Some((first, others)) = urls.split_first() else {
@@ -116,7 +116,7 @@ impl Urls {
         });
     }
 
-    /// Forgets all URLs, but not the block.
+    /// Removes all URLs, but stays in the block.
     pub(super) fn clear(&mut self) {
         self.interner.clear();
         self.flags.clear();

@@ -1,4 +1,4 @@
-//! How seeds are selected: by cores, or by one of the cover methods.
+//! Methods of selecting seeds: cores, or a cover method.
 
 use std::fmt;
 
@@ -8,20 +8,20 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use seedbank_algorithms::cover;
 
-/// How seeds are selected.
+/// Method of selecting seeds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
     /// One seed from each dense group of hubs and authorities between sites.
     #[default]
     Cores,
-    /// Pages of each site, by what they cover of it.
+    /// Pages of each site, by the pages that they cover on it.
     #[serde(untagged)]
     Cover(cover::Method),
 }
 
 impl Method {
-    /// The names of all methods.
+    /// Names of all methods.
     pub const NAMES: [&str; cover::Method::ALL.len() + 1] = {
         let mut names = [Self::Cores.name(); cover::Method::ALL.len() + 1];
         let mut at = 0;
@@ -32,7 +32,7 @@ impl Method {
         names
     };
 
-    /// The method of this name.
+    /// Returns the method with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         if name == Self::Cores.name() {
@@ -44,7 +44,7 @@ impl Method {
             .map(Self::Cover)
     }
 
-    /// The method's name in plans and on the command line.
+    /// Returns the method's name in plans and on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -60,7 +60,7 @@ impl fmt::Display for Method {
     }
 }
 
-// Derived, it would not tell which names there are.
+// The derived implementation would not list the valid names.
 impl<'de> Deserialize<'de> for Method {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let name = String::deserialize(from)?;

@@ -1,28 +1,28 @@
-//! Plans: a method and its parameters under a name.
+//! Plans: a method with its parameters, under a name.
 //!
-//! A plan's parameters come from flags, from a plan file and from what the plan stored, in this
-//! order; what none of them gives has its default. The command line and the plan file both fill
-//! [`PlanOptions`], so they know the same parameters by the same names.
+//! The parameters of a plan come from flags, from a plan file and from the stored plan, in this
+//! order of precedence; others have their defaults. The command line and the plan file both fill
+//! [`PlanOptions`], so they have the same parameters under the same names.
 //!
 //! ```text
-//! parameters  the declarations: one for each parameter, and PlanOptions, made of them
-//! details     what a declaration can say
-//! parameter   what is known of any parameter
-//! types       the types of parameters
-//! method      the methods
-//! decide      from options to a plan with every parameter decided
-//! schema      what the JSON Schemas of answers say of plans
+//! parameters      the declarations of all parameters, and PlanOptions, generated from them
+//! declaration     the properties that a declaration can set
+//! parameter       a parameter, independent of its type
+//! parameter_type  the types of parameters
+//! method          the methods
+//! resolve         from options to a plan with every parameter resolved
+//! schema          parts of JSON Schemas about plans
 //! ```
 
-mod decide;
-mod details;
+mod declaration;
 mod method;
 mod parameter;
+mod parameter_type;
 mod parameters;
+mod resolve;
 mod schema;
 #[cfg(test)]
 mod tests;
-mod types;
 
 use std::mem;
 use std::path::Path;
@@ -31,8 +31,8 @@ use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Serialize};
 
-use super::{EngineError, PlanError};
-use crate::engine::policy::Lists;
+use super::{EngineError, PlanError, Result};
+use crate::engine::policy::PolicyLists;
 use seedbank_algorithms::cores::CoreParams;
 use seedbank_algorithms::cover::global::{Setting, WebChoice};
 use seedbank_algorithms::cover::{Choice, Seats, Weights};
@@ -42,14 +42,14 @@ use seedbank_store::records::BatchId;
 
 pub use method::Method;
 pub use parameter::{Section, TakenBy};
+pub use parameter_type::{NamedValue, ValueKind};
 pub use parameters::{Parameter, PlanOptions};
 pub(crate) use schema::{NAME_PATTERN, by_cores, by_cover};
-pub use types::{Kind, Word};
 
-/// The plan that is meant where none is named.
+/// The default plan.
 pub(crate) const DEFAULT_PLAN: &str = "default";
 
-/// Which pages take part in ranking.
+/// Which pages are ranked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pages {
@@ -71,20 +71,20 @@ pub enum Scope {
     Web,
 }
 
-/// How a plan came by its hops and its price.
+/// How a refresh chose the hops and fetch cost of a plan.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Tuned {
-    /// The last batch of the state on which they were tried.
+pub struct TuningRecord {
+    /// The last batch of the state on which settings were tried.
     pub batch: BatchId,
-    /// How many settings were tried.
+    /// Number of settings that were tried.
     #[schemars(range(min = 1))]
     pub settings: u32,
-    /// What the pages that the crawl from the list fetches are worth together, in units.
+    /// Total value of the pages that the crawl from the list fetches, in units.
     pub gathered: f64,
 }
 
-/// A plan with every parameter decided.
+/// A plan with every parameter resolved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Plan {
     /// Seeds by cores.
@@ -96,8 +96,8 @@ pub enum Plan {
 }
 
 impl Plan {
-    /// How many seeds the plan selects; `None` for a number on each site.
-    pub(crate) const fn seats(&self) -> Option<u32> {
+    /// Returns the number of seeds that the plan selects; `None` if it is per site.
+    pub(crate) const fn seeds(&self) -> Option<u32> {
         match self {
             Self::Cores(plan) => Some(plan.params.seeds),
             Self::Cover(choice) => match choice.seats {
@@ -109,23 +109,34 @@ impl Plan {
     }
 }
 
-/// A plan by cores with every parameter decided.
+/// A plan by cores with every parameter resolved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct CorePlan {
     /// The core method's parameters.
     pub params: CoreParams,
-    /// Whether dead seeds of the previous refresh are followed by their successors.
+    /// Whether successors replace dead seeds of the previous refresh.
     pub succeed: bool,
-    /// Whether spam pages take part.
+    /// Whether spam pages are ranked.
     pub keep_spam: bool,
-    /// Which pages take part.
+    /// Which pages are ranked.
     pub pages: Pages,
-    /// Pages that take no part, by the hash of the list; `None` without one.
+    /// Hash of the list of pages excluded from the graph; `None` without one.
     pub left_out: Option<Hash128>,
 }
 
+impl CorePlan {
+    /// Whether cores of a refresh with another plan are valid for this one: the plans are equal
+    /// except for the number of seeds and how they are picked.
+    pub(crate) fn can_reuse(&self, other: &Self) -> bool {
+        let mut other = *other;
+        (other.params.seeds, other.params.pick) = (self.params.seeds, self.params.pick);
+        other.succeed = self.succeed;
+        other == *self
+    }
+}
+
 impl PlanOptions {
-    /// Reads a plan file (TOML).
+    /// Parses a plan file (TOML).
     pub fn from_toml(text: &str) -> Result<Self, PlanError> {
         let options: Self = toml::from_str(text)?;
         if options.tuned.is_some() {
@@ -137,21 +148,22 @@ impl PlanOptions {
         Ok(options)
     }
 
-    /// These options, and where they are silent those of `stored`.
+    /// Merges these options over the stored ones: parameters that are not set here come from
+    /// `stored`.
     ///
-    /// Given parameters set aside the stored ones that contradict them; each
-    /// declaration (`parameters.rs`) says which.
+    /// Parameters that are set here first clear the stored ones that conflict with them, as
+    /// declared in `parameters.rs`.
     ///
     /// - A limit or list that is `none` here removes the stored one.
-    /// - Hops and a cost that were tried belong to the method, the budget and the kind of value that
-    ///   they were tried for: another one here sets them aside.
+    /// - Hops and a fetch cost that were tried belong to the method, the budget and the kind of
+    ///   value for which they were tried. Another one here clears them.
     #[must_use]
-    pub fn over(mut self, stored: &Self) -> Self {
+    pub fn merged_over(mut self, stored: &Self) -> Self {
         let mut stored = stored.clone();
         for parameter in Parameter::all() {
-            parameter.slot.set_aside(&self, &mut stored);
+            parameter.slot.clear_conflicts(&self, &mut stored);
         }
-        // Of what was tried, one is replaced and the other stays, as if it had been given.
+        // If one tried value is replaced, the other stays as if it had been given.
         if self.hops.is_some() || self.fetch_cost.is_some() {
             stored.tuned = None;
         }
@@ -162,13 +174,13 @@ impl PlanOptions {
         self
     }
 
-    /// The options without `none`, once it has removed what the plan stored.
-    pub(crate) fn settled(self) -> Self {
+    /// Removes values of `none`, after they have cleared what the plan stored.
+    pub(crate) fn without_none(self) -> Self {
         let settled = self.clone();
-        self.retain(|parameter| !parameter.slot.takes_off(&settled))
+        self.retain(|parameter| !parameter.slot.removes_stored(&settled))
     }
 
-    /// The parameters for which `keeps` is true, and `tuned`.
+    /// Keeps `tuned` and the parameters for which `keeps` returns true.
     #[must_use]
     pub fn retain(mut self, keeps: impl Fn(&Parameter) -> bool) -> Self {
         for parameter in Parameter::all()
@@ -180,42 +192,42 @@ impl PlanOptions {
         self
     }
 
-    /// The parameters from which the values of pages follow.
-    pub(crate) fn values(&self) -> Self {
+    /// Keeps the parameters that determine the values of pages.
+    pub(crate) fn value_parameters(&self) -> Self {
         Self {
             tuned: None,
             ..self.clone().retain(|parameter| parameter.values_pages)
         }
     }
 
-    /// The weights that values of pages are made of.
+    /// Returns the weights that determine the values of pages.
     pub(crate) fn weights(&self) -> Weights {
         let mut weights = Weights::default();
         for parameter in Parameter::all() {
-            parameter.slot.weigh(self, &mut weights);
+            parameter.slot.set_weight(self, &mut weights);
         }
         weights
     }
 
-    /// The names of the given parameters for which `counts` is true.
-    fn given(&self, counts: impl Fn(&Parameter) -> bool) -> Vec<&'static str> {
+    /// Returns the names of the set parameters for which `counts` returns true.
+    fn set_names(&self, counts: impl Fn(&Parameter) -> bool) -> Vec<&'static str> {
         let given = Parameter::all().iter();
         let given = given.filter(|parameter| counts(parameter) && parameter.is_given(self));
         given.map(|parameter| &*parameter.name).collect()
     }
 
-    /// Reads the files that lists name and that were not read yet; relative paths are those from
-    /// `folder`. Errors are those of [`List::read`](crate::engine::policy::List::read).
-    pub fn read_lists(mut self, folder: &Path, watch: &dyn Watch) -> Result<Self, EngineError> {
+    /// Reads the files of lists that were not read yet. Relative paths start from `folder`. Errors
+    /// are those of [`List::read`](crate::engine::policy::List::read).
+    pub fn read_lists(mut self, folder: &Path, watch: &dyn Watch) -> Result<Self> {
         for parameter in Parameter::all() {
             if let Some(list) = parameter.slot.list_mut(&mut self) {
-                *list = list.clone().found(folder, watch)?;
+                *list = list.clone().load_from(folder, watch)?;
             }
         }
         Ok(self)
     }
 
-    /// Hides the folders of the files that lists name.
+    /// Reduces the file names of lists to their last part.
     pub(crate) fn hide_folders(&mut self) {
         for parameter in Parameter::all() {
             if let Some(list) = parameter.slot.list_mut(self) {
@@ -224,9 +236,9 @@ impl PlanOptions {
         }
     }
 
-    /// The lists that the plan names.
-    pub(crate) fn lists(&self) -> Lists<'_> {
-        Lists {
+    /// Returns the lists of the plan.
+    pub(crate) fn lists(&self) -> PolicyLists<'_> {
+        PolicyLists {
             exclude: self.exclude.as_ref(),
             only: self.only.as_ref(),
             exclude_from_graph: self.exclude_from_graph.as_ref(),
@@ -234,9 +246,9 @@ impl PlanOptions {
         }
     }
 
-    /// Clears what was stored for another method: of another family everything but the policies of
-    /// any method.
-    fn set_method_aside(method: Method, stored: &mut Self) {
+    /// Clears what was stored for another method. For a method of another family, keeps only the
+    /// policies that all methods have.
+    fn clear_for_method(method: Method, stored: &mut Self) {
         let previous = stored.method.unwrap_or_default();
         if (previous == Method::Cores) != (method == Method::Cores) {
             *stored = Self {
@@ -249,41 +261,41 @@ impl PlanOptions {
             (stored.depth, stored.covered) = (None, None);
         }
         if stored.method != Some(method) {
-            stored.forget_tuning();
+            stored.clear_tuning();
         }
     }
 
     /// Clears what was stored for the other scope.
-    fn set_scope_aside(scope: Scope, stored: &mut Self) {
+    fn clear_for_scope(scope: Scope, stored: &mut Self) {
         match scope {
             Scope::Web => (stored.per_site, stored.share) = (None, None),
             Scope::Site => {
-                stored.forget_tuning();
+                stored.clear_tuning();
                 *stored = mem::take(stored).retain(|parameter| parameter.taken_by != TakenBy::Web);
             }
         }
     }
 
-    /// Clears hops and a cost that were tried, so that they are tried again; given ones stay.
-    pub(crate) fn forget_tuning(&mut self) {
+    /// Clears hops and a fetch cost that were tried, so that they are tried again. Given ones stay.
+    pub(crate) fn clear_tuning(&mut self) {
         if self.tuned.take().is_some() {
             (self.hops, self.fetch_cost) = (None, None);
         }
     }
 
-    /// Keeps hops and price that were tried.
-    pub(crate) fn keep_tuning(&mut self, setting: Setting, tuned: Tuned) {
+    /// Stores hops and a fetch cost that were tried.
+    pub(crate) fn set_tuning(&mut self, setting: Setting, tuned: TuningRecord) {
         self.hops = Some(setting.hops);
         self.fetch_cost = Some(setting.fetch_cost);
         self.tuned = Some(tuned);
     }
 
-    /// The options as a plan file, which [`PlanOptions::from_toml`] reads. Hops and a price that were
-    /// tried for a budget are left out, so that they are tried again; of a list the name stands there.
-    pub fn to_toml(&self) -> Result<String, EngineError> {
+    /// Formats the options as a plan file, which [`PlanOptions::from_toml`] parses. Omits hops and
+    /// a fetch cost that were tried, so that they are tried again. Lists are written by name.
+    pub fn to_toml(&self) -> Result<String> {
         let failed = |_| EngineError::Internal("a plan cannot be written as TOML");
-        let mut table = toml::Table::try_from(self.said()).map_err(failed)?;
-        // A plan file names the files of lists.
+        let mut table = toml::Table::try_from(self.without_tuning()).map_err(failed)?;
+        // A plan file contains the names of lists.
         for (_, value) in &mut table {
             if let Some(name) = value.get("name").cloned() {
                 *value = name;
@@ -292,27 +304,27 @@ impl PlanOptions {
         toml::to_string(&table).map_err(failed)
     }
 
-    /// What a caller said of the plan: the options without hops and a price that a refresh tried.
+    /// Returns the options without hops and a fetch cost that a refresh tried.
     #[must_use]
-    pub fn said(&self) -> Self {
+    pub fn without_tuning(&self) -> Self {
         let mut said = self.clone();
-        said.forget_tuning();
+        said.clear_tuning();
         said
     }
 
-    /// The options of a plan as it is kept.
-    pub(crate) fn from_kept(settings: &str) -> Result<Self, PlanError> {
-        serde_json::from_str(settings).map_err(PlanError::Kept)
+    /// Parses the stored form.
+    pub(crate) fn from_stored(settings: &str) -> Result<Self, PlanError> {
+        serde_json::from_str(settings).map_err(PlanError::Stored)
     }
 
-    /// What is kept of a plan.
-    pub(crate) fn to_kept(&self) -> Result<String, EngineError> {
+    /// Formats the options for the store.
+    pub(crate) fn to_stored(&self) -> Result<String> {
         serde_json::to_string(self)
             .map_err(|_| EngineError::Internal("a plan cannot be written as JSON"))
     }
 }
 
-/// Whether a name may be a plan's: it is written into seed lists and file names.
+/// Checks the name of a plan, which appears in seed lists and file names.
 pub(crate) fn check_name(name: &str) -> Result<(), PlanError> {
     let good = !name.is_empty()
         && name.len() <= 64

@@ -1,14 +1,14 @@
-//! What is known of a parameter of plans, whatever its type: its name, its help, its range, its
-//! default, the methods that take it, and how it merges with what the plan stored.
+//! A parameter of plans, independent of its type: name, help, range, default, the methods that take
+//! it, and how it merges with stored parameters.
 
 use std::fmt;
 
-use super::details::{Access, Details, Slot};
-use super::types::{Kind, ParameterType, Word};
+use super::declaration::{Access, Declaration, Slot};
+use super::parameter_type::{NamedValue, ParameterType, ValueKind};
 use crate::engine::policy::List;
 use crate::engine::{Family, PlanError};
 
-/// A parameter of plans, which are set by the options `O`.
+/// A parameter of plans, with options of type `O`.
 ///
 /// ```
 /// use seedbank::engine::{Parameter, PlanOptions};
@@ -21,30 +21,30 @@ use crate::engine::{Family, PlanError};
 /// ```
 #[non_exhaustive]
 pub struct Parameter<O: 'static> {
-    /// The name in plan files; with `--` before it, that of the flag.
+    /// The name in plan files. With `--` before it, the name of the flag.
     pub name: String,
-    /// What the parameter does, without a full stop. Other parameters stand in backticks.
+    /// What the parameter does, without a full stop. Names of other parameters are in backticks.
     pub help: String,
-    /// What stands for the value in help: `N`.
+    /// The placeholder for the value in help texts: `N`.
     pub value_name: &'static str,
     /// How the value is written.
-    pub kind: Kind,
+    pub kind: ValueKind,
     /// The words that the parameter can be set to; empty if it takes other values.
-    pub words: Vec<Word>,
-    /// The range of the value, in words; `None` if all values of the type make sense.
+    pub words: Vec<NamedValue>,
+    /// The range of the value, in words; `None` if all values of the type are valid.
     pub expected: Option<String>,
-    /// The default, in words; `None` if nothing happens without the parameter.
+    /// The default, in words; `None` if there is none.
     pub default: Option<String>,
-    /// The part of a command's help in which it is described.
+    /// The section of a command's help that describes it.
     pub section: Section,
     /// The methods that take it.
     pub taken_by: TakenBy,
-    /// Whether the values of pages follow from it.
+    /// Whether it determines the values of pages.
     pub values_pages: bool,
     pub(super) slot: Box<dyn Slot<O>>,
 }
 
-/// The part of a command's help in which a parameter is described.
+/// The section of a command's help that describes a parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Section {
     /// Parameters of any method.
@@ -73,7 +73,7 @@ pub enum TakenBy {
 }
 
 impl TakenBy {
-    /// The family of these methods; `None` for all methods.
+    /// Returns the family of these methods; `None` for all methods.
     #[must_use]
     pub const fn family(self) -> Option<Family> {
         match self {
@@ -89,9 +89,10 @@ impl<O: 'static> Parameter<O> {
     pub(super) fn new<T: ParameterType>(
         section: Section,
         taken_by: TakenBy,
-        (field, doc): (&str, &str),
+        field: &str,
+        doc: &str,
         access: Access<O, T>,
-        details: Details<O, T>,
+        details: Declaration<O, T>,
     ) -> Self {
         Self {
             name: field.replace('_', "-"),
@@ -108,17 +109,17 @@ impl<O: 'static> Parameter<O> {
         }
     }
 
-    /// Parses a value and sets the parameter to it. For a list, only the name is set:
+    /// Parses a value and sets the parameter. For a list, only the name is set;
     /// [`PlanOptions::read_lists`](super::PlanOptions::read_lists) reads the list.
     ///
     /// # Errors
     ///
-    /// The expected values, if this text is not one of them.
+    /// The expected values, if the text is not one of them.
     pub fn read(&self, options: &mut O, text: &str) -> Result<(), String> {
         self.slot.read(options, text)
     }
 
-    /// Sets a parameter of the kind [`List`](Kind::List); others stay as they are.
+    /// Sets a parameter of kind [`List`](ValueKind::List). Does nothing for other kinds.
     pub fn set_list(&self, options: &mut O, list: List) {
         self.slot.set_list(options, list);
     }

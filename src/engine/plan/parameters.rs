@@ -1,21 +1,21 @@
-//! The parameters of plans: each is declared here, once.
+//! Declarations of the plan parameters, one item each.
 //!
-//! From a declaration come the field of [`PlanOptions`] with its name in plan files, in answers and
-//! in the bank; the flag with its help; the JSON Schema; the check of the range; and how the
-//! parameter merges with what the plan stored ([`PlanOptions::over`]).
+//! A declaration determines the field of [`PlanOptions`] with its name in plan files, in JSON and
+//! in the bank; the flag with its help; the JSON Schema; the range check; and how the parameter
+//! merges with what the plan stored ([`PlanOptions::merged_over`]).
 //!
-//! A declaration is a doc comment, which is also the help and the schema's description, a name, a
-//! type, and [`Details`]. Doc comments name other parameters in backticks, as plan files do; the
-//! command line prints them as flags.
+//! A declaration consists of a doc comment, which is also the help and the description in the
+//! schema, a name, a type, and a [`Declaration`]. Doc comments name other parameters in backticks,
+//! as plan files do; the command line prints them as flags.
 
 use std::sync::LazyLock;
 
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
-use super::details::{Access, Details, switch, value, weight};
+use super::declaration::{Access, Declaration, switch, value, weight};
 use super::parameter::{self, Section, TakenBy};
-use super::{Method, Pages, Scope, Tuned};
+use super::{Method, Pages, Scope, TuningRecord};
 use crate::engine::policy::{Limit, List};
 use seedbank_algorithms::cores::{self, CoreParams, Density, Growth, Hits, Pick, Slack};
 use seedbank_algorithms::cover::global::{TUNE_VISITS, ValueBy};
@@ -41,16 +41,17 @@ macro_rules! parameters {
             /// How the plan came by `hops` and `fetch-cost` if they were tried; stored by a refresh,
             /// and not for plan files.
             #[serde(skip_serializing_if = "Option::is_none")]
-            pub tuned: Option<Tuned>,
+            pub tuned: Option<TuningRecord>,
         }
 
         static PARAMETERS: LazyLock<Vec<Parameter>> = LazyLock::new(|| {
             vec![$($({
-                let details: Details<PlanOptions, $type> = $details;
+                let details: Declaration<PlanOptions, $type> = $details;
                 Parameter::new(
                     Section::$section,
                     TakenBy::$taken_by,
-                    (stringify!($field), concat!($($doc),+)),
+                    stringify!($field),
+                    concat!($($doc),+),
                     Access {
                         get: |options| &options.$field,
                         get_mut: |options| &mut options.$field,
@@ -67,13 +68,13 @@ parameters! {
         /// How seeds are selected.
         method: Method = value("METHOD")
             .default(Method::default())
-            .sets_aside(|method, stored| PlanOptions::set_method_aside(*method, stored));
-        /// How many seeds: by cores one from each core; by a cover method a total that is shared out
-        /// over the sites; over the web the length of the list.
+            .clears(|method, stored| PlanOptions::clear_for_method(*method, stored));
+        /// Number of seeds: by cores one from each core; by a cover method a total that is
+        /// distributed over the sites; over the web the length of the list.
         seeds: u32 = value("N")
             .range(1..)
             .default_is("100 by cores and over the web")
-            .sets_aside(|_, stored| stored.per_site = None);
+            .clears(|_, stored| stored.per_site = None);
     }
 
     section Cores, taken by Cores {
@@ -86,40 +87,40 @@ parameters! {
         /// The percentage of possible links from a core's hubs to its authorities that must exist.
         density: Density = value("PERCENT")
             .default(Density::default())
-            .sets_aside(|_, stored| (stored.core_size, stored.new_members) = (None, None));
+            .clears(|_, stored| (stored.core_size, stored.new_members) = (None, None));
         /// What happens if the best page would lower the density too far.
         growth: Growth = value("RULE")
             .default(Growth::default())
-            .sets_aside(|_, stored| (stored.core_size, stored.new_members) = (None, None));
+            .clears(|_, stored| (stored.core_size, stored.new_members) = (None, None));
         /// Complete a core at this number of pages instead of by density.
         core_size: u32 = value("N")
             .range(2..)
-            .sets_aside(|_, stored| (stored.density, stored.growth) = (None, None));
+            .clears(|_, stored| (stored.density, stored.growth) = (None, None));
         /// With `core-size`: the number of new hubs, and of new authorities, in each round.
         new_members: u32 = value("N")
             .range(1..)
             .default(1)
-            .sets_aside(|_, stored| (stored.density, stored.growth) = (None, None));
-        /// The most hubs of a core.
+            .clears(|_, stored| (stored.density, stored.growth) = (None, None));
+        /// Maximum number of hubs of a core.
         max_hubs: u32 = value("N").range(1..).default_is("no limit");
         /// Which hub of a core becomes the seed.
         pick: Pick = value("RULE")
             .default(Pick::default())
-            .sets_aside(|_, stored| stored.succeed = None);
-        /// How far below the largest singular value that remains a core's may lie, in per cent: 0 for
-        /// exact cores, 0.5 to 50 for cores that are proven to be that close and that change less
+            .clears(|_, stored| stored.succeed = None);
+        /// Maximum distance, in percent, of a core's singular value below the largest remaining one:
+        /// 0 for exact cores; 0.5 to 50 for cores that are proven to be that close and change less
         /// from day to day.
         within: Slack = value("PERCENT").default(Slack::default());
-        /// Keep the seed list stable: as with `pick` stable, and a seed of the previous refresh that
-        /// is gone, is spam or is no hub any more is replaced by its successor.
-        succeed: bool = switch(false).sets_aside(|on, stored| {
+        /// Keep the seed list stable: as with `pick` stable, and replace a seed of the previous
+        /// refresh that is gone, spam or no longer a hub by its successor.
+        succeed: bool = switch(false).clears(|on, stored| {
             if *on {
                 stored.pick = None;
             }
         });
-        /// Let spam pages take part.
+        /// Include spam pages.
         keep_spam: bool = switch(false);
-        /// Which pages take part.
+        /// Which pages are ranked.
         pages: Pages = value("PAGES").default(Pages::default());
     }
 
@@ -128,11 +129,11 @@ parameters! {
         per_site: u32 = value("N")
             .range(1..)
             .default(limits::PER_SITE)
-            .sets_aside(|_, stored| (stored.seeds, stored.share) = (None, None));
-        /// With `seeds`: by what the total is shared out.
+            .clears(|_, stored| (stored.seeds, stored.share) = (None, None));
+        /// With `seeds`: how the total is distributed over the sites.
         share: Share = value("WHAT")
             .default(Share::default())
-            .sets_aside(|_, stored| stored.per_site = None);
+            .clears(|_, stored| stored.per_site = None);
         /// A seed covers the pages within this number of hops.
         hops: u32 = value("N")
             .range(limits::HOPS)
@@ -162,11 +163,11 @@ parameters! {
     }
 
     section Web, taken by Cover {
-        /// Each site by itself, or one list over the whole web: all pages, crawled and known, and all
-        /// links; `seeds` of its crawled pages.
+        /// Select on each site separately, or one list of `seeds` crawled pages over the whole web,
+        /// with all crawled and known pages and all links.
         scope: Scope = value("SCOPE")
             .default(Scope::default())
-            .sets_aside(|scope, stored| PlanOptions::set_scope_aside(*scope, stored));
+            .clears(|scope, stored| PlanOptions::clear_for_scope(*scope, stored));
     }
 
     section Web, taken by Web {
@@ -175,59 +176,60 @@ parameters! {
             .range(limits::WEIGHTS)
             .default(Value::default())
             .values_pages();
-        /// What pages are worth.
+        /// What determines the value of a page.
         value_by: ValueBy = value("WHAT")
             .default(ValueBy::default())
             .values_pages()
-            .sets_aside(|by, stored| {
+            .clears(|by, stored| {
                 if stored.value_by != Some(*by) {
-                    stored.forget_tuning();
+                    stored.clear_tuning();
                 }
             });
-        /// What every reached page costs; subtracted from its value.
+        /// Cost of each reached page; subtracted from its value.
         fetch_cost: Value = value("VALUE").range(limits::PRICES).default(Value::default());
-        /// How many pages the crawl will fetch. The first refresh tries hops 1 to 4 and several costs,
-        /// and stores the pair that gathers the most value; the list is ordered so that its head is
-        /// good too.
-        budget: u64 = value("N").range(1..).sets_aside(|budget, stored| {
+        /// Number of pages that the crawl will fetch. The first refresh tries hops 1 to 4 and several
+        /// fetch costs, and stores the pair that gathers the most value; the list is ordered so that
+        /// its prefixes are good too.
+        budget: u64 = value("N").range(1..).clears(|budget, stored| {
             if stored.budget != Some(*budget) {
-                stored.forget_tuning();
+                stored.clear_tuning();
             }
         });
-        /// With `budget`: the most page visits of a search from every page; hops that need more are
-        /// not tried.
+        /// With `budget`: maximum number of page visits of a search from every page; hops that need
+        /// more are not tried.
         tune_visits: u64 = value("N").default(TUNE_VISITS);
     }
 
     section Policies, taken by Any {
-        /// The most seeds of a site; `none` removes the limit.
+        /// Maximum number of seeds of a site; `none` removes the limit.
         max_per_site: Limit = value("N|none");
-        /// The most seeds of a registrable domain with all its subdomains; `none` removes the limit.
+        /// Maximum number of seeds of a registrable domain with all its subdomains; `none` removes
+        /// the limit.
         max_per_domain: Limit = value("N|none");
         /// Pages that are never seeds: a file with one site (`.example.org` includes subdomains), URL
-        /// prefix, shape (`*.pdf`) or expression (`re:...`) a line; `@media` stands for documents,
+        /// prefix, shape (`*.pdf`) or expression (`re:...`) per line; `@media` stands for documents,
         /// images and archives; `none` removes the list.
         exclude: List = value("FILE");
         /// The only pages that can be seeds; a file as for `exclude`.
         only: List = value("FILE");
-        /// Pages that take no part in ranking or covering either; a file as for `exclude`.
+        /// Pages excluded from the graph, and so from being seeds; a file as for `exclude`.
         exclude_from_graph: List = value("FILE");
-        /// Pages that are always seeds and come first: a file with one URL a line.
+        /// Pages that are always seeds and come first: a file with one URL per line.
         pin: List = value("FILE");
     }
 
     section Policies, taken by Cores {
-        /// The fewest hubs of a core that gives a seed.
+        /// Minimum number of hubs of a core that gives a seed.
         min_hubs: u32 = value("N").default(0);
-        /// The fewest authorities of a core that gives a seed.
+        /// Minimum number of authorities of a core that gives a seed.
         min_authorities: u32 = value("N").default(0);
     }
 
     section Policies, taken by Any {
-        /// The least quality of a seed; a page of unknown quality has 0.
+        /// Minimum quality of a seed; a page of unknown quality has 0.
         min_quality: Value = value("QUALITY").range(limits::SHARES).default(Value::default());
-        /// The most seeds that differ from the plan's last list; pages that can no longer be seeds
-        /// leave regardless.
+        /// Maximum number of seeds that differ from the plan's previous list; pages that can no
+        /// longer be seeds leave regardless.
         max_changes: Limit = value("N|none");
     }
 }
@@ -249,7 +251,7 @@ impl Parameter {
     }
 }
 
-/// Adds the defaults to the JSON Schema of [`PlanOptions`], and words the ranges.
+/// Adds ranges and defaults to the descriptions in the JSON Schema of [`PlanOptions`].
 fn with_defaults(schema: &mut Schema) {
     let properties = schema.get_mut("properties");
     let Some(properties) = properties.and_then(serde_json::Value::as_object_mut) else {

@@ -1,21 +1,21 @@
-//! What the JSON Schemas of answers say of plans and methods.
+//! Parts of the JSON Schemas about plans and methods.
 
 use schemars::Schema;
 
-/// The names that a plan may have, as [`check_name`](super::check_name) has it.
+/// The valid plan names, as in [`check_name`](super::check_name).
 pub(crate) const NAME_PATTERN: &str = "^[A-Za-z0-9._-]{1,64}$";
 
-/// Says of an answer, one of several kinds, that only refreshes by cores give it.
+/// Restricts a variant of an answer to refreshes by cores.
 pub(crate) fn by_cores(schema: &mut Schema) {
     method(schema, schemars::json_schema!({"const": "cores"}));
 }
 
-/// Says of an answer, one of several kinds, that only refreshes of a cover method give it.
+/// Restricts a variant of an answer to refreshes of a cover method.
 pub(crate) fn by_cover(schema: &mut Schema) {
     method(schema, schemars::json_schema!({"not": {"const": "cores"}}));
 }
 
-/// Narrows the field `method`, which all kinds of the answer have.
+/// Restricts the field `method`, which all variants of the answer have.
 fn method(schema: &mut Schema, narrowed: Schema) {
     let fields = schema
         .ensure_object()

@@ -7,9 +7,9 @@ use seedbank_algorithms::cover::{Covered, Value};
 fn sample(parameter: &Parameter) -> &str {
     match (parameter.words.first(), parameter.kind) {
         (Some(word), _) => &word.name,
-        (None, Kind::Switch) => "true",
-        (None, Kind::List) => "@media",
-        (None, Kind::Text | Kind::Signed) => "1",
+        (None, ValueKind::Switch) => "true",
+        (None, ValueKind::List) => "@media",
+        (None, ValueKind::Text | ValueKind::Signed) => "1",
     }
 }
 
@@ -26,7 +26,7 @@ fn flags_files_and_stored_plans_have_the_same_names() {
         let names: Vec<&String> = json.as_object().unwrap().keys().collect();
         assert_eq!(names, [&parameter.name]);
         let quote = match parameter.kind {
-            Kind::Switch => "",
+            ValueKind::Switch => "",
             _ if sample(parameter) == "1" => "",
             _ => "'",
         };
@@ -80,12 +80,12 @@ fn values_out_of_range_are_refused_by_name() {
         ),
         ("min-quality = 2", "`min-quality`: expected 0 to 1, found 2"),
     ] {
-        let error = options(toml).decide().unwrap_err();
+        let error = options(toml).resolve().unwrap_err();
         assert_eq!(error.to_string(), text);
     }
     for toml in ["value-base = -1000000", "p-uniq = 1", "hops = 0"] {
         options(&format!("method = 'max-out'\n{toml}"))
-            .decide()
+            .resolve()
             .unwrap();
     }
 }
@@ -142,7 +142,7 @@ fn given_parameters_set_aside_what_contradicts_them() {
             "exclude = '@media'",
         ),
     ] {
-        let found = options(given).over(&options(stored)).settled();
+        let found = options(given).merged_over(&options(stored)).without_none();
         assert_eq!(found, options(merged), "{given} over {stored}");
     }
 }
@@ -152,7 +152,7 @@ fn what_was_tried_lasts_as_long_as_what_it_was_tried_for() {
     let stored = PlanOptions {
         hops: Some(2),
         fetch_cost: Some(Value::units(1)),
-        tuned: Some(Tuned {
+        tuned: Some(TuningRecord {
             batch: BatchId::default(),
             settings: 20,
             gathered: 1.0,
@@ -160,31 +160,31 @@ fn what_was_tried_lasts_as_long_as_what_it_was_tried_for() {
         ..options("method = 'greedy'\nscope = 'web'\nbudget = 100")
     };
     assert_eq!(
-        options("budget = 100\nseeds = 5").over(&stored).hops,
+        options("budget = 100\nseeds = 5").merged_over(&stored).hops,
         Some(2)
     );
     for given in ["budget = 9", "value-by = 'pagerank'", "method = 'max-out'"] {
-        let merged = options(given).over(&stored);
+        let merged = options(given).merged_over(&stored);
         assert_eq!(
             (merged.hops, merged.fetch_cost, merged.tuned),
             (None, None, None)
         );
     }
-    let merged = options("hops = 3").over(&stored);
+    let merged = options("hops = 3").merged_over(&stored);
     assert_eq!(
         (merged.hops, merged.fetch_cost),
         (Some(3), stored.fetch_cost)
     );
     assert_eq!(merged.tuned, None);
-    let merged = options("hops = 3\nbudget = 9").over(&stored);
+    let merged = options("hops = 3\nbudget = 9").merged_over(&stored);
     assert_eq!((merged.hops, merged.fetch_cost), (Some(3), None));
 }
 
 #[test]
 fn a_damaged_stored_plan_is_an_error() {
     let stored = options("method = 'max-weight'\ncovered = 'remove'\nvalue-spam = -2.5");
-    let text = stored.to_kept().unwrap();
-    assert_eq!(PlanOptions::from_kept(&text).unwrap(), stored);
+    let text = stored.to_stored().unwrap();
+    assert_eq!(PlanOptions::from_stored(&text).unwrap(), stored);
     assert_eq!(stored.covered, Some(Covered::Remove));
     for text in [
         "",
@@ -194,7 +194,7 @@ fn a_damaged_stored_plan_is_an_error() {
         r#"{"hops":-1}"#,
         r#"{"method":"best"}"#,
     ] {
-        let error = PlanOptions::from_kept(text).unwrap_err();
-        assert!(matches!(error, PlanError::Kept(_)), "{text}");
+        let error = PlanOptions::from_stored(text).unwrap_err();
+        assert!(matches!(error, PlanError::Stored(_)), "{text}");
     }
 }

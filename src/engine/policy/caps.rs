@@ -1,17 +1,17 @@
-//! How many seeds of a site and of a domain there are, and may be.
+//! Limits on the number of seeds of a site and of a domain.
 
 use std::collections::HashMap;
 
-use super::held::HeldBy;
 use super::params::Policy;
-use crate::engine::EngineError;
+use super::rejection_reason::RejectionReason;
+use crate::engine::Result;
 use seedbank_algorithms::page::SiteId;
 use seedbank_formats::ingest;
 use seedbank_store::{Store, tables};
 
 /// Seeds counted by site and by registrable domain.
 ///
-/// Memory: some 100 bytes for each site that was asked about.
+/// Memory: some 100 bytes for each site looked up.
 #[derive(Debug, Default)]
 pub(crate) struct Caps {
     per_site: Option<u32>,
@@ -30,8 +30,8 @@ impl Caps {
         }
     }
 
-    /// The registrable domain of a site; it is read once.
-    fn domain(&mut self, store: &Store, site: SiteId) -> Result<String, EngineError> {
+    /// Returns the registrable domain of a site, cached.
+    fn domain(&mut self, store: &Store, site: SiteId) -> Result<String> {
         if let Some(domain) = self.domains.get(&site) {
             return Ok(domain.clone());
         }
@@ -41,32 +41,32 @@ impl Caps {
         Ok(domain)
     }
 
-    /// Why one more seed of a site may not be; `None` if it may.
-    pub(crate) fn full(
+    /// Returns which cap rejects one more seed of a site; `None` if it is allowed.
+    pub(crate) fn reached(
         &mut self,
         store: &Store,
         site: SiteId,
-    ) -> Result<Option<HeldBy>, EngineError> {
-        if let Some(most) = self.per_site
-            && self.of_sites.get(&site).is_some_and(|seeds| *seeds >= most)
+    ) -> Result<Option<RejectionReason>> {
+        if let Some(max) = self.per_site
+            && self.of_sites.get(&site).is_some_and(|seeds| *seeds >= max)
         {
-            return Ok(Some(HeldBy::MaxPerSite));
+            return Ok(Some(RejectionReason::MaxPerSite));
         }
-        if let Some(most) = self.per_domain {
+        if let Some(max) = self.per_domain {
             let domain = self.domain(store, site)?;
             if self
                 .of_domains
                 .get(&domain)
-                .is_some_and(|seeds| *seeds >= most)
+                .is_some_and(|seeds| *seeds >= max)
             {
-                return Ok(Some(HeldBy::MaxPerDomain));
+                return Ok(Some(RejectionReason::MaxPerDomain));
             }
         }
         Ok(None)
     }
 
     /// Counts a seed of a site.
-    pub(crate) fn take(&mut self, store: &Store, site: SiteId) -> Result<(), EngineError> {
+    pub(crate) fn count(&mut self, store: &Store, site: SiteId) -> Result<()> {
         if self.per_site.is_some() {
             *self.of_sites.entry(site).or_default() += 1;
         }
@@ -77,8 +77,8 @@ impl Caps {
         Ok(())
     }
 
-    /// Counts a seed of a site less.
-    pub(crate) fn give_back(&mut self, store: &Store, site: SiteId) -> Result<(), EngineError> {
+    /// Stops counting a seed of a site.
+    pub(crate) fn uncount(&mut self, store: &Store, site: SiteId) -> Result<()> {
         if let Some(seeds) = self.of_sites.get_mut(&site) {
             *seeds = seeds.saturating_sub(1);
         }
@@ -91,15 +91,16 @@ impl Caps {
         Ok(())
     }
 
-    /// Whether two sites share what is full: the site, or the domain.
-    pub(crate) fn share(
+    /// Whether two sites share a cap that is reached: the site's, or the domain's.
+    pub(crate) fn shares_cap(
         &mut self,
         store: &Store,
-        full: HeldBy,
-        (a, b): (SiteId, SiteId),
-    ) -> Result<bool, EngineError> {
-        Ok(match full {
-            HeldBy::MaxPerSite => a == b,
+        cap: RejectionReason,
+        a: SiteId,
+        b: SiteId,
+    ) -> Result<bool> {
+        Ok(match cap {
+            RejectionReason::MaxPerSite => a == b,
             _ => self.domain(store, a)? == self.domain(store, b)?,
         })
     }

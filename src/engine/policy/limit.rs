@@ -1,4 +1,4 @@
-//! A limit that a plan sets, or takes off.
+//! A limit that a plan sets or removes.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,22 +8,22 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A limit that a plan sets: a number, or `none`, which takes off what the plan kept.
+/// A limit that a plan sets: a number, or `none`, which removes the stored limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Limit {
     /// No limit.
     None,
-    /// At most so many.
-    At(u32),
+    /// Maximum number.
+    AtMost(u32),
 }
 
 impl Limit {
-    /// The number; `None` without a limit.
+    /// Returns the number; `None` without a limit.
     #[must_use]
     pub const fn number(self) -> Option<u32> {
         match self {
             Self::None => None,
-            Self::At(number) => Some(number),
+            Self::AtMost(number) => Some(number),
         }
     }
 }
@@ -36,8 +36,8 @@ impl FromStr for Limit {
             "none" => Ok(Self::None),
             number => number
                 .parse()
-                .map(Self::At)
-                .map_err(|_| "give a whole number, or `none` to take the limit off"),
+                .map(Self::AtMost)
+                .map_err(|_| "expected a whole number, or `none` to remove the limit"),
         }
     }
 }
@@ -46,7 +46,7 @@ impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::None => f.write_str("none"),
-            Self::At(number) => number.fmt(f),
+            Self::AtMost(number) => number.fmt(f),
         }
     }
 }
@@ -55,23 +55,23 @@ impl Serialize for Limit {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::None => serializer.serialize_str("none"),
-            Self::At(number) => serializer.serialize_u32(*number),
+            Self::AtMost(number) => serializer.serialize_u32(*number),
         }
     }
 }
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Given {
+enum NumberOrWord {
     Number(u32),
     Word(String),
 }
 
 impl<'de> Deserialize<'de> for Limit {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match Given::deserialize(deserializer)? {
-            Given::Number(number) => Ok(Self::At(number)),
-            Given::Word(word) => word.parse().map_err(D::Error::custom),
+        match NumberOrWord::deserialize(deserializer)? {
+            NumberOrWord::Number(number) => Ok(Self::AtMost(number)),
+            NumberOrWord::Word(word) => word.parse().map_err(D::Error::custom),
         }
     }
 }

@@ -1,8 +1,7 @@
-//! A list that a plan names: its lines, or where the plan is kept their hash.
+//! A list that a plan references: its lines, or their hash if they are stored in the bank.
 
 use std::borrow::Cow;
 use std::convert::Infallible;
-use std::fmt::Write;
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
@@ -10,85 +9,85 @@ use std::sync::Arc;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::engine::{EngineError, PlanError};
+use crate::engine::{EngineError, PlanError, Result};
 use seedbank_algorithms::watch::{Interrupted, Interruptible, Watch, is_interrupted};
 use seedbank_formats::shown::last_part;
 use seedbank_store::Hash128;
 use seedbank_store::lists::ListText;
 
-/// The most bytes of a list.
-const MOST_BYTES: u64 = 256 << 20;
+/// Maximum size of a list, in bytes.
+const MAX_BYTES: u64 = 256 << 20;
 
-/// The name that takes a list off a plan.
+/// The name that removes a list from a plan.
 const NONE: &str = "none";
 
-/// A list of pages that a plan names. In a plan file it is the path of a file, `@media`, or `none`,
-/// which takes off what the plan kept. As it is kept, and in answers, it has a hash of its lines:
-/// the same lines are the same list, whatever the file is called.
+/// A list of pages that a plan references. In a plan file it is the path of a file, `@media`, or
+/// `none`, which removes the stored list. When stored, and in JSON, it is represented by a hash of
+/// its lines, so that equal lists are the same whatever their file names.
 ///
 /// ```
 /// use seedbank::engine::List;
 ///
-/// let list = List::of_text("no-documents", "# these\n*.pdf\n\n  *.doc\n*.pdf\n");
+/// let list = List::parse("no-documents", "# these\n*.pdf\n\n  *.doc\n*.pdf\n");
 /// assert_eq!(list.lines(), 2);
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct List {
     name: String,
     lines: u64,
-    /// `None` while nothing but the name is known.
+    /// `None` if only the name is known.
     hash: Option<Hash128>,
-    /// `None` where the lines are in the bank.
+    /// `None` if the lines are in the bank.
     text: Option<Arc<str>>,
 }
 
-/// A list as it is kept and shown.
+/// The stored and JSON form of a list.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Kept<'a> {
-    /// What it was called when it was given: a path, or `@media`.
+struct StoredList<'a> {
+    /// Its name as given: a path, or `@media`.
     name: Cow<'a, str>,
-    /// How many lines it has.
+    /// Number of lines.
     lines: u64,
-    /// A 128-bit hash of the lines, in hexadecimal digits; 32 zeros for a list that was taken off.
+    /// A 128-bit hash of the lines in hexadecimal; 32 zeros for a removed list.
     #[schemars(regex(pattern = "^[0-9a-f]{32}$"))]
     hash: String,
 }
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Given<'a> {
+enum ListOrName<'a> {
     Name(String),
-    Kept(Kept<'a>),
+    StoredList(StoredList<'a>),
 }
 
 impl List {
-    /// A list of these lines. White space around a line, empty lines, those that begin with `#` and
-    /// those that were there before do not count.
+    /// Parses a list. White space around a line, empty lines, lines that begin with `#` and
+    /// repeated lines are skipped.
     #[must_use]
-    pub fn of_text(name: &str, text: &str) -> Self {
-        let Ok(list) = Self::of_lines(name, text, || Ok::<_, Infallible>(()));
+    pub fn parse(name: &str, text: &str) -> Self {
+        let Ok(list) = Self::parse_lines(name, text, || Ok::<_, Infallible>(()));
         list
     }
 
-    /// The list of a text; `each` is called for every line and can stop the work.
-    fn of_lines<E>(
+    /// Parses a list. Calls `each` for every line; its error ends parsing.
+    fn parse_lines<E>(
         name: &str,
         text: &str,
         mut each: impl FnMut() -> Result<(), E>,
     ) -> Result<Self, E> {
-        let mut said = String::with_capacity(text.len() + 1);
+        let mut kept_lines = String::with_capacity(text.len() + 1);
         let mut lines = 0;
         let mut seen = std::collections::BTreeSet::new();
         for line in text.trim_start_matches('\u{feff}').lines().map(str::trim) {
             each()?;
             if !line.is_empty() && !line.starts_with('#') && seen.insert(line) {
-                said.push_str(line);
-                said.push('\n');
+                kept_lines.push_str(line);
+                kept_lines.push('\n');
                 lines += 1;
             }
         }
-        let text = ListText(said);
+        let text = ListText(kept_lines);
         Ok(Self {
             name: name.to_owned(),
             lines,
@@ -97,17 +96,17 @@ impl List {
         })
     }
 
-    /// Reads a list from a file of any kind, a pipe too; `@media` is the built-in list of that name,
-    /// and `none` is [`List::none`].
+    /// Reads a list from a file of any kind, including a pipe. `@media` is the built-in list of
+    /// that name, and `none` is [`List::none`].
     ///
     /// # Errors
     ///
     /// [`PlanError::List`] if the file cannot be read, is longer than 256 MiB or not UTF-8;
-    /// [`EngineError::Interrupted`] if the watch stops the work, also while a pipe has nothing to say.
-    pub fn read(path: &Path, watch: &dyn Watch) -> Result<Self, EngineError> {
+    /// [`EngineError::Interrupted`] if the watch stops the work, even while waiting for a pipe.
+    pub fn read(path: &Path, watch: &dyn Watch) -> Result<Self> {
         let name = path.to_string_lossy();
         if name.starts_with('@') {
-            return Ok(Self::of_text(&name, &name));
+            return Ok(Self::parse(&name, &name));
         }
         if name == NONE {
             return Ok(Self::none());
@@ -119,10 +118,10 @@ impl List {
             let name = name.clone().into_owned();
             PlanError::List { name, source }.into()
         })?;
-        Ok(Self::of_lines(&name, &text, || watch.proceed())?)
+        Ok(Self::parse_lines(&name, &text, || watch.proceed())?)
     }
 
-    /// No list: takes off what a plan kept.
+    /// Returns the value that removes the list of a plan.
     #[must_use]
     pub fn none() -> Self {
         Self {
@@ -133,26 +132,26 @@ impl List {
         }
     }
 
-    /// What it was called when it was given.
+    /// Returns the name as given.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The same list, called by the last part of its path.
+    /// Returns the list with the last part of its path as name.
     pub(crate) fn without_folder(mut self) -> Self {
         self.name = last_part(&self.name).to_owned();
         self
     }
 
-    /// How many lines it has.
+    /// Returns the number of lines.
     #[must_use]
     pub const fn lines(&self) -> u64 {
         self.lines
     }
 
-    /// Reads the file where nothing but its name is known; a relative path is one from `folder`.
-    pub(crate) fn found(self, folder: &Path, watch: &dyn Watch) -> Result<Self, EngineError> {
+    /// Reads the file if only its name is known. A relative path starts from `folder`.
+    pub(crate) fn load_from(self, folder: &Path, watch: &dyn Watch) -> Result<Self> {
         if self.hash.is_some() {
             return Ok(self);
         }
@@ -166,51 +165,47 @@ impl List {
         })
     }
 
-    /// The hash of the lines; `None` where the list names nothing, having been taken off.
+    /// Returns the hash of the lines; `None` if the list is removed or was not read.
     pub(crate) fn hash(&self) -> Option<Hash128> {
         self.hash.filter(|hash| *hash != Hash128::default())
     }
 
-    /// Whether it takes off what a plan kept.
+    /// Whether this value removes the list of a plan.
     pub(crate) fn is_off(&self) -> bool {
         self.hash == Some(Hash128::default())
     }
 
-    /// Whether nothing but the name is known.
+    /// Whether only the name is known.
     pub(crate) const fn is_unread(&self) -> bool {
         self.hash.is_none()
     }
 
-    /// The lines, where they came with the list.
+    /// Returns the lines, unless they are only in the bank.
     pub(crate) fn text(&self) -> Option<&str> {
         self.text.as_deref()
     }
 }
 
-/// The text of a file that may be a pipe without an end.
+/// Reads a file that may be an endless pipe.
 fn read_text(path: &Path, watch: &dyn Watch) -> io::Result<String> {
     let mut bytes = Vec::new();
     let read = Interruptible::file(path, watch)?
-        .take(MOST_BYTES + 1)
+        .take(MAX_BYTES + 1)
         .read_to_end(&mut bytes)?;
-    if read as u64 > MOST_BYTES {
-        let most = MOST_BYTES >> 20;
-        return Err(io::Error::other(format!("a list has at most {most} MiB")));
+    if read as u64 > MAX_BYTES {
+        let most = MAX_BYTES >> 20;
+        return Err(io::Error::other(format!("expected at most {most} MiB")));
     }
     String::from_utf8(bytes).map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e))
 }
 
 impl Serialize for List {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut hash = String::with_capacity(32);
-        for byte in self.hash.unwrap_or_default() {
-            // Writing to a string cannot fail.
-            let _ = write!(hash, "{byte:02x}");
-        }
-        let kept = Kept {
+        let hash = u128::from_be_bytes(self.hash.unwrap_or_default());
+        let kept = StoredList {
             name: Cow::Borrowed(&self.name),
             lines: self.lines,
-            hash,
+            hash: format!("{hash:032x}"),
         };
         kept.serialize(serializer)
     }
@@ -218,14 +213,14 @@ impl Serialize for List {
 
 impl<'de> Deserialize<'de> for List {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match Given::deserialize(deserializer)? {
-            Given::Name(name) => Ok(Self {
+        match ListOrName::deserialize(deserializer)? {
+            ListOrName::Name(name) => Ok(Self {
                 name,
                 lines: 0,
                 hash: None,
                 text: None,
             }),
-            Given::Kept(kept) => {
+            ListOrName::StoredList(kept) => {
                 let hash = u128::from_str_radix(&kept.hash, 16);
                 Ok(Self {
                     name: kept.name.into_owned(),
@@ -243,6 +238,6 @@ impl JsonSchema for List {
         "List".into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        Kept::json_schema(generator)
+        StoredList::json_schema(generator)
     }
 }

@@ -1,35 +1,36 @@
-//! Policies: which pages may be seeds, and how many of them together.
+//! Policies: which pages may be seeds, and how many of them.
 //!
-//! A policy never changes what a method measures, but for `exclude-from-graph`: it decides which of
-//! the pages that the method puts forward become seeds.
+//! Except for `exclude-from-graph`, a policy does not change what a method measures, only which of
+//! the selected pages become seeds.
 //!
 //! ```text
-//! params     the policies of a plan, decided; rules: with their lists read
-//! held       why a page is held back
-//! list       a list that a plan names, by the hash of its lines
-//! limit      a number, or none
-//! candidates whether a page may be a seed: its own sake, not that of others
-//! caps       how many seeds of a site and of a domain there are, and may be
-//! pins       the pages that are always seeds
-//! steady     a list that changes by no more than so many seeds
+//! params            the policies of a plan, resolved
+//! loaded_policy     policies with their lists loaded
+//! rejection_reason  why a page is not a seed
+//! list              a list that a plan references, by the hash of its lines
+//! limit             a number, or none
+//! candidates        rules about single pages
+//! caps              limits on the number of seeds of a site and of a domain
+//! pins              pages that are always seeds
+//! churn_limit       a limit on the changes of a list per refresh
 //! ```
 
 mod candidates;
 mod caps;
-mod held;
+mod churn_limit;
 mod limit;
 mod list;
+mod loaded_policy;
 mod params;
 mod pins;
-mod rules;
-mod steady;
+mod rejection_reason;
 
-pub use held::HeldBy;
 pub use limit::Limit;
 pub use list::List;
 pub use params::Policy;
-pub use pins::{LeftOutPin, PinFault};
+pub use pins::{PinRejection, RejectedPin};
+pub use rejection_reason::RejectionReason;
 
 pub(crate) use caps::Caps;
-pub(crate) use rules::{Lists, Rules, pinned_urls};
-pub(crate) use steady::{Steady, steady};
+pub(crate) use churn_limit::{ChurnLimit, limit_churn};
+pub(crate) use loaded_policy::{LoadedPolicy, PolicyLists, pinned_urls};

@@ -1,34 +1,34 @@
-//! The policies of a plan, each decided.
+//! The policies of a plan, with every parameter resolved.
 
 use seedbank_store::Hash128;
 
-/// The policies of a plan, each decided.
+/// The policies of a plan, with every parameter resolved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Policy {
-    /// The most seeds of a site; `None` without a limit.
+    /// Maximum number of seeds of a site; `None` without a limit.
     pub max_per_site: Option<u32>,
-    /// The most seeds of a registrable domain; `None` without a limit.
+    /// Maximum number of seeds of a registrable domain; `None` without a limit.
     pub max_per_domain: Option<u32>,
-    /// Pages that are never seeds, by the hash of the list.
+    /// Hash of the list of pages that are never seeds.
     pub exclude: Option<Hash128>,
-    /// The only pages that can be seeds, by the hash of the list.
+    /// Hash of the list of the only pages that can be seeds.
     pub only: Option<Hash128>,
-    /// Pages that are no part of the graph, and no seeds, by the hash of the list.
+    /// Hash of the list of pages that are excluded from the graph, and from being seeds.
     pub exclude_from_graph: Option<Hash128>,
-    /// Pages that are always seeds, by the hash of the list.
+    /// Hash of the list of pages that are always seeds.
     pub pin: Option<Hash128>,
-    /// A core with fewer hubs gives no seed.
+    /// Minimum number of hubs of a core that gives a seed.
     pub min_hubs: u32,
-    /// A core with fewer authorities gives no seed.
+    /// Minimum number of authorities of a core that gives a seed.
     pub min_authorities: u32,
-    /// The least quality of a seed, in ten-thousandths.
+    /// Minimum quality of a seed, in ten-thousandths.
     pub min_quality: u16,
-    /// The most seeds that differ from the plan's last list; `None` without a limit.
+    /// Maximum number of seeds that differ from the plan's previous list; `None` without a limit.
     pub max_changes: Option<u32>,
 }
 
 impl Policy {
-    /// The keys of the lists that it names, ascending.
+    /// Returns the keys of the referenced lists, ascending.
     #[must_use]
     pub fn lists(&self) -> Vec<Hash128> {
         let lists = [self.exclude, self.only, self.exclude_from_graph, self.pin];
@@ -38,24 +38,24 @@ impl Policy {
         lists
     }
 
-    /// Whether every page may be a seed as far as it is only about that page.
-    pub(crate) const fn admits_all(&self) -> bool {
+    /// Whether no rule about single pages rejects any page.
+    pub(crate) const fn allows_all_pages(&self) -> bool {
         self.exclude.is_none()
             && self.only.is_none()
             && self.exclude_from_graph.is_none()
             && self.min_quality == 0
     }
 
-    /// Whether there may be cores that give no seed.
+    /// Whether some cores may give no seed.
     pub(crate) const fn may_pass_over_cores(&self) -> bool {
-        !self.admits_all()
+        !self.allows_all_pages()
             || self.has_caps()
             || self.pin.is_some()
             || self.min_hubs > 1
             || self.min_authorities > 1
     }
 
-    /// Whether seeds of a site or domain are counted.
+    /// Whether seeds are counted by site or domain.
     pub(crate) const fn has_caps(&self) -> bool {
         self.max_per_site.is_some() || self.max_per_domain.is_some()
     }

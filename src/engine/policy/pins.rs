@@ -1,4 +1,4 @@
-//! The pages that are always seeds.
+//! Pages that are always seeds.
 
 use std::collections::HashMap;
 
@@ -6,42 +6,42 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::candidates::Candidates;
-use super::held::HeldBy;
 use super::list::List;
-use crate::engine::{EngineError, PlanError};
+use super::rejection_reason::RejectionReason;
+use crate::engine::{PlanError, Result};
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::{self, BadPattern, Naming};
 use seedbank_store::records::PageState;
 use seedbank_store::{Store, tables};
 
-/// Pages that a plan pins, as the bank has them.
+/// Pages of the bank that a plan pins.
 #[derive(Debug, Default)]
 pub(crate) struct Pins {
     /// In the order of the list.
     pub(crate) pages: Vec<PageId>,
     /// Whether each of them is crawled.
     pub(crate) crawled: Vec<bool>,
-    places: HashMap<PageId, u32>,
-    /// Those that cannot be seeds, in the order of the list.
-    pub(crate) left_out: Vec<LeftOutPin>,
+    positions: HashMap<PageId, u32>,
+    /// Pins that cannot be seeds, in the order of the list.
+    pub(crate) rejected: Vec<RejectedPin>,
 }
 
-/// A page that is pinned and is no seed.
+/// A pinned page that is not a seed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
-pub struct LeftOutPin {
-    /// The URL as the list has it.
+pub struct RejectedPin {
+    /// The URL as in the list.
     pub url: String,
-    /// Why it is no seed.
-    pub why: PinFault,
+    /// Why it is not a seed.
+    pub why: PinRejection,
 }
 
-/// Why a page that is pinned is no seed.
+/// Why a pinned page is not a seed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum PinFault {
-    /// The bank has no such page.
+pub enum PinRejection {
+    /// The bank does not contain the page.
     Unknown,
     /// The page is gone.
     Gone,
@@ -52,14 +52,15 @@ pub enum PinFault {
 }
 
 impl Pins {
-    /// Finds the pages of a list of URLs, one a line.
+    /// Finds the pages of a list of URLs, one per line.
     pub(super) fn find(
         store: &Store,
-        (text, list): (&str, &List),
+        text: &str,
+        list: &List,
         candidates: &Candidates,
         naming: Naming,
         watch: &dyn Watch,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         let mut pins = Self::default();
         for url in text.lines() {
             watch.proceed()?;
@@ -71,16 +72,16 @@ impl Pins {
             let at = ingest::parse(url, naming).map_err(bad)?;
             match find(store, &at, candidates)? {
                 Ok((page, is_crawled)) => {
-                    let place = u32::try_from(pins.pages.len()).unwrap_or(u32::MAX);
+                    let position = u32::try_from(pins.pages.len()).unwrap_or(u32::MAX);
                     if let std::collections::hash_map::Entry::Vacant(entry) =
-                        pins.places.entry(page)
+                        pins.positions.entry(page)
                     {
-                        entry.insert(place);
+                        entry.insert(position);
                         pins.pages.push(page);
                         pins.crawled.push(is_crawled);
                     }
                 }
-                Err(why) => pins.left_out.push(LeftOutPin {
+                Err(why) => pins.rejected.push(RejectedPin {
                     url: url.to_owned(),
                     why,
                 }),
@@ -89,12 +90,12 @@ impl Pins {
         Ok(pins)
     }
 
-    /// A page's place among the pins, from 0; `None` where it is not pinned.
-    pub(crate) fn place(&self, page: PageId) -> Option<u32> {
-        self.places.get(&page).copied()
+    /// Returns a page's position among the pins, from 0; `None` if it is not pinned.
+    pub(crate) fn position(&self, page: PageId) -> Option<u32> {
+        self.positions.get(&page).copied()
     }
 
-    /// How many pages are pinned and can be seeds.
+    /// Returns the number of pinned pages that can be seeds.
     pub(crate) fn count(&self) -> u32 {
         u32::try_from(self.pages.len()).unwrap_or(u32::MAX)
     }
@@ -104,24 +105,26 @@ fn find(
     store: &Store,
     at: &ingest::Location,
     candidates: &Candidates,
-) -> Result<Result<(PageId, bool), PinFault>, EngineError> {
+) -> Result<Result<(PageId, bool), PinRejection>> {
     let Some(site) = store.get(&tables::SITE_IDS, &at.site)? else {
-        return Ok(Err(PinFault::Unknown));
+        return Ok(Err(PinRejection::Unknown));
     };
     let Some(index) = store.get(&tables::PAGE_IDS, &(site, at.local.clone()))? else {
-        return Ok(Err(PinFault::Unknown));
+        return Ok(Err(PinRejection::Unknown));
     };
     let page = PageId::new(site, index);
     let record = store.need(&tables::PAGES, &page)?;
-    let refused = candidates
-        .refusal(&at.site, &record)
-        .map(|refusal| refusal.by);
-    Ok(match (record.state, refused) {
-        (PageState::Unlinked, _) => Err(PinFault::Unknown),
-        (PageState::Gone, _) => Err(PinFault::Gone),
-        (PageState::Alias, _) => Err(PinFault::Alias),
-        // A pin says more of a page than that it is not on a list, and than its quality.
-        (_, Some(HeldBy::Exclude | HeldBy::ExcludeFromGraph)) => Err(PinFault::Excluded),
+    let rejected_by = candidates
+        .rejection(&at.site, &record)
+        .map(|rejection| rejection.by);
+    Ok(match (record.state, rejected_by) {
+        (PageState::Unlinked, _) => Err(PinRejection::Unknown),
+        (PageState::Gone, _) => Err(PinRejection::Gone),
+        (PageState::Alias, _) => Err(PinRejection::Alias),
+        // Pins override `only` and the minimum quality.
+        (_, Some(RejectionReason::Exclude | RejectionReason::ExcludeFromGraph)) => {
+            Err(PinRejection::Excluded)
+        }
         (state, _) => Ok((page, state == PageState::Crawled)),
     })
 }

@@ -88,7 +88,7 @@ impl Bank {
     ///
     /// # Errors
     ///
-    /// [`EngineError::NoCore`] if there is no core of this rank.
+    /// [`EngineError::UnknownCore`] if there is no core of this rank.
     ///
     /// Cost: a read per page of the core and per distinct row of its hubs; for the first 1,000 hubs one or
     /// two reads per distinct page that they link to.
@@ -96,7 +96,7 @@ impl Bank {
         let views = Views::open(self)?;
         let (refresh, record) = views.find(which)?;
         let Some(core) = views.reader.get(&tables::CORES, &(refresh, rank))? else {
-            return Err(EngineError::NoCore {
+            return Err(EngineError::UnknownCore {
                 refresh,
                 rank,
                 cores: record.cores,

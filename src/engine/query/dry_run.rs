@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::answers::Seed;
 use super::views::{SeedRun, Views, seed_view};
 use crate::engine::policy::pinned_urls;
-use crate::engine::refresh::{RefreshReport, RefreshRequest, Trial};
+use crate::engine::refresh::{RefreshReport, RefreshRequest, UnstoredRefresh};
 use crate::engine::{Bank, EngineError};
 use seedbank_algorithms::watch::Watch;
 
@@ -49,7 +49,8 @@ impl Bank {
         watch: &dyn Watch,
     ) -> Result<DryRun, EngineError> {
         let views = Views::open(self)?;
-        let Trial { report, seeds } = Trial::on(&views.reader, request, watch)?;
+        let UnstoredRefresh { report, seeds } =
+            UnstoredRefresh::compute(&views.reader, request, watch)?;
         let run = SeedRun {
             plan: &report.view.plan,
             method: report.method,

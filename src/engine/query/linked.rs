@@ -118,7 +118,7 @@ impl Bank {
     ///
     /// # Errors
     ///
-    /// [`EngineError::NotKnown`] if the bank does not contain the page, [`EngineError::NoSite`] if it does
+    /// [`EngineError::UnknownPage`] if the bank does not contain the page, [`EngineError::UnknownSite`] if it does
     /// not contain the site.
     ///
     /// Cost: the rows that link to the page and the pages that share each row; site names up to the last

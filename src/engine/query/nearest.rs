@@ -46,7 +46,7 @@ pub(crate) fn resolve_page(
     }
     let url = location.url(views.naming.sites);
     let nearest = nearest(views, &url)?;
-    Err(EngineError::NotKnown { url, nearest })
+    Err(EngineError::UnknownPage { url, nearest })
 }
 
 /// Returns the site that a user names by its name or by a URL of one of its pages.
@@ -56,14 +56,15 @@ pub(crate) fn resolve_site(views: &Views, text: &str) -> Result<(String, SiteId)
     } else {
         format!("http://{text}/")
     };
-    let location = ingest::parse(&url, views.naming).map_err(|problem| EngineError::NoUrl {
-        url: text.to_owned(),
-        problem,
-    })?;
+    let location =
+        ingest::parse(&url, views.naming).map_err(|problem| EngineError::InvalidUrl {
+            url: text.to_owned(),
+            problem,
+        })?;
     let site = location.site;
     match views.reader.get(&tables::SITE_IDS, &site)? {
         Some(id) => Ok((site, id)),
-        None => Err(EngineError::NoSite {
+        None => Err(EngineError::UnknownSite {
             nearest: nearest_sites(views, &site)?,
             site,
         }),
@@ -109,7 +110,7 @@ fn nearest_sites(views: &Views, name: &str) -> Result<Vec<String>, StoreError> {
 fn invalid_url(views: &Views, text: &str, problem: UrlProblem) -> Result<EngineError, StoreError> {
     let text = text.trim();
     if !lacks_scheme(text) {
-        return Ok(EngineError::NoUrl {
+        return Ok(EngineError::InvalidUrl {
             url: text.to_owned(),
             problem,
         });
@@ -129,9 +130,9 @@ fn invalid_url(views: &Views, text: &str, problem: UrlProblem) -> Result<EngineE
             .into_iter()
             .next();
     }
-    Ok(EngineError::NoScheme {
+    Ok(EngineError::MissingScheme {
         url: text.to_owned(),
-        meant: suggestion,
+        suggestion,
     })
 }
 

@@ -148,7 +148,7 @@ impl Bank {
     ///
     /// # Errors
     ///
-    /// [`EngineError::NotKnown`], with similar URLs, if the bank does not contain the page.
+    /// [`EngineError::UnknownPage`], with similar URLs, if the bank does not contain the page.
     ///
     /// Cost: the rows that link to the page and the pages that share each row; the linking pages of each
     /// named site; at most 20 point reads per plan. Memory: a count per linking site, and the pages of one

@@ -109,7 +109,7 @@ impl Bank {
             }
         }
         if let Some(plan) = plan.filter(|_| refreshes.is_empty()) {
-            return Err(EngineError::NoPlan(plan.to_owned()));
+            return Err(EngineError::UnknownPlan(plan.to_owned()));
         }
         for entry in views.reader.scan(&tables::REFRESHES)? {
             let (refresh, record) = entry?;

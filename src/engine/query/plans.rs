@@ -80,7 +80,7 @@ impl Bank {
     ///
     /// # Errors
     ///
-    /// [`EngineError::NoPlan`] if there is no such plan.
+    /// [`EngineError::UnknownPlan`] if there is no such plan.
     pub fn plan(&self, name: &str) -> Result<PlanDetail, EngineError> {
         let views = Views::open(self)?;
         let stored_refreshes = stored_refreshes(&views)?.remove(name).unwrap_or_default();
@@ -106,7 +106,7 @@ fn stored_refreshes(views: &Views) -> Result<BTreeMap<String, Vec<RefreshId>>, E
 fn summary(views: &Views, name: &str, refreshes: usize) -> Result<PlanSummary, EngineError> {
     let name = name.to_owned();
     let Some(plan) = views.reader.get(&tables::PLANS, &name)? else {
-        return Err(EngineError::NoPlan(name));
+        return Err(EngineError::UnknownPlan(name));
     };
     let parameters = views.options(&plan.settings)?;
     let last = views.reader.need(&tables::REFRESHES, &plan.last_refresh)?;

@@ -10,7 +10,7 @@ use super::answers::Which;
 use super::views::Views;
 use crate::engine::plan::{NAME_PATTERN, Plan, PlanOptions};
 use crate::engine::refresh::cover::sites::{facts, uncrawled_of_rows};
-use crate::engine::whole::Whole;
+use crate::engine::web_graph::LoadedGraph;
 use crate::engine::{Bank, EngineError, RequestError};
 use seedbank_algorithms::cover::{
     PUniq, Value, Weights, apportion_bounded, page_value, pagerank_weight, value_weight,
@@ -210,7 +210,7 @@ fn plan_of(views: &Views, request: &QuotaRequest) -> Result<Option<ChosenPlan>, 
     };
     let (refresh, record) = views.find(&which)?;
     let values = match request.by {
-        QuotaBy::Value => value_parameters(&PlanOptions::from_kept(&record.settings)?)?,
+        QuotaBy::Value => value_parameters(&PlanOptions::from_stored(&record.settings)?)?,
         _ => ValueParameters::default(),
     };
     Ok(Some(ChosenPlan {
@@ -221,7 +221,7 @@ fn plan_of(views: &Views, request: &QuotaRequest) -> Result<Option<ChosenPlan>, 
 }
 
 fn value_parameters(options: &PlanOptions) -> Result<ValueParameters, EngineError> {
-    let (weights, p_uniq) = match options.decide()? {
+    let (weights, p_uniq) = match options.resolve()? {
         Plan::Cover(choice) => (choice.weights, choice.p_uniq),
         Plan::Web(choice)
             if choice.value_by == seedbank_algorithms::cover::global::ValueBy::Weights =>
@@ -272,7 +272,7 @@ fn weights(
             .map(|(_, site)| site.known_quality + site.crawled_quality)
             .collect()),
         QuotaBy::Pagerank => {
-            let (of_sites, _) = Whole::load(store, watch)?.by_site(watch)?;
+            let (of_sites, _) = LoadedGraph::load(store, watch)?.pagerank_by_site(watch)?;
             let of_sites: BTreeMap<SiteId, f64> = of_sites.into_iter().collect();
             let of = |id: &SiteId| pagerank_weight(of_sites.get(id).copied().unwrap_or(0.0));
             Ok(sites.iter().map(|(id, _)| of(id)).collect())

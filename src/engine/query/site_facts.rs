@@ -175,7 +175,7 @@ impl Bank {
     ///
     /// # Errors
     ///
-    /// [`EngineError::NoSite`], with similar names, if the bank does not contain the site.
+    /// [`EngineError::UnknownSite`], with similar names, if the bank does not contain the site.
     ///
     /// Cost: the records of the examined pages, at most [`SiteLimits::pages`]; their rows, the rows that link
     /// to them, and the pages that share those; per plan the evidence about the site. Memory: a few bytes

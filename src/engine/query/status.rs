@@ -25,7 +25,7 @@ pub struct Status {
     pub format: u32,
     /// Definition of a site.
     pub site_mode: SiteMode,
-    /// Rules of URL normalisation.
+    /// LoadedPolicy of URL normalisation.
     pub url_rules: UrlRules,
     /// Version of the public suffix list.
     pub suffix_list: String,

@@ -45,7 +45,7 @@ impl Views {
 
     /// Parses the stored parameters of a plan or refresh.
     pub(super) fn options(&self, settings: &str) -> Result<PlanOptions, PlanError> {
-        let mut options = PlanOptions::from_kept(settings)?;
+        let mut options = PlanOptions::from_stored(settings)?;
         if self.hides_folders {
             options.hide_folders();
         }
@@ -106,7 +106,7 @@ impl Views {
         let Some(refresh) = which.refresh else {
             let plan = which.plan.as_deref().unwrap_or(DEFAULT_PLAN);
             let found = self.reader.get(&tables::PLANS, &plan.to_owned())?;
-            let found = found.ok_or_else(|| EngineError::NoPlan(plan.to_owned()))?;
+            let found = found.ok_or_else(|| EngineError::UnknownPlan(plan.to_owned()))?;
             let refresh = found.last_refresh;
             return Ok((refresh, self.reader.need(&tables::REFRESHES, &refresh)?));
         };
@@ -114,13 +114,13 @@ impl Views {
         let Some(record) = record else {
             let last = self.reader.counters()?.refresh;
             return Err(if (1..=last).contains(&refresh) {
-                EngineError::Forgotten(refresh)
+                EngineError::DeletedRefresh(refresh)
             } else {
-                EngineError::NoRefresh(refresh)
+                EngineError::UnknownRefresh(refresh)
             });
         };
         match &which.plan {
-            Some(plan) if *plan != record.plan => Err(EngineError::OtherPlan {
+            Some(plan) if *plan != record.plan => Err(EngineError::RefreshOfOtherPlan {
                 refresh,
                 found: record.plan,
                 asked: plan.clone(),
@@ -185,13 +185,13 @@ impl Bank {
     ///
     /// # Errors
     ///
-    /// [`EngineError::NoCore`] if the refresh has no core of this rank.
+    /// [`EngineError::UnknownCore`] if the refresh has no core of this rank.
     pub fn core(&self, which: &Which, rank: u32) -> Result<CoreView, EngineError> {
         let views = Views::open(self)?;
         let (refresh, record) = views.find(which)?;
         match views.reader.get(&tables::CORES, &(refresh, rank))? {
             Some(core) => core_view(&views, refresh, rank, &core),
-            None => Err(EngineError::NoCore {
+            None => Err(EngineError::UnknownCore {
                 refresh,
                 rank,
                 cores: record.cores,

@@ -1,96 +1,108 @@
-//! What a refresh comes to: the plan's parameters, the run of its family, the list.
+//! Computes a refresh: resolves the plan's parameters, runs the method, and limits changes of the
+//! list.
 
-use super::answers::{
+use super::churn_limit::{self, LimitedList};
+use super::cores::unchanged::{self, UnchangedRun};
+use super::cores::{self, CoresRun};
+use super::cover::{self, CoverRun, PreviousRefresh};
+use super::global::{self, WebRun};
+use super::outcome::Outcome;
+use super::report::{
     PolicyView, RefreshReport, Shortage, ShortageReason, Stars, StepsView, TuningView,
 };
-use super::cores::unchanged::{self, Unchanged};
-use super::cores::{self, CoresRun};
-use super::cover::{self, CoverRun, Earlier};
-use super::listing::{self, Listing};
-use super::outcome::{Outcome, count};
 use super::request::RefreshRequest;
-use super::web::{self, WebRun};
+use super::run_context::RunContext;
 use crate::engine::plan::{DEFAULT_PLAN, Plan, PlanOptions};
-use crate::engine::policy::{HeldBy, Policy, Rules};
-use crate::engine::{EngineError, PlanError};
+use crate::engine::policy::{LoadedPolicy, Policy, RejectionReason};
+use crate::engine::{EngineError, PlanError, Result};
 use seedbank_algorithms::cover::Choice;
 use seedbank_algorithms::cover::global::WebChoice;
+use seedbank_algorithms::graph::number;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::RefreshId;
 use seedbank_store::{Reader, Store, tables};
 
-/// What a refresh came to, before anything is stored.
+/// Result of a refresh, before anything is stored.
 pub(super) struct Computed {
     pub(super) outcome: Outcome,
-    /// The list where no more than so many seeds of it may change, and there was one before.
-    pub(super) listing: Option<Listing>,
+    /// The list after the limit on changes; `None` without a limit or a previous list.
+    pub(super) limited_list: Option<LimitedList>,
     pub(super) report: RefreshReport,
 }
 
-/// Computes; stores nothing.
+/// Computes a refresh without storing anything.
 pub(super) fn run(
     reader: &Reader,
     plan: &str,
     request: &RefreshRequest,
     watch: &dyn Watch,
-) -> Result<Computed, EngineError> {
+) -> Result<Computed> {
     let plan = plan.to_owned();
-    let kept = reader.get(&tables::PLANS, &plan)?;
-    if kept.is_none() && plan != DEFAULT_PLAN && request.options == PlanOptions::default() {
+    let stored = reader.get(&tables::PLANS, &plan)?;
+    if stored.is_none() && plan != DEFAULT_PLAN && request.options == PlanOptions::default() {
         return Err(no_parameters(reader, plan)?);
     }
-    let base = match &kept {
-        Some(kept) => PlanOptions::from_kept(&kept.settings)?,
+    let base = match &stored {
+        Some(stored) => PlanOptions::from_stored(&stored.settings)?,
         None => PlanOptions::default(),
     };
-    let mut options = request.options.clone().over(&base).settled();
+    let mut options = request.options.clone().merged_over(&base).without_none();
+    // Tried values are dropped, unless the request gives them itself.
     if request.tune {
-        options.forget_tuning();
+        options.clear_tuning();
         (options.hops, options.fetch_cost) = (request.options.hops, request.options.fetch_cost);
     }
-    let decided = options.decide()?;
-    let is_open = matches!(decided, Plan::Web(choice) if choice.setting().is_none());
-    if request.tune && !is_open {
+    let resolved = options.resolve()?;
+    let is_tunable = matches!(resolved, Plan::Web(choice) if choice.setting().is_none());
+    if request.tune && !is_tunable {
         return Err(PlanError::NothingToTune.into());
     }
     let policy = options.policy()?;
-    let rules = Rules::load(reader, policy, options.lists(), watch)?;
-    let seats = decided.seats();
-    if let Some(seeds) = seats.filter(|seeds| rules.pins.count() > *seeds) {
+    let rules = LoadedPolicy::load(reader, policy, options.lists(), watch)?;
+    let max_seeds = resolved.seeds();
+    if let Some(seeds) = max_seeds.filter(|seeds| rules.pins.count() > *seeds) {
         let pins = rules.pins.pages.len() as u64;
         return Err(PlanError::TooManyPins { pins, seeds }.into());
     }
     let same_policy = base.policy().ok() == Some(policy);
-    let plan_changed = kept.is_some() && (base.decide().ok() != Some(decided) || !same_policy);
-    let previous = kept.map(|kept| kept.last_refresh);
+    let plan_changed = stored.is_some() && (base.resolve().ok() != Some(resolved) || !same_policy);
+    let previous = stored.map(|stored| stored.last_refresh);
     let mut report = RefreshReport::begun(plan, options, reader.counters()?.batch);
     report.plan_changed = plan_changed;
     report.view.policy = (policy != Policy::default()).then(|| PolicyView {
         pinned: rules.pins.count(),
-        rejected_pins: rules.pins.left_out.clone(),
+        rejected_pins: rules.pins.rejected.clone(),
         ..PolicyView::default()
     });
-    let earlier = Before {
+    let previous_plan = PreviousPlan {
         plan: &base,
         refresh: previous.filter(|_| !request.cold && !plan_changed),
         is_new: previous.is_none(),
         same_policy,
     };
-    let outcome = match decided {
-        Plan::Cores(plan) => {
-            let same = earlier.refresh.filter(|_| policy == Policy::default());
+    let outcome = match resolved {
+        Plan::Cores(ref plan) => {
+            // Without policies, an unchanged graph leads to the same cores.
+            let same = previous_plan
+                .refresh
+                .filter(|_| policy == Policy::default());
             let same = match same {
-                Some(refresh) => unchanged::find(reader, &plan, refresh, watch)?,
+                Some(refresh) => unchanged::find(reader, plan, refresh, watch)?,
                 None => None,
             };
             if let Some(same) = same {
-                report.tell_unchanged(&same, request.explain_cost);
+                report.set_unchanged(&same, request.explain_cost);
                 report.bytes_read = reader.bytes_read();
                 Outcome::SameCores(Box::new(same))
             } else {
-                // Findings by cores outlive some changes of parameters.
-                let run = cores::run(reader, (&plan, &rules), previous, request.cold, watch)?;
-                report.tell_cores(&run);
+                // Results by cores stay valid under some changes of parameters, so the previous
+                // refresh is always passed.
+                let run = cores::run(
+                    RunContext::new(reader, plan, &rules, watch),
+                    previous,
+                    request.cold,
+                )?;
+                report.set_cores(&run);
                 report.bytes_read = reader.bytes_read();
                 if request.explain_cost {
                     report.costs = Some(run.costs(reader)?);
@@ -98,28 +110,37 @@ pub(super) fn run(
                 Outcome::Cores(Box::new(run))
             }
         }
-        Plan::Cover(choice) => {
-            let run = of_sites(reader, (&choice, &rules), earlier, &mut report, watch)?;
+        Plan::Cover(ref choice) => {
+            let run = run_cover(
+                RunContext::new(reader, choice, &rules, watch),
+                previous_plan,
+                &mut report,
+            )?;
             report.bytes_read = reader.bytes_read();
             Outcome::Cover(run)
         }
-        Plan::Web(choice) => {
-            let run = over_web(reader, (&choice, &rules), earlier, &mut report, watch)?;
+        Plan::Web(ref choice) => {
+            let run = run_global(
+                RunContext::new(reader, choice, &rules, watch),
+                previous_plan,
+                &mut report,
+            )?;
             report.bytes_read = reader.bytes_read();
             Outcome::Web(run)
         }
     };
-    let mut listing = None;
+    let mut limited_list = None;
+    // The limit applies to the selection of the method, whatever its kind.
     if let (Some(max_changes), Some(last)) = (policy.max_changes, previous) {
         let target = outcome.pages(reader)?;
-        let most = seats.map_or(usize::MAX, |seats| seats as usize);
-        let found = listing::listing(reader, &rules, &target, (last, most, max_changes))?;
-        report.tell_listing(&found);
-        listing = Some(found);
+        let most = max_seeds.map_or(usize::MAX, |max_seeds| max_seeds as usize);
+        let found = churn_limit::limit_changes(reader, &rules, &target, last, most, max_changes)?;
+        report.set_list_changes(&found);
+        limited_list = Some(found);
     }
-    if let Some(asked) = seats.filter(|asked| report.view.seeds < *asked) {
-        let is_held = listing.as_ref().is_some_and(|of| of.view.deferred > 0);
-        let reason = if is_held {
+    if let Some(asked) = max_seeds.filter(|asked| report.view.seeds < *asked) {
+        let is_limited = limited_list.as_ref().is_some_and(|of| of.view.deferred > 0);
+        let reason = if is_limited {
             ShortageReason::MaxChanges
         } else {
             outcome.short()
@@ -131,106 +152,100 @@ pub(super) fn run(
     }
     Ok(Computed {
         outcome,
-        listing,
+        limited_list,
         report,
     })
 }
 
-/// The error for a plan that is not there, where nothing says what it should be.
-fn no_parameters(store: &Store, plan: String) -> Result<EngineError, EngineError> {
-    let mut there = Vec::new();
-    for entry in store.scan(&tables::PLANS)? {
-        there.push(entry?.0);
-    }
-    Ok(EngineError::NewPlan { plan, there })
+/// Returns the error for a plan that does not exist and has no parameters.
+fn no_parameters(store: &Store, plan: String) -> Result<EngineError> {
+    let plans = store.scan(&tables::PLANS)?;
+    let existing = plans.map(|entry| Ok(entry?.0)).collect::<Result<_>>()?;
+    Ok(EngineError::NoPlanParameters { plan, existing })
 }
 
-/// What a plan was before a refresh.
+/// The plan before this refresh.
 #[derive(Clone, Copy)]
-struct Before<'a> {
+struct PreviousPlan<'a> {
     plan: &'a PlanOptions,
-    /// Its last refresh, if that had the same parameters and may be built upon.
+    /// The last refresh, if it ran with the same parameters and may be reused.
     refresh: Option<RefreshId>,
-    /// Whether there was no plan of this name.
+    /// Whether the plan is new.
     is_new: bool,
-    /// Whether its policies are the same.
+    /// Whether the policies are unchanged.
     same_policy: bool,
 }
 
-fn of_sites(
-    store: &Store,
-    (choice, rules): (&Choice, &Rules),
-    before: Before<'_>,
+fn run_cover(
+    context: RunContext<'_, Choice>,
+    previous_plan: PreviousPlan<'_>,
     report: &mut RefreshReport,
-    watch: &dyn Watch,
-) -> Result<CoverRun, EngineError> {
-    let earlier = match before.refresh {
-        Some(refresh) => Some(Earlier {
+) -> Result<CoverRun> {
+    let previous = match previous_plan.refresh {
+        Some(refresh) => Some(PreviousRefresh {
             refresh,
-            batch: store.need(&tables::REFRESHES, &refresh)?.batch,
+            batch: context.store.need(&tables::REFRESHES, &refresh)?.batch,
         }),
         None => None,
     };
-    let run = cover::run(store, (choice, rules), earlier, watch)?;
+    let run = cover::run(context, previous)?;
     let view = &mut report.view;
-    view.cold = earlier.is_none();
+    view.cold = previous.is_none();
     view.seeds = run.seeds()?;
     (view.steps_reused, view.steps_recomputed) = run.steps();
     view.page_visits = run.page_visits;
     Ok(run)
 }
 
-fn over_web(
-    store: &Store,
-    (choice, rules): (&WebChoice, &Rules),
-    before: Before<'_>,
+fn run_global(
+    context: RunContext<'_, WebChoice>,
+    previous_plan: PreviousPlan<'_>,
     report: &mut RefreshReport,
-    watch: &dyn Watch,
-) -> Result<WebRun, EngineError> {
+) -> Result<WebRun> {
     let view = &mut report.view;
-    let earlier = match before.refresh {
-        Some(refresh) => Some(web::Earlier {
-            refresh,
-            batch: store.need(&tables::REFRESHES, &refresh)?.batch,
-            today: view.batch,
-        }),
-        None => None,
-    };
-    let run = web::run(store, (choice, rules), earlier, watch)?;
+    let mut reusable = previous_plan.refresh;
+    if let Some(refresh) = reusable {
+        // Any batch can change any value over the web.
+        let record = context.store.need(&tables::REFRESHES, &refresh)?;
+        reusable = reusable.filter(|_| record.batch == view.batch);
+    }
+    let run = global::run(context, reusable)?;
     view.seeds = run.seeds()?;
     view.cold = run.cold;
     (view.steps_reused, view.steps_recomputed) = run.steps();
     view.page_visits = run.page_visits;
     if let Some((setting, tuning)) = &run.tuning {
-        let found = TuningView::new(choice, *setting, tuning);
+        let found = TuningView::new(context.plan, *setting, tuning);
         let parameters = &mut view.parameters;
-        parameters.keep_tuning(*setting, found.tuned(view.batch));
-        let same = before.plan.decide().ok() == parameters.decide().ok();
-        report.plan_changed = !(before.is_new || same && before.same_policy);
+        parameters.set_tuning(*setting, found.tuned(view.batch));
+        let same = previous_plan.plan.resolve().ok() == parameters.resolve().ok();
+        report.plan_changed = !(previous_plan.is_new || same && previous_plan.same_policy);
         report.tuning = Some(found);
     }
     Ok(run)
 }
 
 impl RefreshReport {
-    fn tell_listing(&mut self, listing: &Listing) {
-        self.view.seeds = count(listing.seeds.len());
-        if let Some(told) = &mut self.view.policy {
-            told.changes = Some(listing.view);
-            if listing.view.deferred > 0 {
-                let held_back = u64::from(listing.view.deferred);
-                told.rejected.insert(HeldBy::MaxChanges, held_back);
+    fn set_list_changes(&mut self, limited_list: &LimitedList) {
+        self.view.seeds = number(limited_list.seeds.len());
+        if let Some(policy) = &mut self.view.policy {
+            policy.changes = Some(limited_list.view);
+            if limited_list.view.deferred > 0 {
+                let held_back = u64::from(limited_list.view.deferred);
+                policy
+                    .rejected
+                    .insert(RejectionReason::MaxChanges, held_back);
             }
         }
     }
 
-    fn tell_unchanged(&mut self, same: &Unchanged, explain_cost: bool) {
+    fn set_unchanged(&mut self, same: &UnchangedRun, explain_cost: bool) {
         let view = &mut self.view;
-        view.cores = count(same.sizes.len());
-        view.seeds = count(same.seeds.len());
+        view.cores = number(same.sizes.len());
+        view.seeds = number(same.seeds.len());
         (view.cold, view.certified) = (false, true);
         (view.steps_reused, view.steps_recomputed) = (view.cores.into(), 0);
-        self.stars = Stars::of(same.sizes.iter().copied());
+        self.stars = Stars::count(same.sizes.iter().copied());
         let is_within = view.parameters.within.is_some_and(|of| !of.is_exact());
         self.steps = is_within.then(|| StepsView::unchanged(view.cores));
         self.components = same.record.components;
@@ -238,19 +253,20 @@ impl RefreshReport {
         self.costs = explain_cost.then(Vec::new);
     }
 
-    fn tell_cores(&mut self, run: &CoresRun) {
+    fn set_cores(&mut self, run: &CoresRun) {
         let selection = &run.selection;
         let view = &mut self.view;
-        view.cores = count(selection.cores.len());
-        view.seeds = count(run.seeds().len());
+        view.cores = number(selection.cores.len());
+        view.seeds = number(run.seeds().len());
         if let Some(policy) = &mut view.policy {
-            policy.rejected.clone_from(&run.held);
+            policy.rejected.clone_from(&run.rejections);
         }
         let sizes = selection.cores.iter();
-        self.stars =
-            Stars::of(sizes.map(|core| (count(core.hubs.len()), count(core.authorities.len()))));
-        view.cold = run.earlier.is_none() && !run.began_with_steps;
-        self.steps = StepsView::of(&selection.steps);
+        self.stars = Stars::count(
+            sizes.map(|core| (number(core.hubs.len()), number(core.authorities.len()))),
+        );
+        view.cold = run.cached.is_none() && !run.warm_start;
+        self.steps = StepsView::count(&selection.steps);
         let reused = selection.reused.iter().filter(|reused| **reused);
         view.steps_reused = reused.count() as u64;
         view.steps_recomputed = u64::from(view.cores) - view.steps_reused;

@@ -1,36 +1,35 @@
-//! Deletes a plan with all that is kept of its refreshes.
+//! Deletes a plan with its refreshes.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::cores::standings;
-use super::lists::delete_unnamed;
+use super::cores::page_evidence;
+use super::list_gc::delete_unreferenced;
 use super::prune::{PickedBy, prune};
 use crate::engine::history::timeline;
 use crate::engine::plan::NAME_PATTERN;
-use crate::engine::{Bank, EngineError};
+use crate::engine::{Bank, EngineError, Result};
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::RefreshId;
 use seedbank_store::{Changes, Writer, tables};
 
-/// A plan that was deleted.
+/// Report of a deleted plan.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct DeletedPlan {
     /// The plan.
     #[schemars(regex(pattern = NAME_PATTERN))]
     pub deleted: String,
-    /// Its refreshes, which went with it. Their numbers are not given out again.
+    /// Its refreshes, which were deleted with it. Their numbers are not used again.
     #[schemars(inner(range(min = 1)))]
     pub refreshes: Vec<RefreshId>,
 }
 
 impl Bank {
-    /// Deletes a plan, its refreshes and all that is kept of them; other plans stay as they are.
+    /// Deletes a plan, its refreshes and all data stored for them. Other plans are not affected.
     ///
-    /// What batches overwrote goes too, as far as no refresh that is left can ask for it. A refresh
-    /// of the plan that runs meanwhile begins again. With `wait` it waits for another writer to
-    /// finish.
+    /// Also deletes history of batches that no remaining refresh needs. A refresh of the plan that
+    /// is running meanwhile starts again. If `wait` is set, waits for another writer to finish.
     ///
     /// ```
     #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
@@ -38,21 +37,16 @@ impl Bank {
     ///
     /// assert_eq!(bank.delete_plan("default", false, &Unwatched)?.refreshes, [1]);
     /// let gone = bank.seeds(&Which { refresh: Some(1), ..Which::default() });
-    /// assert!(matches!(gone, Err(EngineError::Forgotten(1))));
+    /// assert!(matches!(gone, Err(EngineError::DeletedRefresh(1))));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// Cost: what is kept of the refreshes, and one scan of what batches overwrote.
-    pub fn delete_plan(
-        &self,
-        plan: &str,
-        wait: bool,
-        watch: &dyn Watch,
-    ) -> Result<DeletedPlan, EngineError> {
+    /// Cost: the stored data of the refreshes, and one scan of the history.
+    pub fn delete_plan(&self, plan: &str, wait: bool, watch: &dyn Watch) -> Result<DeletedPlan> {
         let writer = Writer::open(self.path(), wait, watch)?;
         let name = plan.to_owned();
         if writer.get(&tables::PLANS, &name)?.is_none() {
-            return Err(EngineError::NoPlan(name));
+            return Err(EngineError::UnknownPlan(name));
         }
         watch.stage("delete", None);
         let counters = writer.counters()?;
@@ -60,9 +54,9 @@ impl Bank {
         changes.delete(&tables::PLANS, &name)?;
         let refreshes = prune(&writer, &mut changes, plan, 0, PickedBy::default())?;
         timeline::prune(&writer, &mut changes, &refreshes, counters.batch)?;
-        // No refresh is being stored, so none has a number.
-        standings::delete_unseen(&writer, &mut changes, &refreshes, (0, None))?;
-        delete_unnamed(&writer, &mut changes, &refreshes, (plan, &[]))?;
+        // No refresh is being stored, so its number is 0, which is never assigned.
+        page_evidence::delete_unseen(&writer, &mut changes, &refreshes, 0, None)?;
+        delete_unreferenced(&writer, &mut changes, &refreshes, plan, &[])?;
         watch.proceed()?;
         writer.commit(changes, counters)?;
         Ok(DeletedPlan {

@@ -1,7 +1,7 @@
-//! The most memory that the process has used.
+//! Peak memory of the process.
 
-/// The largest resident size of this process so far, in bytes; `None` where the system does not
-/// say.
+/// Returns the peak resident set size of this process, in bytes; `None` if the system does not
+/// report it.
 pub(crate) fn peak() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status

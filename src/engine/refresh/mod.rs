@@ -1,41 +1,42 @@
-//! Refresh: one run of a plan.
+//! Refresh: runs a plan.
 //!
-//! It computes on the published state and takes the writer's lock only to store what came out,
-//! so an ingest can go on meanwhile. What a refresh does beside that is the business of its
-//! family: [`cores`], [`cover`] or [`web`].
+//! A refresh computes on the published state and takes the writer's lock only to store the result,
+//! so batches can be ingested meanwhile. The rest depends on the kind of plan: [`cores`], [`cover`]
+//! or [`global`].
 
-mod answers;
+mod churn_limit;
 mod compute;
 pub(crate) mod cores;
 pub(crate) mod cover;
 mod delete;
-mod listing;
-mod lists;
+mod dry_run;
+pub(crate) mod global;
+mod list_gc;
 mod memory;
 mod outcome;
 mod prune;
+mod report;
 mod request;
-mod trial;
-pub(crate) mod web;
+pub(crate) mod run_context;
 
-pub use answers::{
+pub use churn_limit::ListChanges;
+pub use cores::recomputed::{RecomputeReason, RecomputedCores, SiteChange};
+pub use delete::DeletedPlan;
+pub(crate) use dry_run::UnstoredRefresh;
+pub use report::{
     PolicyView, RefreshReport, RefreshView, Shortage, ShortageReason, Stars, StepsView, TrialView,
     TuningView,
 };
-pub use cores::cost::{Cost, Reason, SiteChange};
-pub use delete::DeletedPlan;
-pub use listing::ChangesView;
 pub use request::RefreshRequest;
-pub(crate) use trial::Trial;
 
 use std::time::Instant;
 
 use super::clock::now;
-use super::{Bank, EngineError};
+use super::{Bank, Result};
 use crate::engine::history::timeline;
+use churn_limit::LimitedList;
 use compute::{Computed, run};
-use cores::standings;
-use listing::Listing;
+use cores::page_evidence;
 use outcome::Outcome;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::PlanRecord;
@@ -43,23 +44,20 @@ use seedbank_store::tables;
 use seedbank_store::{Changes, Reader, Writer};
 
 impl Bank {
-    /// Runs a plan on the published state and keeps what came out.
+    /// Runs a plan on the published state and stores the result.
     ///
-    /// A refresh without seeds is kept too. Where the plan was refreshed by somebody else
-    /// meanwhile, and what this run takes over may be deleted, it runs again; so it does where what
-    /// happened since its state was forgotten by somebody else's `--keep`.
+    /// A refresh without seeds is stored too. If another process refreshed the plan meanwhile, so
+    /// that reused results may be deleted, or deleted the history of this state, the refresh runs
+    /// again.
     ///
-    /// Cost: by cores the pages and rows of components that changed, by key, or one scan of pages and
-    /// two of rows, then what [`cores::select`] costs in what changed; by cover one scan of sites,
-    /// the pages and links of those that changed, then what [`cover::select_chosen`] costs on them.
+    /// Cost: by cores, the pages and rows of changed components by key, or one scan of pages and
+    /// two of rows; then [`cores::select`] on what changed. By cover, one scan of sites, the pages
+    /// and links of changed sites, then [`cover::select_chosen`] on them. Over the web, all pages
+    /// and links.
     ///
     /// [`cores::select`]: seedbank_algorithms::cores::select
     /// [`cover::select_chosen`]: seedbank_algorithms::cover::select_chosen
-    pub fn refresh(
-        &self,
-        request: &RefreshRequest,
-        watch: &dyn Watch,
-    ) -> Result<RefreshReport, EngineError> {
+    pub fn refresh(&self, request: &RefreshRequest, watch: &dyn Watch) -> Result<RefreshReport> {
         let begun = Instant::now();
         let plan = request.named()?;
         if !request.wait {
@@ -69,68 +67,70 @@ impl Bank {
             let reader = Reader::open(self.path())?;
             let Computed {
                 outcome,
-                listing,
+                limited_list,
                 mut report,
             } = run(&reader, plan, request, watch)?;
             drop(reader);
             watch.stage("commit", None);
-            // What was computed is worth waiting for.
+            // The computed result is worth waiting for the lock.
             let writer = Writer::open(self.path(), true, watch)?;
-            let kept = writer.get(&tables::PLANS, &report.view.plan)?;
-            let last = kept.map(|kept| kept.last_refresh);
-            let of_list = listing.as_ref().map(|listing| listing.last);
-            let leans_well = [outcome.leans_on(), of_list]
+            let stored = writer.get(&tables::PLANS, &report.view.plan)?;
+            let last = stored.map(|stored| stored.last_refresh);
+            let of_list = limited_list.as_ref().map(|limited_list| limited_list.last);
+            let is_valid = [outcome.depends_on(), of_list]
                 .into_iter()
                 .flatten()
                 .all(|earlier| last == Some(earlier));
-            // Else what changed since could not be told any more.
-            let is_known = report.view.batch >= timeline::known_since(&writer)?;
-            if leans_well && is_known {
-                let outcome = (&outcome, listing.as_ref());
-                keep(&writer, request, outcome, &mut report, begun, watch)?;
+            // Otherwise later refreshes could not determine what changed since this state.
+            let has_history = report.view.batch >= timeline::known_since(&writer)?;
+            if is_valid && has_history {
+                let list = limited_list.as_ref();
+                store(&writer, request, &outcome, list, &mut report, begun, watch)?;
                 return Ok(report);
             }
         }
     }
 }
 
-/// Stores a refresh, and deletes what `--keep` says.
-fn keep(
+/// Stores a refresh, and deletes older ones beyond the limit of the request.
+fn store(
     writer: &Writer,
     request: &RefreshRequest,
-    (outcome, listing): (&Outcome, Option<&Listing>),
+    outcome: &Outcome,
+    limited_list: Option<&LimitedList>,
     report: &mut RefreshReport,
     begun: Instant,
     watch: &dyn Watch,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let mut counters = writer.counters()?;
     counters.refresh += 1;
     report.view.refresh = counters.refresh;
-    // Small beside the ledger's own records, and a bulk load where there is more.
+    // Cached results are small; larger amounts are loaded in bulk.
     let mut changes = Changes::new(&writer.spill_folder(), 64 << 20);
-    let of_plan = (report.view.plan.as_str(), report.view.refresh);
-    let standings = outcome.put(writer, &mut changes, of_plan)?;
+    let refresh = counters.refresh;
+    let standings = outcome.put(writer, &mut changes, &report.view.plan, refresh)?;
     let mut chosen = None;
-    if let Some(listing) = listing.filter(|listing| listing.differs()) {
-        listing.put(&mut changes, report.view.refresh)?;
+    if let Some(limited_list) = limited_list.filter(|limited_list| limited_list.differs()) {
+        limited_list.put(&mut changes, refresh)?;
         chosen = Some(outcome.count()?);
     }
     let parameters = &report.view.parameters;
     parameters.lists().put(writer, &mut changes)?;
     let plan = PlanRecord {
-        settings: parameters.to_kept()?,
-        last_refresh: report.view.refresh,
+        settings: parameters.to_stored()?,
+        last_refresh: refresh,
         lists: parameters.policy()?.lists(),
     };
     changes.put(&tables::PLANS, &report.view.plan, &plan)?;
+    // Delete what only the pruned refreshes needed.
     if let Some(keep) = request.keep {
-        let picked_by = outcome.picked_by(report.view.refresh);
+        let picked_by = outcome.picked_by(refresh);
         report.pruned = prune::prune(writer, &mut changes, &report.view.plan, keep, picked_by)?;
         timeline::prune(writer, &mut changes, &report.pruned, report.view.batch)?;
-        let new = (report.view.refresh, standings.as_ref());
-        standings::delete_unseen(writer, &mut changes, &report.pruned, new)?;
-        let of_plan = (report.view.plan.as_str(), &plan.lists[..]);
-        lists::delete_unnamed(writer, &mut changes, &report.pruned, of_plan)?;
+        let written = standings.as_ref();
+        page_evidence::delete_unseen(writer, &mut changes, &report.pruned, refresh, written)?;
+        let (name, lists) = (&report.view.plan, &plan.lists);
+        list_gc::delete_unreferenced(writer, &mut changes, &report.pruned, name, lists)?;
     }
     report.bytes_read_storing = writer.bytes_read();
     report.bytes_read += report.bytes_read_storing;
@@ -138,7 +138,7 @@ fn keep(
     report.peak_memory = memory::peak();
     report.view.at = now();
     let record = report.record(standings.map(|written| written.record), chosen)?;
-    changes.put(&tables::REFRESHES, &report.view.refresh, &record)?;
+    changes.put(&tables::REFRESHES, &refresh, &record)?;
     watch.proceed()?;
     Ok(writer.commit(changes, counters)?)
 }

@@ -1,45 +1,47 @@
-//! What the run of a family hands to the frame.
+//! Result of a run, for every kind of plan.
 
-use super::answers::ShortageReason;
 use super::cores::CoresRun;
-use super::cores::standings::Written;
-use super::cores::unchanged::Unchanged;
+use super::cores::page_evidence::Written;
+use super::cores::unchanged::UnchangedRun;
 use super::cover::CoverRun;
+use super::global::WebRun;
 use super::prune::PickedBy;
-use super::web::WebRun;
-use crate::engine::EngineError;
+use super::report::ShortageReason;
+use crate::engine::Result;
+use seedbank_algorithms::graph::number;
 use seedbank_algorithms::page::PageId;
 use seedbank_store::records::RefreshId;
 use seedbank_store::{Changes, Store};
 
-/// What a family's run hands to the frame.
 pub(super) enum Outcome {
     Cores(Box<CoresRun>),
-    SameCores(Box<Unchanged>),
+    SameCores(Box<UnchangedRun>),
     Cover(CoverRun),
     Web(WebRun),
 }
 
 impl Outcome {
-    /// The earlier refresh whose records or seeds this one takes over.
-    pub(super) fn leans_on(&self) -> Option<RefreshId> {
+    /// The earlier refresh whose records or seeds this one reuses.
+    pub(super) fn depends_on(&self) -> Option<RefreshId> {
         match self {
-            Self::Cores(run) => run.leans_on,
+            Self::Cores(run) => run.depends_on,
             Self::SameCores(same) => Some(same.refresh),
-            Self::Cover(run) => run.leans_on(),
-            Self::Web(run) => run.leans_on(),
+            Self::Cover(run) => run.depends_on(),
+            Self::Web(run) => run.depends_on(),
         }
     }
 
-    /// Hands what is to be stored to `changes`; gives what was written of standings.
+    /// Adds everything that the refresh stores to `changes`. Returns what was written of page
+    /// evidence, by cores.
     pub(super) fn put(
         &self,
         store: &Store,
         changes: &mut Changes,
-        (plan, refresh): (&str, RefreshId),
-    ) -> Result<Option<Written>, EngineError> {
+        plan: &str,
+        refresh: RefreshId,
+    ) -> Result<Option<Written>> {
         match self {
-            Self::Cores(run) => run.put(store, changes, (plan, refresh)).map(Some),
+            Self::Cores(run) => run.put(store, changes, plan, refresh).map(Some),
             Self::SameCores(same) => same.put(store, changes, refresh).map(Some),
             Self::Cover(run) => {
                 run.put(store, changes, refresh)?;
@@ -52,8 +54,7 @@ impl Outcome {
         }
     }
 
-    /// The seeds that the method came to, best first.
-    pub(super) fn pages(&self, store: &Store) -> Result<Vec<PageId>, EngineError> {
+    pub(super) fn pages(&self, store: &Store) -> Result<Vec<PageId>> {
         match self {
             Self::Cores(run) => Ok(run.seeds().into_iter().map(|seed| seed.page).collect()),
             Self::SameCores(same) => Ok(same.seeds.clone()),
@@ -62,17 +63,15 @@ impl Outcome {
         }
     }
 
-    /// How many these are.
-    pub(super) fn count(&self) -> Result<u32, EngineError> {
+    pub(super) fn count(&self) -> Result<u32> {
         match self {
-            Self::Cores(run) => Ok(count(run.seeds().len())),
-            Self::SameCores(same) => Ok(count(same.seeds.len())),
+            Self::Cores(run) => Ok(number(run.seeds().len())),
+            Self::SameCores(same) => Ok(number(same.seeds.len())),
             Self::Cover(run) => run.seeds(),
             Self::Web(run) => run.seeds(),
         }
     }
 
-    /// Why there are not more.
     pub(super) fn short(&self) -> ShortageReason {
         match self {
             Self::Cores(_) | Self::SameCores(_) => ShortageReason::NoLinkLeft,
@@ -81,7 +80,7 @@ impl Outcome {
         }
     }
 
-    /// Which refresh picked the seeds.
+    /// Returns which refreshes picked the seeds, if this one is stored as `refresh`.
     pub(super) fn picked_by(&self, refresh: RefreshId) -> PickedBy {
         match self {
             Self::Cores(_) | Self::SameCores(_) => PickedBy::default(),
@@ -95,8 +94,4 @@ impl Outcome {
             },
         }
     }
-}
-
-pub(super) fn count(length: usize) -> u32 {
-    u32::try_from(length).unwrap_or(u32::MAX)
 }

@@ -1,17 +1,17 @@
-//! Deletes refreshes of a plan that are not to be kept.
+//! Deletes older refreshes of a plan.
 
 use std::collections::BTreeMap;
 
-use super::cores::{evidence, kept};
+use super::cores::{cached_cores, evidence};
 use super::cover::{self, reach};
-use super::web;
-use crate::engine::EngineError;
+use super::global;
+use crate::engine::Result;
 use seedbank_algorithms::page::SiteId;
 use seedbank_store::records::RefreshId;
 use seedbank_store::tables::{self, BitmapKey};
 use seedbank_store::{Changes, Store};
 
-/// Which refresh picked the seeds of a refresh, in which others may have taken them over.
+/// The refreshes that picked the seeds of a refresh. Later refreshes can reuse the seeds.
 #[derive(Default)]
 pub(super) struct PickedBy {
     /// By site.
@@ -20,18 +20,18 @@ pub(super) struct PickedBy {
     pub(super) over_web: Option<RefreshId>,
 }
 
-/// Deletes all but the newest `keep` refreshes of a plan, the one being stored included.
+/// Deletes all but the newest `keep` refreshes of a plan, counting the one that is being stored.
 ///
-/// Sets that the picks of a deleted refresh cover stay if a remaining refresh took them over. They
-/// are taken over by consecutive refreshes, so the oldest remaining one decides; `picked_by`
-/// answers for the one being stored.
+/// Sets that the picks of a deleted refresh cover stay if a remaining refresh reuses them. Only
+/// consecutive refreshes reuse them, so the oldest remaining one decides. `picked_by` belongs to
+/// the one that is being stored.
 pub(super) fn prune(
     store: &Store,
     changes: &mut Changes,
     plan: &str,
     keep: u32,
     picked_by: PickedBy,
-) -> Result<Vec<RefreshId>, EngineError> {
+) -> Result<Vec<RefreshId>> {
     let mut old = Vec::new();
     for entry in store.scan(&tables::REFRESHES)? {
         let (number, record) = entry?;
@@ -44,22 +44,23 @@ pub(super) fn prune(
         .split_off(old.len().saturating_sub(stay))
         .first()
         .map(|(number, _)| *number);
+    // Data under an older refresh is still needed if the oldest remaining one reuses it.
     let picked_by = match oldest {
         Some(refresh) => PickedBy {
             of_sites: cover::records(store, refresh)?
                 .into_iter()
                 .map(|(site, record)| (site, record.since))
                 .collect(),
-            over_web: web::picked_by(store, refresh)?,
+            over_web: global::picked_by(store, refresh)?,
         },
         None => picked_by,
     };
     for (refresh, record) in &old {
         let refresh = *refresh;
         let prefix = refresh.to_be_bytes();
-        let over_web = web::picked_by(store, refresh)?;
+        let over_web = global::picked_by(store, refresh)?;
         if let Some(since) = over_web.filter(|_| over_web != picked_by.over_web) {
-            web::evidence::delete_refresh(store, changes, since)?;
+            global::evidence::delete_refresh(store, changes, since)?;
         }
         changes.delete(&tables::REFRESHES, &refresh)?;
         changes.delete(&tables::BITMAPS, &BitmapKey::Removed(refresh))?;
@@ -67,7 +68,7 @@ pub(super) fn prune(
         changes.delete_under(store, &tables::VECTORS, &prefix)?;
         changes.delete_under(store, &tables::KEPT_STEPS, &prefix)?;
         changes.delete_list(store, refresh, record)?;
-        kept::delete_refresh(store, changes, refresh)?;
+        cached_cores::delete_refresh(store, changes, refresh)?;
         evidence::delete_refresh(store, changes, refresh)?;
         for (site, record) in cover::records(store, refresh)? {
             changes.delete(&tables::COVERS, &(refresh, site))?;

@@ -1,9 +1,9 @@
-//! What a caller asks of a refresh.
+//! Request for a refresh.
 
 use crate::engine::plan::{DEFAULT_PLAN, PlanOptions, check_name};
-use crate::engine::{EngineError, RequestError};
+use crate::engine::{RequestError, Result};
 
-/// What to refresh, and how.
+/// The plan to refresh, and how.
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
@@ -18,36 +18,37 @@ use crate::engine::{EngineError, RequestError};
 ///     },
 ///     ..RefreshRequest::default()
 /// };
-/// // One crawled page on each of two sites. The plan keeps its parameters.
+/// One crawled page on each of two sites. The plan stores its parameters.
 /// assert_eq!(bank.refresh(&request, &Unwatched)?.view.seeds, 2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, PartialEq, Debug, Default)]
 #[expect(
     clippy::struct_excessive_bools,
-    reason = "each is a switch of its own, and any of them go together"
+    reason = "independent switches of one command"
 )]
 pub struct RefreshRequest {
-    /// The plan; the default plan where `None`. Another one that the bank does not have is made only
-    /// where `options` say something: a name alone may be a slip.
+    /// The plan; `None` for the default plan. Another plan that does not exist is created only if
+    /// `options` sets a parameter, since the name alone may be a typo.
     pub plan: Option<String>,
-    /// Parameters; where they are silent the plan's own are taken, then the defaults.
+    /// Parameters. Those that are not set come from the plan, and then from the defaults.
     pub options: PlanOptions,
-    /// Take nothing over from earlier refreshes.
+    /// Reuse nothing from earlier refreshes.
     pub cold: bool,
-    /// Keep only so many refreshes of the plan, this one included.
+    /// Keep only this number of refreshes of the plan, including this one.
     pub keep: Option<u32>,
     /// Wait while another process writes to the bank.
     pub wait: bool,
-    /// Tell why cores had to be computed.
+    /// Explain why cores were recomputed.
     pub explain_cost: bool,
-    /// Over the web with a budget: try hops and prices again, but for those that `options` give.
+    /// Over the web with a budget: search for hops and a fetch cost again, except for those that
+    /// `options` sets.
     pub tune: bool,
 }
 
 impl RefreshRequest {
-    /// The name of the plan, once it is clear that the request makes sense apart from the bank.
-    pub(super) fn named(&self) -> Result<&str, EngineError> {
+    /// Returns the name of the plan after validating the request.
+    pub(super) fn named(&self) -> Result<&str> {
         let plan = self.plan.as_deref().unwrap_or(DEFAULT_PLAN);
         check_name(plan)?;
         if self.keep == Some(0) {

@@ -7,7 +7,7 @@ pub use answers::{PageScore, ScoresReport, ScoresRequest};
 
 use super::plan::DEFAULT_PLAN;
 use super::query::views::Views;
-use super::whole::Whole;
+use super::web_graph::LoadedGraph;
 use super::{Bank, EngineError, Which};
 use plan_evidence::PlanEvidence;
 use seedbank_algorithms::evaluate::harmonic;
@@ -112,7 +112,7 @@ fn last_refresh(
         refresh: None,
     };
     match views.find(&which) {
-        Err(EngineError::NoPlan(name)) if request.plan.is_none() && name == DEFAULT_PLAN => {
+        Err(EngineError::UnknownPlan(name)) if request.plan.is_none() && name == DEFAULT_PLAN => {
             Ok(None)
         }
         found => found.map(Some),
@@ -150,7 +150,7 @@ struct Measured {
 
 impl Measured {
     fn new(views: &Views, rng_seed: u64, watch: &dyn Watch) -> Result<Self, EngineError> {
-        let Whole { graph, sites } = Whole::load(&views.reader, watch)?;
+        let LoadedGraph { graph, sites } = LoadedGraph::load(&views.reader, watch)?;
         watch.stage("rank the whole graph", None);
         let (pagerank, _) = pagerank(&graph, watch)?;
         watch.stage("measure distances", None);

@@ -52,7 +52,7 @@ impl PlanEvidence {
         };
         let list = views.reader.list(*refresh)?;
         let ranks = list.into_iter().map(|(rank, seed)| (seed.page, rank));
-        let stored = match PlanOptions::from_kept(&record.settings)?.decide()? {
+        let stored = match PlanOptions::from_stored(&record.settings)?.resolve()? {
             Plan::Cores(_) => Stored::Cores(*refresh),
             Plan::Cover(_) => Stored::Cover(*refresh),
             Plan::Web(_) => over_web(views, *refresh)?,

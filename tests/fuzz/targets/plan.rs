@@ -19,13 +19,16 @@ pub(super) fn run(data: &[u8]) {
     let Some(options) = options else {
         return;
     };
-    assert_eq!(options.clone().over(&PlanOptions::default()), options);
-    let _ = PlanOptions::default().over(&options).decide();
-    if let Ok(plan) = options.decide() {
+    assert_eq!(
+        options.clone().merged_over(&PlanOptions::default()),
+        options
+    );
+    let _ = PlanOptions::default().merged_over(&options).resolve();
+    if let Ok(plan) = options.resolve() {
         let kept = serde_json::to_string(&options).unwrap();
         let back: PlanOptions = serde_json::from_str(&kept).expect("what is kept can be read");
         assert_eq!(back, options, "{kept}");
-        assert_eq!(back.decide().ok(), Some(plan));
+        assert_eq!(back.resolve().ok(), Some(plan));
     }
 }
 

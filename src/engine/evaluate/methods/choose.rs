@@ -70,7 +70,7 @@ pub(super) fn over_web_for(
     asked: &[(u32, u64)],
     watch: &dyn Watch,
 ) -> Result<Vec<Vec<u32>>, EngineError> {
-    let Plan::Web(choice) = options.decide()? else {
+    let Plan::Web(choice) = options.resolve()? else {
         return Err(EngineError::Internal(
             "a plan with a budget is not over the web",
         ));

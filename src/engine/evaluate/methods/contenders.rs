@@ -140,7 +140,7 @@ pub(super) fn worth(value: &PlanOptions) -> Result<Worth, EngineError> {
         scope: Some(Scope::Web),
         ..value.clone()
     };
-    match plan.decide()? {
+    match plan.resolve()? {
         Plan::Web(choice) => Ok(super::choose::worth_of_web(&choice)),
         Plan::Cores(_) | Plan::Cover(_) => Err(EngineError::Internal(
             "a plan over the web was decided to be another one",

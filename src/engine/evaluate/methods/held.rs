@@ -6,9 +6,9 @@
 
 use super::known::{KnownWeb, facts};
 use crate::engine::EngineError;
-use crate::engine::error::{no_rows, no_site, no_web, no_whole};
+use crate::engine::error::{rows_error, site_graph_error, web_graph_error, whole_graph_error};
 use crate::engine::plan::{CorePlan, Pages};
-use crate::engine::refresh::web::load::values_of;
+use crate::engine::refresh::global::load::values_of;
 use seedbank_algorithms::cover::global::{ValueBy, WebGraph};
 use seedbank_algorithms::cover::{PUniq, PageFacts, SiteGraph, Value, Weights, page_value};
 use seedbank_algorithms::graph::{Csr, HubGraph, NONE, Rows, WholeGraph};
@@ -106,7 +106,8 @@ impl<'a> HeldWeb<'a> {
         });
         let p_uniq = p_uniq.collect();
         let intra = predecessors.clone();
-        let whole = WholeGraph::new(intra, Csr::default(), &Csr::default()).map_err(no_whole)?;
+        let whole =
+            WholeGraph::new(intra, Csr::default(), &Csr::default()).map_err(whole_graph_error)?;
         let (pagerank, _) = pagerank(&whole, watch)?;
         Ok(Self {
             web,
@@ -183,7 +184,7 @@ impl<'a> HeldWeb<'a> {
             .map(|page| self.may_be_seed(page))
             .collect();
         let predecessors = self.predecessors.clone();
-        WebGraph::new(self.values(worth), predecessors, &may_be_seed).map_err(no_web)
+        WebGraph::new(self.values(worth), predecessors, &may_be_seed).map_err(web_graph_error)
     }
 
     /// The sites with crawled pages by name, for plans that cover each.
@@ -220,7 +221,7 @@ impl<'a> HeldWeb<'a> {
             let graph = SiteGraph::new(values.collect(), links);
             sites.push(HeldSite {
                 site,
-                graph: graph.map_err(|e| no_site(e, &site.name))?,
+                graph: graph.map_err(|e| site_graph_error(e, &site.name))?,
                 pages,
             });
         }
@@ -229,20 +230,21 @@ impl<'a> HeldWeb<'a> {
 
     /// The links between sites of the pages that take part in a plan by cores.
     pub(super) fn hub_graph(&self, plan: &CorePlan) -> Result<HubGraph, EngineError> {
-        let takes_part = |page: u32| {
+        let is_included = |page: u32| {
             (plan.keep_spam || !self.facts[page as usize].spam)
                 && (plan.pages == Pages::All || self.crawled[page as usize])
         };
         let mut rows = Rows::new();
         for page in (0..seedbank_algorithms::graph::number(self.pages.len()))
-            .filter(|&page| takes_part(page))
+            .filter(|&page| is_included(page))
         {
             let targets = self.successors.list(page).iter().copied();
             let targets: Vec<u32> = targets
-                .filter(|&target| self.site_of(target) != self.site_of(page) && takes_part(target))
+                .filter(|&target| self.site_of(target) != self.site_of(page) && is_included(target))
                 .collect();
-            rows.push(&[page], &targets).map_err(|e| no_rows(e, &[]))?;
+            rows.push(&[page], &targets)
+                .map_err(|e| rows_error(e, &[]))?;
         }
-        rows.graph().map_err(|e| no_rows(e, &[]))
+        rows.graph().map_err(|e| rows_error(e, &[]))
     }
 }

@@ -221,7 +221,7 @@ fn lists_of(
                     let Some(parameters) = contender.parameters(for_seeds, 0) else {
                         return Ok(Lists::new());
                     };
-                    vec![in_web(by_plan(orders.held, &parameters.decide()?, watch)?)]
+                    vec![in_web(by_plan(orders.held, &parameters.resolve()?, watch)?)]
                 }
                 Chosen::Baseline(baseline) => (0..baseline.streams())
                     .map(|stream| in_web(orders.list(*baseline, for_seeds as usize, stream)))

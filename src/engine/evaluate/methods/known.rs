@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use crate::engine::EngineError;
 use crate::engine::history::timeline::PageTimelines;
-use crate::engine::refresh::web::url_order::InUrlOrder;
-use crate::engine::whole::EVERY;
+use crate::engine::refresh::global::url_order::UrlOrderedGraph;
+use crate::engine::web_graph::ALL_PAGES;
 use seedbank_algorithms::cover::PageFacts;
 use seedbank_algorithms::graph::Csr;
 use seedbank_algorithms::page::{PageId, SiteId};
@@ -51,7 +51,7 @@ pub(super) struct KnownSite {
 }
 
 impl KnownWeb {
-    /// Loads the published state. Cost: that of [`InUrlOrder::load`].
+    /// Loads the published state. Cost: that of [`UrlOrderedGraph::load`].
     pub(super) fn load(
         store: &Store,
         mode: SiteMode,
@@ -59,7 +59,7 @@ impl KnownWeb {
     ) -> Result<Self, EngineError> {
         let mut of = Vec::new();
         let mut sites: Vec<KnownSite> = Vec::new();
-        let web = InUrlOrder::load(store, &EVERY, watch, |id, record, pages| {
+        let web = UrlOrderedGraph::load(store, &ALL_PAGES, watch, |id, record, pages| {
             let mut digests = HashMap::new();
             let site = seedbank_algorithms::graph::number(sites.len());
             for (_, page) in pages {

@@ -64,10 +64,13 @@ pub(super) fn run(
     };
     let own = kept.as_ref().map(|(_, options)| options);
     let value = match own {
-        Some(options) => request.value.clone().over(&options.values()),
+        Some(options) => request
+            .value
+            .clone()
+            .merged_over(&options.value_parameters()),
         None => request.value.clone(),
     };
-    let value = value.values();
+    let value = value.value_parameters();
     let mut contenders = Vec::new();
     if let Some((name, options)) = kept {
         contenders.push(Contender {
@@ -100,12 +103,12 @@ pub(super) fn run(
 /// settings on the whole web is found anew on what is left of it.
 fn kept_plan(store: &Store, name: &str) -> Result<PlanOptions, EngineError> {
     let record = store.get(&tables::PLANS, &name.to_owned())?;
-    let record = record.ok_or_else(|| EngineError::NoPlan(name.to_owned()))?;
-    Ok(as_asked(PlanOptions::from_kept(&record.settings)?))
+    let record = record.ok_or_else(|| EngineError::UnknownPlan(name.to_owned()))?;
+    Ok(as_asked(PlanOptions::from_stored(&record.settings)?))
 }
 
 fn as_asked(mut options: PlanOptions) -> PlanOptions {
-    options.forget_tuning();
+    options.clear_tuning();
     options
 }
 
@@ -136,7 +139,7 @@ pub(super) fn judge_one(
     let value = single
         .plan
         .as_ref()
-        .map(PlanOptions::values)
+        .map(PlanOptions::value_parameters)
         .unwrap_or_default();
     let asked = Asked {
         contenders: Vec::new(),

@@ -87,7 +87,7 @@ fn refreshed(bank: &Bank, plan: usize, options: &PlanOptions) -> Vec<String> {
 
 /// The seeds that a plan chooses on what is left of a bank's web.
 fn chosen(views: &Views, left: &HeldWeb<'_>, web: &KnownWeb, options: &PlanOptions) -> Vec<String> {
-    let list = choose::by_plan(left, &options.decide().unwrap(), &Unwatched).unwrap();
+    let list = choose::by_plan(left, &options.resolve().unwrap(), &Unwatched).unwrap();
     let url = |page: u32| {
         let id = web.ids[left.pages[page as usize] as usize];
         views.name(id).unwrap().1

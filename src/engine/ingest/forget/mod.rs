@@ -1,42 +1,43 @@
-//! Forget: pages and sites that have to leave the bank, with every trace that could name them.
+//! Forget: removes pages and sites from the bank, with every trace that could name them.
 //!
-//! It is a batch of its own. First it says of each page that it is gone, and of each page that linked
-//! to one what it links to without it; so all that follows from links is worked out as by any batch.
-//! Then the names go: of the page's record only the id is left, without a URL, so that evidence of
-//! refreshes that saw it still means something. A page of the same URL that comes later is another one.
+//! This is a batch of its own. First it marks each page as gone and removes links to it from other
+//! pages, so that everything derived from links is updated as in any batch. Then the names are
+//! removed: a page's record keeps only its id, without a URL, so that evidence of older refreshes
+//! stays valid. A page of the same URL that is ingested later is a new page.
 //!
-//! | where a name was | what happens |
+//! | location of a name | effect |
 //! | --- | --- |
-//! | `pages`, `page_ids`, `sites`, `site_ids` | the record is emptied, the way back deleted |
-//! | an alias that led to a page | it is gone |
-//! | lines of lists that plans name | left out; plans and refreshes name the new list |
-//! | what refreshes kept of pins, as text | replaced |
-//! | lists of bad records, in the bank's folder | their lines are left out |
-//! | what takes the last batch back | deleted: nothing can be taken back |
-//! | files of tables, MANIFEST, published states | stays until they are merged |
+//! | `pages`, `page_ids`, `sites`, `site_ids` | the record is emptied, the entry from name to id deleted |
+//! | an alias that led to a page | it becomes gone |
+//! | lines of lists that plans reference | removed; plans and refreshes reference the new list |
+//! | stored results of pins, as text | replaced |
+//! | lists of bad records, in the bank's folder | the lines are removed |
+//! | undo data of the last batch | deleted: nothing can be undone |
+//! | files of tables, MANIFEST, published states | remain until they are merged |
 
-mod found;
-mod traces;
+mod matches;
+mod redact;
 
 use std::time::Instant;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::aliases::Aliases;
-use super::barred::{Bars, Secret};
+use super::blocklist::{Blocklist, Secret};
 use super::passes::{Passes, SiteDelta};
-use super::rejects::RejectList;
-use super::{IngestReport, IngestRequest, Inputs, finished, read, work_in, writable_naming};
-use crate::engine::{Bank, EngineError};
-use found::{Found, Names};
+use super::reject_list::RejectList;
+use super::{
+    IngestReport, IngestRequest, Inputs, finish_batch, read_inputs, run_passes, writable_naming,
+};
+use crate::engine::{Bank, EngineError, Result};
+use matches::{Matches, NameSet};
+use redact::{Redactor, is_in_reject_lists, redact_lists, redact_reject_lists};
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::{Format, Portions, Pushed};
 use seedbank_store::records::{Barred, BatchId, BatchKind};
-use seedbank_store::{StoreError, Writer, tables};
-use traces::{Traces, are_in_rejects, of_lists, of_rejects};
+use seedbank_store::{Writer, tables};
 
-/// What is to be forgotten, and how.
+/// What to forget, and how.
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
@@ -47,20 +48,20 @@ use traces::{Traces, are_in_rejects, of_lists, of_rejects};
 ///     ..ForgetRequest::default()
 /// };
 /// assert_eq!(bank.forget(&request, &Unwatched)?.pages, 1);
-/// // From now on nobody knows of it.
+/// From now on the page is unknown.
 /// let again = bank.forget(&request, &Unwatched);
-/// assert!(matches!(again, Err(EngineError::NotKnown { .. })));
+/// assert!(matches!(again, Err(EngineError::UnknownPage { .. })));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ForgetRequest {
     /// URLs of pages, and names of sites with all their pages.
     pub what: Vec<String>,
-    /// Whether it is not to come back: later batches leave it out. Then it need not be known.
-    pub bar: bool,
+    /// Whether later batches skip it. Then it need not be known.
+    pub block: bool,
     /// Whether to wait while another process writes to the bank.
     pub wait: bool,
-    /// How many bytes of memory sorting may take, besides the store's own.
+    /// Memory for sorting, in bytes, besides the store's own.
     pub memory: usize,
 }
 
@@ -68,85 +69,85 @@ impl Default for ForgetRequest {
     fn default() -> Self {
         Self {
             what: Vec::new(),
-            bar: false,
+            block: false,
             wait: false,
             memory: 512 << 20,
         }
     }
 }
 
-/// What was forgotten; no name is in it.
+/// Report of a forget. Contains no names.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ForgetReport {
-    /// The number under which it stands in the history, as a batch.
+    /// Its number in the history, as a batch.
     #[schemars(range(min = 1))]
     pub batch: BatchId,
-    /// Pages that were forgotten, those of whole sites included.
+    /// Number of forgotten pages, including those of whole sites.
     pub pages: u64,
-    /// Sites that were forgotten.
+    /// Number of forgotten sites.
     pub sites: u64,
-    /// Links that were removed.
+    /// Number of removed links.
     pub links: u64,
-    /// Aliases that led to a forgotten page, and are gone.
+    /// Number of aliases that led to a forgotten page and are gone.
     pub aliases: u64,
-    /// Lines of lists that plans name, and were left out.
+    /// Number of lines removed from lists that plans reference.
     pub list_lines: u64,
-    /// Lines of lists of bad records that were left out.
+    /// Number of lines removed from lists of bad records.
     pub reject_lines: u64,
-    /// Pages and sites that are not to come back, from now on.
+    /// Number of pages and sites added to the blocklist.
     pub blocked: u64,
-    /// Whether folders of what a repair replaced are in the bank's folder, which are not looked into.
+    /// Whether the bank's folder contains files that a repair replaced, which are not searched.
     pub has_damaged: bool,
-    /// How long it took, in seconds.
+    /// Elapsed time, in seconds.
     #[schemars(range(min = 0))]
     pub seconds: f64,
 }
 
 impl Bank {
-    /// Forgets pages and sites: their records, links to and from them, attributes, names in evidence,
-    /// lists and lists of bad records. All of it, or nothing if an error comes back.
+    /// Forgets pages and sites: their records, links to and from them, attributes, and their names
+    /// in evidence, lists and lists of bad records. If it fails, nothing has changed.
     ///
-    /// What was overwritten stays in the bank's files until they are merged
-    /// ([`compact`](Self::compact)); copies of the bank are out of reach. It cannot be undone, nor can
-    /// the batch before it any more. Refreshes stay; lists of seeds that they kept leave the pages out.
+    /// Overwritten data stays in the bank's files until they are merged
+    /// ([`compact`](Self::compact)). Copies of the bank are not affected. Neither this nor the
+    /// batch before it can be undone. Refreshes stay, and their stored lists of seeds omit the
+    /// pages.
     ///
     /// # Errors
     ///
-    /// [`EngineError::NotKnown`], [`EngineError::NoSite`] where something is not known, unless it is to
-    /// be barred.
+    /// [`EngineError::UnknownPage`] and [`EngineError::UnknownSite`] if a name is not known, unless
+    /// it is to be blocked.
     ///
-    /// Cost: that of a batch with a record for each page and each page that links to one, and a look
-    /// at each line of bad records and of lists.
-    pub fn forget(
-        &self,
-        request: &ForgetRequest,
-        watch: &dyn Watch,
-    ) -> Result<ForgetReport, EngineError> {
+    /// Cost: that of a batch with a record for each page and each page that links to one, and
+    /// reading each line of bad records and of lists.
+    pub fn forget(&self, request: &ForgetRequest, watch: &dyn Watch) -> Result<ForgetReport> {
         let writer = Writer::open(self.path(), request.wait, watch)?;
         let naming = writable_naming(&writer)?;
-        let names = Names::parse(&request.what, naming)?;
+        let names = NameSet::parse(&request.what, naming)?;
         self.forget_names(&writer, &names, request, watch)
     }
 
-    /// Forgets here what another bank bars, and bars it here too; `None` where it bars nothing.
+    /// Forgets what another bank blocks, and blocks it here too. Returns `None` if that bank blocks
+    /// nothing.
     ///
-    /// Cost: a look at the URL of each page.
-    pub fn forget_as(
+    /// Cost: hashing the URL of each page.
+    pub fn forget_blocked(
         &self,
         other: &Self,
         request: &ForgetRequest,
         watch: &dyn Watch,
-    ) -> Result<Option<ForgetReport>, EngineError> {
-        let theirs = seedbank_store::Reader::open(other.path())?;
-        let (Some(secret), Some(bars)) = (Secret::of(&theirs)?, Bars::of(&theirs)?) else {
+    ) -> Result<Option<ForgetReport>> {
+        let other_bank = seedbank_store::Reader::open(other.path())?;
+        let (Some(secret), Some(blocklist)) =
+            (Secret::load(&other_bank)?, Blocklist::load(&other_bank)?)
+        else {
             return Ok(None);
         };
         let writer = Writer::open(self.path(), request.wait, watch)?;
         writable_naming(&writer)?;
-        let names = Names::barred(&writer, (&theirs, secret, &bars), watch)?;
+        let names = NameSet::blocked_by(&writer, &other_bank, secret, &blocklist, watch)?;
         let request = ForgetRequest {
-            bar: true,
+            block: true,
             ..request.clone()
         };
         self.forget_names(&writer, &names, &request, watch)
@@ -156,33 +157,30 @@ impl Bank {
     fn forget_names(
         &self,
         writer: &Writer,
-        names: &Names,
+        names: &NameSet,
         request: &ForgetRequest,
         watch: &dyn Watch,
-    ) -> Result<ForgetReport, EngineError> {
+    ) -> Result<ForgetReport> {
         let begun = Instant::now();
         let naming = writable_naming(writer)?;
-        let traces = Traces::new(names, naming);
-        let found = match Found::find(writer, names, naming.sites, request.bar) {
-            // What is in a list of bad records is known there.
-            Err(EngineError::NotKnown { .. } | EngineError::NoSite { .. })
-                if are_in_rejects(self.path(), &traces, watch)? =>
+        let redactor = Redactor::new(names, naming);
+        let found = match Matches::find(writer, names, naming.sites, request.block) {
+            // A name can also be known only from a list of bad records.
+            Err(EngineError::UnknownPage { .. } | EngineError::UnknownSite { .. })
+                if is_in_reject_lists(self.path(), &redactor, watch)? =>
             {
-                Found::find(writer, names, naming.sites, true)?
+                Matches::find(writer, names, naming.sites, true)?
             }
             found => found?,
         };
         watch.stage("forget", None);
-        let without = found.records(writer, naming.sites, watch)?;
-        let counters = writer.counters()?;
-        let batch = counters.batch.checked_add(1);
-        let batch = batch.ok_or(StoreError::Full("batch"))?;
-        let spill = writer.spill_folder();
-        let of_aliases = Aliases::of(writer)?;
-        let mut passes = Passes::new(&spill, request.memory, counters, batch, of_aliases);
+        let removal = found.records(writer, naming.sites, watch)?;
+        let mut passes = Passes::new(writer, request.memory, watch)?;
+        let batch = passes.batch;
         passes.forgotten.pages.clone_from(&found.pages);
         passes.forgotten.sites = found.sites.keys().copied().collect();
-        let ours = IngestRequest {
+        // The removal must be applied whatever it loses.
+        let batch_request = IngestRequest {
             format: Format::JsonLines,
             max_loss: 100.0,
             max_rejects: 0.0,
@@ -190,7 +188,7 @@ impl Bank {
             memory: request.memory,
             ..IngestRequest::default()
         };
-        let source = Pushed::of_bank("records".to_owned(), Portions(without.records.into_iter()));
+        let source = Pushed::of_bank("records".to_owned(), Portions(removal.records.into_iter()));
         let mut inputs = Inputs {
             sources: &mut [Box::new(source)],
             of_links: 1,
@@ -199,9 +197,17 @@ impl Bank {
             name: "forgotten".to_owned(),
         };
         let rejects = RejectList::new(None, self.path(), batch)?;
-        let gather = passes.gather(None);
-        let (gather, read, _) = read(&ours, &mut inputs, naming, gather, rejects, watch)?;
+        let collector = passes.collector(None);
+        let (collector, read, _) = read_inputs(
+            &batch_request,
+            &mut inputs,
+            naming,
+            collector,
+            rejects,
+            watch,
+        )?;
         let mut report = IngestReport::begun(inputs.name, BatchKind::Forget, read);
+        // Sites without pages have to be rewritten too, without their names.
         for site in found.sites.keys() {
             let touched = SiteDelta {
                 changed: true,
@@ -209,11 +215,11 @@ impl Bank {
             };
             passes.site(*site, &touched)?;
         }
-        work_in(writer, gather, &ours, &mut passes, &mut report, watch)?;
+        run_passes(writer, collector, &batch_request, &mut passes, &mut report)?;
         found.delete_names(&mut passes.changes)?;
-        let list_lines = of_lists(writer, &mut passes.changes, &traces, watch)?;
-        let barred = if request.bar {
-            names.bar(writer, &mut passes.changes)?
+        let list_lines = redact_lists(writer, &mut passes.changes, &redactor, watch)?;
+        let barred = if request.block {
+            names.block(writer, &mut passes.changes)?
         } else {
             Vec::new()
         };
@@ -222,12 +228,12 @@ impl Bank {
             let record = Barred { site, batch };
             passes.changes.put(&tables::BARRED, hash, &record)?;
         }
-        // Before the names go: if this ends here, the same command finds them again.
-        let reject_lines = of_rejects(self.path(), &traces, watch)?;
+        // Before the names are deleted: if this fails, the same command can be repeated.
+        let reject_lines = redact_reject_lists(self.path(), &redactor, watch)?;
         report.counts.records = 0;
         report.seconds = begun.elapsed().as_secs_f64();
         let links = report.counts.links_removed;
-        let (changes, counters) = finished(passes, &report, ([0; 32], Vec::new()))?;
+        let (changes, counters) = finish_batch(passes, &report, [0; 32], Vec::new())?;
         watch.stage("commit", None);
         watch.proceed()?;
         writer.commit_for_good(changes, counters)?;
@@ -236,7 +242,7 @@ impl Bank {
             pages: found.pages.len(),
             sites: found.sites.len() as u64,
             links,
-            aliases: without.aliases,
+            aliases: removal.aliases,
             list_lines,
             reject_lines,
             blocked: barred.len() as u64,

@@ -9,7 +9,7 @@ use super::side::{Side, StoredRefresh};
 use crate::engine::EngineError;
 use crate::engine::history::timeline::{PageStatus, PageTimelines};
 use crate::engine::plan::Plan;
-use crate::engine::policy::{Caps, HeldBy};
+use crate::engine::policy::{Caps, RejectionReason};
 use crate::engine::query::views::Views;
 use seedbank_algorithms::page::{PageId, PageSet, SiteId};
 use seedbank_store::records::{BatchId, CoreRecord, PageState, SeedEvidence};
@@ -227,23 +227,26 @@ impl<'a> Pair<'a> {
         let store = &self.views.reader;
         let mut caps = Caps::new(&lacking.rules.policy);
         for seed in lacking.seeds.keys() {
-            caps.take(store, seed.site())?;
+            caps.count(store, seed.site())?;
         }
-        Ok(caps.full(store, page.site())?.is_some())
+        Ok(caps.reached(store, page.site())?.is_some())
     }
 
     /// Returns whether a policy rejected the page itself as a seed of `lacking`. Lists give the same result
     /// as then; the quality does only if the page has no later record.
     fn is_rejected(&self, page: PageId, lacking: &StoredRefresh) -> Result<bool, EngineError> {
         let candidates = &lacking.rules.candidates;
-        if candidates.admit_all() {
+        if candidates.allows_all() {
             return Ok(false);
         }
         let record = self.views.reader.need(&tables::PAGES, &page)?;
         let site = self.views.reader.need(&tables::SITES, &page.site())?.name;
         let is_unchanged = record.last_seen <= Some(lacking.record.batch);
-        let refusal = candidates.refusal(&site, &record);
-        Ok(refusal.is_some_and(|refusal| is_unchanged || refusal.by != HeldBy::MinQuality))
+        let refusal = candidates.rejection(&site, &record);
+        Ok(
+            refusal
+                .is_some_and(|refusal| is_unchanged || refusal.by != RejectionReason::MinQuality),
+        )
     }
 
     /// Returns the last batch between the two states that changed one of these pages.

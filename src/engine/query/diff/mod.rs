@@ -181,7 +181,7 @@ fn last_two(views: &Views, plan: &str) -> Result<(Found, Found), EngineError> {
             plan: plan.to_owned(),
             only,
         }),
-        _ => Err(EngineError::NoPlan(plan.to_owned())),
+        _ => Err(EngineError::UnknownPlan(plan.to_owned())),
     }
 }
 

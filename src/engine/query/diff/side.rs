@@ -6,7 +6,7 @@ use super::answers::{DiffSide, UrlList};
 use crate::engine::EngineError;
 use crate::engine::history::timeline::Eligibility;
 use crate::engine::plan::Plan;
-use crate::engine::policy::Rules;
+use crate::engine::policy::LoadedPolicy;
 use crate::engine::query::nearest;
 use crate::engine::query::views::Views;
 use seedbank_algorithms::page::PageId;
@@ -33,7 +33,7 @@ pub(in crate::engine) struct StoredRefresh {
     pub(super) refresh: RefreshId,
     pub(super) record: RefreshRecord,
     pub(super) plan: Plan,
-    pub(super) rules: Rules,
+    pub(super) rules: LoadedPolicy,
     /// Pages that the method selected and `max-changes` keeps off the list.
     pub(super) deferred: BTreeSet<PageId>,
     pub(super) seeds: BTreeMap<PageId, SeedRecord>,
@@ -58,8 +58,8 @@ impl Side {
     ) -> Result<Self, EngineError> {
         let store = &views.reader;
         let options = views.options(&record.settings)?;
-        let plan = options.decide()?;
-        let rules = Rules::load(store, options.policy()?, options.lists(), &Unwatched)?;
+        let plan = options.resolve()?;
+        let rules = LoadedPolicy::load(store, options.policy()?, options.lists(), &Unwatched)?;
         let prefix = refresh.to_be_bytes();
         let mut side = Self {
             view: DiffSide {
@@ -136,10 +136,12 @@ impl Side {
             if url.starts_with('#') {
                 continue;
             }
-            let at = ingest::parse(url, views.naming).map_err(|problem| EngineError::SeedList {
-                list: list.name.clone(),
-                line: *line,
-                problem,
+            let at = ingest::parse(url, views.naming).map_err(|problem| {
+                EngineError::InvalidSeedList {
+                    list: list.name.clone(),
+                    line: *line,
+                    problem,
+                }
             })?;
             match nearest::find_page(views, &at)? {
                 Some((page, _)) if !ranks.contains_key(&page) => {

@@ -4,8 +4,8 @@
 use super::answers::{IneligibleReason, ReadCost, RefreshRun};
 use super::core_answers::ScoredUrl;
 use super::list_positions::{ListPosition, ListPositions};
-use crate::engine::plan::{Method, Pages, Plan, Tuned};
-use crate::engine::policy::{Policy, Rules};
+use crate::engine::plan::{Method, Pages, Plan, TuningRecord};
+use crate::engine::policy::{LoadedPolicy, Policy};
 use crate::engine::query::views::Views;
 use crate::engine::{Bank, EngineError, Which};
 use seedbank_algorithms::page::PageId;
@@ -24,11 +24,11 @@ pub(super) struct Context {
     pub(super) plan: Plan,
     pub(super) method: Method,
     /// Policies of the plan; `None` if it has none.
-    pub(super) rules: Option<Rules>,
+    pub(super) rules: Option<LoadedPolicy>,
     /// Positions on the list; `None` without policies, when the list is the method's selection.
     pub(super) positions: Option<ListPositions>,
     /// How hops and fetch cost were tuned over the web; `None` if they were given.
-    pub(super) tuned: Option<Tuned>,
+    pub(super) tuned: Option<TuningRecord>,
 }
 
 impl Context {
@@ -46,7 +46,7 @@ impl Context {
         } else {
             let differs = record.chosen.is_some();
             (
-                Some(Rules::load(
+                Some(LoadedPolicy::load(
                     &views.reader,
                     policy,
                     options.lists(),
@@ -60,7 +60,7 @@ impl Context {
             positions,
             views,
             refresh,
-            plan: options.decide()?,
+            plan: options.resolve()?,
             method: options.method.unwrap_or_default(),
             tuned: options.tuned,
             record,
@@ -150,7 +150,7 @@ impl Context {
             return Ok(false);
         };
         let site = self.views.reader.need(&tables::SITES, &page.site())?.name;
-        Ok(rules.candidates.is_left_out(&site, record))
+        Ok(rules.candidates.is_excluded(&site, record))
     }
 
     /// Returns the state of a page and its spam mark when the refresh ran; `None` if more than

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::core_answers::ScoredUrl;
-use crate::engine::plan::Tuned;
+use crate::engine::plan::TuningRecord;
 use seedbank_formats::ingest::URL_PATTERN;
 use seedbank_store::records::{CoverStop, RefreshId};
 
@@ -50,7 +50,7 @@ pub struct WebTerms {
     /// Number of pages that the crawl will fetch; `null` if the plan has no budget.
     pub budget: Option<u64>,
     /// How hops and fetch cost were tuned; `null` if they were given.
-    pub tuned: Option<Tuned>,
+    pub tuned: Option<TuningRecord>,
 }
 
 /// Evidence for a page picked over the web.

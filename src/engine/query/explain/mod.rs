@@ -73,7 +73,7 @@ impl Bank {
     ///
     /// # Errors
     ///
-    /// [`EngineError::Forgotten`] if the refresh was deleted.
+    /// [`EngineError::DeletedRefresh`] if the refresh was deleted.
     pub fn explainer(&self, which: &Which) -> Result<Explainer, EngineError> {
         let context = Context::open(self, which)?;
         let opened = context.cost();
@@ -91,7 +91,7 @@ impl Explainer {
     ///
     /// # Errors
     ///
-    /// [`EngineError::NoUrl`] if the text is not a URL; [`EngineError::NotKnown`], with similar URLs, if
+    /// [`EngineError::InvalidUrl`] if the text is not a URL; [`EngineError::UnknownPage`], with similar URLs, if
     /// the bank does not contain the page.
     ///
     /// Cost, including opening: at most 20 point reads and well below 1 MB, independently of the size of

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::context::Context;
 use super::policy_verdict::{PolicyVerdict, SeedByPolicy};
 use crate::engine::EngineError;
-use crate::engine::policy::{Caps, HeldBy, LeftOutPin};
+use crate::engine::policy::{Caps, RejectedPin, RejectionReason};
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_formats::ingest;
 use seedbank_store::evidence::CoreEvidence;
@@ -36,11 +36,11 @@ pub(super) fn verdict(
     if let Some(pin) = rejected_pin(context, &url) {
         return Ok(Some(PolicyVerdict::PinRejected { why: pin.why }));
     }
-    let rejected = |by: HeldBy| PolicyVerdict::Rejected { by, line: None };
+    let rejected = |by: RejectionReason| PolicyVerdict::Rejected { by, line: None };
     if position.is_some() {
-        return Ok(Some(rejected(HeldBy::MaxChanges)));
+        return Ok(Some(rejected(RejectionReason::MaxChanges)));
     }
-    if let Some(refusal) = rules.candidates.refusal(&site, record) {
+    if let Some(refusal) = rules.candidates.rejection(&site, record) {
         return Ok(Some(PolicyVerdict::Rejected {
             by: refusal.by,
             line: refusal.line,
@@ -71,14 +71,14 @@ pub(super) fn verdict(
 }
 
 /// Returns the policy that rejects a core for its size.
-fn too_small(context: &Context, core: &CoreEvidence) -> Option<HeldBy> {
+fn too_small(context: &Context, core: &CoreEvidence) -> Option<RejectionReason> {
     let policy = &context.rules.as_ref()?.policy;
     if core.gives_seed {
         None
     } else if core.hubs < policy.min_hubs {
-        Some(HeldBy::MinHubs)
+        Some(RejectionReason::MinHubs)
     } else if core.authorities < policy.min_authorities {
-        Some(HeldBy::MinAuthorities)
+        Some(RejectionReason::MinAuthorities)
     } else {
         None
     }
@@ -90,7 +90,7 @@ fn full_cap(
     context: &Context,
     page: PageId,
     core: Option<u32>,
-) -> Result<Option<HeldBy>, EngineError> {
+) -> Result<Option<RejectionReason>, EngineError> {
     let Some(rules) = &context.rules else {
         return Ok(None);
     };
@@ -101,21 +101,21 @@ fn full_cap(
         // Only seeds of earlier cores, and pins, counted towards the caps by then.
         let is_before = match (&seed.evidence, core) {
             (SeedEvidence::Core { core: of, .. }, Some(core)) => {
-                *of < core || rules.pins.place(seed.page).is_some()
+                *of < core || rules.pins.position(seed.page).is_some()
             }
             _ => true,
         };
         if is_before {
-            caps.take(store, seed.page.site())?;
+            caps.count(store, seed.page.site())?;
         }
     }
-    caps.full(store, page.site())
+    caps.reached(store, page.site())
 }
 
 /// Returns the pin of this URL that was rejected when the lists were read.
-fn rejected_pin<'a>(context: &'a Context, url: &str) -> Option<&'a LeftOutPin> {
+fn rejected_pin<'a>(context: &'a Context, url: &str) -> Option<&'a RejectedPin> {
     let naming = context.views.naming;
-    let mut pins = context.rules.as_ref()?.pins.left_out.iter();
+    let mut pins = context.rules.as_ref()?.pins.rejected.iter();
     pins.find(|pin| ingest::parse(&pin.url, naming).is_ok_and(|at| at.url(naming.sites) == url))
 }
 
@@ -124,7 +124,7 @@ fn listed_by(context: &Context, page: PageId, url: &str) -> Option<PolicyVerdict
     let position = context.position(page)?;
     let rank = position.listed?;
     // A pinned page may have died since the refresh.
-    let is_pinned = context.rules.as_ref()?.pins.place(page).is_some();
+    let is_pinned = context.rules.as_ref()?.pins.position(page).is_some();
     if is_pinned || rejected_pin(context, url).is_some() {
         return Some(PolicyVerdict::Pinned { rank });
     }

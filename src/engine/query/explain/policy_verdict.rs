@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::policy::{HeldBy, PinFault};
+use crate::engine::policy::{PinRejection, RejectionReason};
 use seedbank_formats::ingest::URL_PATTERN;
 use seedbank_store::records::RefreshId;
 
@@ -20,7 +20,7 @@ pub enum PolicyVerdict {
     /// The plan pins the page, but it cannot be a seed.
     PinRejected {
         /// Why it cannot be a seed.
-        why: PinFault,
+        why: PinRejection,
     },
     /// The page stays on the list because `max-changes` allows no further change.
     Retained {
@@ -32,7 +32,7 @@ pub enum PolicyVerdict {
     /// A policy rejects the page as a seed.
     Rejected {
         /// The policy that rejects it.
-        by: HeldBy,
+        by: RejectionReason,
         /// Line of the policy's list that matches the page; absent if the policy has no list.
         #[serde(skip_serializing_if = "Option::is_none")]
         line: Option<String>,

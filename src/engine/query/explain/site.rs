@@ -207,7 +207,7 @@ impl Explainer {
     ///
     /// # Errors
     ///
-    /// [`EngineError::NoSite`], with similar names, if the bank does not contain the site.
+    /// [`EngineError::UnknownSite`], with similar names, if the bank does not contain the site.
     ///
     /// Cost: the evidence about the site.
     pub fn site(&self, site: &str) -> Result<SiteExplanation, EngineError> {

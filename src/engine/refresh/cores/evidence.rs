@@ -1,75 +1,41 @@
-//! What a refresh by cores keeps so that any page can be explained without reading links: the pages
-//! of its cores, the figures that cores are compared by, and the standing of every page on
-//! inter-site links. The layout is in [`seedbank_store::evidence`].
+//! Stored evidence of a refresh by cores, from which any page can be explained without reading
+//! links: the pages of cores, the figures by which cores are compared, and evidence for every page
+//! on inter-site links. [`seedbank_store::evidence`] describes the layout.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::load::Hubs;
-use super::standings::{ChangedStandings, NewStandings, OfSeries, Written};
-use crate::engine::EngineError;
+use super::load::LoadedHubGraph;
+use super::page_evidence::{NewPageEvidence, SeriesRefresh, Written};
+use crate::engine::Result;
 use seedbank_algorithms::cores::{Core, Rule, Selection};
-use seedbank_algorithms::graph::WeakComponents;
+use seedbank_algorithms::graph::number;
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_algorithms::rank::TIED;
 use seedbank_store::evidence::{CoreEvidence, Member, SidePlace};
 use seedbank_store::records::RefreshId;
 use seedbank_store::{Changes, Store, StoreError, tables};
 
-/// How many authorities of a core are named where its seed is explained.
-const NAMED: usize = 3;
+/// Maximum number of authorities of a core that an explanation names.
+const MAX_NAMED: usize = 3;
 
-/// Evidence on its way to the store.
+/// Evidence to be stored.
 pub(crate) struct CoresEvidence {
     members: Vec<(PageId, Member)>,
-    /// `since`, the first refresh of the unbroken run in which each seed has been one, is filled in
-    /// when they are stored.
+    /// `since`, the first of the consecutive refreshes in which a page has been a seed, is set when
+    /// they are stored.
     cores: Vec<CoreEvidence>,
-    standings: NewStandings,
+    standings: NewPageEvidence,
 }
 
-/// Targets of the seeds whose component is not in the graph.
-type SeedTargets = BTreeMap<PageId, Vec<PageId>>;
-
-/// The evidence of a selection. Cost: passes over the graph's merged entries and its pages.
+/// Collects the evidence of a selection. `targets` are those of seeds whose components are not
+/// loaded. Cost: passes over the graph's merged entries and its pages.
 pub(crate) fn gather(
-    hubs: &Hubs,
-    components: &WeakComponents,
+    hubs: &LoadedHubGraph,
     selection: &Selection,
     rule: Rule,
+    targets: &BTreeMap<PageId, Vec<PageId>>,
+    standings: NewPageEvidence,
 ) -> CoresEvidence {
-    let (members, cores) = of_cores(hubs, selection, rule, &SeedTargets::new());
-    let standings = NewStandings::all(hubs, components, selection);
-    CoresEvidence {
-        members,
-        cores,
-        standings,
-    }
-}
-
-/// The evidence of a selection on a part of the graph, together with that of the unchanged rest.
-pub(crate) fn gather_part(
-    hubs: &Hubs,
-    components: &WeakComponents,
-    selection: &Selection,
-    rule: Rule,
-    (changed, targets): (ChangedStandings, &SeedTargets),
-) -> CoresEvidence {
-    let (members, cores) = of_cores(hubs, selection, rule, targets);
-    let standings = changed.settle(hubs, components, selection);
-    CoresEvidence {
-        members,
-        cores,
-        standings,
-    }
-}
-
-/// The pages of the cores, and the figures that cores are compared by.
-fn of_cores(
-    hubs: &Hubs,
-    selection: &Selection,
-    rule: Rule,
-    targets: &SeedTargets,
-) -> (Vec<(PageId, Member)>, Vec<CoreEvidence>) {
     let mut members = Vec::new();
     let mut cores = Vec::new();
     for (rank, core) in (1..).zip(&selection.cores) {
@@ -91,10 +57,15 @@ fn of_cores(
         let of_core = of_core.into_iter();
         members.extend(of_core.map(|(page, member)| (hubs.pages[page as usize], member)));
     }
-    (members, cores)
+    CoresEvidence {
+        members,
+        cores,
+        standings,
+    }
 }
 
-/// Places by score: those tied with the best first, in URL order, then by score, ties by URL.
+/// Ranks pages by score: first those tied with the best, in URL order, then the others by
+/// descending score, ties in URL order.
 fn places(pages: &[u32], scores: &[f64]) -> Vec<SidePlace> {
     let best = scores.iter().copied().fold(0.0, f64::max);
     let level = |at: usize| {
@@ -120,16 +91,16 @@ fn places(pages: &[u32], scores: &[f64]) -> Vec<SidePlace> {
 }
 
 fn core_evidence(
-    hubs: &Hubs,
+    hubs: &LoadedHubGraph,
     core: &Core,
     of_hubs: &[SidePlace],
     rule: Rule,
-    targets: &SeedTargets,
+    targets: &BTreeMap<PageId, Vec<PageId>>,
 ) -> CoreEvidence {
-    let page = |number: u32| hubs.pages[number as usize];
+    let page = |n: u32| hubs.pages[n as usize];
     let sites = |numbers: &[u32]| -> u32 {
         let sites: BTreeSet<SiteId> = numbers.iter().map(|&n| page(n).site()).collect();
-        count(sites.len())
+        number(sites.len())
     };
     let row = hubs.graph.hub_class(core.seed);
     let row = row.map_or(&[][..], |class| hubs.graph.rows().list(class));
@@ -141,6 +112,7 @@ fn core_evidence(
         let class = hubs.graph.authority_class(*number);
         class.is_some_and(|class| row.binary_search(&class).is_ok())
     };
+    // Authorities of the core to which its seed links.
     let leads_to: Vec<u32> = core.authorities.iter().copied().filter(linked).collect();
     let at_seed = core.hubs.iter().position(|hub| *hub == core.seed);
     let others = of_hubs
@@ -149,7 +121,7 @@ fn core_evidence(
         .filter(|(_, hub)| **hub != core.seed);
     let runner_up = others.min_by_key(|(place, _)| place.rank);
     let weakest = |pages: &[u32], scores: &[f64]| -> (PageId, f64) {
-        // Of those that are tied the last by URL: rounding must not say which.
+        // Of tied pages the last by URL is named, so that rounding does not decide.
         let least = scores.iter().copied().min_by(f64::total_cmp).unwrap_or(0.0);
         let tied = pages
             .iter()
@@ -159,6 +131,7 @@ fn core_evidence(
         found.map_or((page(core.seed), 0.0), |(&n, &score)| (page(n), score))
     };
     let (h, a) = (core.hubs.len() as u64, core.authorities.len() as u64);
+    // Number of links that one more member would need by the rule of the core.
     let needs = |hubs: u64, authorities: u64| -> u64 {
         let Rule::Density { density, .. } = rule else {
             return 1;
@@ -170,8 +143,8 @@ fn core_evidence(
     CoreEvidence {
         sigma: core.sigma,
         edges: core.edges,
-        hubs: count(core.hubs.len()),
-        authorities: count(core.authorities.len()),
+        hubs: number(core.hubs.len()),
+        authorities: number(core.authorities.len()),
         authority_sites: sites(&core.authorities),
         seed: page(core.seed),
         gives_seed: core.gives_seed,
@@ -184,9 +157,9 @@ fn core_evidence(
             |at| of_hubs[at],
         ),
         since: 0,
-        leads_to: count(leads_to.len()),
+        leads_to: number(leads_to.len()),
         leads_to_sites: sites(&leads_to),
-        first: leads_to.iter().take(NAMED).map(|&n| page(n)).collect(),
+        first: leads_to.iter().take(MAX_NAMED).map(|&n| page(n)).collect(),
         runner_up: runner_up.map(|(place, &hub)| (page(hub), place.score)),
         weakest_hub: weakest(&core.hubs, &core.hub_scores),
         weakest_authority: weakest(&core.authorities, &core.authority_scores),
@@ -196,18 +169,19 @@ fn core_evidence(
 }
 
 impl CoresEvidence {
-    /// Hands the evidence to `changes`, standings only where they differ from those that the plan's
-    /// previous refresh sees; returns where the standings are, and the blocks written. `counted` is
-    /// the number of pages in components.
+    /// Adds the evidence to `changes`; of pages, only what differs from the plan's previous
+    /// refresh. Returns what was written of page evidence. `counted` is the number of pages in
+    /// components.
     ///
-    /// Cost besides writing: where the whole graph was looked at, one scan of the series.
+    /// Cost besides writing: one scan of the series, if the whole graph was loaded.
     pub(crate) fn put(
         &self,
         store: &Store,
         changes: &mut Changes,
-        (plan, refresh): (&str, RefreshId),
+        plan: &str,
+        refresh: RefreshId,
         counted: u64,
-    ) -> Result<Written, EngineError> {
+    ) -> Result<Written> {
         for (page, member) in &self.members {
             changes.put(&tables::MEMBERS, &(refresh, *page), member)?;
         }
@@ -223,19 +197,16 @@ impl CoresEvidence {
             Some(previous) => store.get(&tables::REFRESHES, &previous)?,
             None => None,
         };
-        let earlier = record.and_then(|record| record.standings);
-        let series = earlier.map_or(refresh, |earlier| earlier.series);
+        let previous_series = record.and_then(|record| record.standings);
+        let series = previous_series.map_or(refresh, |previous_series| previous_series.series);
         self.standings
-            .put(store, changes, OfSeries { series, refresh }, counted)
+            .put(store, changes, SeriesRefresh { series, refresh }, counted)
     }
 }
 
-/// The seeds of a refresh, each with the first refresh of the unbroken run in which it has been
-/// one.
-fn seeds_since(
-    store: &Store,
-    refresh: RefreshId,
-) -> Result<BTreeMap<PageId, RefreshId>, EngineError> {
+/// Returns the seeds of a refresh, each with the first of the consecutive refreshes in which it has
+/// been a seed.
+fn seeds_since(store: &Store, refresh: RefreshId) -> Result<BTreeMap<PageId, RefreshId>> {
     let mut since = BTreeMap::new();
     for entry in store.scan_under(&tables::CORE_EVIDENCE, &refresh.to_be_bytes())? {
         let (_, core) = entry?;
@@ -256,8 +227,4 @@ pub(crate) fn delete_refresh(
     changes.delete_under(store, &tables::MEMBERS, &prefix)?;
     changes.delete_under(store, &tables::CORE_EVIDENCE, &prefix)?;
     Ok(())
-}
-
-fn count(length: usize) -> u32 {
-    u32::try_from(length).unwrap_or(u32::MAX)
 }

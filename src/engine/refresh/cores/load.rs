@@ -1,29 +1,29 @@
-//! Loads the host-pruned graph for ranking: rows with the pages that carry them, in numbers that
-//! follow URL order.
+//! Loads the host-pruned graph for ranking: rows with the pages that carry them, numbered in URL
+//! order.
 //!
-//! A page takes part if it is neither gone nor, unless spam is kept, spam. There are three scans,
-//! each of many ranges of sites at the same time: rows and members for the pages on inter-site
-//! links, pages for those of them that take part, and rows again for the graph.
+//! A page is included unless it is gone, or spam and the plan does not keep spam. Loading takes
+//! three scans, each of many ranges of sites in parallel: rows and members, to find the pages on
+//! inter-site links; pages, to find those that are included; and rows again, for the graph.
 //!
-//! URL order without holding all URLs: the pages of a site whose URLs agree up to the end of the
-//! host are neighbours in URL order, and no other page is among them. So each such *run* is ordered
-//! by itself, and the runs by what their URLs begin with. (Ordering by site would not do: of
-//! `a.org:8080/`, `a.org/` and `a.org2/` the last comes in the middle.)
+//! Pages are put in URL order without holding all URLs: pages of a site whose URLs agree up to the
+//! end of the host are contiguous in URL order, without pages of other sites between them. So each
+//! such *run* is sorted separately, and then the runs by the common prefix of their URLs. (Ordering
+//! by site would be wrong: of `a.org:8080/`, `a.org/` and `a.org2/` the last is in the middle.)
 //!
-//! Memory: a bit for each page of the bank and 8 bytes per site; for each page that takes part 20
-//! bytes while pages are numbered and 16 afterwards; some 100 bytes per run; the URLs of the pages
-//! on as many sites as there are threads, except for sites that have more than [`SORTED`]; and the
-//! graph, twice while its parts are joined.
+//! Memory: a bit per page of the bank and 8 bytes per site; per included page 20 bytes while pages
+//! are numbered and 16 afterwards; some 100 bytes per run; the URLs of the pages of as many sites
+//! as there are threads, except for sites with more than [`MAX_SORTED`] pages; and the graph, twice
+//! while its parts are joined.
 
 use std::ops::Range;
 
 use rayon::prelude::*;
 use roaring::RoaringBitmap;
 
-use super::linked::LinkedPages;
-use crate::engine::error::no_rows;
+use super::linked_pages::LinkedPages;
+use crate::engine::error::rows_error;
 use crate::engine::plan::{CorePlan, Pages};
-use crate::engine::{EngineError, naming};
+use crate::engine::{Result, naming};
 use seedbank_algorithms::graph::{HubGraph, Rows};
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_algorithms::watch::Watch;
@@ -32,43 +32,41 @@ use seedbank_store::evidence::Links;
 use seedbank_store::records::{PageRecord, PageState};
 use seedbank_store::{Store, StoreError, tables};
 
-/// The most pages of a site that are put in URL order in memory; where there are more, all URLs of
-/// the site are read in their order.
-const SORTED: usize = 1 << 18;
+/// Maximum number of pages of a site that are sorted in memory. For larger sites, all URLs of the
+/// site are read in key order.
+const MAX_SORTED: usize = 1 << 18;
 
-/// How many parts of the bank are read side by side. The number makes no difference to the result;
-/// it is fixed so that the parts are joined at the same places everywhere.
+/// Number of parts of the bank that are read in parallel. It is fixed so that parts are joined at
+/// the same places on every machine; the result does not depend on it.
 const PARTS: u32 = 64;
 
-/// The graph, and the page that each of its numbers stands for.
-pub(crate) struct Hubs {
+/// The graph, and the page of each number.
+pub(crate) struct LoadedHubGraph {
     pub(crate) graph: HubGraph,
-    /// Pages by number, which follows URL order; where only a part is loaded, with others whose
-    /// order matters too.
+    /// Pages by number, in URL order. If only a part is loaded, they include other pages whose
+    /// order matters.
     pub(crate) pages: Vec<PageId>,
-    /// Pages on inter-site links that take no part, in the order of their ids, with the reason;
-    /// empty where only a part is loaded.
-    pub(crate) left_out: LeftOut,
+    /// Ineligible pages on inter-site links by id, with the reason; empty if only a part is loaded.
+    pub(crate) ineligible: Ineligible,
     numbers: PageNumbers,
 }
 
-/// Pages that take no part, in the order of their ids, with the reason.
-type LeftOut = Vec<(PageId, Links)>;
+/// Ineligible pages by id, with the reason.
+type Ineligible = Vec<(PageId, Links)>;
 
-/// From page ids to numbers.
+/// Map from page ids to numbers.
 struct PageNumbers {
-    /// Where in the lists below the pages of each site begin, and at the end the length of the
-    /// lists.
+    /// For each site the position of its first page in the lists below, and at the end the length
+    /// of the lists.
     sites: Vec<u32>,
-    /// The indexes of pages that take part, site by site, ascending on each.
+    /// Indexes of the included pages, by site, ascending on each site.
     indexes: Vec<u32>,
-    /// The places of these pages in URL order, which are their numbers.
+    /// The numbers of these pages, that is, their positions in URL order.
     places: Vec<u32>,
 }
 
 impl PageNumbers {
-    /// The numbers of pages that are given in the order of their numbers; ids of sites are below
-    /// `sites`.
+    /// Builds the map for pages in the order of their numbers. Site ids are below `sites`.
     fn new(pages: &[PageId], sites: u32) -> Result<Self, StoreError> {
         let count = u32::try_from(pages.len()).map_err(|_| StoreError::Full("page to rank"))?;
         let mut by_id: Vec<u32> = (0..count).collect();
@@ -93,7 +91,7 @@ impl PageNumbers {
         })
     }
 
-    fn of(&self, page: PageId) -> Option<u32> {
+    fn number_of(&self, page: PageId) -> Option<u32> {
         let site = page.site().0 as usize;
         let from = *self.sites.get(site)? as usize;
         let to = *self.sites.get(site + 1)? as usize;
@@ -101,47 +99,47 @@ impl PageNumbers {
         Some(self.places[from + at])
     }
 
-    /// The numbers of those that take part, ascending.
-    fn of_all(&self, pages: impl Iterator<Item = PageId>) -> Vec<u32> {
-        let mut numbers: Vec<u32> = pages.filter_map(|page| self.of(page)).collect();
+    /// Returns the numbers of included pages, ascending.
+    fn numbers_of(&self, pages: impl Iterator<Item = PageId>) -> Vec<u32> {
+        let mut numbers: Vec<u32> = pages.filter_map(|page| self.number_of(page)).collect();
         numbers.sort_unstable();
         numbers
     }
 }
 
-impl Hubs {
-    /// The page's number; `None` if it takes no part.
+impl LoadedHubGraph {
+    /// Returns the page's number; `None` if it is not included.
     pub(crate) fn number(&self, page: PageId) -> Option<u32> {
-        self.numbers.of(page)
+        self.numbers.number_of(page)
     }
 
-    /// The part of the graph that has these rows, which are all that lead from and to its pages.
+    /// Builds the part of the graph with these rows, which must be all rows from and to its pages.
     /// `pages` are its pages and any others, in URL order.
-    pub(crate) fn of_part<'a>(
+    pub(crate) fn from_rows<'a>(
         pages: Vec<PageId>,
         rows: impl Iterator<Item = (&'a [PageId], &'a [PageId])>,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         let sites = pages.iter().map(|page| page.site().0).max();
         let sites = sites.map_or(0, |last| last.saturating_add(1));
         let numbers = PageNumbers::new(&pages, sites)?;
         let mut of_part = Rows::new();
         for (carriers, targets) in rows {
-            let carriers = numbers.of_all(carriers.iter().copied());
-            let targets = numbers.of_all(targets.iter().copied());
+            let carriers = numbers.numbers_of(carriers.iter().copied());
+            let targets = numbers.numbers_of(targets.iter().copied());
             of_part
                 .push(&carriers, &targets)
-                .map_err(|e| no_rows(e, &pages))?;
+                .map_err(|e| rows_error(e, &pages))?;
         }
-        let graph = of_part.graph().map_err(|e| no_rows(e, &pages))?;
+        let graph = of_part.graph().map_err(|e| rows_error(e, &pages))?;
         Ok(Self {
             graph,
             pages,
-            left_out: LeftOut::new(),
+            ineligible: Ineligible::new(),
             numbers,
         })
     }
 
-    /// The pages that take part in the order of their ids, with their numbers.
+    /// Iterates over the included pages by id, with their numbers.
     pub(crate) fn by_id(&self) -> impl Iterator<Item = (PageId, u32)> {
         let numbers = &self.numbers;
         let sites = (0..).zip(numbers.sites.windows(2));
@@ -156,97 +154,96 @@ impl Hubs {
     pub(crate) fn load(
         store: &Store,
         plan: &CorePlan,
-        left_out: Option<&Patterns>,
+        excluded: Option<&Patterns>,
         watch: &dyn Watch,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         watch.stage("load pages", None);
         let sites = store.counters()?.next_site;
-        let rules = Rules::new(store, plan, left_out, watch)?;
-        let (pages, left_out) = rules.number(sites)?;
+        let rules = PageFilter::new(store, plan, excluded, watch)?;
+        let (pages, ineligible) = rules.number(sites)?;
         let numbers = PageNumbers::new(&pages, sites)?;
         watch.stage("load links", None);
         let mut rows = Rows::new();
-        for part in in_parts(sites, |sites| rows_of(store, sites, &numbers, watch))? {
-            rows.append(&part).map_err(|e| no_rows(e, &pages))?;
+        for part in in_ranges(sites, |sites| load_rows(store, sites, &numbers, watch))? {
+            rows.append(&part).map_err(|e| rows_error(e, &pages))?;
         }
-        let graph = rows.graph().map_err(|e| no_rows(e, &pages))?;
+        let graph = rows.graph().map_err(|e| rows_error(e, &pages))?;
         Ok(Self {
             graph,
             pages,
-            left_out,
+            ineligible,
             numbers,
         })
     }
 }
 
-/// Works through ranges of sites side by side; the results are in the order of the ranges.
-fn in_parts<T: Send>(
-    sites: u32,
-    work: impl Fn(Range<u32>) -> Result<T, EngineError> + Sync,
-) -> Result<Vec<T>, EngineError> {
+/// Processes ranges of sites in parallel. Returns the results in the order of the ranges.
+fn in_ranges<T: Send>(sites: u32, work: impl Fn(Range<u32>) -> Result<T> + Sync) -> Result<Vec<T>> {
     let step = sites.div_ceil(PARTS).max(1);
-    let parts: Vec<Result<T, EngineError>> = (0..sites.div_ceil(step))
+    let parts: Vec<Result<T>> = (0..sites.div_ceil(step))
         .into_par_iter()
         .map(|part| {
             let from = part * step;
             work(from..from.saturating_add(step).min(sites))
         })
         .collect();
-    // The first error in the order of sites, whichever happened first.
+    // Returns the first error in the order of sites, whichever happened first.
     parts.into_iter().collect()
 }
 
 /// Pages of one site whose URLs agree up to the end of the host.
-struct Stretch {
-    /// What their URLs begin with, up to the character after the host.
+struct Run {
+    /// Common prefix of the URLs, up to the character after the host.
     begins: String,
     site: SiteId,
-    /// The indexes of the pages, in URL order.
+    /// Page indexes, in URL order.
     indexes: Vec<u32>,
 }
 
-/// A part of the pages: runs of those that take part, and the others.
-type SitesPart = (Vec<Stretch>, LeftOut);
+/// Runs of included pages, and ineligible pages, of a range of sites.
+type PageRuns = (Vec<Run>, Ineligible);
 
-/// Which pages take part, and how URLs are put together.
-pub(crate) struct Rules<'a> {
+/// Decides which pages are included.
+pub(crate) struct PageFilter<'a> {
     pub(crate) store: &'a Store,
     pub(crate) watch: &'a dyn Watch,
     keep_spam: bool,
     pages: Pages,
-    /// Pages that the plan leaves out; `None` where it names none.
-    left_out: Option<&'a Patterns>,
+    /// Pages that the plan excludes from the graph; `None` if it has no such list.
+    excluded: Option<&'a Patterns>,
     pub(crate) mode: SiteMode,
-    sorted: usize,
+    max_sorted: usize,
 }
 
-impl<'a> Rules<'a> {
+impl<'a> PageFilter<'a> {
     pub(crate) fn new(
         store: &'a Store,
         plan: &CorePlan,
-        left_out: Option<&'a Patterns>,
+        excluded: Option<&'a Patterns>,
         watch: &'a dyn Watch,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         Ok(Self {
             store,
             watch,
             keep_spam: plan.keep_spam,
             pages: plan.pages,
-            left_out,
+            excluded,
             mode: naming(&store.settings()?)?.sites,
-            sorted: SORTED,
+            max_sorted: MAX_SORTED,
         })
     }
 
-    /// The pages on inter-site links that take part, in URL order, and those that do not.
-    fn number(&self, sites: u32) -> Result<(Vec<PageId>, LeftOut), EngineError> {
-        let linked = LinkedPages::none(self.store, sites, self.watch)?;
-        in_parts(sites, |sites| link(self.store, sites, &linked, self.watch))?;
+    /// Returns the included pages on inter-site links in URL order, and the ineligible ones.
+    fn number(&self, sites: u32) -> Result<(Vec<PageId>, Ineligible)> {
+        let linked = LinkedPages::empty(self.store, sites, self.watch)?;
+        in_ranges(sites, |sites| {
+            add_linked_pages(self.store, sites, &linked, self.watch)
+        })?;
         let mut runs = Vec::new();
-        let mut left_out = Vec::new();
-        for part in in_parts(sites, |sites| self.part(sites, &linked))? {
+        let mut ineligible = Vec::new();
+        for part in in_ranges(sites, |sites| self.scan_pages(sites, &linked))? {
             runs.extend(part.0);
-            left_out.extend(part.1);
+            ineligible.extend(part.1);
         }
         runs.par_sort_unstable_by(|a, b| a.begins.cmp(&b.begins));
         let count = runs.iter().map(|run| run.indexes.len()).sum();
@@ -255,23 +252,24 @@ impl<'a> Rules<'a> {
             let of_run = run.indexes.iter();
             pages.extend(of_run.map(|&index| PageId::new(run.site, index)));
         }
-        Ok((pages, left_out))
+        Ok((pages, ineligible))
     }
 
-    /// Why a page takes no part; `None` if it does.
+    /// Returns why a page is ineligible; `None` if it is included.
     pub(crate) fn reason(
         &self,
         site: SiteId,
         record: &PageRecord,
     ) -> Result<Option<Links>, StoreError> {
-        let name = match self.left_out {
+        let name = match self.excluded {
             Some(_) => self.store.need(&tables::SITES, &site)?.name,
             None => String::new(),
         };
         Ok(self.reason_on(&name, record))
     }
 
-    /// The same where the name of the site is known; it matters only where the plan leaves pages out.
+    /// As [`reason`](Self::reason), for a known site name. The name is used only if the plan
+    /// excludes pages.
     fn reason_on(&self, site: &str, record: &PageRecord) -> Option<Links> {
         let url = || ingest::url(site, &record.local, self.mode);
         match record.state {
@@ -279,18 +277,18 @@ impl<'a> Rules<'a> {
             _ if record.spam && !self.keep_spam => Some(Links::Spam),
             PageState::Known if self.pages == Pages::Crawled => Some(Links::NotCrawled),
             PageState::Known | PageState::Crawled => {
-                let is_out = self.left_out.is_some_and(|list| list.has(site, &url()));
+                let is_out = self.excluded.is_some_and(|list| list.has(site, &url()));
                 is_out.then_some(Links::Excluded)
             }
         }
     }
 
-    fn part(&self, sites: Range<u32>, linked: &LinkedPages) -> Result<SitesPart, EngineError> {
+    fn scan_pages(&self, sites: Range<u32>, linked: &LinkedPages) -> Result<PageRuns> {
         let mut part = (Vec::new(), Vec::new());
-        let mut at = OfSite::new(SiteId(sites.start));
+        let mut at = SitePages::new(SiteId(sites.start));
         let mut name = String::new();
         let mut pages = self.store.scan_sites(&tables::PAGES, sites)?;
-        // Most pages are on no inter-site link: their records are not worth reading.
+        // Most pages are on no inter-site link, so their records are skipped.
         while let Some(entry) = {
             let is_wanted = |page: &PageId| linked.contains(*page) || self.watch.stopped();
             pages.next_where(is_wanted)
@@ -298,25 +296,25 @@ impl<'a> Rules<'a> {
             self.watch.proceed()?;
             let (page, record) = entry?;
             if page.site() != at.site {
-                let done = std::mem::replace(&mut at, OfSite::new(page.site()));
-                self.order(done, &mut part.0)?;
+                let done = std::mem::replace(&mut at, SitePages::new(page.site()));
+                self.push_runs(done, &mut part.0)?;
                 name.clear();
             }
-            if self.left_out.is_some() && name.is_empty() {
+            if self.excluded.is_some() && name.is_empty() {
                 name = self.store.need(&tables::SITES, &page.site())?.name;
             }
             if let Some(reason) = self.reason_on(&name, &record) {
                 part.1.push((page, reason));
             } else {
-                at.add(page.index(), record.local, self.sorted);
+                at.add(page.index(), record.local, self.max_sorted);
             }
         }
-        self.order(at, &mut part.0)?;
+        self.push_runs(at, &mut part.0)?;
         Ok(part)
     }
 
     /// Appends the runs of a site.
-    fn order(&self, mut of_site: OfSite, runs: &mut Vec<Stretch>) -> Result<(), EngineError> {
+    fn push_runs(&self, mut of_site: SitePages, runs: &mut Vec<Run>) -> Result<()> {
         if of_site.indexes.is_empty() {
             return Ok(());
         }
@@ -328,7 +326,7 @@ impl<'a> Rules<'a> {
             let begins = &url[..ingest::end_of_host(&url)];
             match runs[first..].last_mut() {
                 Some(run) if run.begins == begins => run.indexes.push(index),
-                _ => runs.push(Stretch {
+                _ => runs.push(Run {
                     begins: begins.to_owned(),
                     site,
                     indexes: vec![index],
@@ -354,16 +352,16 @@ impl<'a> Rules<'a> {
     }
 }
 
-/// The pages of one site that take part.
-struct OfSite {
+/// Included pages of one site.
+struct SitePages {
     site: SiteId,
     indexes: RoaringBitmap,
-    /// The rest of their URLs; empty if there are too many.
+    /// The parts of their URLs after the site; empty if there are too many.
     urls: Vec<(String, u32)>,
     is_large: bool,
 }
 
-impl OfSite {
+impl SitePages {
     fn new(site: SiteId) -> Self {
         Self {
             site,
@@ -373,12 +371,12 @@ impl OfSite {
         }
     }
 
-    fn add(&mut self, index: u32, local: String, most: usize) {
+    fn add(&mut self, index: u32, local: String, max_sorted: usize) {
         self.indexes.insert(index);
         if !self.is_large {
             self.urls.push((local, index));
         }
-        if self.urls.len() > most {
+        if self.urls.len() > max_sorted {
             self.is_large = true;
             self.urls = Vec::new();
         }
@@ -386,12 +384,12 @@ impl OfSite {
 }
 
 /// Adds the pages on inter-site links from these sites.
-fn link(
+fn add_linked_pages(
     store: &Store,
     sites: Range<u32>,
     linked: &LinkedPages,
     watch: &dyn Watch,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     for entry in store.carried_rows(sites)? {
         watch.proceed()?;
         let (row, members, targets) = entry?;
@@ -405,23 +403,23 @@ fn link(
     Ok(())
 }
 
-/// The rows of these sites, in numbers.
-fn rows_of(
+/// Returns the rows of these sites, with page numbers.
+fn load_rows(
     store: &Store,
     sites: Range<u32>,
     numbers: &PageNumbers,
     watch: &dyn Watch,
-) -> Result<Rows, EngineError> {
+) -> Result<Rows> {
     let mut rows = Rows::new();
     for entry in store.carried_rows(sites)? {
         watch.proceed()?;
         let (row, members, targets) = entry?;
         let carriers = members.pages.iter();
-        let carriers = numbers.of_all(carriers.map(|index| PageId::new(row.site(), index)));
-        let targets = numbers.of_all(targets.into_iter());
-        // At this point no row has been compared with another.
+        let carriers = numbers.numbers_of(carriers.map(|index| PageId::new(row.site(), index)));
+        let targets = numbers.numbers_of(targets.into_iter());
+        // Rows are not compared with each other yet, so errors name no pages.
         rows.push(&carriers, &targets)
-            .map_err(|e| no_rows(e, &[]))?;
+            .map_err(|e| rows_error(e, &[]))?;
     }
     Ok(rows)
 }

@@ -58,32 +58,32 @@ fn pages_are_numbered_in_url_order() {
         let bank = bank(folder.path(), mode);
         let store = Reader::open(bank.path()).unwrap();
         let sites = store.counters().unwrap().next_site;
-        for sorted in [0, 1, SORTED] {
-            let rules = Rules {
+        for max_sorted in [0, 1, MAX_SORTED] {
+            let rules = PageFilter {
                 store: &store,
                 watch: &Unwatched,
                 keep_spam: false,
                 pages: Pages::All,
-                left_out: None,
+                excluded: None,
                 mode,
-                sorted,
+                max_sorted,
             };
-            let (pages, left_out) = rules.number(sites).unwrap();
+            let (pages, ineligible) = rules.number(sites).unwrap();
             let url = |page: &PageId| {
                 let record = store.need(&tables::PAGES, page).unwrap();
                 let site = store.need(&tables::SITES, &page.site()).unwrap();
                 ingest::url(&site.name, &record.local, mode)
             };
             let urls: Vec<String> = pages.iter().map(url).collect();
-            assert_eq!(urls, URLS, "{mode:?}, {sorted}");
-            assert!(left_out.is_empty());
+            assert_eq!(urls, URLS, "{mode:?}, {max_sorted}");
+            assert!(ineligible.is_empty());
             let numbers = PageNumbers::new(&pages, sites).unwrap();
             for (number, page) in (0..).zip(&pages) {
-                assert_eq!(numbers.of(*page), Some(number));
+                assert_eq!(numbers.number_of(*page), Some(number));
                 let other = PageId::new(page.site(), u32::MAX);
-                assert_eq!(numbers.of(other), None);
+                assert_eq!(numbers.number_of(other), None);
             }
-            assert_eq!(numbers.of(PageId::new(SiteId(sites), 0)), None);
+            assert_eq!(numbers.number_of(PageId::new(SiteId(sites), 0)), None);
         }
     }
 }
@@ -110,25 +110,25 @@ fn threads_make_no_difference() {
         bank.ingest(&request, &Unwatched).unwrap();
     }
     let store = Reader::open(bank.path()).unwrap();
-    let Plan::Cores(plan) = PlanOptions::default().decide().unwrap() else {
+    let Plan::Cores(plan) = PlanOptions::default().resolve().unwrap() else {
         panic!("another method");
     };
     let load = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
-        let load = || Hubs::load(&store, &plan, None, &Unwatched).unwrap();
+        let load = || LoadedHubGraph::load(&store, &plan, None, &Unwatched).unwrap();
         pool.build().unwrap().install(load)
     };
     let (one, two) = (load(1), load(2));
-    assert!(one.pages.len() > 1000 && !one.left_out.is_empty());
+    assert!(one.pages.len() > 1000 && !one.ineligible.is_empty());
     assert!(one.graph == two.graph);
     assert_eq!(one.pages, two.pages);
-    assert_eq!(one.left_out, two.left_out);
+    assert_eq!(one.ineligible, two.ineligible);
     let serial = serial(&store, &one);
     assert!(one.graph == serial, "parts give another graph");
 }
 
 /// The graph by one scan, number by number.
-fn serial(store: &Store, hubs: &Hubs) -> HubGraph {
+fn serial(store: &Store, hubs: &LoadedHubGraph) -> HubGraph {
     let numbers: std::collections::BTreeMap<PageId, u32> =
         hubs.pages.iter().copied().zip(0..).collect();
     let mut rows = Rows::new();

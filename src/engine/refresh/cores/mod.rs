@@ -1,135 +1,149 @@
-//! Refresh by cores: loads the host-pruned graph, or the part of it that changed, selects, and
-//! keeps the ledger.
+//! Refresh by cores: loads the host-pruned graph or its changed part, selects cores, and caches
+//! results for the next refresh.
 
-mod changed;
-pub(crate) mod cost;
+pub(crate) mod cached_cores;
+mod cached_steps;
+mod component_results;
 pub(crate) mod evidence;
-mod findings;
-pub(crate) mod kept;
-mod kept_steps;
-pub(crate) mod linked;
+mod incremental;
+pub(crate) mod linked_pages;
 pub(crate) mod load;
-mod mine;
 mod neighbourhood;
-mod seeds;
+pub(crate) mod page_evidence;
+mod partial_results;
+pub(crate) mod recomputed;
+mod seed_rules;
 mod select;
-pub(crate) mod standings;
 pub(crate) mod unchanged;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::engine::EngineError;
+use crate::engine::Result;
 use crate::engine::history::succession;
 use crate::engine::plan::CorePlan;
-use crate::engine::policy::Rules;
-use changed::{Attempt, ChangedSelection};
-use cost::Cost;
+use crate::engine::refresh::run_context::RunContext;
+use cached_cores::{CachedRefresh, ComponentCounts};
+use component_results::ComponentResults;
 use evidence::CoresEvidence;
-use findings::Findings;
-use kept::{ComponentCounts, Earlier};
-use load::Hubs;
+use incremental::{Attempt, IncrementalSelection};
+use load::LoadedHubGraph;
+use page_evidence::{NewPageEvidence, SeriesRefresh, Written};
+use recomputed::RecomputedCores;
+use seed_rules::Rejections;
 use seedbank_algorithms::cores::{CoreCache, Pick, Selection};
 use seedbank_algorithms::graph::number;
 use seedbank_algorithms::page::{PageId, PageSet};
 use seedbank_algorithms::rank::Reads;
-use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::{CoreRecord, RefreshId, SeedEvidence, SeedRecord, Succession};
 use seedbank_store::tables::{self, BitmapKey, VectorKey, VectorSide};
 use seedbank_store::{Changes, Store, sides};
-use seeds::Held;
 use select::select;
-use standings::{OfSeries, Written};
 
-/// The cores that a refresh found, on their way to the store.
+/// Result of a refresh by cores, to be stored.
 pub(crate) struct CoresRun {
-    hubs: Hubs,
+    hubs: LoadedHubGraph,
     ledger: CoreCache,
     pub(crate) selection: Selection,
-    /// What policies held back.
-    pub(crate) held: Held,
-    /// Pages that are seeds before any core is looked at, in their order.
+    /// Rejections by policies.
+    pub(crate) rejections: Rejections,
+    /// Pinned pages, which are seeds before any core is extracted, in their order.
     pins: Vec<PageId>,
-    /// The refresh that was taken over from.
-    pub(crate) earlier: Option<Earlier>,
-    /// The refresh that was taken over from, or the previous one where only its seeds matter;
-    /// `None` on a cold run.
-    pub(crate) leans_on: Option<RefreshId>,
-    /// Whether it began with steps that an earlier refresh kept.
-    pub(crate) began_with_steps: bool,
+    /// The refresh whose results were reused.
+    pub(crate) cached: Option<CachedRefresh>,
+    /// The refresh that this one depends on: the one whose results were reused, or the previous one
+    /// if its seeds matter. `None` for a cold refresh.
+    pub(crate) depends_on: Option<RefreshId>,
+    /// Whether the run started with cached steps.
+    pub(crate) warm_start: bool,
     pub(crate) components: ComponentCounts,
-    /// How many pages the loaded graph has.
+    /// Number of pages in the loaded graph.
     pub(crate) pages_loaded: u64,
-    /// The components of the loaded graph that are unchanged.
+    /// Unchanged components of the loaded graph.
     verified: BTreeSet<u32>,
-    findings: Findings,
-    /// Successors of dead seeds, where the plan says so.
-    succeeding: BTreeMap<PageId, Succession>,
+    findings: ComponentResults,
+    /// Successors of dead seeds, if the plan uses them.
+    successors: BTreeMap<PageId, Succession>,
     evidence: CoresEvidence,
 }
 
-/// With `cold` nothing is taken over from the plan's previous refresh except its seeds, where the
-/// plan says so.
+/// Runs a plan by cores. A `cold` run reuses nothing of the previous refresh except its seeds, if
+/// the plan depends on them.
 ///
-/// Cost: the pages and rows of components that changed, by key, or, where that is too much, one
-/// scan of pages and two of rows; then what [`select`](seedbank_algorithms::cores::select) costs in components
-/// that changed.
+/// Cost: the pages and rows of changed components by key or, if they are too many, one scan of
+/// pages and two of rows; then [`select`](seedbank_algorithms::cores::select) on the changed
+/// components.
 pub(crate) fn run(
-    store: &Store,
-    (plan, rules): (&CorePlan, &Rules),
+    context: RunContext<'_, CorePlan>,
     previous: Option<RefreshId>,
     cold: bool,
-    watch: &dyn Watch,
-) -> Result<CoresRun, EngineError> {
-    let mut earlier = match previous {
-        Some(refresh) if !cold => kept::earlier(store, refresh, plan)?,
+) -> Result<CoresRun> {
+    let RunContext {
+        store,
+        plan,
+        policy,
+        watch,
+    } = context;
+    let mut cached = match previous {
+        Some(refresh) if !cold => cached_cores::find_valid(store, refresh, plan)?,
         _ => None,
     };
-    let mut succeeding = BTreeMap::new();
-    let leans_on = earlier.map(|earlier| earlier.refresh);
+    let mut successors = BTreeMap::new();
+    let depends_on = cached.map(|cached| cached.refresh);
     let seeds_matter = plan.succeed || plan.params.pick == Pick::Stable;
-    let leans_on = leans_on.or(previous.filter(|_| seeds_matter));
+    let depends_on = depends_on.or(previous.filter(|_| seeds_matter));
     let of_steps = previous.filter(|_| !cold && !plan.params.within.is_exact());
-    let leans_on = leans_on.or(of_steps);
-    let previous = match previous {
+    let depends_on = depends_on.or(of_steps);
+    let previous_seeds = match previous {
         Some(refresh) if plan.succeed => {
             let (seeds, of_dead) = succession::stable_list(store, plan, refresh, watch)?;
-            succeeding = of_dead;
+            successors = of_dead;
             seeds
         }
-        Some(refresh) => seeds_of(store, refresh)?,
+        Some(refresh) => seed_pages(store, refresh)?,
         None => Vec::new(),
     };
     let mut reads = Reads::default();
-    if let Some(earlier) = earlier {
-        match changed::run(store, (plan, rules), earlier, &previous, watch)? {
+    // Try the changed components first, and fall back to the whole graph.
+    if let Some(cached) = cached {
+        match incremental::run(context, cached, &previous_seeds)? {
             Attempt::Done(part) => {
-                let of_plan = ((plan, rules), succeeding, leans_on);
-                return Ok(of_part(*part, earlier, of_plan));
+                let run = from_incremental(*part, context, cached);
+                return Ok(CoresRun {
+                    depends_on,
+                    successors,
+                    ..run
+                });
             }
-            Attempt::GivenUp(in_vain) => reads = in_vain,
+            Attempt::GivenUp(wasted) => reads = wasted,
         }
     }
-    let hubs = Hubs::load(store, plan, rules.candidates.leave_out(), watch)?;
-    let steps = kept_steps::load(store, of_steps, (plan, &hubs))?;
-    let mut began_with_steps = !steps.steps.is_empty();
-    let mut ledger = kept::load(store, &hubs, earlier)?.with_steps(steps);
-    let (mut selection, mut held) = select(store, &hubs, (plan, rules), &previous, &ledger, watch)?;
+    let hubs = LoadedHubGraph::load(store, plan, policy.candidates.graph_exclusions(), watch)?;
+    let steps = cached_steps::load(store, of_steps, plan, &hubs)?;
+    let mut warm_start = !steps.steps.is_empty();
+    let mut ledger = cached_cores::load(store, &hubs, cached)?.with_steps(steps);
+    let (mut selection, mut rejections) = select(context, &hubs, &previous_seeds, &ledger)?;
     selection.reads += reads;
     if !selection.certified && selection.reused.contains(&true) {
-        // Nothing is built upon an uncertain result.
-        earlier = None;
-        began_with_steps = false;
-        ledger = kept::load(store, &hubs, None)?;
+        // An uncertified result is never reused: start again without the cache.
+        cached = None;
+        warm_start = false;
+        ledger = cached_cores::load(store, &hubs, None)?;
         let reads = selection.reads;
-        (selection, held) = select(store, &hubs, (plan, rules), &previous, &ledger, watch)?;
+        (selection, rejections) = select(context, &hubs, &previous_seeds, &ledger)?;
         selection.reads += reads;
     }
     let components = ledger.components();
     let all = number(components.len());
     let verified: BTreeSet<u32> = (0..all).filter(|c| ledger.knows(*c)).collect();
     Ok(CoresRun {
-        evidence: evidence::gather(&hubs, components, &selection, plan.params.rule),
-        findings: Findings::new(&hubs, components, &selection, None),
+        evidence: evidence::gather(
+            &hubs,
+            &selection,
+            plan.params.rule,
+            &BTreeMap::new(),
+            NewPageEvidence::all(&hubs, components, &selection),
+        ),
+        findings: ComponentResults::new(&hubs, components, &selection, None),
         components: ComponentCounts {
             all,
             verified: number(verified.len()),
@@ -138,31 +152,28 @@ pub(crate) fn run(
         hubs,
         ledger,
         selection,
-        held,
-        pins: rules.pins.pages.clone(),
-        earlier,
-        leans_on,
-        began_with_steps,
+        rejections,
+        pins: policy.pins.pages.clone(),
+        cached,
+        depends_on,
+        warm_start,
         verified,
-        succeeding,
+        successors,
     })
 }
 
-/// The run that a selection on what changed makes.
-fn of_part(
-    part: ChangedSelection,
-    earlier: Earlier,
-    ((plan, rules), succeeding, leans_on): (
-        (&CorePlan, &Rules),
-        BTreeMap<PageId, Succession>,
-        Option<RefreshId>,
-    ),
+/// Builds the run from an incremental selection.
+fn from_incremental(
+    part: IncrementalSelection,
+    context: RunContext<'_, CorePlan>,
+    cached: CachedRefresh,
 ) -> CoresRun {
-    let ChangedSelection {
+    let rule = context.plan.params.rule;
+    let IncrementalSelection {
         hubs,
         ledger,
         selection,
-        held,
+        rejections,
         verified,
         components,
         pages_loaded,
@@ -171,34 +182,38 @@ fn of_part(
         targets,
     } = part;
     let of_graph = ledger.components();
-    let gather = evidence::gather_part;
-    let of_part = (standings, &targets);
     CoresRun {
-        evidence: gather(&hubs, of_graph, &selection, plan.params.rule, of_part),
-        findings: Findings::new(&hubs, of_graph, &selection, Some(changed)),
+        evidence: evidence::gather(
+            &hubs,
+            &selection,
+            rule,
+            &targets,
+            standings.compute(&hubs, of_graph, &selection),
+        ),
+        findings: ComponentResults::new(&hubs, of_graph, &selection, Some(changed)),
         components,
         pages_loaded,
         hubs,
         ledger,
         selection,
-        held,
-        pins: rules.pins.pages.clone(),
-        earlier: Some(earlier),
-        leans_on,
-        began_with_steps: false,
+        rejections,
+        pins: context.policy.pins.pages.clone(),
+        cached: Some(cached),
+        depends_on: None,
+        warm_start: false,
         verified,
-        succeeding,
+        successors: BTreeMap::new(),
     }
 }
 
-/// The seeds of a refresh in order.
-fn seeds_of(store: &Store, refresh: RefreshId) -> Result<Vec<PageId>, EngineError> {
+/// Returns the seeds of a refresh, best first.
+fn seed_pages(store: &Store, refresh: RefreshId) -> Result<Vec<PageId>> {
     let list = store.list(refresh)?;
     Ok(list.into_iter().map(|(_, seed)| seed.page).collect())
 }
 
 impl CoresRun {
-    /// The seeds in order: the pages that are pinned, then those of the cores that are none of them.
+    /// Returns the seeds, best first: pinned pages, then the seeds of cores that are not pinned.
     pub(crate) fn seeds(&self) -> Vec<SeedRecord> {
         let pins: BTreeSet<PageId> = self.pins.iter().copied().collect();
         let mut pinned: BTreeMap<PageId, SeedEvidence> = BTreeMap::new();
@@ -226,46 +241,51 @@ impl CoresRun {
         let record = |(page, evidence)| SeedRecord {
             page,
             evidence,
-            succeeds: self.succeeding.get(&page).copied(),
+            succeeds: self.successors.get(&page).copied(),
         };
         seeds.into_iter().chain(others).map(record).collect()
     }
 
-    /// Why cores had to be computed.
-    pub(crate) fn costs(&self, store: &Store) -> Result<Vec<Cost>, EngineError> {
-        let run = cost::Computed {
+    /// Explains why cores were recomputed.
+    pub(crate) fn costs(&self, store: &Store) -> Result<Vec<RecomputedCores>> {
+        let run = recomputed::Recomputation {
             store,
             hubs: &self.hubs,
             components: self.ledger.components(),
             verified: &self.verified,
             selection: &self.selection,
-            earlier: self.earlier.map(|earlier| earlier.refresh),
-            began_with_steps: self.began_with_steps,
+            cached: self.cached.map(|cached| cached.refresh),
+            warm_start: self.warm_start,
         };
         run.costs()
     }
 
-    /// Hands the seeds, cores, vectors, the removed set, the evidence and what later refreshes may
-    /// take over to `changes`; returns what was written of standings.
+    /// Adds everything that the refresh stores to `changes`. Returns what was written of page
+    /// evidence.
     pub(crate) fn put(
         &self,
         store: &Store,
         changes: &mut Changes,
-        (plan, refresh): (&str, RefreshId),
-    ) -> Result<Written, EngineError> {
+        plan: &str,
+        refresh: RefreshId,
+    ) -> Result<Written> {
         put_cores(changes, refresh, &self.hubs, &self.selection)?;
-        let steps = (&self.hubs, self.selection.steps.as_slice());
-        kept_steps::put(store, changes, (plan, refresh), steps)?;
+        cached_steps::put(
+            store,
+            changes,
+            plan,
+            refresh,
+            &self.hubs,
+            &self.selection.steps,
+        )?;
         for (rank, seed) in (1_u32..).zip(self.seeds()) {
             changes.put_seed((refresh, rank), &seed)?;
         }
-        let counted = self.findings.counted(self.earlier);
-        let written = self
-            .evidence
-            .put(store, changes, (plan, refresh), counted)?;
+        let counted = self.findings.counted(self.cached);
+        let written = self.evidence.put(store, changes, plan, refresh, counted)?;
         let series = written.record.series;
         self.findings
-            .put(store, changes, OfSeries { series, refresh })?;
+            .put(store, changes, SeriesRefresh { series, refresh })?;
         Ok(written)
     }
 }
@@ -273,9 +293,10 @@ impl CoresRun {
 fn put_cores(
     changes: &mut Changes,
     refresh: RefreshId,
-    hubs: &Hubs,
+    hubs: &LoadedHubGraph,
     selection: &Selection,
-) -> Result<(), EngineError> {
+) -> Result<()> {
+    // Numbers are those of the loaded graph; ids are stored.
     let page = |number: &u32| hubs.pages[*number as usize];
     let mut removed = PageSet::new();
     for (rank, core) in (1_u32..).zip(&selection.cores) {

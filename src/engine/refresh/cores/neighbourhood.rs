@@ -1,54 +1,53 @@
 //! Loads everything that is connected with some pages, by key.
 //!
-//! A page that takes part leads to the rows that lead from it and to it, and a row leads to all
-//! pages that carry it and all its targets. In the end the result is whole components of the
-//! host-pruned graph: no row leads from there to a page elsewhere that takes part, and none from
-//! elsewhere to there.
+//! From an included page the search follows the rows from it and to it, and from a row all pages
+//! that carry it and all its targets. The result consists of whole components of the host-pruned
+//! graph: no row links an included page inside with one outside.
 //!
-//! Cost: the records of the pages and of adjacent pages that take no part, and the blocks of the
-//! link tables that they are in, each read once. Memory: all of that.
+//! Cost: the records of these pages and of adjacent ineligible pages, and their blocks of the link
+//! tables, each read once. Memory: all of that.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::load::{Hubs, Rules};
-use crate::engine::EngineError;
+use super::load::{LoadedHubGraph, PageFilter};
+use crate::engine::Result;
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
 use seedbank_formats::ingest;
 use seedbank_store::evidence::Links;
 use seedbank_store::links::{Link, LinkBlock, LinkKey};
 use seedbank_store::{Store, StoreError, Table, tables};
 
-/// What is known of a page that was looked at.
+/// A page that was looked up.
 struct Seen {
-    /// Why it takes no part; `None` if it does.
+    /// Why the page is ineligible; `None` if it is included.
     reason: Option<Links>,
-    /// The index of its row; `None` without one.
+    /// The index of the page's row; `None` if it has none.
     row: Option<u32>,
     url: String,
 }
 
-/// A row: who carries it, and where it leads.
+/// A row: the pages that carry it, and its targets.
 struct Row {
     carriers: Vec<PageId>,
     targets: Vec<PageId>,
 }
 
-/// Blocks of a link table that were read.
+/// Blocks of a link table, cached.
 struct Blocks<T> {
     table: Table<LinkKey, LinkBlock<T>>,
     read: BTreeMap<LinkKey, LinkBlock<T>>,
 }
 
 impl<T: Link> Blocks<T> {
-    const fn of(table: Table<LinkKey, LinkBlock<T>>) -> Self {
+    const fn new(table: Table<LinkKey, LinkBlock<T>>) -> Self {
         Self {
             table,
             read: BTreeMap::new(),
         }
     }
 
-    fn at(&mut self, store: &Store, key: LinkKey) -> Result<&LinkBlock<T>, StoreError> {
+    fn get(&mut self, store: &Store, key: LinkKey) -> Result<&LinkBlock<T>, StoreError> {
         if !self.read.contains_key(&key) {
             self.read.insert(key, store.links(&self.table, key)?);
         }
@@ -56,14 +55,14 @@ impl<T: Link> Blocks<T> {
     }
 }
 
-/// What was loaded so far.
+/// Pages and rows loaded so far.
 pub(crate) struct Neighbourhood<'a> {
-    rules: Rules<'a>,
-    /// The most pages that are loaded.
-    most: u64,
+    filter: PageFilter<'a>,
+    /// Maximum number of pages to load.
+    max_pages: u64,
     seen: BTreeMap<PageId, Option<Seen>>,
-    /// The pages that take part, each with all of its component once it is loaded.
-    part: BTreeSet<PageId>,
+    /// Included pages; once loading ends, whole components.
+    included: BTreeSet<PageId>,
     rows: BTreeMap<RowId, Row>,
     row_blocks: Blocks<PageId>,
     citer_blocks: Blocks<LinkKey>,
@@ -71,23 +70,23 @@ pub(crate) struct Neighbourhood<'a> {
 }
 
 impl<'a> Neighbourhood<'a> {
-    pub(crate) fn new(rules: Rules<'a>, most: u64) -> Self {
+    pub(crate) fn new(filter: PageFilter<'a>, max_pages: u64) -> Self {
         Self {
-            rules,
-            most,
+            filter,
+            max_pages,
             seen: BTreeMap::new(),
-            part: BTreeSet::new(),
+            included: BTreeSet::new(),
             rows: BTreeMap::new(),
-            row_blocks: Blocks::of(tables::ROWS),
-            citer_blocks: Blocks::of(tables::CITERS),
+            row_blocks: Blocks::new(tables::ROWS),
+            citer_blocks: Blocks::new(tables::CITERS),
             names: BTreeMap::new(),
         }
     }
 
-    /// What is known of a page; `None` where there is no such page.
-    fn look(&mut self, page: PageId) -> Result<Option<&Seen>, EngineError> {
+    /// Looks up a page; `None` if it does not exist.
+    fn lookup(&mut self, page: PageId) -> Result<Option<&Seen>> {
         if !self.seen.contains_key(&page) {
-            let store = self.rules.store;
+            let store = self.filter.store;
             let seen = match store.get(&tables::PAGES, &page)? {
                 None => None,
                 Some(record) => {
@@ -98,9 +97,9 @@ impl<'a> Neighbourhood<'a> {
                         }
                     };
                     Some(Seen {
-                        reason: self.rules.reason(page.site(), &record)?,
+                        reason: self.filter.reason(page.site(), &record)?,
                         row: record.row,
-                        url: ingest::url(name, &record.local, self.rules.mode),
+                        url: ingest::url(name, &record.local, self.filter.mode),
                     })
                 }
             };
@@ -109,50 +108,50 @@ impl<'a> Neighbourhood<'a> {
         Ok(self.seen.get(&page).and_then(Option::as_ref))
     }
 
-    /// The rows that lead to a page.
-    pub(crate) fn citing(&mut self, page: PageId) -> Result<Vec<RowId>, EngineError> {
-        let store = self.rules.store;
+    /// Returns the rows that link to a page.
+    pub(crate) fn citing(&mut self, page: PageId) -> Result<Vec<RowId>> {
+        let store = self.filter.store;
         let (key, place) = LinkKey::of_page(page);
         let mut rows = Vec::new();
-        for &key in self.citer_blocks.at(store, key)?.at(place) {
-            let places = self.row_blocks.at(store, key)?.places_of(page);
+        for &key in self.citer_blocks.get(store, key)?.at(place) {
+            let places = self.row_blocks.get(store, key)?.places_of(page);
             rows.extend(places.map(|place| RowId::new(key.site, key.index(place))));
         }
         Ok(rows)
     }
 
-    /// The pages that carry a row.
-    pub(crate) fn carriers(&self, row: RowId) -> Result<Vec<PageId>, EngineError> {
-        let members = self.rules.store.need(&tables::ROW_MEMBERS, &row)?;
+    /// Returns the pages that carry a row.
+    pub(crate) fn carriers(&self, row: RowId) -> Result<Vec<PageId>> {
+        let members = self.filter.store.need(&tables::ROW_MEMBERS, &row)?;
         let carriers = members.pages.iter();
         let carriers = carriers.map(|index| PageId::new(row.site(), index));
         Ok(carriers.collect())
     }
 
-    /// The rows that lead from a page and to it.
-    fn rows_at(&mut self, page: PageId) -> Result<Vec<RowId>, EngineError> {
+    /// Returns the rows from a page and to it.
+    fn rows_at(&mut self, page: PageId) -> Result<Vec<RowId>> {
         let mut rows = self.citing(page)?;
-        let own = self.look(page)?.and_then(|seen| seen.row);
+        let own = self.lookup(page)?.and_then(|seen| seen.row);
         rows.extend(own.map(|row| RowId::new(page.site(), row)));
         Ok(rows)
     }
 
-    /// Loads everything that is connected with these pages, as far as it takes part; `false` where
-    /// that is too much.
-    pub(crate) fn spread(
+    /// Loads everything that is connected with these pages through included pages. Returns `false`
+    /// if that is too much.
+    pub(crate) fn load_connected(
         &mut self,
         from: impl IntoIterator<Item = PageId>,
-    ) -> Result<bool, EngineError> {
+    ) -> Result<bool> {
         let mut next: BTreeSet<PageId> = from.into_iter().collect();
         while let Some(page) = next.pop_first() {
-            self.rules.watch.proceed()?;
-            let takes_part = self.look(page)?.is_some_and(|seen| seen.reason.is_none());
-            if !takes_part || !self.part.insert(page) {
+            self.filter.watch.proceed()?;
+            let is_included = self.lookup(page)?.is_some_and(|seen| seen.reason.is_none());
+            if !is_included || !self.included.insert(page) {
                 continue;
             }
-            // Adjacent pages that take no part are read too.
+            // Adjacent ineligible pages are read too, so they count, but less.
             let seen = self.seen.len() as u64 / 4;
-            if seen.max(self.part.len() as u64) > self.most {
+            if seen.max(self.included.len() as u64) > self.max_pages {
                 return Ok(false);
             }
             for row in self.rows_at(page)? {
@@ -160,64 +159,64 @@ impl<'a> Neighbourhood<'a> {
                     continue;
                 }
                 let (key, place) = LinkKey::of_row(row);
-                let block = self.row_blocks.at(self.rules.store, key)?;
+                let block = self.row_blocks.get(self.filter.store, key)?;
                 let targets = block.at(place).to_vec();
                 let carriers = self.carriers(row)?;
                 let both = carriers.iter().chain(&targets);
-                next.extend(both.filter(|page| !self.part.contains(page)));
+                next.extend(both.filter(|page| !self.included.contains(page)));
                 self.rows.insert(row, Row { carriers, targets });
             }
         }
         Ok(true)
     }
 
-    /// The pages that take part, ascending.
-    pub(crate) const fn part(&self) -> &BTreeSet<PageId> {
-        &self.part
+    /// Included pages, ascending.
+    pub(crate) const fn included(&self) -> &BTreeSet<PageId> {
+        &self.included
     }
 
-    /// The graph of what was loaded, in numbers that follow URL order and are also given to
-    /// `others`.
-    pub(crate) fn hubs(&mut self, others: &BTreeSet<PageId>) -> Result<Hubs, EngineError> {
+    /// Builds the graph of what was loaded. Its numbers follow URL order, and include `others`.
+    pub(crate) fn graph(&mut self, others: &BTreeSet<PageId>) -> Result<LoadedHubGraph> {
         for &page in others {
-            self.look(page)?;
+            self.lookup(page)?;
         }
-        let pages = self.part.union(others);
+        let pages = self.included.union(others);
         let url = |page: &PageId| self.seen.get(page)?.as_ref().map(|seen| seen.url.as_str());
         let mut by_url: Vec<(&str, PageId)> =
             pages.filter_map(|page| Some((url(page)?, *page))).collect();
         by_url.sort_unstable();
         let pages = by_url.into_iter().map(|(_, page)| page).collect();
-        let takes_part = |page: &&PageId| self.part.contains(*page);
+        let is_included = |page: &&PageId| self.included.contains(*page);
         let rows: Vec<(Vec<PageId>, Vec<PageId>)> = self
             .rows
             .values()
             .map(|row| {
-                let of_part = |pages: &[PageId]| pages.iter().filter(takes_part).copied().collect();
+                let of_part =
+                    |pages: &[PageId]| pages.iter().filter(is_included).copied().collect();
                 (of_part(&row.carriers), of_part(&row.targets))
             })
             .collect();
         let rows = rows.iter();
-        Hubs::of_part(pages, rows.map(|row| (row.0.as_slice(), row.1.as_slice())))
+        LoadedHubGraph::from_rows(pages, rows.map(|row| (row.0.as_slice(), row.1.as_slice())))
     }
 
-    /// The targets of a page's row.
-    pub(crate) fn targets(&mut self, page: PageId) -> Result<Vec<PageId>, EngineError> {
-        let Some(row) = self.look(page)?.and_then(|seen| seen.row) else {
+    /// Returns the targets of a page's row.
+    pub(crate) fn targets(&mut self, page: PageId) -> Result<Vec<PageId>> {
+        let Some(row) = self.lookup(page)?.and_then(|seen| seen.row) else {
             return Ok(Vec::new());
         };
         let (key, place) = LinkKey::of_row(RowId::new(page.site(), row));
-        let block = self.row_blocks.at(self.rules.store, key)?;
+        let block = self.row_blocks.get(self.filter.store, key)?;
         Ok(block.at(place).to_vec())
     }
 
-    /// Why a page on inter-site links takes no part, or `Alone` where it does; `None` where it is
-    /// on no inter-site link.
-    pub(crate) fn bare_standing(&mut self, page: PageId) -> Result<Option<Links>, EngineError> {
+    /// Returns why a page on inter-site links is ineligible, or `Alone` if it is included; `None`
+    /// if it is on no inter-site link.
+    pub(crate) fn link_state(&mut self, page: PageId) -> Result<Option<Links>> {
         if self.rows_at(page)?.is_empty() {
             return Ok(None);
         }
-        let seen = self.look(page)?;
+        let seen = self.lookup(page)?;
         Ok(seen.map(|seen| seen.reason.unwrap_or(Links::Alone)))
     }
 }

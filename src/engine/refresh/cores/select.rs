@@ -1,31 +1,32 @@
-//! Runs the selection of cores on a loaded graph, and tells its errors in the engine's words.
+//! Runs the core selection on a loaded graph, and converts its errors.
 
-use super::load::Hubs;
-use super::seeds::{CoreSeeds, Held};
+use super::load::LoadedHubGraph;
+use super::seed_rules::{PolicySeedRules, Rejections};
 use crate::engine::plan::CorePlan;
-use crate::engine::policy::Rules;
-use crate::engine::{EngineError, PlanError};
+use crate::engine::refresh::run_context::RunContext;
+use crate::engine::{EngineError, PlanError, Result};
 use seedbank_algorithms::cores::{self, CoreCache, CoresError, Selection};
 use seedbank_algorithms::page::PageId;
-use seedbank_algorithms::watch::Watch;
-use seedbank_store::Store;
 
-/// The cores and seeds of the loaded graph. `previous` are the seeds of the previous refresh, best
-/// first, and the ledger is what is known of components that did not change. Tells too what policies
-/// held back.
+/// Selects cores and seeds, and counts rejections by policies. `previous` are the seeds of the
+/// previous refresh, best first. The ledger contains what is known of unchanged components.
 pub(crate) fn select(
-    store: &Store,
-    hubs: &Hubs,
-    (plan, rules): (&CorePlan, &Rules),
+    context: RunContext<'_, CorePlan>,
+    hubs: &LoadedHubGraph,
     previous: &[PageId],
     ledger: &CoreCache,
-    watch: &dyn Watch,
-) -> Result<(Selection, Held), EngineError> {
+) -> Result<(Selection, Rejections)> {
+    let RunContext {
+        store,
+        plan,
+        policy,
+        watch,
+    } = context;
     let previous: Vec<u32> = previous
         .iter()
         .filter_map(|page| hubs.number(*page))
         .collect();
-    let mut seeds = CoreSeeds::new(store, hubs, rules, plan.params.seeds)?;
+    let mut seeds = PolicySeedRules::new(store, hubs, policy, plan.params.seeds)?;
     let selection = cores::select_warm(
         &hubs.graph,
         &plan.params,

@@ -1,13 +1,14 @@
-//! A refresh by cores of a graph in which no batch has changed anything since the plan's last one, as after
-//! a delta of clicks: what that one left is written again under the new number.
+//! A refresh by cores of a graph that no batch has changed since the plan's previous refresh, for
+//! example after a delta of clicks. Copies the stored results under the new number.
 //!
-//! Neither pages nor links are read, whatever the method: the same graph and the same parameters lead to the
-//! same cores, and seeds that are to stay do. Policies may look at what clicks and qualities have changed,
-//! so a plan that has any runs as ever.
+//! Neither pages nor links are read: the same graph and parameters lead to the same cores, and
+//! stable seeds stay. A plan with policies runs in full, since policies can depend on clicks and
+//! qualities.
 
-use crate::engine::EngineError;
+use crate::engine::Result;
 use crate::engine::history::timeline::{self, PageTimelines};
 use crate::engine::plan::CorePlan;
+use seedbank_algorithms::graph::number;
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::ledger::OriginKey;
@@ -15,40 +16,40 @@ use seedbank_store::records::{RefreshId, RefreshRecord, SeriesRecord};
 use seedbank_store::tables::{self, BitmapKey, VectorKey};
 use seedbank_store::{Changes, Key, Store, StoreError, Table, Value};
 
-use super::standings::Written;
+use super::page_evidence::Written;
 
-/// What a refresh left, to be taken over whole.
-pub(crate) struct Unchanged {
+/// Stored results of a refresh, to be copied.
+pub(crate) struct UnchangedRun {
     pub(crate) refresh: RefreshId,
     pub(crate) record: RefreshRecord,
     standings: SeriesRecord,
-    /// The seeds, best first.
     pub(crate) seeds: Vec<PageId>,
-    /// How many hubs and authorities each core has.
+    /// Numbers of hubs and authorities of each core.
     pub(crate) sizes: Vec<(u32, u32)>,
 }
 
-/// What `refresh` left, if it ran with the parameters of today's plan, without policies, and no batch has
-/// brought a page since or changed a state, a spam mark or links.
+/// Returns `refresh` if it ran with the parameters of this plan, without policies, and no batch has
+/// since added a page or changed a state, spam mark or links.
 ///
-/// Cost: the records of the batches since, the sets of pages that they changed, and one page; then the
-/// cores.
+/// Cost: the records of the batches since, the sets of pages that they changed, and one page; then
+/// the cores.
 pub(crate) fn find(
     store: &Store,
     plan: &CorePlan,
     refresh: RefreshId,
     watch: &dyn Watch,
-) -> Result<Option<Unchanged>, EngineError> {
+) -> Result<Option<UnchangedRun>> {
     let record = store.need(&tables::REFRESHES, &refresh)?;
     let Some(standings) = record.standings else {
         return Ok(None);
     };
     let is_past_known =
         timeline::known_since(store)? <= record.batch && record.batch <= store.counters()?.batch;
-    // The successors of dead seeds are told by the refresh that found them.
+    // Successors of dead seeds are reported only by the refresh that found them.
     if plan.succeed || !record.certified || !is_past_known {
         return Ok(None);
     }
+    // Any changed page can change the graph.
     let past = PageTimelines::open(store, record.batch)?;
     for (batch, pages) in past.possibly_changed()? {
         for page in pages.into_iter().map(PageId) {
@@ -62,13 +63,12 @@ pub(crate) fn find(
     let mut sizes = Vec::new();
     for entry in store.scan_under(&tables::CORES, &prefix)? {
         let (_, core) = entry?;
-        let count = |pages: &[PageId]| u32::try_from(pages.len()).unwrap_or(u32::MAX);
-        sizes.push((count(&core.hubs), count(&core.authorities)));
+        sizes.push((number(core.hubs.len()), number(core.authorities.len())));
     }
     let seeds = store.scan_under(&tables::SEEDS, &prefix)?;
     let seeds = seeds.map(|entry| Ok(entry?.1.page));
     let seeds: Result<Vec<PageId>, StoreError> = seeds.collect();
-    Ok(Some(Unchanged {
+    Ok(Some(UnchangedRun {
         refresh,
         record,
         standings,
@@ -77,17 +77,17 @@ pub(crate) fn find(
     }))
 }
 
-impl Unchanged {
-    /// Hands all that the earlier refresh left to `changes` again, as what `refresh` leaves; returns what
-    /// was written of standings, which is nothing.
+impl UnchangedRun {
+    /// Adds copies of all results to `changes` under the number `refresh`. Returns what was written
+    /// of page evidence, which is nothing.
     ///
-    /// Cost: one scan of what it left.
+    /// Cost: one scan of the stored results.
     pub(crate) fn put(
         &self,
         store: &Store,
         changes: &mut Changes,
         refresh: RefreshId,
-    ) -> Result<Written, EngineError> {
+    ) -> Result<Written> {
         let prefix = self.refresh.to_be_bytes();
         for entry in store.scan_under(&tables::SEEDS, &prefix)? {
             let ((_, rank), seed) = entry?;
@@ -96,40 +96,37 @@ impl Unchanged {
         let removed = store.need(&tables::BITMAPS, &BitmapKey::Removed(self.refresh))?;
         changes.put(&tables::BITMAPS, &BitmapKey::Removed(refresh), &removed)?;
         let of = refresh;
-        let mut again = Again {
-            store,
-            changes,
-            prefix,
-        };
-        again.put(&tables::CORES, |(_, rank)| (refresh, rank))?;
-        again.put(&tables::VECTORS, |key| VectorKey { refresh, ..key })?;
-        again.put(&tables::CORE_ORIGINS, |key| OriginKey { of, ..key })?;
-        again.put(&tables::MEMBERS, |(_, page)| (refresh, page))?;
-        again.put(&tables::CORE_EVIDENCE, |(_, rank)| (refresh, rank))?;
-        again.put(&tables::KEPT_STEPS, |(_, rank)| (refresh, rank))?;
+        let ranked = |(_, rank)| (refresh, rank);
+        copy(store, changes, &tables::CORES, &prefix, ranked)?;
+        copy(store, changes, &tables::VECTORS, &prefix, |key| VectorKey {
+            refresh,
+            ..key
+        })?;
+        copy(store, changes, &tables::CORE_ORIGINS, &prefix, |key| {
+            OriginKey { of, ..key }
+        })?;
+        copy(store, changes, &tables::MEMBERS, &prefix, |(_, page)| {
+            (refresh, page)
+        })?;
+        copy(store, changes, &tables::CORE_EVIDENCE, &prefix, ranked)?;
+        copy(store, changes, &tables::KEPT_STEPS, &prefix, ranked)?;
         // Only the last refresh of a plan keeps its steps.
         changes.delete_under(store, &tables::KEPT_STEPS, &prefix)?;
         Ok(Written::nothing(self.standings))
     }
 }
 
-/// Writes the entries of a refresh again.
-struct Again<'a> {
-    store: &'a Store,
-    changes: &'a mut Changes,
-    prefix: [u8; 4],
-}
-
-impl Again<'_> {
-    fn put<K: Key, V: Value>(
-        &mut self,
-        table: &Table<K, V>,
-        key: impl Fn(K) -> K,
-    ) -> Result<(), StoreError> {
-        for entry in self.store.scan_under(table, &self.prefix)? {
-            let (old, value) = entry?;
-            self.changes.put(table, &key(old), &value)?;
-        }
-        Ok(())
+/// Copies the entries under a prefix to other keys.
+fn copy<K: Key, V: Value>(
+    store: &Store,
+    changes: &mut Changes,
+    table: &Table<K, V>,
+    prefix: &[u8],
+    new_key: impl Fn(K) -> K,
+) -> Result<(), StoreError> {
+    for entry in store.scan_under(table, prefix)? {
+        let (key, value) = entry?;
+        changes.put(table, &new_key(key), &value)?;
     }
+    Ok(())
 }

@@ -1,5 +1,4 @@
-//! What is kept of a pick on a site: with pages instead of numbers, and with what makes up its
-//! gain.
+//! Evidence for a pick on a site, with page ids instead of numbers and the parts of its gain.
 
 use roaring::RoaringBitmap;
 
@@ -8,10 +7,10 @@ use seedbank_algorithms::cover::{HopGain, Pick, Score, Scored, Weights};
 use seedbank_algorithms::page::PageId;
 use seedbank_store::records::{CoverEvidence, HopEvidence};
 
-/// A pick, with the pages that it is the first to cover.
+/// A pick, with the pages that it covers first.
 pub(crate) struct Picked {
     pub(crate) page: PageId,
-    /// The number of the refresh is filled in when it is stored.
+    /// The refresh number is set when it is stored.
     pub(crate) evidence: CoverEvidence,
     /// Page indexes by hop.
     pub(crate) covered: Vec<RoaringBitmap>,
@@ -49,7 +48,7 @@ impl Picked {
     }
 }
 
-/// A score as a number: in units where it is a value.
+/// Returns a score as a number, in units if it is a value.
 pub(crate) fn gain(of: Scored) -> Option<f64> {
     match of.score {
         Score::Drawn => None,

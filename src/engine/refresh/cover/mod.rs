@@ -1,23 +1,23 @@
-//! Refresh by cover: seeds for each site with crawled pages, and what is kept of them.
+//! Refresh by cover: selects seeds for each site with crawled pages.
 //!
-//! A site keeps its seeds if nothing changed that cover methods see ([`SiteRecord::cover_changed`])
-//! and it has the seats it had. Its records in `seeds` and `covers` are written again under the new
-//! number, since ranks run through all sites. But the site is not read, and the sets of pages that
-//! its seeds cover stay where they are, under the refresh that picked the seeds. So besides reading
-//! and selecting on the sites that changed, a refresh costs one scan of the sites and one small
-//! record for each site and seed.
+//! A site keeps its seeds if nothing that cover methods depend on has changed
+//! ([`SiteRecord::cover_changed`]) and its number of seats is the same. Its records in `seeds` and
+//! `covers` are copied under the new number, since ranks run through all sites. But the site is not
+//! read, and the sets of pages that its seeds cover stay stored under the refresh that picked the
+//! seeds. So besides reading and selecting on changed sites, a refresh costs one scan of the sites
+//! and one small record for each site and seed.
 //!
-//! Seeds are ordered so that any head of the list is a good list: the first pick of every site
-//! comes first, then the second picks, and so on. Those of one round are ordered by the value that
-//! they are the first to cover (it compares across sites, which a PageRank on one site and a weight
-//! on another do not), the highest first, ties by site name. Within a site that is the order of the
-//! picks. Both lists, of seeds taken over and of new ones, have this order, so they are merged.
+//! Seeds are ordered so that every prefix of the list is a good list: first the first pick of every
+//! site, then the second picks, and so on. Within a round they are ordered by descending value that
+//! they cover first, ties by site name. (That value is comparable across sites; a PageRank on one
+//! site and a weight on another are not.) The lists of reused and of new seeds both have this
+//! order, so they are merged.
 //!
 //! [`SiteRecord::cover_changed`]: seedbank_store::records::SiteRecord::cover_changed
 
 pub(crate) mod evidence;
 pub(crate) mod reach;
-mod seats;
+mod seat_allocation;
 mod select;
 pub(crate) mod sites;
 
@@ -26,93 +26,92 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use roaring::RoaringBitmap;
 
-use crate::engine::policy::Rules;
-use crate::engine::{EngineError, PlanError};
+use super::run_context::RunContext;
+use crate::engine::{EngineError, PlanError, Result};
 use evidence::Picked;
 use reach::put_reach;
-use seats::seats;
+use seat_allocation::allocate_seats;
 use seedbank_algorithms::cover::Choice;
 use seedbank_algorithms::page::{PageId, PageSet, SiteId};
-use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::{
     BatchId, CoverEvidence, CoverRecord, RefreshId, SeedEvidence, SeedRecord,
 };
 use seedbank_store::tables::{self, BitmapKey, CoveredKey};
 use seedbank_store::{Changes, Store};
-use select::{Kept, select};
+use select::{SiteSelection, select};
 use sites::cover_sites;
 
-/// An earlier refresh of the plan with the same parameters.
+/// Previous refresh of the plan, with the same parameters.
 #[derive(Clone, Copy)]
-pub(crate) struct Earlier {
+pub(crate) struct PreviousRefresh {
     pub(crate) refresh: RefreshId,
     /// The last batch of the state that it ran on.
     pub(crate) batch: BatchId,
 }
 
-/// The seeds of all sites, on their way to the store. Memory: what the new seeds cover, at most a
-/// few bits per page, and some 100 bytes per site.
+/// Seeds of all sites, to be stored. Memory: the pages that new seeds cover, at most a few bits per
+/// page, and some 100 bytes per site.
 pub(crate) struct CoverRun {
-    earlier: Option<RefreshId>,
-    /// Pages that are seeds before any pick, in their order.
+    previous: Option<RefreshId>,
+    /// Pinned pages, which are seeds before any pick, in their order.
     pins: Vec<PageId>,
     /// Sites, by name.
-    sites: Vec<(SiteId, Kept)>,
+    sites: Vec<(SiteId, SiteSelection)>,
     pub(crate) page_visits: u64,
 }
 
-/// Selects on all sites that changed since `earlier`; without it, on all sites.
+/// Selects on all sites that changed since `previous`, or on all sites if it is `None`.
 pub(crate) fn run(
-    store: &Store,
-    (choice, rules): (&Choice, &Rules),
-    earlier: Option<Earlier>,
-    watch: &dyn Watch,
-) -> Result<CoverRun, EngineError> {
-    let sites = cover_sites(store, choice, watch)?;
-    let mut kept = Vec::with_capacity(sites.len());
-    let mut records = earlier.map_or_else(|| Ok(BTreeMap::new()), |e| records(store, e.refresh))?;
-    let pinned: BTreeSet<SiteId> = rules.pins.pages.iter().map(|pin| pin.site()).collect();
+    context: RunContext<'_, Choice>,
+    previous: Option<PreviousRefresh>,
+) -> Result<CoverRun> {
+    let store = context.store;
+    let pins = &context.policy.pins.pages;
+    let sites = cover_sites(store, context.plan, context.watch)?;
+    let mut selection = Vec::with_capacity(sites.len());
+    let mut records =
+        previous.map_or_else(|| Ok(BTreeMap::new()), |e| records(store, e.refresh))?;
+    let pinned: BTreeSet<SiteId> = pins.iter().map(|pin| pin.site()).collect();
     for site in &sites {
         let record = records.remove(&site.id);
-        let unchanged = earlier.is_some_and(|earlier| site.changed <= earlier.batch);
-        // Pins come and go without a change that the site's record tells of.
+        let unchanged = previous.is_some_and(|previous| site.changed <= previous.batch);
+        // Pins change without a change of the site's record.
         let is_pinned = pinned.contains(&site.id);
-        kept.push(record.filter(|record| unchanged && !is_pinned && record.pinned == 0));
+        selection.push(record.filter(|record| unchanged && !is_pinned && record.pinned == 0));
     }
-    let seats = seats(store, &sites, &kept, (choice, rules), watch)?;
+    // A site with another number of seats is selected on again.
+    let seats = allocate_seats(context, &sites, &selection)?;
     let mut page_visits = seats.visits;
-    for (kept, seats) in kept.iter_mut().zip(&seats.of_sites) {
-        *kept = kept.take().filter(|record| record.seats == *seats);
+    for (selection, seats) in selection.iter_mut().zip(&seats.of_sites) {
+        *selection = selection.take().filter(|record| record.seats == *seats);
     }
-    let again: Vec<usize> = (0..sites.len()).filter(|&at| kept[at].is_none()).collect();
-    watch.stage("select", Some(again.len() as u64));
-    let mut new = select(store, &sites, &again, &seats, (choice, rules), watch)?;
+    let again: Vec<usize> = (0..sites.len())
+        .filter(|&at| selection[at].is_none())
+        .collect();
+    context.watch.stage("select", Some(again.len() as u64));
+    let mut new = select(context, &sites, &again, &seats)?;
     let mut all = Vec::with_capacity(sites.len());
-    for (at, (site, kept)) in sites.iter().zip(kept).enumerate() {
-        let of_site = match kept {
-            Some(record) => Kept::Taken(record),
+    for (at, (site, selection)) in sites.iter().zip(selection).enumerate() {
+        let of_site = match selection {
+            Some(record) => SiteSelection::Reused(record),
             None => new
                 .remove(&at)
-                .ok_or(EngineError::Internal("a site was left out"))?,
+                .ok_or(EngineError::Internal("a site was not selected on"))?,
         };
-        if let Kept::New(new) = &of_site {
+        if let SiteSelection::New(new) = &of_site {
             page_visits += new.record.page_visits;
         }
         all.push((site.id, of_site));
     }
     Ok(CoverRun {
-        earlier: earlier.map(|earlier| earlier.refresh),
-        pins: rules.pins.pages.clone(),
+        previous: previous.map(|previous| previous.refresh),
+        pins: pins.clone(),
         sites: all,
         page_visits,
     })
 }
 
-/// What a refresh keeps of its sites.
-pub(crate) fn records(
-    store: &Store,
-    refresh: RefreshId,
-) -> Result<BTreeMap<SiteId, CoverRecord>, EngineError> {
+pub(crate) fn records(store: &Store, refresh: RefreshId) -> Result<BTreeMap<SiteId, CoverRecord>> {
     let mut records = BTreeMap::new();
     for entry in store.scan_under(&tables::COVERS, &refresh.to_be_bytes())? {
         let ((_, site), record) = entry?;
@@ -122,50 +121,53 @@ pub(crate) fn records(
 }
 
 impl CoverRun {
-    /// The refresh whose records are taken over where a site did not change.
-    pub(crate) fn leans_on(&self) -> Option<RefreshId> {
-        self.earlier
+    pub(crate) fn depends_on(&self) -> Option<RefreshId> {
+        self.previous
     }
 
-    /// The number of sites whose seeds are taken over, and of sites that were selected on.
+    /// Numbers of sites whose seeds are reused, and of sites selected on.
     pub(crate) fn steps(&self) -> (u64, u64) {
-        let taken = self.sites.iter().filter(|s| matches!(s.1, Kept::Taken(_)));
-        let taken = taken.count() as u64;
-        (taken, self.sites.len() as u64 - taken)
+        let reused = self
+            .sites
+            .iter()
+            .filter(|s| matches!(s.1, SiteSelection::Reused(_)));
+        let reused = reused.count() as u64;
+        (reused, self.sites.len() as u64 - reused)
     }
 
-    /// How many seeds there are.
-    pub(crate) fn seeds(&self) -> Result<u32, EngineError> {
+    pub(crate) fn seeds(&self) -> Result<u32> {
         let seeds: u64 = self
             .sites
             .iter()
             .map(|s| s.1.record().ranks.len() as u64)
             .sum();
-        let seeds = seeds + self.bare_pins().len() as u64;
+        let seeds = seeds + self.unloaded_pins().len() as u64;
         u32::try_from(seeds).map_err(|_| PlanError::TooManySeeds { seeds }.into())
     }
 
-    /// The pins that are on no site's graph, by their places.
-    fn bare_pins(&self) -> Vec<(usize, PageId)> {
+    /// Pins that are on no loaded site, with their positions.
+    fn unloaded_pins(&self) -> Vec<(usize, PageId)> {
         if self.pins.is_empty() {
             return Vec::new();
         }
-        let new = self.sites.iter().flat_map(|(_, kept)| match kept {
-            Kept::New(new) => &new.picks[..new.record.pinned as usize],
-            Kept::Taken(_) => &[],
-        });
+        let new = self
+            .sites
+            .iter()
+            .flat_map(|(_, selection)| match selection {
+                SiteSelection::New(new) => &new.picks[..new.record.pinned as usize],
+                SiteSelection::Reused(_) => &[],
+            });
         let picked: BTreeSet<PageId> = new.map(|picked| picked.page).collect();
         let pins = self.pins.iter().copied().enumerate();
         pins.filter(|(_, pin)| !picked.contains(pin)).collect()
     }
 
-    /// The seeds, best first.
-    pub(crate) fn pages(&self, store: &Store) -> Result<Vec<PageId>, EngineError> {
+    pub(crate) fn pages(&self, store: &Store) -> Result<Vec<PageId>> {
         let mut pages = Vec::new();
         self.each_seed(store, |_, seed| {
             pages.push(match seed {
                 Ranked::New(picked) => picked.page,
-                Ranked::Taken(seed) => seed.page,
+                Ranked::Reused(seed) => seed.page,
                 Ranked::Pin(page) => page,
             });
             Ok(())
@@ -173,27 +175,28 @@ impl CoverRun {
         Ok(pages)
     }
 
-    /// Hands the seeds to `each` with their ranks, best first; `store` has the earlier refresh.
+    /// Calls `each` with the seeds and their ranks, best first. `store` contains the previous
+    /// refresh.
     fn each_seed(
         &self,
         store: &Store,
-        mut each: impl FnMut(u32, Ranked<'_>) -> Result<(), EngineError>,
-    ) -> Result<(), EngineError> {
+        mut each: impl FnMut(u32, Ranked<'_>) -> Result<()>,
+    ) -> Result<()> {
         let places = self.sites.iter().map(|s| s.0).zip(0..).collect();
         let mut new = self.new_seeds();
         new.sort_unstable_by_key(|(order, _)| *order);
         let mut new = new.into_iter().peekable();
-        let mut taken = self.taken_seeds(store, &places)?.peekable();
+        let mut reused = self.reused_seeds(store, &places)?.peekable();
         for rank in 1.. {
-            let new_first = match (new.peek(), taken.peek()) {
+            let new_first = match (new.peek(), reused.peek()) {
                 (None, None) => break,
                 (Some((a, _)), Some(Ok((b, _)))) => a < b,
                 (new, _) => new.is_some(),
             };
             if let Some((_, seed)) = new.next_if(|_| new_first) {
                 each(rank, seed)?;
-            } else if let Some(seed) = taken.next() {
-                each(rank, Ranked::Taken(seed?.1))?;
+            } else if let Some(seed) = reused.next() {
+                each(rank, Ranked::Reused(seed?.1))?;
             } else {
                 break;
             }
@@ -201,24 +204,24 @@ impl CoverRun {
         Ok(())
     }
 
-    /// The refresh that picked a site's seeds, by site, once this one is stored as `refresh`.
+    /// Returns for each site the refresh that picked its seeds, if this one is stored as `refresh`.
     pub(crate) fn picked_by(&self, refresh: RefreshId) -> BTreeMap<SiteId, RefreshId> {
         let sites = self.sites.iter();
         sites
-            .map(|(site, kept)| match kept {
-                Kept::Taken(record) => (*site, record.since),
-                Kept::New(..) => (*site, refresh),
+            .map(|(site, selection)| match selection {
+                SiteSelection::Reused(record) => (*site, record.since),
+                SiteSelection::New(..) => (*site, refresh),
             })
             .collect()
     }
 
-    /// Hands sites, seeds and covered sets to `changes`; `store` has the earlier refresh.
+    /// Adds sites, seeds and covered sets to `changes`. `store` contains the previous refresh.
     pub(crate) fn put(
         &self,
         store: &Store,
         changes: &mut Changes,
         refresh: RefreshId,
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         let mut ranks: BTreeMap<SiteId, Vec<u32>> = BTreeMap::new();
         self.each_seed(store, |rank, seed| {
             let page = match seed {
@@ -226,7 +229,7 @@ impl CoverRun {
                     put_pick(changes, refresh, rank, picked)?;
                     picked.page
                 }
-                Ranked::Taken(seed) => {
+                Ranked::Reused(seed) => {
                     changes.put_seed((refresh, rank), &seed)?;
                     seed.page
                 }
@@ -242,12 +245,12 @@ impl CoverRun {
             ranks.entry(page.site()).or_default().push(rank);
             Ok(())
         })?;
-        for (site, kept) in &self.sites {
-            let mut record = kept.record().clone();
+        for (site, selection) in &self.sites {
+            let mut record = selection.record().clone();
             record.ranks = ranks.remove(site).unwrap_or_default();
-            if let Kept::New(new) = kept {
+            if let SiteSelection::New(new) = selection {
                 record.since = refresh;
-                put_reach(changes, (refresh, *site), &new.picks, &new.uncovered)?;
+                put_reach(changes, refresh, *site, &new.picks, &new.uncovered)?;
             }
             changes.put(&tables::COVERS, &(refresh, *site), &record)?;
         }
@@ -257,12 +260,12 @@ impl CoverRun {
     fn new_seeds(&self) -> Vec<(Order, Ranked<'_>)> {
         let pins: BTreeMap<PageId, usize> = self.pins.iter().copied().zip(0..).collect();
         let mut seeds = Vec::new();
-        for (place, (_, kept)) in self.sites.iter().enumerate() {
-            if let Kept::New(new) = kept {
+        for (place, (_, selection)) in self.sites.iter().enumerate() {
+            if let SiteSelection::New(new) = selection {
                 let (of_pins, others) = new.picks.split_at(new.record.pinned as usize);
                 let pinned = of_pins.iter().filter_map(|p| {
                     let place = pins.get(&p.page)?;
-                    Some((order_of_pin(*place), Ranked::New(p)))
+                    Some((pin_order(*place), Ranked::New(p)))
                 });
                 seeds.extend(pinned);
                 let ordered = others
@@ -271,19 +274,18 @@ impl CoverRun {
                 seeds.extend(ordered);
             }
         }
-        let bare = self.bare_pins().into_iter();
-        seeds.extend(bare.map(|(place, page)| (order_of_pin(place), Ranked::Pin(page))));
+        let bare = self.unloaded_pins().into_iter();
+        seeds.extend(bare.map(|(place, page)| (pin_order(place), Ranked::Pin(page))));
         seeds
     }
 
-    /// The seeds that are taken over from the earlier refresh, in order.
-    fn taken_seeds<'a>(
+    /// Iterates over the seeds reused from the earlier refresh, in order.
+    fn reused_seeds<'a>(
         &'a self,
         store: &'a Store,
         places: &'a BTreeMap<SiteId, usize>,
-    ) -> Result<impl Iterator<Item = Result<(Order, SeedRecord), EngineError>> + 'a, EngineError>
-    {
-        let prefix = self.earlier.map(u32::to_be_bytes);
+    ) -> Result<impl Iterator<Item = Result<(Order, SeedRecord)>> + 'a> {
+        let prefix = self.previous.map(u32::to_be_bytes);
         let seeds = match &prefix {
             Some(prefix) => Some(store.scan_under(&tables::SEEDS, prefix)?),
             None => None,
@@ -295,7 +297,7 @@ impl CoverRun {
             };
             let place = *places.get(&seed.page.site())?;
             match (&self.sites[place].1, &seed.evidence) {
-                (Kept::Taken(_), SeedEvidence::Cover(cover)) => {
+                (SiteSelection::Reused(_), SeedEvidence::Cover(cover)) => {
                     Some(Ok((order(cover, place), seed)))
                 }
                 _ => None,
@@ -304,32 +306,27 @@ impl CoverRun {
     }
 }
 
-/// What seeds are ordered by: the pick, the value covered, the site's place by name.
+/// Sort key of seeds: pick, covered value, position of the site by name.
 type Order = (u32, Reverse<i64>, usize);
 
 fn order(evidence: &CoverEvidence, place: usize) -> Order {
     (evidence.pick, Reverse(evidence.covered_value()), place)
 }
 
-/// Pins come before all others, in their order.
-const fn order_of_pin(place: usize) -> Order {
+/// Pins come before all other seeds, in their order.
+const fn pin_order(place: usize) -> Order {
     (0, Reverse(0), place)
 }
 
-/// A seed that has its rank.
+/// A seed with a rank.
 enum Ranked<'a> {
     New(&'a Picked),
-    Taken(SeedRecord),
-    /// On no site's graph.
+    Reused(SeedRecord),
+    /// Pin that is on no loaded site.
     Pin(PageId),
 }
 
-fn put_pick(
-    changes: &mut Changes,
-    refresh: RefreshId,
-    rank: u32,
-    picked: &Picked,
-) -> Result<(), EngineError> {
+fn put_pick(changes: &mut Changes, refresh: RefreshId, rank: u32, picked: &Picked) -> Result<()> {
     let site = picked.page.site();
     let mut evidence = picked.evidence.clone();
     evidence.since = refresh;

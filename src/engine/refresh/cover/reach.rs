@@ -1,12 +1,11 @@
-//! What a refresh of a cover method keeps of every crawled page of a site that it selected on:
-//! which pick the page is, which pick covers it first and at which hop, or its score after the last
-//! pick.
+//! Stored reach of a cover refresh: for every crawled page of a site that was selected on, its pick
+//! if it is a seed, the pick and hop that cover it first, or its score after the last pick.
 
 use std::collections::BTreeMap;
 
 use super::evidence::{Picked, gain};
 use super::sites::LoadedSite;
-use crate::engine::EngineError;
+use crate::engine::Result;
 use seedbank_algorithms::cover::{Choice, SiteCover, uncovered_scores};
 use seedbank_algorithms::page::SiteId;
 use seedbank_algorithms::watch::Watch;
@@ -15,7 +14,7 @@ use seedbank_store::evidence::{Covered, Reach, ReachKey};
 use seedbank_store::records::RefreshId;
 use seedbank_store::{Changes, Key, Store, StoreError, tables};
 
-/// The pages that no pick covers, with their scores.
+/// Pages that no pick covers, with their scores.
 #[derive(Default)]
 pub(crate) struct Uncovered {
     /// Page indexes.
@@ -25,12 +24,12 @@ pub(crate) struct Uncovered {
 
 impl Uncovered {
     /// Cost: see [`uncovered_scores`](mod@seedbank_algorithms::cover::uncovered_scores).
-    pub(crate) fn of(
+    pub(crate) fn compute(
         site: &LoadedSite<'_>,
         cover: &SiteCover,
         choice: &Choice,
         watch: &dyn Watch,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         let rest = uncovered_scores(&site.graph, cover, choice, watch)?;
         let index = |number: u32| site.pages[number as usize];
         let pages = rest.pages.into_iter();
@@ -41,13 +40,14 @@ impl Uncovered {
     }
 }
 
-/// Hands the fate of a site's crawled pages to `changes`, under the refresh that picked.
+/// Adds the reach of a site's crawled pages to `changes`, under the refresh that picked the seeds.
 pub(crate) fn put_reach(
     changes: &mut Changes,
-    (refresh, site): (RefreshId, SiteId),
+    refresh: RefreshId,
+    site: SiteId,
     picks: &[Picked],
     uncovered: &Uncovered,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let mut blocks: BTreeMap<u32, BTreeMap<u32, Reach>> = BTreeMap::new();
     let nothing = Reach {
         pick: None,
@@ -68,6 +68,7 @@ pub(crate) fn put_reach(
         let reach = blocks.entry(block).or_default().entry(place);
         reach.or_insert(nothing).pick = Some(pick);
     }
+    // Pages that no pick covers have a score instead.
     for &(index, score) in &uncovered.pages {
         let (block, place) = place(index);
         let reach = blocks.entry(block).or_default().entry(place);
@@ -90,7 +91,7 @@ pub(crate) fn put_reach(
     Ok(())
 }
 
-/// Deletes what is kept of a site under the refresh that picked its seeds.
+/// Deletes the reach of a site under the refresh that picked its seeds.
 pub(crate) fn delete_site(
     store: &Store,
     changes: &mut Changes,

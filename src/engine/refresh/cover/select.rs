@@ -1,4 +1,4 @@
-//! Selecting on the sites of a refresh that are not taken over.
+//! Selects on the sites of a refresh whose seeds are not reused.
 
 use std::collections::BTreeMap;
 
@@ -6,48 +6,47 @@ use rayon::prelude::*;
 
 use super::evidence::Picked;
 use super::reach::Uncovered;
-use super::seats::Assigned;
-use super::sites::{CoverSite, LoadedSite, in_groups};
-use crate::engine::EngineError;
-use crate::engine::policy::Rules;
+use super::seat_allocation::SeatAllocation;
+use super::sites::{CoverSite, LoadedSite, load_in_groups};
+use crate::engine::Result;
+use crate::engine::refresh::run_context::RunContext;
 use seedbank_algorithms::cover::{Choice, Seats, SiteCover, Stop, select_chosen};
-use seedbank_algorithms::watch::Watch;
-use seedbank_store::Store;
 use seedbank_store::records::{CoverRecord, CoverStop};
 
-/// What a site has taken over, or has newly.
-pub(super) enum Kept {
-    /// Taken over from the earlier refresh.
-    Taken(CoverRecord),
-    /// Picked now; the numbers of the refresh and the ranks are filled in when it is stored.
+/// Seeds of a site: reused or new.
+pub(super) enum SiteSelection {
+    Reused(CoverRecord),
+    /// Selected by this refresh. Refresh number and ranks are set when it is stored.
     New(Box<Selected>),
 }
 
-impl Kept {
+impl SiteSelection {
     pub(super) fn record(&self) -> &CoverRecord {
         match self {
-            Self::Taken(record) => record,
+            Self::Reused(record) => record,
             Self::New(new) => &new.record,
         }
     }
 }
 
-/// What came of selecting on a site.
 pub(super) struct Selected {
     pub(super) record: CoverRecord,
     pub(super) picks: Vec<Picked>,
     pub(super) uncovered: Uncovered,
 }
 
-/// Selects on the sites at the places `again`; returns the results with these places.
+/// Selects on the sites at the positions `again`. Returns the results by position.
 pub(super) fn select(
-    store: &Store,
+    context: RunContext<'_, Choice>,
     sites: &[CoverSite],
     again: &[usize],
-    seats: &Assigned,
-    (choice, rules): (&Choice, &Rules),
-    watch: &dyn Watch,
-) -> Result<BTreeMap<usize, Kept>, EngineError> {
+    seats: &SeatAllocation,
+) -> Result<BTreeMap<usize, SiteSelection>> {
+    let RunContext {
+        plan: choice,
+        watch,
+        ..
+    } = context;
     let shared = matches!(choice.seats, Seats::Shared(..));
     let (again, without): (Vec<usize>, Vec<usize>) =
         again.iter().partition(|&&at| seats.of_sites[at] > 0);
@@ -69,11 +68,11 @@ pub(super) fn select(
             picks: Vec::new(),
             uncovered: Uncovered::default(),
         };
-        (at, Kept::New(Box::new(selected)))
+        (at, SiteSelection::New(Box::new(selected)))
     });
-    let mut new: BTreeMap<usize, Kept> = without.collect();
+    let mut new: BTreeMap<usize, SiteSelection> = without.collect();
     let to_read: Vec<&CoverSite> = again.iter().map(|&at| &sites[at]).collect();
-    in_groups(store, &to_read, (choice, rules), watch, |group, loaded| {
+    load_in_groups(context, &to_read, |group, loaded| {
         let of_site = |at: &usize| seats.of_sites[again[*at]];
         let selectable: Vec<_> = loaded
             .iter()
@@ -82,7 +81,7 @@ pub(super) fn select(
             .collect();
         let covers = select_chosen(&selectable, choice, watch)?;
         drop(selectable);
-        let kept: Result<Vec<(usize, Kept)>, EngineError> = loaded
+        let kept: Result<Vec<(usize, SiteSelection)>> = loaded
             .par_iter()
             .zip(covers)
             .zip(group)
@@ -97,9 +96,9 @@ pub(super) fn select(
                 let selected = Selected {
                     record,
                     picks: picks.collect(),
-                    uncovered: Uncovered::of(site, &cover, choice, watch)?,
+                    uncovered: Uncovered::compute(site, &cover, choice, watch)?,
                 };
-                Ok((again[*at], Kept::New(Box::new(selected))))
+                Ok((again[*at], SiteSelection::New(Box::new(selected))))
             })
             .collect();
         new.extend(kept?);
@@ -112,7 +111,7 @@ fn record(site: &LoadedSite<'_>, cover: &SiteCover, seats: u32) -> CoverRecord {
     CoverRecord {
         since: 0,
         seats,
-        // The ranks are filled in when it is stored; their number is known already.
+        // The ranks are set when it is stored; only their number is known.
         ranks: vec![0; cover.picks.len()],
         stop: match cover.stop {
             Stop::NoValueLeft => CoverStop::NoValueLeft,

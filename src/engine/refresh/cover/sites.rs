@@ -1,44 +1,43 @@
-//! Loads sites as the cover methods see them: crawled pages in URL order, the links between them,
-//! and what their values follow from.
+//! Loads sites for the cover methods: crawled pages in URL order, the links between them, and the
+//! attributes that determine page values.
 //!
-//! Sites are loaded and worked on in groups, so that memory is bounded by the largest site and
-//! [`GROUP_PAGES`], not by the bank. Each large site gets a group with small ones beside it: while
-//! it is searched, its own searches and the small sites fill the threads.
+//! Sites are loaded and processed in groups, so that memory is bounded by the largest site and
+//! [`GROUP_PAGES`], not by the bank. Each large site shares a group with small ones, so that all
+//! threads have work while it is searched.
 
 use std::collections::HashMap;
 
 use rayon::prelude::*;
 
-use crate::engine::EngineError;
-use crate::engine::error::no_site;
-use crate::engine::policy::Rules;
-use seedbank_algorithms::cover::{Choice, PUniq, PageFacts, Site, SiteGraph, Weights, page_value};
+use crate::engine::Result;
+use crate::engine::error::site_graph_error;
+use crate::engine::refresh::run_context::RunContext;
+use seedbank_algorithms::cover::{Choice, PUniq, PageFacts, Site, SiteGraph, page_value};
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::{BatchId, PageRecord, PageState};
 use seedbank_store::{Store, tables};
 
-/// Small sites are added to a group until together they have this many crawled pages.
+/// Maximum number of crawled pages of the small sites in a group.
 const GROUP_PAGES: u64 = 1 << 18;
 
-/// A site with crawled pages.
 pub(crate) struct CoverSite {
     pub(crate) id: SiteId,
     pub(crate) name: String,
     pub(crate) crawled: u32,
-    /// The sum of the qualities of its crawled pages, in ten-thousandths.
+    /// Sum of the qualities of its crawled pages, in ten-thousandths.
     pub(crate) quality: u64,
-    /// The last batch that changed what cover methods see of the site.
+    /// The last batch that changed anything that cover methods use of the site.
     pub(crate) changed: BatchId,
     pub(crate) p_uniq: PUniq,
 }
 
-/// All sites with crawled pages, by name.
+/// Returns all sites with crawled pages, by name.
 pub(crate) fn cover_sites(
     store: &Store,
     choice: &Choice,
     watch: &dyn Watch,
-) -> Result<Vec<CoverSite>, EngineError> {
+) -> Result<Vec<CoverSite>> {
     watch.stage("find sites", None);
     let mut sites = Vec::new();
     for entry in store.scan(&tables::SITES)? {
@@ -60,17 +59,15 @@ pub(crate) fn cover_sites(
     Ok(sites)
 }
 
-/// A site in memory; its pages are numbered in URL order.
 pub(crate) struct LoadedSite<'a> {
     pub(crate) site: &'a CoverSite,
-    /// Page indexes.
     pub(crate) pages: Vec<u32>,
     pub(crate) facts: Vec<PageFacts>,
     pub(crate) graph: SiteGraph,
 }
 
 impl LoadedSite<'_> {
-    /// The site in the form that selection takes.
+    /// Converts to the input type of the selection.
     pub(crate) fn selectable(&self) -> Site<'_> {
         Site {
             id: self.site.id,
@@ -79,17 +76,13 @@ impl LoadedSite<'_> {
         }
     }
 
-    /// A page by number.
     pub(crate) fn page(&self, number: u32) -> PageId {
         PageId::new(self.site.id, self.pages[number as usize])
     }
 }
 
-/// For each row of a site, how many of its targets are known and not crawled.
-pub(crate) fn uncrawled_of_rows(
-    store: &Store,
-    site: SiteId,
-) -> Result<HashMap<u32, u32>, EngineError> {
+/// Returns for each row of a site the number of its targets that are known and not crawled.
+pub(crate) fn uncrawled_of_rows(store: &Store, site: SiteId) -> Result<HashMap<u32, u32>> {
     let mut of_rows = HashMap::new();
     for entry in store.scan_under(&tables::ROW_MEMBERS, &site.0.to_be_bytes())? {
         let (row, members) = entry?;
@@ -98,7 +91,8 @@ pub(crate) fn uncrawled_of_rows(
     Ok(of_rows)
 }
 
-/// What a page's value follows from; `of_rows` has the counts of its site's rows.
+/// Returns the attributes that determine a page's value. `of_rows` contains the counts for rows of
+/// its site.
 pub(crate) fn facts(record: &PageRecord, of_rows: &HashMap<u32, u32>) -> PageFacts {
     let of_row = record.row.and_then(|row| of_rows.get(&row)).copied();
     let counted = record.uncrawled_intra.saturating_add(of_row.unwrap_or(0));
@@ -113,16 +107,11 @@ pub(crate) fn facts(record: &PageRecord, of_rows: &HashMap<u32, u32>) -> PageFac
 /// Loads one site.
 ///
 /// Cost: one scan each of the site's pages, row members and intra-site links. Memory: the URLs of
-/// its crawled pages while they are sorted, 4 bytes for each page that is not crawled, and what
-/// [`SiteGraph`] and the facts take: some 50 bytes per page and 8 per link, twice while it is
-/// built.
-fn load<'a>(
-    store: &Store,
-    site: &'a CoverSite,
-    (weights, rules): (&Weights, &Rules),
-    watch: &dyn Watch,
-) -> Result<LoadedSite<'a>, EngineError> {
-    let candidates = &rules.candidates;
+/// its crawled pages while they are sorted, 4 bytes per page that is not crawled, and [`SiteGraph`]
+/// with the attributes: some 50 bytes per page and 8 per link, twice while it is built.
+fn load<'a>(context: RunContext<'_, Choice>, site: &'a CoverSite) -> Result<LoadedSite<'a>> {
+    let RunContext { store, watch, .. } = context;
+    let (candidates, weights) = (&context.policy.candidates, &context.plan.weights);
     let prefix = site.id.0.to_be_bytes();
     let of_rows = uncrawled_of_rows(store, site.id)?;
     watch.proceed()?;
@@ -132,21 +121,22 @@ fn load<'a>(
         if record.state != PageState::Crawled {
             continue;
         }
-        if candidates.is_left_out(&site.name, &record) {
+        if candidates.is_excluded(&site.name, &record) {
             continue;
         }
-        let is_closed = !candidates.admit(&site.name, &record);
+        let is_rejected = !candidates.allows(&site.name, &record);
         let facts = facts(&record, &of_rows);
-        crawled.push((record.local, page.index(), (facts, is_closed)));
+        crawled.push((record.local, page.index(), (facts, is_rejected)));
     }
     watch.proceed()?;
+    // Numbers follow URL order, so that results do not depend on ids.
     crawled.par_sort_unstable_by(|a, b| a.0.cmp(&b.0));
     let (pages, of_pages): (Vec<u32>, Vec<(PageFacts, bool)>) = crawled
         .into_iter()
         .map(|(_, index, of_page)| (index, of_page))
         .unzip();
-    let (facts, closed): (Vec<PageFacts>, Vec<bool>) = of_pages.into_iter().unzip();
-    let numbers = SiteNumbers::of(&pages);
+    let (facts, rejected): (Vec<PageFacts>, Vec<bool>) = of_pages.into_iter().unzip();
+    let numbers = SiteNumbers::new(&pages);
     let mut links = Vec::new();
     for entry in store.intra_of(site.id)? {
         let (page, targets) = entry?;
@@ -158,18 +148,14 @@ fn load<'a>(
     watch.proceed()?;
     let value = |facts: &PageFacts| page_value(*facts, site.p_uniq, weights);
     let graph = SiteGraph::new(facts.iter().map(value).collect(), links)
-        .map_err(|e| no_site(e, &site.name))?;
-    let pins = rules.pins.pages.iter();
+        .map_err(|e| site_graph_error(e, &site.name))?;
+    let pins = context.policy.pins.pages.iter();
     let pins = pins.filter(|pin| pin.site() == site.id);
     let pins = pins.filter_map(|pin| numbers.number(pin.index())).collect();
-    let closed = if closed.contains(&true) {
-        closed
-    } else {
-        Vec::new()
-    };
+    let rejected = Some(rejected).filter(|all| all.contains(&true));
     let graph = graph
-        .with_constraints(closed, pins)
-        .map_err(|e| no_site(e, &site.name))?;
+        .with_constraints(rejected.unwrap_or_default(), pins)
+        .map_err(|e| site_graph_error(e, &site.name))?;
     Ok(LoadedSite {
         site,
         pages,
@@ -178,13 +164,13 @@ fn load<'a>(
     })
 }
 
-/// From page indexes to numbers.
+/// Map from page indexes to numbers.
 struct SiteNumbers(Vec<u32>);
 
 impl SiteNumbers {
     const NONE: u32 = u32::MAX;
 
-    fn of(pages: &[u32]) -> Self {
+    fn new(pages: &[u32]) -> Self {
         let length = pages.iter().max().map_or(0, |last| *last as usize + 1);
         let mut numbers = vec![Self::NONE; length];
         for (number, page) in (0..).zip(pages) {
@@ -199,27 +185,25 @@ impl SiteNumbers {
     }
 }
 
-/// Loads sites group by group and hands each group to `work`, with the places of its sites in
-/// `sites`; in no particular order.
-pub(crate) fn in_groups<'a>(
-    store: &Store,
+/// Loads sites in groups and calls `work` with each group and the positions of its sites in
+/// `sites`, in no particular order.
+pub(crate) fn load_in_groups<'a>(
+    context: RunContext<'_, Choice>,
     sites: &[&'a CoverSite],
-    (choice, rules): (&Choice, &Rules),
-    watch: &dyn Watch,
-    mut work: impl FnMut(&[usize], &[LoadedSite<'a>]) -> Result<(), EngineError>,
-) -> Result<(), EngineError> {
+    mut work: impl FnMut(&[usize], &[LoadedSite<'a>]) -> Result<()>,
+) -> Result<()> {
     for group in groups(sites) {
-        let loaded: Result<Vec<_>, EngineError> = group
+        let loaded: Result<Vec<_>> = group
             .par_iter()
             .with_max_len(1)
-            .map(|&at| load(store, sites[at], (&choice.weights, rules), watch))
+            .map(|&at| load(context, sites[at]))
             .collect();
         work(&group, &loaded?)?;
     }
     Ok(())
 }
 
-/// The largest site that is left, and the smallest ones beside it.
+/// Groups sites: the largest remaining one with the smallest ones.
 fn groups(sites: &[&CoverSite]) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..sites.len()).collect();
     order.sort_by_key(|&at| sites[at].crawled);

@@ -1,0 +1,467 @@
+//! Input events in portions that fit in memory, with URLs as numbers.
+//!
+//! ```text
+//! events -> portion: URLs as numbers -+-> distinct URLs by text          -> `resolve` -> page ids
+//!                                     +-> pieces of records by portion, URL, fetch time
+//! ```
+//!
+//! A portion's URLs are numbered by rank, in the order of their keys. So the sorts contain each
+//! distinct URL of a portion once, and small numbers for links.
+
+use serde::{Deserialize, Serialize};
+
+use super::blocklist::{BlockedCounts, Blocklist};
+use super::fields::Bytes;
+use super::page_update::PageUpdate;
+use super::record_order::{RecordHasher, RecordOrder};
+use super::site_records::{SiteRecords, SortedSiteRecords};
+use super::urls::Urls;
+use crate::engine::{EngineError, Result};
+use seedbank_formats::ingest::{Event, Interner, PageAttributes, PageRecord, ReadPiece, UrlNumber};
+use seedbank_store::{self, Sorted, Sorter, StoreError};
+
+/// Marks a URL that has its own record, link or line of attributes.
+pub(super) const HAS_RECORD: u8 = 1;
+
+/// Input about one URL, without its links.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) enum PageInput {
+    Record(PageUpdate),
+    /// Links from a list of links.
+    Links,
+    Attributes(PageUpdate),
+}
+
+struct Piece {
+    url: u32,
+    order: u64,
+    input: PageInput,
+    /// Range of its targets in `targets`.
+    targets: std::ops::Range<usize>,
+}
+
+pub(super) struct InputCollector {
+    memory: usize,
+    /// `None` until the first block arrives.
+    urls: Option<Urls>,
+    pieces: Vec<Piece>,
+    /// Targets of the pieces.
+    targets: Vec<u32>,
+    links: Vec<(u32, u32)>,
+    portion: u32,
+    by_url: Sorter,
+    by_portion: Sorter,
+    sources: Sorter,
+    sites: SiteRecords,
+    overruled: u64,
+    /// Pages and sites to skip; `None` if there are none.
+    blocklist: Option<Blocklist>,
+}
+
+/// Collected input events, ready to be sorted.
+pub(super) struct CollectedInput {
+    /// Whole records of every portion by the keys of their URLs: fetch time, portion, rank, order
+    /// (0 if there is one portion).
+    pub(super) sources: Sorted,
+    pub(super) portions: u32,
+    /// Number of records that another one of the same URL and portion overruled.
+    pub(super) overruled: u64,
+    /// Distinct URLs of every portion by key: portion, rank, flags.
+    pub(super) urls: Sorted,
+    /// Pieces by portion, rank and fetch time: input about the page, ranks of targets.
+    pub(super) pieces: Sorted,
+    pub(super) sites: SortedSiteRecords,
+}
+
+impl InputCollector {
+    /// Creates a collector with portions of `memory` bytes, not counting its sorters.
+    pub(super) fn new(
+        memory: usize,
+        [by_url, by_portion, sources]: [Sorter; 3],
+        sites: SiteRecords,
+        blocklist: Option<Blocklist>,
+    ) -> Self {
+        Self {
+            memory,
+            urls: None,
+            pieces: Vec::new(),
+            targets: Vec::new(),
+            links: Vec::new(),
+            portion: 0,
+            by_url,
+            by_portion,
+            sources,
+            sites,
+            overruled: 0,
+            blocklist,
+        }
+    }
+
+    pub(super) fn blocked(&self) -> BlockedCounts {
+        self.blocklist
+            .as_ref()
+            .map(|blocklist| blocklist.counts)
+            .unwrap_or_default()
+    }
+
+    /// Adds a piece of the input. With `of_links` it comes from a list of links, in which a page on
+    /// its own has no links.
+    pub(super) fn add(&mut self, block: ReadPiece, of_links: bool) -> Result<()> {
+        let urls = self.urls.take();
+        let mut urls = urls.unwrap_or_else(|| Urls::new(block.urls.alike()));
+        urls.start_block(&block.urls);
+        let blocked = match &self.blocklist {
+            Some(blocklist) => blocklist.blocked_urls(&block.urls),
+            None => Vec::new(),
+        };
+        for (_, event) in block.events {
+            let Some(event) = self.allowed(event, &blocked) else {
+                continue;
+            };
+            match event {
+                Event::Record(record) => self.record(record, &block.urls, &mut urls),
+                Event::Link { from, to } => {
+                    let from = urls.number(&block.urls, from, HAS_RECORD);
+                    let to = urls.number(&block.urls, to, HAS_RECORD);
+                    self.links.push((from, to));
+                }
+                Event::Outlink { from, to } => {
+                    let from = urls.number(&block.urls, from, HAS_RECORD);
+                    let to = urls.number(&block.urls, to, 0);
+                    self.links.push((from, to));
+                }
+                Event::Rejected(_) => {}
+                Event::Site(site) => self.sites.add(&site)?,
+                Event::Page(PageAttributes {
+                    url,
+                    spam,
+                    clicks,
+                    uncrawled_outlinks,
+                }) => {
+                    let update = PageUpdate {
+                        links: of_links,
+                        spam,
+                        clicks,
+                        uncrawled: uncrawled_outlinks,
+                        ..PageUpdate::NAMED
+                    };
+                    let url = urls.number(&block.urls, url, HAS_RECORD);
+                    self.add_piece(url, 0, PageInput::Attributes(update), self.targets.len());
+                }
+            }
+            // Close the portion as soon as it exceeds the memory budget.
+            let held = urls.bytes()
+                + self.pieces.len() * size_of::<Piece>()
+                + self.targets.len() * size_of::<u32>()
+                + self.links.len() * size_of::<(u32, u32)>();
+            if held > self.memory {
+                self.close(&mut urls, false)?;
+            }
+        }
+        self.urls = Some(urls);
+        Ok(())
+    }
+
+    /// Removes blocked parts of an event; `None` if nothing is left. `blocked` is indexed by URL
+    /// number, and empty if no URL is blocked.
+    fn allowed(
+        &mut self,
+        mut event: Event<UrlNumber>,
+        blocked: &[bool],
+    ) -> Option<Event<UrlNumber>> {
+        let Some(blocklist) = &mut self.blocklist else {
+            return Some(event);
+        };
+        let is_blocked = |url: &UrlNumber| blocked.get(*url as usize) == Some(&true);
+        let left_out = match &mut event {
+            Event::Record(record) => {
+                // The record's target is dropped, as for a redirect to an invalid URL.
+                if record.alias.as_ref().is_some_and(|(to, _)| is_blocked(to)) {
+                    blocklist.counts.links += 1;
+                    record.alias = None;
+                }
+                if let Some(outlinks) = &mut record.outlinks {
+                    let before = outlinks.len();
+                    outlinks.retain(|to| !is_blocked(to));
+                    blocklist.counts.links += (before - outlinks.len()) as u64;
+                }
+                is_blocked(&record.url)
+            }
+            Event::Link { from, to } | Event::Outlink { from, to }
+                if is_blocked(from) || is_blocked(to) =>
+            {
+                if is_blocked(from) {
+                    blocklist.counts.records += 1;
+                } else {
+                    blocklist.counts.links += 1;
+                }
+                return None;
+            }
+            Event::Page(page) => is_blocked(&page.url),
+            Event::Site(site) => blocklist.has_site(&site.site),
+            Event::Link { .. } | Event::Outlink { .. } | Event::Rejected(_) => false,
+        };
+        blocklist.counts.records += u64::from(left_out);
+        (!left_out).then_some(event)
+    }
+
+    fn record(&mut self, record: PageRecord<UrlNumber>, block: &Interner, urls: &mut Urls) {
+        // Records without a fetch time sort before all others.
+        let order = record
+            .fetched
+            .map_or(0, |at| (at.cast_unsigned() ^ (1 << 63)).max(1));
+        let url = urls.number(block, record.url, HAS_RECORD);
+        let first = self.targets.len();
+        let update = if record.gone {
+            PageUpdate::GONE
+        } else {
+            let update = PageUpdate {
+                // An alias has no links.
+                links: record.outlinks.is_some() || record.alias.is_some(),
+                crawled: record.is_crawl(),
+                gone: false,
+                spam: record.spam,
+                clicks: record.clicks,
+                uncrawled: record.uncrawled_outlinks,
+                digest: record.digest,
+                alias: record.alias.map(|(_, by)| by),
+                quality: record.quality,
+            };
+            match record.alias {
+                Some((to, _)) => self.targets.push(urls.number(block, to, 0)),
+                None => {
+                    for target in record.outlinks.unwrap_or_default() {
+                        self.targets.push(urls.number(block, target, 0));
+                    }
+                }
+            }
+            update
+        };
+        self.add_piece(url, order, PageInput::Record(update), first);
+    }
+
+    fn add_piece(&mut self, url: u32, order: u64, input: PageInput, first: usize) {
+        let targets = first..self.targets.len();
+        self.pieces.push(Piece {
+            url,
+            order,
+            input,
+            targets,
+        });
+    }
+
+    /// Of several records for one URL, keeps the one with the latest fetch time, then the largest.
+    /// URLs that are targets only of the others do not count as named.
+    fn keep_latest(&mut self, urls: &Urls, hasher: &mut RecordHasher) -> Result<()> {
+        let is_record = |piece: &Piece| matches!(piece.input, PageInput::Record(_));
+        self.pieces.sort_by_key(|piece| (piece.url, piece.order));
+        let mut keep = vec![true; self.pieces.len()];
+        let mut first = 0;
+        for of_page in self.pieces.chunk_by(|a, b| a.url == b.url) {
+            let mut latest = of_page.iter().rposition(is_record);
+            let time = latest.map(|at| of_page[at].order);
+            let is_latest = |piece: &Piece| is_record(piece) && Some(piece.order) == time;
+            if of_page.iter().filter(|piece| is_latest(piece)).count() > 1 {
+                let mut greatest = RecordOrder::default();
+                for (at, piece) in of_page.iter().enumerate() {
+                    if let (PageInput::Record(update), true) = (&piece.input, is_latest(piece)) {
+                        let targets = &self.targets[piece.targets.clone()];
+                        let record_order = hasher.order_of(update, targets, urls)?;
+                        if record_order >= greatest {
+                            (greatest, latest) = (record_order, Some(at));
+                        }
+                    }
+                }
+            }
+            // Input from lists stays, since it can complete the record.
+            for (at, piece) in of_page.iter().enumerate() {
+                let is_overruled = is_record(piece) && Some(at) != latest;
+                keep[first + at] = !is_overruled;
+                self.overruled += u64::from(is_overruled);
+            }
+            first += of_page.len();
+        }
+        let mut keep = keep.into_iter();
+        self.pieces.retain(|_| keep.next() == Some(true));
+        Ok(())
+    }
+
+    /// Emits a portion to the sorters. The `only` portion needs no comparison with records of
+    /// others.
+    fn close(&mut self, urls: &mut Urls, only: bool) -> Result<()> {
+        let mut hasher = RecordHasher::new();
+        self.keep_latest(urls, &mut hasher)?;
+        let mut used = vec![false; urls.len()];
+        for piece in &self.pieces {
+            for target in &self.targets[piece.targets.clone()] {
+                used[*target as usize] = true;
+            }
+        }
+        for (_, target) in &self.links {
+            used[*target as usize] = true;
+        }
+        // Only URLs that remaining records use get a rank.
+        let order = urls.order(&used, HAS_RECORD);
+        let mut ranks = vec![0_u32; urls.len()];
+        let mut key = Vec::new();
+        for (rank, number) in (0_u32..).zip(&order) {
+            ranks[*number as usize] = rank;
+            let flags = urls.key(*number, &mut key);
+            let value = Bytes::default().u32(self.portion).u32(rank).byte(flags);
+            self.by_url.push(&key, &value)?;
+        }
+        drop(order);
+        let mut bytes = Vec::new();
+        for piece in &self.pieces {
+            let mut targets: Vec<u32> = self.targets[piece.targets.clone()]
+                .iter()
+                .map(|target| ranks[*target as usize])
+                .collect();
+            targets.sort_unstable();
+            let url = ranks[piece.url as usize];
+            if let PageInput::Record(update) = &piece.input {
+                let record_order = if only {
+                    RecordOrder::default()
+                } else {
+                    hasher.order_of(update, &self.targets[piece.targets.clone()], urls)?
+                };
+                urls.key(piece.url, &mut key);
+                let value = Bytes::default().u64(piece.order).u32(self.portion);
+                let value = value
+                    .u32(url)
+                    .u64(record_order.bytes)
+                    .array(record_order.hash);
+                self.sources.push(&key, &value)?;
+            }
+            let by_portion = &mut self.by_portion;
+            push_piece(
+                by_portion,
+                (self.portion, url, piece.order),
+                &piece.input,
+                &targets,
+                &mut bytes,
+            )?;
+        }
+        for (from, to) in &mut self.links {
+            (*from, *to) = (ranks[*from as usize], ranks[*to as usize]);
+        }
+        // Links of lists become one piece per page.
+        self.links.sort_unstable();
+        self.links.dedup();
+        for of_page in self.links.chunk_by(|a, b| a.0 == b.0) {
+            let targets: Vec<u32> = of_page.iter().map(|(_, to)| *to).collect();
+            let at = (self.portion, of_page[0].0, 0);
+            push_piece(
+                &mut self.by_portion,
+                at,
+                &PageInput::Links,
+                &targets,
+                &mut bytes,
+            )?;
+        }
+        self.pieces.clear();
+        self.targets.clear();
+        self.links.clear();
+        urls.clear();
+        self.portion = self
+            .portion
+            .checked_add(1)
+            .ok_or(StoreError::Full("portion of a batch"))?;
+        Ok(())
+    }
+
+    pub(super) fn finish(mut self) -> Result<CollectedInput> {
+        if let Some(mut urls) = self.urls.take() {
+            let only = self.portion == 0;
+            self.close(&mut urls, only)?;
+        }
+        Ok(CollectedInput {
+            urls: self.by_url.finish()?,
+            pieces: self.by_portion.finish()?,
+            sources: self.sources.finish()?,
+            sites: self.sites.finish()?,
+            portions: self.portion,
+            overruled: self.overruled,
+        })
+    }
+}
+
+/// Appends a piece: input about the page, prefixed by its length, and the gaps between targets.
+fn push_piece(
+    pieces: &mut Sorter,
+    (portion, url, order): (u32, u32, u64),
+    input: &PageInput,
+    targets: &[u32],
+    bytes: &mut Vec<u8>,
+) -> Result<()> {
+    let packed = seedbank_store::pack(input)?;
+    bytes.clear();
+    put_input(&packed, bytes)?;
+    let mut last = 0;
+    for target in targets {
+        put_gap(u64::from(target - last), bytes);
+        last = *target;
+    }
+    let key = Bytes::default().u32(portion).u32(url).u64(order);
+    Ok(pieces.push(&key, bytes)?)
+}
+
+/// Appends packed input about a page, prefixed by its length. Without links it is a few bytes.
+pub(super) fn put_input(packed: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    let length = u8::try_from(packed.len());
+    out.push(length.map_err(|_| EngineError::Internal("a record is too long"))?);
+    out.extend_from_slice(packed);
+    Ok(())
+}
+
+pub(super) fn take_input<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8]> {
+    let cut = || EngineError::Internal("a record between two passes is truncated");
+    let (length, rest) = bytes.split_first().ok_or_else(cut)?;
+    let (packed, rest) = rest
+        .split_at_checked(usize::from(*length))
+        .ok_or_else(cut)?;
+    *bytes = rest;
+    Ok(packed)
+}
+
+/// Appends a number as a varint.
+pub(super) fn put_gap(mut gap: u64, out: &mut Vec<u8>) {
+    loop {
+        let low = gap.to_le_bytes()[0] & 0x7f;
+        gap >>= 7;
+        if gap == 0 {
+            out.push(low);
+            return;
+        }
+        out.push(low | 0x80);
+    }
+}
+
+/// Iterator over the running sums of numbers that [`put_gap`] appended.
+pub(super) struct Gaps<'a> {
+    bytes: &'a [u8],
+    last: u64,
+}
+
+impl<'a> Gaps<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, last: 0 }
+    }
+}
+
+impl Iterator for Gaps<'_> {
+    type Item = u64;
+
+    fn next(&mut self) -> Option<u64> {
+        let mut gap = 0_u64;
+        for (place, byte) in self.bytes.iter().take(10).enumerate() {
+            gap |= u64::from(byte & 0x7f) << (7 * place);
+            if byte & 0x80 == 0 {
+                self.bytes = &self.bytes[place + 1..];
+                self.last = self.last.wrapping_add(gap);
+                return Some(self.last);
+            }
+        }
+        None
+    }
+}

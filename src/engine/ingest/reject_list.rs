@@ -1,0 +1,196 @@
+//! Files that list the bad records of a batch.
+//!
+//! ```text
+//! BANK/rejects/batch-000003-attempt-1.jsonl   of a rejected or dry-run attempt at batch 3
+//! BANK/rejects/batch-000003.jsonl             of batch 3, which is committed
+//! ```
+//!
+//! Every attempt has its own file, so that the list of one attempt is not lost with the next; it is
+//! renamed after the batch once that is committed. No existing file is replaced, and links are not
+//! followed. Only a file that the user named is replaced; if the name is a link to a file, the link
+//! is replaced.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use crate::engine::{EngineError, Result};
+use seedbank_formats::ingest::{Reject, RejectWriter};
+use seedbank_store::records::BatchId;
+
+/// Maximum number of attempts at one batch that have files.
+const MOST_ATTEMPTS: u32 = 1_000;
+
+/// Writer of bad records. The file is created with the first one.
+pub(super) struct RejectList {
+    place: ListedIn,
+    open: Option<(PathBuf, RejectWriter<BufWriter<File>>)>,
+    count: u64,
+    first: Option<(u32, Reject)>,
+}
+
+enum ListedIn {
+    /// A file that the user named, which is created anew.
+    Named(PathBuf),
+    /// A device or a pipe that the user named.
+    Device(PathBuf),
+    /// The bank's folder, and the number that the batch would get.
+    Folder(PathBuf, BatchId),
+}
+
+/// A finished list.
+pub(super) struct Listed {
+    /// The file; `None` if nothing was listed.
+    pub(super) file: Option<PathBuf>,
+    /// Number of listed records.
+    pub(super) count: u64,
+    /// The first of them, with the number of its source.
+    pub(super) first: Option<(u32, Reject)>,
+}
+
+impl RejectList {
+    /// Creates a list in the file that the user named, or else in the bank's folder.
+    ///
+    /// A named file that exists is removed at once, so that it never lists an earlier batch. A
+    /// device or a pipe is written to.
+    pub(super) fn new(named: Option<&Path>, bank: &Path, batch: BatchId) -> Result<Self> {
+        let place = match named {
+            Some(file) => {
+                let path = file.to_path_buf();
+                if is_device(file) {
+                    ListedIn::Device(path)
+                } else {
+                    remove(file).map_err(write_error(file))?;
+                    ListedIn::Named(path)
+                }
+            }
+            None => ListedIn::Folder(bank.join("rejects"), batch),
+        };
+        Ok(Self {
+            place,
+            open: None,
+            count: 0,
+            first: None,
+        })
+    }
+
+    /// Lists a bad record of the source with this number.
+    pub(super) fn list(&mut self, source: u32, reject: &Reject) -> Result<()> {
+        if self.first.is_none() {
+            self.first = Some((source, reject.clone()));
+        }
+        if self.open.is_none() {
+            let (path, file) = match &self.place {
+                ListedIn::Named(path) => {
+                    let file = File::create_new(path).map_err(write_error(path))?;
+                    (path.clone(), file)
+                }
+                ListedIn::Device(path) => {
+                    let device = File::options().write(true).open(path);
+                    (path.clone(), device.map_err(write_error(path))?)
+                }
+                ListedIn::Folder(folder, batch) => attempt(folder, *batch)?,
+            };
+            self.open = Some((path, RejectWriter::new(BufWriter::new(file))));
+        }
+        if let Some((path, writer)) = &mut self.open {
+            writer.write(reject).map_err(write_error(path))?;
+            self.count += 1;
+        }
+        Ok(())
+    }
+
+    /// Finishes the list. In the bank's folder, it is durable before the batch is committed.
+    pub(super) fn finish(self) -> Result<Listed> {
+        let file = match self.open {
+            Some((path, writer)) => {
+                let out = writer.finish().map_err(write_error(&path))?;
+                if let ListedIn::Folder(folder, _) = &self.place {
+                    out.get_ref().sync_all().map_err(write_error(&path))?;
+                    sync(folder).map_err(write_error(folder))?;
+                }
+                Some(path)
+            }
+            None => None,
+        };
+        Ok(Listed {
+            file,
+            count: self.count,
+            first: self.first,
+        })
+    }
+}
+
+/// Whether a path is neither a file nor a folder.
+fn is_device(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
+}
+
+/// Removes a file or a link, if there is one.
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        // A folder causes an error later, when the file is created.
+        Ok(found) if !found.is_dir() => fs::remove_file(path),
+        _ => Ok(()),
+    }
+}
+
+/// Makes the entries of a folder durable.
+fn sync(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+/// Creates the file of the next attempt.
+fn attempt(folder: &Path, batch: BatchId) -> Result<(PathBuf, File)> {
+    let kind = fs::symlink_metadata(folder).map_err(write_error(folder))?;
+    if kind.is_symlink() {
+        let folder = folder.to_path_buf();
+        return Err(EngineError::RejectsLink { folder });
+    }
+    for number in 1..=MOST_ATTEMPTS {
+        let path = folder.join(format!("batch-{batch:06}-attempt-{number}.jsonl"));
+        match File::create_new(&path) {
+            Ok(file) => return Ok((path, file)),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(write_error(&path)(error)),
+        }
+    }
+    Err(EngineError::RejectsFull {
+        folder: folder.to_path_buf(),
+        attempts: MOST_ATTEMPTS,
+        batch,
+    })
+}
+
+/// Returns the path of the list of a committed batch, unless the user named another file. It exists
+/// only if records were bad.
+pub(in crate::engine) fn list_of(bank: &Path, batch: BatchId) -> PathBuf {
+    bank.join("rejects").join(name_of(batch))
+}
+
+fn name_of(batch: BatchId) -> String {
+    format!("batch-{batch:06}.jsonl")
+}
+
+/// Renames the list after its committed batch. Returns the new path.
+///
+/// If that is impossible, the list keeps its name, since the batch cannot fail any more.
+pub(super) fn name_after(batch: BatchId, attempt: PathBuf) -> PathBuf {
+    let path = attempt.with_file_name(name_of(batch));
+    // A dangling link counts as existing.
+    if fs::symlink_metadata(&path).is_ok() || fs::rename(&attempt, &path).is_err() {
+        return attempt;
+    }
+    // Best effort: after a crash the file may still have its old name.
+    let _ = path.parent().map(sync);
+    path
+}
+
+/// Returns a converter of errors of a file.
+pub(super) fn write_error(path: &Path) -> impl Fn(io::Error) -> EngineError {
+    let path = path.to_path_buf();
+    move |source| EngineError::Write {
+        path: path.clone(),
+        source,
+    }
+}

@@ -1,0 +1,180 @@
+//! Maintenance of a bank: backup and restore, compaction, and format migration.
+
+use std::path::Path;
+
+use super::bank::Bank;
+use super::clock::now;
+use super::error::Result;
+use super::ingest::{ForgetReport, ForgetRequest};
+use seedbank_algorithms::watch::Watch;
+use seedbank_store::{
+    self, BackupReport, BackupRequest, Backups, CompactReport, MigrateReport, RestoreReport, Writer,
+};
+
+impl Bank {
+    /// Backs up the published state into a folder of backups, which is created if it does not
+    /// exist. Other processes may write to the bank meanwhile.
+    ///
+    /// Table files that the folder contains from an earlier backup are not written again.
+    /// Everything that is written is read back and compared. A damaged state is not backed up. If a
+    /// backup fails or is killed, earlier ones are unaffected.
+    ///
+    /// Cost: reads the tables of new files, and writes these files.
+    ///
+    /// ```
+    #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
+    /// use seedbank::engine::{BackupRequest, RestoreRequest, restore};
+    ///
+    /// let backups = bank.path().with_file_name("backups");
+    /// let first = bank.backup(&backups, &BackupRequest::default(), &Unwatched)?;
+    /// let again = bank.backup(&backups, &BackupRequest::default(), &Unwatched)?;
+    /// assert_eq!((first.made.backup, again.made.backup), (1, 2));
+    /// assert_eq!((first.written_files, again.written_files), (first.made.files, 0));
+    ///
+    /// let other = bank.path().with_file_name("restored");
+    /// restore(&backups, &other, &RestoreRequest::default(), &Unwatched)?;
+    /// let other = Bank::at(&other);
+    /// assert_eq!(other.status()?.counters, bank.status()?.counters);
+    /// assert_eq!(other.seeds(&Which::default())?, bank.seeds(&Which::default())?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn backup(
+        &self,
+        folder: &Path,
+        request: &BackupRequest,
+        watch: &dyn Watch,
+    ) -> Result<BackupReport> {
+        Ok(seedbank_store::backup(
+            self.path(),
+            folder,
+            request,
+            now(),
+            watch,
+        )?)
+    }
+
+    /// Merges the files of the bank, so that overwritten entries no longer take disk space. Most of
+    /// this happens automatically as batches are ingested. Readers of earlier states keep the old
+    /// files while they read.
+    ///
+    /// If `wait` is set, waits for another writer to finish. If interrupted or killed, the state is
+    /// unchanged, and another call completes the work.
+    ///
+    /// Cost: reads and writes the whole bank once. Temporarily takes its disk space a second time;
+    /// fails at the start if there is not enough.
+    ///
+    /// ```
+    #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
+    /// let status = bank.status()?;
+    /// let report = bank.compact(false, &Unwatched)?;
+    /// Small batches were in the log, and are in files now.
+    /// assert!(report.files > 0 && report.held_bytes == 0);
+    /// assert!(bank.status()?.compacted);
+    /// assert_eq!(bank.status()?.counters, status.counters);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn compact(&self, wait: bool, watch: &dyn Watch) -> Result<CompactReport> {
+        let report = Writer::open(self.path(), wait, watch)?.compact(watch)?;
+        // Reopening starts a new MANIFEST, without the key bounds of deleted files.
+        Writer::open(self.path(), true, watch)?.publish_anew()?;
+        Ok(report)
+    }
+
+    /// Migrates the bank to this build's format, as the next writer would. Does nothing if the bank
+    /// has that format. If killed, the next writer completes the migration.
+    ///
+    /// If `wait` is set, waits for another writer to finish.
+    ///
+    /// ```
+    #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
+    /// let report = bank.migrate(false, &Unwatched)?;
+    /// assert_eq!((report.from, report.to), (FORMAT, FORMAT));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn migrate(&self, wait: bool, watch: &dyn Watch) -> Result<MigrateReport> {
+        Ok(seedbank_store::migrate(self.path(), wait, watch)?)
+    }
+
+    /// Creates a bank in this build's format from the published state, atomically, in a folder that
+    /// does not exist or is empty. This bank is unchanged, and other processes may write to it
+    /// meanwhile.
+    ///
+    /// Cost: on the same file system, links to the table files, which are immutable. On another one
+    /// they are copied and compared as in a backup.
+    pub fn migrate_to(&self, new: &Path, watch: &dyn Watch) -> Result<MigrateReport> {
+        Ok(seedbank_store::migrate_to(self.path(), new, watch)?)
+    }
+}
+
+/// Lists the backups in a folder without changing anything. If `verify` is set, every byte is read
+/// and compared with the recorded checksums, otherwise only names and sizes of files.
+///
+/// ```
+#[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
+/// use seedbank::engine::{BackupRequest, backups};
+///
+/// let folder = bank.path().with_file_name("backups");
+/// bank.backup(&folder, &BackupRequest::default(), &Unwatched)?;
+/// let found = backups(&folder, true, &Unwatched)?;
+/// assert!(found.is_clean() && found.verified);
+/// assert_eq!((found.backups[0].made.batch, found.backups[0].made.refresh), (1, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn backups(folder: &Path, verify: bool, watch: &dyn Watch) -> Result<Backups> {
+    Ok(seedbank_store::backups(folder, verify, watch)?)
+}
+
+/// Options of a restore.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct RestoreRequest {
+    /// The number of the backup; `None` for the latest.
+    pub backup: Option<u32>,
+}
+
+/// Restores a bank from a backup, as [`restore`] does, without the pages and sites on another
+/// bank's blocklist, which the new bank takes over. The restore is atomic. Returns `None` for the
+/// forget report if the other bank blocks nothing.
+///
+/// # Errors
+///
+/// [`EngineError::ConflictingSecrets`] if the backup has a blocklist with another secret.
+///
+/// Cost: that of [`restore`], and hashing the URL of each page.
+pub fn restore_with_blocklist(
+    folder: &Path,
+    bank: &Path,
+    request: &RestoreRequest,
+    other: &Bank,
+    watch: &dyn Watch,
+) -> Result<(RestoreReport, Option<ForgetReport>)> {
+    seedbank_store::make_beside(bank, |place| {
+        let report = seedbank_store::restore(folder, place, request.backup, watch)?;
+        let forget = ForgetRequest::default();
+        let forgotten = Bank::at(place).forget_blocked(other, &forget, watch)?;
+        Ok((report, forgotten))
+    })
+}
+
+/// Restores a bank from a backup, atomically, into a folder that does not exist or is empty.
+///
+/// Every file is compared with its recorded checksum while it is copied. If one is damaged, the
+/// error names the latest undamaged backup. The bank has the format that it had when it was backed
+/// up; the next writer migrates it to this build's.
+///
+/// [`Bank::backup`] has an example.
+///
+/// Cost: reads and writes the files of the backup once. If one is damaged, also reads those of
+/// other backups.
+pub fn restore(
+    folder: &Path,
+    bank: &Path,
+    request: &RestoreRequest,
+    watch: &dyn Watch,
+) -> Result<RestoreReport> {
+    Ok(seedbank_store::restore(
+        folder,
+        bank,
+        request.backup,
+        watch,
+    )?)
+}

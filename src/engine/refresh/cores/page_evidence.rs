@@ -1,0 +1,363 @@
+//! Evidence for pages on inter-site links: their component, row sums, and the core that they were
+//! near.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::cached_cores;
+use super::load::LoadedHubGraph;
+use crate::engine::Result;
+use seedbank_algorithms::cores::{Nearness, RowSums, Selection, row_sums};
+use seedbank_algorithms::graph::WeakComponents;
+use seedbank_algorithms::page::{PageId, PageSet, SiteId};
+use seedbank_store::blocks::{PageBlock, place};
+use seedbank_store::evidence::{Links, Near, Standing, StandingKey, Standings};
+use seedbank_store::ledger::CoreOrigin;
+use seedbank_store::records::{RefreshId, RefreshRecord, SeriesRecord};
+use seedbank_store::tables::{self, BitmapKey};
+use seedbank_store::{Changes, Store, StoreError};
+
+/// A site, and a block of its page indexes.
+type BlockPlace = (SiteId, u32);
+
+/// Page evidence to be stored. For cores that this refresh computed, the refresh in the origin is 0
+/// until it has a number.
+pub(crate) enum NewPageEvidence {
+    /// Evidence for all pages.
+    All(BTreeMap<BlockPlace, PageBlock<Standing>>),
+    /// Changed blocks, new and old, and the number of pages with evidence.
+    Changed(BTreeMap<BlockPlace, [Option<PageBlock<Standing>>; 2]>, u64),
+}
+
+/// Pages whose evidence may have changed.
+pub(crate) struct ChangedPageEvidence {
+    /// Reason for being ineligible, or `Alone` for included pages; `None` for pages on no
+    /// inter-site link.
+    pub(crate) pages: BTreeMap<PageId, Option<Links>>,
+    /// Their blocks, as of the earlier refresh.
+    pub(crate) blocks: BTreeMap<BlockPlace, Option<PageBlock<Standing>>>,
+    /// Number of pages with evidence in the earlier refresh.
+    pub(crate) previous_pages: u64,
+}
+
+/// Input from which evidence is computed.
+struct Source<'a> {
+    hubs: &'a LoadedHubGraph,
+    components: &'a WeakComponents,
+    selection: &'a Selection,
+    names: Vec<PageId>,
+    sums: RowSums,
+}
+
+impl<'a> Source<'a> {
+    fn new(
+        hubs: &'a LoadedHubGraph,
+        components: &'a WeakComponents,
+        selection: &'a Selection,
+    ) -> Self {
+        Self {
+            hubs,
+            components,
+            selection,
+            names: cached_cores::names(hubs, components)
+                .into_iter()
+                .map(|(name, _)| name)
+                .collect(),
+            sums: row_sums(&hubs.graph),
+        }
+    }
+
+    /// Computes the evidence for an included page.
+    fn standing(&self, number: u32) -> Standing {
+        let graph = &self.hubs.graph;
+        let hub = graph.hub_class(number).map(|class| class as usize);
+        let authority = graph.authority_class(number).map(|c| c as usize);
+        let component = self.components.of_page(graph, number);
+        let links = match component.and_then(|component| self.names.get(component as usize)) {
+            None => Links::Alone,
+            Some(&component) => Links::Counted {
+                component,
+                as_authority: authority.map_or(0, |class| self.sums.authorities[class]),
+                as_hub: hub.map_or(0, |class| self.sums.hubs[class]),
+            },
+        };
+        let near = &self.selection.near;
+        let as_hub = hub.and_then(|class| near.hubs.get(class).copied().flatten());
+        let as_authority =
+            authority.and_then(|class| near.authorities.get(class).copied().flatten());
+        // The first core counts. If a page is near it in both roles, hub takes precedence, since
+        // only hubs become seeds.
+        let as_hub = as_hub.map(|near| (near, true));
+        let both = as_hub
+            .into_iter()
+            .chain(as_authority.map(|near| (near, false)));
+        let near = both.min_by_key(|(near, _)| near.core);
+        let near = near.map(|(near, hub)| self.near(near, hub));
+        Standing { links, near }
+    }
+
+    fn near(&self, near: Nearness, hub: bool) -> Near {
+        let rank = near.core;
+        let origin = self.selection.origins.get(rank as usize - 1);
+        let origin = origin.copied().flatten().map(CoreOrigin::of_packed);
+        Near {
+            core: origin.unwrap_or(CoreOrigin { refresh: 0, rank }),
+            hub,
+            links: near.links,
+            score: near.score,
+        }
+    }
+}
+
+impl ChangedPageEvidence {
+    /// Computes the evidence after a selection.
+    pub(crate) fn compute(
+        self,
+        hubs: &LoadedHubGraph,
+        components: &WeakComponents,
+        selection: &Selection,
+    ) -> NewPageEvidence {
+        let source = Source::new(hubs, components, selection);
+        let mut blocks: BTreeMap<BlockPlace, BTreeMap<u32, Standing>> = BTreeMap::new();
+        let mut count = self.previous_pages;
+        for (page, links) in self.pages {
+            let (block, at) = place(page.index());
+            let block = (page.site(), block);
+            let facts = blocks.entry(block).or_insert_with(|| {
+                let before = self.blocks.get(&block).and_then(Option::as_ref);
+                before.map_or_else(BTreeMap::new, |block| block.0.iter().copied().collect())
+            });
+            let new = links.map(|links| match (links, hubs.number(page)) {
+                (Links::Alone, Some(number)) => source.standing(number),
+                _ => Standing { links, near: None },
+            });
+            let old = match new {
+                Some(new) => facts.insert(at, new),
+                None => facts.remove(&at),
+            };
+            count = count.saturating_add(u64::from(new.is_some()));
+            count = count.saturating_sub(u64::from(old.is_some()));
+        }
+        let mut before = self.blocks;
+        let blocks = blocks.into_iter().map(|(place, facts)| {
+            let new = (!facts.is_empty()).then(|| PageBlock(facts.into_iter().collect()));
+            (place, [new, before.remove(&place).flatten()])
+        });
+        NewPageEvidence::Changed(blocks.collect(), count)
+    }
+}
+
+/// Replaces the placeholder number 0 in origins by the number of the refresh.
+fn numbered(block: &PageBlock<Standing>, refresh: RefreshId) -> PageBlock<Standing> {
+    let mut block = block.clone();
+    for near in block.0.iter_mut().filter_map(|fact| fact.1.near.as_mut()) {
+        if near.core.refresh == 0 {
+            near.core.refresh = refresh;
+        }
+    }
+    block
+}
+
+impl NewPageEvidence {
+    /// Computes the evidence for all pages on inter-site links.
+    pub(crate) fn all(
+        hubs: &LoadedHubGraph,
+        components: &WeakComponents,
+        selection: &Selection,
+    ) -> Self {
+        let source = Source::new(hubs, components, selection);
+        let included = hubs.by_id();
+        let mut included = included
+            .map(|(page, number)| (page, source.standing(number)))
+            .peekable();
+        let ineligible = hubs.ineligible.iter();
+        let mut ineligible = ineligible
+            .map(|&(page, links)| (page, Standing { links, near: None }))
+            .peekable();
+        // Merges both lists block by block, since a list of all pages would double the memory.
+        let mut blocks: BTreeMap<BlockPlace, PageBlock<Standing>> = BTreeMap::new();
+        let (mut at, mut block) = ((SiteId(0), 0), Vec::new());
+        loop {
+            let next = match (included.peek(), ineligible.peek()) {
+                (Some(a), Some(b)) if b.0 < a.0 => ineligible.next(),
+                (None, _) => ineligible.next(),
+                _ => included.next(),
+            };
+            let here = next.map(|(page, standing)| {
+                let (block, place) = place(page.index());
+                ((page.site(), block), (place, standing))
+            });
+            let is_done = here.is_none_or(|(key, _)| key != at);
+            if is_done && !block.is_empty() {
+                blocks.insert(at, PageBlock(block.as_slice().into()));
+                block.clear();
+            }
+            let Some((key, standing)) = here else {
+                return Self::All(blocks);
+            };
+            at = key;
+            block.push(standing);
+        }
+    }
+
+    /// Adds to `changes` what differs from the last refresh of the series. Returns what was
+    /// written.
+    pub(crate) fn put(
+        &self,
+        store: &Store,
+        changes: &mut Changes,
+        SeriesRefresh { series, refresh }: SeriesRefresh,
+        counted: u64,
+    ) -> Result<Written> {
+        let mut written = BTreeSet::new();
+        let mut write = |(site, block): BlockPlace, new: Option<PageBlock<Standing>>| {
+            let key = StandingKey {
+                series,
+                site,
+                block,
+                refresh,
+            };
+            written.insert((site, block));
+            changes.put(&tables::STANDINGS, &key, &Standings(new))
+        };
+        let pages = match self {
+            Self::Changed(blocks, count) => {
+                for (&place, [new, old]) in blocks {
+                    let new = new.as_ref().map(|block| numbered(block, refresh));
+                    if new != *old {
+                        write(place, new)?;
+                    }
+                }
+                *count
+            }
+            Self::All(blocks) => {
+                let mut left: BTreeSet<BlockPlace> = blocks.keys().copied().collect();
+                let mut last = None;
+                for entry in store.scan_under(&tables::STANDINGS, &series.to_be_bytes())? {
+                    let (key, Standings(stored)) = entry?;
+                    let place = (key.site, key.block);
+                    // The newest version of a block comes first.
+                    if last.replace(place) == Some(place) {
+                        continue;
+                    }
+                    left.remove(&place);
+                    let new = blocks.get(&place).map(|block| numbered(block, refresh));
+                    if new != stored {
+                        write(place, new)?;
+                    }
+                }
+                // Blocks that the series does not have yet.
+                for place in left {
+                    let new = blocks.get(&place).map(|block| numbered(block, refresh));
+                    write(place, new)?;
+                }
+                blocks.values().map(|block| block.0.len() as u64).sum()
+            }
+        };
+        if !written.is_empty() {
+            let blocks: PageSet = written.iter().copied().map(packed).collect();
+            changes.put(&tables::BITMAPS, &BitmapKey::Written(refresh), &blocks)?;
+        }
+        Ok(Written {
+            record: SeriesRecord {
+                series,
+                pages,
+                counted,
+            },
+            blocks: written,
+        })
+    }
+}
+
+/// A refresh that is being stored, and the series of its page evidence.
+#[derive(Clone, Copy)]
+pub(crate) struct SeriesRefresh {
+    pub(crate) series: RefreshId,
+    pub(crate) refresh: RefreshId,
+}
+
+/// Page evidence that a refresh wrote.
+pub(crate) struct Written {
+    pub(crate) record: SeriesRecord,
+    blocks: BTreeSet<BlockPlace>,
+}
+
+impl Written {
+    /// Nothing was written, since the evidence is that of the last refresh of the series.
+    pub(crate) const fn nothing(record: SeriesRecord) -> Self {
+        Self {
+            record,
+            blocks: BTreeSet::new(),
+        }
+    }
+}
+
+/// Deletes page evidence that no refresh needs once those in `pruned` are gone, and all cached
+/// results of series without refreshes. `new` is the refresh that is being stored, with what it
+/// wrote.
+///
+/// Cost: the blocks that the pruned refreshes and the oldest remaining one have written.
+pub(crate) fn delete_unseen(
+    store: &Store,
+    changes: &mut Changes,
+    pruned: &[RefreshId],
+    new: RefreshId,
+    written: Option<&Written>,
+) -> Result<(), StoreError> {
+    let mut oldest: BTreeMap<RefreshId, RefreshId> = BTreeMap::new();
+    let mut touched: BTreeMap<RefreshId, PageSet> = BTreeMap::new();
+    let blocks_of = |refresh| store.get(&tables::BITMAPS, &BitmapKey::Written(refresh));
+    for entry in store.scan(&tables::REFRESHES)? {
+        let (number, record): (RefreshId, RefreshRecord) = entry?;
+        let Some(SeriesRecord { series, .. }) = record.standings else {
+            continue;
+        };
+        if pruned.contains(&number) {
+            let blocks = touched.entry(series).or_default();
+            *blocks |= blocks_of(number)?.unwrap_or_default();
+            changes.delete(&tables::BITMAPS, &BitmapKey::Written(number))?;
+        } else {
+            oldest.entry(series).or_insert(number);
+        }
+    }
+    if let Some(written) = written {
+        oldest.entry(written.record.series).or_insert(new);
+    }
+    for (series, mut blocks) in touched {
+        // No refresh of the series is left.
+        let Some(&oldest) = oldest.get(&series) else {
+            cached_cores::delete_series(store, changes, series)?;
+            changes.delete_under(store, &tables::STANDINGS, &series.to_be_bytes())?;
+            continue;
+        };
+        let new_blocks = written.filter(|_| oldest == new).map(|w| &w.blocks);
+        match new_blocks {
+            Some(written) => blocks.extend(written.iter().copied().map(packed)),
+            None => blocks |= blocks_of(oldest)?.unwrap_or_default(),
+        }
+        for block in blocks.into_iter().map(PageId) {
+            let place = (block.site(), block.index());
+            let key = StandingKey {
+                series,
+                site: place.0,
+                block: place.1,
+                refresh: oldest,
+            };
+            // The first entry is the newest version for the oldest refresh, and stays, unless the
+            // refresh that is being stored has written the block itself.
+            let mut first = new_blocks.is_none_or(|written| !written.contains(&place));
+            for entry in store.scan_from(&tables::STANDINGS, &key, &key.of_block())? {
+                let (key, Standings(block)) = entry?;
+                if !first || block.is_none() {
+                    changes.delete(&tables::STANDINGS, &key)?;
+                }
+                first = false;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Encodes a block as the id of a page whose index is the block's number.
+fn packed(place: BlockPlace) -> u64 {
+    PageId::new(place.0, place.1).0
+}

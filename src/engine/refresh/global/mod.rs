@@ -1,0 +1,160 @@
+//! Refresh over the whole web: selects seeds by the pages that a crawl reaches from them.
+//!
+//! If no batch has been ingested since the plan's previous refresh, its seeds are copied under the
+//! new number, and the sets that they reach stay stored under the refresh that picked them.
+//! Otherwise seeds are selected from scratch.
+//!
+//! A plan with a budget and without hops or a fetch cost first runs a grid search, and stores the
+//! result as parameters of the plan.
+
+pub(crate) mod evidence;
+pub(crate) mod load;
+pub(crate) mod url_order;
+
+use crate::engine::refresh::report::ShortageReason;
+use crate::engine::refresh::run_context::RunContext;
+use crate::engine::{PlanError, Result};
+use evidence::{PageReach, Picked, pick_evidence, put_pick, put_reach};
+use load::LoadedWeb;
+use seedbank_algorithms::cover::Stop;
+use seedbank_algorithms::cover::global::{Setting, Tuning, WebChoice, WebSelection, select};
+use seedbank_algorithms::page::PageId;
+use seedbank_store::records::{RefreshId, SeedEvidence, SeedRecord};
+use seedbank_store::{Changes, Store, tables};
+
+/// Seeds of a plan over the web, to be stored. Memory: the pages that seeds reach, a few bits per
+/// page, and some 50 bytes for each reached page and each candidate.
+pub(crate) struct WebRun {
+    seeds: Seeds,
+    pub(crate) page_visits: u64,
+    /// Whether the seeds were selected from scratch.
+    pub(crate) cold: bool,
+    /// Why the selection ended; `None` if the seeds are reused.
+    stop: Option<Stop>,
+    /// The chosen setting, and all results of the search for one; `None` if the plan had one.
+    pub(crate) tuning: Option<(Setting, Tuning)>,
+}
+
+enum Seeds {
+    /// Reused from this refresh, in the order of the list.
+    Reused(RefreshId, Vec<SeedRecord>),
+    /// WebSelection by this refresh, in the order of the list.
+    New(Vec<Picked>, PageReach),
+}
+
+/// Selects over the web. `reusable` is the plan's previous refresh if it had the same parameters
+/// and ran on the same state.
+pub(crate) fn run(
+    context: RunContext<'_, WebChoice>,
+    reusable: Option<RefreshId>,
+) -> Result<WebRun> {
+    if let Some(refresh) = reusable {
+        let seeds = seeds(context.store, refresh)?;
+        // Without seeds, nothing records which refresh selected them, so the selection runs again.
+        if !seeds.is_empty() {
+            return Ok(WebRun {
+                seeds: Seeds::Reused(refresh, seeds),
+                page_visits: 0,
+                cold: false,
+                tuning: None,
+                stop: None,
+            });
+        }
+    }
+    let web = LoadedWeb::load(context)?;
+    let mut selected = select(&web.graph, context.plan, &web.ranks, context.watch)?;
+    let (picked, reach) = pick_evidence(&web, &selected, context.plan);
+    let tuning = selected.tuning.take();
+    let WebSelection { setting, cover, .. } = selected;
+    Ok(WebRun {
+        stop: Some(cover.stop),
+        seeds: Seeds::New(picked, reach),
+        page_visits: cover.page_visits + web.rank_visits,
+        cold: true,
+        tuning: tuning.map(|tuning| (setting, tuning)),
+    })
+}
+
+fn seeds(store: &Store, refresh: RefreshId) -> Result<Vec<SeedRecord>> {
+    let entries = store.scan_under(&tables::SEEDS, &refresh.to_be_bytes())?;
+    entries.map(|entry| Ok(entry?.1)).collect()
+}
+
+/// Returns the refresh that picked the seeds of a refresh over the web; `None` if it is another
+/// kind of refresh or has no seeds.
+pub(crate) fn picked_by(store: &Store, refresh: RefreshId) -> Result<Option<RefreshId>> {
+    let mut entries = store.scan_under(&tables::SEEDS, &refresh.to_be_bytes())?;
+    let first = entries.next().transpose()?;
+    Ok(first.and_then(|(_, seed)| since(&seed)))
+}
+
+fn since(seed: &SeedRecord) -> Option<RefreshId> {
+    match &seed.evidence {
+        SeedEvidence::Web(evidence) => Some(evidence.since),
+        SeedEvidence::Core { .. } | SeedEvidence::Cover(_) | SeedEvidence::ByPolicy => None,
+    }
+}
+
+impl WebRun {
+    pub(crate) fn depends_on(&self) -> Option<RefreshId> {
+        match &self.seeds {
+            Seeds::Reused(refresh, _) => Some(*refresh),
+            Seeds::New(..) => None,
+        }
+    }
+
+    /// Returns the refresh that picked the seeds, if this one is stored as `refresh`.
+    pub(crate) fn picked_by(&self, refresh: RefreshId) -> RefreshId {
+        match &self.seeds {
+            Seeds::Reused(_, seeds) => seeds.first().and_then(since).unwrap_or(refresh),
+            Seeds::New(..) => refresh,
+        }
+    }
+
+    /// Numbers of seeds that are reused, and that were selected by this refresh.
+    pub(crate) fn steps(&self) -> (u64, u64) {
+        match &self.seeds {
+            Seeds::Reused(_, seeds) => (seeds.len() as u64, 0),
+            Seeds::New(picked, _) => (0, picked.len() as u64),
+        }
+    }
+
+    pub(crate) fn seeds(&self) -> Result<u32> {
+        let (taken, picked) = self.steps();
+        let seeds = taken + picked;
+        u32::try_from(seeds).map_err(|_| PlanError::TooManySeeds { seeds }.into())
+    }
+
+    pub(crate) fn pages(&self) -> Vec<PageId> {
+        match &self.seeds {
+            Seeds::Reused(_, seeds) => seeds.iter().map(|seed| seed.page).collect(),
+            Seeds::New(picked, ..) => picked.iter().map(|picked| picked.page).collect(),
+        }
+    }
+
+    /// Returns why there are not more seeds.
+    pub(crate) const fn short(&self) -> ShortageReason {
+        match self.stop {
+            Some(Stop::NoValueLeft) => ShortageReason::NoValueLeft,
+            Some(Stop::NotPositive) => ShortageReason::NotPositive,
+            _ => ShortageReason::NoPageLeft,
+        }
+    }
+
+    pub(crate) fn put(&self, changes: &mut Changes, refresh: RefreshId) -> Result<()> {
+        match &self.seeds {
+            Seeds::Reused(_, seeds) => {
+                for (rank, seed) in (1..).zip(seeds) {
+                    changes.put_seed((refresh, rank), seed)?;
+                }
+                Ok(())
+            }
+            Seeds::New(picked, reach) => {
+                for (rank, picked) in (1..).zip(picked) {
+                    put_pick(changes, refresh, rank, picked)?;
+                }
+                put_reach(changes, refresh, reach)
+            }
+        }
+    }
+}

@@ -1,0 +1,392 @@
+//! Report of a refresh, and the part of it that is stored.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::RecomputedCores;
+use super::churn_limit::ListChanges;
+use crate::engine::plan::{Method, NAME_PATTERN, PlanOptions, TuningRecord};
+use crate::engine::policy::{RejectedPin, RejectionReason};
+use crate::engine::{EngineError, PlanError, Result};
+use seedbank_algorithms::cover::Value;
+use seedbank_algorithms::cover::global::{Setting, Trial, Tuning, WebChoice};
+use seedbank_algorithms::rank::{Origin, ProvenStep};
+use seedbank_store::records::{BatchId, RefreshId, RefreshRecord, SeriesRecord};
+
+/// Report of a refresh.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct RefreshReport {
+    /// The stored part of the report.
+    #[serde(flatten)]
+    pub view: RefreshView,
+    /// Method that selects the seeds.
+    pub method: Method,
+    /// Whether the plan had other parameters in its previous refresh.
+    pub plan_changed: bool,
+    /// By cores: number of weakly connected components of the graph. By cover: 0.
+    pub components: u32,
+    /// By cores: number of components whose pages and links are the same as in the previous
+    /// refresh.
+    pub components_verified: u32,
+    /// By cores: number of pages in the loaded part of the graph. This is the whole graph, or the
+    /// changed components and those that can contain the next core. By cover: 0.
+    pub pages_loaded: u64,
+    /// By cores: number of entries of rows and in-link lists that ranking read. An entry that
+    /// serves several vectors at once counts once here, and once per vector in `link_visits`. By
+    /// cover: 0.
+    pub products: u64,
+    /// Bytes of keys and values read from the store, without those read to explain `costs`.
+    pub bytes_read: u64,
+    /// Part of `bytes_read` that was read while the result was stored.
+    pub bytes_read_storing: u64,
+    /// Peak memory of the process so far, in bytes; `None` if the system does not report it.
+    pub peak_memory: Option<u64>,
+    /// By cores, on request: why cores were recomputed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub costs: Option<Vec<RecomputedCores>>,
+    /// Over the web: results of the search for hops and a fetch cost, if this refresh ran one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tuning: Option<TuningView>,
+    /// By cores: cores with a single hub or a single authority.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stars: Option<Stars>,
+    /// By cores within a tolerance: how the steps were obtained.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps: Option<StepsView>,
+    /// Why there are fewer seeds than requested, if so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shortage: Option<Shortage>,
+    /// Older refreshes of the plan that this refresh deleted.
+    #[schemars(inner(range(min = 1)))]
+    pub pruned: Vec<RefreshId>,
+}
+
+/// Cores that are stars: they have a single hub or a single authority.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct Stars {
+    /// Number of star cores.
+    pub cores: u32,
+    /// The first rank from which on every core is a star; `None` if the last core is not one.
+    #[schemars(range(min = 1))]
+    pub from: Option<u32>,
+}
+
+impl Stars {
+    /// Counts the stars among cores, given their numbers of hubs and authorities by rank. Returns
+    /// `None` if there are none.
+    #[must_use]
+    pub fn count(cores: impl Iterator<Item = (u32, u32)>) -> Option<Self> {
+        let mut stars = Self {
+            cores: 0,
+            from: None,
+        };
+        for ((hubs, authorities), rank) in cores.zip(1..) {
+            if hubs > 1 && authorities > 1 {
+                stars.from = None;
+            } else {
+                stars.cores += 1;
+                stars.from.get_or_insert(rank);
+            }
+        }
+        (stars.cores > 0).then_some(stars)
+    }
+}
+
+/// How the steps of a refresh within a tolerance were obtained. Each step is a core.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct StepsView {
+    /// Reused: the bound of an earlier step sufficed.
+    pub bound_inherited: u32,
+    /// Reused: the certificate that the previous refresh cached still holds.
+    pub proven: u32,
+    /// Reused: the cached certificate holds after an update where the graph changed.
+    pub repaired: u32,
+    /// Reused, but a new bound had to be computed.
+    pub bound_recomputed: u32,
+    /// Computed.
+    pub computed: u32,
+}
+
+impl StepsView {
+    pub(super) fn unchanged(steps: u32) -> Self {
+        Self {
+            proven: steps,
+            ..Self::default()
+        }
+    }
+
+    /// Counts steps by origin; `None` if there are no steps.
+    pub(super) fn count(steps: &[ProvenStep]) -> Option<Self> {
+        let mut view = Self::default();
+        for step in steps {
+            *match step.origin {
+                Origin::Carried => &mut view.bound_inherited,
+                Origin::Proven => &mut view.proven,
+                Origin::Raised => &mut view.repaired,
+                Origin::Bounded => &mut view.bound_recomputed,
+                Origin::Computed => &mut view.computed,
+            } += 1;
+        }
+        (!steps.is_empty()).then_some(view)
+    }
+}
+
+/// A list with fewer seeds than requested.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct Shortage {
+    /// Number of seeds requested.
+    pub requested: u32,
+    /// Why there are no more seeds.
+    pub reason: ShortageReason,
+}
+
+/// Why a list has fewer seeds than requested.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ShortageReason {
+    /// By cores: no inter-site link is left.
+    NoLinkLeft,
+    /// By cover: no eligible page is left on the sites that need seeds.
+    NoPageLeft,
+    /// Over the web: no page has any value left.
+    NoValueLeft,
+    /// Over the web: no further page is worth its cost.
+    NotPositive,
+    /// The limit on changes of the list was reached.
+    MaxChanges,
+}
+
+/// Effect of the policies of a plan.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct PolicyView {
+    /// Number of pinned seeds.
+    pub pinned: u32,
+    /// Pinned pages that are not seeds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rejected_pins: Vec<RejectedPin>,
+    /// Number of rejections by each policy. By cores: cores whose best hub was rejected, or that
+    /// gave no seed. By cover: pages rejected by caps.
+    pub rejected: BTreeMap<RejectionReason, u64>,
+    /// Difference from the previous list, if changes are limited and there is a previous list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changes: Option<ListChanges>,
+}
+
+/// Results of the search for hops and a fetch cost for a budget.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct TuningView {
+    /// Number of pages that the crawl will fetch.
+    #[schemars(range(min = 1))]
+    pub budget: u64,
+    /// The chosen number of hops, which becomes the plan's.
+    pub hops: u32,
+    /// The chosen fetch cost, which becomes the plan's.
+    pub fetch_cost: Value,
+    /// The settings that were tried, ordered by hops and then by fetch cost.
+    pub trials: Vec<TrialView>,
+    /// Numbers of hops that were not tried: one pass would take more page visits than `tune-visits`
+    /// allows.
+    pub left_out: Vec<u32>,
+}
+
+/// A setting that was tried, with the crawl that its list leads to.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct TrialView {
+    /// Number of hops within which a seed reaches pages.
+    pub hops: u32,
+    /// Cost of each reached page.
+    pub fetch_cost: Value,
+    /// Number of seeds in the list.
+    pub seeds: u32,
+    /// Number of pages that the crawl fetches.
+    pub fetched: u64,
+    /// Total value of the fetched pages, in units.
+    pub gathered: f64,
+    /// Page visits of the search from every candidate page, which serves all fetch costs with this
+    /// number of hops.
+    pub pass_visits: u64,
+    /// Page visits of the picks, without those of the search.
+    pub page_visits: u64,
+}
+
+impl TuningView {
+    pub(super) fn new(choice: &WebChoice, setting: Setting, tuning: &Tuning) -> Self {
+        let view = |trial: &Trial| TrialView {
+            hops: trial.setting.hops,
+            fetch_cost: trial.setting.fetch_cost,
+            seeds: u32::try_from(trial.seeds).unwrap_or(u32::MAX),
+            fetched: trial.fetched,
+            gathered: trial.gathered as f64 / 1e6,
+            pass_visits: trial.pass_visits,
+            page_visits: trial.page_visits,
+        };
+        Self {
+            budget: choice.budget.unwrap_or(0),
+            hops: setting.hops,
+            fetch_cost: setting.fetch_cost,
+            trials: tuning.trials.iter().map(view).collect(),
+            left_out: tuning.left_out.clone(),
+        }
+    }
+
+    /// Returns the part that is stored with the plan.
+    pub(super) fn tuned(&self, batch: BatchId) -> TuningRecord {
+        let best =
+            |trial: &&TrialView| (trial.hops, trial.fetch_cost) == (self.hops, self.fetch_cost);
+        TuningRecord {
+            batch,
+            settings: u32::try_from(self.trials.len()).unwrap_or(u32::MAX),
+            gathered: self
+                .trials
+                .iter()
+                .find(best)
+                .map_or(0.0, |trial| trial.gathered),
+        }
+    }
+}
+
+/// The stored part of a refresh: its input, results and cost.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct RefreshView {
+    /// The refresh.
+    #[schemars(range(min = 1))]
+    pub refresh: RefreshId,
+    /// The plan.
+    #[schemars(regex(pattern = NAME_PATTERN))]
+    pub plan: String,
+    /// Parameters that were set; the others had their defaults.
+    pub parameters: PlanOptions,
+    /// The last batch of the state that the refresh ran on; 0 before the first batch.
+    pub batch: BatchId,
+    /// Time of the refresh, in seconds since 1970 (UTC).
+    pub at: u64,
+    /// Elapsed time, in seconds.
+    #[schemars(range(min = 0))]
+    pub seconds: f64,
+    /// Number of seeds.
+    pub seeds: u32,
+    /// Number of cores.
+    pub cores: u32,
+    /// Whether the refresh reused nothing from an earlier one.
+    pub cold: bool,
+    /// Number of steps reused from the previous refresh: cores, or sites, or seeds over the web.
+    /// Exact cores are reused only from unchanged components; within a tolerance, a step counts as
+    /// reused if nothing had to be computed for it.
+    pub steps_reused: u64,
+    /// Number of steps computed: cores, or sites, or seeds over the web.
+    pub steps_recomputed: u64,
+    /// Whether every result is certified.
+    pub certified: bool,
+    /// Why not every result is certified, if so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uncertified_reason: Option<String>,
+    /// Number of entries of rows and in-link lists that ranking read, counted per vector.
+    pub link_visits: u64,
+    /// Number of pages settled plus adjacency entries scanned.
+    pub page_visits: u64,
+    /// Effect of the policies; `None` if the plan has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policy: Option<PolicyView>,
+}
+
+impl RefreshView {
+    /// A refresh before anything is computed.
+    pub(crate) fn begun(plan: String, parameters: PlanOptions, batch: BatchId) -> Self {
+        Self {
+            plan,
+            parameters,
+            batch,
+            cold: true,
+            certified: true,
+            ..Self::default()
+        }
+    }
+
+    /// Converts a stored record, whose parameters are parsed already.
+    pub(crate) fn new(
+        refresh: RefreshId,
+        record: RefreshRecord,
+        parameters: PlanOptions,
+    ) -> Result<Self> {
+        let policy = record.policy.as_deref().map(serde_json::from_str);
+        Ok(Self {
+            refresh,
+            plan: record.plan,
+            policy: policy.transpose().map_err(PlanError::Stored)?,
+            parameters,
+            batch: record.batch,
+            at: record.at,
+            seconds: record.seconds,
+            seeds: record.seeds,
+            cores: record.cores,
+            cold: record.cold,
+            steps_reused: record.steps_reused,
+            steps_recomputed: record.steps_recomputed,
+            certified: record.certified,
+            uncertified_reason: record.doubt,
+            link_visits: record.link_visits,
+            page_visits: record.page_visits,
+        })
+    }
+
+    /// Method that selected the seeds.
+    #[must_use]
+    pub fn method(&self) -> Method {
+        self.parameters.method.unwrap_or_default()
+    }
+}
+
+impl RefreshReport {
+    pub(super) fn begun(plan: String, parameters: PlanOptions, batch: BatchId) -> Self {
+        Self {
+            method: parameters.method.unwrap_or_default(),
+            view: RefreshView::begun(plan, parameters, batch),
+            ..Self::default()
+        }
+    }
+
+    /// Converts to the stored record. `standings` locates the page evidence of a refresh by cores.
+    /// `chosen` is the number of seeds that the method selected, if the list differs from them.
+    pub(super) fn record(
+        &self,
+        standings: Option<SeriesRecord>,
+        chosen: Option<u32>,
+    ) -> Result<RefreshRecord> {
+        let view = self.view.clone();
+        let policy = view.policy.as_ref().map(serde_json::to_string);
+        let policy = policy
+            .transpose()
+            .map_err(|_| EngineError::Internal("a policy cannot be written as JSON"))?;
+        Ok(RefreshRecord {
+            settings: view.parameters.to_stored()?,
+            plan: view.plan,
+            batch: view.batch,
+            at: view.at,
+            seconds: view.seconds,
+            cold: view.cold,
+            certified: view.certified,
+            doubt: view.uncertified_reason,
+            seeds: view.seeds,
+            cores: view.cores,
+            steps_reused: view.steps_reused,
+            steps_recomputed: view.steps_recomputed,
+            link_visits: view.link_visits,
+            page_visits: view.page_visits,
+            standings,
+            components: self.components,
+            lists: view.parameters.policy()?.lists(),
+            policy,
+            chosen,
+        })
+    }
+}

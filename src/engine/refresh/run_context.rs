@@ -1,0 +1,30 @@
+//! Input that every kind of refresh has.
+
+use crate::engine::policy::LoadedPolicy;
+use seedbank_algorithms::watch::Watch;
+use seedbank_store::Store;
+
+/// A resolved plan of kind `P`, and the state of the bank on which it runs.
+#[derive(Clone, Copy)]
+pub(crate) struct RunContext<'a, P> {
+    pub(crate) store: &'a Store,
+    pub(crate) plan: &'a P,
+    pub(crate) policy: &'a LoadedPolicy,
+    pub(crate) watch: &'a dyn Watch,
+}
+
+impl<'a, P> RunContext<'a, P> {
+    pub(crate) fn new(
+        store: &'a Store,
+        plan: &'a P,
+        policy: &'a LoadedPolicy,
+        watch: &'a dyn Watch,
+    ) -> Self {
+        Self {
+            store,
+            plan,
+            policy,
+            watch,
+        }
+    }
+}

@@ -1,0 +1,353 @@
+//! Loads the graph of all crawled and known pages with all links, and sums its PageRank by site.
+
+use super::Result;
+use super::error::whole_graph_error;
+use seedbank_algorithms::graph::{Csr, NONE, WholeGraph, number};
+use seedbank_algorithms::page::{PageId, SiteId};
+use seedbank_algorithms::rank::pagerank;
+use seedbank_algorithms::watch::Watch;
+use seedbank_store::records::PageRecord;
+use seedbank_store::{Store, StoreError, tables};
+
+/// Whether a page is included, given the name of its site.
+pub(super) type PageFilter<'a> = &'a dyn Fn(&str, &PageRecord) -> bool;
+
+/// Includes every page.
+pub(super) const ALL_PAGES: fn(&str, &PageRecord) -> bool = |_, _| true;
+
+/// The whole graph. Pages are numbered by site name and then by URL, so that nothing depends on
+/// ids.
+pub(super) struct LoadedGraph {
+    pub(super) graph: WholeGraph,
+    /// Sites by name, each with the numbers of its pages.
+    pub(super) sites: Vec<(SiteId, std::ops::Range<u32>)>,
+}
+
+/// Map from page ids to numbers: one table per site, by page index.
+///
+/// Memory: 4 bytes per page id that the bank has assigned, and 16 per site.
+#[derive(Default)]
+pub(super) struct PageNumbers {
+    /// Position and length of the table of each site, by site id.
+    tables: Vec<(usize, u32)>,
+    /// The numbers; [`NONE`] for pages that are not included.
+    numbers: Vec<u32>,
+    pages: u32,
+}
+
+impl PageNumbers {
+    /// Numbers more pages of a site, in this order. Returns the number of pages so far, or `None`
+    /// if there are too many.
+    fn add(&mut self, site: SiteId, pages: impl Iterator<Item = u32> + Clone) -> Option<u32> {
+        let length = pages.clone().max().map_or(0, |last| last + 1);
+        let at = site.0 as usize;
+        if self.tables.len() <= at {
+            self.tables.resize(at + 1, (0, 0));
+        }
+        let start = self.numbers.len();
+        self.tables[at] = (start, length);
+        self.numbers.resize(start + length as usize, NONE);
+        for index in pages {
+            self.numbers[start + index as usize] = self.pages;
+            // `NONE` is not a valid number.
+            self.pages = self.pages.checked_add(1).filter(|next| *next < NONE)?;
+        }
+        Some(self.pages)
+    }
+
+    /// Returns the numbers of a site's pages, by page index.
+    fn of_site(&self, site: SiteId) -> &[u32] {
+        let table = self.tables.get(site.0 as usize);
+        let &(start, length) = table.unwrap_or(&(0, 0));
+        &self.numbers[start..start + length as usize]
+    }
+
+    pub(super) fn pages(&self) -> Vec<PageId> {
+        let mut pages = vec![PageId::new(SiteId(0), 0); self.pages as usize];
+        for site in (0..).map(SiteId).take(self.tables.len()) {
+            for (index, &number) in (0..).zip(self.of_site(site)) {
+                if number != NONE {
+                    pages[number as usize] = PageId::new(site, index);
+                }
+            }
+        }
+        pages
+    }
+
+    pub(super) fn number_of(&self, page: PageId) -> Option<u32> {
+        let number = self.of_site(page.site()).get(page.index() as usize)?;
+        Some(*number).filter(|number| *number != NONE)
+    }
+
+    /// Returns the numbers of included pages, ascending.
+    fn numbers_of(&self, pages: impl Iterator<Item = PageId>) -> Vec<u32> {
+        let mut numbers: Vec<u32> = pages.filter_map(|page| self.number_of(page)).collect();
+        numbers.sort_unstable();
+        numbers
+    }
+}
+
+impl LoadedGraph {
+    /// Loads the whole graph. Cost: one scan each of sites, pages, intra-site links, rows and row
+    /// members, in the order of site names. Memory: 4 bytes per page while it is built, the pages
+    /// of one site, and the graph twice.
+    pub(super) fn load(store: &Store, watch: &dyn Watch) -> Result<Self> {
+        Ok(Self::load_each(store, &ALL_PAGES, watch, |_, _| Ok(()))?.0)
+    }
+
+    /// Loads the graph without the pages that `is_included` rejects, and also returns the numbers of
+    /// its pages. Calls `each` with the pages of every site in the order of their numbers.
+    pub(super) fn load_each(
+        store: &Store,
+        is_included: PageFilter<'_>,
+        watch: &dyn Watch,
+        mut each: impl FnMut(SiteId, &[(PageId, PageRecord)]) -> Result<()>,
+    ) -> Result<(Self, PageNumbers)> {
+        watch.stage("load pages", None);
+        let mut sites = Vec::new();
+        let mut numbers = PageNumbers::default();
+        let mut next = 0_u32;
+        for entry in store.scan(&tables::SITE_IDS)? {
+            watch.proceed()?;
+            let (name, site) = entry?;
+            let first = next;
+            let mut live = Vec::new();
+            for entry in store.scan_under(&tables::PAGES, &site.0.to_be_bytes())? {
+                let (page, record) = entry?;
+                if record.state.is_live() && is_included(&name, &record) {
+                    live.push((page, record));
+                }
+            }
+            // Pages are numbered by URL within a site.
+            live.sort_unstable_by(|a, b| a.1.local.cmp(&b.1.local));
+            each(site, &live)?;
+            let of_site = live.iter().map(|(page, _)| page.index());
+            next = numbers
+                .add(site, of_site)
+                .ok_or(StoreError::Full("page to rank"))?;
+            if next > first {
+                sites.push((site, first..next));
+            }
+        }
+        watch.stage("load links", None);
+        let mut intra_in = Csr::default();
+        let mut members = Csr::default();
+        let mut targets = Csr::default();
+        for (site, pages) in &sites {
+            watch.proceed()?;
+            push_intra(store, *site, pages.clone(), &numbers, &mut intra_in)?;
+            push_rows(store, *site, &numbers, &mut members, &mut targets)?;
+        }
+        let graph = WholeGraph::new(intra_in, members, &targets).map_err(whole_graph_error)?;
+        Ok((Self { graph, sites }, numbers))
+    }
+
+    /// Returns the sum of the PageRanks of each site's pages, and the page visits of computing
+    /// them.
+    pub(super) fn pagerank_by_site(&self, watch: &dyn Watch) -> Result<(Vec<(SiteId, f64)>, u64)> {
+        watch.stage("rank the whole graph", None);
+        let (scores, visits) = pagerank(&self.graph, watch)?;
+        let sum = |pages: &std::ops::Range<u32>| -> f64 {
+            scores[pages.start as usize..pages.end as usize]
+                .iter()
+                .sum()
+        };
+        let sites = self.sites.iter();
+        let by_site = sites.map(|(site, pages)| (*site, sum(pages))).collect();
+        Ok((by_site, visits))
+    }
+}
+
+/// Appends, for each page of a site, the pages of the site that link to it, ascending.
+///
+/// Memory: 8 bytes per link of the site and 32 per page of it.
+fn push_intra(
+    store: &Store,
+    site: SiteId,
+    pages: std::ops::Range<u32>,
+    numbers: &PageNumbers,
+    intra_in: &mut Csr,
+) -> Result<()> {
+    let of_site = numbers.of_site(site);
+    // Position of a page among the included pages of the site.
+    let place = |index: u32| {
+        let number = of_site.get(index as usize).copied();
+        let number = number.filter(|number| *number != NONE)?;
+        Some((number - pages.start) as usize)
+    };
+    let mut targets: Vec<u32> = Vec::new();
+    let mut of_sources = vec![0..0; pages.len()];
+    // End of the sources of each page. First holds their number, shifted by one.
+    let mut ends = vec![0; pages.len() + 1];
+    for entry in store.intra_of(site)? {
+        let (page, to) = entry?;
+        let Some(source) = place(page.index()) else {
+            continue;
+        };
+        let first = targets.len();
+        for target in to.into_iter().filter_map(place) {
+            ends[target + 1] += 1;
+            targets.push(number(target));
+        }
+        of_sources[source] = first..targets.len();
+    }
+    for at in 1..ends.len() {
+        ends[at] += ends[at - 1];
+    }
+    let mut sources = vec![0; targets.len()];
+    for (source, of_source) in pages.clone().zip(of_sources) {
+        for &target in &targets[of_source] {
+            let end = &mut ends[target as usize];
+            sources[*end] = source;
+            *end += 1;
+        }
+    }
+    let mut first = 0;
+    for &end in &ends[..pages.len()] {
+        intra_in.push(sources[first..end].iter().copied());
+        first = end;
+    }
+    Ok(())
+}
+
+/// Appends the rows of a site, ordered by their first pages.
+fn push_rows(
+    store: &Store,
+    site: SiteId,
+    numbers: &PageNumbers,
+    members: &mut Csr,
+    targets: &mut Csr,
+) -> Result<()> {
+    let mut rows = Vec::new();
+    for entry in store.carried_rows(site.alone())? {
+        let (_, of_row, to) = entry?;
+        let pages = of_row.pages.iter().map(|index| PageId::new(site, index));
+        let of_row = numbers.numbers_of(pages);
+        if !of_row.is_empty() {
+            rows.push((of_row, numbers.numbers_of(to.into_iter())));
+        }
+    }
+    rows.sort_unstable();
+    for (pages, to) in rows {
+        if !to.is_empty() {
+            members.push(pages);
+            targets.push(to);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use super::*;
+    use crate::engine::{Bank, IngestRequest};
+    use seedbank_algorithms::watch::Unwatched;
+    use seedbank_formats::ingest::{Input, SiteMode, UrlRules};
+    use seedbank_formats::synth::{SynthOptions, day_text};
+    use seedbank_store::Reader;
+
+    /// Computes PageRank by URL from the records alone: every live page with all its links.
+    fn reference_pagerank(records: &BTreeMap<String, serde_json::Value>) -> BTreeMap<String, f64> {
+        let mut links: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for (url, record) in records.iter().filter(|(_, r)| r["gone"] != true) {
+            let targets = record["outlinks"].as_array().into_iter().flatten();
+            let live = |to: &&str| records.get(*to).is_none_or(|r| r["gone"] != true);
+            let targets = targets.map(|to| to.as_str().unwrap()).filter(live);
+            let of_page: BTreeSet<&str> = targets.filter(|to| to != url).collect();
+            for to in &of_page {
+                links.entry(to).or_default();
+            }
+            links.insert(url, of_page);
+        }
+        let count = links.len() as f64;
+        let mut scores: BTreeMap<&str, f64> = links.keys().map(|url| (*url, 1.0 / count)).collect();
+        for _ in 0..200 {
+            let dangling: f64 = links
+                .iter()
+                .filter(|l| l.1.is_empty())
+                .map(|l| scores[l.0])
+                .sum();
+            let base = (0.15 + 0.85 * dangling) / count;
+            let mut next: BTreeMap<&str, f64> = links.keys().map(|url| (*url, base)).collect();
+            for (url, targets) in &links {
+                for to in targets {
+                    *next.get_mut(to).unwrap() += 0.85 * scores[url] / targets.len() as f64;
+                }
+            }
+            scores = next;
+        }
+        scores
+            .into_iter()
+            .map(|(url, s)| (url.to_owned(), s))
+            .collect()
+    }
+
+    #[test]
+    fn sites_have_the_rank_of_their_pages() {
+        let folder = tempfile::tempdir().unwrap();
+        let bank = Bank::create(
+            &folder.path().join("bank"),
+            SiteMode::Host.with(UrlRules::Whatwg),
+        )
+        .unwrap();
+        let crawl = SynthOptions {
+            days: 2,
+            ..SynthOptions::new(400)
+        };
+        let mut records: BTreeMap<String, serde_json::Value> = BTreeMap::new();
+        for day in 0..=2 {
+            let mut text = day_text(&crawl, day).unwrap();
+            // Some pages are reported gone, so that links to them do not count.
+            let leaving = records
+                .keys()
+                .step_by(17)
+                .take(if day == 2 { 20 } else { 0 });
+            for url in leaving {
+                text.push_str(r#"{"gone": true, "fetched": "2999-01-01T00:00:00Z", "url": ""#);
+                text.push_str(url);
+                text.push_str("\"}\n");
+            }
+            let file = folder.path().join(format!("{day}.jsonl"));
+            std::fs::write(&file, &text).unwrap();
+            let request = IngestRequest {
+                inputs: vec![Input::File(file)],
+                ..IngestRequest::default()
+            };
+            bank.ingest(&request, &Unwatched).unwrap();
+            for line in text.lines() {
+                let mut record: serde_json::Value = serde_json::from_str(line).unwrap();
+                let url = record["url"].as_str().unwrap().to_owned();
+                if record["gone"] != true
+                    && record.get("outlinks").is_none()
+                    && let Some(old) = records.get(&url)
+                {
+                    record["outlinks"] = old["outlinks"].clone();
+                }
+                records.insert(url, record);
+            }
+        }
+        let mut wanted: BTreeMap<String, f64> = BTreeMap::new();
+        for (url, score) in reference_pagerank(&records) {
+            let host = url::Url::parse(&url)
+                .unwrap()
+                .host_str()
+                .unwrap()
+                .to_owned();
+            *wanted.entry(host).or_default() += score;
+        }
+        let reader = Reader::open(bank.path()).unwrap();
+        let whole = LoadedGraph::load(&reader, &Unwatched).unwrap();
+        let (found, visits) = whole.pagerank_by_site(&Unwatched).unwrap();
+        assert!(visits > u64::from(whole.graph.pages()));
+        assert_eq!(found.len(), wanted.len());
+        for ((site, score), (name, wanted)) in found.into_iter().zip(wanted) {
+            assert_eq!(reader.need(&tables::SITES, &site).unwrap().name, name);
+            assert!(
+                (score - wanted).abs() < 1e-9 * wanted,
+                "{name}: {score} is not {wanted}"
+            );
+        }
+    }
+}
