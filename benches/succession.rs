@@ -12,10 +12,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use seedbank::engine::{
-    Bank, Cause, Change, DiffRequest, EngineError, IngestRequest, PlanOptions, RefreshRequest,
-    SeedChange, Which,
-};
+use seedbank::engine::query::{Cause, Change, DiffRequest, SeedChange};
+use seedbank::engine::{Bank, EngineError, IngestRequest, PlanOptions, RefreshRequest, Which};
 use seedbank::ingest::{Input, SiteMode, UrlRules};
 use seedbank::synth::{SynthOptions, day_text};
 use seedbank::watch::Unwatched;

@@ -8,7 +8,7 @@ use super::{
     history, ingest, init, migrate, page, plans, quotas, refresh, repair, report, restore, scores,
     search, seeds, serve, shell, site, status, synth, undo,
 };
-use seedbank::engine::FORMAT;
+use seedbank::engine::maintenance::FORMAT;
 
 const EXAMPLES: &str = "\
 Examples:

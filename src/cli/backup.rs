@@ -4,7 +4,8 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::Args;
-use seedbank::engine::{BackupReport, BackupRequest, Bank};
+use seedbank::engine::Bank;
+use seedbank::engine::maintenance::{BackupReport, BackupRequest};
 use seedbank::shown::counted;
 
 use super::failure::CliError;

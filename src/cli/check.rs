@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use schemars::JsonSchema;
-use seedbank::engine::{Bank, BankCheck, StateCheck, Verdict};
+use seedbank::engine::Bank;
+use seedbank::engine::maintenance::{BankCheck, StateCheck, Verdict};
 use seedbank::shown::{counted, plain};
 use serde::Serialize;
 

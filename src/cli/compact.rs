@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use seedbank::engine::{Bank, CompactReport};
+use seedbank::engine::Bank;
+use seedbank::engine::maintenance::CompactReport;
 use seedbank::shown::counted;
 
 use super::failure::CliError;

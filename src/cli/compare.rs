@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use seedbank::engine::{
-    Bank, CompareRequest, CrawlComparison, CrawlResult, LineState, ListComparison, ListRelation,
+use seedbank::engine::Bank;
+use seedbank::engine::query::{
+    CompareRequest, CrawlComparison, CrawlResult, LineState, ListComparison, ListRelation,
     ListedLine,
 };
 use seedbank::shown::{counted, plain, readable};

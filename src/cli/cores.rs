@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use seedbank::engine::{Bank, CoreLinks, CoreView, Which};
+use seedbank::engine::query::{CoreLinks, CoreView};
+use seedbank::engine::{Bank, Which};
 use seedbank::shown::{counted, readable};
 
 use super::failure::CliError;

@@ -3,10 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use seedbank::engine::{
-    Bank, Cause, Change, DiffRequest, DiffSide, DiffSummary, EngineError, RefreshId, SeedChange,
-};
-use seedbank::render::SummaryLine;
+use seedbank::engine::query::{Cause, Change, DiffRequest, DiffSide, DiffSummary, SeedChange};
+use seedbank::engine::refresh::RefreshId;
+use seedbank::engine::{Bank, EngineError};
 use seedbank::shown::{counted, plain, readable};
 
 use super::failure::CliError;

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use schemars::JsonSchema;
-use seedbank::engine::{Bank, EngineError, Explainer};
-use seedbank::render::{Lines, page_explanation, site_explanation};
+use seedbank::engine::query::Explainer;
+use seedbank::engine::{Bank, EngineError};
 use seedbank::shown::{plain, readable};
 use seedbank::watch::Unwatched;
 use serde::Serialize;

@@ -4,7 +4,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use seedbank::engine::{Bank, EngineError, ExportPart, ExportReport};
+use seedbank::engine::error::ExportPart;
+use seedbank::engine::export::ExportReport;
+use seedbank::engine::{Bank, EngineError};
 use seedbank::ingest::{MAX_LINE, SUFFIX_LIST, SiteMode, UrlRules};
 use seedbank::shown::{are, counted};
 

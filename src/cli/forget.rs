@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::BoolishValueParser;
-use seedbank::engine::{Bank, EngineError, ForgetReport, ForgetRequest, PageLimits};
+use seedbank::engine::ingest::{ForgetReport, ForgetRequest};
+use seedbank::engine::query::PageLimits;
+use seedbank::engine::{Bank, EngineError};
 use seedbank::shown::counted;
 
 use super::failure::CliError;

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use seedbank::engine::{Bank, EngineError, GraphFormat, GraphOf, GraphReport, GraphRequest};
+use seedbank::engine::graph_export::{GraphFormat, GraphOf, GraphReport, GraphRequest};
+use seedbank::engine::{Bank, EngineError};
 use seedbank::shown::{are, counted};
 use tempfile::{Builder, TempDir};
 

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use seedbank::engine::{Bank, BatchView, Event, History, RefreshView};
-use seedbank::render;
+use seedbank::engine::Bank;
+use seedbank::engine::query::{BatchView, Event, History};
+use seedbank::engine::refresh::RefreshView;
 use seedbank::shown::{counted, plain, readable};
 
 use super::failure::CliError;

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::{BoolishValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
-use seedbank::engine::{Bank, Format, IngestReport, IngestRequest};
+use seedbank::engine::ingest::Format;
+use seedbank::engine::{Bank, IngestReport, IngestRequest};
 use seedbank::ingest::{Input, Nofollow, PassedOver, Unread, bv_graph_file, field_meant};
 use seedbank::shown::{counted, plain};
 

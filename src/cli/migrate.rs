@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use seedbank::engine::{Bank, MigrateReport};
+use seedbank::engine::Bank;
+use seedbank::engine::maintenance::MigrateReport;
 
 use super::failure::CliError;
 use super::session::{Outcome, Session};

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use seedbank::engine::{
-    AliasBy, AliasView, AttributeSource, Bank, LinkDirection, LinkedPages, LinkedRequest,
-    LinksBySite, PageFacts, PageLimits, SeenInBatch,
+use seedbank::engine::Bank;
+use seedbank::engine::query::{
+    AliasBy, AliasView, AttributeSource, LinkDirection, LinkedPages, LinkedRequest, LinksBySite,
+    PageFacts, PageLimits, SeenInBatch,
 };
 use seedbank::render::{Lines, page_reason, state_name};
 use seedbank::shown::{counted, readable};

@@ -1,6 +1,6 @@
 //! `history URL`: formats the history of a page as text.
 
-use seedbank::engine::{Appearance, PageHistory, PageState};
+use seedbank::engine::query::{Appearance, PageHistory, PageState};
 use seedbank::shown::counted;
 
 pub(super) fn text(history: &PageHistory) -> String {

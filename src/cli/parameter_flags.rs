@@ -6,7 +6,9 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
-use seedbank::engine::{EngineError, List, Parameter, PlanOptions, ValueKind};
+use seedbank::engine::plan::{Parameter, ValueKind};
+use seedbank::engine::policy::List;
+use seedbank::engine::{EngineError, PlanOptions};
 use seedbank::watch::Watch;
 
 /// Selects the plan parameters that a command has as flags.

@@ -5,7 +5,8 @@ use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use seedbank::engine::{Parameter, PlanOptions, Section};
+use seedbank::engine::PlanOptions;
+use seedbank::engine::plan::{Parameter, Section};
 use seedbank::watch::{Interruptible, Watch};
 
 use super::failure::CliError;

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::builder::BoolishValueParser;
 use clap::{Args, Subcommand};
-use seedbank::engine::{Bank, DeletedPlan, PlanSummary};
-use seedbank::render::{PlanWithCommand, plan_flags};
+use seedbank::engine::Bank;
+use seedbank::engine::query::PlanSummary;
+use seedbank::engine::refresh::DeletedPlan;
 use seedbank::shown::{counted, plain};
 
 use super::failure::CliError;
@@ -166,7 +167,7 @@ fn line(plan: &PlanSummary) -> String {
 /// Formats the name, method and scope of a plan.
 fn title(plan: &PlanSummary) -> String {
     let over = match plan.parameters.scope {
-        Some(seedbank::engine::Scope::Web) => " over the web",
+        Some(seedbank::engine::plan::Scope::Web) => " over the web",
         _ => "",
     };
     format!("{} ({}{over})", plan.plan, plan.method)

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use indicatif::{
     HumanBytes, HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle,
 };
-use seedbank::engine::ErrorKind;
+use seedbank::engine::error::ErrorKind;
 use seedbank::watch::Watch;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;

@@ -4,8 +4,8 @@ use std::io;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use seedbank::engine::{Bank, QuotaBy, QuotaRequest, Quotas, SiteQuota};
-use seedbank::render::{without_limit, write_domain_limits, write_queue_limits};
+use seedbank::engine::Bank;
+use seedbank::engine::query::{QuotaBy, QuotaRequest, Quotas, SiteQuota};
 use seedbank::shown::{are, counted};
 
 use super::failure::CliError;

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::BoolishValueParser;
-use seedbank::engine::{
-    Bank, DryRun, RecomputeReason, RecomputedCores, RefreshReport, RefreshRequest, SiteChange,
-    StepsView, TuningView,
+use seedbank::engine::query::DryRun;
+use seedbank::engine::refresh::{
+    RecomputeReason, RecomputedCores, SiteChange, StepsView, TuningView,
 };
-use seedbank::render;
+use seedbank::engine::{Bank, RefreshReport, RefreshRequest};
 use seedbank::shown::counted;
 
 use super::failure::CliError;

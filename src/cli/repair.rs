@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use seedbank::engine::{Bank, Lost, Mended, RepairReport};
+use seedbank::engine::Bank;
+use seedbank::engine::maintenance::{Lost, Mended, RepairReport};
 
 use super::check;
 use super::failure::CliError;

@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use seedbank::engine::{Backups, Bank, RestoreRequest, backups, restore, restore_with_blocklist};
+use seedbank::engine::Bank;
+use seedbank::engine::maintenance::{
+    Backups, RestoreRequest, backups, restore, restore_with_blocklist,
+};
 use seedbank::shown::{counted, plain};
 
 use super::failure::CliError;

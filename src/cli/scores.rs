@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use seedbank::engine::{Bank, EngineError, PageScore, ScoresReport, ScoresRequest};
-use seedbank::render::{ScoreFormat, ScoreWriter};
+use seedbank::engine::scores::{PageScore, ScoresReport, ScoresRequest};
+use seedbank::engine::{Bank, EngineError};
 use seedbank::shown::counted;
 
 use super::compressed::Compressed;

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use seedbank::engine::{Bank, FoundPage, SearchLimits, SearchResult};
-use seedbank::render::Lines;
+use seedbank::engine::Bank;
+use seedbank::engine::query::{FoundPage, SearchLimits, SearchResult};
 use seedbank::shown::{counted, plain, readable};
 
 use super::failure::CliError;

@@ -4,8 +4,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use seedbank::engine::{Bank, Seed};
-use seedbank::render::{SeedFormat, split_seeds, write_seeds};
+use seedbank::engine::Bank;
+use seedbank::engine::query::Seed;
 use seedbank::shown::{are, counted};
 
 use super::atomic_file::{AtomicFile, Destination, persist_all};

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use seedbank::engine::{Bank, SiteAttributes, SiteFacts, SiteLimits, SiteLinkCounts};
-use seedbank::render::{Lines, site_in_plan};
+use seedbank::engine::Bank;
+use seedbank::engine::query::{SiteAttributes, SiteFacts, SiteLimits, SiteLinkCounts};
 use seedbank::shown::{counted, readable};
 
 use super::failure::CliError;

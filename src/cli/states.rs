@@ -1,6 +1,6 @@
 //! Names of page states.
 
-use seedbank::engine::PageState;
+use seedbank::engine::query::PageState;
 use seedbank::render::state_name;
 
 /// Returns the name of a page's state, and whether the page is spam.

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use seedbank::engine::{Bank, Holds, LastBatch, PlanView, SeedStates, Status, TableSize};
+use seedbank::engine::Bank;
+use seedbank::engine::maintenance::Holds;
+use seedbank::engine::query::{LastBatch, PlanView, SeedStates, Status, TableSize};
 use seedbank::ingest::{SiteMode, UrlRules};
 use seedbank::shown::{counted, plain};
 

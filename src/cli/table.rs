@@ -1,6 +1,6 @@
 //! Tables: aligned text and comma-separated values.
 
-use seedbank::engine::Estimate;
+use seedbank::engine::evaluate::Estimate;
 use seedbank::shown::{plain, quoted};
 
 /// Formats an aligned table: the first column flush left, the others flush right.

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::BoolishValueParser;
-use seedbank::engine::{Bank, UndoReport};
+use seedbank::engine::Bank;
+use seedbank::engine::ingest::UndoReport;
 use seedbank::shown::{counted, plain};
 
 use super::failure::CliError;

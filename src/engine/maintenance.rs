@@ -1,5 +1,13 @@
 //! Maintenance of a bank: backup and restore, compaction, and format migration.
 
+// Types of requests and answers that other crates declare.
+pub use seedbank_store::tables::FORMAT;
+pub use seedbank_store::{
+    BackupReport, BackupRequest, BackupSummary, BackupView, Backups, BankCheck, CompactReport,
+    DamagedBackup, Holds, Lost, Mended, MigrateReport, RepairReport, RestoreReport, StateCheck,
+    Verdict,
+};
+
 use std::path::Path;
 
 use super::bank::Bank;
@@ -7,9 +15,7 @@ use super::clock::now;
 use super::error::Result;
 use super::ingest::{ForgetReport, ForgetRequest};
 use seedbank_algorithms::watch::Watch;
-use seedbank_store::{
-    self, BackupReport, BackupRequest, Backups, CompactReport, MigrateReport, RestoreReport, Writer,
-};
+use seedbank_store::{self, Writer};
 
 impl Bank {
     /// Backs up the published state into a folder of backups, which is created if it does not
@@ -23,7 +29,7 @@ impl Bank {
     ///
     /// ```
     #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
-    /// use seedbank::engine::{BackupRequest, RestoreRequest, restore};
+    /// use seedbank::engine::maintenance::{BackupRequest, RestoreRequest, restore};
     ///
     /// let backups = bank.path().with_file_name("backups");
     /// let first = bank.backup(&backups, &BackupRequest::default(), &Unwatched)?;
@@ -111,7 +117,7 @@ impl Bank {
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
-/// use seedbank::engine::{BackupRequest, backups};
+/// use seedbank::engine::maintenance::{BackupRequest, backups};
 ///
 /// let folder = bank.path().with_file_name("backups");
 /// bank.backup(&folder, &BackupRequest::default(), &Unwatched)?;

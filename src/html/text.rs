@@ -7,7 +7,7 @@ use std::fmt::{self, Write};
 
 use askama::filters::Escaper;
 
-use crate::engine::Estimate;
+use crate::engine::evaluate::Estimate;
 use seedbank_formats::clock::time;
 use seedbank_formats::shown::{is_steering, thousands};
 

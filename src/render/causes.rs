@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::engine::{Cause, DiffSummary, SeedDiff};
+use crate::engine::query::{Cause, DiffSummary, SeedDiff};
 
 /// First JSON line of a comparison; one line per seed follows.
 #[derive(Debug, Serialize, JsonSchema)]

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::engine::{Evidence, Seed};
+use crate::engine::query::{Evidence, Seed};
 
 /// Text around and between the seeds of a list.
 pub(super) struct Frame {

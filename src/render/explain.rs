@@ -1,7 +1,7 @@
 //! Renders answers of `explain` as text that can be pasted into a ticket: first a sentence that needs
 //! no knowledge of the methods, then the evidence.
 
-use crate::engine::{
+use crate::engine::query::{
     AliasBy, AliasView, CoreMember, CoreNumbers, CoreSeed, CoresOfSite, CoverOfSite, CoverSeed,
     CoverStop, CurrentPage, Explanation, NearCore, NotAdded, PolicyVerdict, RefreshRun, Role,
     RowSums, ScoredUrl, SeedByPolicy, SidePosition, SiteExplanation, SiteInPlan, SiteSeed, SiteWhy,

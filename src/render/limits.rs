@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::engine::{Quotas, SiteQuota};
+use crate::engine::query::{Quotas, SiteQuota};
 use seedbank_formats::ingest::registrable;
 
 /// Limits of a domain.

@@ -1,6 +1,7 @@
 //! Display names of kinds and states.
 
-use crate::engine::{BatchKind, PageState};
+use crate::engine::ingest::BatchKind;
+use crate::engine::query::PageState;
 
 /// Returns the display name of a kind of batch.
 #[must_use]

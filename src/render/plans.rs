@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::engine::{PlanDetail, PlanOptions};
+use crate::engine::PlanOptions;
+use crate::engine::query::PlanDetail;
 
 /// Plan with the command that recreates it.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]

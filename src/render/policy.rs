@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::engine::{PinRejection, PolicyView, RejectionReason, Shortage, ShortageReason, Stars};
+use crate::engine::policy::{PinRejection, RejectionReason};
+use crate::engine::refresh::{PolicyView, Shortage, ShortageReason, Stars};
 use seedbank_formats::shown::{counted, plain};
 
 /// Returns the flag of the policy that rejected a page.

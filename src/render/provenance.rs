@@ -1,6 +1,6 @@
 //! Describes how a refresh obtained its result.
 
-use crate::engine::RefreshView;
+use crate::engine::refresh::RefreshView;
 use seedbank_formats::shown::counted;
 
 /// Describes whether a refresh is certified, and how many steps it reused.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use crate::engine::PageScore;
+use crate::engine::scores::PageScore;
 use crate::named::named;
 use seedbank_formats::columns::{Column, Table};
 use seedbank_formats::shown::quoted;
@@ -55,7 +55,7 @@ impl<W: Write + Send> ScoreWriter<W> {
     ///
     /// ```
     #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
-    /// use seedbank::engine::ScoresRequest;
+    /// use seedbank::engine::scores::ScoresRequest;
     /// use seedbank::render::{ScoreFormat, ScoreWriter};
     ///
     /// let mut out = ScoreWriter::new(Vec::new(), ScoreFormat::Csv)?;

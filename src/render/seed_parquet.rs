@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::engine::{ByPolicy, Evidence, Seed};
+use crate::engine::query::{ByPolicy, Evidence, Seed};
 use seedbank_formats::columns::{Cell, Column, Table};
 
 const COLUMNS: &[Column] = &[

@@ -7,8 +7,8 @@ use super::crawlers::{
     ARRAY, BROWSERTRIX, Frame, LINES, browsertrix_item, evidence, nutch_line, scrapy_request,
     stormcrawler_line, urlfrontier_line,
 };
-use super::seed_parquet;
-use crate::engine::Seed;
+use super::seed_table;
+use crate::engine::query::Seed;
 use crate::named::named;
 use seedbank_formats::shown::{counted, quoted};
 
@@ -219,7 +219,8 @@ fn heritrix_line(seed: &Seed) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{CoverMethod, Evidence, Method};
+    use crate::engine::plan::{CoverMethod, Method};
+    use crate::engine::query::Evidence;
 
     fn cover(rank: u32, seats: Option<u32>) -> Seed {
         Seed {

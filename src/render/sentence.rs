@@ -3,10 +3,11 @@
 //! It mentions only pages and the links between them. Sigma, hubs, hops and gains belong to the
 //! evidence, which follows it.
 
-use crate::engine::{
-    AliasView, CoreMember, CoreNumbers, CoreSeed, CoverMethod, CoverSeed, CoverStop,
-    IneligibleReason, Method, NearCore, NotAdded, PolicyVerdict, RefreshRun, Role, RowSums,
-    SiteSeed, Uncovered, Unreached, WebSeed, Why,
+use crate::engine::plan::{CoverMethod, Method};
+use crate::engine::query::{
+    AliasView, CoreMember, CoreNumbers, CoreSeed, CoverSeed, CoverStop, IneligibleReason, NearCore,
+    NotAdded, PolicyVerdict, RefreshRun, Role, RowSums, SiteSeed, Uncovered, Unreached, WebSeed,
+    Why,
 };
 use seedbank_formats::shown::counted;
 

@@ -1,6 +1,6 @@
 //! Renders answers of `explain` for plans over the whole web, and the parts shared with plans of sites.
 
-use crate::engine::{
+use crate::engine::query::{
     ScoredUrl, SiteSeed, Unreached, ValueBreakdown, WebOfSite, WebSeed, WebTerms, WebValueBreakdown,
 };
 use seedbank_formats::shown::counted;

@@ -4,10 +4,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{
-    AbsentWhy, BudgetEvaluation, CounterView, CoverageEvaluation, CrawlEvaluation,
-    DistancesEvaluation, Method, RefreshView, ScoredUrl, Seed, SeedDiff, Turnover,
+use crate::engine::evaluate::{
+    AbsentWhy, BudgetEvaluation, CoverageEvaluation, CrawlEvaluation, DistancesEvaluation,
 };
+use crate::engine::plan::Method;
+use crate::engine::query::{CounterView, ScoredUrl, Seed, SeedDiff, Turnover};
+use crate::engine::refresh::RefreshView;
 use crate::html::text::Count;
 
 /// The report on one refresh.

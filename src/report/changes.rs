@@ -1,6 +1,6 @@
 //! The seeds that a refresh gained and lost.
 
-use crate::engine::{Change, SeedChange, SeedDiff};
+use crate::engine::query::{Change, SeedChange, SeedDiff};
 use crate::render::cause_text;
 
 impl SeedDiff {

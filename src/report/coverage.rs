@@ -2,7 +2,8 @@
 
 use super::Report;
 use super::verdict::is_own_method;
-use crate::engine::{CoverMethod, CoverageCurve, CoverageEvaluation, CoveragePoint, Estimate};
+use crate::engine::evaluate::{CoverageCurve, CoverageEvaluation, CoveragePoint, Estimate};
+use crate::engine::plan::CoverMethod;
 use crate::html::bars::{Bar, bars};
 use crate::html::chart::{Frame, LOOKS, Point, Series, lines};
 use crate::html::figure::Figure;

@@ -1,6 +1,6 @@
 //! Figures of crawls from the seeds and from random pages: pages found, PageRank found, and mean PageRank.
 
-use crate::engine::{CrawlDepth, CrawlEvaluation, Estimate};
+use crate::engine::evaluate::{CrawlDepth, CrawlEvaluation, Estimate};
 use crate::html::chart::{Frame, Point, Series, lines};
 use crate::html::figure::Figure;
 use crate::html::text::{Count, Measure, WithError, optional, put};

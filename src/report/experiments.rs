@@ -1,7 +1,8 @@
 //! The figures of the experiments.
 
 use super::{Report, coverage, crawl, distance_map, fetches};
-use crate::engine::{BudgetEvaluation, DistancesEvaluation, Estimate, Method};
+use crate::engine::evaluate::{BudgetEvaluation, DistancesEvaluation, Estimate};
+use crate::engine::plan::Method;
 use crate::html::bars::{Bar, bars};
 use crate::html::chart::Frame;
 use crate::html::figure::Figure;

@@ -1,6 +1,6 @@
 //! Figures of the value that crawls from the seeds, and from other lists, gather per page fetched.
 
-use crate::engine::{ComparedList, Comparison, Estimate, GatheredView, ListKind};
+use crate::engine::evaluate::{ComparedList, Comparison, Estimate, GatheredView, ListKind};
 use crate::html::bars::{Bar, bars};
 use crate::html::chart::Frame;
 use crate::html::figure::Figure;

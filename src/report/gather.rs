@@ -4,10 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::answers::{CoreMembers, CoreSummary, Report, ReportSeed, SiteShare};
-use crate::engine::{
-    Bank, Change, CoreView, DiffRequest, EngineError, RefreshView, ScoredUrl, SeedDiff, Turnover,
-    Which,
-};
+use crate::engine::query::{Change, CoreView, DiffRequest, ScoredUrl, SeedDiff, Turnover};
+use crate::engine::refresh::RefreshView;
+use crate::engine::{Bank, EngineError, Which};
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::{self, Naming};
 

@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 
 use super::answers::Report;
 use super::gather::{ReportRequest, by_number};
-use crate::engine::{
-    Bank, Beside, BudgetRequest, CoverageRequest, CrawlRequest, DistancesRequest, EngineError,
-    PlanError, PlanOptions, RefreshView, SeedList,
+use crate::engine::error::PlanError;
+use crate::engine::evaluate::{
+    Beside, BudgetRequest, CoverageRequest, CrawlRequest, DistancesRequest, SeedList,
 };
+use crate::engine::refresh::RefreshView;
+use crate::engine::{Bank, EngineError, PlanOptions};
 use seedbank_algorithms::watch::Watch;
 
 /// The most cores between which distances are measured; the map shows no more.

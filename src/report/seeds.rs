@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::answers::{Report, ReportSeed, SiteShare};
-use crate::engine::{AbsentWhy, Evidence, Method, Scope};
+use crate::engine::evaluate::AbsentWhy;
+use crate::engine::plan::{Method, Scope};
+use crate::engine::query::Evidence;
 
 /// The most seeds on the page; more rows would make browsers slow.
 pub(super) const SHOWN: usize = 5_000;

@@ -1,7 +1,8 @@
 //! The figure of the seeds that the plan's last refreshes kept, gained and lost.
 
 use super::answers::Report;
-use crate::engine::{RefreshView, Turnover};
+use crate::engine::query::Turnover;
+use crate::engine::refresh::RefreshView;
 use crate::html::chart::{Frame, Point, Series, lines};
 use crate::html::figure::Figure;
 use crate::html::text::{Count, day};

@@ -6,7 +6,8 @@
 
 use super::Report;
 use super::fetches::{bar, baselines};
-use crate::engine::{ComparedList, Comparison, CoverMethod, CoverageCurve, Method};
+use crate::engine::evaluate::{ComparedList, Comparison, CoverageCurve};
+use crate::engine::plan::{CoverMethod, Method};
 use crate::html::bars::{Bar, bars};
 use crate::html::chart::Frame;
 use crate::html::text::{Count, Measure};
@@ -107,7 +108,7 @@ pub(super) fn chart(report: &Report) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{ByFetches, Estimate, GatheredView, ListKind};
+    use crate::engine::evaluate::{ByFetches, Estimate, GatheredView, ListKind};
 
     fn list(above_baselines: Option<bool>) -> ComparedList {
         let number = Estimate {

@@ -8,7 +8,8 @@ use serde::Serialize;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::media_type::MediaType;
-use crate::engine::{EngineError, ErrorKind, Hint, StoreError};
+use crate::engine::EngineError;
+use crate::engine::error::{ErrorKind, Hint, StoreError};
 
 pub(super) const HTML: &str = "text/html; charset=utf-8";
 pub(super) const JSON: &str = "application/json";

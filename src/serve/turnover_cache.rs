@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use crate::engine::{Bank, EngineError, Turnover};
+use crate::engine::query::Turnover;
+use crate::engine::{Bank, EngineError};
 use seedbank_algorithms::watch::Watch;
 
 /// Turnovers by the numbers of the earlier and the later refresh.

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::Write;
 
 use crate::support::command::{Place, TWO_CORES, names, record};
-use seedbank::engine::FORMAT;
+use seedbank::engine::maintenance::FORMAT;
 use serde_json::{Value, json};
 
 #[test]

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 
 use crate::support::command::{Place, names, wait};
 use crate::support::folders::{NO_FILES, changes, contents};
-use seedbank::engine::FORMAT;
+use seedbank::engine::maintenance::FORMAT;
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "it is a table")]

@@ -4,10 +4,10 @@
 //! with something in every part, and the numbers are put in.
 
 use crate::support::command::{Place, TWO_CORES, record};
-use seedbank::engine::{
-    Bank, Cause, Change, Claim, CoverMethod, CoverageCurve, CoveragePoint, CoverageShare, Estimate,
-    Evidence, Method, PlanOptions, Scope, SuccessorView,
-};
+use seedbank::engine::evaluate::{Claim, CoverageCurve, CoveragePoint, CoverageShare, Estimate};
+use seedbank::engine::plan::{CoverMethod, Method, Scope};
+use seedbank::engine::query::{Cause, Change, Evidence, SuccessorView};
+use seedbank::engine::{Bank, PlanOptions};
 use seedbank::report::{Commands, Report, ReportRequest, SiteShare};
 use seedbank::watch::Unwatched;
 

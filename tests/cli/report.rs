@@ -4,7 +4,9 @@ use std::fs;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::support::command::{Place, TWO_CORES, clean, names, record};
-use seedbank::engine::{Bank, DiffRequest, ErrorKind};
+use seedbank::engine::Bank;
+use seedbank::engine::error::ErrorKind;
+use seedbank::engine::query::DiffRequest;
 use seedbank::report::ReportRequest;
 use seedbank::watch::{Unwatched, Watch};
 use serde_json::Value;

@@ -9,7 +9,7 @@ use data_encoding::BASE64;
 use crate::made_up_reports::{
     HOSTILE, commands, hostile, of_cores, of_cover, of_every_kind, of_nothing, of_web, unmeasured,
 };
-use seedbank::engine::AbsentWhy;
+use seedbank::engine::evaluate::AbsentWhy;
 use seedbank::report::{self, Commands, Report};
 
 /// The page of a caller that has no commands.

@@ -6,14 +6,21 @@ use std::path::Path;
 
 use crate::support::command::{Place, TWO_CORES, names};
 use jsonschema::{Retrieve, Uri, Validator};
-use seedbank::engine::{
-    BackupReport, Backups, BankCheck, BudgetEvaluation, CompactReport, CoreLinks, CoreView,
-    CoverageEvaluation, CrawlEvaluation, DeletedPlan, DiffSummary, DistancesEvaluation, DryRun,
-    Explanation, ForgetReport, History, IngestReport, LinkedPages, ListComparison,
-    MethodsEvaluation, MigrateReport, PageFacts, PageHistory, PageScore, PlanDetail, Plans, Quotas,
-    RefreshReport, RepairReport, RestoreReport, SearchResult, Seed, SeedChange, SiteExplanation,
-    SiteFacts, SiteQuota, Status, UndoReport,
+use seedbank::engine::evaluate::{
+    BudgetEvaluation, CoverageEvaluation, CrawlEvaluation, DistancesEvaluation, MethodsEvaluation,
 };
+use seedbank::engine::ingest::{ForgetReport, UndoReport};
+use seedbank::engine::maintenance::{
+    BackupReport, Backups, BankCheck, CompactReport, MigrateReport, RepairReport, RestoreReport,
+};
+use seedbank::engine::query::{
+    CoreLinks, CoreView, DiffSummary, DryRun, Explanation, History, LinkedPages, ListComparison,
+    PageFacts, PageHistory, PlanDetail, Plans, Quotas, SearchResult, Seed, SeedChange,
+    SiteExplanation, SiteFacts, SiteQuota, Status,
+};
+use seedbank::engine::refresh::DeletedPlan;
+use seedbank::engine::scores::PageScore;
+use seedbank::engine::{IngestReport, RefreshReport};
 use seedbank::report::Report;
 use serde::Serialize;
 use serde::de::DeserializeOwned;

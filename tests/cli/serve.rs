@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{scope, sleep};
 use std::time::Duration;
 
-use seedbank::engine::{Bank, PageLimits};
+use seedbank::engine::Bank;
+use seedbank::engine::query::PageLimits;
 use serde_json::Value;
 
 use crate::support::command::Place;

@@ -5,9 +5,9 @@
 use std::collections::BTreeSet;
 
 use crate::support::banks::TestBank;
-use seedbank::engine::{
-    Cause, Change, CoverMethod, DiffRequest, Method, PlanOptions, SeedChange, SeedDiff, UrlList,
-};
+use seedbank::engine::PlanOptions;
+use seedbank::engine::plan::{CoverMethod, Method};
+use seedbank::engine::query::{Cause, Change, DiffRequest, SeedChange, SeedDiff, UrlList};
 use seedbank::watch::Unwatched;
 
 /// A page of a site of its own.

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::support;
 use crate::support::days::{Day, Life, Printed, friendlinks, options};
 use crate::support::model::assert_clean;
-use seedbank::engine::{Change, DiffRequest, SeedChange};
+use seedbank::engine::query::{Change, DiffRequest, SeedChange};
 use seedbank::synth::{SynthOptions, day_text};
 use seedbank::watch::Unwatched;
 

@@ -2,10 +2,10 @@
 //! cause; and what is named as having come instead is what the method came to, on the list or not.
 
 use crate::support::banks::TestBank;
-use seedbank::engine::{
-    Cause, Change, CoverMethod, DiffRequest, Limit, List, Method, PlanOptions, SeedChange, UrlList,
-    Value,
-};
+use seedbank::engine::PlanOptions;
+use seedbank::engine::plan::{CoverMethod, Method, Value};
+use seedbank::engine::policy::{Limit, List};
+use seedbank::engine::query::{Cause, Change, DiffRequest, SeedChange, UrlList};
 use seedbank::watch::Unwatched;
 use serde_json::json;
 
@@ -111,7 +111,7 @@ fn a_page_of_a_list_from_outside_can_be_excluded() {
 /// Two sites; on the second day another page of each covers the seed of the day before.
 #[test]
 fn what_covers_a_lost_seed_may_be_held_back() {
-    for scope in [None, Some(seedbank::engine::Scope::Web)] {
+    for scope in [None, Some(seedbank::engine::plan::Scope::Web)] {
         let bank = TestBank::new();
         let site = |site: &str, from: &str, to: &[&str]| {
             let at = |path: &&str| format!("http://{site}.test/{path}");

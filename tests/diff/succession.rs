@@ -9,9 +9,8 @@ use crate::support;
 use crate::support::banks::TestBank;
 use crate::support::days::{Day, Life, Printed, friendlinks, host, options};
 use crate::support::model::assert_clean;
-use seedbank::engine::{
-    Bank, Cause, Change, DiffRequest, PlanOptions, RefreshRequest, Seed, SuccessorView,
-};
+use seedbank::engine::query::{Cause, Change, DiffRequest, Seed, SuccessorView};
+use seedbank::engine::{Bank, PlanOptions, RefreshRequest};
 use seedbank::synth::{SynthOptions, day_text};
 use seedbank::watch::Unwatched;
 use seedbank_algorithms::cores::Pick;

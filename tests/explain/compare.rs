@@ -13,11 +13,13 @@ use crate::support::histories::for_each_history;
 use crate::support::model::pages_of;
 use crate::support::over_web::over_web;
 use crate::support::shared;
-use seedbank::engine::{
-    Bank, BudgetRequest, CompareRequest, CoverMethod, CrawlResult, EngineError, LineState,
-    ListComparison, ListRelation, Method, PageState, PageView, PlanOptions, RefreshRequest,
-    SeedList, UrlList, Which, Why,
+use seedbank::engine::evaluate::{BudgetRequest, SeedList};
+use seedbank::engine::plan::{CoverMethod, Method};
+use seedbank::engine::query::{
+    CompareRequest, CrawlResult, LineState, ListComparison, ListRelation, PageState, PageView,
+    UrlList, Why,
 };
+use seedbank::engine::{Bank, EngineError, PlanOptions, RefreshRequest, Which};
 use seedbank::synth::{SynthOptions, Web};
 use seedbank::watch::{Unwatched, Watch};
 

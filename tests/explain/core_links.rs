@@ -7,7 +7,8 @@ use std::io::Read;
 
 use crate::support::banks::TestBank;
 use crate::support::model::pages_of;
-use seedbank::engine::{CoreView, EngineError, PageState, PlanOptions, Which};
+use seedbank::engine::query::{CoreView, PageState};
+use seedbank::engine::{EngineError, PlanOptions, Which};
 use seedbank::synth::{SynthOptions, Web};
 
 fn record(url: &str, outlinks: &[&str]) -> String {

@@ -11,10 +11,11 @@ use std::collections::BTreeMap;
 use crate::support::banks::TestBank;
 use crate::support::graphs::{Page, Web};
 use crate::support::shared;
-use seedbank::engine::{
-    CoreView, EngineError, Explanation, IneligibleReason, NotAdded, Pages, PlanOptions, Role,
-    RowSums, SidePosition, Which, Why,
+use seedbank::engine::plan::Pages;
+use seedbank::engine::query::{
+    CoreView, Explanation, IneligibleReason, NotAdded, Role, RowSums, SidePosition, Why,
 };
+use seedbank::engine::{EngineError, PlanOptions, Which};
 use seedbank_algorithms::cores::{Growth, Hits};
 
 /// The links between pages of different hosts, by number.

@@ -12,10 +12,9 @@ use crate::support::graphs::Web;
 use crate::support::shared;
 use crate::support::sites;
 use crate::support::sites::{Loaded, LoadedSite};
-use seedbank::engine::{
-    CoverMethod, Evidence, Explainer, IneligibleReason, Method, PlanOptions, Seed, SiteWhy, Which,
-    Why,
-};
+use seedbank::engine::plan::{CoverMethod, Method};
+use seedbank::engine::query::{Evidence, Explainer, IneligibleReason, Seed, SiteWhy, Why};
+use seedbank::engine::{PlanOptions, Which};
 use seedbank_algorithms::cover::{Covered, SiteGraph};
 
 /// The distances of pages, up to `hops`, over the pages that are alive.
@@ -148,7 +147,7 @@ impl<'a> Judge<'a> {
         "uncovered"
     }
 
-    fn seed(&self, pick: usize, found: &seedbank::engine::CoverSeed) {
+    fn seed(&self, pick: usize, found: &seedbank::engine::query::CoverSeed) {
         let values = self.site.graph.values();
         let mut hops: Vec<(u64, i64)> = Vec::new();
         for (page, &(by, hop)) in &self.covered {

@@ -12,9 +12,8 @@ use std::collections::BTreeMap;
 
 use crate::support;
 use crate::support::model::{assert_clean, request};
-use seedbank::engine::{
-    Bank, CoverMethod, EngineError, Method, PlanOptions, RefreshRequest, Which,
-};
+use seedbank::engine::plan::{CoverMethod, Method};
+use seedbank::engine::{Bank, EngineError, PlanOptions, RefreshRequest, Which};
 use seedbank::synth::{SynthOptions, generate};
 use seedbank::watch::Unwatched;
 use seedbank_algorithms::cores::Pick;

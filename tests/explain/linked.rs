@@ -8,10 +8,9 @@ use crate::support::banks::TestBank;
 use crate::support::command::record;
 use crate::support::histories::for_each_history;
 use crate::support::model::pages_of;
-use seedbank::engine::{
-    Bank, CoverMethod, EngineError, LinkDirection, LinkedPage, LinkedRequest, Method, PageView,
-    PlanOptions, RefreshRequest, Which,
-};
+use seedbank::engine::plan::{CoverMethod, Method};
+use seedbank::engine::query::{LinkDirection, LinkedPage, LinkedRequest, PageView};
+use seedbank::engine::{Bank, EngineError, PlanOptions, RefreshRequest, Which};
 use seedbank::watch::Unwatched;
 
 const WAYS: [LinkDirection; 2] = [LinkDirection::In, LinkDirection::Out];

@@ -7,7 +7,8 @@ use std::io::Read;
 
 use crate::support::banks::TestBank;
 use crate::support::model::pages_of;
-use seedbank::engine::{LinksBySite, PageLimits, PlanOptions, SiteLinks, Which};
+use seedbank::engine::query::{LinksBySite, PageLimits, SiteLinks};
+use seedbank::engine::{PlanOptions, Which};
 use seedbank::synth::{SynthOptions, Web};
 
 const LIMITS: PageLimits = PageLimits {

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 
 use crate::support::command::record;
 use crate::support::histories::for_each_history;
-use seedbank::engine::{
-    Bank, EngineError, ErrorKind, ForgetRequest, FoundPage, RequestError, SearchLimits,
-    SearchResult,
-};
+use seedbank::engine::error::{ErrorKind, RequestError};
+use seedbank::engine::ingest::ForgetRequest;
+use seedbank::engine::query::{FoundPage, SearchLimits, SearchResult};
+use seedbank::engine::{Bank, EngineError};
 use seedbank::ingest::{self, Naming};
 use seedbank::watch::{Unwatched, Watch};
 use seedbank_store::records::PageState;

@@ -6,11 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::support::histories::for_each_history;
 use crate::support::model::pages_of;
-use seedbank::engine::{
-    Bank, CoverMethod, EngineError, ErrorKind, Hint, LinkedSite, Method, PageView, PlanOptions,
-    RefreshRequest, RepeatedDigest, SiteAttributes, SiteFacts, SiteLimits, SiteLinkCounts, Value,
-    Which,
+use seedbank::engine::error::{ErrorKind, Hint};
+use seedbank::engine::plan::{CoverMethod, Method, Value};
+use seedbank::engine::query::{
+    LinkedSite, PageView, RepeatedDigest, SiteAttributes, SiteFacts, SiteLimits, SiteLinkCounts,
 };
+use seedbank::engine::{Bank, EngineError, PlanOptions, RefreshRequest, Which};
 use seedbank::ingest;
 use seedbank::watch::Unwatched;
 use seedbank_algorithms::page::PageId;

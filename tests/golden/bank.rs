@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use crate::support;
 use crate::support::graphs::Web;
 use crate::support::model::{assert_clean, pages_of, totals_of};
-use seedbank::engine::{
-    Bank, CoreView, EngineError, Format, IngestRequest, Pages, PlanOptions, RefreshRequest, Seed,
-    Which,
-};
+use seedbank::engine::ingest::Format;
+use seedbank::engine::plan::Pages;
+use seedbank::engine::query::{CoreView, Seed};
+use seedbank::engine::{Bank, EngineError, IngestRequest, PlanOptions, RefreshRequest, Which};
 use seedbank::ingest::{Input, SiteMode, UrlRules};
 use seedbank::watch::Unwatched;
 use seedbank_algorithms::cores::{Growth, Hits};

@@ -7,10 +7,11 @@
 
 use crate::support::banks::TestBank;
 use crate::support::{golden, shared};
-use seedbank::engine::{
+use seedbank::engine::evaluate::{
     Beside, ComparedList, CrawlEvaluation, CrawlRequest, DistancesRequest, ListKind,
-    MethodsRequest, PlanOptions, SeedList, Which,
+    MethodsRequest, SeedList,
 };
+use seedbank::engine::{PlanOptions, Which};
 use seedbank::watch::Unwatched;
 use serde_json::Value;
 

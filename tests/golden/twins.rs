@@ -4,9 +4,8 @@
 //! `cargo test --locked --test golden -- twins --nocapture` prints the first 30 cores of both.
 
 use crate::support;
-use seedbank::engine::{
-    Bank, CoreView, EngineError, IngestRequest, PlanOptions, RefreshRequest, Which,
-};
+use seedbank::engine::query::CoreView;
+use seedbank::engine::{Bank, EngineError, IngestRequest, PlanOptions, RefreshRequest, Which};
 use seedbank::ingest::{Input, Naming, SiteMode, UrlRules};
 use seedbank::watch::Unwatched;
 

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use seedbank::engine::{Bank, GraphFormat, GraphOf, GraphReport, GraphRequest, PageState};
+use seedbank::engine::Bank;
+use seedbank::engine::graph_export::{GraphFormat, GraphOf, GraphReport, GraphRequest};
+use seedbank::engine::query::PageState;
 use seedbank::watch::Unwatched;
 use webgraph::prelude::{BvGraphSeq, RandomAccessGraph, SequentialLabeling, VecGraph};
 

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use seedbank::engine::{
-    Bank, CoverMethod, EngineError, Method, PageLimits, PageScore, PlanOptions, RefreshRequest,
-    ScoresRequest, Which, Why,
-};
-use seedbank::render::{ScoreFormat, ScoreWriter, SeedFormat, write_seeds};
+use seedbank::engine::plan::{CoverMethod, Method};
+use seedbank::engine::query::{PageLimits, Why};
+use seedbank::engine::scores::{PageScore, ScoresRequest};
+use seedbank::engine::{Bank, EngineError, PlanOptions, RefreshRequest, Which};
 use seedbank::synth::{SynthOptions, day_text};
 use seedbank::watch::Unwatched;
 
@@ -183,7 +182,7 @@ fn what_a_plan_knows_is_what_explain_says() {
         assert!(in_cores > 0 || covered > 2, "{plan}: {in_cores}, {covered}");
         // The seeds of cores have the score that the list tells.
         for seed in &seeds {
-            if let seedbank::engine::Evidence::Core {
+            if let seedbank::engine::query::Evidence::Core {
                 core, hub_score, ..
             } = seed.evidence
             {

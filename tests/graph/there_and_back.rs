@@ -10,7 +10,9 @@
 use std::fs;
 use std::path::Path;
 
-use seedbank::engine::{Bank, Format, GraphFormat, GraphOf, IngestRequest};
+use seedbank::engine::graph_export::{GraphFormat, GraphOf};
+use seedbank::engine::ingest::Format;
+use seedbank::engine::{Bank, IngestRequest};
 use seedbank::ingest::{Input, Naming, SiteMode, UrlRules};
 use seedbank::watch::Unwatched;
 

@@ -15,7 +15,8 @@ use std::path::Path;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use proptest::prelude::*;
-use seedbank::engine::{Bank, Format, IngestRequest};
+use seedbank::engine::ingest::Format;
+use seedbank::engine::{Bank, IngestRequest};
 use seedbank::ingest::{
     Event, Input, Naming, PageRecord, Position, ReadError, ReadSummary, read_batch,
 };

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use crate::support::tables::{arrow_file, arrow_stream, batch, parquet, read, record, text};
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
-use seedbank::engine::Format;
+use seedbank::engine::ingest::Format;
 use seedbank::ingest::{Event, Naming, ReadError};
 use serde_json::{Map, Value, json};
 

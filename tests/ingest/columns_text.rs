@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use crate::support::tables::{auto, read};
-use seedbank::engine::Format;
+use seedbank::engine::ingest::Format;
 use seedbank::ingest::{Event, Position, RejectReason, UncrawledOutlinks};
 
 #[test]

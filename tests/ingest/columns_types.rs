@@ -18,7 +18,7 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, Field};
 use parquet::file::properties::WriterProperties;
-use seedbank::engine::Format;
+use seedbank::engine::ingest::Format;
 use seedbank::ingest::{Event, Position, ReadSummary, RejectReason};
 use serde_json::{Value, json};
 

@@ -16,7 +16,8 @@ use crate::support::crawler_texts::{
 };
 use crate::support::histories::exported;
 use crate::support::model::assert_clean;
-use seedbank::engine::{Bank, Format, IngestReport, IngestRequest};
+use seedbank::engine::ingest::Format;
+use seedbank::engine::{Bank, IngestReport, IngestRequest};
 use seedbank::ingest::{Input, Naming, Nofollow, PassedOver};
 use seedbank::watch::Unwatched;
 

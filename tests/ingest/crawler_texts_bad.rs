@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 use crate::support::crawler_texts::{JSON, NUTCH_TEXT, SITEMAP, examples};
 use crate::support::wat::{Events, read};
-use seedbank::engine::Format;
+use seedbank::engine::ingest::Format;
 use seedbank::ingest::{
     Event, Foreign, InputError, MAX_LINE, Naming, Nofollow, NutchDump, Position, ReadError,
     RejectReason,

@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::PathBuf;
 
-use seedbank::engine::{Bank, EngineError, Format, IngestReport, IngestRequest};
+use seedbank::engine::ingest::Format;
+use seedbank::engine::{Bank, EngineError, IngestReport, IngestRequest};
 use seedbank::ingest::{Input, SiteMode, UrlRules};
 use seedbank::watch::Unwatched;
 
@@ -50,7 +51,7 @@ impl Case {
 
     fn outlinks(&self, url: &str) -> Vec<String> {
         let mut found = Vec::new();
-        let each = |page: seedbank::engine::PageView| {
+        let each = |page: seedbank::engine::query::PageView| {
             if page.url == url {
                 found = page.outlinks;
             }

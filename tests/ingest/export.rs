@@ -15,10 +15,10 @@ use crate::support::banks::TestBank;
 use crate::support::histories::{PLENTY, exported, for_each_history, made_of, parts};
 use crate::support::model::{assert_clean, digests_of, ingest, pages_of, totals_of};
 use crate::support::over_web::over_web;
-use seedbank::engine::{
-    Bank, CoverMethod, EngineError, ExportReport, Method, PageState, PageView, PlanOptions,
-    RefreshRequest, Which,
-};
+use seedbank::engine::export::ExportReport;
+use seedbank::engine::plan::{CoverMethod, Method};
+use seedbank::engine::query::{PageState, PageView};
+use seedbank::engine::{Bank, EngineError, PlanOptions, RefreshRequest, Which};
 use seedbank::synth::{SynthOptions, day_text};
 use seedbank::watch::Unwatched;
 use seedbank_algorithms::cores::{Growth, Hits};

@@ -19,9 +19,8 @@ use crate::support::model::{
 use crate::support::records::{Batch, Record, batch, cuts, distinct, record, site_line};
 use proptest::prelude::*;
 use proptest::sample::Index;
-use seedbank::engine::{
-    Bank, CoreView, EngineError, IngestRequest, PlanOptions, RefreshRequest, Seed, Which,
-};
+use seedbank::engine::query::{CoreView, Seed};
+use seedbank::engine::{Bank, EngineError, IngestRequest, PlanOptions, RefreshRequest, Which};
 use seedbank::ingest::{SiteMode, UrlRules};
 use seedbank::watch::Unwatched;
 use seedbank_algorithms::cores::{Growth, Hits};

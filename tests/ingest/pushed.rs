@@ -6,9 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use seedbank::engine::{
-    Bank, EngineError, ErrorKind, IngestReport, IngestRequest, RequestError, StoreError,
-};
+use seedbank::engine::error::{ErrorKind, RequestError, StoreError};
+use seedbank::engine::{Bank, EngineError, IngestReport, IngestRequest};
 use seedbank::ingest::{Input, Naming, Record};
 use seedbank::watch::{Unwatched, Watch};
 use serde_json::Value;

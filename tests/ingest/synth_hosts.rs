@@ -9,7 +9,8 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use seedbank::engine::{Bank, Format, IngestRequest};
+use seedbank::engine::ingest::Format;
+use seedbank::engine::{Bank, IngestRequest};
 use seedbank::ingest::{Input, Naming};
 use seedbank::synth::SynthError;
 use seedbank::synth::hosts::{HostsList, HostsOptions, HostsSummary, generate};

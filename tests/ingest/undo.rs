@@ -14,7 +14,9 @@ use crate::support::model::{
 };
 use crate::support::records::{Batch, batch};
 use proptest::prelude::*;
-use seedbank::engine::{Bank, BatchKind, EngineError, UndoError};
+use seedbank::engine::error::UndoError;
+use seedbank::engine::ingest::BatchKind;
+use seedbank::engine::{Bank, EngineError};
 use seedbank::ingest::{SiteMode, UrlRules};
 use seedbank::watch::Unwatched;
 

@@ -14,7 +14,8 @@ use crate::support::model::assert_clean;
 use crate::support::warc::{DATE, answer, nasty, notes, of, page, record, records, warcinfo};
 use crate::support::wat::{self, Capture, Events, Link, a_capture, lines, members, read};
 use proptest::prelude::*;
-use seedbank::engine::{Bank, Format, IngestReport, IngestRequest};
+use seedbank::engine::ingest::Format;
+use seedbank::engine::{Bank, IngestReport, IngestRequest};
 use seedbank::ingest::{
     DropReason, Event, Input, Naming, Nofollow, PassedOver, Position, ReadSummary, RejectReason,
     Unread,

@@ -11,7 +11,7 @@ use crate::support::warc::{DATE, answer, nasty, of, page, record, warcinfo};
 use crate::support::wat::{Events, members, read};
 use proptest::prelude::*;
 use proptest::sample::select;
-use seedbank::engine::Format;
+use seedbank::engine::ingest::Format;
 use seedbank::ingest::{Event, Foreign, InputError, Naming, Nofollow, ReadError, RejectReason};
 
 const AUTO: Format = Format::Auto {

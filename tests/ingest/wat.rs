@@ -12,7 +12,8 @@ use crate::support::histories::exported;
 use crate::support::model::assert_clean;
 use crate::support::wat::{Capture, a_capture, lines, members, read, records};
 use proptest::prelude::*;
-use seedbank::engine::{Bank, Format, IngestReport, IngestRequest};
+use seedbank::engine::ingest::Format;
+use seedbank::engine::{Bank, IngestReport, IngestRequest};
 use seedbank::ingest::{DropReason, Event, Input, Naming, Nofollow, PassedOver, Position};
 use seedbank::watch::Unwatched;
 

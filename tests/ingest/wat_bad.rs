@@ -9,7 +9,7 @@
 use std::collections::BTreeSet;
 
 use crate::support::wat::{Capture, Events, members, metadata, read, record, records};
-use seedbank::engine::Format;
+use seedbank::engine::ingest::Format;
 use seedbank::ingest::{
     DropReason, Event, Foreign, InputError, MAX_LINE, Naming, Nofollow, Position, ReadError,
     RejectReason,

@@ -16,10 +16,9 @@ use crate::support::refreshes::came_to_the_same;
 use rand::seq::IteratorRandom;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use seedbank::engine::{
-    Bank, CoverMethod, EngineError, Method, PlanOptions, RefreshRequest, Seed, Value as Amount,
-    Which,
-};
+use seedbank::engine::plan::{CoverMethod, Method, Value as Amount};
+use seedbank::engine::query::Seed;
+use seedbank::engine::{Bank, EngineError, PlanOptions, RefreshRequest, Which};
 use seedbank::synth::{SynthOptions, Web};
 use seedbank::watch::Unwatched;
 use seedbank_store::records::RefreshId;

@@ -14,7 +14,9 @@ use std::sync::Mutex;
 
 use crate::support::banks::TestBank;
 use crate::support::refreshes::came_to_the_same;
-use seedbank::engine::{Hint, PlanOptions, RecomputeReason, RefreshRequest};
+use seedbank::engine::error::Hint;
+use seedbank::engine::refresh::RecomputeReason;
+use seedbank::engine::{PlanOptions, RefreshRequest};
 use seedbank::synth::{SynthOptions, day_text};
 use seedbank::watch::{Unwatched, Watch};
 use seedbank_store::records::RefreshId;

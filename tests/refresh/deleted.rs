@@ -9,9 +9,9 @@ use std::io::Read;
 use crate::support::banks::TestBank;
 use crate::support::over_web::over_web;
 use crate::support::refreshes::came_to_the_same;
-use seedbank::engine::{
-    CoverMethod, DiffRequest, EngineError, Growth, Hits, Method, PlanOptions, Which,
-};
+use seedbank::engine::plan::{CoverMethod, Growth, Hits, Method};
+use seedbank::engine::query::DiffRequest;
+use seedbank::engine::{EngineError, PlanOptions, Which};
 use seedbank::synth::{SynthOptions, Web};
 use seedbank::watch::Unwatched;
 use seedbank_store::{Key, Reader, Table, Value as TableValue, tables};

@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 
 use crate::support::banks::TestBank;
-use seedbank::engine::{
-    ByPolicy, Limit, List, PinRejection, PlanOptions, PolicyVerdict, RefreshRequest,
-    RejectionReason, Seed, ShortageReason, Which,
-};
+use seedbank::engine::policy::{Limit, List, PinRejection, RejectionReason};
+use seedbank::engine::query::{ByPolicy, PolicyVerdict, Seed};
+use seedbank::engine::refresh::ShortageReason;
+use seedbank::engine::{PlanOptions, RefreshRequest, Which};
 use seedbank::watch::Unwatched;
 use seedbank_store::Reader;
 use seedbank_store::tables;

@@ -7,7 +7,9 @@
 use std::collections::BTreeMap;
 
 use crate::support::banks::TestBank;
-use seedbank::engine::{CoverMethod, Limit, Method, PlanOptions, RefreshRequest, Scope, Which};
+use seedbank::engine::plan::{CoverMethod, Method, Scope};
+use seedbank::engine::policy::Limit;
+use seedbank::engine::{PlanOptions, RefreshRequest, Which};
 use seedbank::watch::Unwatched;
 use seedbank_store::{Reader, tables};
 use serde_json::json;

@@ -1,6 +1,8 @@
 //! Plans through a bank: their parameters are kept, changed, and refused where they make no sense.
 
-use seedbank::engine::{CoverMethod, EngineError, ErrorKind, Method, PlanOptions, RefreshRequest};
+use seedbank::engine::error::ErrorKind;
+use seedbank::engine::plan::{CoverMethod, Method};
+use seedbank::engine::{EngineError, PlanOptions, RefreshRequest};
 use seedbank::watch::Unwatched;
 use seedbank_algorithms::cover::Value;
 

@@ -11,9 +11,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::support::banks::TestBank;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
-use seedbank::engine::{
-    ByPolicy, CoverMethod, Limit, List, Method, PlanOptions, RefreshRequest, Scope, Seed, Value,
-};
+use seedbank::engine::plan::{CoverMethod, Method, Scope, Value};
+use seedbank::engine::policy::{Limit, List};
+use seedbank::engine::query::{ByPolicy, Seed};
+use seedbank::engine::{PlanOptions, RefreshRequest};
 use seedbank::watch::Unwatched;
 use seedbank_algorithms::cover::Share;
 use serde_json::json;
@@ -199,7 +200,7 @@ fn bare(bank: &TestBank) -> Vec<(String, Option<ByPolicy>, String)> {
         .zip(by)
         .map(|((_, url, evidence), by)| {
             let evidence = match evidence {
-                seedbank::engine::Evidence::Core { core, .. } => format!("core {core}"),
+                seedbank::engine::query::Evidence::Core { core, .. } => format!("core {core}"),
                 other => format!("{other:?}"),
             };
             (url, by, evidence)

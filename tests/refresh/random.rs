@@ -20,7 +20,8 @@ use crate::support::banks::TestBank;
 use crate::support::refreshes::came_to_the_same;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use seedbank::engine::{Pages, PlanOptions, RefreshRequest};
+use seedbank::engine::plan::Pages;
+use seedbank::engine::{PlanOptions, RefreshRequest};
 use seedbank::watch::Unwatched;
 use seedbank_algorithms::cores::{Growth, Pick};
 

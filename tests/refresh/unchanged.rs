@@ -3,7 +3,8 @@
 
 use crate::support::banks::TestBank;
 use crate::support::refreshes::came_to_the_same;
-use seedbank::engine::{PlanOptions, RefreshReport, StepsView, Which};
+use seedbank::engine::refresh::StepsView;
+use seedbank::engine::{PlanOptions, RefreshReport, Which};
 use seedbank::synth::{SynthOptions, day_text};
 use seedbank_algorithms::cores::{Hits, Pick};
 

@@ -9,7 +9,9 @@ use crate::support::model::of_batch;
 use crate::support::records::{Batch, batch};
 use crate::support::refreshes::came_to_the_same;
 use proptest::prelude::*;
-use seedbank::engine::{CoverMethod, DiffRequest, Method, PlanOptions, Scope};
+use seedbank::engine::PlanOptions;
+use seedbank::engine::plan::{CoverMethod, Method, Scope};
+use seedbank::engine::query::DiffRequest;
 use seedbank::watch::Unwatched;
 
 /// The plans of every kind.

@@ -15,10 +15,9 @@ use crate::support::over_web::{Judge, Terms, over_web};
 use crate::support::records::{Batch, record, site_line};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use seedbank::engine::{
-    CoverMethod, DiffRequest, EngineError, Evidence, IneligibleReason, PageState, PlanOptions,
-    RefreshRequest, Scope, Value, ValueBy, Which, Why,
-};
+use seedbank::engine::plan::{CoverMethod, Scope, Value, ValueBy};
+use seedbank::engine::query::{DiffRequest, Evidence, IneligibleReason, PageState, Why};
+use seedbank::engine::{EngineError, PlanOptions, RefreshRequest, Which};
 use seedbank::synth::{SynthOptions, day_text};
 use seedbank::watch::Unwatched;
 

@@ -6,7 +6,9 @@ use std::fmt::Write;
 use crate::support::banks::TestBank;
 use crate::support::days::friendlinks;
 use crate::support::{gunzip, shared};
-use seedbank::engine::{CoreView, PlanOptions, RefreshReport, StepsView, Which};
+use seedbank::engine::query::CoreView;
+use seedbank::engine::refresh::StepsView;
+use seedbank::engine::{PlanOptions, RefreshReport, Which};
 use seedbank::synth::{SynthOptions, day_text};
 use seedbank_algorithms::cores::{Hits, Pick};
 

@@ -12,9 +12,9 @@ use crate::support::model::{assert_clean, ingest, pages_of, totals_of};
 use crate::support::records::{Batch, PAGES, Record, SiteLine, Uncrawled};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use seedbank::engine::{
-    Bank, CoverMethod, EngineError, ForgetRequest, Method, PlanOptions, RefreshRequest, Which,
-};
+use seedbank::engine::ingest::ForgetRequest;
+use seedbank::engine::plan::{CoverMethod, Method};
+use seedbank::engine::{Bank, EngineError, PlanOptions, RefreshRequest, Which};
 use seedbank::ingest::{SiteMode, UrlRules};
 use seedbank::watch::Unwatched;
 use seedbank_store::records::{Counters, Meta};

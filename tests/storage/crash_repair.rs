@@ -13,7 +13,8 @@ use crate::kills;
 use crate::kills::{Moments, Seen, beside, is_clean, kill, quota, seen};
 use crate::support::command::{Place, names};
 use crate::support::folders::copy;
-use seedbank::engine::{Bank, ErrorKind};
+use seedbank::engine::Bank;
+use seedbank::engine::error::ErrorKind;
 use seedbank::synth::{SynthOptions, generate};
 use seedbank::watch::Unwatched;
 

@@ -10,7 +10,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use seedbank::engine::{Bank, ErrorKind, backups};
+use seedbank::engine::Bank;
+use seedbank::engine::error::ErrorKind;
+use seedbank::engine::maintenance::backups;
 use seedbank::synth::{SynthOptions, generate};
 use seedbank::watch::{Unwatched, Watch};
 

@@ -9,7 +9,8 @@ use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use seedbank::engine::{Bank, CounterView, EngineError, PageView};
+use seedbank::engine::query::{CounterView, PageView};
+use seedbank::engine::{Bank, EngineError};
 use seedbank::watch::Unwatched;
 use seedbank_store::{Verdict, Writer};
 

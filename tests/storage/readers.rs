@@ -11,9 +11,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::support::command::{Place, names};
-use seedbank::engine::{
-    Bank, CounterView, EngineError, IngestRequest, PlanOptions, RefreshRequest, Which,
-};
+use seedbank::engine::query::CounterView;
+use seedbank::engine::{Bank, EngineError, IngestRequest, PlanOptions, RefreshRequest, Which};
 use seedbank::ingest::Input;
 use seedbank::synth::{SynthOptions, generate};
 use seedbank::watch::Unwatched;

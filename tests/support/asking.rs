@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use seedbank::engine::{Bank, DiffRequest, EngineError, ErrorKind, Which};
+use seedbank::engine::error::ErrorKind;
+use seedbank::engine::query::DiffRequest;
+use seedbank::engine::{Bank, EngineError, Which};
 use seedbank::watch::Unwatched;
 use serde::Serialize;
 use serde_json::Value;

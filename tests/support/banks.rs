@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use seedbank::engine::{
-    Bank, Evidence, Format, IngestRequest, PlanOptions, RefreshReport, RefreshRequest, Seed, Which,
-};
+use seedbank::engine::ingest::Format;
+use seedbank::engine::query::{Evidence, Seed};
+use seedbank::engine::{Bank, IngestRequest, PlanOptions, RefreshReport, RefreshRequest, Which};
 use seedbank::ingest::{Input, SiteMode, UrlRules};
 use seedbank::watch::Unwatched;
 

@@ -1,7 +1,7 @@
 //! Texts that crawlers and archives leave, in the layouts that they publish, each beside the records
 //! of the same facts.
 
-use seedbank::engine::Format;
+use seedbank::engine::ingest::Format;
 
 /// A text, and what it says as JSON Lines.
 pub struct Example {

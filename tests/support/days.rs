@@ -4,9 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use seedbank::engine::{
-    Bank, CoreView, EngineError, IngestRequest, PlanOptions, RefreshRequest, Which,
-};
+use seedbank::engine::query::CoreView;
+use seedbank::engine::{Bank, EngineError, IngestRequest, PlanOptions, RefreshRequest, Which};
 use seedbank::ingest::{Input, SiteMode, UrlRules};
 use seedbank::watch::Unwatched;
 use serde_json::Value;

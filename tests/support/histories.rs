@@ -12,7 +12,8 @@
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::TestRunner;
-use seedbank::engine::{Bank, ExportReport, IngestRequest};
+use seedbank::engine::export::ExportReport;
+use seedbank::engine::{Bank, IngestRequest};
 use seedbank::ingest::{Input, Naming};
 use seedbank::watch::Unwatched;
 

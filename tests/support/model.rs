@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use seedbank::engine::{
-    AliasBy, AliasView, Bank, EngineError, IngestReport, IngestRequest, PageView, Value,
-};
+use seedbank::engine::plan::Value;
+use seedbank::engine::query::{AliasBy, AliasView, PageView};
+use seedbank::engine::{Bank, EngineError, IngestReport, IngestRequest};
 use seedbank::ingest::Input;
 use seedbank::watch::Unwatched;
 use seedbank_store::records::{PageState, SiteGiven};

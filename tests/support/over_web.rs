@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use seedbank::engine::{CoverMethod, Method, PageState, PageView, PlanOptions, Scope};
+use seedbank::engine::PlanOptions;
+use seedbank::engine::plan::{CoverMethod, Method, Scope};
+use seedbank::engine::query::{PageState, PageView};
 
 use super::banks::TestBank;
 use super::model::pages_of;

@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use seedbank::engine::{Bank, CoreView, EngineError, Evidence, Which};
+use seedbank::engine::query::{CoreView, Evidence};
+use seedbank::engine::{Bank, EngineError, Which};
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_store::evidence::{CoreEvidence, Member, Near, SidePlace, Standing, Standings};
 use seedbank_store::ledger::CoreOrigin;

@@ -11,7 +11,7 @@ use arrow_array::{
 use arrow_ipc::writer::{FileWriter, StreamWriter};
 use parquet::arrow::ArrowWriter;
 use parquet::file::properties::WriterProperties;
-use seedbank::engine::Format;
+use seedbank::engine::ingest::Format;
 use seedbank::ingest::{
     Event, Input, Naming, Position, RECORD_FIELDS, ReadError, ReadSummary, parse_timestamp,
     read_batch,

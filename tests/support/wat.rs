@@ -7,7 +7,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use proptest::prelude::*;
 use proptest::sample::select;
-use seedbank::engine::Format;
+use seedbank::engine::ingest::Format;
 use seedbank::ingest::{Event, Input, Naming, Position, ReadError, ReadSummary, read_batch};
 use seedbank::watch::Unwatched;
 use serde_json::{Map, Value, json};

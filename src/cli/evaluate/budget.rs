@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use seedbank::engine::{
-    Bank, BudgetEvaluation, BudgetRequest, BudgetRow, RefreshId, SeedList, Which,
-};
+use seedbank::engine::evaluate::{BudgetEvaluation, BudgetRequest, BudgetRow, SeedList};
+use seedbank::engine::refresh::RefreshId;
+use seedbank::engine::{Bank, Which};
 use seedbank::shown::counted;
 
 use super::lists;

@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use clap::Args;
-use seedbank::engine::{
-    Bank, CoverMethod, CoverageCurve, CoverageEvaluation, CoveragePoint, CoverageRequest,
-    CoverageShare, Parameter, TakenBy,
+use seedbank::engine::Bank;
+use seedbank::engine::evaluate::{
+    CoverageCurve, CoverageEvaluation, CoveragePoint, CoverageRequest, CoverageShare,
 };
+use seedbank::engine::plan::{CoverMethod, Parameter, TakenBy};
 use seedbank::shown::counted;
 
 use super::printed::{TableFormatArgs, claim_lines, state_line};

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use seedbank::engine::{Bank, Beside, CrawlDepth, CrawlEvaluation, CrawlRequest};
+use seedbank::engine::Bank;
+use seedbank::engine::evaluate::{Beside, CrawlDepth, CrawlEvaluation, CrawlRequest};
 use seedbank::shown::counted;
 
 use super::lists;

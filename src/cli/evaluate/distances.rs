@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use clap::Args;
-use seedbank::engine::{Bank, DistanceSpread, DistancesEvaluation, DistancesRequest};
+use seedbank::engine::Bank;
+use seedbank::engine::evaluate::{DistanceSpread, DistancesEvaluation, DistancesRequest};
 use seedbank::shown::counted;
 
 use super::printed::{TableFormatArgs, claim_lines, state_line};

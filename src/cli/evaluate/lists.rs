@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use seedbank::engine::{SeedList, Which};
+use seedbank::engine::Which;
+use seedbank::engine::evaluate::SeedList;
 use seedbank::watch::Watch;
 
 use crate::cli::failure::CliError;

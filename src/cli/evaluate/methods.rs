@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use clap::Args;
-use seedbank::engine::{
-    Bank, BatchId, ByFetches, ComparedList, Comparison, Estimate, MethodsEvaluation,
-    MethodsRequest, Parameter,
+use seedbank::engine::Bank;
+use seedbank::engine::evaluate::{
+    ByFetches, ComparedList, Comparison, Estimate, MethodsEvaluation, MethodsRequest,
 };
-use seedbank::render::plan_flags;
+use seedbank::engine::ingest::BatchId;
+use seedbank::engine::plan::Parameter;
 use seedbank::shown::counted;
 
 use super::printed::{TableFormatArgs, claim_lines, state_line};

@@ -1,7 +1,7 @@
 //! What all experiments print in the same way: output formats, the state, lists of seeds, claims.
 
 use clap::{Args, ValueEnum};
-use seedbank::engine::{AbsentWhy, Claim, ListView, StateView};
+use seedbank::engine::evaluate::{AbsentWhy, Claim, ListView, StateView};
 use seedbank::shown::{are, counted, plain, readable};
 use serde::Serialize;
 

@@ -1,6 +1,6 @@
 //! Advice for errors of the library, in terms of the command line.
 
-use seedbank::engine::{BadRecords, Hint, StoreHint};
+use seedbank::engine::error::{BadRecords, Hint, StoreHint};
 use seedbank::ingest::{MOST_LISTED, RejectReason, field_meant};
 use seedbank::shown::{plain, shortened};
 
@@ -193,7 +193,8 @@ fn bad_records_hint(bad: &BadRecords, advice: &str) -> String {
 mod tests {
     use super::*;
     use crate::cli::failure::CliError;
-    use seedbank::engine::{EngineError, ExperimentError};
+    use seedbank::engine::EngineError;
+    use seedbank::engine::error::ExperimentError;
     use seedbank::ingest::UnknownFields;
     use seedbank_store::StoreError;
 

@@ -9,7 +9,8 @@ use std::io;
 use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue};
-use seedbank::engine::{EngineError, ErrorKind, PlanError};
+use seedbank::engine::EngineError;
+use seedbank::engine::error::{ErrorKind, PlanError};
 use seedbank::serve::ServeError;
 use seedbank::shown::{plain, shortened};
 use seedbank::synth::SynthError;

@@ -1,7 +1,8 @@
 //! Texts of plan errors and other library errors, in terms of command-line flags.
 
 use indicatif::BinaryBytes;
-use seedbank::engine::{EngineError, Family, PlanError, RequestError, StoreError};
+use seedbank::engine::EngineError;
+use seedbank::engine::error::{Family, PlanError, RequestError, StoreError};
 use seedbank::shown::shortened;
 
 use crate::cli::parameter_flags::names_as_flags;

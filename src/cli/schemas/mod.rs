@@ -62,7 +62,7 @@ const FILES: &[File] = &[
         "backup",
         "Seedbank backup",
         "Output of `seedbank backup --format json`.",
-        &[(None, schema_of::<engine::BackupReport>)],
+        &[(None, schema_of::<engine::maintenance::BackupReport>)],
     ),
     file(
         "check",
@@ -74,13 +74,13 @@ const FILES: &[File] = &[
         "compact",
         "Seedbank compact",
         "Output of `seedbank compact --format json`.",
-        &[(None, schema_of::<engine::CompactReport>)],
+        &[(None, schema_of::<engine::maintenance::CompactReport>)],
     ),
     file(
         "compare",
         "Seedbank comparison of a list",
         "Output of `seedbank compare --format json`: a list of start pages compared with the seeds of a plan.",
-        &[(None, schema_of::<engine::ListComparison>)],
+        &[(None, schema_of::<engine::query::ListComparison>)],
     ),
     file(
         "cores",
@@ -88,10 +88,10 @@ const FILES: &[File] = &[
         "One line of `seedbank cores --format jsonl`: a core, in the order of extraction; with --links, \
          the current links from its hubs to its authorities.",
         &[
-            (Some("a core"), schema_of::<engine::CoreView>),
+            (Some("a core"), schema_of::<engine::query::CoreView>),
             (
                 Some("the current links of a core"),
-                schema_of::<engine::CoreLinks>,
+                schema_of::<engine::query::CoreLinks>,
             ),
         ],
     ),
@@ -105,7 +105,7 @@ const FILES: &[File] = &[
                 Some("the counts, on the first line"),
                 schema_of::<SummaryLine<'_>>,
             ),
-            (Some("a seed"), schema_of::<engine::SeedChange>),
+            (Some("a seed"), schema_of::<engine::query::SeedChange>),
         ],
     ),
     file(
@@ -113,14 +113,14 @@ const FILES: &[File] = &[
         "Seedbank evaluation: budget",
         "Output of `seedbank evaluate BANK budget --format json`: the results of crawls of a fixed \
          number of pages from several lists.",
-        &[(None, schema_of::<engine::BudgetEvaluation>)],
+        &[(None, schema_of::<engine::evaluate::BudgetEvaluation>)],
     ),
     file(
         "evaluate-coverage",
         "Seedbank evaluation: coverage",
         "Output of `seedbank evaluate BANK coverage --format json`: the coverage of every cover method \
          on the same sites, compared with random seeds, as means over sites with standard errors.",
-        &[(None, schema_of::<engine::CoverageEvaluation>)],
+        &[(None, schema_of::<engine::evaluate::CoverageEvaluation>)],
     ),
     file(
         "evaluate-crawl",
@@ -128,14 +128,14 @@ const FILES: &[File] = &[
         "Output of `seedbank evaluate BANK crawl --format json`: a breadth-first crawl from seeds \
          compared with crawls from random seeds. PageRank adds up to 1 over the whole graph; values are \
          in units.",
-        &[(None, schema_of::<engine::CrawlEvaluation>)],
+        &[(None, schema_of::<engine::evaluate::CrawlEvaluation>)],
     ),
     file(
         "evaluate-distances",
         "Seedbank evaluation: distances",
         "Output of `seedbank evaluate BANK distances --format json`: directed distances between \
          the cores of a refresh, compared with the average distance between pages.",
-        &[(None, schema_of::<engine::DistancesEvaluation>)],
+        &[(None, schema_of::<engine::evaluate::DistancesEvaluation>)],
     ),
     file(
         "evaluate-methods",
@@ -143,7 +143,7 @@ const FILES: &[File] = &[
         "Output of `seedbank evaluate BANK methods --format json`: the results of crawls from the \
          seeds of every method and baseline, by number of fetches. PageRank adds up to 1 over the \
          whole graph; values are in units.",
-        &[(None, schema_of::<engine::MethodsEvaluation>)],
+        &[(None, schema_of::<engine::evaluate::MethodsEvaluation>)],
     ),
     file(
         "explain",
@@ -151,8 +151,8 @@ const FILES: &[File] = &[
         "Output of `seedbank explain --format json`: why a page is a seed of a refresh, or why \
          not; with --site, how a site was treated; for several pages, one line for each.",
         &[
-            (None, schema_of::<engine::Explanation>),
-            (None, schema_of::<engine::SiteExplanation>),
+            (None, schema_of::<engine::query::Explanation>),
+            (None, schema_of::<engine::query::SiteExplanation>),
             (
                 Some("one of several pages, without an answer"),
                 schema_of::<explain::NoAnswer<'_>>,
@@ -166,11 +166,11 @@ const FILES: &[File] = &[
         &[
             (
                 Some("the history of the bank"),
-                schema_of::<engine::History>,
+                schema_of::<engine::query::History>,
             ),
             (
                 Some("the history of a page"),
-                schema_of::<engine::PageHistory>,
+                schema_of::<engine::query::PageHistory>,
             ),
         ],
     ),
@@ -190,7 +190,7 @@ const FILES: &[File] = &[
         "migrate",
         "Seedbank migrate",
         "Output of `seedbank migrate --format json`.",
-        &[(None, schema_of::<engine::MigrateReport>)],
+        &[(None, schema_of::<engine::maintenance::MigrateReport>)],
     ),
     file(
         "page",
@@ -198,8 +198,11 @@ const FILES: &[File] = &[
         "Output of `seedbank page --format json`: facts about a page; with --links, its \
          linked pages.",
         &[
-            (Some("a page"), schema_of::<engine::PageFacts>),
-            (Some("linked pages"), schema_of::<engine::LinkedPages>),
+            (Some("a page"), schema_of::<engine::query::PageFacts>),
+            (
+                Some("linked pages"),
+                schema_of::<engine::query::LinkedPages>,
+            ),
         ],
     ),
     file(
@@ -208,9 +211,12 @@ const FILES: &[File] = &[
         "Output of `seedbank plans BANK --format json`; with show, one plan; with delete, the \
          deleted plan.",
         &[
-            (Some("all plans"), schema_of::<engine::Plans>),
+            (Some("all plans"), schema_of::<engine::query::Plans>),
             (Some("one plan"), schema_of::<PlanWithCommand<'_>>),
-            (Some("a deleted plan"), schema_of::<engine::DeletedPlan>),
+            (
+                Some("a deleted plan"),
+                schema_of::<engine::refresh::DeletedPlan>,
+            ),
         ],
     ),
     file(
@@ -218,8 +224,11 @@ const FILES: &[File] = &[
         "Seedbank quotas",
         "Output of `seedbank quotas --format json`; with `--format jsonl`, one line for each site.",
         &[
-            (Some("all quotas"), schema_of::<engine::Quotas>),
-            (Some("the quota of a site"), schema_of::<engine::SiteQuota>),
+            (Some("all quotas"), schema_of::<engine::query::Quotas>),
+            (
+                Some("the quota of a site"),
+                schema_of::<engine::query::SiteQuota>,
+            ),
         ],
     ),
     file(
@@ -228,14 +237,14 @@ const FILES: &[File] = &[
         "Output of `seedbank refresh --format json`; with --dry-run, the result of the dry run.",
         &[
             (Some("a refresh"), schema_of::<engine::RefreshReport>),
-            (Some("a dry run"), schema_of::<engine::DryRun>),
+            (Some("a dry run"), schema_of::<engine::query::DryRun>),
         ],
     ),
     file(
         "repair",
         "Seedbank repair",
         "Output of `seedbank repair --format json`.",
-        &[(None, schema_of::<engine::RepairReport>)],
+        &[(None, schema_of::<engine::maintenance::RepairReport>)],
     ),
     file(
         "report",
@@ -251,11 +260,11 @@ const FILES: &[File] = &[
         &[
             (
                 Some("the restored backup"),
-                schema_of::<engine::RestoreReport>,
+                schema_of::<engine::maintenance::RestoreReport>,
             ),
             (
                 Some("the backups of a folder"),
-                schema_of::<engine::Backups>,
+                schema_of::<engine::maintenance::Backups>,
             ),
         ],
     ),
@@ -264,45 +273,45 @@ const FILES: &[File] = &[
         "Seedbank scores of a page",
         "One line of `seedbank scores --format jsonl`: a page, ordered by site name, and by URL \
          within a site.",
-        &[(None, schema_of::<engine::PageScore>)],
+        &[(None, schema_of::<engine::scores::PageScore>)],
     ),
     file(
         "search",
         "Seedbank search",
         "Output of `seedbank search --format json`: the pages and sites whose names contain a \
          text.",
-        &[(None, schema_of::<engine::SearchResult>)],
+        &[(None, schema_of::<engine::query::SearchResult>)],
     ),
     // `site.schema.json` describes input.
     file(
         "site-facts",
         "Seedbank site",
         "Output of `seedbank site --format json`: facts about a site.",
-        &[(None, schema_of::<engine::SiteFacts>)],
+        &[(None, schema_of::<engine::query::SiteFacts>)],
     ),
     file(
         "seeds",
         "Seedbank seed",
         "One line of `seedbank seeds --format jsonl`: a seed, best first, with its evidence.",
-        &[(None, schema_of::<engine::Seed>)],
+        &[(None, schema_of::<engine::query::Seed>)],
     ),
     file(
         "status",
         "Seedbank status",
         "Output of `seedbank status --format json`.",
-        &[(None, schema_of::<engine::Status>)],
+        &[(None, schema_of::<engine::query::Status>)],
     ),
     file(
         "forget",
         "Seedbank forget",
         "Output of `seedbank forget --format json`.",
-        &[(None, schema_of::<engine::ForgetReport>)],
+        &[(None, schema_of::<engine::ingest::ForgetReport>)],
     ),
     file(
         "undo",
         "Seedbank undo",
         "Output of `seedbank undo --format json`.",
-        &[(None, schema_of::<engine::UndoReport>)],
+        &[(None, schema_of::<engine::ingest::UndoReport>)],
     ),
     file(
         "synth",

@@ -67,7 +67,7 @@ pub enum Hint {
     /// [`history`](crate::engine::Bank::history) lists plans and refreshes.
     ListRefreshes,
     /// Refresh the plan again after the next batch, or name two refreshes, or
-    /// [another plan](crate::engine::DiffRequest::against).
+    /// [another plan](crate::engine::query::DiffRequest::against).
     RefreshAgain,
     /// Give one URL per line; lines that begin with `#` are skipped.
     OneUrlPerLine,
@@ -79,7 +79,7 @@ pub enum Hint {
     Check,
     /// Lower the plan's values of pages, or reduce the numbers of uncrawled outlinks.
     SmallerValues,
-    /// Lower [`min_pages`](crate::engine::CoverageRequest::min_pages).
+    /// Lower [`min_pages`](crate::engine::evaluate::CoverageRequest::min_pages).
     LowerMinPages,
     /// Use hosts, sites and URL prefixes, which are not compiled, or a shorter list.
     SmallerList,

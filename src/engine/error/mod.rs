@@ -7,6 +7,9 @@ mod plan;
 mod request;
 mod undo;
 
+// Types of requests and answers that other crates declare.
+pub use seedbank_store::{BackupError, StoreError, StoreHint};
+
 use std::path::PathBuf;
 
 pub use export_part::ExportPart;
@@ -20,7 +23,6 @@ use seedbank_algorithms::cores::CoresError;
 use seedbank_algorithms::watch::Interrupted;
 use seedbank_formats::ingest::{InputError, UrlProblem};
 use seedbank_formats::shown::{are, counted, shortened};
-use seedbank_store::{BackupError, StoreError};
 
 /// The result of an operation of the engine.
 pub type Result<T, E = EngineError> = std::result::Result<T, E>;

@@ -4,8 +4,9 @@ use super::answers::{BudgetEvaluation, BudgetRow, Claim};
 use super::lists::{find, resolve};
 use super::requests::BudgetRequest;
 use super::today::{Needed, Today};
+use crate::engine::error::ExperimentError;
 use crate::engine::query::views::Views;
-use crate::engine::{Bank, EngineError, ExperimentError};
+use crate::engine::{Bank, EngineError};
 use seedbank_algorithms::evaluate::crawl::crawl_within_budget;
 use seedbank_algorithms::watch::Watch;
 

@@ -14,6 +14,9 @@ mod methods;
 mod requests;
 mod today;
 
+// Types of requests and answers that other crates declare.
+pub use seedbank_algorithms::evaluate::Estimate;
+
 pub use answers::{
     AbsentSeed, AbsentWhy, BudgetEvaluation, BudgetRow, Claim, CorePlace, CoverageCurve,
     CoverageEvaluation, CoveragePoint, CoverageShare, DistanceSpread, DistancesEvaluation,

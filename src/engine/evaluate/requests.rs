@@ -25,7 +25,7 @@ pub enum SeedList {
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
-/// use seedbank::engine::CrawlRequest;
+/// use seedbank::engine::evaluate::CrawlRequest;
 ///
 /// let request = CrawlRequest { depth: 2, draws: 4, holdouts: 0, ..CrawlRequest::default() };
 /// let found = bank.evaluate_crawl(&request, &Unwatched)?;
@@ -86,7 +86,7 @@ impl Default for CrawlRequest {
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
-/// use seedbank::engine::DistancesRequest;
+/// use seedbank::engine::evaluate::DistancesRequest;
 ///
 /// let found = bank.evaluate_distances(&DistancesRequest::default(), &Unwatched)?;
 /// assert_eq!((found.cores.len(), found.all.pairs), (1, 0));
@@ -119,7 +119,7 @@ impl Default for DistancesRequest {
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
-/// use seedbank::engine::CoverageRequest;
+/// use seedbank::engine::evaluate::CoverageRequest;
 ///
 /// let request = CoverageRequest { min_pages: 1, per_site: 1, hops: 1, ..CoverageRequest::default() };
 /// let found = bank.evaluate_coverage(&request, &Unwatched)?;
@@ -165,7 +165,8 @@ impl Default for CoverageRequest {
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
-/// use seedbank::engine::{BudgetRequest, SeedList, Which};
+/// use seedbank::engine::Which;
+/// use seedbank::engine::evaluate::{BudgetRequest, SeedList};
 ///
 /// let request = BudgetRequest {
 ///     lists: vec![
@@ -190,7 +191,7 @@ pub struct BudgetRequest {
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
-/// use seedbank::engine::MethodsRequest;
+/// use seedbank::engine::evaluate::MethodsRequest;
 ///
 /// let request = MethodsRequest { seeds: vec![1], budgets: vec![2], ..MethodsRequest::default() };
 /// let found = bank.evaluate_methods(&request, &Unwatched)?;

@@ -25,10 +25,11 @@ mod urls;
 
 use std::path::Path;
 
-use super::{Bank, EngineError, RequestError};
-use error::GraphError;
-use node_numbers::NodeNumbers;
-use pages::{DEFAULT_LIMITS, Limits, Pages};
+use super::error::RequestError;
+use super::{Bank, EngineError};
+use failed::Failed;
+use numbers::Numbers;
+use pages::{AT_A_TIME, Limits, Pages};
 pub use request::{GraphFormat, GraphOf, GraphReport, GraphRequest};
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::columns;
@@ -52,7 +53,7 @@ impl Bank {
     ///
     /// ```
     #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
-    /// use seedbank::engine::{GraphFormat, GraphOf, GraphRequest};
+    /// use seedbank::engine::graph_export::{GraphFormat, GraphOf, GraphRequest};
     ///
     /// let request = GraphRequest {
     ///     of: GraphOf::Sites,

@@ -7,8 +7,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::engine::EngineError;
 use crate::engine::plan::Pages;
-use crate::engine::{EngineError, Plan};
+use crate::engine::plan::Plan;
 use seedbank_algorithms::page::{PageId, PageSet, RowId};
 use seedbank_store::records::{BatchId, FormerPage, PageState, RefreshId};
 use seedbank_store::tables::{self, BitmapKey};

@@ -29,6 +29,9 @@ mod targets;
 pub(in crate::engine) mod undo;
 mod urls;
 
+// Types of requests and answers that other crates declare.
+pub use seedbank_store::records::{BatchId, BatchKind};
+
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -53,7 +56,7 @@ use seedbank_formats::ingest::{
     Event, Input, Naming, ReadError, ReadSummary, SUFFIX_LIST, SiteMode, Source, read_pieces,
     sites_source, within_limit,
 };
-use seedbank_store::records::{BatchId, BatchKind, BatchRecord, Counters};
+use seedbank_store::records::{BatchRecord, Counters};
 use seedbank_store::tables::{self, BitmapKey};
 use seedbank_store::{Changes, StoreError, Writer};
 pub use site_records::SiteCounts;

@@ -19,7 +19,8 @@ use serde::{Deserialize, Serialize};
 
 use super::pages::history_of;
 use crate::engine::clock::now;
-use crate::engine::{Bank, EngineError, Result, UndoError};
+use crate::engine::error::UndoError;
+use crate::engine::{Bank, EngineError, Result};
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::{

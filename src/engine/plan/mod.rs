@@ -24,6 +24,13 @@ mod schema;
 #[cfg(test)]
 mod tests;
 
+// Types of requests and answers that other crates declare.
+pub use seedbank_algorithms::cores::{Density, Growth, Hits, Pick, Slack};
+pub use seedbank_algorithms::cover::global::{ValueBy, WebChoice};
+pub use seedbank_algorithms::cover::{
+    BadParams as BadCover, Covered, Method as CoverMethod, Share, Value,
+};
+
 use std::mem;
 use std::path::Path;
 
@@ -31,10 +38,11 @@ use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Serialize};
 
-use super::{EngineError, PlanError, Result};
+use super::error::PlanError;
+use super::{EngineError, Result};
 use crate::engine::policy::PolicyLists;
 use seedbank_algorithms::cores::CoreParams;
-use seedbank_algorithms::cover::global::{Setting, WebChoice};
+use seedbank_algorithms::cover::global::Setting;
 use seedbank_algorithms::cover::{Choice, Seats, Weights};
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::Hash128;

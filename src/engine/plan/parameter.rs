@@ -5,13 +5,14 @@ use std::fmt;
 
 use super::declaration::{Access, Declaration, Slot};
 use super::parameter_type::{NamedValue, ParameterType, ValueKind};
+use crate::engine::error::{Family, PlanError};
 use crate::engine::policy::List;
-use crate::engine::{Family, PlanError};
 
 /// A parameter of plans, with options of type `O`.
 ///
 /// ```
-/// use seedbank::engine::{Parameter, PlanOptions};
+/// use seedbank::engine::PlanOptions;
+/// use seedbank::engine::plan::Parameter;
 ///
 /// let hops = Parameter::named("hops").unwrap();
 /// let mut options = PlanOptions::default();

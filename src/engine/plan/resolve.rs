@@ -2,8 +2,8 @@
 
 use super::parameter::{Parameter, TakenBy};
 use super::{CorePlan, Method, Plan, PlanOptions, Scope};
+use crate::engine::error::{Family, PlanError};
 use crate::engine::policy::{Limit, List, Policy};
-use crate::engine::{Family, PlanError};
 use seedbank_algorithms::cores::{CoreParams, Density, Hits, Pick, Rule};
 use seedbank_algorithms::cover::global::{WebChoice, WebParams};
 use seedbank_algorithms::cover::{self, BadParams, Choice, CoverParams, Value};

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::engine::{EngineError, PlanError, Result};
+use crate::engine::error::PlanError;
+use crate::engine::{EngineError, Result};
 use seedbank_algorithms::watch::{Interrupted, Interruptible, Watch, is_interrupted};
 use seedbank_formats::shown::last_part;
 use seedbank_store::Hash128;
@@ -26,7 +27,7 @@ const NONE: &str = "none";
 /// its lines, so that equal lists are the same whatever their file names.
 ///
 /// ```
-/// use seedbank::engine::List;
+/// use seedbank::engine::policy::List;
 ///
 /// let list = List::parse("no-documents", "# these\n*.pdf\n\n  *.doc\n*.pdf\n");
 /// assert_eq!(list.lines(), 2);

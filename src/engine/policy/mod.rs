@@ -25,6 +25,9 @@ mod params;
 mod pins;
 mod rejection_reason;
 
+// Types of requests and answers that other crates declare.
+pub use seedbank_formats::ingest::{BadPattern, MEDIA};
+
 pub use limit::Limit;
 pub use list::List;
 pub use params::Policy;

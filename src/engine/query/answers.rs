@@ -23,7 +23,8 @@ pub struct Which {
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
-/// use seedbank::engine::{Evidence, Which};
+/// use seedbank::engine::Which;
+/// use seedbank::engine::query::Evidence;
 ///
 /// let seeds = bank.seeds(&Which::default())?;
 /// assert_eq!(seeds[0].url, "http://a.example/");

@@ -23,6 +23,10 @@ mod status;
 mod turnover;
 pub(crate) mod views;
 
+// Types of requests and answers that other crates declare.
+pub use seedbank_algorithms::page::AliasBy;
+pub use seedbank_store::records::{CoverStop, PageState};
+
 pub use answers::{
     AliasView, BatchSummary, BatchView, ByPolicy, CoreView, CounterView, Evidence, History,
     PageView, Seed, SuccessorView, Which,

@@ -8,10 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use super::answers::Which;
 use super::views::Views;
+use crate::engine::error::RequestError;
 use crate::engine::plan::{NAME_PATTERN, Plan, PlanOptions};
 use crate::engine::refresh::cover::sites::{facts, uncrawled_of_rows};
 use crate::engine::web_graph::LoadedGraph;
-use crate::engine::{Bank, EngineError, RequestError};
+use crate::engine::{Bank, EngineError};
 use seedbank_algorithms::cover::{
     PUniq, Value, Weights, apportion_bounded, page_value, pagerank_weight, value_weight,
 };
@@ -52,7 +53,7 @@ impl QuotaBy {
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
-/// use seedbank::engine::QuotaRequest;
+/// use seedbank::engine::query::QuotaRequest;
 ///
 /// let quotas = bank.quotas(&QuotaRequest { pages: 3, ..QuotaRequest::default() }, &Unwatched)?;
 /// assert_eq!(quotas.sites.iter().map(|site| u64::from(site.quota)).sum::<u64>(), quotas.allocated);

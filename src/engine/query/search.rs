@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::nearest;
 use super::views::Views;
-use crate::engine::{Bank, EngineError, RequestError};
+use crate::engine::error::RequestError;
+use crate::engine::{Bank, EngineError};
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::{self, URL_PATTERN};

@@ -8,10 +8,11 @@ use super::answers::{
     AliasView, BatchSummary, BatchView, ByPolicy, CoreView, Evidence, History, PageView, Seed,
     SuccessorView, Which,
 };
+use crate::engine::error::PlanError;
 use crate::engine::plan::{DEFAULT_PLAN, Method, PlanOptions};
 use crate::engine::policy::pinned_urls;
 use crate::engine::refresh::RefreshView;
-use crate::engine::{Bank, EngineError, PlanError};
+use crate::engine::{Bank, EngineError};
 use seedbank_algorithms::cover::Value;
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;

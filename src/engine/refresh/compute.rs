@@ -12,9 +12,10 @@ use super::report::{
 };
 use super::request::RefreshRequest;
 use super::run_context::RunContext;
+use crate::engine::error::PlanError;
 use crate::engine::plan::{DEFAULT_PLAN, Plan, PlanOptions};
 use crate::engine::policy::{LoadedPolicy, Policy, RejectionReason};
-use crate::engine::{EngineError, PlanError, Result};
+use crate::engine::{EngineError, Result};
 use seedbank_algorithms::cover::Choice;
 use seedbank_algorithms::cover::global::WebChoice;
 use seedbank_algorithms::graph::number;

@@ -19,6 +19,9 @@ mod report;
 mod request;
 pub(crate) mod run_context;
 
+// Types of requests and answers that other crates declare.
+pub use seedbank_store::records::RefreshId;
+
 pub use churn_limit::ListChanges;
 pub use cores::recomputed::{RecomputeReason, RecomputedCores, SiteChange};
 pub use delete::DeletedPlan;

@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use super::RecomputedCores;
 use super::churn_limit::ListChanges;
+use crate::engine::error::PlanError;
 use crate::engine::plan::{Method, NAME_PATTERN, PlanOptions, TuningRecord};
 use crate::engine::policy::{RejectedPin, RejectionReason};
-use crate::engine::{EngineError, PlanError, Result};
+use crate::engine::{EngineError, Result};
 use seedbank_algorithms::cover::Value;
 use seedbank_algorithms::cover::global::{Setting, Trial, Tuning, WebChoice};
 use seedbank_algorithms::rank::{Origin, ProvenStep};

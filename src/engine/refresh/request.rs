@@ -1,13 +1,15 @@
 //! Request for a refresh.
 
+use crate::engine::Result;
+use crate::engine::error::RequestError;
 use crate::engine::plan::{DEFAULT_PLAN, PlanOptions, check_name};
-use crate::engine::{RequestError, Result};
 
 /// The plan to refresh, and how.
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
-/// use seedbank::engine::{CoverMethod, Method, PlanOptions, RefreshRequest};
+/// use seedbank::engine::{PlanOptions, RefreshRequest};
+/// use seedbank::engine::plan::{CoverMethod, Method};
 ///
 /// let request = RefreshRequest {
 ///     plan: Some("sites".to_owned()),

@@ -33,7 +33,8 @@ impl Bank {
     ///
     /// ```
     #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
-    /// use seedbank::engine::{EngineError, ScoresRequest};
+    /// use seedbank::engine::EngineError;
+    /// use seedbank::engine::scores::ScoresRequest;
     ///
     /// let mut scores = Vec::new();
     /// let report = bank.scores(

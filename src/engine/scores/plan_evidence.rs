@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 
 use super::answers::PageScore;
+use crate::engine::plan::Plan;
 use crate::engine::query::views::Views;
-use crate::engine::{EngineError, Plan, PlanOptions};
+use crate::engine::{EngineError, PlanOptions};
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_store::blocks::BLOCK;
 use seedbank_store::evidence::{Member, Reach};

@@ -4,7 +4,8 @@ use askama::Template;
 use serde::Deserialize;
 
 use super::layout::{Layout, Pager, pager};
-use crate::engine::{BatchView, Event, RefreshView};
+use crate::engine::query::{BatchView, Event};
+use crate::engine::refresh::RefreshView;
 use crate::html::text::{Count, Measure};
 use crate::render::{kind_name, provenance};
 use crate::serve::address::Address;

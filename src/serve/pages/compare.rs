@@ -11,7 +11,7 @@ use axum::http::{Response, StatusCode};
 use serde::Deserialize;
 
 use super::layout::Layout;
-use crate::engine::{
+use crate::engine::query::{
     CompareRequest, CrawlComparison, CrawlResult, LineState, ListComparison, ListRelation,
     ListedLine, UrlList,
 };

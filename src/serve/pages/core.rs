@@ -5,7 +5,8 @@ use serde::Deserialize;
 
 use super::core_picture::{Picture, draw};
 use super::layout::{Layout, Pager};
-use crate::engine::{CoreLinks, CoreView, RefreshView};
+use crate::engine::query::{CoreLinks, CoreView};
+use crate::engine::refresh::RefreshView;
 use crate::html::text::{Count, Measure};
 use crate::serve::address;
 use crate::serve::answer::{Answer, RequestError};

@@ -1,6 +1,6 @@
 //! Draws the links of a core as SVG: as lines, or as a matrix if there are many pages.
 
-use crate::engine::CoreLinks;
+use crate::engine::query::CoreLinks;
 use crate::html::text::put;
 
 /// Minimum number of hubs or authorities for a matrix.

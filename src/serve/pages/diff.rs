@@ -6,7 +6,8 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 
 use super::layout::Layout;
-use crate::engine::{Change, DiffRequest, DiffSide, RefreshView, SeedChange, SeedDiff};
+use crate::engine::query::{Change, DiffRequest, DiffSide, SeedChange, SeedDiff};
+use crate::engine::refresh::RefreshView;
 use crate::html::text::Count;
 use crate::render::{SummaryLine, cause_text};
 use crate::serve::address::Address;

@@ -4,8 +4,7 @@ use askama::Template;
 use serde::Deserialize;
 
 use super::layout::Layout;
-use crate::engine::Explanation;
-use crate::render::{page_evidence, page_sentence};
+use crate::engine::query::Explanation;
 use crate::serve::address::{Address, line_html};
 use crate::serve::answer::{Answer, RequestError};
 use crate::serve::executor::Context;

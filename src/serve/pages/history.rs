@@ -4,7 +4,7 @@ use askama::Template;
 use serde::Deserialize;
 
 use super::layout::Layout;
-use crate::engine::{Appearance, PageHistory};
+use crate::engine::query::{Appearance, PageHistory};
 use crate::html::text::{Count, put};
 use crate::render::cause_text;
 use crate::serve::address;

@@ -4,7 +4,8 @@ use askama::Template;
 use std::collections::BTreeMap;
 
 use super::layout::Layout;
-use crate::engine::{BatchView, History, RefreshView, Status, Turnover};
+use crate::engine::query::{BatchView, History, Status, Turnover};
+use crate::engine::refresh::RefreshView;
 use crate::html::bars::{Bar, bars};
 use crate::html::chart::Frame as ChartFrame;
 use crate::html::text::{Count, Measure};

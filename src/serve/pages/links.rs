@@ -4,7 +4,7 @@ use askama::Template;
 use serde::Deserialize;
 
 use super::layout::{Layout, Pager, pager};
-use crate::engine::{LinkDirection, LinkedPages, LinkedRequest};
+use crate::engine::query::{LinkDirection, LinkedPages, LinkedRequest};
 use crate::html::text::Count;
 use crate::render::state_name;
 use crate::serve::address::{self, Address};

@@ -4,7 +4,8 @@ use askama::Template;
 use serde::Deserialize;
 
 use super::layout::{Layout, Pager, pager};
-use crate::engine::{PlanDetail, RefreshView, Turnover};
+use crate::engine::query::{PlanDetail, Turnover};
+use crate::engine::refresh::RefreshView;
 use crate::html::text::{Count, Measure};
 use crate::render::PlanWithCommand;
 use crate::serve::address::{self, Address};

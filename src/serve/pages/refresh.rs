@@ -5,7 +5,9 @@ use serde::Deserialize;
 use std::cmp::Ordering;
 
 use super::layout::{Layout, Pager, pager};
-use crate::engine::{ByPolicy, Evidence, Method, RefreshView, Seed};
+use crate::engine::plan::Method;
+use crate::engine::query::{ByPolicy, Evidence, Seed};
+use crate::engine::refresh::RefreshView;
 use crate::html::text::{Count, Measure};
 use crate::render::{SeedFormat, provenance};
 use crate::serve::address::{self, Address};

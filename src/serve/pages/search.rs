@@ -4,7 +4,7 @@ use askama::Template;
 use serde::Deserialize;
 
 use super::layout::Layout;
-use crate::engine::{SearchLimits, SearchResult};
+use crate::engine::query::{SearchLimits, SearchResult};
 use crate::html::text::Count;
 use crate::render::state_name;
 use crate::serve::address::Address;

@@ -4,7 +4,7 @@ use askama::Template;
 use serde::Deserialize;
 
 use super::layout::Layout;
-use crate::engine::{SiteFacts, SiteInPlan, SiteLimits, SiteLinkCounts};
+use crate::engine::query::{SiteFacts, SiteInPlan, SiteLimits, SiteLinkCounts};
 use crate::html::text::Count;
 use crate::render::site_in_plan;
 use crate::serve::address::{self, Address, line_html};

@@ -4,7 +4,8 @@
 
 use std::fs;
 
-use seedbank::engine::{Bank, CoverMethod, IngestRequest, Method, PlanOptions, RefreshRequest};
+use seedbank::engine::plan::{CoverMethod, Method};
+use seedbank::engine::{Bank, IngestRequest, PlanOptions, RefreshRequest};
 use seedbank::ingest::{Input, SiteMode, UrlRules};
 use seedbank::watch::Unwatched;
 use seedbank_algorithms::page::{PageId, SiteId};

@@ -4,9 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use seedbank::engine::{
-    Bank, CoverMethod, EngineError, IngestRequest, Method, PlanOptions, RefreshRequest, Which,
-};
+use seedbank::engine::plan::{CoverMethod, Method};
+use seedbank::engine::{Bank, EngineError, IngestRequest, PlanOptions, RefreshRequest, Which};
 use seedbank::ingest::{Input, SiteMode, UrlRules};
 use seedbank::synth::{SynthOptions, generate};
 use seedbank::watch::Unwatched;

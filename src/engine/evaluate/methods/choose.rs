@@ -10,8 +10,10 @@ use rand_pcg::rand_core::{Rng, SeedableRng};
 
 use super::answers::Baseline;
 use super::held::{HeldSite, HeldWeb, Worth};
+use crate::engine::EngineError;
+use crate::engine::error::PlanError;
+use crate::engine::plan::Plan;
 use crate::engine::plan::{CorePlan, PlanOptions};
-use crate::engine::{EngineError, Plan, PlanError};
 use seedbank_algorithms::cores::{self, CoresError};
 use seedbank_algorithms::cover::global::{self, WebChoice};
 use seedbank_algorithms::cover::{

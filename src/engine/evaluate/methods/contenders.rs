@@ -2,8 +2,9 @@
 
 use super::answers::{Baseline, ListKind};
 use super::held::Worth;
+use crate::engine::EngineError;
+use crate::engine::plan::ValueBy;
 use crate::engine::plan::{Method, Plan, PlanOptions, Scope};
-use crate::engine::{EngineError, ValueBy};
 use seedbank_algorithms::cover;
 
 /// One of the lists that are compared, before it is chosen.

@@ -33,10 +33,11 @@ pub use answers::{
 use super::answers::StateView;
 use super::requests::MethodsRequest;
 use super::today::state;
+use crate::engine::error::ExperimentError;
 use crate::engine::history::timeline::known_since;
 use crate::engine::plan::PlanOptions;
 use crate::engine::query::views::Views;
-use crate::engine::{Bank, EngineError, ExperimentError};
+use crate::engine::{Bank, EngineError};
 use contenders::{Chosen, Contender, worth};
 use judged::{Bench, Figures, Grid, Observed, by_fetches};
 use known::KnownWeb;

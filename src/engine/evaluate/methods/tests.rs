@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::*;
-use crate::engine::{IngestRequest, Method, RefreshRequest, Scope, ValueBy, Which};
+use crate::engine::plan::{Method, Scope, ValueBy};
+use crate::engine::{IngestRequest, RefreshRequest, Which};
 use held::HeldWeb;
 use seedbank_algorithms::cover::Share;
 use seedbank_algorithms::watch::Unwatched;
@@ -51,7 +52,7 @@ fn plans() -> Vec<PlanOptions> {
         }));
     }
     plans.push(PlanOptions {
-        pages: Some(crate::engine::Pages::Crawled),
+        pages: Some(crate::engine::plan::Pages::Crawled),
         keep_spam: Some(true),
         seeds: Some(12),
         ..PlanOptions::default()

@@ -41,7 +41,8 @@ use seedbank_store::{Writer, tables};
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
-/// use seedbank::engine::{EngineError, ForgetRequest};
+/// use seedbank::engine::EngineError;
+/// use seedbank::engine::ingest::ForgetRequest;
 ///
 /// let request = ForgetRequest {
 ///     what: vec!["http://a.example/".to_owned()],

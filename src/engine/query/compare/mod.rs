@@ -17,8 +17,9 @@ pub use answers::{
 use super::diff::UrlList;
 use super::explain::{CoreNumbers, Explainer, Why};
 use super::nearest;
+use crate::engine::error::{ExperimentError, RequestError};
 use crate::engine::plan::Plan;
-use crate::engine::{Bank, EngineError, ExperimentError, RequestError};
+use crate::engine::{Bank, EngineError};
 use crawl::{LivePage, crawl};
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;

@@ -14,7 +14,7 @@ use seedbank_store::records::{BatchId, RefreshId};
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
-/// use seedbank::engine::{DiffRequest, UrlList};
+/// use seedbank::engine::query::{DiffRequest, UrlList};
 ///
 /// // The crawler's current list, compared with the last refresh.
 /// let mut list = UrlList { name: "today".to_owned(), ..UrlList::default() };
@@ -271,7 +271,7 @@ pub struct SeedChange {
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
-/// use seedbank::engine::{Cause, Change, DiffRequest};
+/// use seedbank::engine::query::{Cause, Change, DiffRequest};
 ///
 /// ingest(&bank, "day-1.jsonl", r#"{"url": "http://a.example/", "gone": true}"#)?;
 /// bank.refresh(&RefreshRequest::default(), &Unwatched)?;

@@ -22,9 +22,10 @@ pub(super) use side::Side;
 
 use super::answers::SuccessorView;
 use super::views::{Views, successor_view};
+use crate::engine::error::RequestError;
 use crate::engine::history::succession::{OldSeed, Successors};
 use crate::engine::plan::DEFAULT_PLAN;
-use crate::engine::{Bank, EngineError, RequestError, Which};
+use crate::engine::{Bank, EngineError, Which};
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::{RefreshId, RefreshRecord, SeedEvidence};

@@ -15,7 +15,8 @@ use seedbank_store::records::{BatchId, PageState, RefreshId};
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
-/// use seedbank::engine::{Which, Why};
+/// use seedbank::engine::Which;
+/// use seedbank::engine::query::Why;
 ///
 /// let explanation = bank.explain("http://x.example/", &Which::default())?;
 /// assert!(matches!(explanation.why, Why::CoreMember(_)));

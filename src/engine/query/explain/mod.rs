@@ -51,7 +51,8 @@ use seedbank_store::tables;
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
-/// use seedbank::engine::{Which, Why};
+/// use seedbank::engine::Which;
+/// use seedbank::engine::query::Why;
 ///
 /// let explainer = bank.explainer(&Which::default())?;
 /// for url in ["http://a.example/", "http://b.example/"] {

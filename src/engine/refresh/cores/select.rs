@@ -2,9 +2,10 @@
 
 use super::load::LoadedHubGraph;
 use super::seed_rules::{PolicySeedRules, Rejections};
+use crate::engine::error::PlanError;
 use crate::engine::plan::CorePlan;
 use crate::engine::refresh::run_context::RunContext;
-use crate::engine::{EngineError, PlanError, Result};
+use crate::engine::{EngineError, Result};
 use seedbank_algorithms::cores::{self, CoreCache, CoresError, Selection};
 use seedbank_algorithms::page::PageId;
 

@@ -27,7 +27,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use roaring::RoaringBitmap;
 
 use super::run_context::RunContext;
-use crate::engine::{EngineError, PlanError, Result};
+use crate::engine::error::PlanError;
+use crate::engine::{EngineError, Result};
 use evidence::Picked;
 use reach::put_reach;
 use seat_allocation::allocate_seats;

@@ -11,9 +11,10 @@ pub(crate) mod evidence;
 pub(crate) mod load;
 pub(crate) mod url_order;
 
+use crate::engine::Result;
+use crate::engine::error::PlanError;
 use crate::engine::refresh::report::ShortageReason;
 use crate::engine::refresh::run_context::RunContext;
-use crate::engine::{PlanError, Result};
 use evidence::{PageReach, Picked, pick_evidence, put_pick, put_reach};
 use load::LoadedWeb;
 use seedbank_algorithms::cover::Stop;
