@@ -7,7 +7,7 @@ use super::crawlers::{
     ARRAY, BROWSERTRIX, Frame, LINES, browsertrix_item, evidence, nutch_line, scrapy_request,
     stormcrawler_line, urlfrontier_line,
 };
-use super::seed_table;
+use super::seed_parquet;
 use crate::engine::query::Seed;
 use crate::named::named;
 use seedbank_formats::shown::{counted, quoted};

@@ -9,7 +9,6 @@ use crate::engine::error::ExperimentError;
 use crate::engine::plan::{self, Plan, PlanOptions, TakenBy};
 use crate::engine::policy::LoadedPolicy;
 use crate::engine::query::views::Views;
-use crate::engine::query::views::Views;
 use crate::engine::refresh::cover::sites::{CoverSite, LoadedSite, cover_sites, load_in_groups};
 use crate::engine::refresh::run_context::RunContext;
 use crate::engine::{Bank, EngineError};

@@ -27,9 +27,9 @@ use std::path::Path;
 
 use super::error::RequestError;
 use super::{Bank, EngineError};
-use failed::Failed;
-use numbers::Numbers;
-use pages::{AT_A_TIME, Limits, Pages};
+use error::GraphError;
+use node_numbers::NodeNumbers;
+use pages::{DEFAULT_LIMITS, Limits, Pages};
 pub use request::{GraphFormat, GraphOf, GraphReport, GraphRequest};
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::columns;

@@ -5,6 +5,7 @@ use serde::Deserialize;
 
 use super::layout::Layout;
 use crate::engine::query::Explanation;
+use crate::render::{page_evidence, page_sentence};
 use crate::serve::address::{Address, line_html};
 use crate::serve::answer::{Answer, RequestError};
 use crate::serve::executor::Context;
