@@ -47,7 +47,7 @@ pub fn synthetic(pages: u32, kind: Kind, rng_seed: u64) -> SiteGraph {
     let mut links = Vec::new();
     let mut last_child = vec![None; pages as usize];
     let mut values = Vec::new();
-    let p_uniq = PUniq::of_digests(u64::from(pages) * 8 / 10, u64::from(pages));
+    let p_uniq = PUniq::from_digests(u64::from(pages) * 8 / 10, u64::from(pages));
     for page in 0..pages {
         let spam = draw.below(33) == 0;
         let clicked = draw.below(page / 8 + 4) == 0 || draw.below(12) == 0;

@@ -1,19 +1,23 @@
 //! Building blocks of HTML pages, shared by the report and the server.
 //!
 //! ```text
-//! templates/         base.html for any page; parts.html, figure.html
+//! templates/         base.html for any page; parts.html, figure.html, seed_change.html
 //! style.css          light, dark, phone and paper
 //! text.rs            escaping and numbers
 //! chart.rs, bars.rs  charts as inline SVG
 //! figure.rs          a chart with its numbers in a table
+//! changes.rs         gained and lost seeds
+//! truncate.rs        truncated lists
 //! ```
 //!
 //! Text from the web is untrusted; templates escape all text.
 
 pub(crate) mod bars;
+pub(crate) mod changes;
 pub(crate) mod chart;
 pub(crate) mod figure;
 pub(crate) mod text;
+pub(crate) mod truncate;
 
 /// The style sheet of every page.
 pub(crate) const STYLE: &str = include_str!("style.css");

@@ -1,6 +1,8 @@
 //! The data of a report, from which the page is rendered, and which the JSON file beside it contains
 //! (`schema/report.schema.json`).
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -125,4 +127,19 @@ pub struct SiteShare {
     pub site: String,
     /// The number of pages.
     pub pages: u64,
+}
+
+impl SiteShare {
+    /// Counts equal names of sites; descending, ties by name.
+    pub(super) fn count(sites: impl Iterator<Item = String>) -> Vec<Self> {
+        let mut pages: BTreeMap<String, u64> = BTreeMap::new();
+        for site in sites {
+            *pages.entry(site).or_default() += 1;
+        }
+        let shares = pages.into_iter().map(|(site, pages)| Self { site, pages });
+        let mut shares: Vec<Self> = shares.collect();
+        // Already in the order of names, and the sort is stable.
+        shares.sort_by_key(|share| std::cmp::Reverse(share.pages));
+        shares
+    }
 }

@@ -6,79 +6,66 @@ use crate::html::figure::Figure;
 use crate::html::text::{Count, Measure, WithError, optional, put};
 
 /// The limit of percentages of the web.
-const WHOLE: f64 = 100.0;
+const WHOLE: Option<f64> = Some(100.0);
 
-/// The results at one depth of a crawl, in the units of the figures.
-#[derive(Clone, Copy)]
-pub(super) struct Found<'a> {
-    pub(super) depth: &'a CrawlDepth,
-    /// The PageRank of the pages up to this depth, in per cent of the web's.
-    pub(super) pagerank: f64,
-    /// The same from random pages. The error is an upper bound: the sum of the errors of the depths.
-    pub(super) pagerank_random: Estimate,
-    /// The mean PageRank of the pages at this depth, relative to the average page; `None` without pages.
-    pub(super) rank: Option<f64>,
-    /// The same from random pages.
-    pub(super) rank_random: Option<Estimate>,
-}
-
-/// The depths of a crawl, starting with the seeds.
-pub(super) fn depths(crawl: &CrawlEvaluation) -> Vec<Found<'_>> {
-    // PageRanks add up to 1, so the average page has 1 / pages.
-    let web = crawl.state.pages as f64;
-    let mut pagerank = 0.0;
-    let mut of_random = Estimate {
-        mean: 0.0,
-        standard_error: Some(0.0),
-    };
-    let found = crawl.depths.iter().map(|depth| {
-        let here = depth.random.pagerank.times(100.0);
-        let errors = of_random.standard_error.zip(here.standard_error);
-        pagerank += 100.0 * depth.pagerank;
-        of_random = Estimate {
-            mean: of_random.mean + here.mean,
-            standard_error: errors.map(|(before, here)| before + here),
-        };
-        Found {
-            depth,
-            pagerank,
-            pagerank_random: of_random,
-            rank: depth.mean_pagerank.map(|rank| rank * web),
-            rank_random: depth.random.mean_pagerank.map(|rank| rank.times(web)),
-        }
-    });
-    found.collect()
+/// A number at one depth, from the seeds and from random pages; `None` without pages at that depth.
+struct Pair {
+    depth: u32,
+    seeds: Option<f64>,
+    random: Option<Estimate>,
 }
 
 /// The figures on a crawl.
 pub(super) fn figures(crawl: &CrawlEvaluation) -> [Figure; 3] {
-    let depths = depths(crawl);
     [
         pages_found(crawl),
-        pagerank_found(&depths),
-        rank_found(&depths),
+        pagerank_found(crawl),
+        mean_pagerank(crawl),
     ]
 }
 
-/// The lines of the seeds and of random pages.
-fn pair(seeds: Vec<Point>, random: Vec<Point>) -> [Series; 2] {
-    let line = |name: &str, look, points| Series {
-        name: name.to_owned(),
-        look,
-        points,
+/// Draws the lines of the seeds and of random pages; `limit` is the greatest possible number.
+fn chart(id: &str, title: &str, y: &str, pairs: &[Pair], limit: Option<f64>) -> String {
+    let seeds = |pair: &Pair| Some(Point::at(pair.depth, pair.seeds?, 0.0));
+    let random = |pair: &Pair| {
+        let random = pair.random?;
+        Some(Point::at(pair.depth, random.mean, random.error()))
     };
-    [line("these seeds", 0, seeds), line("random", 1, random)]
+    let series = [
+        Series {
+            name: "these seeds".to_owned(),
+            look: 0,
+            points: pairs.iter().filter_map(seeds).collect(),
+        },
+        Series {
+            name: "random".to_owned(),
+            look: 1,
+            points: pairs.iter().filter_map(random).collect(),
+        },
+    ];
+    let frame = Frame {
+        id,
+        title,
+        description: "Two lines over the depth of the crawl, from the seeds and from random pages; the table below has the numbers.",
+        x: "depth (links from the nearest seed)",
+        y,
+    };
+    lines(&frame, &series, 88.0, limit)
+}
+
+/// How many times the number of random pages the seeds have.
+fn times(seeds: f64, random: Estimate) -> String {
+    format!("×{}", (seeds / random.mean).short())
 }
 
 fn pages_found(crawl: &CrawlEvaluation) -> Figure {
-    let share = |pages: f64| 100.0 * pages / (crawl.state.pages.max(1)) as f64;
-    let seeds = crawl.depths.iter();
-    let seeds = seeds.map(|d| Point::at(d.depth, share(d.pages as f64), 0.0));
-    let random = crawl.depths.iter().map(|d| {
-        let of_random = d.random.pages;
-        Point::at(d.depth, share(of_random.mean), share(of_random.error()))
-    });
-    let series = pair(seeds.collect(), random.collect());
+    let share = 100.0 / crawl.state.pages.max(1) as f64;
+    let pair = |found: &CrawlDepth| Pair {
+        depth: found.depth,
+        seeds: Some(share * found.pages as f64),
+        random: Some(found.random.pages.times(share)),
+    };
+    let pairs: Vec<Pair> = crawl.depths.iter().map(pair).collect();
     let title = "Pages that a crawl finds";
     let mut about = format!(
         "From {}, and from as many random crawled pages (mean of {}, ± standard error).",
@@ -86,37 +73,22 @@ fn pages_found(crawl: &CrawlEvaluation) -> Figure {
         crawl.draws.counted("draw", "draws")
     );
     if crawl.list.dead > 0 {
+        let died = crawl.list.dead.counted("seed died", "seeds died");
         put(
             &mut about,
-            format_args!(
-                " {} since they were selected.",
-                crawl.list.dead.counted("seed died", "seeds died")
-            ),
+            format_args!(" {died} since they were selected."),
         );
     }
-    let frame = Frame {
-        id: "pages",
-        title,
-        description: "Two lines over the depth of the crawl, from the seeds and from random pages; the table below has the numbers.",
-        x: "depth (links from the nearest seed)",
-        y: "pages found up to this depth (% of the web)",
-    };
-    let chart = lines(&frame, &series, 88.0, Some(WHOLE));
-    let rows = crawl
-        .depths
-        .iter()
-        .map(|d| {
-            let times = d.pages as f64 / d.random.pages.mean;
-            vec![
-                d.depth.to_string(),
-                d.pages.whole(),
-                d.random.pages.with_error(),
-                format!("×{}", times.short()),
-                d.value.short(),
-                d.random.value.with_error(),
-            ]
-        })
-        .collect();
+    let rows = crawl.depths.iter().map(|found| {
+        vec![
+            found.depth.to_string(),
+            found.pages.whole(),
+            found.random.pages.with_error(),
+            times(found.pages as f64, found.random.pages),
+            found.value.short(),
+            found.random.value.with_error(),
+        ]
+    });
     let heads = [
         "Depth (links)",
         "Found so far (pages)",
@@ -125,80 +97,74 @@ fn pages_found(crawl: &CrawlEvaluation) -> Figure {
         "Value at this depth",
         "Value from random",
     ];
-    Figure::open(title, about, chart, &heads, rows)
+    let y = "pages found up to this depth (% of the web)";
+    let chart = chart("pages", title, y, &pairs, WHOLE);
+    Figure::open(title, about, chart, &heads, rows.collect())
 }
 
-fn pagerank_found(depths: &[Found<'_>]) -> Figure {
-    let seeds = depths.iter();
-    let seeds = seeds.map(|d| Point::at(d.depth.depth, d.pagerank, 0.0));
-    let random = depths.iter().map(|d| {
-        let of_random = d.pagerank_random;
-        Point::at(d.depth.depth, of_random.mean, of_random.error())
-    });
-    let series = pair(seeds.collect(), random.collect());
-    let title = "Their share of PageRank";
-    let about = "PageRank of all pages found, in per cent of the web's: important pages weigh more than others.";
-    let frame = Frame {
-        id: "pagerank",
-        title,
-        description: "Two lines over the depth of the crawl, from the seeds and from random pages; the table below has the numbers.",
-        x: "depth (links from the nearest seed)",
-        y: "PageRank found up to this depth (% of the web)",
+/// The PageRank of the pages up to each depth, in per cent of the web's. The error of random pages is an upper
+/// bound: the sum of the errors of the depths.
+fn pagerank_found(crawl: &CrawlEvaluation) -> Figure {
+    let mut seeds = 0.0;
+    let mut random = Estimate {
+        mean: 0.0,
+        standard_error: Some(0.0),
     };
-    let chart = lines(&frame, &series, 88.0, Some(WHOLE));
-    let rows = depths
-        .iter()
-        .map(|d| {
-            let times = d.pagerank / d.pagerank_random.mean;
-            vec![
-                d.depth.depth.to_string(),
-                d.pagerank.short(),
-                d.pagerank_random.with_error(),
-                format!("×{}", times.short()),
-            ]
-        })
-        .collect();
+    let mut pairs = Vec::with_capacity(crawl.depths.len());
+    let mut rows = Vec::with_capacity(crawl.depths.len());
+    for found in &crawl.depths {
+        let here = found.random.pagerank.times(100.0);
+        let errors = random.standard_error.zip(here.standard_error);
+        seeds += 100.0 * found.pagerank;
+        random = Estimate {
+            mean: random.mean + here.mean,
+            standard_error: errors.map(|(sum, here)| sum + here),
+        };
+        pairs.push(Pair {
+            depth: found.depth,
+            seeds: Some(seeds),
+            random: Some(random),
+        });
+        rows.push(vec![
+            found.depth.to_string(),
+            seeds.short(),
+            random.with_error(),
+            times(seeds, random),
+        ]);
+    }
     let heads = [
         "Depth (links)",
         "PageRank so far (% of the web)",
         "From random (% of the web)",
         "Seeds to random (times)",
     ];
+    let title = "PageRank that a crawl finds";
+    let about = "PageRank of all pages found, in per cent of the web's: important pages weigh more than others.";
+    let y = "PageRank found up to this depth (% of the web)";
+    let chart = chart("pagerank", title, y, &pairs, WHOLE);
     Figure::open(title, about, chart, &heads, rows)
 }
 
-fn rank_found(depths: &[Found<'_>]) -> Figure {
-    let seeds = depths.iter();
-    let seeds = seeds.filter_map(|d| Some(Point::at(d.depth.depth, d.rank?, 0.0)));
-    let random = depths.iter().filter_map(|d| {
-        let of_random = d.rank_random?;
-        Some(Point::at(d.depth.depth, of_random.mean, of_random.error()))
-    });
-    let series = pair(seeds.collect(), random.collect());
-    let title = "Mean PageRank of the pages that it finds";
-    let about = "Mean PageRank of the pages at each depth: 1 is the average page of this web.";
-    let frame = Frame {
-        id: "rank",
-        title,
-        description: "Two lines over the depth of the crawl, from the seeds and from random pages; the table below has the numbers.",
-        x: "depth (links from the nearest seed)",
-        y: "mean PageRank of new pages (× average page)",
+/// The mean PageRank of the pages at each depth, relative to the average page.
+fn mean_pagerank(crawl: &CrawlEvaluation) -> Figure {
+    // PageRanks add up to 1, so the average page has 1 / pages.
+    let web = crawl.state.pages as f64;
+    let pair = |found: &CrawlDepth| Pair {
+        depth: found.depth,
+        seeds: found.mean_pagerank.map(|rank| rank * web),
+        random: found.random.mean_pagerank.map(|rank| rank.times(web)),
     };
-    let chart = lines(&frame, &series, 88.0, None);
+    let pairs: Vec<Pair> = crawl.depths.iter().map(pair).collect();
     let number = |number: Option<f64>| number.map_or_else(|| "–".to_owned(), Measure::short);
-    let rows = depths
-        .iter()
-        .map(|d| {
-            let of_random = d.depth.random.spam_share;
-            vec![
-                d.depth.depth.to_string(),
-                number(d.rank),
-                optional(d.rank_random),
-                number(d.depth.spam_share.map(|share| share * 100.0)),
-                optional(of_random.map(|share| share.times(100.0))),
-            ]
-        })
-        .collect();
+    let rows = crawl.depths.iter().zip(&pairs).map(|(found, pair)| {
+        vec![
+            found.depth.to_string(),
+            number(pair.seeds),
+            optional(pair.random),
+            number(found.spam_share.map(|share| share * 100.0)),
+            optional(found.random.spam_share.map(|share| share.times(100.0))),
+        ]
+    });
     let heads = [
         "Depth (links)",
         "PageRank (times the average page)",
@@ -206,5 +172,9 @@ fn rank_found(depths: &[Found<'_>]) -> Figure {
         "Spam (% of pages)",
         "From random (%)",
     ];
-    Figure::open(title, about, chart, &heads, rows)
+    let title = "Mean PageRank of the pages that a crawl finds";
+    let about = "By depth; 1 is the average page of this web.";
+    let y = "mean PageRank of new pages (× average page)";
+    let chart = chart("rank", title, y, &pairs, None);
+    Figure::open(title, about, chart, &heads, rows.collect())
 }

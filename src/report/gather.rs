@@ -1,7 +1,7 @@
 //! Gathers the data of a report: the stored refresh, the changes since the previous one, and the experiments
 //! on the present state.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::answers::{CoreMembers, CoreSummary, Report, ReportSeed, SiteShare};
 use crate::engine::query::{Change, CoreView, DiffRequest, ScoredUrl, SeedDiff, Turnover};
@@ -106,7 +106,8 @@ impl Bank {
         report.changes = bank.changes(&report, watch)?;
         report.turnover = bank.last_turnovers(&report, watch)?;
         let gained: Option<BTreeSet<&str>> = report.changes.as_ref().map(|changes| {
-            let gained = changes.with_change(Change::Gained).into_iter();
+            let seeds = changes.seeds.iter();
+            let gained = seeds.filter(|seed| seed.change == Change::Gained);
             gained.map(|seed| seed.url.as_str()).collect()
         });
         let dead = bank.dead_seeds(&which)?;
@@ -191,18 +192,9 @@ fn scored(urls: &[String], scores: &[f64]) -> Vec<ScoredUrl> {
 
 /// The sites of pages with their numbers of pages, descending, ties by name.
 fn sites(urls: &[String], naming: Naming) -> Vec<SiteShare> {
-    let mut pages: BTreeMap<String, u64> = BTreeMap::new();
-    for url in urls {
-        // URLs of the bank are normalised, so they parse.
-        if let Ok(location) = ingest::parse(url, naming) {
-            *pages.entry(location.site).or_default() += 1;
-        }
-    }
-    let mut shares: Vec<SiteShare> = pages
-        .into_iter()
-        .map(|(site, pages)| SiteShare { site, pages })
-        .collect();
-    // Already in the order of names, and the sort is stable.
-    shares.sort_by_key(|share| std::cmp::Reverse(share.pages));
-    shares
+    // URLs of the bank are normalised, so they parse.
+    let locations = urls
+        .iter()
+        .filter_map(|url| ingest::parse(url, naming).ok());
+    SiteShare::count(locations.map(|location| location.site))
 }

@@ -7,9 +7,7 @@
 //! page.rs       the page, and the values that its templates need
 //! seeds.rs      the list of seeds
 //! seeds.js      searches and sorts the list; the page is complete without it
-//! changes.rs    gained and lost seeds
 //! turnover.rs   how many seeds each refresh kept, gained and lost
-//! truncate.rs   truncated lists
 //! verdict.rs    whether the seeds are worth it
 //! experiments.rs, fetches.rs, crawl.rs, coverage.rs  figures of the experiments
 //! distance_map.rs  distances between cores, as inline SVG
@@ -21,7 +19,6 @@
 //! report gives the same bytes, without the time of day or the name of the machine.
 
 mod answers;
-mod changes;
 mod coverage;
 mod crawl;
 mod distance_map;
@@ -31,7 +28,6 @@ mod gather;
 mod measure;
 mod page;
 mod seeds;
-mod truncate;
 mod turnover;
 mod verdict;
 

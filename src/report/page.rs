@@ -9,7 +9,6 @@ use super::answers::{CoreSummary, Report, ReportSeed};
 use super::experiments;
 use super::gather::WITH_MEMBERS;
 use super::seeds;
-use super::truncate::Truncate;
 use super::turnover;
 use super::verdict::{self, Verdict, verdict};
 use crate::engine::evaluate::Claim;
@@ -17,9 +16,11 @@ use crate::engine::plan::Method;
 use crate::engine::query::{ByPolicy, Evidence};
 use crate::engine::refresh::{RefreshView, Stars};
 use crate::html::bars::{Bar, bars};
+use crate::html::changes::change_lists;
 use crate::html::chart::Frame;
 use crate::html::figure::Figure;
 use crate::html::text::{Count, Measure, day, put};
+use crate::html::truncate::Truncate;
 
 /// The most cores in the list.
 const MAX_CORES: usize = WITH_MEMBERS as usize;
@@ -168,11 +169,6 @@ impl Page<'_> {
         together
     }
 
-    /// The chart of the verdict; `None` if no crawl was measured.
-    fn answer_chart(&self) -> Option<String> {
-        verdict::chart(self.report)
-    }
-
     /// The core of a seed; `None` if the report does not have one.
     fn core_of(&self, seed: &ReportSeed) -> Option<&CoreSummary> {
         let Evidence::Core { core, .. } = seed.seed.evidence else {
@@ -226,11 +222,6 @@ impl Page<'_> {
     fn refreshes(&self) -> Vec<&RefreshView> {
         let earlier = self.report.previous_refreshes.iter();
         earlier.chain([&self.report.refresh]).collect()
-    }
-
-    /// The figure of turnovers; `None` if no previous refresh is stored.
-    fn turnover(&self) -> Option<Figure> {
-        turnover::figure(self.report)
     }
 
     /// A core's sigma in per cent of the largest.

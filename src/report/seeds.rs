@@ -1,7 +1,5 @@
 //! The list of seeds on the page: its length, its script, and the number of seeds per site.
 
-use std::collections::BTreeMap;
-
 use super::answers::{Report, ReportSeed, SiteShare};
 use crate::engine::evaluate::AbsentWhy;
 use crate::engine::plan::{Method, Scope};
@@ -48,18 +46,8 @@ impl Report {
 
     /// The number of seeds of each site, descending, ties by name.
     pub(super) fn seed_sites(&self) -> Vec<SiteShare> {
-        let mut seeds: BTreeMap<&str, u64> = BTreeMap::new();
-        for seed in &self.seeds {
-            *seeds.entry(&*seed.seed.site).or_default() += 1;
-        }
-        let shares = seeds.into_iter().map(|(site, pages)| SiteShare {
-            site: site.to_owned(),
-            pages,
-        });
-        let mut shares: Vec<SiteShare> = shares.collect();
-        // Already in the order of names, and the sort is stable.
-        shares.sort_by_key(|share| std::cmp::Reverse(share.pages));
-        shares
+        let seeds = self.seeds.iter();
+        SiteShare::count(seeds.map(|seed| seed.seed.site.clone()))
     }
 
     /// A number of seeds in per cent of all.
@@ -70,7 +58,7 @@ impl Report {
 
 impl ReportSeed {
     /// The reason why the seed can no longer start a crawl, in words; `None` if it can.
-    pub(super) fn dead_as(&self) -> Option<&'static str> {
+    pub(super) fn death_reason(&self) -> Option<&'static str> {
         self.dead.map(|why| match why {
             AbsentWhy::Gone => "gone now",
             AbsentWhy::Spam => "spam now",

@@ -64,7 +64,7 @@ proptest! {
     }
 
     #[test]
-    fn without_bounds_they_are_the_seats_of_share_out(
+    fn without_bounds_they_are_the_seats_of_apportion(
         total in any::<u32>(),
         weights in prop::collection::vec(prop_oneof![Just(0), 0_u64..9, any::<u64>()], 1..7),
     ) {

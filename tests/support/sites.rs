@@ -127,7 +127,7 @@ fn graph(pages: &[(&String, &Record)], records: &BTreeMap<String, Record>) -> Si
         .iter()
         .filter_map(|(_, record)| record.digest.as_ref());
     let distinct = digests.clone().collect::<BTreeSet<_>>().len();
-    let p_uniq = PUniq::of_digests(distinct as u64, digests.count() as u64);
+    let p_uniq = PUniq::from_digests(distinct as u64, digests.count() as u64);
     let number: HashMap<&String, u32> = pages.iter().map(|&(url, _)| url).zip(0..).collect();
     let mut links = Vec::new();
     let mut values = Vec::new();

@@ -66,7 +66,7 @@ impl ComponentState {
         let mut stack = from;
         let mut visits = 0;
         while let Some(page) = stack.pop() {
-            reached[self.components.of[page as usize] as usize] = true;
+            reached[self.components.component_of[page as usize] as usize] = true;
             let targets = links.list(page);
             visits += 1 + targets.len() as u64;
             for &target in targets {
@@ -109,7 +109,7 @@ impl CandidateScope {
     /// Accounts for a pick and for the values that its coverage set to zero.
     pub(super) fn record_pick(&mut self, pick: u32, zeroed: &[(u32, i64)]) {
         if let Some(state) = &mut self.state {
-            let component_of = &state.components.of;
+            let component_of = &state.components.component_of;
             state.unpicked[component_of[pick as usize] as usize] -= 1;
             for &(page, value) in zeroed {
                 state.weight[component_of[page as usize] as usize] -= value;

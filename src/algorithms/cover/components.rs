@@ -10,7 +10,7 @@ pub(super) const NONE: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub(super) struct Components {
     /// The component of each page, [`NONE`] for pages that do not remain.
-    pub(super) of: Vec<u32>,
+    pub(super) component_of: Vec<u32>,
     /// The start of each component in `pages`, and the end of the last one.
     starts: Vec<usize>,
     /// The pages by component.
@@ -23,7 +23,7 @@ impl Components {
     pub(super) fn new(graph: &SiteGraph, alive: &[bool]) -> Self {
         let pages = alive.len();
         let mut found = Self {
-            of: vec![NONE; pages],
+            component_of: vec![NONE; pages],
             starts: vec![0],
             pages: Vec::with_capacity(pages),
         };
@@ -56,7 +56,7 @@ impl Components {
                     }
                     if order[other] == 0 {
                         path.push((target, 0));
-                    } else if found.of[other] == NONE {
+                    } else if found.component_of[other] == NONE {
                         low[own] = low[own].min(order[other]);
                     }
                     continue;
@@ -77,7 +77,7 @@ impl Components {
     fn close(&mut self, root: u32, open: &mut Vec<u32>) {
         let number = u32::try_from(self.count()).unwrap_or(NONE);
         while let Some(page) = open.pop() {
-            self.of[page as usize] = number;
+            self.component_of[page as usize] = number;
             self.pages.push(page);
             if page == root {
                 break;
@@ -114,9 +114,9 @@ impl Components {
     pub(super) fn roots(&self, graph: &SiteGraph) -> Vec<bool> {
         let mut root = vec![true; self.count()];
         for page in 0..graph.pages() {
-            let from = self.of[page as usize];
+            let from = self.component_of[page as usize];
             for &target in graph.successors(page) {
-                let to = self.of[target as usize];
+                let to = self.component_of[target as usize];
                 if from != NONE && to != NONE && from != to {
                     root[to as usize] = false;
                 }
@@ -136,7 +136,7 @@ impl Components {
             for &page in self.members(component) {
                 sum = sum.saturating_add(values[page as usize].max(0));
                 for &target in graph.successors(page) {
-                    let to = self.of[target as usize];
+                    let to = self.component_of[target as usize];
                     if to == NONE || to as usize == component {
                         continue;
                     }
@@ -149,8 +149,9 @@ impl Components {
             }
             bound[component] = sum.min(total);
         }
-        let of = self.of.iter();
-        of.map(|&c| bound.get(c as usize).copied().unwrap_or(0))
+        let components = self.component_of.iter();
+        components
+            .map(|&c| bound.get(c as usize).copied().unwrap_or(0))
             .collect()
     }
 }
@@ -166,7 +167,7 @@ mod tests {
         let graph = SiteGraph::new(vec![1; 6], [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4)]).unwrap();
         let found = Components::new(&graph, &[true; 6]);
         assert_eq!(found.count(), 4);
-        assert_eq!(found.of, [2, 2, 2, 1, 0, 3]);
+        assert_eq!(found.component_of, [2, 2, 2, 1, 0, 3]);
         assert_eq!(found.roots(&graph), [false, false, true, true]);
         assert_eq!(found.smallest(), [4, 3, 0, 5]);
         let reach = found.reach_bounds(&graph, graph.values(), 6);
@@ -195,12 +196,12 @@ mod tests {
                 seen.contains(&to)
             };
             for a in 0..9_u32 {
-                prop_assert_eq!(found.of[a as usize] == NONE, !alive[a as usize]);
+                prop_assert_eq!(found.component_of[a as usize] == NONE, !alive[a as usize]);
                 for b in 0..9_u32 {
                     if alive[a as usize] && alive[b as usize] {
-                        let same = found.of[a as usize] == found.of[b as usize];
+                        let same = found.component_of[a as usize] == found.component_of[b as usize];
                         prop_assert_eq!(same, reaches(a, b) && reaches(b, a));
-                        prop_assert!(!reaches(a, b) || found.of[a as usize] >= found.of[b as usize]);
+                        prop_assert!(!reaches(a, b) || found.component_of[a as usize] >= found.component_of[b as usize]);
                     }
                 }
             }

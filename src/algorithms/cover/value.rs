@@ -31,7 +31,7 @@ impl Value {
 
     /// Converts a quality in ten-thousandths to a value from 0 to 1.
     #[must_use]
-    pub const fn of_quality(steps: u16) -> Self {
+    pub const fn from_quality(steps: u16) -> Self {
         Self(steps as i64 * (UNIT / MAX_QUALITY as i64))
     }
 }
@@ -85,17 +85,17 @@ pub struct PUniq {
 }
 
 impl PUniq {
-    /// The given setting, or if it is `None`, the estimate [`PUniq::of_digests`].
+    /// The given setting, or if it is `None`, the estimate [`PUniq::from_digests`].
     #[must_use]
     pub fn new(setting: Option<Value>, distinct: u64, with_digest: u64) -> Self {
-        let by_digests = || Self::of_digests(distinct, with_digest);
+        let by_digests = || Self::from_digests(distinct, with_digest);
         setting.map_or_else(by_digests, Self::fixed)
     }
 
     /// The estimate `(d + 10) / (n + 10)`, where `n` of the site's crawled pages have a content digest and
     /// `d` of those digests are distinct; 1 if no page has a digest.
     #[must_use]
-    pub fn of_digests(distinct: u64, with_digest: u64) -> Self {
+    pub fn from_digests(distinct: u64, with_digest: u64) -> Self {
         Self {
             numerator: distinct.min(with_digest).saturating_add(10),
             denominator: with_digest.saturating_add(10),
@@ -130,7 +130,7 @@ impl Weights {
     /// The value that a page's quality, in ten-thousandths, adds: `quality` times it, rounded to the nearest
     /// millionth, halves up.
     #[must_use]
-    pub const fn of_quality(&self, quality: u16) -> i64 {
+    pub const fn quality_value(&self, quality: u16) -> i64 {
         let steps = MAX_QUALITY as i64;
         // A weight below 2^20 units times 10,000 steps is below 2^54.
         let twice = self.quality.0.saturating_mul(2 * quality as i64);
@@ -163,7 +163,7 @@ pub struct PageFacts {
 }
 
 /// Computes the value of a page in millionths: its weight, plus the value of its quality
-/// ([`Weights::of_quality`]), plus `uncrawled_outlinks * P_uniq` rounded to the nearest millionth,
+/// ([`Weights::quality_value`]), plus `uncrawled_outlinks * P_uniq` rounded to the nearest millionth,
 /// halves up.
 ///
 /// The result is exact: the last term is below 2^32 units and each weight below 2^20 units
@@ -185,7 +185,9 @@ pub fn page_value(facts: PageFacts, p_uniq: PUniq, weights: &Weights) -> i64 {
     let den = u128::from(p_uniq.denominator);
     let term = (twice + den) / (2 * den);
     let term = i64::try_from(term).unwrap_or(i64::MAX);
-    let weight = weight.0.saturating_add(weights.of_quality(facts.quality));
+    let weight = weight
+        .0
+        .saturating_add(weights.quality_value(facts.quality));
     weight.saturating_add(term)
 }
 
@@ -205,7 +207,7 @@ mod tests {
 
     #[test]
     fn spam_wins_over_clicks_and_keeps_its_uncrawled_links() {
-        let one = PUniq::of_digests(0, 0);
+        let one = PUniq::from_digests(0, 0);
         assert_eq!(value(false, 0, 0, one), UNIT);
         assert_eq!(value(false, 3, 0, one), 10 * UNIT);
         assert_eq!(value(true, 3, 0, one), -10 * UNIT);
@@ -224,7 +226,7 @@ mod tests {
                 quality,
                 ..PageFacts::default()
             };
-            page_value(facts, PUniq::of_digests(0, 0), &weights(weight))
+            page_value(facts, PUniq::from_digests(0, 0), &weights(weight))
         };
         assert_eq!(value(false, 10_000, Value::units(5)), 6 * UNIT);
         assert_eq!(value(false, 8_000, Value::units(5)), 5 * UNIT);
@@ -236,20 +238,20 @@ mod tests {
         assert_eq!(value(false, 1, Value(-5_000)), UNIT);
         assert_eq!(value(false, 1, Value(-5_001)), UNIT - 1);
         let most = weights(Value::units(1_000_000));
-        assert_eq!(most.of_quality(10_000), 1_000_000 * UNIT);
+        assert_eq!(most.quality_value(10_000), 1_000_000 * UNIT);
     }
 
     #[test]
     fn the_uncrawled_term_is_rounded_to_the_nearest_with_halves_up() {
         // 11/20: 1 link is 0.55. 10/13: 0.769230769..., three links 2.307692307...
-        assert_eq!(value(false, 0, 1, PUniq::of_digests(1, 10)), 1_550_000);
-        assert_eq!(value(false, 0, 1, PUniq::of_digests(0, 3)), 1_769_231);
-        assert_eq!(value(false, 0, 3, PUniq::of_digests(0, 3)), 3_307_692);
+        assert_eq!(value(false, 0, 1, PUniq::from_digests(1, 10)), 1_550_000);
+        assert_eq!(value(false, 0, 1, PUniq::from_digests(0, 3)), 1_769_231);
+        assert_eq!(value(false, 0, 3, PUniq::from_digests(0, 3)), 3_307_692);
         // 12/64 of a millionth steps: 10/64 = 0.15625 exactly; 3 * 10/64 = 0.46875.
-        assert_eq!(value(false, 0, 3, PUniq::of_digests(0, 54)), 1_468_750);
+        assert_eq!(value(false, 0, 3, PUniq::from_digests(0, 54)), 1_468_750);
         // 15/128 = 0.1171875: the seventh decimal is an exact half, and goes up; below zero too.
-        assert_eq!(value(false, 0, 1, PUniq::of_digests(5, 118)), 1_117_188);
-        assert_eq!(value(true, 0, 1, PUniq::of_digests(5, 118)), -9_882_812);
+        assert_eq!(value(false, 0, 1, PUniq::from_digests(5, 118)), 1_117_188);
+        assert_eq!(value(true, 0, 1, PUniq::from_digests(5, 118)), -9_882_812);
         assert_eq!(value(false, 0, 3, PUniq::fixed(Value(333_333))), 1_999_999);
     }
 
@@ -259,7 +261,7 @@ mod tests {
             true,
             u64::MAX,
             u32::MAX,
-            PUniq::of_digests(u64::MAX, u64::MAX),
+            PUniq::from_digests(u64::MAX, u64::MAX),
         );
         assert_eq!(largest, i64::from(u32::MAX) * UNIT - 10 * UNIT);
     }

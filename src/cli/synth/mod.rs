@@ -178,7 +178,7 @@ fn result(summary: &SynthSummary) -> SynthResult {
         file_bytes: file.file_bytes,
         text_bytes: file.counts.bytes,
         records: file.counts.records,
-        born: file.counts.born,
+        born: file.counts.new_pages,
         returned: file.counts.returned,
         changed: file.counts.changed,
         gone: file.counts.gone,

@@ -92,7 +92,7 @@ fn push_worth(
     worth: &mut Vec<PageWorth>,
 ) -> Result<(), EngineError> {
     let record = store.need(&tables::SITES, &site)?;
-    let p_uniq = PUniq::of_digests(record.distinct_digests.into(), record.with_digest.into());
+    let p_uniq = PUniq::from_digests(record.distinct_digests.into(), record.with_digest.into());
     let weights = Weights::default();
     let of_rows = uncrawled_of_rows(store, site)?;
     for (_, page) in pages {

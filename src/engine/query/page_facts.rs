@@ -170,7 +170,7 @@ impl Bank {
             alias: views.alias(page, &record)?,
             spam: record.spam,
             spam_source: source_of(record.spam_given.is_some(), of_site.spam.is_some()),
-            quality: record.quality.map(Value::of_quality),
+            quality: record.quality.map(Value::from_quality),
             quality_source: source_of(record.quality_given.is_some(), record.quality.is_some()),
             clicks: record.clicks,
             uncrawled_outlinks: uncrawled_outlinks(&views, page, &record)?,

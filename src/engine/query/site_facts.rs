@@ -195,7 +195,7 @@ impl Bank {
         let given = record.given;
         Ok(SiteFacts {
             attributes: SiteAttributes {
-                quality: given.quality.map(Value::of_quality),
+                quality: given.quality.map(Value::from_quality),
                 spam: given.spam,
                 quota: given.quota,
             },

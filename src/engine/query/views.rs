@@ -421,7 +421,7 @@ fn page_view(views: &Views, page: PageId, record: &PageRecord) -> Result<PageVie
         state: record.state,
         alias: views.alias(page, record)?,
         spam: record.spam,
-        quality: record.quality.map(Value::of_quality),
+        quality: record.quality.map(Value::from_quality),
         clicks: record.clicks,
         uncrawled_outlinks: uncrawled_outlinks(views, page, record)?,
         uncrawled_given: record.uncrawled_given.is_some(),

@@ -6,9 +6,11 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 
 use super::layout::Layout;
-use crate::engine::query::{Change, DiffRequest, DiffSide, SeedChange, SeedDiff};
+use crate::engine::query::{DiffRequest, DiffSide, SeedDiff};
 use crate::engine::refresh::RefreshView;
+use crate::html::changes::change_lists;
 use crate::html::text::Count;
+use crate::html::truncate::Truncate;
 use crate::render::{SummaryLine, cause_text};
 use crate::serve::address::Address;
 use crate::serve::answer::{Answer, JSON_LINES, RequestError, json_line};
@@ -114,20 +116,6 @@ fn previous(
 }
 
 impl Page<'_> {
-    /// Returns the first gained, lost and moved seeds, and the number of others.
-    fn lists(&self) -> [(&'static str, Vec<&SeedChange>, usize); 3] {
-        [
-            ("Gained", Change::Gained),
-            ("Lost", Change::Lost),
-            ("Moved", Change::Moved),
-        ]
-        .map(|(title, change)| {
-            let of_kind = || self.diff.seeds.iter().filter(|seed| seed.change == change);
-            let more = of_kind().count().saturating_sub(ROWS);
-            (title, of_kind().take(ROWS).collect(), more)
-        })
-    }
-
     /// Returns the selection fields: name, label and selected refresh.
     fn fields(&self) -> [(&'static str, &'static str, Option<u32>); 2] {
         let summary = &self.diff.summary;

@@ -102,7 +102,7 @@ impl<'a> HeldWeb<'a> {
             let with_digest = digests.len() as u64;
             digests.sort_unstable();
             digests.dedup();
-            PUniq::of_digests(digests.len() as u64, with_digest)
+            PUniq::from_digests(digests.len() as u64, with_digest)
         });
         let p_uniq = p_uniq.collect();
         let intra = predecessors.clone();
@@ -129,7 +129,7 @@ impl<'a> HeldWeb<'a> {
         (0..self.pages.len())
             .map(|at| {
                 if !self.crawled[at] {
-                    return worth.known.0 + worth.weights.of_quality(self.facts[at].quality);
+                    return worth.known.0 + worth.weights.quality_value(self.facts[at].quality);
                 }
                 self.value(at, &worth.weights, worth.p_uniq)
             })

@@ -76,7 +76,7 @@ fn parts(site: &LoadedSite<'_>, hop: &HopGain, weights: &Weights) -> HopEvidence
         };
         parts.pages += 1;
         parts.uncrawled_outlinks += u64::from(facts.uncrawled_outlinks);
-        let weight = weight.0 + weights.of_quality(facts.quality);
+        let weight = weight.0 + weights.quality_value(facts.quality);
         parts.uncrawled_value += site.graph.values()[page as usize] - weight;
     }
     parts

@@ -241,7 +241,7 @@ mod tests {
                 crawled,
                 quality: 0,
                 changed: 1,
-                p_uniq: PUniq::of_digests(0, 0),
+                p_uniq: PUniq::from_digests(0, 0),
             })
             .collect();
         let sites: Vec<&CoverSite> = sites.iter().collect();

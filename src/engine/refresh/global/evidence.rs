@@ -127,7 +127,7 @@ fn parts(web: &LoadedWeb, hop: &HopGain, price: i64, choice: &WebChoice) -> WebH
         if !mark.crawled {
             known += 1;
         } else if choice.value_by == ValueBy::Weights {
-            let weight = weight.0 + weights.of_quality(mark.quality);
+            let weight = weight.0 + weights.quality_value(mark.quality);
             all.uncrawled_value += web.graph.values()[page as usize] - weight;
         }
         all.uncrawled_outlinks += u64::from(mark.uncrawled_outlinks);

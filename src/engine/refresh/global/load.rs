@@ -123,7 +123,7 @@ fn value_of(page: &PageRecord, facts: PageFacts, p_uniq: PUniq, choice: &WebChoi
     if page.state == PageState::Crawled {
         page_value(facts, p_uniq, &choice.weights)
     } else {
-        choice.value_known.0 + choice.weights.of_quality(facts.quality)
+        choice.value_known.0 + choice.weights.quality_value(facts.quality)
     }
 }
 

@@ -1,13 +1,13 @@
 //! Truncated lists.
 
 /// A part of a list, and the number of items that it omits.
-pub(super) struct Excerpt<'a, T> {
-    pub(super) shown: &'a [T],
-    pub(super) more: usize,
+pub(crate) struct Excerpt<'a, T> {
+    pub(crate) shown: &'a [T],
+    pub(crate) more: usize,
 }
 
 /// Truncates lists for the page; the JSON file has them in full.
-pub(super) trait Truncate<T> {
+pub(crate) trait Truncate<T> {
     /// The first items, at most `most`.
     fn head(&self, most: usize) -> Excerpt<'_, T>;
     /// The last items, at most `most`.
