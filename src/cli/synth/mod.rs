@@ -178,7 +178,7 @@ fn result(summary: &SynthSummary) -> SynthResult {
         file_bytes: file.file_bytes,
         text_bytes: file.counts.bytes,
         records: file.counts.records,
-        born: file.counts.new_pages,
+        born: file.counts.born,
         returned: file.counts.returned,
         changed: file.counts.changed,
         gone: file.counts.gone,
