@@ -1,5 +1,6 @@
 //! `explain`: why a page is a seed, or why not.
 
+use seedbank::render::{Lines, page_explanation, site_explanation};
 use std::path::{Path, PathBuf};
 
 use clap::Args;

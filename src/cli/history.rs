@@ -1,5 +1,6 @@
 //! `history`: prints batches and refreshes, or when a page was a seed.
 
+use seedbank::render;
 use std::path::PathBuf;
 
 use clap::Args;

@@ -68,6 +68,7 @@ mod undo;
 mod url_list;
 mod values;
 
+use seedbank::render::plan_flags;
 use std::process::ExitCode;
 
 use clap::FromArgMatches;

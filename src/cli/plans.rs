@@ -1,5 +1,6 @@
 //! `plans`: lists plans, shows one of them, or deletes it.
 
+use seedbank::render::{PlanWithCommand, plan_flags};
 use std::path::PathBuf;
 
 use clap::builder::BoolishValueParser;

@@ -1,5 +1,6 @@
 //! `quotas`: computes how many pages of each site the next crawl should fetch.
 
+use seedbank::render::{without_limit, write_domain_limits, write_queue_limits};
 use std::io;
 use std::path::PathBuf;
 

@@ -1,5 +1,6 @@
 //! `refresh`: runs a plan.
 
+use seedbank::render;
 use std::path::PathBuf;
 
 use clap::Args;

@@ -1,5 +1,6 @@
 //! `scores`: prints degrees and centralities of every page, and its role in a plan.
 
+use seedbank::render::{ScoreFormat, ScoreWriter};
 use std::path::PathBuf;
 
 use clap::Args;

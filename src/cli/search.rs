@@ -1,5 +1,6 @@
 //! `search`: finds pages and sites by URL, name, or part of one.
 
+use seedbank::render::Lines;
 use std::path::PathBuf;
 
 use clap::Args;

@@ -1,5 +1,6 @@
 //! `seeds`: prints seeds in the formats that crawlers read.
 
+use seedbank::render::{SeedFormat, split_seeds, write_seeds};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 

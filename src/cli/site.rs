@@ -1,5 +1,6 @@
 //! `site`: shows what the bank contains about one site.
 
+use seedbank::render::{Lines, site_in_plan};
 use std::path::PathBuf;
 
 use clap::Args;

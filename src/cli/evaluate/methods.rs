@@ -1,5 +1,6 @@
 //! `evaluate methods`: compares every method and baseline by what crawls gather per page fetched.
 
+use seedbank::render::plan_flags;
 use std::path::Path;
 
 use clap::Args;

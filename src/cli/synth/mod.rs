@@ -2,6 +2,7 @@
 
 mod hosts;
 
+use seedbank::render::Lines;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
