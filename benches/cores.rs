@@ -379,25 +379,25 @@ fn growth(pages: u32, seeds: u32) {
 /// The first steps of the solver compared with power iteration.
 fn solve(name: &str, graph: &HubGraph) {
     let selection = selected(graph, &by(Hits::Converged, STEPS));
-    let components = WeakComponents::of(graph, &[]);
+    let components = WeakComponents::new(graph, &[]);
     let mut left = Remaining::all(graph);
     let mut ranker = Converged::new(graph, &components, BTreeMap::new());
     let (mut ours, mut theirs, mut unfinished) = (Vec::new(), Vec::new(), 0);
     let mut steps = Vec::new();
     let mut loosest: f64 = 0.0;
     for core in &selection.cores {
-        let before = ranker.reads().visits;
+        let before = ranker.work().visits;
         let Some(Next::Solved(found)) = ranker.next(graph, &left, &Unwatched).unwrap() else {
             break;
         };
-        ours.push(ranker.reads().visits - before);
+        ours.push(ranker.work().visits - before);
         let power = power(&found);
         theirs.push(power.visits);
         steps.push(power.steps);
         unfinished += u32::from(power.steps == MOST);
         loosest = loosest.max(power.goal);
         let touched = left.remove(graph, core.hubs.iter().chain(&core.authorities).copied());
-        ranker.removed(graph, &left, &touched);
+        ranker.pages_removed(graph, &left, &touched);
     }
     let (ours, theirs): (u64, u64) = (ours.iter().sum(), theirs.iter().sum());
     println!(

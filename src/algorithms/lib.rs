@@ -1,17 +1,17 @@
 //! The algorithms of Seedbank: pure computation in memory, without files and without a database.
 //!
-//! The engine loads a [`graph`], hands it to an algorithm, and stores what comes back. So all of this
-//! is built and tested without RocksDB, and can be used without a bank.
+//! The engine loads a [`graph`], passes it to an algorithm and stores the result. The crate is
+//! built and tested without RocksDB, and can be used without a bank.
 //!
-//! | module | what it has |
+//! | module | contents |
 //! | --- | --- |
-//! | [`page`] | page ids and sets of pages, which the store and the formats share |
-//! | [`watch`] | progress and interruption, shared by them too |
-//! | [`graph`] | graphs in memory, built once and read only |
-//! | [`rank`] | HITS with its proof, and PageRank |
-//! | [`cores`] | dense bipartite cores, and the seed of each |
+//! | [`page`] | page ids and page sets, shared with the store and the formats |
+//! | [`watch`] | progress and interruption, shared with them too |
+//! | [`graph`] | read-only graphs in memory |
+//! | [`rank`] | certified HITS, and PageRank |
+//! | [`cores`] | dense bipartite cores and their seeds |
 //! | [`cover`] | coverage of page value, on one site or over the whole web |
-//! | [`evaluate`] | judging seeds: searches over the whole graph, statistics |
+//! | [`evaluate`] | evaluation of seeds: searches over the whole graph, statistics |
 
 #![forbid(unsafe_code)]
 

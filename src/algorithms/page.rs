@@ -1,28 +1,27 @@
-//! The words every room shares: sites, pages, rows and sets of pages.
+//! Ids of sites, pages and rows, and sets of pages.
 //!
-//! A [`PageId`] packs its site in the high 32 bits and its index within the site in the low 32,
-//! so a link is intra-site iff the high halves agree, a site is one key range, and a
-//! [`PageSet`] splits exactly by site. Ids follow the order of ingest, so nothing that a user
-//! sees may depend on them.
+//! A [`PageId`] packs its site in the high 32 bits and its index within the site in the low 32. So
+//! a link is intra-site iff the high halves are equal, a site is one key range, and a [`PageSet`]
+//! splits exactly by site. Ids follow the order of ingest, so no output may depend on them.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What makes a page an alias of another one.
+/// The declaration that makes a page an alias of another one.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum AliasBy {
-    /// Fetching it led to the other page.
+    /// The page redirects to the other one.
     Redirect,
-    /// It names the other page as the canonical one.
+    /// The page names the other one as canonical.
     Canonical,
 }
 
-/// The quality of the best page: qualities, of pages and of sites, are whole ten-thousandths.
+/// The highest quality of a page or a site, in ten-thousandths.
 pub const MAX_QUALITY: u16 = 10_000;
 
 /// A set of pages (a roaring bitmap over page ids).
@@ -36,7 +35,7 @@ pub struct SiteId(pub u32);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct PageId(pub u64);
 
-/// A row: one distinct set of inter-site link targets on a site; packed as a page id is.
+/// A row: one distinct set of inter-site link targets on a site. Packed like a [`PageId`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct RowId(pub u64);
 
@@ -48,36 +47,33 @@ const fn high(packed: u64) -> SiteId {
     SiteId((packed >> 32) as u32)
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "the low half is what is asked for"
-)]
+#[expect(clippy::cast_possible_truncation, reason = "returns the low half")]
 const fn low(packed: u64) -> u32 {
     packed as u32
 }
 
 impl SiteId {
-    /// The range of sites that is this one.
+    /// Returns the range that contains only this site.
     #[must_use]
-    pub const fn alone(self) -> std::ops::Range<u32> {
+    pub const fn as_range(self) -> std::ops::Range<u32> {
         self.0..self.0.saturating_add(1)
     }
 }
 
 impl PageId {
-    /// The page with this index on this site.
+    /// Returns the page with this index on this site.
     #[must_use]
     pub const fn new(site: SiteId, index: u32) -> Self {
         Self(pack(site, index))
     }
 
-    /// The site that the page is on.
+    /// Returns the site of the page.
     #[must_use]
     pub const fn site(self) -> SiteId {
         high(self.0)
     }
 
-    /// The page's index within its site.
+    /// Returns the page's index within its site.
     #[must_use]
     pub const fn index(self) -> u32 {
         low(self.0)
@@ -85,19 +81,19 @@ impl PageId {
 }
 
 impl RowId {
-    /// The row with this index on this site.
+    /// Returns the row with this index on this site.
     #[must_use]
     pub const fn new(site: SiteId, index: u32) -> Self {
         Self(pack(site, index))
     }
 
-    /// The site whose pages carry the row.
+    /// Returns the site whose pages have the row.
     #[must_use]
     pub const fn site(self) -> SiteId {
         high(self.0)
     }
 
-    /// The row's index within its site.
+    /// Returns the row's index within its site.
     #[must_use]
     pub const fn index(self) -> u32 {
         low(self.0)

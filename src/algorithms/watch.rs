@@ -1,8 +1,8 @@
-//! How long work reports its progress and learns that it should stop.
+//! Progress and interruption of long operations.
 //!
-//! Every long loop of the library takes a [`Watch`]; the command line shows bars and turns
-//! Ctrl-C into [`Watch::stopped`], a library caller passes [`Unwatched`] or its own. Waiting for a
-//! pipe is work too: [`Interruptible`] reads one and stops when the watch says so.
+//! Every long loop of the library takes a [`Watch`]. The command line shows progress bars and turns
+//! Ctrl-C into [`Watch::stopped`]; a library caller passes [`Unwatched`] or its own implementation.
+//! [`Interruptible`] makes reads of pipes and terminals interruptible.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -11,18 +11,18 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::thread;
 use std::time::Duration;
 
-/// The caller asked for the work to stop; the bank is unchanged.
+/// The caller stopped the operation; the bank is unchanged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("interrupted; the bank is unchanged")]
 pub struct Interrupted;
 
-/// What long work reports to. Calls are cheap enough for every few thousand steps, not for each
-/// one.
+/// Receives progress reports and can stop the operation. Calls are cheap enough for every few
+/// thousand steps, but not for every step.
 ///
 /// ```
 /// use seedbank_algorithms::watch::{Interrupted, Watch};
 ///
-/// /// Stops the work at once.
+/// /// Stops at once.
 /// struct Stopped;
 ///
 /// impl Watch for Stopped {
@@ -31,23 +31,21 @@ pub struct Interrupted;
 ///     }
 /// }
 ///
-/// // Whoever works asks every few thousand steps.
 /// assert_eq!(Stopped.proceed(), Err(Interrupted));
 /// ```
 pub trait Watch: Sync {
-    /// Whether the work should stop as soon as it can, leaving the bank as it was.
+    /// Returns whether the operation should stop as soon as it can and leave the bank unchanged.
     fn stopped(&self) -> bool {
         false
     }
 
-    /// Begins a new stage; `total` is in the units of [`Watch::advance`], `None` where it is not
-    /// known.
+    /// Begins a stage. `total` is in the units of [`Watch::advance`]; `None` if it is unknown.
     fn stage(&self, _name: &str, _total: Option<u64>) {}
 
     /// Reports that `units` more of the current stage are done.
     fn advance(&self, _units: u64) {}
 
-    /// `Err(Interrupted)` once the work should stop.
+    /// Returns `Err(Interrupted)` once the operation should stop.
     fn proceed(&self) -> Result<(), Interrupted> {
         if self.stopped() {
             Err(Interrupted)
@@ -57,8 +55,7 @@ pub trait Watch: Sync {
     }
 }
 
-/// Stops when another watch does, and tells it nothing: for parts of a work whose stages are told as
-/// a whole.
+/// Forwards interruption but no progress: for parts of an operation that reports its own stages.
 pub struct Quiet<'a>(pub &'a dyn Watch);
 
 impl Watch for Quiet<'_> {
@@ -67,25 +64,24 @@ impl Watch for Quiet<'_> {
     }
 }
 
-/// A watch that shows nothing and never stops the work.
+/// A watch that ignores progress and never stops.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unwatched;
 
 impl Watch for Unwatched {}
 
-/// How long a read waits before it looks at the watch again.
-const GLANCE: Duration = Duration::from_millis(20);
+/// Time between two checks of the watch while a read waits.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// How many bytes the reading thread hands over at a time.
+/// Bytes that the reading thread sends at a time.
 const CHUNK: usize = 64 << 10;
 
-/// An input that may be a pipe, a device or a terminal, read so that waiting for it can be
-/// interrupted.
+/// Interruptible reader of a file, pipe, device or terminal.
 ///
-/// Opening a named pipe waits for its other end, and reading one for data; neither wait ends by
-/// itself. So a thread of its own opens and reads the input, and a read of this type waits for that
-/// thread no longer than the watch allows. An interrupted read fails with an error of which
-/// [`is_interrupted`] is true; the thread stays behind until its own wait ends.
+/// Opening a named pipe blocks until its other end is opened, and reading one until there is data.
+/// A separate thread opens and reads the input; a read of this type waits for that thread and
+/// checks the watch meanwhile. An interrupted read returns an error for which [`is_interrupted`] is
+/// true. The thread remains until its own blocking call returns.
 ///
 /// ```
 /// use std::io::Read;
@@ -103,9 +99,9 @@ const CHUNK: usize = 64 << 10;
 pub struct Interruptible<'w> {
     watch: &'w dyn Watch,
     chunks: Receiver<io::Result<Vec<u8>>>,
-    /// The chunk that is being given out, and how much of it is gone.
+    /// The current chunk; its first `consumed` bytes were returned already.
     chunk: Vec<u8>,
-    taken: usize,
+    consumed: usize,
     ended: bool,
 }
 
@@ -114,10 +110,10 @@ impl<'w> Interruptible<'w> {
     ///
     /// # Errors
     ///
-    /// The thread cannot be started. That the file cannot be opened is an error of the first read.
+    /// If the thread cannot be started. Errors of opening the file are returned by the first read.
     pub fn file(path: &Path, watch: &'w dyn Watch) -> io::Result<Self> {
         let path = path.to_path_buf();
-        Self::reading(
+        Self::spawn(
             move || Ok(Box::new(File::open(path)?) as Box<dyn Read>),
             watch,
         )
@@ -127,31 +123,31 @@ impl<'w> Interruptible<'w> {
     ///
     /// # Errors
     ///
-    /// The thread cannot be started.
+    /// If the thread cannot be started.
     pub fn stdin(watch: &'w dyn Watch) -> io::Result<Self> {
-        Self::reading(|| Ok(Box::new(io::stdin()) as Box<dyn Read>), watch)
+        Self::spawn(|| Ok(Box::new(io::stdin()) as Box<dyn Read>), watch)
     }
 
-    fn reading(
+    fn spawn(
         open: impl FnOnce() -> io::Result<Box<dyn Read>> + Send + 'static,
         watch: &'w dyn Watch,
     ) -> io::Result<Self> {
         let (to, chunks) = mpsc::sync_channel(1);
         thread::Builder::new()
             .name("input".to_owned())
-            .spawn(move || hand_over(open(), &to))?;
+            .spawn(move || send_chunks(open(), &to))?;
         Ok(Self {
             watch,
             chunks,
             chunk: Vec::new(),
-            taken: 0,
+            consumed: 0,
             ended: false,
         })
     }
 }
 
-/// Reads an input in chunks; an empty chunk is its end. Stops where nobody waits for more.
-fn hand_over(input: io::Result<Box<dyn Read>>, to: &SyncSender<io::Result<Vec<u8>>>) {
+/// Sends an input in chunks; an empty chunk marks its end. Returns early if the receiver is gone.
+fn send_chunks(input: io::Result<Box<dyn Read>>, to: &SyncSender<io::Result<Vec<u8>>>) {
     let mut input = match input {
         Ok(input) => input,
         Err(error) => {
@@ -178,27 +174,27 @@ fn hand_over(input: io::Result<Box<dyn Read>>, to: &SyncSender<io::Result<Vec<u8
 
 impl Read for Interruptible<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while self.taken == self.chunk.len() && !self.ended {
+        while self.consumed == self.chunk.len() && !self.ended {
             self.watch.proceed().map_err(io::Error::other)?;
-            match self.chunks.recv_timeout(GLANCE) {
+            match self.chunks.recv_timeout(POLL_INTERVAL) {
                 Ok(chunk) => {
                     self.chunk = chunk?;
-                    self.taken = 0;
+                    self.consumed = 0;
                     self.ended = self.chunk.is_empty();
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => self.ended = true,
             }
         }
-        let left = self.chunk.get(self.taken..).unwrap_or_default();
+        let left = self.chunk.get(self.consumed..).unwrap_or_default();
         let length = left.len().min(buffer.len());
         buffer[..length].copy_from_slice(&left[..length]);
-        self.taken += length;
+        self.consumed += length;
         Ok(length)
     }
 }
 
-/// Whether an error of an [`Interruptible`] says that the work should stop.
+/// Returns whether an error of an [`Interruptible`] means that the watch stopped the operation.
 #[must_use]
 pub fn is_interrupted(error: &io::Error) -> bool {
     matches!(error.get_ref(), Some(inner) if inner.is::<Interrupted>())
@@ -210,7 +206,7 @@ mod tests {
 
     use super::*;
 
-    /// Stops the work at the n-th look.
+    /// Stops at the n-th check.
     struct After(AtomicU64);
 
     impl Watch for After {
@@ -220,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn an_input_comes_whole_and_its_errors_too() {
+    fn an_input_is_read_completely_and_errors_are_returned() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("input");
         let bytes: Vec<u8> = (0..=u8::MAX).cycle().take(3 * CHUNK + 17).collect();
@@ -239,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_without_a_writer_is_waited_for_no_longer_than_allowed() {
+    fn waiting_for_a_pipe_without_a_writer_can_be_interrupted() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pipe");
         let made = std::process::Command::new("mkfifo").arg(&path).status();

@@ -1,6 +1,5 @@
 //! `compare`: compares a list of start pages with the seeds of a plan.
 
-use seedbank::render::Lines;
 use std::path::PathBuf;
 
 use clap::Args;

@@ -1,6 +1,6 @@
 //! `diff`: compares two seed lists and gives a cause for each change.
 
-use seedbank::render::{Lines, SummaryLine};
+use seedbank::render::SummaryLine;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};

@@ -1,6 +1,5 @@
 //! `ingest`: applies a batch of records to a bank.
 
-use seedbank::render::Lines;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};

@@ -68,7 +68,6 @@ mod undo;
 mod url_list;
 mod values;
 
-use seedbank::render::plan_flags;
 use std::process::ExitCode;
 
 use clap::FromArgMatches;

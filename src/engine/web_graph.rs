@@ -2,7 +2,7 @@
 
 use super::Result;
 use super::error::whole_graph_error;
-use seedbank_algorithms::graph::{Csr, NONE, WholeGraph, number};
+use seedbank_algorithms::graph::{Csr, NONE, PageGraph, number};
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_algorithms::rank::pagerank;
 use seedbank_algorithms::watch::Watch;
@@ -18,7 +18,7 @@ pub(super) const ALL_PAGES: fn(&str, &PageRecord) -> bool = |_, _| true;
 /// The whole graph. Pages are numbered by site name and then by URL, so that nothing depends on
 /// ids.
 pub(super) struct LoadedGraph {
-    pub(super) graph: WholeGraph,
+    pub(super) graph: PageGraph,
     /// Sites by name, each with the numbers of its pages.
     pub(super) sites: Vec<(SiteId, std::ops::Range<u32>)>,
 }
@@ -138,7 +138,7 @@ impl LoadedGraph {
             push_intra(store, *site, pages.clone(), &numbers, &mut intra_in)?;
             push_rows(store, *site, &numbers, &mut members, &mut targets)?;
         }
-        let graph = WholeGraph::new(intra_in, members, &targets).map_err(whole_graph_error)?;
+        let graph = PageGraph::new(intra_in, members, &targets).map_err(whole_graph_error)?;
         Ok((Self { graph, sites }, numbers))
     }
 
@@ -219,7 +219,7 @@ fn push_rows(
     targets: &mut Csr,
 ) -> Result<()> {
     let mut rows = Vec::new();
-    for entry in store.carried_rows(site.alone())? {
+    for entry in store.carried_rows(site.as_range())? {
         let (_, of_row, to) = entry?;
         let pages = of_row.pages.iter().map(|index| PageId::new(site, index));
         let of_row = numbers.numbers_of(pages);

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::evaluate::{
-    AbsentWhy, BudgetEvaluation, CoverageEvaluation, CrawlEvaluation, DistancesEvaluation,
+    AbsentReason, BudgetEvaluation, CoverageEvaluation, CrawlEvaluation, DistancesEvaluation,
 };
 use crate::engine::plan::Method;
 use crate::engine::query::{CounterView, ScoredUrl, Seed, SeedDiff, Turnover};
@@ -62,7 +62,7 @@ pub struct ReportSeed {
     /// Whether the plan's previous refresh has it; `None` if none is stored.
     pub in_previous: Option<bool>,
     /// The reason why it can no longer start a crawl; `None` if it can.
-    pub dead: Option<AbsentWhy>,
+    pub dead: Option<AbsentReason>,
 }
 
 /// The summary of a core.

@@ -7,7 +7,7 @@ use super::answers::Report;
 use super::gather::{ReportRequest, by_number};
 use crate::engine::error::PlanError;
 use crate::engine::evaluate::{
-    Beside, BudgetRequest, CoverageRequest, CrawlRequest, DistancesRequest, SeedList,
+    BudgetRequest, ComparedWith, CoverageRequest, CrawlRequest, DistancesRequest, SeedList,
 };
 use crate::engine::refresh::RefreshView;
 use crate::engine::{Bank, EngineError, PlanOptions};
@@ -39,7 +39,7 @@ impl Bank {
                 draws: request.draws,
                 rng_seed,
                 top: 0,
-                beside: Beside::Methods,
+                compared_with: ComparedWith::Methods,
                 holdouts: request.holdouts,
                 ..CrawlRequest::default()
             };

@@ -1,8 +1,9 @@
 //! The list of seeds on the page: its length, its script, and the number of seeds per site.
 
 use super::answers::{Report, ReportSeed, SiteShare};
-use crate::engine::evaluate::AbsentWhy;
+use crate::engine::evaluate::AbsentReason;
 use crate::engine::plan::{Method, Scope};
+use crate::engine::query::Evidence;
 use crate::engine::query::Evidence;
 
 /// The most seeds on the page; more rows would make browsers slow.
@@ -60,10 +61,10 @@ impl ReportSeed {
     /// The reason why the seed can no longer start a crawl, in words; `None` if it can.
     pub(super) fn death_reason(&self) -> Option<&'static str> {
         self.dead.map(|why| match why {
-            AbsentWhy::Gone => "gone now",
-            AbsentWhy::Spam => "spam now",
-            AbsentWhy::Alias => "alias now",
-            AbsentWhy::Unlinked | AbsentWhy::NotInBank | AbsentWhy::NoUrl => "no page now",
+            AbsentReason::Gone => "gone now",
+            AbsentReason::Spam => "spam now",
+            AbsentReason::Alias => "alias now",
+            AbsentReason::Unlinked | AbsentReason::NotInBank | AbsentReason::NoUrl => "no page now",
         })
     }
 

@@ -7,7 +7,7 @@ use super::codec::{self, Malformed};
 use super::table::Value;
 use seedbank_algorithms::page::PageId;
 
-/// What is kept of a step: scores and weights of groups of authorities on their grids (`rank::coarse`).
+/// What is kept of a step: scores and weights of groups of authorities on their grids (`rank::quantize`).
 /// At rank 0, where there is no step, stand the groups, for all steps of the refresh.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct KeptRecord {

@@ -9,7 +9,7 @@ use data_encoding::BASE64;
 use crate::made_up_reports::{
     HOSTILE, commands, hostile, of_cores, of_cover, of_every_kind, of_nothing, of_web, unmeasured,
 };
-use seedbank::engine::evaluate::AbsentWhy;
+use seedbank::engine::evaluate::AbsentReason;
 use seedbank::report::{self, Commands, Report};
 
 /// The page of a caller that has no commands.
@@ -370,7 +370,7 @@ fn little_or_nothing_is_told_too() {
 fn commands_are_the_callers() {
     let mut old = unmeasured(of_cores(3));
     old.counters.batches = 4;
-    old.seeds[0].dead = Some(AbsentWhy::Gone);
+    old.seeds[0].dead = Some(AbsentReason::Gone);
     let told = report::page(&old, "report.json", &commands("% typed "));
     for said in [
         "For the crawler: <code>% typed </code>",

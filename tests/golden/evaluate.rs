@@ -8,7 +8,7 @@
 use crate::support::banks::TestBank;
 use crate::support::{golden, shared};
 use seedbank::engine::evaluate::{
-    Beside, ComparedList, CrawlEvaluation, CrawlRequest, DistancesRequest, ListKind,
+    ComparedList, ComparedWith, CrawlEvaluation, CrawlRequest, DistancesRequest, ListKind,
     MethodsRequest, SeedList,
 };
 use seedbank::engine::{PlanOptions, Which};
@@ -33,7 +33,7 @@ fn crawl(bank: &TestBank, urls: Vec<String>, top: u32) -> CrawlEvaluation {
         draws: 2,
         rng_seed: 0,
         top,
-        beside: Beside::Nothing,
+        compared_with: ComparedWith::Nothing,
         ..CrawlRequest::default()
     };
     bank.bank.evaluate_crawl(&request, &Unwatched).unwrap()

@@ -86,7 +86,7 @@ fn run(web: &Web, params: &CoreParams, kept: &Kept) -> (Vec<u64>, HubGraph, Sele
     let pages = web.pages();
     let graph = web.graph(&pages);
     let ids: Vec<PageId> = pages.iter().map(|&page| PageId(page)).collect();
-    let components = WeakComponents::of(&graph, &ids);
+    let components = WeakComponents::new(&graph, &ids);
     let known = components
         .fingerprints()
         .iter()

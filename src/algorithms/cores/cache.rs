@@ -11,7 +11,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::graph::{HubGraph, WeakComponents};
-use crate::rank::{Doubt, KeptSteps, KnownSteps, Next, Rest, TIED};
+use crate::rank::{CachedSteps, Doubt, Next, ReplaySteps, ResidualBound, TIED};
 
 use super::core::Core;
 use super::near_cores::NearPage;
@@ -48,7 +48,7 @@ pub struct CachedComponent {
 pub struct CoreCache {
     components: WeakComponents,
     cached: BTreeMap<u32, CachedComponent>,
-    steps: KeptSteps,
+    steps: CachedSteps,
 }
 
 /// The result for a component, as input of later runs.
@@ -70,26 +70,26 @@ impl CoreCache {
         Self {
             components,
             cached,
-            steps: KeptSteps::default(),
+            steps: CachedSteps::default(),
         }
     }
 
     /// Adds the steps of an earlier run within a bound.
     #[must_use]
-    pub fn with_steps(mut self, steps: KeptSteps) -> Self {
+    pub fn with_steps(mut self, steps: CachedSteps) -> Self {
         self.steps = steps;
         self
     }
 
     /// The steps of an earlier run within a bound.
-    pub(super) const fn cached_steps(&self) -> &KeptSteps {
+    pub(super) const fn cached_steps(&self) -> &CachedSteps {
         &self.steps
     }
 
     /// Creates a cache without results.
     #[must_use]
     pub fn empty(graph: &HubGraph) -> Self {
-        Self::new(WeakComponents::of(graph, &[]), BTreeMap::new())
+        Self::new(WeakComponents::new(graph, &[]), BTreeMap::new())
     }
 
     /// Whether the cache has results for a component.
@@ -104,7 +104,7 @@ impl CoreCache {
         &self.components
     }
 
-    pub(super) fn steps(&self) -> BTreeMap<u32, KnownSteps> {
+    pub(super) fn steps(&self) -> BTreeMap<u32, ReplaySteps> {
         let step = |cached: &CachedCore| {
             let core = &cached.core;
             Some((core.sigma, *core.authorities.first()?))
@@ -112,10 +112,10 @@ impl CoreCache {
         let cached = self.cached.iter();
         cached
             .map(|(&component, cached)| {
-                let steps = KnownSteps {
+                let steps = ReplaySteps {
                     steps: cached.cores.iter().map_while(step).collect(),
-                    next: cached.next,
-                    ahead: cached.ahead,
+                    residual_bound: cached.next,
+                    next_step: cached.ahead,
                 };
                 (component, steps)
             })
@@ -124,7 +124,7 @@ impl CoreCache {
 
     /// The cached core of a ranker's answer with its component and its doubt; `None` if it is a new one.
     pub(super) fn core(&self, next: &Next) -> Option<(u32, &CachedCore, Option<Doubt>)> {
-        let Next::Known {
+        let Next::Cached {
             component,
             step,
             doubt,
@@ -172,19 +172,22 @@ impl CacheBuilder {
     }
 
     /// Returns the results, completed by the bounds on the remainder of each component.
-    pub(super) fn finish(mut self, rests: BTreeMap<u32, Rest>) -> BTreeMap<u32, ComponentResult> {
-        for (component, rest) in rests {
+    pub(super) fn finish(
+        mut self,
+        bounds: BTreeMap<u32, ResidualBound>,
+    ) -> BTreeMap<u32, ComponentResult> {
+        for (component, residual) in bounds {
             if self.closed.contains(&component) {
                 continue;
             }
             let known = self.results.get_mut(&component);
             if let Some(result) = known {
-                (result.next, result.ahead) = (rest.bound, rest.ahead);
-            } else if rest.computed {
+                (result.next, result.ahead) = (residual.bound, residual.next_step);
+            } else if residual.computed {
                 let result = ComponentResult {
                     cores: Vec::new(),
-                    next: rest.bound,
-                    ahead: rest.ahead,
+                    next: residual.bound,
+                    ahead: residual.next_step,
                 };
                 self.results.insert(component, result);
             }

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::graph::{HubGraph, NONE, Remaining, Role, twins};
+use crate::graph::{HubGraph, NONE, Remaining, Role, are_symmetric};
 use crate::rank::{Doubt, Principal, TIED};
 
 use super::candidates::{Candidates, Chosen, Unclear, rivals};
@@ -271,7 +271,7 @@ impl Growing<'_> {
             let is_tied =
                 match is_tied_by_links(self.principal, role, chosen.best, position, visits) {
                     Some(is_tied) => is_tied,
-                    None if twins(self.graph, self.left, role, a, b, visits) => true,
+                    None if are_symmetric(self.graph, self.left, role, a, b, visits) => true,
                     None => {
                         self.doubt(error.max(side.errors[position as usize]));
                         return Some(chosen);

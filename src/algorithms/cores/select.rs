@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::graph::{HubGraph, Remaining};
-use crate::rank::{Classic, Converged, Doubt, Next, Principal, ProvenStep, Ranker, Reads, Within};
+use crate::rank::{
+    Approximate, Converged, Doubt, Next, PowerIteration, Principal, ProvenStep, Ranker, Work,
+};
 use crate::watch::{Interrupted, Watch};
 
 use super::cache::{CacheBuilder, ComponentResult, CoreCache};
@@ -40,7 +42,7 @@ pub struct Selection {
     /// The cores in the order in which they were found, including those that give no seed.
     pub cores: Vec<Core>,
     /// The entries of rows and citers that ranking has read.
-    pub reads: Reads,
+    pub reads: Work,
     /// Whether every core is proven to be that of an exact computation.
     pub certified: bool,
     /// The rank (from 1) and the doubt of the first core that is not certified.
@@ -103,10 +105,10 @@ fn select_in_pool(
     let mut ranker: Box<dyn Ranker> = match params.hits {
         Hits::Converged if !params.within.is_exact() => {
             let (share, steps) = (params.within.share(), cache.cached_steps());
-            Box::new(Within::new(graph, &left, share, steps))
+            Box::new(Approximate::new(graph, &left, share, steps))
         }
         Hits::Converged => Box::new(Converged::new(graph, cache.components(), cache.steps())),
-        Hits::Classic => Box::new(Classic::new(graph, params.iterations)),
+        Hits::Classic => Box::new(PowerIteration::new(graph, params.iterations)),
     };
     let choice = match params.pick {
         // A core whose step is reused keeps its seed.
@@ -119,7 +121,7 @@ fn select_in_pool(
     let mut absent = Vec::new();
     let mut near = NearClasses::new(graph);
     let mut results = CacheBuilder::default();
-    let mut visits = Reads::default();
+    let mut visits = Work::default();
     visits += cache.components().link_visits();
     let mut rank = 0;
     while !rules.is_complete() {
@@ -141,14 +143,14 @@ fn select_in_pool(
             absent = components;
             break;
         }
-        let is_delicate = ranker.is_delicate();
+        let is_delicate = ranker.is_order_sensitive();
         let (component, core, new) = if let Some((component, cached, doubt)) = cache.core(&next) {
             // A cached core: replay it.
             let mut core = cached.core.clone();
             core.doubt = doubt;
             give_seed(&mut core, rules, &choice).ok_or(no_hub)?;
             left.remove(graph, core.pages());
-            ranker.replayed(component);
+            ranker.cached_step_taken(component);
             near.add_cached(graph, &cached.near, rank);
             origins.push(cached.origin);
             (Some(component), core, cached.near.clone())
@@ -158,11 +160,12 @@ fn select_in_pool(
             let mut core = core(&principal, grown);
             give_seed(&mut core, rules, &choice).ok_or(no_hub)?;
             let touched = left.remove(graph, core.pages());
-            ranker.removed(graph, &left, &touched);
+            ranker.pages_removed(graph, &left, &touched);
             let new = near.add(graph, &left, &principal, rank, &core);
             origins.push(None);
             let first = core.authorities.first();
-            let component = first.and_then(|&page| cache.components().of_page(graph, page));
+            let component =
+                first.and_then(|&page| cache.components().component_of_page(graph, page));
             (component, core, new)
         };
         if let Some(component) = component
@@ -176,9 +179,9 @@ fn select_in_pool(
     }
     let mut doubts = cores.iter().zip(1..);
     let first = doubts.find_map(|(core, rank)| core.doubt.map(|doubt| (rank, doubt)));
-    let mut reads = ranker.reads();
+    let mut reads = ranker.work();
     reads += visits;
-    let steps = ranker.proven();
+    let steps = ranker.take_proven_steps();
     for (core, step) in cores.iter_mut().zip(&steps) {
         core.sigma_bound = Some(step.sigma_bound);
     }
@@ -191,12 +194,12 @@ fn select_in_pool(
         reused: if steps.is_empty() {
             origins.iter().map(Option::is_some).collect()
         } else {
-            steps.iter().map(|step| step.origin.is_kept()).collect()
+            steps.iter().map(|step| step.origin.is_cached()).collect()
         },
         origins,
         steps,
         absent,
-        found: results.finish(ranker.rests()),
+        found: results.finish(ranker.residual_bounds()),
     })
 }
 
@@ -208,7 +211,7 @@ struct Extraction<'a> {
     graph: &'a HubGraph,
     left: &'a Remaining,
     params: &'a CoreParams,
-    visits: &'a mut Reads,
+    visits: &'a mut Work,
     watch: &'a dyn Watch,
 }
 

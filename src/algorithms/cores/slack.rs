@@ -17,7 +17,7 @@ const PERCENT: u64 = decimal::UNIT.unsigned_abs();
 pub struct BadSlack(pub String);
 
 /// The percentage by which a core's sigma may be below the largest sigma: 0 for exact cores, else 0.5 to 50.
-/// Smaller slacks would require more precise scores than [cached steps](crate::rank::KeptStep) have.
+/// Smaller slacks would require more precise scores than [cached steps](crate::rank::CachedStep) have.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, JsonSchema)]
 #[schemars(inline, with = "f64", extend("minimum" = 0, "maximum" = 50))]
 pub struct Slack(u64);

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::graph::Rows;
-use crate::rank::{KeptStep, KeptSteps, Origin};
+use crate::rank::{CachedStep, CachedSteps, Origin};
 use crate::watch::Unwatched;
 
 /// Links from each page.
@@ -127,7 +127,7 @@ fn replayed(
 /// What a run leaves to the next one.
 #[derive(Default)]
 struct Past {
-    steps: KeptSteps,
+    steps: CachedSteps,
     seeds: Vec<u32>,
 }
 
@@ -161,7 +161,7 @@ fn judged(links: &Links, params: &CoreParams, past: &Past) -> (Past, Vec<Origin>
         assert!(core.sigma >= (1.0 - params.within.share()) * bound);
         let live: BTreeSet<u32> = left.values().flatten().copied().collect();
         let scores: BTreeMap<u32, f64> = step
-            .kept
+            .cached
             .scores
             .iter()
             .flat_map(|&(class, code)| {
@@ -197,12 +197,12 @@ fn judged(links: &Links, params: &CoreParams, past: &Past) -> (Past, Vec<Origin>
     }
     let past = Past {
         seeds: selection.cores.iter().map(|core| core.seed).collect(),
-        steps: KeptSteps {
+        steps: CachedSteps {
             groups: graph.authority_members().clone(),
             steps: selection
                 .steps
                 .iter()
-                .map(|step| step.kept.clone())
+                .map(|step| step.cached.clone())
                 .collect(),
         },
     };
@@ -340,7 +340,7 @@ fn steps_that_one_bound_lets_through_are_kept_with_the_one_that_has_it() {
             .insert((authorities + 100) % 600);
     }
     let (mut past, _) = origins(&Past::default(), &links, "20");
-    let has_proof = |step: &KeptStep| !step.weights.is_empty();
+    let has_proof = |step: &CachedStep| !step.weights.is_empty();
     let steps = &past.steps.steps;
     assert!(steps.iter().any(has_proof) && !steps[2..].iter().all(has_proof));
     for day in 0..3 {
@@ -351,7 +351,7 @@ fn steps_that_one_bound_lets_through_are_kept_with_the_one_that_has_it() {
         let (next, origins) = origins(&past, &links, "20");
         let kept = &origins[..7];
         assert!(
-            kept.iter().all(|origin| origin.is_kept()),
+            kept.iter().all(|origin| origin.is_cached()),
             "{day}: {origins:?}"
         );
         past = next;

@@ -9,7 +9,7 @@
 //!
 //! Three things keep searches few and cheap:
 //!
-//! - They run 256 at a time, with a bit for each ([`lanes`](crate::graph::lanes)).
+//! - They run 256 at a time, with a bit for each ([`multi_source_bfs`](crate::graph::multi_source_bfs)).
 //! - When searches have cost more than a pass over the links, the bounds of the other pages are lowered
 //!   ([`bounds`](mod@super::bounds)) before the search goes on.
 //! - If fewer pages have a value than are still to be searched, the search goes backward from the pages
@@ -31,20 +31,20 @@ use super::components::Components;
 use super::graph::SiteGraph;
 use super::weight_bounds::WeightBounds;
 use super::weights::WeightSearch;
-use crate::graph::lanes::LANES;
+use crate::graph::multi_source_bfs::BATCH_SIZE;
 use crate::watch::Interrupted;
 
 /// The most searches between two checks of the bounds; fixed, so that results do not depend on the number
 /// of threads.
-const LARGEST_BATCH: usize = 16 * LANES;
+const LARGEST_BATCH: usize = 16 * BATCH_SIZE;
 /// The searches of the first batch of a pick; each further batch is four times as large.
 const FIRST_BATCH: usize = 16;
 /// Up to this many candidates are searched without lower bounds first, since a walk bound costs as much.
-const MIN_FOR_WALKS: usize = LANES;
+const MIN_FOR_WALKS: usize = BATCH_SIZE;
 /// A page belongs to the menu if at least one in this many pages links to it.
 const MENU_SHARE: usize = 8;
 /// Up to this many candidates are not worth a ball bound.
-const MIN_FOR_BALLS: usize = 4 * LANES;
+const MIN_FOR_BALLS: usize = 4 * BATCH_SIZE;
 
 /// Finds the best page of each pick.
 #[derive(Debug)]
@@ -76,7 +76,7 @@ impl<'a> Lazy<'a> {
             visits: 0,
         };
         // With at most this many values the first pick searches backward, and needs no bounds.
-        if residual.nonzero > LANES {
+        if residual.nonzero > BATCH_SIZE {
             lazy.set_first_bounds(round);
         }
         lazy
@@ -127,7 +127,7 @@ impl<'a> Lazy<'a> {
             }
             return Ok(argmax(candidates, exact, round));
         }
-        if round.residual.nonzero <= LANES {
+        if round.residual.nonzero <= BATCH_SIZE {
             return Ok(self.best_by_backward_search(candidates, round));
         }
         let mut batch = FIRST_BATCH;

@@ -12,7 +12,7 @@ use super::error::CoverError;
 use super::graph::{Site, SiteGraph};
 use super::params::{Choice, CoverParams, Covered, Method};
 use super::pick::{HopGain, Pick, Score, Scored, SiteCover, Stop};
-use crate::graph::lanes::{BothWays, LANES, LaneSums, Pool};
+use crate::graph::multi_source_bfs::{BATCH_SIZE, BfsPool, BidirectionalLinks, SourceSums};
 use crate::rank::pagerank;
 use crate::watch::Watch;
 
@@ -303,19 +303,19 @@ fn score_of(mut score: impl FnMut(u32) -> Score) -> impl FnMut(u32) -> Scored {
 #[must_use]
 pub fn visits_of_searches(graph: &SiteGraph, from: &[u32], depth: u32) -> u64 {
     let alive = vec![true; graph.pages() as usize];
-    let pool = Pool::new(graph.pages());
+    let pool = BfsPool::new(graph.pages());
     let mut visits = 0;
-    for group in from.chunks(LANES) {
+    for group in from.chunks(BATCH_SIZE) {
         let count = |depth: u32, cost: &dyn Fn(u32) -> i64| {
-            let mut sums = LaneSums::new(group.len());
+            let mut sums = SourceSums::new(group.len());
             pool.with(|lanes| {
-                let links = BothWays(graph.successor_lists(), graph.predecessor_lists());
+                let links = BidirectionalLinks(graph.successor_lists(), graph.predecessor_lists());
                 lanes.run(&links, &alive, group, depth, |_, page, bits| {
                     sums.add(bits, cost(page));
                 })
             });
             (0..group.len())
-                .map(|lane| sums.of(lane))
+                .map(|lane| sums.get(lane))
                 .sum::<i64>()
                 .unsigned_abs()
         };

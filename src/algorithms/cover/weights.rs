@@ -6,7 +6,9 @@ use rayon::prelude::*;
 
 use super::graph::SiteGraph;
 use super::residual::Residual;
-use crate::graph::lanes::{Bits, BothWays, LANES, LaneSums, LaneValues, Pool};
+use crate::graph::multi_source_bfs::{
+    BATCH_SIZE, BfsPool, BidirectionalLinks, SourceSet, SourceSums, SourceValues,
+};
 
 /// One sum per page.
 type Sums = Vec<i64>;
@@ -16,7 +18,7 @@ type Sums = Vec<i64>;
 pub(super) struct WeightSearch<'a> {
     graph: &'a SiteGraph,
     depth: u32,
-    pool: Pool,
+    pool: BfsPool,
 }
 
 impl<'a> WeightSearch<'a> {
@@ -24,7 +26,7 @@ impl<'a> WeightSearch<'a> {
         Self {
             graph,
             depth,
-            pool: Pool::new(graph.pages()),
+            pool: BfsPool::new(graph.pages()),
         }
     }
 
@@ -33,9 +35,9 @@ impl<'a> WeightSearch<'a> {
     pub(super) fn forward(&self, sources: &[u32], residual: &Residual) -> (Vec<(i64, i64)>, u64) {
         let visits = AtomicU64::new(0);
         let search = |group: &[u32]| -> Vec<(i64, i64)> {
-            let mut weight = LaneSums::new(group.len());
+            let mut weight = SourceSums::new(group.len());
             let mut positive = weight.clone();
-            let meet = |_: u32, page: u32, bits: Bits| {
+            let meet = |_: u32, page: u32, bits: SourceSet| {
                 let value = residual.values[page as usize];
                 if value != 0 {
                     weight.add(bits, value);
@@ -44,7 +46,8 @@ impl<'a> WeightSearch<'a> {
                     }
                 }
             };
-            let links = BothWays(self.graph.successor_lists(), self.graph.predecessor_lists());
+            let links =
+                BidirectionalLinks(self.graph.successor_lists(), self.graph.predecessor_lists());
             let (alive, depth) = (&residual.alive, self.depth);
             let group_visits = self
                 .pool
@@ -52,12 +55,12 @@ impl<'a> WeightSearch<'a> {
             visits.fetch_add(group_visits, Ordering::Relaxed);
             let lanes = 0..group.len();
             lanes
-                .map(|lane| (weight.of(lane), positive.of(lane)))
+                .map(|lane| (weight.get(lane), positive.get(lane)))
                 .collect()
         };
         let mut weights = Vec::with_capacity(sources.len());
-        for groups in sources.chunks(LANES * self.pool.at_a_time()) {
-            let groups: Vec<_> = groups.par_chunks(LANES).map(search).collect();
+        for groups in sources.chunks(BATCH_SIZE * self.pool.concurrency()) {
+            let groups: Vec<_> = groups.par_chunks(BATCH_SIZE).map(search).collect();
             weights.extend(groups.into_iter().flatten());
         }
         (weights, visits.into_inner())
@@ -74,23 +77,24 @@ impl<'a> WeightSearch<'a> {
         let (weights, positive) = (zeros(), zeros());
         let visits = AtomicU64::new(0);
         let search = |group: &[(u32, i64)]| {
-            let values = LaneValues::new(group.iter().map(|source| source.1).collect());
-            let gains = LaneValues::new(group.iter().map(|source| source.1.max(0)).collect());
+            let values = SourceValues::new(group.iter().map(|source| source.1).collect());
+            let gains = SourceValues::new(group.iter().map(|source| source.1.max(0)).collect());
             let pages: Vec<u32> = group.iter().map(|source| source.0).collect();
             // Sums of integers do not depend on the order in which threads add.
-            let meet = |_: u32, page: u32, bits: Bits| {
+            let meet = |_: u32, page: u32, bits: SourceSet| {
                 weights[page as usize].fetch_add(values.sum(bits), Ordering::Relaxed);
                 positive[page as usize].fetch_add(gains.sum(bits), Ordering::Relaxed);
             };
-            let links = BothWays(self.graph.predecessor_lists(), self.graph.successor_lists());
+            let links =
+                BidirectionalLinks(self.graph.predecessor_lists(), self.graph.successor_lists());
             let depth = self.depth;
             let group_visits = self
                 .pool
                 .with(|lanes| lanes.run(&links, alive, &pages, depth, meet));
             visits.fetch_add(group_visits, Ordering::Relaxed);
         };
-        for groups in sources.chunks(LANES * self.pool.at_a_time()) {
-            groups.par_chunks(LANES).for_each(search);
+        for groups in sources.chunks(BATCH_SIZE * self.pool.concurrency()) {
+            groups.par_chunks(BATCH_SIZE).for_each(search);
         }
         let into_sums =
             |sums: Vec<AtomicI64>| sums.into_iter().map(AtomicI64::into_inner).collect();

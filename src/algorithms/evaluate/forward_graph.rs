@@ -1,6 +1,6 @@
 //! The whole graph in crawl direction, and breadth-first search on it.
 
-use crate::graph::{Csr, NONE, WholeGraph};
+use crate::graph::{Csr, NONE, PageGraph};
 
 /// The forward links of all pages: intra-site links by page, inter-site links by row, so that a search
 /// follows a template shared by thousands of pages only once.
@@ -16,9 +16,9 @@ pub struct ForwardGraph {
 impl ForwardGraph {
     /// Reverses the links of the whole graph.
     #[must_use]
-    pub fn new(graph: WholeGraph) -> Self {
+    pub fn new(graph: PageGraph) -> Self {
         let pages = graph.pages() as usize;
-        let WholeGraph {
+        let PageGraph {
             intra_in,
             members,
             citers,
@@ -178,7 +178,7 @@ pub(super) mod tests {
             members.push(pages);
             targets.push(to);
         }
-        ForwardGraph::new(WholeGraph::new(intra_in, members, &targets).unwrap())
+        ForwardGraph::new(PageGraph::new(intra_in, members, &targets).unwrap())
     }
 
     /// All levels of a search.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
 
 use super::draw;
-use crate::graph::lanes::{BothWays, LANES, Pool};
+use crate::graph::multi_source_bfs::{BATCH_SIZE, BfsPool, BidirectionalLinks};
 use crate::graph::{Csr, number};
 use crate::watch::{Interrupted, Watch};
 
@@ -32,7 +32,7 @@ pub struct Harmonic {
 /// infinity is 0.
 ///
 /// Deviation: if more than `most` pages have links, the sources are `most` of them, drawn without
-/// replacement, which estimates the sum up to a factor common to all pages. Cost: searches from 256 sources at a time (`graph::lanes`). Memory: 9 bytes per page, and 96
+/// replacement, which estimates the sum up to a factor common to all pages. Cost: searches from 256 sources at a time (`graph::multi_source_bfs`). Memory: 9 bytes per page, and 96
 /// for each thread.
 pub fn harmonic(
     successors: &Csr,
@@ -49,16 +49,16 @@ pub fn harmonic(
     let sources: Vec<u32> = drawn.iter().map(|&at| linking[at as usize]).collect();
     let mut sums: Vec<AtomicU64> = Vec::new();
     sums.resize_with(pages, AtomicU64::default);
-    let links = BothWays(successors, predecessors);
+    let links = BidirectionalLinks(successors, predecessors);
     let all = vec![true; pages];
-    let pool = Pool::new(number(pages));
-    for parts in sources.chunks(LANES * pool.at_a_time()) {
-        parts.par_chunks(LANES).try_for_each(|part| {
+    let pool = BfsPool::new(number(pages));
+    for parts in sources.chunks(BATCH_SIZE * pool.concurrency()) {
+        parts.par_chunks(BATCH_SIZE).try_for_each(|part| {
             watch.proceed()?;
             pool.with(|lanes| {
                 lanes.run(&links, &all, part, u32::MAX, |distance, page, searches| {
                     if let Some(share) = ONE.checked_div(distance.into()) {
-                        let share = u64::from(searches.count()) * share;
+                        let share = u64::from(searches.len()) * share;
                         sums[page as usize].fetch_add(share, Ordering::Relaxed);
                     }
                 })

@@ -1,15 +1,15 @@
-//! From rows to classes: equal rows are merged, then equally cited authorities.
+//! Construction of a [`HubGraph`]: merges equal rows, then equally cited authorities.
 
 use rayon::prelude::*;
 
 use super::csr::Csr;
+use super::dense_index::{NONE, number};
 use super::error::GraphError;
 use super::hub_graph::HubGraph;
-use super::number::{NONE, number};
 
-/// The rows of the host-pruned graph: who carries them and where they lead.
+/// The rows of the host-pruned graph: the pages that have each row, and its targets.
 ///
-/// The order of the rows makes no difference to the graph.
+/// The order of the rows does not affect the graph.
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
     carriers: Csr,
@@ -17,14 +17,14 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// No rows yet.
+    /// Returns an empty set of rows.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a row: the pages that carry it and the pages it leads to, each strictly ascending.
-    /// A row without carriers or without targets is skipped.
+    /// Adds a row: the pages that have it and its targets, each strictly ascending. A row without
+    /// pages or without targets is ignored.
     pub fn push(&mut self, carriers: &[u32], targets: &[u32]) -> Result<(), GraphError> {
         for pages in [carriers, targets] {
             if !pages.is_sorted_by(|a, b| a < b) {
@@ -45,7 +45,7 @@ impl Rows {
         Ok(())
     }
 
-    /// Adds all rows of another part.
+    /// Adds all rows of another set.
     pub fn append(&mut self, part: &Self) -> Result<(), GraphError> {
         if self.carriers.len() + part.carriers.len() >= NONE as usize {
             return Err(GraphError::TooLarge);
@@ -55,8 +55,8 @@ impl Rows {
         Ok(())
     }
 
-    /// The graph of these rows. Cost: a hash and a few passes over the entries, and a sort of the
-    /// hashes; 12 bytes per entry are held meanwhile.
+    /// Builds the graph of these rows. Cost: hashes and a few passes over the entries, and a sort
+    /// of the hashes; temporary memory: 12 bytes per entry.
     pub fn graph(&self) -> Result<HubGraph, GraphError> {
         let largest = self.carriers.entries().iter().chain(self.targets.entries());
         let pages = largest.max().map_or(0, |&page| page as usize + 1);
@@ -90,7 +90,7 @@ impl Rows {
         })
     }
 
-    /// The members of each hub class and its target pages, in the order of smallest members.
+    /// Returns the members of each hub class and its target pages, ordered by smallest member.
     fn hubs(&self, groups: Vec<&[u32]>) -> (Csr, Csr) {
         let smallest = |group: &[u32]| -> u32 {
             let firsts = group.iter().map(|&row| self.carriers.list(row)[0]);
@@ -112,7 +112,7 @@ impl Rows {
     }
 }
 
-/// The class of each page; an error where a page is in two.
+/// Returns the class of each page; an error if a page is in two.
 fn classes_of(members: &Csr, pages: usize) -> Result<Vec<u32>, GraphError> {
     let mut classes = vec![NONE; pages];
     for class in 0..number(members.len()) {
@@ -126,7 +126,7 @@ fn classes_of(members: &Csr, pages: usize) -> Result<Vec<u32>, GraphError> {
     Ok(classes)
 }
 
-/// The numbers of lists; lists with equal content are side by side, and their numbers ascend.
+/// Numbers of lists, with equal lists adjacent and their numbers ascending.
 struct Groups {
     ids: Vec<u32>,
     ends: Vec<usize>,
@@ -142,8 +142,8 @@ impl Groups {
     }
 }
 
-/// Groups the lists with these numbers by content. The hash only brings equal lists together;
-/// equality is decided by comparing them.
+/// Groups the lists with these numbers by content. The hash only makes equal lists adjacent;
+/// equality is decided by comparison.
 fn equal_lists(numbers: &[u32], lists: &Csr) -> Groups {
     let mut keyed: Vec<(u64, u32)> = numbers
         .par_iter()
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_make_no_sense_are_refused() {
+    fn invalid_rows_are_rejected() {
         let mut rows = Rows::new();
         assert_eq!(rows.push(&[1, 1], &[2]), Err(GraphError::Unsorted));
         assert_eq!(rows.push(&[1], &[3, 2]), Err(GraphError::Unsorted));

@@ -1,10 +1,10 @@
-//! Lists of numbers, one after the other in one array.
+//! Compressed sparse rows: lists of numbers in one array.
 
-use super::number::number;
+use super::dense_index::number;
 
 /// Lists of `u32`, numbered from 0, stored as offsets and entries (compressed sparse rows).
 ///
-/// Memory: 4 bytes per entry and 8 bytes per list, whatever the lengths of the lists.
+/// Memory: 4 bytes per entry and 8 bytes per list.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Csr {
     offsets: Vec<usize>,
@@ -21,7 +21,7 @@ impl Default for Csr {
 }
 
 impl Csr {
-    /// No lists yet, with room for this many.
+    /// Returns no lists, with reserved capacity.
     #[must_use]
     pub fn with_capacity(lists: usize, entries: usize) -> Self {
         let mut offsets = Vec::with_capacity(lists + 1);
@@ -38,7 +38,6 @@ impl Csr {
         self.offsets.push(self.entries.len());
     }
 
-    /// Appends all lists of another.
     pub(crate) fn append(&mut self, other: &Self) {
         let before = self.entries.len();
         self.entries.extend_from_slice(&other.entries);
@@ -46,53 +45,51 @@ impl Csr {
         self.offsets.extend(ends.map(|end| before + end));
     }
 
-    /// The entries that were appended since the last [`Csr::close`] or [`Csr::push`].
+    /// Returns the entries of the open list: those since the last [`Csr::close`] or [`Csr::push`].
     pub(crate) fn open(&mut self) -> &mut [u32] {
         let from = self.offsets.last().copied().unwrap_or(0);
         &mut self.entries[from..]
     }
 
-    /// Appends entries to the list that is still open.
+    /// Appends entries to the open list.
     pub(crate) fn extend(&mut self, entries: &[u32]) {
         self.entries.extend_from_slice(entries);
     }
 
-    /// Appends what an iterator gives to the list that is still open.
+    /// Appends the items of an iterator to the open list.
     pub(crate) fn extend_with(&mut self, entries: impl Iterator<Item = u32>) {
         self.entries.extend(entries);
     }
 
-    /// Ends the open list.
     pub(crate) fn close(&mut self) {
         self.offsets.push(self.entries.len());
     }
 
-    /// One list.
+    /// Returns one list.
     #[must_use]
     pub fn list(&self, index: u32) -> &[u32] {
         let index = index as usize;
         &self.entries[self.offsets[index]..self.offsets[index + 1]]
     }
 
-    /// The number of lists.
+    /// Returns the number of lists.
     #[must_use]
     pub fn len(&self) -> usize {
         self.offsets.len() - 1
     }
 
-    /// Whether there is no list.
+    /// Returns whether there is no list.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// All entries, list after list.
+    /// Returns all entries, list after list.
     #[must_use]
     pub fn entries(&self) -> &[u32] {
         &self.entries
     }
 
-    /// The length of the longest list.
     pub(crate) fn longest(&self) -> usize {
         self.offsets
             .windows(2)
@@ -101,7 +98,8 @@ impl Csr {
             .unwrap_or(0)
     }
 
-    /// For every number below `columns`, the lists that have it, ascending; two passes.
+    /// Returns for every number below `columns` the lists that contain it, ascending. Cost: two
+    /// passes.
     #[must_use]
     pub fn transpose(&self, columns: usize) -> Self {
         let mut offsets = vec![0_usize; columns + 1];

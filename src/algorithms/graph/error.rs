@@ -1,6 +1,6 @@
-//! Why rows make no graph.
+//! Errors of building a graph.
 
-/// Why there is no graph.
+/// Reason why rows do not make a graph.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum GraphError {
     /// A list of pages is not strictly ascending.

@@ -1,7 +1,7 @@
-//! Classes of equal pages, with the links between them.
+//! The host-pruned graph as classes of equal pages.
 
 use super::csr::Csr;
-use super::number::{NONE, number};
+use super::dense_index::{NONE, number};
 
 /// The host-pruned graph as classes of equal pages.
 ///
@@ -17,51 +17,51 @@ pub struct HubGraph {
 }
 
 impl HubGraph {
-    /// The pages of each hub class, ascending.
+    /// Returns the pages of each hub class, ascending.
     #[must_use]
     pub const fn hub_members(&self) -> &Csr {
         &self.hub_members
     }
 
-    /// The pages of each authority class, ascending.
+    /// Returns the pages of each authority class, ascending.
     #[must_use]
     pub const fn authority_members(&self) -> &Csr {
         &self.authority_members
     }
 
-    /// For each hub class the authority classes that its pages link to, ascending.
+    /// Returns for each hub class the authority classes that its pages link to, ascending.
     #[must_use]
     pub const fn rows(&self) -> &Csr {
         &self.rows
     }
 
-    /// For each authority class the hub classes whose pages link to it, ascending.
+    /// Returns for each authority class the hub classes whose pages link to it, ascending.
     #[must_use]
     pub const fn citers(&self) -> &Csr {
         &self.citers
     }
 
-    /// The hub class of a page; `None` if it is no hub.
+    /// Returns the hub class of a page; `None` if it is not a hub.
     #[must_use]
     pub fn hub_class(&self, page: u32) -> Option<u32> {
         let class = self.hub_class.get(page as usize).copied();
         class.filter(|&class| class != NONE)
     }
 
-    /// The authority class of a page; `None` if it is no authority.
+    /// Returns the authority class of a page; `None` if it is not an authority.
     #[must_use]
     pub fn authority_class(&self, page: u32) -> Option<u32> {
         let class = self.authority_class.get(page as usize).copied();
         class.filter(|&class| class != NONE)
     }
 
-    /// All page numbers are below this one.
+    /// Returns an exclusive upper bound on the page numbers.
     #[must_use]
     pub const fn pages(&self) -> usize {
         self.authority_class.len()
     }
 
-    /// The number of links between pages, before merging.
+    /// Returns the number of links between pages, before merging.
     #[must_use]
     pub fn links(&self) -> u64 {
         let targets = |class: u32| -> u64 {

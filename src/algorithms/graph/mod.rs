@@ -1,4 +1,4 @@
-//! The host-pruned graph in memory, built once and read only.
+//! The host-pruned graph in memory: built once, then read-only.
 //!
 //! Pages are dense numbers in URL byte order (the smallest URL is page 0), so *smallest URL* means
 //! *smallest number*. Pages with the same set of targets are one **hub class**, pages with the same
@@ -12,29 +12,28 @@
 //! members: class -> pages, ascending          classes are numbered by their smallest member
 //! ```
 //!
-//! One round of merging on each side is enough: two different target sets stay different when
-//! they are written in authority classes, since such a set is a union of whole classes.
+//! One round of merging on each side suffices: different target sets remain different in terms of
+//! authority classes, because each set is a union of whole classes.
 
 mod build;
 mod csr;
+mod dense_index;
 mod error;
 mod hub_graph;
-pub(crate) mod lanes;
-mod number;
+pub(crate) mod multi_source_bfs;
+mod page_graph;
 mod remaining;
-mod sets;
-mod twins;
-mod weak;
-mod whole;
+mod symmetry;
+mod union_find;
+mod weak_components;
 
 pub use build::Rows;
 pub use csr::Csr;
+pub use dense_index::{NONE, number};
 pub use error::GraphError;
 pub use hub_graph::HubGraph;
-pub use number::NONE;
-pub use number::number;
+pub use page_graph::PageGraph;
 pub use remaining::{Remaining, Touched};
-pub use sets::Sets;
-pub use twins::{Role, twins};
-pub use weak::{Fingerprint, WeakComponents};
-pub use whole::WholeGraph;
+pub use symmetry::{Role, are_symmetric};
+pub use union_find::UnionFind;
+pub use weak_components::{Fingerprint, WeakComponents};

@@ -1,12 +1,11 @@
-//! Connected components of the bipartite graph of hub and authority classes that are left.
+//! Connected components of the bipartite graph of the remaining hub and authority classes.
 
-use super::reads::Reads;
+use super::work::Work;
 use crate::graph::{HubGraph, NONE, Remaining, Touched};
 
-/// A search for a small part ends after this many entries.
-const FEW: usize = 100;
+/// Maximum number of entries read by a search for a small part.
+const MAX_SEARCH: usize = 100;
 
-/// A class in its role.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Node {
     Hub(u32),
@@ -16,7 +15,7 @@ enum Node {
 /// A component: its classes, and an upper bound on its largest singular value.
 #[derive(Clone, Debug)]
 pub(super) struct Component {
-    /// Hub classes, ascending; empty if it has not been cut into components yet.
+    /// Hub classes, ascending; empty if it was not split into components yet.
     pub(super) hubs: Vec<u32>,
     /// Authority classes, ascending.
     pub(super) authorities: Vec<u32>,
@@ -24,18 +23,18 @@ pub(super) struct Component {
     pub(super) bound: f64,
 }
 
-/// Which component each class belongs to.
+/// The component of each class.
 #[derive(Clone, Debug)]
 pub(super) struct Labels {
     pub(super) hubs: Vec<u32>,
     pub(super) authorities: Vec<u32>,
-    /// The label of the next component.
+    /// Label of the next component.
     next: u32,
-    /// Scratch: for each hub class of a component, how many links one of its pages has to pages
-    /// left.
+    /// Scratch: for each hub class of a component the number of links of one page to remaining
+    /// pages.
     outdegrees: Vec<u64>,
-    /// Scratch: the classes from which a search did not come to an end; all `false` between.
-    broad: [Vec<bool>; 2],
+    /// Scratch: classes reached by unfinished searches; all `false` in between.
+    unfinished: [Vec<bool>; 2],
 }
 
 impl Labels {
@@ -45,25 +44,25 @@ impl Labels {
             authorities: vec![NONE; graph.authority_members().len()],
             next: 0,
             outdegrees: vec![0; graph.hub_members().len()],
-            broad: [graph.hub_members(), graph.authority_members()]
+            unfinished: [graph.hub_members(), graph.authority_members()]
                 .map(|members| vec![false; members.len()]),
         }
     }
 
-    /// Cuts classes, all unlabelled, into components, and labels them. `authorities` has to be
-    /// closed: all classes connected to them through what is left are unlabelled too.
+    /// Splits unlabelled classes into components and labels them. `authorities` must be closed: all
+    /// classes connected with them in the remaining graph are unlabelled too.
     pub(super) fn split(
         &mut self,
         graph: &HubGraph,
         left: &Remaining,
         authorities: &[u32],
-        visits: &mut Reads,
+        work: &mut Work,
     ) -> Vec<(u32, Component)> {
         let mut found = Vec::new();
         for &start in authorities {
             if self.authorities[start as usize] == NONE
                 && left.authorities(start) > 0
-                && let Some(component) = self.flood(graph, left, start, visits)
+                && let Some(component) = self.flood(graph, left, start, work)
             {
                 found.push((self.next, component));
                 self.next += 1;
@@ -72,9 +71,9 @@ impl Labels {
         found
     }
 
-    /// A component of classes that are connected through pages in both roles. It is not cut yet,
-    /// and gets a label that none of its classes has.
-    pub(super) fn uncut(&mut self, authorities: Vec<u32>, bound: f64) -> (u32, Component) {
+    /// Returns a component of classes that are connected through pages in both roles. It is not
+    /// split yet; its label is not assigned to its classes.
+    pub(super) fn unsplit(&mut self, authorities: Vec<u32>, bound: f64) -> (u32, Component) {
         self.next += 1;
         let component = Component {
             hubs: Vec::new(),
@@ -84,7 +83,7 @@ impl Labels {
         (self.next - 1, component)
     }
 
-    /// Takes its label away from the classes of a component.
+    /// Removes the label from the classes of a component.
     pub(super) fn clear(&mut self, component: &Component) {
         for &hub in &component.hubs {
             self.hubs[hub as usize] = NONE;
@@ -94,39 +93,35 @@ impl Labels {
         }
     }
 
-    /// Keeps only those classes of a component that are left and have this label; takes the label
-    /// away from classes that are not left.
+    /// Retains only the remaining classes of a component that have this label, and unlabels classes
+    /// without remaining pages.
     pub(super) fn retain(&mut self, component: &mut Component, left: &Remaining, label: u32) {
-        let labels = &mut self.hubs;
-        component.hubs.retain(|&hub| {
-            let of = &mut labels[hub as usize];
-            if *of == label && left.hubs(hub) == 0 {
-                *of = NONE;
+        let has_label = |labels: &mut [u32], class: u32, pages: u32| {
+            let assigned = &mut labels[class as usize];
+            if *assigned == label && pages == 0 {
+                *assigned = NONE;
             }
-            *of == label
-        });
-        let labels = &mut self.authorities;
-        component.authorities.retain(|&authority| {
-            let of = &mut labels[authority as usize];
-            if *of == label && left.authorities(authority) == 0 {
-                *of = NONE;
-            }
-            *of == label
-        });
+            *assigned == label
+        };
+        let (hubs, authorities) = (&mut self.hubs, &mut self.authorities);
+        let retained = &mut component.hubs;
+        retained.retain(|&hub| has_label(hubs, hub, left.hubs(hub)));
+        let retained = &mut component.authorities;
+        retained.retain(|&class| has_label(authorities, class, left.authorities(class)));
     }
 
-    /// Finds the small parts that split off a component with this label when it lost pages of these
-    /// classes, and labels them. A part is found if a search of a few classes, from a neighbour of
-    /// what is gone, comes to an end. The rest of the component may be disconnected too.
+    /// Finds and labels the small parts that split off a component with this label when these
+    /// classes lost pages: those for which a bounded search from a neighbour of a removed class
+    /// completes. The rest of the component may still be disconnected.
     ///
-    /// Cost: the lists of what is gone, and at most 100 entries for each neighbour.
+    /// Cost: the lists of the removed classes, and at most 100 entries for each neighbour.
     pub(super) fn detach(
         &mut self,
         graph: &HubGraph,
         left: &Remaining,
         lost: &Touched,
         label: u32,
-        visits: &mut Reads,
+        work: &mut Work,
     ) -> Vec<(u32, Component)> {
         let mut neighbours = Vec::new();
         for &class in lost
@@ -144,38 +139,38 @@ impl Labels {
                 neighbours.extend(row.map(|&target| Node::Authority(target)));
             }
         }
-        *visits += neighbours.len() as u64;
-        let mut broad = Vec::new();
+        *work += neighbours.len() as u64;
+        let mut unfinished = Vec::new();
         let mut found = Vec::new();
         for start in neighbours {
-            if !self.has(start, left, label) || *self.is_broad(start) {
+            if !self.has(start, left, label) || *self.is_unfinished(start) {
                 continue;
             }
-            match self.search(graph, left, (start, label), visits) {
+            match self.search(graph, left, start, label, work) {
                 Err(seen) => {
                     for &node in &seen {
-                        *self.is_broad(node) = true;
+                        *self.is_unfinished(node) = true;
                     }
-                    broad.extend(seen);
+                    unfinished.extend(seen);
                 }
-                Ok(part) => found.extend(self.part(graph, left, part, visits)),
+                Ok(part) => found.extend(self.label_part(graph, left, part, work)),
             }
         }
-        for node in broad {
-            *self.is_broad(node) = false;
+        for node in unfinished {
+            *self.is_unfinished(node) = false;
         }
         found
     }
 
-    fn is_broad(&mut self, node: Node) -> &mut bool {
-        let [hubs, authorities] = &mut self.broad;
+    fn is_unfinished(&mut self, node: Node) -> &mut bool {
+        let [hubs, authorities] = &mut self.unfinished;
         match node {
             Node::Hub(hub) => &mut hubs[hub as usize],
             Node::Authority(authority) => &mut authorities[authority as usize],
         }
     }
 
-    /// Whether a class is left and has this label.
+    /// Returns whether a class remains and has this label.
     fn has(&self, node: Node, left: &Remaining, label: u32) -> bool {
         match node {
             Node::Hub(hub) => self.hubs[hub as usize] == label && left.hubs(hub) > 0,
@@ -185,14 +180,15 @@ impl Labels {
         }
     }
 
-    /// All that is connected with a class, or what had been seen when it became too much, or met
-    /// what was too much before.
+    /// Returns all classes connected with a class; as an error the classes seen, if the limit was
+    /// reached or an unfinished search was met.
     fn search(
         &mut self,
         graph: &HubGraph,
         left: &Remaining,
-        (start, label): (Node, u32),
-        visits: &mut Reads,
+        start: Node,
+        label: u32,
+        work: &mut Work,
     ) -> Result<Vec<Node>, Vec<Node>> {
         let mut seen = vec![start];
         let mut read = 0;
@@ -204,17 +200,17 @@ impl Labels {
                 Node::Authority(authority) => (graph.citers().list(authority), Node::Hub),
             };
             for &class in list {
-                if read == FEW {
+                if read == MAX_SEARCH {
                     return Err(seen);
                 }
                 read += 1;
-                *visits += 1;
+                *work += 1;
                 let next = other(class);
                 if !self.has(next, left, label) || seen.contains(&next) {
                     continue;
                 }
                 seen.push(next);
-                if *self.is_broad(next) {
+                if *self.is_unfinished(next) {
                     return Err(seen);
                 }
             }
@@ -223,12 +219,12 @@ impl Labels {
     }
 
     /// Labels a set that is connected with nothing else; `None` if it has no link.
-    fn part(
+    fn label_part(
         &mut self,
         graph: &HubGraph,
         left: &Remaining,
         nodes: Vec<Node>,
-        visits: &mut Reads,
+        work: &mut Work,
     ) -> Option<(u32, Component)> {
         let mut start = None;
         for node in nodes {
@@ -240,7 +236,7 @@ impl Labels {
                 }
             }
         }
-        let component = self.flood(graph, left, start?, visits)?;
+        let component = self.flood(graph, left, start?, work)?;
         self.next += 1;
         Some((self.next - 1, component))
     }
@@ -250,7 +246,7 @@ impl Labels {
         graph: &HubGraph,
         left: &Remaining,
         start: u32,
-        visits: &mut Reads,
+        work: &mut Work,
     ) -> Option<Component> {
         let mut authorities = vec![start];
         self.authorities[start as usize] = self.next;
@@ -259,7 +255,7 @@ impl Labels {
         while let Some(&authority) = authorities.get(done) {
             done += 1;
             let citers = graph.citers().list(authority);
-            *visits += citers.len() as u64;
+            *work += citers.len() as u64;
             for &hub in citers {
                 if left.hubs(hub) == 0 || self.hubs[hub as usize] != NONE {
                     continue;
@@ -267,7 +263,7 @@ impl Labels {
                 self.hubs[hub as usize] = self.next;
                 hubs.push(hub);
                 let row = graph.rows().list(hub);
-                *visits += row.len() as u64;
+                *work += row.len() as u64;
                 let targets = row.iter().map(|&a| u64::from(left.authorities(a)));
                 self.outdegrees[hub as usize] = targets.sum();
                 for &target in row {
@@ -278,20 +274,21 @@ impl Labels {
                 }
             }
         }
+        // An authority without links is no component.
         if hubs.is_empty() {
             self.authorities[start as usize] = NONE;
             return None;
         }
         hubs.sort_unstable();
         authorities.sort_unstable();
-        // A hub class that has pages left and cites one of these is in this component.
+        // Remaining hub classes that cite one of these are in this component.
         let row_sum = |&authority: &u32| -> u64 {
             let citers = graph.citers().list(authority).iter();
             let links = |&hub: &u32| u64::from(left.hubs(hub)) * self.outdegrees[hub as usize];
             citers.map(links).sum()
         };
         for &authority in &authorities {
-            *visits += graph.citers().list(authority).len() as u64;
+            *work += graph.citers().list(authority).len() as u64;
         }
         let largest = authorities.iter().map(row_sum).max().unwrap_or(0);
         hubs.shrink_to_fit();
@@ -323,7 +320,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn small_parts_near_what_is_gone_are_found(
+        fn small_parts_near_removed_pages_are_found(
             links in prop::collection::vec((0_u32..300, 0_u32..300), 330..700),
             steps in prop::collection::vec(prop::collection::btree_set(0_u32..600, 1..40), 1..4),
         ) {
@@ -341,38 +338,38 @@ mod tests {
             let mut left = Remaining::all(&graph);
             let all: Vec<u32> = (0..number(graph.citers().len())).collect();
             let mut labels = Labels::none(&graph);
-            let first = labels.split(&graph, &left, &all, &mut Reads::default());
-            let (label, mut broad) = first
+            let first = labels.split(&graph, &left, &all, &mut Work::default());
+            let (label, mut unfinished) = first
                 .into_iter()
                 .max_by_key(|(_, part)| part.hubs.len())
                 .unwrap();
-            prop_assume!(broad.hubs.len() > FEW);
+            prop_assume!(unfinished.hubs.len() > MAX_SEARCH);
             for pages in steps {
                 let lost = left.remove(&graph, pages);
-                let near = labels.detach(&graph, &left, &lost, label, &mut Reads::default());
-                labels.retain(&mut broad, &left, label);
-                let classes: Vec<u32> = broad.authorities.iter().copied()
+                let near = labels.detach(&graph, &left, &lost, label, &mut Work::default());
+                labels.retain(&mut unfinished, &left, label);
+                let classes: Vec<u32> = unfinished.authorities.iter().copied()
                     .chain(near.iter().flat_map(|(_, part)| part.authorities.clone()))
                     .collect();
-                // Cut from scratch, what is left of them falls into the same small parts.
-                let exact = Labels::none(&graph).split(&graph, &left, &classes, &mut Reads::default());
+                // Splitting them from scratch gives the same small parts.
+                let exact = Labels::none(&graph).split(&graph, &left, &classes, &mut Work::default());
                 let exact = parts(&exact);
                 let found = parts(&near);
                 prop_assert!(found.is_subset(&exact));
                 let small = |part: &&(Vec<u32>, Vec<u32>)| {
                     let rows = part.0.iter().map(|&hub| graph.rows().list(hub).len());
                     let citers = part.1.iter().map(|&class| graph.citers().list(class).len());
-                    rows.chain(citers).sum::<usize>() <= FEW
+                    rows.chain(citers).sum::<usize>() <= MAX_SEARCH
                 };
                 for part in exact.iter().filter(small) {
                     prop_assert!(found.contains(part), "{part:?} was not found");
                 }
                 let mut rest: Vec<(Vec<u32>, Vec<u32>)> = exact.difference(&found).cloned().collect();
                 let hubs: BTreeSet<u32> = rest.iter().flat_map(|part| part.0.clone()).collect();
-                prop_assert_eq!(&broad.hubs, &hubs.into_iter().collect::<Vec<u32>>());
+                prop_assert_eq!(&unfinished.hubs, &hubs.into_iter().collect::<Vec<u32>>());
                 let mut authorities: Vec<u32> = rest.drain(..).flat_map(|part| part.1).collect();
                 authorities.sort_unstable();
-                prop_assert_eq!(&broad.authorities, &authorities);
+                prop_assert_eq!(&unfinished.authorities, &authorities);
             }
         }
     }

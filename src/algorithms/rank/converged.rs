@@ -1,19 +1,20 @@
 //! The principal singular pair of the region with the largest sigma, zero elsewhere.
 //!
 //! Regions wait in a queue under an upper bound on their sigma: at first the root of the largest
-//! row sum of `A^T A`, later never more than what was proved for the region they came from
+//! row sum of `A^T A`, later at most the proved bound of the region that they were split from
 //! (removing pages only lowers sigma). A region is solved when it could come first, so all regions
-//! that could be tied for first place are solved before one is taken. Where a sigma is known less
-//! exactly than another comes near it, its region is solved anew, exactly enough to tell a tie.
+//! that could tie for first place are solved before one is taken. If a sigma is known less exactly
+//! than another is near it, its region is solved again, exactly enough to decide a tie.
 //!
-//! Only regions that lost pages are cut into components again, and large ones only near what they
-//! lost: that finds small parts. The rest may be disconnected. That makes no difference as long as
-//! its principal pair is clearly apart from the second; where it is not, the region is cut exactly.
+//! Only regions that lost pages are split into components again, and large ones only near the
+//! removed pages, which finds small parts. The rest may be disconnected, which has no effect as
+//! long as its principal pair is clearly separated from the second; otherwise the region is split
+//! exactly.
 //!
-//! A component of the whole graph whose steps are known from an earlier run waits among the solved
-//! regions under the sigma of its next step, and nothing of it is read. When its steps are used up,
-//! what is left of it joins the queue like any other, under the bound that the earlier run left. It
-//! need not even be in the graph, as long as what is left of it cannot come first.
+//! A component of the whole graph with cached steps waits among the solved regions under the sigma
+//! of its next step, and none of its entries are read. After its steps, what remains of it joins
+//! the queue like any other region, under the cached bound. The component need not be in the graph
+//! as long as what remains of it cannot come first.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -23,55 +24,57 @@ use crate::graph::{HubGraph, NONE, Remaining, Touched, WeakComponents, number};
 use crate::watch::{Interrupted, Watch};
 
 use super::components::{Component, Labels};
-use super::large::{self, Attempt, DEEP, Depth, FIRST, TIGHT};
-use super::parent::{Held, Parent, Started};
+use super::inherited_state::{InheritedVectors, RegionState, WarmRegion};
+use super::large_region::{self, Attempt, FOR_SCORES, FOR_TIES, INITIAL, Precision};
 use super::principal::{Doubt, Principal, TIED};
 use super::ranker::{Next, Ranker};
-use super::reads::Reads;
-use super::replay::{self, Descending, KNOWN, KnownSteps, Replays, descending, entry, first};
-use super::rest::{self, Rest};
-use super::rows::Room;
+use super::replay::{
+    self, CACHED_FLAG, Descending, ReplaySteps, Replays, descending, first_solved, queue_entry,
+};
+use super::residual_bounds::{self, ResidualBound};
 use super::solve::{EXACT, FINE, solve};
+use super::vector_block::BufferPool;
+use super::work::Work;
 
-/// Sigmas are accurate to rounding.
+/// Relative accuracy of sigmas.
 const ROUNDING: f64 = 1e-12;
-/// A region with this many authority classes is cut only near what it lost.
-const BROAD: Range<usize> = 1024..large::SIZES.end;
+/// Numbers of authority classes of regions that are split only near removed pages.
+const LOCAL_SPLIT: Range<usize> = 1024..large_region::SIZES.end;
 
 /// Takes cores from the region with the largest sigma.
 #[derive(Clone, Debug)]
 pub struct Converged {
-    /// The component of the whole graph that each authority class is in.
+    /// The component of each authority class.
     components: Vec<u32>,
     replays: Replays,
     labels: Labels,
-    regions: BTreeMap<u32, Held>,
-    /// Regions not solved yet, by bound.
+    regions: BTreeMap<u32, RegionState>,
+    /// Unsolved regions, by bound.
     waiting: BTreeSet<(Descending, u32)>,
-    /// Solved regions, by sigma and then by the best authority.
+    /// Solved regions, by sigma and then by best authority.
     solved: BTreeSet<(Descending, u32, u32)>,
-    /// Solved regions whose sigma is not proved.
+    /// Solved regions whose sigma is not proved tightly enough to decide ties.
     doubtful: BTreeSet<u32>,
     position: Vec<u32>,
-    room: Room,
-    visits: Reads,
+    pool: BufferPool,
+    work: Work,
 }
 
 impl Converged {
-    /// A ranker of this whole graph. `known` has what an earlier run found in components that have
-    /// not changed; those beyond the graph's own are absent from it. No entry is read yet: a
-    /// component is cut into regions once it could come first.
+    /// Returns a ranker of the whole graph. `cached` has the cached steps of unchanged components;
+    /// those numbered beyond the components of the graph are absent from it. No entry is read yet:
+    /// a component is split into regions once it could come first.
     #[must_use]
     pub fn new(
         graph: &HubGraph,
         components: &WeakComponents,
-        known: BTreeMap<u32, KnownSteps>,
+        cached: BTreeMap<u32, ReplaySteps>,
     ) -> Self {
         let classes = 0..number(graph.authority_members().len());
-        let (replays, unknown, waiting) = Replays::new(components, known);
+        let (replays, uncached, waiting) = Replays::new(components, cached);
         let mut ranker = Self {
             components: classes
-                .map(|class| components.of_authority(class))
+                .map(|class| components.component_of_authority(class))
                 .collect(),
             labels: Labels::none(graph),
             regions: BTreeMap::new(),
@@ -79,24 +82,24 @@ impl Converged {
             solved: BTreeSet::new(),
             doubtful: BTreeSet::new(),
             position: vec![NONE; graph.authority_members().len()],
-            room: Room::default(),
-            visits: Reads::default(),
+            pool: BufferPool::default(),
+            work: Work::default(),
             replays,
         };
-        let steps = ranker.replays.all();
+        let steps = ranker.replays.next_steps();
         ranker.solved = steps
-            .map(|(component, step)| entry(component, step))
+            .map(|(component, step)| queue_entry(component, step))
             .collect();
-        for (authorities, bound) in unknown {
-            let (label, uncut) = ranker.labels.uncut(authorities, bound);
-            ranker.wait(label, uncut, None, bound, false);
+        for (authorities, bound) in uncached {
+            let (label, component) = ranker.labels.unsplit(authorities, bound);
+            ranker.enqueue(label, component, None, bound, false);
         }
         ranker
     }
 
     fn absent(&self, first: u32) -> Next {
-        let wanted = rest::wanted(first, &self.solved, &self.replays, &self.waiting);
-        Next::Absent(wanted)
+        let needed = residual_bounds::needed(first, &self.solved, &self.replays, &self.waiting);
+        Next::Absent(needed)
     }
 
     fn solved_region(&self, label: u32) -> Option<&Arc<Principal>> {
@@ -104,21 +107,21 @@ impl Converged {
         solved.map(|(principal, _)| principal)
     }
 
-    /// The sigma of the first solved region.
+    /// Returns the sigma of the first solved region.
     fn top(&self) -> Option<f64> {
         self.solved.first().map(|first| f64::from_bits(first.0.0))
     }
 
-    /// Why it is uncertain that the region with this label and sigma comes first; `None` if it
-    /// does.
+    /// Returns why it is uncertain that the region with this label and sigma comes first; `None` if
+    /// it does.
     fn doubt(&self, label: u32, sigma: f64) -> Option<Doubt> {
         let limit = sigma * (1.0 - 2.0 * TIED);
         let rival = self.doubtful.iter().find_map(|other| {
             let rival = self.solved_region(*other)?;
-            let is_rival = *other != label || !rival.is_loose();
+            let is_rival = *other != label || !rival.is_loosely_bounded();
             (is_rival && rival.upper > limit).then_some(rival.gap)
         });
-        // A tie is undecided only just at its bound.
+        // A tie is undecided only within rounding of its threshold.
         let edge = sigma * (1.0 - TIED);
         let at_edge = edge * (1.0 - ROUNDING)..edge * (1.0 + ROUNDING);
         match rival {
@@ -128,7 +131,8 @@ impl Converged {
         }
     }
 
-    /// Solves all regions that could come first; `false` where one is absent from the graph.
+    /// Solves all regions that could come first; returns `false` if one of them is absent from the
+    /// graph.
     fn solve_first(
         &mut self,
         graph: &HubGraph,
@@ -140,7 +144,7 @@ impl Converged {
             if f64::from_bits(bound.0) < sigma * (1.0 - 2.0 * TIED) {
                 break;
             }
-            if label & KNOWN != 0 {
+            if label & CACHED_FLAG != 0 {
                 return Ok(false);
             }
             watch.proceed()?;
@@ -150,8 +154,8 @@ impl Converged {
         Ok(true)
     }
 
-    /// A region whose sigma is proved less exactly than another sigma comes near it.
-    fn loose(&self) -> Option<u32> {
+    /// Returns a region whose bound is too loose to order it against another one.
+    fn loosely_bounded(&self) -> Option<u32> {
         let limit = self.top()? * (1.0 - 2.0 * TIED);
         let near = self.solved.iter();
         let near = near.take_while(|solved| f64::from_bits(solved.0.0) >= limit);
@@ -159,93 +163,90 @@ impl Converged {
         let comes_near = |label: &&u32| {
             self.solved_region(**label).is_some_and(|principal| {
                 let is_first = is_alone && principal.sigma >= limit;
-                principal.is_loose() && principal.upper > limit && !is_first
+                principal.is_loosely_bounded() && principal.upper > limit && !is_first
             })
         };
         self.doubtful.iter().find(comes_near).copied()
     }
 
-    /// Solves a solved region again, more exactly: a large one first to this `depth`.
+    /// Solves a solved region again, more exactly: a large one first to this precision.
     fn tighten(
         &mut self,
         graph: &HubGraph,
         left: &Remaining,
         label: u32,
-        depth: Depth,
+        precision: Precision,
         watch: &dyn Watch,
     ) -> Result<(), Interrupted> {
-        let Some(held) = self.regions.get_mut(&label) else {
+        let Some(state) = self.regions.get_mut(&label) else {
             return Ok(());
         };
-        let (is_connected, bound) = (held.is_connected, held.component.bound);
-        let Some((principal, best)) = held.solved.take() else {
+        let (is_connected, bound) = (state.is_connected, state.component.bound);
+        let Some((principal, best)) = state.solved.take() else {
             return Ok(());
         };
         self.solved
             .remove(&(descending(principal.sigma), best, label));
         self.doubtful.remove(&label);
         let principal = Arc::unwrap_or_clone(principal);
-        let (room, visits) = (&mut self.room, &mut self.visits);
-        let (region, warm) = match large::deepen(principal, depth, room, visits, watch)? {
+        let (pool, work) = (&mut self.pool, &mut self.work);
+        let (region, warm) = match large_region::refine(principal, precision, pool, work, watch)? {
             Attempt::Solved(principal) => {
-                self.keep(graph, left, label, principal);
+                self.store_solution(graph, left, label, principal);
                 return Ok(());
             }
-            Attempt::Open(region, warm) => (region, warm),
+            Attempt::Unresolved(region, warm) => (region, warm),
         };
         if !is_connected {
             self.waiting.insert((descending(bound), label));
-            self.cut(graph, left, label);
+            self.split(graph, left, label);
             return Ok(());
         }
-        let of = (graph, left, label);
-        let (region, warm) = self.whole(of, (region, warm));
-        let principal = solve(region, warm, EXACT, &mut self.visits, watch)?;
-        self.keep(graph, left, label, principal);
+        let (region, warm) = self.rebuilt(graph, left, label, (region, warm));
+        let principal = solve(region, warm, EXACT, &mut self.work, watch)?;
+        self.store_solution(graph, left, label, principal);
         Ok(())
     }
 
-    /// Whether a solved region has a sigma in this range.
+    /// Returns whether a solved region has a sigma in this range.
     fn is_one_between(&self, sigmas: &Range<f64>) -> bool {
         let next = self.solved.range((descending(sigmas.end), 0, 0)..).next();
         next.is_some_and(|next| f64::from_bits(next.0.0) > sigmas.start)
     }
 
-    fn enqueue(
+    fn split_and_enqueue(
         &mut self,
         graph: &HubGraph,
         left: &Remaining,
         authorities: &[u32],
-        parent: Option<&Parent>,
+        inherited: Option<&InheritedVectors>,
         bound: f64,
     ) {
-        let parts = self
-            .labels
-            .split(graph, left, authorities, &mut self.visits);
+        let parts = self.labels.split(graph, left, authorities, &mut self.work);
         for (label, component) in parts {
-            let parent = parent.map(|parent| parent.of(authorities, &component));
-            self.wait(label, component, parent, bound, true);
+            let inherited = inherited.map(|inherited| inherited.for_part(authorities, &component));
+            self.enqueue(label, component, inherited, bound, true);
         }
     }
 
-    /// Queues a component of what is left (or perhaps several, not cut yet) to be solved.
-    fn wait(
+    /// Queues a component of the remaining graph (or perhaps several, not split yet).
+    fn enqueue(
         &mut self,
         label: u32,
         mut component: Component,
-        parent: Option<Parent>,
+        inherited: Option<InheritedVectors>,
         bound: f64,
         is_connected: bool,
     ) {
         component.bound = component.bound.min(bound);
         self.waiting.insert((descending(component.bound), label));
-        let held = Held {
+        let state = RegionState {
             component,
             is_connected,
-            parent,
+            inherited,
             solved: None,
         };
-        self.regions.insert(label, held);
+        self.regions.insert(label, state);
     }
 
     fn solve(
@@ -255,73 +256,83 @@ impl Converged {
         label: u32,
         watch: &dyn Watch,
     ) -> Result<(), Interrupted> {
-        let Some(held) = self.regions.get_mut(&label) else {
+        let Some(state) = self.regions.get_mut(&label) else {
             return Ok(());
         };
-        if held.component.hubs.is_empty() {
-            self.cut(graph, left, label);
+        if state.component.hubs.is_empty() {
+            self.split(graph, left, label);
             return Ok(());
         }
-        let is_connected = held.is_connected;
-        let of = (graph, left, &self.labels);
-        let (region, warm) = held.begin(of, label, &mut self.position, &mut self.visits);
-        let (region, warm) = if large::is_worth_it(&region) {
-            let (room, visits) = (&mut self.room, &mut self.visits);
-            match large::attempt(region, warm, FIRST, room, visits, watch)? {
+        let is_connected = state.is_connected;
+        let (position, work) = (&mut self.position, &mut self.work);
+        let (region, warm) = state.prepare(graph, left, &self.labels, label, position, work);
+        let (region, warm) = if large_region::is_large(&region) {
+            let (pool, work) = (&mut self.pool, &mut self.work);
+            match large_region::attempt(region, warm, INITIAL, pool, work, watch)? {
                 Attempt::Solved(principal) => {
-                    self.keep(graph, left, label, principal);
+                    self.store_solution(graph, left, label, principal);
                     return Ok(());
                 }
-                Attempt::Open(region, starts) => (region, starts),
+                Attempt::Unresolved(region, starts) => (region, starts),
             }
         } else {
             (region, warm)
         };
         if !is_connected {
             drop(region);
-            self.cut(graph, left, label);
+            self.split(graph, left, label);
             return Ok(());
         }
-        let (region, warm) = self.whole((graph, left, label), (region, warm));
-        let principal = solve(region, warm, FINE, &mut self.visits, watch)?;
-        self.keep(graph, left, label, principal);
+        let (region, warm) = self.rebuilt(graph, left, label, (region, warm));
+        let principal = solve(region, warm, FINE, &mut self.work, watch)?;
+        self.store_solution(graph, left, label, principal);
         Ok(())
     }
 
-    /// A region without the classes that have gone from it, and its starts on what is left.
-    fn whole(
+    /// Returns the region without removed classes, and its start vectors there.
+    fn rebuilt(
         &mut self,
-        (graph, left, label): (&HubGraph, &Remaining, u32),
-        started: Started,
-    ) -> Started {
+        graph: &HubGraph,
+        left: &Remaining,
+        label: u32,
+        warm_region: WarmRegion,
+    ) -> WarmRegion {
         match self.regions.get(&label) {
-            Some(held) => held.whole((graph, left), started, &mut self.position, &mut self.visits),
-            None => started,
+            Some(state) => {
+                state.rebuilt(graph, left, warm_region, &mut self.position, &mut self.work)
+            }
+            None => warm_region,
         }
     }
 
-    /// Cuts a waiting region into its connected parts.
-    fn cut(&mut self, graph: &HubGraph, left: &Remaining, label: u32) {
-        let Some(held) = self.regions.remove(&label) else {
+    /// Splits a waiting region into its connected parts.
+    fn split(&mut self, graph: &HubGraph, left: &Remaining, label: u32) {
+        let Some(state) = self.regions.remove(&label) else {
             return;
         };
-        self.labels.clear(&held.component);
+        self.labels.clear(&state.component);
         let Component {
             authorities, bound, ..
-        } = held.component;
+        } = state.component;
         self.waiting.remove(&(descending(bound), label));
-        self.enqueue(graph, left, &authorities, None, bound);
+        self.split_and_enqueue(graph, left, &authorities, None, bound);
     }
 
-    fn keep(&mut self, graph: &HubGraph, left: &Remaining, label: u32, principal: Principal) {
+    fn store_solution(
+        &mut self,
+        graph: &HubGraph,
+        left: &Remaining,
+        label: u32,
+        principal: Principal,
+    ) {
         let best = principal.best_authority(graph, left);
         if principal.upper > principal.sigma * (1.0 + TIED) {
             self.doubtful.insert(label);
         }
         self.solved
             .insert((descending(principal.sigma), best, label));
-        if let Some(held) = self.regions.get_mut(&label) {
-            held.solved = Some((Arc::new(principal), best));
+        if let Some(state) = self.regions.get_mut(&label) {
+            state.solved = Some((Arc::new(principal), best));
         }
     }
 }
@@ -337,23 +348,23 @@ impl Ranker for Converged {
             if !self.solve_first(graph, left, watch)? {
                 let first = self.waiting.first();
                 return Ok(Some(
-                    self.absent(first.map_or(NONE, |first| first.1 ^ KNOWN)),
+                    self.absent(first.map_or(NONE, |first| first.1 ^ CACHED_FLAG)),
                 ));
             }
-            let Some(label) = self.loose() else {
+            let Some(label) = self.loosely_bounded() else {
                 break;
             };
-            self.tighten(graph, left, label, TIGHT, watch)?;
+            self.tighten(graph, left, label, FOR_TIES, watch)?;
         }
-        let Some(label) = first(&self.solved) else {
+        let Some(label) = first_solved(&self.solved) else {
             return Ok(None);
         };
-        if let Some((step, (sigma, _))) = self.replays.next(label ^ KNOWN) {
-            if self.replays.is_ahead(label ^ KNOWN) {
-                return Ok(Some(self.absent(label ^ KNOWN)));
+        if let Some((step, (sigma, _))) = self.replays.next_step(label ^ CACHED_FLAG) {
+            if self.replays.lacks_core(label ^ CACHED_FLAG) {
+                return Ok(Some(self.absent(label ^ CACHED_FLAG)));
             }
-            return Ok(Some(Next::Known {
-                component: label ^ KNOWN,
+            return Ok(Some(Next::Cached {
+                component: label ^ CACHED_FLAG,
                 step,
                 doubt: self.doubt(label, sigma),
             }));
@@ -378,7 +389,7 @@ impl Ranker for Converged {
         found: Next,
         watch: &dyn Watch,
     ) -> Result<Option<Next>, Interrupted> {
-        let Some(label) = first(&self.solved) else {
+        let Some(label) = first_solved(&self.solved) else {
             return Ok(None);
         };
         if self
@@ -388,90 +399,93 @@ impl Ranker for Converged {
             return Ok(None);
         }
         drop(found);
-        self.tighten(graph, left, label, DEEP, watch)?;
+        self.tighten(graph, left, label, FOR_SCORES, watch)?;
         self.next(graph, left, watch)
     }
 
-    fn replayed(&mut self, component: u32) {
-        let Some((_, step)) = self.replays.next(component) else {
+    fn cached_step_taken(&mut self, component: u32) {
+        let Some((_, step)) = self.replays.next_step(component) else {
             return;
         };
-        self.solved.remove(&entry(component, step));
+        self.solved.remove(&queue_entry(component, step));
         match self.replays.advance(component) {
             Some(Ok(step)) => {
-                self.solved.insert(entry(component, step));
+                self.solved.insert(queue_entry(component, step));
             }
             Some(Err((_, bound))) if self.replays.is_absent(component) => {
-                replay::wait(&mut self.waiting, component, bound);
+                replay::enqueue_absent(&mut self.waiting, component, bound);
             }
             Some(Err((authorities, bound))) => {
-                let (label, uncut) = self.labels.uncut(authorities, bound);
-                self.wait(label, uncut, None, bound, false);
+                let (label, component) = self.labels.unsplit(authorities, bound);
+                self.enqueue(label, component, None, bound, false);
             }
             None => {}
         }
     }
 
-    fn removed(&mut self, graph: &HubGraph, left: &Remaining, touched: &Touched) {
+    fn pages_removed(&mut self, graph: &HubGraph, left: &Remaining, touched: &Touched) {
         let hubs = touched.hubs.iter().map(|&c| self.labels.hubs[c as usize]);
         let authorities = touched.authorities.iter();
         let authorities = authorities.map(|&c| self.labels.authorities[c as usize]);
         let affected: BTreeSet<u32> = hubs.chain(authorities).filter(|&l| l != NONE).collect();
         for label in affected {
-            let Some(mut held) = self.regions.remove(&label) else {
+            let Some(mut state) = self.regions.remove(&label) else {
                 continue;
             };
             self.doubtful.remove(&label);
-            let mut bound = held.component.bound;
-            let mut parent = held.parent;
-            if let Some((principal, best)) = held.solved {
+            // Removing pages only lowers sigma: the parts inherit the bound and the vectors.
+            let mut bound = state.component.bound;
+            let mut inherited = state.inherited;
+            if let Some((principal, best)) = state.solved {
                 self.solved
                     .remove(&(descending(principal.sigma), best, label));
                 bound = bound.min(principal.upper);
-                parent = Some(Parent::Whole(principal));
+                inherited = Some(InheritedVectors::Whole(principal));
             } else {
                 self.waiting.remove(&(descending(bound), label));
             }
-            if BROAD.contains(&held.component.authorities.len()) {
-                let before = held.component.authorities.clone();
-                let visits = &mut self.visits;
-                let near = self.labels.detach(graph, left, touched, label, visits);
-                self.labels.retain(&mut held.component, left, label);
-                let of = |part: &Component| parent.as_ref().map(|p| p.of(&before, part));
+            // Large regions: only search for small parts near the removed pages.
+            if LOCAL_SPLIT.contains(&state.component.authorities.len()) {
+                let previous = state.component.authorities.clone();
+                let work = &mut self.work;
+                let near = self.labels.detach(graph, left, touched, label, work);
+                self.labels.retain(&mut state.component, left, label);
+                let inherit =
+                    |part: &Component| inherited.as_ref().map(|p| p.for_part(&previous, part));
                 for (label, part) in near {
-                    let parent = of(&part);
-                    self.wait(label, part, parent, bound, true);
+                    let inherited = inherit(&part);
+                    self.enqueue(label, part, inherited, bound, true);
                 }
-                parent = of(&held.component);
-                if BROAD.contains(&held.component.authorities.len()) {
-                    self.wait(label, held.component, parent, bound, false);
+                inherited = inherit(&state.component);
+                if LOCAL_SPLIT.contains(&state.component.authorities.len()) {
+                    self.enqueue(label, state.component, inherited, bound, false);
                     continue;
                 }
             }
-            self.labels.clear(&held.component);
-            self.enqueue(
+            self.labels.clear(&state.component);
+            self.split_and_enqueue(
                 graph,
                 left,
-                &held.component.authorities,
-                parent.as_ref(),
+                &state.component.authorities,
+                inherited.as_ref(),
                 bound,
             );
         }
     }
 
-    fn reads(&self) -> Reads {
-        self.visits
+    fn work(&self) -> Work {
+        self.work
     }
 
-    fn is_delicate(&self) -> bool {
-        // Sigmas nearer than rounding are tied with the top, whichever of them is larger.
+    fn is_order_sensitive(&self) -> bool {
+        // Sigmas within rounding of the top are tied with it in any order.
         self.top().is_some_and(|top| {
             self.is_one_between(&(top * (1.0 - 2.0 * TIED)..top * (1.0 - ROUNDING)))
         })
     }
 
-    fn rests(&self) -> BTreeMap<u32, Rest> {
-        rest::rests(
+    fn residual_bounds(&self) -> BTreeMap<u32, ResidualBound> {
+        residual_bounds::collect(
             &self.regions,
             &self.components,
             &self.replays,

@@ -1,4 +1,4 @@
-//! What the queue of regions holds.
+//! Memory of the queue of regions.
 
 use std::collections::BTreeSet;
 
@@ -41,8 +41,8 @@ fn places(count: u32, tail: u32) -> HubGraph {
     rows.graph().unwrap()
 }
 
-/// How many numbers are in all the vectors held, each vector counted once.
-fn held(ranker: &Converged) -> usize {
+/// Returns the number of entries of all stored vectors, each vector counted once.
+fn stored_entries(ranker: &Converged) -> usize {
     let mut seen = BTreeSet::new();
     let mut of = |principal: &Arc<Principal>| {
         let vectors = [
@@ -51,7 +51,7 @@ fn held(ranker: &Converged) -> usize {
             &principal.authority_scores,
             &principal.authority_errors,
         ];
-        let vectors = vectors.into_iter().chain(principal.kept.vectors());
+        let vectors = vectors.into_iter().chain(principal.ritz_vectors.vectors());
         let is_new = seen.insert(Arc::as_ptr(principal));
         if is_new {
             vectors.map(Vec::len).sum()
@@ -60,13 +60,13 @@ fn held(ranker: &Converged) -> usize {
         }
     };
     let mut numbers = 0;
-    for held in ranker.regions.values() {
-        numbers += match &held.parent {
-            Some(Parent::Whole(principal)) => of(principal),
-            Some(Parent::Part(vectors)) => vectors.iter().map(Vec::len).sum(),
+    for state in ranker.regions.values() {
+        numbers += match &state.inherited {
+            Some(InheritedVectors::Whole(principal)) => of(principal),
+            Some(InheritedVectors::Part(vectors)) => vectors.iter().map(Vec::len).sum(),
             None => 0,
         };
-        numbers += held
+        numbers += state
             .solved
             .as_ref()
             .map_or(0, |(principal, _)| of(principal));
@@ -75,10 +75,10 @@ fn held(ranker: &Converged) -> usize {
 }
 
 #[test]
-fn what_waits_does_not_hold_the_vectors_of_every_step() {
+fn waiting_regions_do_not_keep_the_vectors_of_every_step() {
     let graph = places(12, 20);
     let mut left = Remaining::all(&graph);
-    let components = WeakComponents::of(&graph, &[]);
+    let components = WeakComponents::new(&graph, &[]);
     let mut ranker = Converged::new(&graph, &components, BTreeMap::new());
     let classes = graph.rows().len() + graph.citers().len();
     let mut waiting = 0;
@@ -108,9 +108,9 @@ fn what_waits_does_not_hold_the_vectors_of_every_step() {
         }
         drop(principal);
         let touched = left.remove(&graph, pages);
-        ranker.removed(&graph, &left, &touched);
+        ranker.pages_removed(&graph, &left, &touched);
         waiting = ranker.waiting.len();
-        let numbers = held(&ranker);
+        let numbers = stored_entries(&ranker);
         assert!(
             numbers <= 24 * classes,
             "{numbers} numbers for {classes} classes, {waiting} regions wait"

@@ -1,17 +1,17 @@
-//! Eigenpairs of a small dense symmetric matrix.
+//! Eigenpairs of small dense symmetric matrices.
 
 use super::tridiagonal::Tridiagonal;
 
-/// Eigenvalues, largest first, each with its unit eigenvector, by cyclic Jacobi rotations
-/// (Golub and Van Loan, *Matrix Computations*, section 8.5). Cost: `O(n^3)` a sweep, few sweeps.
+/// Returns the eigenvalues, largest first, with their unit eigenvectors, by cyclic Jacobi rotations
+/// (Golub and Van Loan, *Matrix Computations*, section 8.5). Cost: `O(n^3)` per sweep, few sweeps.
 pub(super) fn eigen(mut t: Vec<Vec<f64>>) -> Vec<(f64, Vec<f64>)> {
     let n = t.len();
     let mut vectors: Vec<Vec<f64>> = (0..n)
         .map(|i| (0..n).map(|j| f64::from(u8::from(i == j))).collect())
         .collect();
     let total: f64 = t.iter().flatten().map(|e| e * e).sum();
-    // Entries that are negligible beside the whole are not worth a rotation.
-    let nothing = total.sqrt() * 1e-17 / n.max(1) as f64;
+    // Relative to the whole matrix, smaller entries do not affect the result.
+    let negligible = total.sqrt() * 1e-17 / n.max(1) as f64;
     for _ in 0..60 {
         let off: f64 = (0..n)
             .flat_map(|i| (0..i).map(move |j| (i, j)))
@@ -22,7 +22,7 @@ pub(super) fn eigen(mut t: Vec<Vec<f64>>) -> Vec<(f64, Vec<f64>)> {
         }
         for p in 0..n {
             for q in p + 1..n {
-                if t[p][q].abs() > nothing {
+                if t[p][q].abs() > negligible {
                     rotate(&mut t, &mut vectors, p, q);
                 }
             }
@@ -37,9 +37,9 @@ pub(super) fn eigen(mut t: Vec<Vec<f64>>) -> Vec<(f64, Vec<f64>)> {
     pairs
 }
 
-/// The largest eigenvalue and its unit eigenvector of a symmetric matrix of which the products are given,
-/// by the recurrence of Lanczos over all dimensions, every vector made orthogonal to all before it. Cost:
-/// `n` products and `O(n^3)`, without the sweeps of [`eigen`].
+/// Returns the largest eigenvalue and its unit eigenvector of a symmetric matrix given by its
+/// products, by Lanczos over all dimensions with full reorthogonalisation. Cost: `n` products and
+/// `O(n^3)`, without the sweeps of [`eigen`].
 pub(super) fn largest_pair(n: usize, times: impl Fn(&[f64]) -> Vec<f64>) -> (f64, Vec<f64>) {
     let inner = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
     let golden = 0.618_033_988_749_894_9;
@@ -54,24 +54,25 @@ pub(super) fn largest_pair(n: usize, times: impl Fn(&[f64]) -> Vec<f64>) -> (f64
             *entry /= length;
         }
         let mut image = times(&next);
-        let along = inner(&image, &next);
+        let alpha = inner(&image, &next);
         basis.push(next);
+        // One pass of Gram-Schmidt loses orthogonality; two are enough.
         for _ in 0..2 {
             for other in &basis {
-                let along = inner(other, &image);
+                let projection = inner(other, &image);
                 for (entry, other) in image.iter_mut().zip(other) {
-                    *entry -= along * other;
+                    *entry -= projection * other;
                 }
             }
         }
         length = inner(&image, &image).sqrt();
-        scale = scale.max(along.abs()).max(length);
-        small.alpha.push(along);
+        scale = scale.max(alpha.abs()).max(length);
+        small.alpha.push(alpha);
         small.beta.push(length);
         next = image;
     }
     if scale == 0.0 {
-        // Nothing but zeros.
+        // The zero matrix.
         return (0.0, basis.pop().unwrap_or_default());
     }
     let value = small.values().first().map_or(0.0, |pair| pair.0);
@@ -85,7 +86,7 @@ pub(super) fn largest_pair(n: usize, times: impl Fn(&[f64]) -> Vec<f64>) -> (f64
     (value, vector)
 }
 
-/// Makes `t[p][q]` zero; `vectors` holds the eigenvectors as rows.
+/// Makes `t[p][q]` zero; `vectors` has the eigenvectors as rows.
 #[expect(clippy::many_single_char_names, reason = "the letters of the source")]
 fn rotate(t: &mut [Vec<f64>], vectors: &mut [Vec<f64>], p: usize, q: usize) {
     let tau = (t[q][q] - t[p][p]) / (2.0 * t[p][q]);

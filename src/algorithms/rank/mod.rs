@@ -1,50 +1,49 @@
 //! HITS on the host-pruned graph: pure numerics on classes of equal pages.
 //!
-//! A [`Ranker`] says, for what remains of the graph, where the next core is to be taken, and the
-//! scores there: [`Classic`] as the paper does it, [`Converged`] by the principal singular pair of
-//! the region with the largest sigma, [`Within`] by a place whose sigma is proven to be near that. What a
-//! ranker had to read is counted in *link visits*:
-//! entries of merged rows and citers read. [`pagerank()`] ranks the whole graph instead.
+//! A [`Ranker`] finds, in the remaining graph, the place of the next core and its scores:
+//! [`PowerIteration`] as published, [`Converged`] by the principal singular pair of the region with
+//! the largest sigma, [`Approximate`] by a place whose sigma is proved to be near that. [`Work`] counts
+//! the entries of merged rows and citers that were read. [`pagerank()`] ranks the whole graph instead.
 
-mod block;
+mod approximate;
+mod cached_steps;
 mod certificate;
-mod classic;
-mod coarse;
 mod components;
 mod converged;
 mod dense;
-mod few;
-mod kept;
-mod krylov;
-mod lanczos;
-mod large;
+mod dense_subproblem;
+mod densest_part;
+mod inherited_state;
+mod large_region;
 mod pagerank;
-mod parent;
-mod parts;
+mod power_iteration;
 mod principal;
+mod quantize;
 mod ranker;
-mod reads;
+mod rayleigh_ritz;
 mod region;
 mod replay;
-mod rest;
-mod rows;
+mod residual_bounds;
+mod single_vector_lanczos;
 mod solve;
-mod starts;
+mod start_vectors;
 #[cfg(test)]
 mod tests;
+mod thick_restart_lanczos;
 mod tridiagonal;
+mod vector_block;
 mod vectors;
-mod within;
+mod work;
 
-pub use classic::Classic;
+pub use approximate::Approximate;
+pub use cached_steps::{CachedStep, CachedSteps, Origin, ProvenStep};
 pub use converged::Converged;
-pub use kept::{KeptStep, KeptSteps, Origin, ProvenStep};
 pub(crate) use pagerank::sum_of;
 pub use pagerank::{LinkGraph, pagerank};
+pub use power_iteration::PowerIteration;
 pub use principal::{Doubt, Principal, TIED};
 pub use ranker::{Next, Ranker};
-pub use reads::Reads;
 pub use region::Region;
-pub use replay::KnownSteps;
-pub use rest::Rest;
-pub use within::Within;
+pub use replay::ReplaySteps;
+pub use residual_bounds::ResidualBound;
+pub use work::Work;

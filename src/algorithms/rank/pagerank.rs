@@ -1,42 +1,42 @@
-//! PageRank, of the whole graph or of a site's own.
+//! PageRank of any link graph.
 
 use rayon::prelude::*;
 
-use crate::graph::WholeGraph;
+use crate::graph::PageGraph;
 use crate::watch::{Interrupted, Watch};
 
 /// The damping factor.
 const DAMPING: f64 = 0.85;
-/// Stop when no page's score moved by more than this, relative to itself. The error that remains is
-/// at most 0.85 / 0.15 times that, far inside the 1e-9 within which scores are tied.
+/// Iteration stops when no score changes by more than this, relatively. The remaining error is at
+/// most 0.85 / 0.15 times that, far below the 1e-9 within which scores are tied.
 const TOLERANCE: f64 = 1e-13;
-/// Only a guard: the error shrinks by 0.85 each time, so this many iterations are never needed.
+/// A guard that is never reached: the error shrinks by 0.85 per iteration.
 const MAX_ITERATIONS: usize = 1000;
 /// Sums run over chunks of this size and then over the chunks, so the number of threads has no
 /// effect.
 const CHUNK: usize = 4096;
 
-/// A graph whose pages [`pagerank`] scores.
+/// A graph that [`pagerank`] can score.
 pub trait LinkGraph: Sync {
-    /// The number of pages.
+    /// Returns the number of pages.
     fn pages(&self) -> u32;
 
-    /// The number of pages that a page links to.
+    /// Returns the number of links of a page.
     fn out_degree(&self, page: u32) -> u32;
 
-    /// The number of entries that one iteration reads.
+    /// Returns the number of entries read by one iteration.
     fn entries(&self) -> u64;
 
-    /// Sums what pages spread over those that share a list of targets, one sum for each such list.
+    /// Sums the `spread` of the pages that share a list of targets, one sum for each such list.
     fn sum_shared(&self, _spread: &[f64], _shared: &mut Vec<f64>) {}
 
-    /// The sum of what the pages spread that link to a page: `spread` by page, `shared` by list.
-    /// Both follow the order of the lists, so that the sum is the same on any number of threads.
+    /// Returns the sum over the pages that link to a page: `spread` by page, `shared` by list. Sums
+    /// follow the order of the lists, so that they do not depend on threads.
     fn received(&self, page: u32, spread: &[f64], shared: &[f64]) -> f64;
 }
 
 /// The pages of a row share its targets.
-impl LinkGraph for WholeGraph {
+impl LinkGraph for PageGraph {
     fn pages(&self) -> u32 {
         self.pages()
     }
@@ -62,19 +62,18 @@ impl LinkGraph for WholeGraph {
     }
 }
 
-/// The sum of some values, in the order of the list.
+/// Returns the sum of the values of a list, in its order.
 pub(crate) fn sum_of(list: &[u32], values: &[f64]) -> f64 {
     list.iter().map(|&entry| values[entry as usize]).sum()
 }
 
-/// The PageRank of each page (they add up to 1) and the page visits it took.
+/// Returns the PageRank of each page (they add up to 1) and the page visits.
 ///
 /// `x = 0.85 (A x + dangling / n) + 0.15 / n`, where `A` spreads a page's score evenly over its
 /// targets and `dangling` is the score of pages without links (Brin and Page 1998; uniform
-/// teleport, and dangling pages link to all). Power iteration from the uniform vector. What the
-/// pages of a row spread is summed once per row and handed to each of its targets, which changes
-/// nothing but the rounding. Sums follow the order of the lists, so the result is the same to the
-/// bit on any number of threads.
+/// teleport, and dangling pages link to all). Power iteration from the uniform vector. The scores
+/// of the pages of a row are summed once per row, which changes only the rounding. The result is
+/// the same to the bit on any number of threads.
 ///
 /// Cost: up to around 200 passes over pages and lists. Memory: 16 bytes per page, 8 per row.
 pub fn pagerank(graph: &impl LinkGraph, watch: &dyn Watch) -> Result<(Vec<f64>, u64), Interrupted> {
@@ -86,6 +85,7 @@ pub fn pagerank(graph: &impl LinkGraph, watch: &dyn Watch) -> Result<(Vec<f64>, 
     let mut visits = 0;
     for _ in 0..MAX_ITERATIONS {
         watch.proceed()?;
+        // Pages with links spread their scores; the others are dangling.
         let dangling: Vec<f64> = spread
             .par_chunks_mut(CHUNK)
             .zip(scores.par_chunks(CHUNK))
@@ -102,19 +102,19 @@ pub fn pagerank(graph: &impl LinkGraph, watch: &dyn Watch) -> Result<(Vec<f64>, 
             })
             .collect();
         let dangling: f64 = dangling.iter().sum();
-        let everywhere = ((1.0 - DAMPING) + DAMPING * dangling) / count;
+        let teleport = ((1.0 - DAMPING) + DAMPING * dangling) / count;
         graph.sum_shared(&spread, &mut shared);
-        let moved = scores
+        let change = scores
             .par_iter_mut()
             .zip(0..pages)
             .map(|(score, page)| {
                 let received = graph.received(page, &spread, &shared);
-                let old = std::mem::replace(score, DAMPING.mul_add(received, everywhere));
+                let old = std::mem::replace(score, DAMPING.mul_add(received, teleport));
                 (*score - old).abs() / *score
             })
             .reduce(|| 0.0, f64::max);
         visits += u64::from(pages) + graph.entries();
-        if moved <= TOLERANCE {
+        if change <= TOLERANCE {
             break;
         }
     }
@@ -136,7 +136,7 @@ mod tests {
     }
 
     fn scores(intra_in: &[&[u32]], members: &[&[u32]], targets: &[&[u32]]) -> Vec<f64> {
-        let graph = WholeGraph::new(csr(intra_in), csr(members), &csr(targets)).unwrap();
+        let graph = PageGraph::new(csr(intra_in), csr(members), &csr(targets)).unwrap();
         pagerank(&graph, &Unwatched).unwrap().0
     }
 
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn numbers_beyond_the_pages_are_refused() {
-        assert!(WholeGraph::new(csr(&[&[1]]), csr(&[]), &csr(&[])).is_err());
-        assert!(WholeGraph::new(csr(&[&[0]]), csr(&[&[0]]), &csr(&[])).is_err());
+        assert!(PageGraph::new(csr(&[&[1]]), csr(&[]), &csr(&[])).is_err());
+        assert!(PageGraph::new(csr(&[&[0]]), csr(&[&[0]]), &csr(&[])).is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! The trait that says where the next core is.
+//! The trait of procedures that find the next core.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,33 +6,33 @@ use std::sync::Arc;
 use crate::graph::{HubGraph, Remaining, Touched};
 use crate::watch::{Interrupted, Watch};
 
-use super::kept::ProvenStep;
+use super::cached_steps::ProvenStep;
 use super::principal::{Doubt, Principal};
-use super::reads::Reads;
-use super::rest::Rest;
+use super::residual_bounds::ResidualBound;
+use super::work::Work;
 
-/// Where the next core comes from.
+/// Source of the next core.
 #[derive(Clone, Debug)]
 pub enum Next {
-    /// A principal pair that was computed: the core has to be extracted.
+    /// A computed principal pair: the core has to be extracted.
     Solved(Arc<Principal>),
-    /// A step of a component of the whole graph that is known from an earlier run.
-    Known {
+    /// A cached step of a component of the whole graph.
+    Cached {
         /// The component, as numbered in [`WeakComponents`](crate::graph::WeakComponents).
         component: u32,
         /// The step, from 0.
         step: usize,
-        /// Why it is not certain that it comes next; `None` if it is.
+        /// Why it is not certain that this step comes next; `None` if it is.
         doubt: Option<Doubt>,
     },
-    /// Components that are not in the graph: the first of them comes next, or could, and the others
-    /// may come after it.
+    /// Components that are not in the graph. The first of them comes next, or may; the others may
+    /// come after it.
     Absent(Vec<u32>),
 }
 
-/// Says where the next core is. Results do not depend on the number of threads.
+/// Finds the place of the next core. Results do not depend on the number of threads.
 pub trait Ranker {
-    /// Where to take the next core from; `None` when no inter-site link is left.
+    /// Returns the source of the next core; `None` if no inter-site link is left.
     fn next(
         &mut self,
         graph: &HubGraph,
@@ -40,41 +40,44 @@ pub trait Ranker {
         watch: &dyn Watch,
     ) -> Result<Option<Next>, Interrupted>;
 
-    /// A more accurate version of what [`next`](Self::next) found, for when a decision could not be
-    /// made about `found`, which is not exact. Nobody else may hold `found`, so that its memory can
-    /// be reused. `None` if it was not this ranker that found it last.
+    /// Returns a more accurate version of `found`, the last result of [`next`](Self::next), if a
+    /// decision needs one. The caller must hold the only reference to `found`, so that its memory
+    /// can be reused. `None` if `found` is exact or is not the last result.
     fn refine(
         &mut self,
-        graph: &HubGraph,
-        left: &Remaining,
-        found: Next,
-        watch: &dyn Watch,
-    ) -> Result<Option<Next>, Interrupted>;
+        _graph: &HubGraph,
+        _left: &Remaining,
+        _found: Next,
+        _watch: &dyn Watch,
+    ) -> Result<Option<Next>, Interrupted> {
+        Ok(None)
+    }
 
-    /// To be called when pages of these classes have left the graph, other than with a known step.
-    fn removed(&mut self, graph: &HubGraph, left: &Remaining, touched: &Touched);
+    /// Must be called after pages of these classes were removed, except for a cached step.
+    fn pages_removed(&mut self, _graph: &HubGraph, _left: &Remaining, _touched: &Touched) {}
 
-    /// To be called when the known step that [`next`](Self::next) gave for this component was
-    /// taken.
-    fn replayed(&mut self, _component: u32) {}
+    /// Must be called after the cached step of this component, as returned by [`next`](Self::next),
+    /// was taken.
+    fn cached_step_taken(&mut self, _component: u32) {}
 
-    /// What was read so far.
-    fn reads(&self) -> Reads;
+    /// Returns the work so far.
+    fn work(&self) -> Work;
 
-    /// Whether what [`next`](Self::next) gave could have come at another place among the steps of
-    /// its own component, had other components been different. Then nothing of the component may be
-    /// reused from there on.
-    fn is_delicate(&self) -> bool {
+    /// Returns whether the last result of [`next`](Self::next) could take another place among the
+    /// steps of its own component if other components were different. From there on nothing of the
+    /// component may be reused.
+    fn is_order_sensitive(&self) -> bool {
         false
     }
 
-    /// The steps that were taken, where what is proven of them is kept; else none.
-    fn proven(&mut self) -> Vec<ProvenStep> {
+    /// Takes the steps so far, from rankers that cache proofs; others return none.
+    fn take_proven_steps(&mut self) -> Vec<ProvenStep> {
         Vec::new()
     }
 
-    /// What is left of each component of the whole graph, for those of which anything is left.
-    fn rests(&self) -> BTreeMap<u32, Rest> {
+    /// Returns for each component of the whole graph that has remaining links a bound on what is
+    /// left of it.
+    fn residual_bounds(&self) -> BTreeMap<u32, ResidualBound> {
         BTreeMap::new()
     }
 }

@@ -1,11 +1,11 @@
-//! A region that is taken on while pages leave, beside one that is gathered anew.
+//! A region updated while pages are removed equals one that is gathered again.
 #![expect(clippy::float_cmp, reason = "whole numbers")]
 
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
-use super::super::rows::{Room, square_of};
+use super::super::vector_block::{BufferPool, apply_a_and_m};
 use super::*;
 use crate::graph::Rows;
 
@@ -20,9 +20,9 @@ fn web(links: &BTreeSet<(u32, u32)>) -> HubGraph {
 }
 
 proptest! {
-    /// Some classes have gone, others belong to another region by now.
+    /// Some classes were removed, others belong to another region.
     #[test]
-    fn a_region_that_is_taken_on_is_one_that_is_gathered(
+    fn an_updated_region_equals_a_gathered_one(
         links in prop::collection::btree_set((0_u32..40, 0_u32..30), 1..160),
         steps in prop::collection::vec(prop::collection::btree_set(0_u32..140, 1..12), 1..4),
         elsewhere in prop::collection::btree_set(0_u32..30, 0..4),
@@ -31,13 +31,13 @@ proptest! {
         let mut left = Remaining::all(&graph);
         let hubs: Vec<u32> = (0..number(graph.hub_members().len())).collect();
         let mut position = vec![NONE; graph.authority_members().len()];
-        let mut reads = Reads::default();
+        let mut reads = Work::default();
         let mut region = Region::gather(&graph, &left, &hubs, &mut position, &mut reads);
-        prop_assert!(region.is_whole() && !region.is_worn());
+        prop_assert!(region.is_intact() && !region.should_rebuild());
         let is_hub = |class: u32| !elsewhere.contains(&class);
         for pages in steps {
             left.remove(&graph, pages);
-            region.renew(&left, is_hub, |_| true, &mut reads);
+            region.restrict(&left, is_hub, |_| true, &mut reads);
             let is_here = |hub: &u32| is_hub(*hub) && left.hubs(*hub) > 0;
             let here: Vec<u32> = hubs.iter().copied().filter(is_here).collect();
             let new = Region::gather(&graph, &left, &here, &mut position, &mut reads);
@@ -46,19 +46,19 @@ proptest! {
             let x = |of: &Region| -> Vec<f64> {
                 of.authorities().iter().map(|class| f64::from(class % 7 + 1)).collect()
             };
-            let (x_kept, x_new) = (x(&region), x(&new));
-            let (of_hubs, images) = square_of(region.of_authorities(), &x_kept, &mut reads);
-            let (of_new_hubs, new_images) = square_of(new.of_authorities(), &x_new, &mut reads);
-            let (image, square) = Room::default().one(region.of_authorities(), &x_kept, &mut reads);
+            let (x_updated, x_new) = (x(&region), x(&new));
+            let (of_hubs, images) = apply_a_and_m(region.authority_side(), &x_updated, &mut reads);
+            let (of_new_hubs, new_images) = apply_a_and_m(new.authority_side(), &x_new, &mut reads);
+            let (image, square) = BufferPool::default().multiply(region.authority_side(), &x_updated, &mut reads);
             prop_assert_eq!(&image, &images);
             let pages = region.authority_pages().iter();
-            let terms = pages.zip(x_kept.iter().zip(&image));
+            let terms = pages.zip(x_updated.iter().zip(&image));
             let along: f64 = terms.map(|(pages, (x, y))| pages * x * y).sum();
             prop_assert_eq!(square, along);
             let u: Vec<f64> = region.hubs().iter().map(|class| f64::from(class % 5 + 1)).collect();
-            let (cited, across) = square_of(region.of_hubs(), &u, &mut reads);
-            prop_assert_eq!(&across, &region.lead(&region.cite(&u, &mut reads), &mut reads));
-            let (image, square) = Room::default().one(region.of_hubs(), &u, &mut reads);
+            let (cited, across) = apply_a_and_m(region.hub_side(), &u, &mut reads);
+            prop_assert_eq!(&across, &region.apply_a(&region.apply_at(&u, &mut reads), &mut reads));
+            let (image, square) = BufferPool::default().multiply(region.hub_side(), &u, &mut reads);
             prop_assert_eq!(&image, &across);
             let pages = region.authority_pages().iter();
             let along: f64 = pages.zip(&cited).map(|(pages, x)| pages * x * x).sum();
@@ -66,31 +66,31 @@ proptest! {
 
             let mut live = 0;
             for (at, &class) in new.hubs().iter().enumerate() {
-                let kept = region.hub_position(class).unwrap() as usize;
-                prop_assert_eq!(region.hubs()[kept], class);
-                prop_assert_eq!(region.hub_pages()[kept], new.hub_pages()[at]);
-                prop_assert_eq!(of_hubs[kept], of_new_hubs[at]);
-                live += region.rows().list(number(kept)).len();
+                let at_updated = region.hub_position(class).unwrap() as usize;
+                prop_assert_eq!(region.hubs()[at_updated], class);
+                prop_assert_eq!(region.hub_pages()[at_updated], new.hub_pages()[at]);
+                prop_assert_eq!(of_hubs[at_updated], of_new_hubs[at]);
+                live += region.rows().list(number(at_updated)).len();
             }
             for (at, &class) in new.authorities().iter().enumerate() {
-                let kept = region.authority_position(class).unwrap() as usize;
-                prop_assert_eq!(region.authority_pages()[kept], new.authority_pages()[at]);
-                prop_assert_eq!(region.citing_pages()[kept], new.citing_pages()[at]);
-                prop_assert_eq!(images[kept], new_images[at]);
+                let at_updated = region.authority_position(class).unwrap() as usize;
+                prop_assert_eq!(region.authority_pages()[at_updated], new.authority_pages()[at]);
+                prop_assert_eq!(region.citing_pages()[at_updated], new.citing_pages()[at]);
+                prop_assert_eq!(images[at_updated], new_images[at]);
             }
-            // Hubs that lead to nothing any more are still read, those that have gone are not.
+            // Hubs without remaining targets are still read, removed ones are not.
             let idle = region.hubs().iter().zip(region.hub_pages());
             let idle = idle.filter(|(class, pages)| {
                 **pages > 0.0 && new.hub_position(**class).is_none()
             });
             let rows = idle.map(|(class, _)| graph.rows().list(*class).len());
-            prop_assert_eq!(region.of_authorities().live, live + rows.sum::<usize>());
+            prop_assert_eq!(region.authority_side().live_entries, live + rows.sum::<usize>());
             let read = (0..).zip(region.authority_pages()).filter(|(_, pages)| **pages > 0.0);
             let read = read.map(|(at, _)| region.citers().list(at).len());
-            prop_assert_eq!(region.of_hubs().live, read.sum::<usize>());
-            let gone = region.hubs().iter().any(|class| left.hubs(*class) == 0 || !is_hub(*class))
+            prop_assert_eq!(region.hub_side().live_entries, read.sum::<usize>());
+            let any_removed = region.hubs().iter().any(|class| left.hubs(*class) == 0 || !is_hub(*class))
                 || region.authorities().iter().any(|class| left.authorities(*class) == 0);
-            prop_assert_eq!(region.is_whole(), !gone);
+            prop_assert_eq!(region.is_intact(), !any_removed);
         }
     }
 }
@@ -101,7 +101,7 @@ fn short_rows_come_first_and_classes_are_found() {
     let graph = web(&links.into_iter().collect());
     let left = Remaining::all(&graph);
     let mut position = vec![NONE; graph.authority_members().len()];
-    let mut reads = Reads::default();
+    let mut reads = Work::default();
     let region = Region::gather(&graph, &left, &[0, 1, 2], &mut position, &mut reads);
     assert_eq!(region.hubs(), [1, 0, 2]);
     let lengths = [0, 1, 2].map(|hub| region.rows().list(hub).len());

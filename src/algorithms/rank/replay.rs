@@ -1,4 +1,4 @@
-//! Steps that are known from an earlier run, and how many of them are used up.
+//! Cached steps of components, and which of them are taken.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,115 +9,121 @@ use super::certificate::VALUE;
 use super::principal::TIED;
 
 /// Sigmas are proved to within at least half of this, relatively; ties are far closer.
-pub(super) const PROVED: f64 = VALUE.tau;
+pub(super) const VALUE_ERROR: f64 = VALUE.tau;
 
-/// What an earlier run found in a component of the whole graph.
+/// Steps of a component of the whole graph, cached by a previous run.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct KnownSteps {
+pub struct ReplaySteps {
     /// The sigma of each step, and its best authority.
     pub steps: Vec<(f64, u32)>,
-    /// An upper bound on the largest sigma in what is left after them.
-    pub next: f64,
-    /// The sigma and the best authority of the step after them, where those are known but its core
-    /// is not, as for a component that is absent from the graph.
-    pub ahead: Option<(f64, u32)>,
+    /// Upper bound on the largest sigma in what remains after the steps.
+    pub residual_bound: f64,
+    /// The sigma and the best authority of the next step, if they are known but its core is not, as
+    /// for a component that is absent from the graph.
+    pub next_step: Option<(f64, u32)>,
 }
 
-/// A component whose steps are known.
+/// A component with cached steps.
 #[derive(Clone, Debug)]
 struct Replay {
-    known: KnownSteps,
+    cached: ReplaySteps,
     step: usize,
-    /// How many of the steps have cores.
+    /// Number of steps with cores.
     cores: usize,
     authorities: Vec<u32>,
 }
 
-/// What is left to be ranked: authority classes, and an upper bound on their sigma.
-pub(super) type Left = (Vec<u32>, f64);
+/// What remains to be ranked: authority classes, and an upper bound on their sigma.
+pub(super) type Remainder = (Vec<u32>, f64);
 
-/// The components of a graph whose steps are known.
+/// The components with cached steps.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Replays {
     steps: BTreeMap<u32, Replay>,
-    /// How many components the graph has; those with higher numbers are absent from it.
-    present: u32,
-    /// Components of which no step is known, only a bound.
-    bounded: BTreeSet<u32>,
+    /// Number of components of the graph; components with higher numbers are absent.
+    count: u32,
+    /// Components with a cached bound but no cached step.
+    bounded_only: BTreeSet<u32>,
 }
 
 /// The next step of a component: its sigma and its best authority.
 pub(super) type Step = (f64, u32);
 
-/// Orders nonnegative floats by their bits, the largest first.
+/// Orders nonnegative floats by their bits, largest first.
 pub(super) type Descending = Reverse<u64>;
 
 pub(super) fn descending(value: f64) -> Descending {
     Reverse(value.to_bits())
 }
 
-/// Marks the labels of components whose steps are known, and of absent ones.
-pub(super) const KNOWN: u32 = 1 << 31;
+/// Marks the labels of components with cached steps, and of absent ones.
+pub(super) const CACHED_FLAG: u32 = 1 << 31;
 
-/// The absent components among the waiting ones, of which no further step is known, with the bounds
-/// on what is left of them.
+/// Returns the absent components in the queue, which have no further cached step, with the bounds
+/// on what remains of them.
 pub(super) fn absent(waiting: &BTreeSet<(Descending, u32)>) -> impl Iterator<Item = (u32, f64)> {
-    let absent = waiting.iter().filter(|(_, label)| label & KNOWN != 0);
-    absent.map(|(bound, label)| (label ^ KNOWN, f64::from_bits(bound.0)))
+    let absent = waiting.iter().filter(|(_, label)| label & CACHED_FLAG != 0);
+    absent.map(|(bound, label)| (label ^ CACHED_FLAG, f64::from_bits(bound.0)))
 }
 
-/// Queues an absent component, unless nothing is left of it.
-pub(super) fn wait(waiting: &mut BTreeSet<(Descending, u32)>, component: u32, bound: f64) {
+/// Queues an absent component, unless nothing remains of it.
+pub(super) fn enqueue_absent(
+    waiting: &mut BTreeSet<(Descending, u32)>,
+    component: u32,
+    bound: f64,
+) {
     if bound > 0.0 {
-        waiting.insert((descending(bound), component | KNOWN));
+        waiting.insert((descending(bound), component | CACHED_FLAG));
     }
 }
 
-/// The place of a component with known steps among the solved regions.
-pub(super) fn entry(component: u32, (sigma, best): Step) -> (Descending, u32, u32) {
-    (descending(sigma), best, component | KNOWN)
+/// Returns the entry of a component with cached steps among the solved regions.
+pub(super) fn queue_entry(component: u32, step: Step) -> (Descending, u32, u32) {
+    let (sigma, best) = step;
+    (descending(sigma), best, component | CACHED_FLAG)
 }
 
 impl Replays {
-    /// Takes in what is known. Returns it, what has to be ranked from the beginning, and the queue
-    /// of absent components without known steps.
+    /// Returns the replays, what must be ranked from scratch, and the queue of absent components
+    /// without cached steps.
     pub(super) fn new(
         components: &WeakComponents,
-        mut known: BTreeMap<u32, KnownSteps>,
-    ) -> (Self, Vec<Left>, BTreeSet<(Descending, u32)>) {
+        mut cached: BTreeMap<u32, ReplaySteps>,
+    ) -> (Self, Vec<Remainder>, BTreeSet<(Descending, u32)>) {
         let mut replays = Self {
-            present: number(components.len()),
+            count: number(components.len()),
             ..Self::default()
         };
-        let mut left = Vec::new();
+        let mut uncached = Vec::new();
         for (component, authorities) in (0..).zip(components.authorities_by_component()) {
-            match known.remove(&component) {
-                Some(known) if !known.steps.is_empty() => {
+            match cached.remove(&component) {
+                Some(cached) if !cached.steps.is_empty() => {
                     let replay = Replay {
-                        cores: known.steps.len(),
-                        known,
+                        cores: cached.steps.len(),
+                        cached,
                         step: 0,
                         authorities,
                     };
                     replays.steps.insert(component, replay);
                 }
-                Some(known) => {
-                    replays.bounded.insert(component);
-                    let bound = known.next.min(components.bound(component));
-                    left.push((authorities, bound));
+                Some(cached) => {
+                    replays.bounded_only.insert(component);
+                    let bound = cached.residual_bound.min(components.bound(component));
+                    uncached.push((authorities, bound));
                 }
-                None => left.push((authorities, components.bound(component))),
+                None => uncached.push((authorities, components.bound(component))),
             }
         }
+        // The cached components left are absent from the graph.
         let mut absent = BTreeSet::new();
-        for (component, mut known) in known {
-            let cores = known.steps.len();
-            known.steps.extend(known.ahead);
-            if known.steps.is_empty() {
-                wait(&mut absent, component, known.next);
+        for (component, mut cached) in cached {
+            let cores = cached.steps.len();
+            cached.steps.extend(cached.next_step);
+            if cached.steps.is_empty() {
+                enqueue_absent(&mut absent, component, cached.residual_bound);
             } else {
                 let replay = Replay {
-                    known,
+                    cached,
                     step: 0,
                     cores,
                     authorities: Vec::new(),
@@ -125,47 +131,49 @@ impl Replays {
                 replays.steps.insert(component, replay);
             }
         }
-        (replays, left, absent)
+        (replays, uncached, absent)
     }
 
-    /// Whether a component is not in the graph.
     pub(super) const fn is_absent(&self, component: u32) -> bool {
-        component >= self.present
+        component >= self.count
     }
 
-    /// Whether no step of the component was known, only a bound.
-    pub(super) fn is_bounded(&self, component: u32) -> bool {
-        self.bounded.contains(&component)
+    /// Returns whether only a bound was cached for the component.
+    pub(super) fn is_only_bounded(&self, component: u32) -> bool {
+        self.bounded_only.contains(&component)
     }
 
-    /// Whether the core of the next step is not known.
-    pub(super) fn is_ahead(&self, component: u32) -> bool {
+    /// Returns whether the next step has no cached core.
+    pub(super) fn lacks_core(&self, component: u32) -> bool {
         let replay = self.steps.get(&component);
         replay.is_some_and(|replay| replay.step >= replay.cores)
     }
 
-    /// The next step of each component.
-    pub(super) fn all(&self) -> impl Iterator<Item = (u32, Step)> {
+    /// Returns the next step of each component.
+    pub(super) fn next_steps(&self) -> impl Iterator<Item = (u32, Step)> {
         let steps = self.steps.iter();
         steps.filter_map(|(&component, replay)| Some((component, replay.step()?)))
     }
 
-    /// The next step of a component, and its number from 0.
-    pub(super) fn next(&self, component: u32) -> Option<(usize, Step)> {
+    /// Returns the next step of a component, and its number from 0.
+    pub(super) fn next_step(&self, component: u32) -> Option<(usize, Step)> {
         let replay = self.steps.get(&component)?;
         Some((replay.step, replay.step()?))
     }
 
-    /// Notes that the next step of the component is done; returns the one after it, or what is left
-    /// to be ranked.
-    pub(super) fn advance(&mut self, component: u32) -> Option<Result<Step, Left>> {
+    /// Completes the next step of the component; returns the one after it, or what remains to be
+    /// ranked.
+    pub(super) fn advance(&mut self, component: u32) -> Option<Result<Step, Remainder>> {
         let mut replay = self.steps.remove(&component)?;
         let (sigma, _) = replay.step()?;
         replay.step += 1;
         let Some(step) = replay.step() else {
-            // The step taken need not have been the largest of several tied ones, and what is
-            // proved of a sigma is its value.
-            let bound = replay.known.next.min(sigma * (1.0 + PROVED));
+            // The step need not be the largest of several tied ones, and sigma is only proved to
+            // within `VALUE_ERROR`.
+            let bound = replay
+                .cached
+                .residual_bound
+                .min(sigma * (1.0 + VALUE_ERROR));
             return Some(Err((replay.authorities, bound)));
         };
         self.steps.insert(component, replay);
@@ -175,14 +183,14 @@ impl Replays {
 
 impl Replay {
     fn step(&self) -> Option<Step> {
-        self.known.steps.get(self.step).copied()
+        self.cached.steps.get(self.step).copied()
     }
 }
 
-/// The solved region to take: among those tied for the largest sigma the one whose best
-/// authority has the smallest URL. Of regions with bitwise equal sigma (there can be very many)
-/// all but the first are skipped.
-pub(super) fn first(solved: &BTreeSet<(Descending, u32, u32)>) -> Option<u32> {
+/// Returns the solved region to take: among those tied for the largest sigma the one whose best
+/// authority has the smallest URL. Of regions with bitwise equal sigma, which can be very many, all
+/// but the first are skipped.
+pub(super) fn first_solved(solved: &BTreeSet<(Descending, u32, u32)>) -> Option<u32> {
     let &(Reverse(top), best, label) = solved.first()?;
     let limit = f64::from_bits(top) * (1.0 - TIED);
     let mut chosen = (best, label);

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::reads::Reads;
+use super::work::Work;
 use crate::graph::{HubGraph, NONE, Remaining, Rows, number};
 use crate::watch::Unwatched;
 
@@ -11,7 +11,7 @@ use super::certificate::{Raising, TIE, VALUE, certify};
 use super::dense::eigen;
 use super::region::Region;
 use super::solve::{Accuracy, EXACT, FINE, solve};
-use super::starts::Starts;
+use super::start_vectors::StartVectors;
 use super::vectors::{largest, scale};
 
 /// A region (perhaps of several components) from the target sets of hubs, as bits; hub `i` has
@@ -32,7 +32,7 @@ fn whole(graph: &HubGraph) -> Option<Region> {
     let hubs: Vec<u32> = (0..number(graph.hub_members().len())).collect();
     let mut position = vec![NONE; graph.authority_members().len()];
     let left = Remaining::all(graph);
-    let region = Region::gather(graph, &left, &hubs, &mut position, &mut Reads::default());
+    let region = Region::gather(graph, &left, &hubs, &mut position, &mut Work::default());
     (!region.hubs().is_empty()).then_some(region)
 }
 
@@ -64,23 +64,24 @@ fn accepts(region: &Region, lambda: f64, x: &[f64]) -> bool {
     let mut x: Vec<f64> = x.iter().map(|entry| entry.abs()).collect();
     let top = largest(&x);
     scale(&mut x, 1.0 / top);
-    let image = region.square(&x, &mut Reads::default());
+    let image = region.apply_m(&x, &mut Work::default());
     [VALUE, TIE].into_iter().any(|tightness| {
-        let mut raising = Raising::new(region, vec![1.0; x.len()], &mut Reads::default());
+        let mut raising = Raising::new(region, vec![1.0; x.len()], &mut Work::default());
         certify(
             &mut raising,
             lambda,
-            (&x, &image),
+            &x,
+            &image,
             tightness,
-            &mut Reads::default(),
+            &mut Work::default(),
             u64::MAX,
         )
     })
 }
 
 fn solved(region: Region, warm: Vec<Vec<f64>>, accuracy: Accuracy) -> Principal {
-    let warm = Starts::Authorities(warm);
-    solve(region, warm, accuracy, &mut Reads::default(), &Unwatched).unwrap()
+    let warm = StartVectors::Authorities(warm);
+    solve(region, warm, accuracy, &mut Work::default(), &Unwatched).unwrap()
 }
 
 fn rows() -> impl Strategy<Value = Vec<(u16, u32)>> {
@@ -101,7 +102,7 @@ proptest! {
                 prop_assert!(!accepts(&region, *value, x));
             }
         }
-        // Whatever the vector: a value too small is refused, a residual does not help.
+        // A value that is too small is refused for any vector.
         let noise = &noise[..region.authorities().len()];
         prop_assert!(!accepts(&region, top * (1.0 - 2e-6), noise));
         prop_assert!(!accepts(&region, top * (1.0 - 2e-6), &pairs[0].1));
@@ -137,7 +138,7 @@ proptest! {
         }
         let sign = pairs[0].1.iter().sum::<f64>().signum();
         let exact: Vec<f64> = pairs[0].1.iter().map(|entry| sign * entry).collect();
-        let mut hubs = region.lead(&exact, &mut Reads::default());
+        let mut hubs = region.apply_a(&exact, &mut Work::default());
         scale(&mut hubs, 1.0 / pairs[0].0.sqrt());
         for accuracy in [FINE, EXACT] {
             let principal = solved(region.clone(), Vec::new(), accuracy);
@@ -173,7 +174,7 @@ fn a_denser_place_elsewhere_is_found_in_spite_of_a_start_without_weight_on_it() 
 }
 
 #[test]
-fn what_is_raised_says_where_the_denser_place_is() {
+fn raised_entries_locate_the_denser_place() {
     let mut all = Rows::new();
     all.push(&[10, 11, 12], &[0, 1, 2]).unwrap();
     all.push(&[13, 14, 15, 16], &[3, 4, 5, 6]).unwrap();
@@ -183,14 +184,15 @@ fn what_is_raised_says_where_the_denser_place_is() {
     let mut x: Vec<f64> = x.iter().map(|entry| entry.abs()).collect();
     let top = largest(&x);
     scale(&mut x, 1.0 / top);
-    let image = region.square(&x, &mut Reads::default());
-    let mut raising = Raising::new(&region, vec![1.0; x.len()], &mut Reads::default());
+    let image = region.apply_m(&x, &mut Work::default());
+    let mut raising = Raising::new(&region, vec![1.0; x.len()], &mut Work::default());
     assert!(!certify(
         &mut raising,
         lesser,
-        (&x, &image),
+        &x,
+        &image,
         VALUE,
-        &mut Reads::default(),
+        &mut Work::default(),
         u64::MAX
     ));
     let raised = raising.into_z();

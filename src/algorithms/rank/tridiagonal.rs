@@ -1,43 +1,43 @@
-//! Eigenpairs of the symmetric tridiagonal matrix that a Lanczos recurrence makes.
+//! Eigenpairs of the symmetric tridiagonal matrix of a Lanczos recurrence.
 
-/// How many rotations an eigenvalue may take; two or three are usual.
-const TURNS: usize = 60;
-/// How often inverse iteration is repeated: once is nearly always enough.
+/// Maximum number of rotations per eigenvalue; two or three are usual.
+const MAX_ROTATIONS: usize = 60;
+/// Rounds of inverse iteration; one is nearly always enough.
 const ROUNDS: usize = 3;
 
 /// A symmetric tridiagonal matrix.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tridiagonal {
-    /// The diagonal.
     pub(super) alpha: Vec<f64>,
-    /// What stands beside it: at least as many entries as the diagonal has, but one.
+    /// The subdiagonal: at least one entry fewer than the diagonal; further ones are ignored.
     pub(super) beta: Vec<f64>,
 }
 
 impl Tridiagonal {
-    /// Eigenvalues, the largest first, each with the last entry of its unit eigenvector, by implicit QL
-    /// with shifts (Golub and Van Loan, *Matrix Computations*, section 8.3). Cost: `O(n^2)`.
+    /// Returns the eigenvalues, largest first, each with the last entry of its unit eigenvector, by
+    /// implicit QL with shifts (Golub and Van Loan, *Matrix Computations*, section 8.3). Cost:
+    /// `O(n^2)`.
     pub(super) fn values(&self) -> Vec<(f64, f64)> {
         let n = self.alpha.len();
         let mut values = self.alpha.clone();
-        let mut beside: Vec<f64> = self.beta.iter().take(n - 1).copied().collect();
-        beside.resize(n, 0.0);
+        let mut subdiagonal: Vec<f64> = self.beta.iter().take(n - 1).copied().collect();
+        subdiagonal.resize(n, 0.0);
         // The last row of the eigenvectors.
         let mut lasts = vec![0.0; n];
         if let Some(last) = lasts.last_mut() {
             *last = 1.0;
         }
         for low in 0..n {
-            for _ in 0..TURNS {
+            for _ in 0..MAX_ROTATIONS {
                 let is_apart = |at: &usize| {
                     let around = values[*at].abs() + values[at + 1].abs();
-                    beside[*at].abs() <= f64::EPSILON * around
+                    subdiagonal[*at].abs() <= f64::EPSILON * around
                 };
                 let high = (low..n - 1).find(is_apart).unwrap_or(n - 1);
                 if high == low {
                     break;
                 }
-                turn(&mut values, &mut beside, &mut lasts, (low, high));
+                ql_step(&mut values, &mut subdiagonal, &mut lasts, low, high);
             }
         }
         let mut pairs: Vec<(f64, f64)> = values.into_iter().zip(lasts).collect();
@@ -45,8 +45,8 @@ impl Tridiagonal {
         pairs
     }
 
-    /// Unit eigenvectors for these eigenvalues, by inverse iteration, each orthogonal to those before
-    /// it.
+    /// Returns unit eigenvectors for these eigenvalues, by inverse iteration, each orthogonal to
+    /// the previous ones.
     pub(super) fn vectors(&self, values: &[f64]) -> Vec<Vec<f64>> {
         let mut found: Vec<Vec<f64>> = Vec::new();
         for &value in values {
@@ -56,9 +56,9 @@ impl Tridiagonal {
             for _ in 0..ROUNDS {
                 self.solve(value, &mut vector);
                 for other in &found {
-                    let along: f64 = other.iter().zip(&vector).map(|(a, b)| a * b).sum();
+                    let projection: f64 = other.iter().zip(&vector).map(|(a, b)| a * b).sum();
                     for (entry, other) in vector.iter_mut().zip(other) {
-                        *entry -= along * other;
+                        *entry -= projection * other;
                     }
                 }
                 let length = vector.iter().map(|entry| entry * entry).sum::<f64>().sqrt();
@@ -71,7 +71,6 @@ impl Tridiagonal {
         found
     }
 
-    /// `T x`.
     pub(super) fn times(&self, x: &[f64]) -> Vec<f64> {
         let entry = |at: usize| {
             let before = at.checked_sub(1).map_or(0.0, |of| self.beta[of] * x[of]);
@@ -81,7 +80,7 @@ impl Tridiagonal {
         (0..x.len()).map(entry).collect()
     }
 
-    /// `(mu - T)^-1 e_1`.
+    /// Returns `(mu - T)^-1 e_1`.
     pub(super) fn resolvent(&self, mu: f64) -> Vec<f64> {
         let mut x = vec![0.0; self.alpha.len()];
         if let Some(first) = x.first_mut() {
@@ -97,50 +96,56 @@ impl Tridiagonal {
         let tiny = shift.abs().max(f64::MIN_POSITIVE) * 1e-15;
         let nonzero = |entry: f64| if entry.abs() < tiny { tiny } else { entry };
         let mut diagonal: Vec<f64> = self.alpha.iter().map(|alpha| alpha - shift).collect();
-        // What stands one and two places right of it.
-        let mut near: Vec<f64> = self.beta.iter().take(n - 1).copied().collect();
-        near.push(0.0);
-        let mut far = vec![0.0; n];
+        // The first and second superdiagonals; row exchanges fill the second.
+        let mut upper: Vec<f64> = self.beta.iter().take(n - 1).copied().collect();
+        upper.push(0.0);
+        let mut second_upper = vec![0.0; n];
         for at in 0..n - 1 {
             let below = self.beta[at];
             if below.abs() > diagonal[at].abs() {
                 let factor = diagonal[at] / below;
-                let (here, next) = (near[at], diagonal[at + 1]);
+                let (here, next) = (upper[at], diagonal[at + 1]);
                 diagonal[at] = below;
-                near[at] = next;
-                far[at] = near[at + 1];
+                upper[at] = next;
+                second_upper[at] = upper[at + 1];
                 diagonal[at + 1] = here - factor * next;
-                near[at + 1] *= -factor;
+                upper[at + 1] *= -factor;
                 x.swap(at, at + 1);
                 x[at + 1] -= factor * x[at];
             } else {
                 diagonal[at] = nonzero(diagonal[at]);
                 let factor = below / diagonal[at];
-                diagonal[at + 1] -= factor * near[at];
+                diagonal[at + 1] -= factor * upper[at];
                 x[at + 1] -= factor * x[at];
             }
         }
         for at in (0..n).rev() {
             let after = |step: usize, of: &[f64]| x.get(at + step).map_or(0.0, |x| of[at] * x);
-            let rest = x[at] - after(1, &near) - after(2, &far);
-            x[at] = rest / nonzero(diagonal[at]);
+            let rhs = x[at] - after(1, &upper) - after(2, &second_upper);
+            x[at] = rhs / nonzero(diagonal[at]);
         }
     }
 }
 
 /// One implicit QL step on the block from `low` to `high`.
 #[expect(clippy::many_single_char_names, reason = "the letters of the source")]
-fn turn(values: &mut [f64], beside: &mut [f64], lasts: &mut [f64], (low, high): (usize, usize)) {
-    let mut g = (values[low + 1] - values[low]) / (2.0 * beside[low]);
-    g = values[high] - values[low] + beside[low] / (g + (g * g + 1.0).sqrt().copysign(g));
+fn ql_step(
+    values: &mut [f64],
+    subdiagonal: &mut [f64],
+    lasts: &mut [f64],
+    low: usize,
+    high: usize,
+) {
+    let mut g = (values[low + 1] - values[low]) / (2.0 * subdiagonal[low]);
+    g = values[high] - values[low] + subdiagonal[low] / (g + (g * g + 1.0).sqrt().copysign(g));
     let (mut s, mut c, mut p) = (1.0, 1.0, 0.0);
     for at in (low..high).rev() {
-        let (f, b) = (s * beside[at], c * beside[at]);
+        let (f, b) = (s * subdiagonal[at], c * subdiagonal[at]);
         let r = (f * f + g * g).sqrt();
-        beside[at + 1] = r;
+        subdiagonal[at + 1] = r;
         if r == 0.0 {
             values[at + 1] -= p;
-            beside[high] = 0.0;
+            subdiagonal[high] = 0.0;
             return;
         }
         s = f / r;
@@ -155,8 +160,8 @@ fn turn(values: &mut [f64], beside: &mut [f64], lasts: &mut [f64], (low, high): 
         lasts[at] = c * this - s * next;
     }
     values[low] -= p;
-    beside[low] = g;
-    beside[high] = 0.0;
+    subdiagonal[low] = g;
+    subdiagonal[high] = 0.0;
 }
 
 #[cfg(test)]

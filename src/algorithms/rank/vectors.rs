@@ -1,19 +1,18 @@
-//! Sums over vectors that do not depend on the number of threads.
+//! Vector operations whose results do not depend on the number of threads.
 //!
-//! Whole vectors are larger than a processor's caches, and there are many. So vectors are worked on
-//! chunk by chunk, with everything that a chunk needs done at a time. That does not change the
-//! order in which any entry is computed.
+//! Vectors exceed a processor's caches, and there are many. So they are processed in chunks, with
+//! all operations on a chunk done at once; that does not change the order in which an entry is
+//! computed.
 
 use std::ops::Range;
 
 use rayon::prelude::*;
 
-/// Chunks are fixed. Each is summed in order, and their sums are added in order.
+/// Entries of a chunk. Each chunk is summed in order, and the sums are added in order.
 const CHUNK: usize = 4096;
-/// How many entries of each vector are worked on at a time: those of all vectors at hand fit into a
-/// processor's own cache.
+/// Entries of each vector processed at a time: those of all vectors fit into a core's own cache.
 const BLOCK: usize = 512;
-/// Work on fewer entries is done by one thread.
+/// Operations on fewer entries run on one thread.
 const PARALLEL: usize = 1 << 14;
 
 fn chunk(number: usize, length: usize) -> Range<usize> {
@@ -33,8 +32,8 @@ fn sum_chunks(length: usize, sum: impl Fn(Range<usize>) -> f64 + Sync) -> f64 {
     parts.iter().sum()
 }
 
-/// Changes each chunk of a vector and adds up what `part` returns for them, in the order of chunks.
-fn change_and_sum(
+/// Changes each chunk of a vector and adds the results of `part`, in the order of chunks.
+fn map_chunks_and_sum(
     vector: &mut [f64],
     part: impl Fn(&mut [f64], Range<usize>) -> f64 + Sync,
 ) -> f64 {
@@ -50,28 +49,29 @@ fn change_and_sum(
     parts.collect::<Vec<f64>>().iter().sum()
 }
 
-/// Changes each chunk of a vector.
-fn change(vector: &mut [f64], part: impl Fn(&mut [f64], Range<usize>) + Sync) {
-    change_and_sum(vector, |entries, range| {
+fn map_chunks(vector: &mut [f64], part: impl Fn(&mut [f64], Range<usize>) + Sync) {
+    map_chunks_and_sum(vector, |entries, range| {
         part(entries, range);
         0.0
     });
 }
 
-/// The inner product over pages: every class counts with its `pages`.
+/// Returns the inner product over pages: each class is weighted by its `pages`.
 pub(super) fn dot(pages: &[f64], a: &[f64], b: &[f64]) -> f64 {
     sum_chunks(pages.len(), |range| {
-        lanes(&pages[range.clone()], &a[range.clone()], &b[range])
+        unrolled_dot(&pages[range.clone()], &a[range.clone()], &b[range])
     })
 }
 
-/// The inner products of many vectors with one.
+/// Returns the inner products of many vectors with one.
 pub(super) fn dots(pages: &[f64], many: &[Vec<f64>], one: &[f64]) -> Vec<f64> {
     let length = pages.len();
     let part = |number: usize| -> Vec<f64> {
         let range = chunk(number, length);
         let (pages, one) = (&pages[range.clone()], &one[range.clone()]);
-        let each = many.iter().map(|a| lanes(pages, &a[range.clone()], one));
+        let each = many
+            .iter()
+            .map(|a| unrolled_dot(pages, &a[range.clone()], one));
         each.collect()
     };
     let chunks = 0..length.div_ceil(CHUNK);
@@ -80,12 +80,12 @@ pub(super) fn dots(pages: &[f64], many: &[Vec<f64>], one: &[f64]) -> Vec<f64> {
     } else {
         chunks.into_par_iter().map(part).collect()
     };
-    sum_parts(&parts, many.len())
+    sum_of_chunks(&parts, many.len())
 }
 
-/// The sums of many vectors from those of their chunks. A single chunk is not added to anything,
-/// just as in [`dot`].
-fn sum_parts(parts: &[Vec<f64>], vectors: usize) -> Vec<f64> {
+/// Returns the sums of many vectors from those of their chunks. A single chunk is not added to
+/// anything, as in [`dot`].
+fn sum_of_chunks(parts: &[Vec<f64>], vectors: usize) -> Vec<f64> {
     let sum = |at: usize| match parts {
         [alone] => alone[at],
         parts => parts.iter().map(|part| part[at]).sum(),
@@ -93,79 +93,61 @@ fn sum_parts(parts: &[Vec<f64>], vectors: usize) -> Vec<f64> {
     (0..vectors).map(sum).collect()
 }
 
-/// Several sums side by side, so that one addition need not wait for the previous one.
-fn lanes(pages: &[f64], a: &[f64], b: &[f64]) -> f64 {
+/// Sums in several lanes, so that additions do not wait for each other.
+fn unrolled_dot(pages: &[f64], a: &[f64], b: &[f64]) -> f64 {
     const LANES: usize = 8;
     let mut sums = [0.0; LANES];
-    let whole = pages.len() / LANES * LANES;
-    let parts = pages[..whole].chunks_exact(LANES);
-    let parts = parts.zip(
-        a[..whole]
-            .chunks_exact(LANES)
-            .zip(b[..whole].chunks_exact(LANES)),
-    );
-    for (p, (a, b)) in parts {
+    let (pages, pages_tail) = pages.as_chunks::<LANES>();
+    let (a, a_tail) = a.as_chunks::<LANES>();
+    let (b, b_tail) = b.as_chunks::<LANES>();
+    for (pages, (a, b)) in pages.iter().zip(a.iter().zip(b)) {
         for lane in 0..LANES {
-            sums[lane] += p[lane] * a[lane] * b[lane];
+            sums[lane] += pages[lane] * a[lane] * b[lane];
         }
     }
-    let rest = (whole..pages.len()).map(|i| pages[i] * a[i] * b[i]);
-    sums.iter().sum::<f64>() + rest.sum::<f64>()
+    let tail = pages_tail.iter().zip(a_tail.iter().zip(b_tail));
+    let tail: f64 = tail.map(|(pages, (a, b))| pages * a * b).sum();
+    sums.iter().sum::<f64>() + tail
 }
 
-/// The Euclidean length over pages.
+/// Returns the Euclidean length over pages.
 pub(super) fn norm(pages: &[f64], a: &[f64]) -> f64 {
     dot(pages, a, a).sqrt()
 }
 
-/// Multiplies every entry.
 pub(super) fn scale(a: &mut [f64], factor: f64) {
-    change(a, |a, _| times(a, factor));
+    map_chunks(a, |a, _| a.iter_mut().for_each(|entry| *entry *= factor));
 }
 
 /// `a += factor * b`.
 pub(super) fn add(a: &mut [f64], factor: f64, b: &[f64]) {
-    change(a, |a, range| plus(a, factor, &b[range]));
+    map_chunks(a, |a, range| axpy(a, factor, &b[range]));
 }
 
-/// `a -= factor * b` for one vector or two; returns the length over pages of what is left.
-pub(super) fn less_two(
+/// `a -= factor * b` for one vector or two; returns the length of the result over pages.
+pub(super) fn subtract_two(
     pages: &[f64],
     a: &mut [f64],
-    (factor, b): (f64, &[f64]),
+    factor: f64,
+    b: &[f64],
     second: Option<(f64, &[f64])>,
 ) -> f64 {
-    let square = change_and_sum(a, |a, range| {
-        plus(a, -factor, &b[range.clone()]);
+    let square = map_chunks_and_sum(a, |a, range| {
+        axpy(a, -factor, &b[range.clone()]);
         if let Some((factor, b)) = second {
-            plus(a, -factor, &b[range.clone()]);
+            axpy(a, -factor, &b[range.clone()]);
         }
-        lanes(&pages[range], a, a)
+        unrolled_dot(&pages[range], a, a)
     });
     square.sqrt()
 }
 
-/// The combination of the first vectors with these factors.
-pub(super) fn combine(vectors: &[Vec<f64>], factors: &[f64]) -> Vec<f64> {
-    let mut sum = vec![0.0; vectors.first().map_or(0, Vec::len)];
-    change(&mut sum, |sum, range| {
-        for from in (0..sum.len()).step_by(BLOCK) {
-            let sum = &mut sum[from..];
-            let length = sum.len().min(BLOCK);
-            let range = range.start + from..range.start + from + length;
-            for (vector, factor) in vectors.iter().zip(factors) {
-                plus(&mut sum[..length], *factor, &vector[range.clone()]);
-            }
-        }
-    });
-    sum
-}
-
-/// Combinations of the first vectors, one for each list of factors; each vector is read once for all.
+/// Returns combinations of the first vectors, one for each list of factors; each vector is read
+/// once.
 pub(super) fn combinations(vectors: &[Vec<f64>], factors: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let length = vectors.first().map_or(0, Vec::len);
     let mut sums = vec![vec![0.0; length]; factors.len()];
-    in_columns(&mut sums, |number, sums| {
+    map_columns(&mut sums, |number, sums| {
         let all = chunk(number, length);
         for from in (0..all.len()).step_by(BLOCK) {
             let block = from..(from + BLOCK).min(all.len());
@@ -173,7 +155,7 @@ pub(super) fn combinations(vectors: &[Vec<f64>], factors: &[Vec<f64>]) -> Vec<Ve
             for (at, vector) in vectors.iter().enumerate() {
                 for (sum, factors) in sums.iter_mut().zip(factors) {
                     if let Some(factor) = factors.get(at) {
-                        plus(&mut sum[block.clone()], *factor, &vector[range.clone()]);
+                        axpy(&mut sum[block.clone()], *factor, &vector[range.clone()]);
                     }
                 }
             }
@@ -182,64 +164,61 @@ pub(super) fn combinations(vectors: &[Vec<f64>], factors: &[Vec<f64>]) -> Vec<Ve
     sums
 }
 
-fn times(a: &mut [f64], factor: f64) {
-    for entry in a {
-        *entry *= factor;
-    }
-}
-
-fn plus(a: &mut [f64], factor: f64, b: &[f64]) {
+fn axpy(a: &mut [f64], factor: f64, b: &[f64]) {
     for (a, b) in a.iter_mut().zip(b) {
         *a += factor * b;
     }
 }
 
-/// For every pair of a theta and factors, `sum_i factors_i (images_i - theta vectors_i)` with its
-/// length over pages. Each vector is read once for all pairs.
+/// Returns for each pair of a theta and factors the vector `sum_i factors_i (images_i - theta
+/// vectors_i)` with its length over pages. Each vector is read once for all pairs.
 pub(super) fn residuals(
     pages: &[f64],
-    (vectors, images): (&[Vec<f64>], &[Vec<f64>]),
+    vectors: &[Vec<f64>],
+    images: &[Vec<f64>],
     pairs: &[(f64, Vec<f64>)],
 ) -> Vec<(f64, Vec<f64>)> {
-    let mut rests = vec![vec![0.0; pages.len()]; pairs.len()];
-    let parts = in_columns(&mut rests, |number, rests| {
+    let mut residuals = vec![vec![0.0; pages.len()]; pairs.len()];
+    let parts = map_columns(&mut residuals, |number, residuals| {
         let all = chunk(number, pages.len());
-        let mut own = [0.0; BLOCK];
+        let mut combination = [0.0; BLOCK];
         for from in (0..all.len()).step_by(BLOCK) {
             let block = from..(from + BLOCK).min(all.len());
             let range = all.start + block.start..all.start + block.end;
-            for (rest, (theta, factors)) in rests.iter_mut().zip(pairs) {
+            for (rest, (theta, factors)) in residuals.iter_mut().zip(pairs) {
                 let rest = &mut rest[block.clone()];
-                let own = &mut own[..rest.len()];
-                own.fill(0.0);
+                let combination = &mut combination[..rest.len()];
+                combination.fill(0.0);
                 for (at, factor) in factors.iter().enumerate() {
-                    plus(rest, *factor, &images[at][range.clone()]);
-                    plus(own, *factor, &vectors[at][range.clone()]);
+                    axpy(rest, *factor, &images[at][range.clone()]);
+                    axpy(combination, *factor, &vectors[at][range.clone()]);
                 }
-                plus(rest, -theta, own);
+                axpy(rest, -theta, combination);
             }
         }
         let pages = &pages[all];
-        rests.iter().map(|rest| lanes(pages, rest, rest)).collect()
+        residuals
+            .iter()
+            .map(|rest| unrolled_dot(pages, rest, rest))
+            .collect()
     });
-    let lengths = sum_parts(&parts, pairs.len());
+    let lengths = sum_of_chunks(&parts, pairs.len());
     let lengths = lengths.into_iter().map(f64::sqrt);
-    lengths.zip(rests).collect()
+    lengths.zip(residuals).collect()
 }
 
-/// Replaces vectors by combinations, of which there are no more than vectors, and drops the rest.
-/// No room is needed for both.
+/// Replaces vectors by at most as many combinations, in place.
 pub(super) fn recombine<'a>(
     vectors: &mut Vec<Vec<f64>>,
     combinations: impl Iterator<Item = &'a [f64]>,
 ) {
     let combinations: Vec<&[f64]> = combinations.take(vectors.len()).collect();
-    in_columns(vectors, |_, chunks| {
+    map_columns(vectors, |_, chunks| {
         let width = chunks.first().map_or(1, |entries| entries.len());
         let mut sums = vec![0.0; width * combinations.len()];
         for (sum, factors) in sums.chunks_mut(width).zip(&combinations) {
             for (entries, &factor) in chunks.iter().zip(*factors) {
-                plus(sum, factor, entries);
+                axpy(sum, factor, entries);
             }
         }
         for (entries, sum) in chunks.iter_mut().zip(sums.chunks(width)) {
@@ -249,8 +228,8 @@ pub(super) fn recombine<'a>(
     vectors.truncate(combinations.len());
 }
 
-/// Hands the chunks of vectors of one length, side by side, to `work`, with the chunk's number.
-fn in_columns<T: Send>(
+/// Calls `work` with the chunks of all vectors at each position, and the number of the chunk.
+fn map_columns<T: Send>(
     vectors: &mut [Vec<f64>],
     work: impl Fn(usize, &mut [&mut [f64]]) -> T + Sync,
 ) -> Vec<T> {
@@ -269,33 +248,32 @@ fn in_columns<T: Send>(
 }
 
 /// Makes a vector orthogonal to others over pages, one after another (modified Gram-Schmidt);
-/// returns its length afterwards.
+/// returns its remaining length.
 pub(super) fn subtract(pages: &[f64], others: &[Vec<f64>], vector: &mut [f64]) -> f64 {
     let Some(first) = others.first() else {
         return norm(pages, vector);
     };
     let mut along = dot(pages, first, vector);
     for (at, other) in others.iter().enumerate() {
-        // What is needed next is computed while the chunk is at hand: the next product, or the
-        // length.
-        along = change_and_sum(vector, |entries, range| {
-            plus(entries, -along, &other[range.clone()]);
+        // Compute the next product, or the length, while the chunk is in the cache.
+        along = map_chunks_and_sum(vector, |entries, range| {
+            axpy(entries, -along, &other[range.clone()]);
             let pages = &pages[range.clone()];
             match others.get(at + 1) {
-                Some(next) => lanes(pages, &next[range], entries),
-                None => lanes(pages, entries, entries),
+                Some(next) => unrolled_dot(pages, &next[range], entries),
+                None => unrolled_dot(pages, entries, entries),
             }
         });
     }
     along.sqrt()
 }
 
-/// The largest entry; 0 if there is none.
+/// Returns the largest entry; 0 if there is none.
 pub(super) fn largest(a: &[f64]) -> f64 {
     largest_of(a.len(), |at| a[at])
 }
 
-/// The largest of `length` numbers; 0 if there is none.
+/// Returns the largest of `length` numbers; 0 if there is none.
 pub(super) fn largest_of(length: usize, number: impl Fn(usize) -> f64 + Sync) -> f64 {
     let largest = |range: Range<usize>| range.map(&number).fold(0.0, f64::max);
     if length < PARALLEL {
@@ -310,7 +288,7 @@ pub(super) fn largest_of(length: usize, number: impl Fn(usize) -> f64 + Sync) ->
 mod tests {
     use super::*;
 
-    /// Numbers without a pattern.
+    /// Pseudorandom entries.
     fn vector(length: usize, which: usize) -> Vec<f64> {
         let entry = |at: usize| (0.618_033_988_749_895 * (at * 7 + which * 13 + 1) as f64).fract();
         (0..length).map(entry).collect()
@@ -326,13 +304,13 @@ mod tests {
     fn combined(vectors: &[Vec<f64>], factors: &[f64]) -> Vec<f64> {
         let mut sum = vec![0.0; vectors[0].len()];
         for (vector, factor) in vectors.iter().zip(factors) {
-            plus(&mut sum, *factor, vector);
+            axpy(&mut sum, *factor, vector);
         }
         sum
     }
 
     #[test]
-    fn what_is_done_chunk_by_chunk_is_the_same_to_the_bit() {
+    fn chunked_operations_are_the_same_to_the_bit() {
         for length in [7, CHUNK, CHUNK + 1, PARALLEL + 77] {
             let pages = vector(length, 99);
             let (others, images) = (vectors(length, 5, 0), vectors(length, 5, 5));
@@ -348,16 +326,16 @@ mod tests {
             let mut plain = one.clone();
             for other in &others {
                 let along = dot(&pages, other, &plain);
-                plus(&mut plain, -along, other);
+                axpy(&mut plain, -along, other);
             }
             let left = subtract(&pages, &others, &mut one);
             assert_eq!(left.to_bits(), norm(&pages, &plain).to_bits());
             assert_eq!(one, plain);
 
-            let rests = residuals(&pages, (&others, &images), &pairs);
+            let rests = residuals(&pages, &others, &images, &pairs);
             for ((theta, factors), (size, rest)) in pairs.iter().zip(rests) {
                 let mut plain = combined(&images, factors);
-                plus(&mut plain, -theta, &combined(&others, factors));
+                axpy(&mut plain, -theta, &combined(&others, factors));
                 assert_eq!((size, &rest), (norm(&pages, &plain), &plain));
             }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use seedbank::engine::Bank;
-use seedbank::engine::evaluate::{Beside, CrawlDepth, CrawlEvaluation, CrawlRequest};
+use seedbank::engine::evaluate::{ComparedWith, CrawlDepth, CrawlEvaluation, CrawlRequest};
 use seedbank::shown::counted;
 
 use super::lists;
@@ -91,7 +91,7 @@ pub(super) fn run(bank: &Path, args: CrawlArgs, session: &Session) -> Result<Out
         draws: args.draws,
         rng_seed: args.rng_seed,
         top: args.top,
-        beside: Beside::Baselines,
+        compared_with: ComparedWith::Baselines,
         holdouts: args.holdouts,
         budgets: args.budget,
     };

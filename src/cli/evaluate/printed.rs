@@ -1,7 +1,7 @@
 //! What all experiments print in the same way: output formats, the state, lists of seeds, claims.
 
 use clap::{Args, ValueEnum};
-use seedbank::engine::evaluate::{AbsentWhy, Claim, ListView, StateView};
+use seedbank::engine::evaluate::{AbsentReason, Claim, ListView, StateView};
 use seedbank::shown::{are, counted, plain, readable};
 use serde::Serialize;
 
@@ -87,12 +87,12 @@ pub(super) fn list_lines(list: &ListView) -> String {
     // Name the excluded seeds: the result is about the others only.
     for seed in list.absent.iter().take(SHOWN) {
         let why = match seed.why {
-            AbsentWhy::Alias => "an alias of another page",
-            AbsentWhy::Gone => "gone",
-            AbsentWhy::Spam => "spam",
-            AbsentWhy::Unlinked => "unlinked",
-            AbsentWhy::NotInBank => "not in the bank",
-            AbsentWhy::NoUrl => "not a page URL",
+            AbsentReason::Alias => "an alias of another page",
+            AbsentReason::Gone => "gone",
+            AbsentReason::Spam => "spam",
+            AbsentReason::Unlinked => "unlinked",
+            AbsentReason::NotInBank => "not in the bank",
+            AbsentReason::NoUrl => "not a page URL",
         };
         append!(text, "  {why}: {}", plain(&seed.url));
         if let Some(successor) = &seed.successor {

@@ -2,7 +2,6 @@
 
 use seedbank::engine::error::{BadRecords, Hint, StoreHint};
 use seedbank::ingest::{MOST_LISTED, RejectReason, field_meant};
-use seedbank::render::Lines;
 use seedbank::shown::{plain, shortened};
 
 use super::unsupported_input;

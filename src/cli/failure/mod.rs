@@ -4,7 +4,6 @@ mod hints;
 mod plan_texts;
 mod unsupported_input;
 
-use seedbank::render::cause_text;
 use std::error::Error;
 use std::io;
 use std::path::PathBuf;

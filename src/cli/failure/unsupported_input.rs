@@ -2,7 +2,6 @@
 //! the input if there is one.
 
 use seedbank::ingest::{Compression, Foreign, SeenInput};
-use seedbank::render::Lines;
 use seedbank::shown::plain;
 
 /// The part of a command line that ingests what precedes it.

@@ -2,7 +2,6 @@
 
 mod hosts;
 
-use seedbank::render::Lines;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};

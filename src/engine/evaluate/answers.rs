@@ -1,6 +1,6 @@
-//! What the experiments answer with. As JSON the answers have schemas in `schema/`.
+//! Results of the experiments. Their JSON forms have schemas in `schema/`.
 //!
-//! Shares are parts of one, PageRank adds up to 1 over the whole graph, values are in units.
+//! Shares are fractions of 1, PageRank adds up to 1 over the whole graph, values are in units.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use seedbank_algorithms::evaluate::Estimate;
 use seedbank_formats::ingest::URL_PATTERN;
 use seedbank_store::records::{BatchId, RefreshId};
 
-/// The state that was judged on.
+/// State that an experiment ran on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct StateView {
@@ -25,11 +25,11 @@ pub struct StateView {
     pub links: u64,
 }
 
-/// A list of seeds as it stands today.
+/// List of seeds, resolved in the current state.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ListView {
-    /// What it is called: the refresh with its plan, or the file.
+    /// Name: the refresh with its plan, or the file.
     pub name: String,
     /// The plan.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,58 +45,58 @@ pub struct ListView {
     /// Entries of the list.
     #[schemars(range(min = 1))]
     pub given: u64,
-    /// Entries that name a page again.
+    /// Entries that repeat a page.
     pub repeated: u64,
-    /// Pages that take part.
+    /// Live pages, and successors of dead ones.
     pub seeds: u64,
-    /// Seeds that died: gone, unlinked, or spam by now.
+    /// Seeds that are gone, unlinked, aliases, or spam.
     pub dead: u64,
-    /// Entries that the bank does not know.
+    /// Entries that are not pages of the bank.
     pub unknown: u64,
-    /// Successors that take part in the place of dead seeds, where they were asked for.
+    /// Successors that are used in place of dead seeds; `None` if none were requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub succeeded: Option<u64>,
-    /// The dead and the unknown ones, in the order of the list.
+    /// Dead and unknown entries, in the order of the list.
     pub absent: Vec<AbsentSeed>,
 }
 
-/// A seed that takes no part.
+/// Entry that is not a live page.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct AbsentSeed {
-    /// As the list has it.
+    /// The URL, as in the list.
     pub url: String,
-    /// Why it takes no part.
-    pub why: AbsentWhy,
-    /// The page that takes part in its place.
+    /// Reason of its absence.
+    pub why: AbsentReason,
+    /// Page that is used in its place.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = URL_PATTERN))]
     pub successor: Option<String>,
 }
 
-/// Why a seed takes no part.
+/// Reason why an entry of a list is not a live page.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
-pub enum AbsentWhy {
+pub enum AbsentReason {
     /// The page is gone.
     Gone,
-    /// The page is spam, and its plan takes no spam.
+    /// The page is spam, and its plan excludes spam.
     Spam,
-    /// Nobody links to the page any more and it never had a record.
+    /// The page never had a record and is no longer linked.
     Unlinked,
     /// The page redirects to another one, or names another one as canonical.
     Alias,
     /// The bank has no such page.
     NotInBank,
-    /// It is no URL of a page.
+    /// The entry is not a page URL.
     NoUrl,
 }
 
-/// Whether something that is claimed of seeds holds here.
+/// Claim about seeds, checked on this bank.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Claim {
-    /// Its name, which stays the same.
+    /// Stable name of the claim.
     #[schemars(regex(pattern = "^[a-z0-9-]+$"))]
     pub claim: String,
     /// Whether it holds on this bank.
@@ -105,11 +105,11 @@ pub struct Claim {
     pub text: String,
 }
 
-/// What `evaluate distances` answers.
+/// Result of `evaluate distances`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct DistancesEvaluation {
-    /// The state that was judged on.
+    /// The evaluated state.
     pub state: StateView,
     /// The plan.
     #[schemars(regex(pattern = NAME_PATTERN))]
@@ -120,35 +120,35 @@ pub struct DistancesEvaluation {
     /// The cores, in order.
     #[schemars(length(min = 1))]
     pub cores: Vec<CorePlace>,
-    /// Links on the shortest way from any page of a core (row) to any page of another (column);
-    /// `null` where there is none.
+    /// Links on the shortest path from any page of a core (row) to any page of another (column);
+    /// `null` without a path.
     pub distances: Vec<Vec<Option<u32>>>,
     /// All ordered pairs of different cores.
     pub all: DistanceSpread,
-    /// Pairs of neighbouring ranks, both ways.
+    /// Pairs of neighbouring ranks, in both directions.
     pub neighbours: DistanceSpread,
     /// The whole graph.
     pub graph: GraphDistance,
-    /// What is claimed of cores, and whether it holds here.
+    /// Claims about cores.
     pub claims: Vec<Claim>,
 }
 
-/// A core whose distances were measured.
+/// Measured core.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct CorePlace {
-    /// Its rank, from 1.
+    /// Rank, from 1.
     #[schemars(range(min = 1))]
     pub rank: u32,
-    /// Its seed.
+    /// Seed.
     #[schemars(regex(pattern = URL_PATTERN))]
     pub seed: String,
-    /// Its sigma.
+    /// Sigma.
     #[schemars(range(min = 0))]
     pub sigma: f64,
-    /// Its pages: hubs and authorities, each page once.
+    /// Pages: hubs and authorities, each page once.
     #[schemars(range(min = 1))]
     pub pages: u64,
-    /// Those of them that are pages today.
+    /// Pages that are live in the current state.
     pub live_pages: u64,
 }
 
@@ -157,9 +157,9 @@ pub struct CorePlace {
 pub struct DistanceSpread {
     /// Ordered pairs.
     pub pairs: u64,
-    /// Pairs with a way.
+    /// Pairs with a path.
     pub reachable: u64,
-    /// Pairs without.
+    /// Pairs without a path.
     pub unreachable: u64,
     /// The shortest distance.
     pub min: Option<u32>,
@@ -173,60 +173,60 @@ pub struct DistanceSpread {
 /// The average distance between pages of the whole graph.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct GraphDistance {
-    /// Pages with links: where a way can begin.
+    /// Pages with links.
     pub sources: u64,
-    /// Those from which distances were measured.
+    /// Sources from which distances were measured.
     pub samples: u64,
-    /// Mean over the reachable ordered pairs; the error is 0 where every source was measured.
+    /// Mean over the reachable ordered pairs; its error is 0 if every source was measured.
     pub mean: Option<Estimate>,
     /// Share of the other pages that a page with links reaches.
     pub reached: Option<Estimate>,
 }
 
-/// What `evaluate coverage` answers.
+/// Result of `evaluate coverage`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct CoverageEvaluation {
-    /// The state that was judged on.
+    /// The evaluated state.
     pub state: StateView,
-    /// Sites that were measured.
+    /// Measured sites.
     #[schemars(range(min = 1))]
     pub sites: u64,
-    /// Sites that are large enough, of which those were drawn.
+    /// Sites with enough crawled pages, from which the measured ones were drawn.
     #[schemars(range(min = 1))]
     pub eligible_sites: u64,
-    /// Crawled pages that a site must have.
+    /// Minimum number of crawled pages of a site.
     #[schemars(range(min = 1))]
     pub min_pages: u32,
     /// Crawled pages of the measured sites.
     #[schemars(range(min = 1))]
     pub pages: u64,
-    /// Streams of random seeds.
+    /// Number of random lists that are averaged.
     #[schemars(range(min = 1))]
     pub draws: u32,
-    /// The seed of the streams, and of the draw of sites.
+    /// Seed of the random streams, and of the draw of sites.
     pub rng_seed: u64,
-    /// By seeds per site, from 1, at the most hops; `random` first, then the methods.
+    /// Coverage by seeds per site, from 1, at the most hops; `random` first, then the methods.
     pub by_seeds: Vec<CoverageCurve>,
-    /// By hops, from 1, at the fixed number of seeds per site.
+    /// Coverage by hops, from 1, at the fixed number of seeds per site.
     pub by_hops: Vec<CoverageCurve>,
-    /// What is claimed of the methods, and whether it holds here.
+    /// Claims about the methods.
     pub claims: Vec<Claim>,
 }
 
-/// What one method covers.
+/// Coverage of one method.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct CoverageCurve {
     /// The method.
     pub method: cover::Method,
-    /// The depth of its weight, where it has one.
+    /// Depth of its weight; `null` for methods without one.
     #[schemars(range(min = 1))]
     pub depth: Option<u32>,
-    /// Point by point.
+    /// Points of the curve.
     pub points: Vec<CoveragePoint>,
 }
 
-/// What one method covers with so many seeds and hops.
+/// Coverage for one number of seeds and hops.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct CoveragePoint {
     /// Seeds per site.
@@ -235,52 +235,53 @@ pub struct CoveragePoint {
     /// Hops.
     #[schemars(range(min = 1))]
     pub hops: u32,
-    /// Of the crawled pages of a site.
+    /// Coverage of the crawled pages of a site.
     pub pages: CoverageShare,
-    /// Of the positive value of a site.
+    /// Coverage of the positive value of a site.
     pub value: CoverageShare,
 }
 
 /// Means over sites, with their standard errors.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct CoverageShare {
-    /// What is covered, in per cent of the site.
+    /// Coverage, in percent of the site.
     pub percent: Estimate,
-    /// How much that is above random, in percentage points; `null` for random itself.
+    /// Difference from random seeds, in percentage points; `null` for random itself.
     pub above_random: Option<Estimate>,
-    /// The gain over random seeds, in per cent of what those cover; `None` where they cover nothing.
+    /// Relative gain over random seeds, in percent; `null` for random itself, or if random seeds
+    /// cover nothing.
     pub improvement: Option<Estimate>,
 }
 
-/// What `evaluate budget` answers.
+/// Result of `evaluate budget`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct BudgetEvaluation {
-    /// The state that was judged on.
+    /// The evaluated state.
     pub state: StateView,
-    /// At most so many pages are crawled.
+    /// Maximum number of crawled pages.
     #[schemars(range(min = 1))]
     pub budget: u64,
-    /// What each list gives, in the order in which they were asked for.
+    /// Results of the lists, in the order of the request.
     #[schemars(length(min = 1))]
     pub lists: Vec<BudgetRow>,
-    /// Which list gives most.
+    /// Which list is best.
     pub claims: Vec<Claim>,
 }
 
-/// What a list gives for the budget.
+/// Result of one list.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct BudgetRow {
     /// The list.
     pub list: ListView,
-    /// Pages crawled.
+    /// Pages fetched.
     pub pages: u64,
-    /// Those of them that the bank has crawled.
+    /// Pages crawled in the bank, among them.
     pub crawled: u64,
-    /// The deepest page's depth; `null` where there is none.
+    /// Depth of the deepest page; `null` without pages.
     pub depth: Option<u32>,
-    /// Value of the crawled ones.
+    /// Value of the pages that are crawled in the bank.
     pub value: f64,
     /// Clicks on the pages.
     pub clicks: u64,
@@ -288,7 +289,7 @@ pub struct BudgetRow {
     pub clicked_pages: u64,
     /// Spam pages.
     pub spam: u64,
-    /// PageRank of the pages together.
+    /// Total PageRank of the pages.
     #[schemars(range(min = 0))]
     pub pagerank: f64,
 }

@@ -1,9 +1,9 @@
-//! What several lists give for the same budget.
+//! Results of several lists for the same budget.
 
 use super::answers::{BudgetEvaluation, BudgetRow, Claim};
-use super::lists::{find, resolve};
+use super::current_state::{CurrentState, Needed};
 use super::requests::BudgetRequest;
-use super::today::{Needed, Today};
+use super::seed_lists::{find, resolve};
 use crate::engine::error::ExperimentError;
 use crate::engine::query::views::Views;
 use crate::engine::{Bank, EngineError};
@@ -20,32 +20,34 @@ pub(super) fn run(
         return Err(ExperimentError::NoBudget.into());
     }
     let views = Views::open(bank)?;
+    // Fail before the slow loading of the graph.
     for list in &request.lists {
         find(&views, list)?;
     }
-    let today = Today::load(views, Needed::Worth, watch)?;
+    let current = CurrentState::load(views, Needed::Worth, watch)?;
     let lists: Result<Vec<_>, EngineError> = request
         .lists
         .iter()
-        .map(|list| resolve(&today, list, watch))
+        .map(|list| resolve(&current, list, watch))
         .collect();
     let lists = lists?;
-    let pages = today.numbers.pages();
+    let pages = current.numbers.pages();
     watch.stage("crawl", Some(lists.len() as u64));
     let mut rows = Vec::with_capacity(lists.len());
     for (list, seeds) in lists {
+        // The last depth may exceed the budget: its pages are taken in URL order.
         let in_url_order = |level: &[u32], count: usize| -> Result<Vec<u32>, EngineError> {
             let mut named = Vec::with_capacity(level.len());
             for (at, &page) in level.iter().enumerate() {
                 if at.is_multiple_of(1 << 12) {
                     watch.proceed()?;
                 }
-                named.push((today.url(pages[page as usize])?, page));
+                named.push((current.url(pages[page as usize])?, page));
             }
             named.sort_unstable();
             Ok(named.into_iter().take(count).map(|page| page.1).collect())
         };
-        let (web, worth) = (&today.web, &today.worth);
+        let (web, worth) = (&current.web, &current.worth);
         let spent = crawl_within_budget(web, worth, &seeds, request.pages, watch, in_url_order)?;
         watch.advance(1);
         rows.push(BudgetRow {
@@ -61,14 +63,14 @@ pub(super) fn run(
         });
     }
     Ok(BudgetEvaluation {
-        state: today.state,
+        state: current.state,
         budget: request.pages,
         claims: claims(&rows),
         lists: rows,
     })
 }
 
-/// Which list gives most; where several are best, the first of them.
+/// Names the list with the most value and PageRank, the first of equals.
 fn claims(rows: &[BudgetRow]) -> Vec<Claim> {
     let best = |of: &dyn Fn(&BudgetRow) -> f64| {
         let mut best: Option<&BudgetRow> = None;
@@ -83,7 +85,6 @@ fn claims(rows: &[BudgetRow]) -> Vec<Claim> {
         return Vec::new();
     };
     if rows.iter().all(|row| row.list.seeds == 0) {
-        // There is nothing to compare.
         return Vec::new();
     }
     let first = rows.first().map(|row| &row.list.name);

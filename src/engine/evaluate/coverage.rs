@@ -1,10 +1,10 @@
-//! What every cover method covers of the same sites, compared with random seeds.
+//! Coverage of the same sites by every cover method, compared with random seeds.
 
 use std::fmt::Write;
 
 use super::answers::{Claim, CoverageCurve, CoverageEvaluation, CoveragePoint, CoverageShare};
+use super::current_state::state;
 use super::requests::CoverageRequest;
-use super::today::state;
 use crate::engine::error::ExperimentError;
 use crate::engine::plan::{self, Plan, PlanOptions, TakenBy};
 use crate::engine::policy::LoadedPolicy;
@@ -19,10 +19,10 @@ use seedbank_algorithms::watch::Watch;
 use seedbank_store::Store;
 
 /// A method with the depth of its weight.
-type Way = (Method, Option<u32>);
+type Variant = (Method, Option<u32>);
 
-/// Methods that look at what a page covers.
-const COVERING: [Way; 7] = [
+/// Methods that consider what a page covers.
+const COVERING: [Variant; 7] = [
     (Method::Greedy, None),
     (Method::MaxWeight, Some(3)),
     (Method::MaxWeight, Some(2)),
@@ -32,13 +32,12 @@ const COVERING: [Way; 7] = [
     (Method::MaxOut, None),
 ];
 
-/// Methods that look at the page alone.
-const HEURISTIC: [Way; 2] = [(Method::OutDegree, None), (Method::Pagerank, None)];
+/// Methods that consider the page alone.
+const HEURISTIC: [Variant; 2] = [(Method::OutDegree, None), (Method::Pagerank, None)];
 
-/// How many exceptions to a claim are named.
 const NAMED: usize = 4;
 
-/// What is measured: seeds per site and hops.
+/// Seeds per site and hops.
 type Setting = (u32, u32);
 
 /// See [`Bank::evaluate_coverage`].
@@ -60,7 +59,7 @@ pub(super) fn run(
     }
     let views = Views::open(bank)?;
     let store: &Store = &views.reader;
-    // The values are the same for every method, and so is what has to be loaded.
+    // The values, and so the data to load, are the same for every method.
     let loading = choice(request, (Method::Random, None), 1, 0)?;
     let all = cover_sites(store, &loading, watch)?;
     let eligible = all.iter().filter(|site| site.crawled >= request.min_pages);
@@ -71,8 +70,8 @@ pub(super) fn run(
         return Err(ExperimentError::SmallSites { min_pages }.into());
     }
     let mut measured = Measured::new(request, sites.len());
-    let ways = COVERING.len() + HEURISTIC.len() + request.draws as usize;
-    let steps = ways as u64 * u64::from(request.hops) * sites.len() as u64;
+    let variants = COVERING.len() + HEURISTIC.len() + request.draws as usize;
+    let steps = variants as u64 * u64::from(request.hops) * sites.len() as u64;
     watch.stage("cover", Some(steps));
     let policy = LoadedPolicy::default();
     let context = RunContext::new(store, &loading, &policy, watch);
@@ -94,7 +93,7 @@ pub(super) fn run(
     })
 }
 
-/// The sites to measure, in the order of their names.
+/// Draws the sites to measure, in the order of their names.
 fn sample<'a>(eligible: &[&'a CoverSite], request: &CoverageRequest) -> Vec<&'a CoverSite> {
     let count = u32::try_from(eligible.len()).unwrap_or(u32::MAX);
     let wanted = request.max_sites as usize;
@@ -104,17 +103,17 @@ fn sample<'a>(eligible: &[&'a CoverSite], request: &CoverageRequest) -> Vec<&'a 
 
 fn choice(
     request: &CoverageRequest,
-    (method, depth): Way,
+    (method, depth): Variant,
     hops: u32,
-    further: u32,
+    draw: u32,
 ) -> Result<Choice, EngineError> {
     let value = request.value.value_parameters();
     let plan = PlanOptions {
         method: Some(plan::Method::Cover(method)),
         hops: Some(hops),
         depth: depth.map(|depth| depth.min(hops)),
-        rng_seed: Some(request.rng_seed.wrapping_add(further.into())),
-        // Sites are covered one by one, so what only plans over the web take is left out.
+        rng_seed: Some(request.rng_seed.wrapping_add(draw.into())),
+        // Sites are covered one by one, so parameters of plans over the web do not apply.
         ..value.retain(|parameter| parameter.taken_by != TakenBy::Web)
     };
     match plan.resolve()? {
@@ -125,12 +124,12 @@ fn choice(
     }
 }
 
-/// What was covered, by way (random first) and setting, on each site.
+/// Coverage by variant (random first), setting and site.
 struct Measured {
     settings: Vec<Setting>,
-    /// How many of the settings vary the seeds; the others vary the hops.
+    /// Number of settings that vary the seeds; the others vary the hops.
     by_seeds: usize,
-    ways: Vec<Way>,
+    variants: Vec<Variant>,
     covered: Vec<Vec<Vec<Covered>>>,
 }
 
@@ -138,19 +137,19 @@ impl Measured {
     fn new(request: &CoverageRequest, sites: usize) -> Self {
         let by_seeds = (1..=request.per_site).map(|seeds| (seeds, request.hops));
         let by_hops = (1..=request.hops).map(|hops| (request.fixed_seeds, hops));
-        let mut ways = vec![(Method::Random, None)];
-        ways.extend(COVERING);
-        ways.extend(HEURISTIC);
+        let mut variants = vec![(Method::Random, None)];
+        variants.extend(COVERING);
+        variants.extend(HEURISTIC);
         let settings: Vec<Setting> = by_seeds.chain(by_hops).collect();
         Self {
             by_seeds: request.per_site as usize,
-            covered: vec![vec![vec![Covered::default(); sites]; settings.len()]; ways.len()],
+            covered: vec![vec![vec![Covered::default(); sites]; settings.len()]; variants.len()],
             settings,
-            ways,
+            variants,
         }
     }
 
-    /// Selects on some of the sites by every method; `group` has their indexes.
+    /// Selects on a group of sites by every variant; `group` has their indexes.
     fn add(
         &mut self,
         request: &CoverageRequest,
@@ -159,16 +158,16 @@ impl Measured {
         watch: &dyn Watch,
     ) -> Result<(), EngineError> {
         for hops in 1..=request.hops {
-            for at in 0..self.ways.len() {
-                let way = self.ways[at];
-                let draws = if way.0 == Method::Random {
+            for at in 0..self.variants.len() {
+                let variant = self.variants[at];
+                let draws = if variant.0 == Method::Random {
                     request.draws
                 } else {
                     1
                 };
                 let mut of_draws = vec![Vec::new(); draws as usize];
-                for (further, found) in (0..draws).zip(&mut of_draws) {
-                    let choice = choice(request, way, hops, further)?;
+                for (draw, found) in (0..draws).zip(&mut of_draws) {
+                    let choice = choice(request, variant, hops, draw)?;
                     *found = self.select(request, loaded, hops, &choice, watch)?;
                 }
                 for (setting, of_sites) in self.covered[at].iter_mut().enumerate() {
@@ -186,8 +185,8 @@ impl Measured {
         Ok(())
     }
 
-    /// What one selection covers of each site, in every setting with this many hops (nothing in the
-    /// others). With more seeds the first ones are the same as with fewer.
+    /// Returns the coverage of each site by one selection, in every setting with this many hops
+    /// (default in the others). The first seeds do not depend on the number of seeds.
     fn select(
         &self,
         request: &CoverageRequest,
@@ -216,12 +215,11 @@ impl Measured {
         Ok(loaded.iter().zip(&covers).map(of_site).collect())
     }
 
-    /// The curves by seeds and by hops.
     fn curves(&self, request: &CoverageRequest) -> (Vec<CoverageCurve>, Vec<CoverageCurve>) {
         let curve = |at: usize, settings: std::ops::Range<usize>| CoverageCurve {
-            method: self.ways[at].0,
-            depth: match self.ways[at].1 {
-                None if self.ways[at].0 == Method::Greedy => Some(request.hops),
+            method: self.variants[at].0,
+            depth: match self.variants[at].1 {
+                None if self.variants[at].0 == Method::Greedy => Some(request.hops),
                 depth => depth,
             },
             points: settings
@@ -229,10 +227,10 @@ impl Measured {
                 .collect(),
         };
         let (seeds, all) = (self.by_seeds, self.settings.len());
-        let ways = 0..self.ways.len();
+        let variants = 0..self.variants.len();
         (
-            ways.clone().map(|at| curve(at, 0..seeds)).collect(),
-            ways.map(|at| curve(at, seeds..all)).collect(),
+            variants.clone().map(|at| curve(at, 0..seeds)).collect(),
+            variants.map(|at| curve(at, seeds..all)).collect(),
         )
     }
 
@@ -260,11 +258,12 @@ impl Measured {
     }
 }
 
-/// What Zheng, Dmitriev and Giles claim: methods that look at coverage do better than those that
-/// look at pages alone, and these better than random; here by value, in every setting.
+/// Checks the claims of Zheng, Dmitriev and Giles: methods that consider coverage do better than
+/// those that consider pages alone, and these better than random; here by value, in every setting.
 fn claims(by_seeds: &[CoverageCurve], by_hops: &[CoverageCurve]) -> Vec<Claim> {
     let covering = 1..=COVERING.len();
     let heuristic = COVERING.len() + 1..=COVERING.len() + HEURISTIC.len();
+    // Collect the settings in which a better method is not above a worse one.
     let exceptions = |better: std::ops::RangeInclusive<usize>,
                       worse: std::ops::RangeInclusive<usize>| {
         let mut found = Vec::new();
@@ -344,7 +343,7 @@ fn sentence(what: &str, found: &[Exception], compared: u32) -> String {
     text
 }
 
-/// A method's name for people.
+/// Returns the display name of a method.
 fn label(curve: &CoverageCurve) -> String {
     match curve.depth {
         Some(depth) if curve.method != Method::Greedy => {

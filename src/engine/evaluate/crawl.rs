@@ -4,10 +4,10 @@ use rayon::prelude::*;
 
 use super::answers::{Claim, ListView, StateView};
 use super::crawl_answers::{CrawlDepth, CrawlEvaluation, RandomDepth, TopPage};
-use super::lists::{find, need_seeds, resolve};
-use super::methods::{Comparison, Single, judge_one};
-use super::requests::{Beside, CrawlRequest, SeedList};
-use super::today::{Needed, Today};
+use super::current_state::{CurrentState, Needed};
+use super::methods::{Comparison, SingleList, evaluate_list};
+use super::requests::{ComparedWith, CrawlRequest, SeedList};
+use super::seed_lists::{find, need_seeds, resolve};
 use crate::engine::error::ExperimentError;
 use crate::engine::query::views::Views;
 use crate::engine::{Bank, EngineError, PlanOptions};
@@ -28,20 +28,20 @@ pub(super) fn run(
     }
     let views = Views::open(bank)?;
     find(&views, &request.list)?;
-    let today = Today::load(views, Needed::Worth, watch)?;
-    let (list, seeds) = resolve(&today, &request.list, watch)?;
+    let current = CurrentState::load(views, Needed::Worth, watch)?;
+    let (list, seeds) = resolve(&current, &request.list, watch)?;
     need_seeds(&list)?;
     watch.stage("crawl", None);
-    let mut search = Search::new(&today.web);
-    let found = crawl(&mut search, &today.worth, &seeds, request.depth, watch)?;
-    let random = random(&today, seeds.len(), request, watch)?;
-    let fetches = fetches(&today, request, &list, &seeds, watch)?;
+    let mut search = Search::new(&current.web);
+    let found = crawl(&mut search, &current.worth, &seeds, request.depth, watch)?;
+    let random = random(&current, seeds.len(), request, watch)?;
+    let fetches = fetches(&current, request, &list, &seeds, watch)?;
     let deepest = random.iter().map(Vec::len).max().unwrap_or(0);
-    let depths = depths(&today.state, &found, &random, found.len().max(deepest));
+    let depths = depths(&current.state, &found, &random, found.len().max(deepest));
     Ok(CrawlEvaluation {
-        state: today.state,
+        state: current.state,
         claims: claims(&depths),
-        top_pages: top_pages(&today, &seeds, request, watch)?,
+        top_pages: top_pages(&current, &seeds, request, watch)?,
         fetches,
         list,
         draws: request.draws,
@@ -50,48 +50,47 @@ pub(super) fn run(
     })
 }
 
-/// What crawls from the seeds gather per page fetched; `None` where it was not asked for.
+/// Compares the seeds by pages fetched; `None` if that was not requested.
 fn fetches(
-    today: &Today,
+    current: &CurrentState,
     request: &CrawlRequest,
     list: &ListView,
     seeds: &[u32],
     watch: &dyn Watch,
 ) -> Result<Option<Comparison>, EngineError> {
-    if request.beside == Beside::Nothing {
+    if request.compared_with == ComparedWith::Nothing {
         return Ok(None);
     }
     let plan = match &request.list {
         SeedList::Refresh(which) | SeedList::Succeeded(which) => {
-            let (_, record) = today.views.find(which)?;
+            let (_, record) = current.views.find(which)?;
             Some(PlanOptions::from_stored(&record.settings)?)
         }
         SeedList::Urls { .. } => None,
     };
-    let pages = today.numbers.pages();
+    let pages = current.numbers.pages();
     let pages: Vec<PageId> = seeds.iter().map(|&seed| pages[seed as usize]).collect();
-    let single = Single {
+    let single = SingleList {
         list: &list.name,
         plan,
         pages: &pages,
-        methods: request.beside == Beside::Methods,
+        methods: request.compared_with == ComparedWith::Methods,
         draws: request.holdouts,
         rng_seed: request.rng_seed,
         budgets: &request.budgets,
     };
-    judge_one(&today.views, &today.state, &single, watch).map(Some)
+    evaluate_list(&current.views, &current.state, &single, watch).map(Some)
 }
 
-/// What crawls from random sets of crawled pages, of the same size, find: draw by draw, in
-/// parallel.
+/// Crawls from random sets of crawled pages of the same size, in parallel.
 fn random(
-    today: &Today,
+    current: &CurrentState,
     seeds: usize,
     request: &CrawlRequest,
     watch: &dyn Watch,
 ) -> Result<Vec<Vec<Tally>>, Interrupted> {
     let crawled: Vec<u32> = (0..)
-        .zip(&today.worth)
+        .zip(&current.worth)
         .filter_map(|(page, worth)| worth.crawled.then_some(page))
         .collect();
     let count = u32::try_from(crawled.len()).unwrap_or(u32::MAX);
@@ -99,11 +98,11 @@ fn random(
     (0..request.draws)
         .into_par_iter()
         .map_init(
-            || Search::new(&today.web),
+            || Search::new(&current.web),
             |search, at| {
                 let drawn = draw("crawl", request.rng_seed, at.into(), count, seeds);
                 let drawn: Vec<u32> = drawn.iter().map(|&at| crawled[at as usize]).collect();
-                let found = crawl(search, &today.worth, &drawn, request.depth, watch)?;
+                let found = crawl(search, &current.worth, &drawn, request.depth, watch)?;
                 watch.advance(1);
                 Ok(found)
             },
@@ -172,25 +171,25 @@ fn random_depth(drawn: &[Tally], up_to: &[f64], web: f64) -> RandomDepth {
     }
 }
 
-/// The pages with the highest PageRank, ties by URL.
+/// Returns the pages with the highest PageRank, ties by URL.
 fn top_pages(
-    today: &Today,
+    current: &CurrentState,
     seeds: &[u32],
     request: &CrawlRequest,
     watch: &dyn Watch,
 ) -> Result<Vec<TopPage>, EngineError> {
-    let rank = |page: &u32| today.worth[*page as usize].pagerank;
-    let mut order: Vec<u32> = (0..today.web.pages()).collect();
+    let rank = |page: &u32| current.worth[*page as usize].pagerank;
+    let mut order: Vec<u32> = (0..current.web.pages()).collect();
     let wanted = (request.top as usize).min(order.len());
     order.par_sort_unstable_by(|a, b| rank(b).total_cmp(&rank(a)).then(a.cmp(b)));
-    // PageRanks equal up to rounding are tied, and then the URL decides, as in every list.
+    // PageRanks equal up to rounding are ordered by URL, as in every list.
     let last = wanted.checked_sub(1).map(|at| rank(&order[at]));
     let near = |page: &&u32| last.is_some_and(|last| rank(page) >= last * (1.0 - TIED));
     let order: Vec<u32> = order.iter().take_while(near).copied().collect();
-    let pages = today.numbers.pages();
+    let pages = current.numbers.pages();
     let mut named = Vec::with_capacity(order.len());
     for page in order {
-        named.push((rank(&page), today.url(pages[page as usize])?, page));
+        named.push((rank(&page), current.url(pages[page as usize])?, page));
     }
     let mut from = 0;
     while from < named.len().min(wanted) {
@@ -201,7 +200,7 @@ fn top_pages(
     }
     named.truncate(wanted);
     let pages: Vec<u32> = named.iter().map(|page| page.2).collect();
-    let depths = reached(&today.web, seeds, &pages, request.depth, watch)?;
+    let depths = reached(&current.web, seeds, &pages, request.depth, watch)?;
     let top = named.into_iter().zip(depths);
     Ok(top
         .map(|((pagerank, url, _), depth)| TopPage {
@@ -212,8 +211,8 @@ fn top_pages(
         .collect())
 }
 
-/// What Daneshpajouh, Mohammadi Nasiri and Ghodsi claim of their seeds, section 3.5. Since a mean
-/// falls where more pages are reached, also whether the total PageRank reached is higher.
+/// Checks the claims of Daneshpajouh, Mohammadi Nasiri and Ghodsi about their seeds, section 3.5.
+/// Since a mean decreases as more pages are reached, also checks the total PageRank reached.
 fn claims(depths: &[CrawlDepth]) -> Vec<Claim> {
     let below: Vec<&CrawlDepth> = depths.iter().filter(|d| d.depth > 0).collect();
     let Some(last) = below.last() else {
@@ -247,35 +246,35 @@ fn claims(depths: &[CrawlDepth]) -> Vec<Claim> {
     claims
 }
 
-/// Whether seeds beat random ones at every depth, with both figures for each depth.
+/// Claims that the seeds exceed random ones at every depth, or names the depths where they do not.
 fn at_every_depth(
     claim: &str,
     what: &str,
     last: u32,
     depths: impl Iterator<Item = (u32, f64, f64)>,
 ) -> Claim {
-    let not: Vec<String> = depths
+    let exceptions: Vec<String> = depths
         .filter(|(_, seeds, random)| seeds <= random)
         .map(|(depth, ..)| depth.to_string())
         .collect();
     Claim {
         claim: claim.to_owned(),
-        holds: not.is_empty(),
-        text: if not.is_empty() {
+        holds: exceptions.is_empty(),
+        text: if exceptions.is_empty() {
             format!(
                 "The seeds reach more {what} than random ones within every depth from 1 to {last}."
             )
         } else {
             format!(
                 "The seeds do not reach more {what} than random ones within depth {}.",
-                not.join(", ")
+                exceptions.join(", ")
             )
         },
     }
 }
 
 fn mean_pagerank(depths: &[CrawlDepth]) -> Option<Claim> {
-    let of_interest: Vec<(u32, f64)> = depths
+    let ratios: Vec<(u32, f64)> = depths
         .iter()
         .filter(|d| (2..=3).contains(&d.depth))
         .filter_map(|d| {
@@ -286,22 +285,22 @@ fn mean_pagerank(depths: &[CrawlDepth]) -> Option<Claim> {
     let part = |(depth, times): &(u32, f64)| {
         format!("{times:.2} times that of random seeds at depth {depth}")
     };
-    let parts: Vec<String> = of_interest.iter().map(part).collect();
-    let not: Vec<String> = of_interest
+    let parts: Vec<String> = ratios.iter().map(part).collect();
+    let exceptions: Vec<String> = ratios
         .iter()
         .filter(|(_, times)| *times <= 1.0)
         .map(|(depth, _)| depth.to_string())
         .collect();
-    let holds = not.is_empty();
+    let holds = exceptions.is_empty();
     let lead = if holds {
         "The mean PageRank of new pages is higher than from random seeds".to_owned()
     } else {
         format!(
             "The mean PageRank of new pages is not higher than from random seeds at depth {}",
-            not.join(" and ")
+            exceptions.join(" and ")
         )
     };
-    (!of_interest.is_empty()).then(|| Claim {
+    (!ratios.is_empty()).then(|| Claim {
         claim: "higher-pagerank-at-depths-2-and-3".to_owned(),
         holds,
         text: format!("{lead}: {}.", parts.join(", ")),

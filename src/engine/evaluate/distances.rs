@@ -1,10 +1,10 @@
-//! How far the cores of a refresh are from each other.
+//! Distances between the cores of a refresh.
 
 use std::collections::BTreeSet;
 
 use super::answers::{Claim, CorePlace, DistanceSpread, DistancesEvaluation, GraphDistance};
+use super::current_state::{CurrentState, Needed};
 use super::requests::DistancesRequest;
-use super::today::{Needed, Today};
 use crate::engine::error::ExperimentError;
 use crate::engine::query::views::Views;
 use crate::engine::{Bank, EngineError};
@@ -19,7 +19,7 @@ pub(super) fn run(
     request: &DistancesRequest,
     watch: &dyn Watch,
 ) -> Result<DistancesEvaluation, EngineError> {
-    // Looked up before the graph is loaded, which takes a while.
+    // Fail before the slow loading of the graph.
     let views = Views::open(bank)?;
     let (refresh, record) = views.find(&request.which)?;
     if record.cores == 0 {
@@ -29,21 +29,21 @@ pub(super) fn run(
     if request.cores == 0 || request.samples == 0 {
         return Err(ExperimentError::NoDistances.into());
     }
-    let today = Today::load(views, Needed::Links, watch)?;
+    let current = CurrentState::load(views, Needed::Links, watch)?;
     let mut cores = Vec::new();
     let mut groups = Vec::new();
-    let reader = &today.views.reader;
-    let kept = reader.scan_under(&tables::CORES, &refresh.to_be_bytes())?;
-    for entry in kept.take(request.cores as usize) {
+    let reader = &current.views.reader;
+    let stored = reader.scan_under(&tables::CORES, &refresh.to_be_bytes())?;
+    for entry in stored.take(request.cores as usize) {
         let ((_, rank), core) = entry?;
         let pages: BTreeSet<PageId> = core.hubs.iter().chain(&core.authorities).copied().collect();
         let live: Vec<u32> = pages
             .iter()
-            .filter_map(|p| today.numbers.number_of(*p))
+            .filter_map(|p| current.numbers.number_of(*p))
             .collect();
         cores.push(CorePlace {
             rank,
-            seed: today.url(core.seed)?,
+            seed: current.url(core.seed)?,
             sigma: core.sigma,
             pages: pages.len() as u64,
             live_pages: live.len() as u64,
@@ -51,9 +51,9 @@ pub(super) fn run(
         groups.push(live);
     }
     watch.stage("core distances", Some(groups.len() as u64));
-    let distances = group_distances(&today.web, &groups, watch)?;
+    let distances = group_distances(&current.web, &groups, watch)?;
     watch.stage("sample distances", Some(request.samples.into()));
-    let found = average_distance(&today.web, request.samples, request.rng_seed, watch)?;
+    let found = average_distance(&current.web, request.samples, request.rng_seed, watch)?;
     let graph = GraphDistance {
         sources: found.sources,
         samples: found.samples,
@@ -61,6 +61,7 @@ pub(super) fn run(
         reached: found.reached,
     };
     let count = cores.len();
+    // All ordered pairs of different cores that `keep` accepts.
     let cells = |keep: &dyn Fn(usize, usize) -> bool| {
         let pairs = (0..count).flat_map(|from| (0..count).map(move |to| (from, to)));
         let pairs = pairs.filter(|&(from, to)| from != to && keep(from, to));
@@ -69,7 +70,7 @@ pub(super) fn run(
     let all = cells(&|_, _| true);
     let neighbours = cells(&|from, to| from.abs_diff(to) == 1);
     Ok(DistancesEvaluation {
-        state: today.state,
+        state: current.state,
         plan: record.plan,
         refresh,
         claims: claims(&neighbours, &graph),
@@ -106,7 +107,7 @@ fn spread(distances: impl Iterator<Item = Option<u32>>) -> DistanceSpread {
     spread
 }
 
-/// What Daneshpajouh, Mohammadi Nasiri and Ghodsi claim of their cores, section 3.5.
+/// Checks the claim of Daneshpajouh, Mohammadi Nasiri and Ghodsi about their cores, section 3.5.
 fn claims(neighbours: &DistanceSpread, graph: &GraphDistance) -> Vec<Claim> {
     let Some(average) = graph.mean else {
         return Vec::new();
@@ -118,7 +119,7 @@ fn claims(neighbours: &DistanceSpread, graph: &GraphDistance) -> Vec<Claim> {
         .standard_error
         .map_or_else(String::new, |error| format!(" ± {error:.2}"));
     let without = format!(
-        "{} of {} pairs have no way at all",
+        "{} of {} pairs have no path",
         neighbours.unreachable, neighbours.pairs
     );
     let (holds, text) = match neighbours.mean {
@@ -131,7 +132,7 @@ fn claims(neighbours: &DistanceSpread, graph: &GraphDistance) -> Vec<Claim> {
             (
                 holds,
                 format!(
-                    "Cores of neighbouring ranks are {} an average distance apart: {mean:.2} links where there is a way, against {:.2}{error} between pages; {without}.",
+                    "Cores of neighbouring ranks are {} an average distance apart: {mean:.2} links over pairs with a path, against {:.2}{error} between pages; {without}.",
                     if holds { "at least" } else { "less than" },
                     average.mean
                 ),

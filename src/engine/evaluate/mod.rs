@@ -1,24 +1,24 @@
-//! The papers' experiments on a bank: how good are these seeds?
+//! The experiments of the papers, on a bank: how good are these seeds?
 //!
-//! Everything here reads the published state and changes nothing. The whole graph is loaded into
-//! memory, as for a refresh that shares seeds out by PageRank; coverage loads sites in groups.
+//! Experiments read the published state and change nothing. The whole graph is loaded into memory,
+//! as for a refresh that shares seeds out by PageRank; `evaluate coverage` loads sites in groups.
 
 mod answers;
 mod budget;
 mod coverage;
 mod crawl;
 mod crawl_answers;
+mod current_state;
 mod distances;
-mod lists;
 mod methods;
 mod requests;
-mod today;
+mod seed_lists;
 
 // Types of requests and answers that other crates declare.
 pub use seedbank_algorithms::evaluate::Estimate;
 
 pub use answers::{
-    AbsentSeed, AbsentWhy, BudgetEvaluation, BudgetRow, Claim, CorePlace, CoverageCurve,
+    AbsentReason, AbsentSeed, BudgetEvaluation, BudgetRow, Claim, CorePlace, CoverageCurve,
     CoverageEvaluation, CoveragePoint, CoverageShare, DistanceSpread, DistancesEvaluation,
     GraphDistance, ListView, StateView,
 };
@@ -28,7 +28,7 @@ pub use methods::{
     Recommended,
 };
 pub use requests::{
-    Beside, BudgetRequest, CoverageRequest, CrawlRequest, DistancesRequest, MethodsRequest,
+    BudgetRequest, ComparedWith, CoverageRequest, CrawlRequest, DistancesRequest, MethodsRequest,
     SeedList,
 };
 
@@ -36,8 +36,8 @@ use super::{Bank, EngineError};
 use seedbank_algorithms::watch::Watch;
 
 impl Bank {
-    /// Crawls breadth first from seeds that were selected on this state or an earlier one, or from
-    /// any URLs, and from random sets of the same number of crawled pages.
+    /// Crawls breadth first from the seeds of a refresh, or from any URLs, and from random sets of
+    /// the same number of crawled pages.
     ///
     /// Cost: the whole graph is loaded, ranked, and searched once for each draw, in parallel.
     pub fn evaluate_crawl(
@@ -48,8 +48,8 @@ impl Bank {
         crawl::run(self, request, watch)
     }
 
-    /// Measures the distances between the cores of a refresh, over all links of today's state, and
-    /// the average distance between pages.
+    /// Measures the distances between the cores of a refresh, over all links of the current state,
+    /// and the average distance between pages.
     ///
     /// Cost: the whole graph is loaded, and searched once for each core and sample, in parallel.
     pub fn evaluate_distances(
@@ -60,10 +60,10 @@ impl Bank {
         distances::run(self, request, watch)
     }
 
-    /// Selects by every cover method on the same sites and compares what they cover.
+    /// Selects seeds by every cover method on the same sites and compares their coverage.
     ///
-    /// Cost: the sites are loaded once, group by group, and selected on by each method for each
-    /// number of hops.
+    /// Cost: the sites are loaded once, in groups; each method selects once for each number of
+    /// hops.
     pub fn evaluate_coverage(
         &self,
         request: &CoverageRequest,
@@ -72,12 +72,13 @@ impl Bank {
         coverage::run(self, request, watch)
     }
 
-    /// Chooses seeds by every method and by what crawlers use today, and compares what crawls from
-    /// them gather per page fetched: with everything known, with a tenth of the crawled pages held
-    /// out, and, where the bank has a past, with what was crawled since held out.
+    /// Selects seeds by every method and by the baselines of today's crawlers, and compares what
+    /// crawls from them gather per page fetched: with everything known, with a tenth of the crawled
+    /// pages held out and, if the bank has a history, with the pages crawled since an earlier batch
+    /// held out.
     ///
-    /// Cost: the whole graph is loaded once; then, once and for each draw, every method selects for
-    /// each number of seeds (plans made for a number of fetches for each of those too), harmonic
+    /// Cost: the whole graph is loaded once. Then, once and for each draw, every method selects for
+    /// each number of seeds (plans with a budget also for each number of fetches), harmonic
     /// centralities are measured, and each list is crawled from.
     pub fn evaluate_methods(
         &self,
@@ -87,8 +88,8 @@ impl Bank {
         methods::run(self, request, watch)
     }
 
-    /// Crawls a given number of pages breadth first from each of several lists. Where a depth does
-    /// not fit as a whole, its pages are taken in URL order.
+    /// Crawls a given number of pages breadth first from each of several lists. If a depth exceeds
+    /// the budget, its pages are taken in URL order.
     ///
     /// Cost: the whole graph is loaded and ranked, and searched once for each list.
     pub fn evaluate_budget(

@@ -1,20 +1,20 @@
-//! What the experiments can be asked.
+//! Requests of the experiments.
 
 use crate::engine::Which;
 use crate::engine::plan::PlanOptions;
 use seedbank_store::records::BatchId;
 
-/// Seeds to judge.
+/// List of seeds to evaluate.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SeedList {
-    /// The seeds of a refresh; those that died since take no part.
+    /// The seeds of a refresh; dead ones are left out.
     Refresh(Which),
-    /// The seeds of a refresh, where each that died is replaced by its successor as things stand
-    /// today, if there is one that is not a seed already.
+    /// The seeds of a refresh, with each dead one replaced by its current successor, if it has one
+    /// that is not a seed already.
     Succeeded(Which),
     /// Any URLs.
     Urls {
-        /// What the list is called in the answer.
+        /// Name of the list in the result.
         name: String,
         /// The URLs, best first.
         urls: Vec<String>,
@@ -37,33 +37,33 @@ pub enum SeedList {
 pub struct CrawlRequest {
     /// The seeds.
     pub list: SeedList,
-    /// How deep the crawl goes, in links.
+    /// Depth of the crawl, in links.
     pub depth: u32,
-    /// How many random seed sets of the same size it is compared with.
+    /// Number of random seed sets of the same size to compare with.
     pub draws: u32,
-    /// The seed of the random streams that draw them.
+    /// Seed of the random streams.
     pub rng_seed: u64,
-    /// How many pages with the highest PageRank are named, with the depth at which they are
+    /// Number of pages with the highest PageRank to report, with the depth at which they are
     /// reached.
     pub top: u32,
-    /// What the seeds are compared with by pages fetched.
-    pub beside: Beside,
-    /// How often a tenth of the crawled pages is held out for that while the plan chooses anew; URLs
-    /// that were given are judged with everything known alone.
+    /// Lists that the seeds are compared with by pages fetched.
+    pub compared_with: ComparedWith,
+    /// Number of times that a tenth of the crawled pages is held out for that while the plan
+    /// selects again. URLs are only evaluated with everything known.
     pub holdouts: u32,
     /// Pages that crawls fetch; empty as in [`MethodsRequest::budgets`].
     pub budgets: Vec<u64>,
 }
 
-/// What stands beside seeds that are judged by pages fetched.
+/// Lists that seeds are compared with by pages fetched.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Beside {
-    /// They are not judged so.
+pub enum ComparedWith {
+    /// No comparison.
     Nothing,
-    /// What crawlers use today.
+    /// The baselines of today's crawlers.
     #[default]
     Baselines,
-    /// That, and a plan of every method.
+    /// Those, and a plan of every method.
     Methods,
 }
 
@@ -75,7 +75,7 @@ impl Default for CrawlRequest {
             draws: 100,
             rng_seed: 0,
             top: 10,
-            beside: Beside::default(),
+            compared_with: ComparedWith::default(),
             holdouts: 5,
             budgets: Vec::new(),
         }
@@ -96,11 +96,11 @@ impl Default for CrawlRequest {
 pub struct DistancesRequest {
     /// The refresh, which must have cores.
     pub which: Which,
-    /// How many cores are measured at most, in order.
+    /// Maximum number of cores to measure, in order.
     pub cores: u32,
-    /// The number of pages from which the graph's average distance is sampled.
+    /// Number of pages from which the graph's average distance is sampled.
     pub samples: u32,
-    /// The seed of the sample's stream.
+    /// Seed of the sample.
     pub rng_seed: u64,
 }
 
@@ -128,21 +128,21 @@ impl Default for DistancesRequest {
 /// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct CoverageRequest {
-    /// The most seeds per site: they go from 1 to this, at `hops`.
+    /// Maximum number of seeds per site: they go from 1 to this, at `hops`.
     pub per_site: u32,
-    /// The most hops: they go from 1 to this, at `fixed_seeds`.
+    /// Maximum number of hops: they go from 1 to this, at `fixed_seeds`.
     pub hops: u32,
     /// Seeds per site while the hops vary.
     pub fixed_seeds: u32,
-    /// The fewest crawled pages of a site. Smaller ones are left out: nearly any seeds cover them.
+    /// Minimum number of crawled pages of a site. Nearly any seeds cover smaller sites.
     pub min_pages: u32,
-    /// The most sites; if there are more, this many are drawn at random.
+    /// Maximum number of sites; if there are more, this many are drawn at random.
     pub max_sites: u32,
-    /// How many streams of random seeds are averaged.
+    /// Number of random lists that are averaged.
     pub draws: u32,
-    /// The seed of the streams, and of the draw of sites.
+    /// Seed of the random streams, and of the draw of sites.
     pub rng_seed: u64,
-    /// What pages are worth: the weights and `p_uniq`; other parameters are ignored.
+    /// Values of pages: the weights and `p_uniq`; other parameters are ignored.
     pub value: PlanOptions,
 }
 
@@ -181,9 +181,9 @@ impl Default for CoverageRequest {
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BudgetRequest {
-    /// The lists to compare, at least one.
+    /// Lists to compare, at least one.
     pub lists: Vec<SeedList>,
-    /// The most pages that are crawled from each list.
+    /// Maximum number of pages crawled from each list.
     pub pages: u64,
 }
 
@@ -203,20 +203,21 @@ pub struct BudgetRequest {
 pub struct MethodsRequest {
     /// Numbers of seeds, at least one.
     pub seeds: Vec<u32>,
-    /// Pages that crawls fetch; where it is empty a tenth, half and twice as many as are crawled,
-    /// rounded to one digit.
+    /// Pages that crawls fetch; if empty, a tenth, half and twice as many as are crawled, rounded
+    /// to one digit.
     pub budgets: Vec<u64>,
-    /// How often a tenth of the crawled pages is held out; 0 chooses with everything known alone.
+    /// Number of times that a tenth of the crawled pages is held out; 0 selects with everything
+    /// known only.
     pub draws: u32,
-    /// The seed of all random streams.
+    /// Seed of all random streams.
     pub rng_seed: u64,
-    /// A plan of the bank that is compared as well; pages are worth what it says, unless `value` says
-    /// otherwise.
+    /// Plan of the bank that is also compared. Its values of pages apply unless `value` overrides
+    /// them.
     pub plan: Option<String>,
-    /// What pages are worth; other parameters are not looked at.
+    /// Values of pages; other parameters are ignored.
     pub value: PlanOptions,
-    /// The batch at which seeds are chosen as well; `None` for the first after which the bank knows
-    /// all of its past.
+    /// Batch after which crawled pages are also held out; `None` for the first with a complete
+    /// history after it.
     pub since: Option<BatchId>,
 }
 

@@ -109,7 +109,7 @@ impl NodeNumbers {
                     }
                 }
             }
-            for row in store.carried_rows(site.alone())? {
+            for row in store.carried_rows(site.as_range())? {
                 let (row, members, targets) = row?;
                 let links = self.carriers(row, &members.pages);
                 for target in targets {

@@ -97,7 +97,7 @@ impl Sites {
         for (number, site) in (0..NONE).zip(&self.nodes) {
             watch.proceed()?;
             let mut links: BTreeMap<u32, u64> = BTreeMap::new();
-            for row in store.carried_rows(site.id.alone())? {
+            for row in store.carried_rows(site.id.as_range())? {
                 let (row, members, targets) = row?;
                 let carriers = u64::from(pages.carriers(row, &members.pages));
                 if carriers == 0 {

@@ -12,7 +12,7 @@ use super::{Bank, EngineError, Which};
 use plan_evidence::PlanEvidence;
 use seedbank_algorithms::evaluate::harmonic;
 use seedbank_algorithms::evaluate::harmonic::MAX_SOURCES;
-use seedbank_algorithms::graph::{Csr, WholeGraph, number};
+use seedbank_algorithms::graph::{Csr, PageGraph, number};
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::rank::pagerank;
 use seedbank_algorithms::watch::Watch;
@@ -173,7 +173,7 @@ impl Measured {
 }
 
 /// Returns the pages that link to each page, ascending.
-fn predecessors(graph: &WholeGraph) -> Csr {
+fn predecessors(graph: &PageGraph) -> Csr {
     let links: usize = graph.out_degree.iter().map(|degree| *degree as usize).sum();
     let mut predecessors = Csr::with_capacity(graph.out_degree.len(), links);
     for page in 0..graph.pages() {

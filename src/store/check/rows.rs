@@ -196,7 +196,7 @@ impl Walk<'_> {
                 }
             }
         }
-        for entry in self.store.rows_of(site.alone())? {
+        for entry in self.store.rows_of(site.as_range())? {
             let Ok((row, targets)) = entry else { continue };
             let listed = self
                 .store

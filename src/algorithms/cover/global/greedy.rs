@@ -19,7 +19,7 @@ use super::graph::WebGraph;
 use super::picks::WebCover;
 use super::reach::Reach;
 use super::search_pool::{BatchSearch, MIN_BATCHED_HOPS, SearchPool};
-use crate::graph::lanes::{BothWays, LaneValues};
+use crate::graph::multi_source_bfs::{BidirectionalLinks, SourceValues};
 use crate::watch::{Interrupted, Watch};
 use rayon::prelude::*;
 
@@ -231,11 +231,11 @@ impl Run<'_> {
         self.unreached -= pages.len();
         let gains = &self.gains;
         if self.depth >= MIN_BATCHED_HOPS {
-            let links = BothWays(graph.predecessors(), graph.successors());
+            let links = BidirectionalLinks(graph.predecessors(), graph.successors());
             let mut all_visits = 0;
             let add_visits = |visits: u64| all_visits += visits;
             let subtract = |searches: &mut BatchSearch<'_>, part: &[u32]| {
-                let values = LaneValues::new(part.iter().map(|&page| worth(page)).collect());
+                let values = SourceValues::new(part.iter().map(|&page| worth(page)).collect());
                 let visits = searches.run(&links, part, self.depth, |_, source, bits| {
                     // Sums of integers do not depend on their order.
                     gains[source as usize].fetch_sub(values.sum(bits), Ordering::Relaxed);

@@ -12,7 +12,7 @@
 use super::super::bfs_ball::BallSearch;
 use super::graph::WebGraph;
 use super::search_pool::{BatchSearch, MIN_BATCHED_HOPS, SearchPool};
-use crate::graph::lanes::{BothWays, LaneSums};
+use crate::graph::multi_source_bfs::{BidirectionalLinks, SourceSums};
 use crate::graph::number;
 use crate::watch::{Interrupted, Watch};
 
@@ -118,7 +118,7 @@ fn pass(
         }
     };
     if deepest >= MIN_BATCHED_HOPS {
-        let links = BothWays(graph.successors(), graph.predecessors());
+        let links = BidirectionalLinks(graph.successors(), graph.predecessors());
         let search = |searches: &mut BatchSearch<'_>, part: &[u32]| {
             let found = search_batch(graph, &links, searches, part, deepest);
             watch.advance(part.len() as u64);
@@ -139,7 +139,7 @@ fn pass(
 
 fn search_batch(
     graph: &WebGraph,
-    links: &BothWays<'_>,
+    links: &BidirectionalLinks<'_>,
     searches: &mut BatchSearch<'_>,
     part: &[u32],
     hops: u32,
@@ -149,15 +149,15 @@ fn search_batch(
         pages: Vec::with_capacity(hops as usize + 1),
         visits: Vec::new(),
     };
-    let mut value = LaneSums::new(part.len());
+    let mut value = SourceSums::new(part.len());
     let mut pages = value.clone();
     let mut at = 0;
-    let mut push_sums = |value: &LaneSums, pages: &LaneSums| {
+    let mut push_sums = |value: &SourceSums, pages: &SourceSums| {
         let lanes = 0..part.len();
         found
             .value
-            .push(lanes.clone().map(|lane| value.of(lane)).collect());
-        let count = |lane| u32::try_from(pages.of(lane)).unwrap_or(u32::MAX);
+            .push(lanes.clone().map(|lane| value.get(lane)).collect());
+        let count = |lane| u32::try_from(pages.get(lane)).unwrap_or(u32::MAX);
         found.pages.push(lanes.map(count).collect());
     };
     let visits = searches.run(links, part, hops, |hop, page, bits| {

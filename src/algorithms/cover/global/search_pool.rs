@@ -5,7 +5,9 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 
 use super::super::bfs_ball::BallSearch;
-use crate::graph::lanes::{Bits, BothWays, LANES, Lanes, Linked, Pool};
+use crate::graph::multi_source_bfs::{
+    BATCH_SIZE, BfsPool, BidirectionalLinks, MultiSourceBfs, Neighbours, SourceSet,
+};
 use crate::watch::{Interrupted, Watch};
 
 /// The limit of the working memory of all concurrent searches, in bytes.
@@ -23,28 +25,28 @@ const TASKS: usize = 64;
 /// counted as if they were separate: a page counts for every search that settles it, and so does each entry
 /// of its list.
 pub(super) struct BatchSearch<'a> {
-    lanes: &'a mut Lanes,
+    lanes: &'a mut MultiSourceBfs,
     all: &'a [bool],
 }
 
 impl BatchSearch<'_> {
-    /// Calls `meet` for every page within `hops` of at most [`LANES`] distinct pages, nearest first, with
+    /// Calls `meet` for every page within `hops` of at most [`BATCH_SIZE`] distinct pages, nearest first, with
     /// its distance and the searches that settle it there. Returns the page visits by number of hops, from
     /// 0 on.
     pub(super) fn run(
         &mut self,
-        links: &BothWays<'_>,
+        links: &BidirectionalLinks<'_>,
         from: &[u32],
         hops: u32,
-        mut meet: impl FnMut(u32, u32, Bits),
+        mut meet: impl FnMut(u32, u32, SourceSet),
     ) -> Vec<u64> {
         let mut settled = vec![0; hops as usize + 1];
         let mut scanned = vec![0; hops as usize + 1];
         self.lanes
             .run(links, self.all, from, hops, |hop, page, bits| {
-                let searches = u64::from(bits.count());
+                let searches = u64::from(bits.len());
                 settled[hop as usize] += searches;
-                scanned[hop as usize] += searches * links.next(page).len() as u64;
+                scanned[hop as usize] += searches * links.successors(page).len() as u64;
                 meet(hop, page, bits);
             });
         // A search of h hops scans the lists of the pages that it settles within h - 1 hops.
@@ -65,7 +67,7 @@ impl BatchSearch<'_> {
 pub(super) struct SearchPool {
     pages: u32,
     idle: Mutex<Vec<BallSearch>>,
-    lanes: Pool,
+    lanes: BfsPool,
     /// `true` for every page, as batches require.
     all: Vec<bool>,
 }
@@ -75,7 +77,7 @@ impl SearchPool {
         Self {
             pages,
             idle: Mutex::new(Vec::new()),
-            lanes: Pool::new(pages),
+            lanes: BfsPool::new(pages),
             all: vec![true; pages as usize],
         }
     }
@@ -92,8 +94,8 @@ impl SearchPool {
         mut take: impl FnMut(T),
     ) -> Result<(), Interrupted> {
         // If there are few searches, each thread gets some; the size does not depend on their number.
-        let chunk = (pages.len() / 8).clamp(LANES / 4, LANES);
-        for parts in pages.chunks(chunk * self.lanes.at_a_time()) {
+        let chunk = (pages.len() / 8).clamp(BATCH_SIZE / 4, BATCH_SIZE);
+        for parts in pages.chunks(chunk * self.lanes.concurrency()) {
             let found: Result<Vec<T>, Interrupted> = parts
                 .par_chunks(chunk)
                 .map(|part| {

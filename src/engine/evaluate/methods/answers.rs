@@ -1,4 +1,4 @@
-//! What a comparison of seed lists by fetches answers with.
+//! Results of comparing seed lists by pages fetched.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,23 +8,23 @@ use crate::engine::plan::PlanOptions;
 use seedbank_algorithms::evaluate::Estimate;
 use seedbank_store::records::BatchId;
 
-/// What `evaluate methods` answers.
+/// Result of `evaluate methods`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct MethodsEvaluation {
-    /// The state that was judged on.
+    /// The evaluated state.
     pub state: StateView,
-    /// Every method and baseline side by side.
+    /// Comparison of all methods and baselines.
     pub comparison: Comparison,
-    /// The plan to take for each number of seeds and fetches, if any gathers anything.
+    /// The best plan for each number of seeds and fetches at which it gathers any value.
     pub recommended: Vec<Recommended>,
 }
 
-/// Lists of seeds side by side, by what crawls from them gather per page fetched.
+/// Comparison of seed lists by what crawls from them gather per page fetched.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Comparison {
-    /// What pages are worth: the parameters of a plan that values follow from.
+    /// Values of pages: the parameters of a plan that determine them.
     pub value: PlanOptions,
     /// Numbers of seeds.
     #[schemars(length(min = 1))]
@@ -32,114 +32,114 @@ pub struct Comparison {
     /// Pages that crawls fetch.
     #[schemars(length(min = 1))]
     pub budgets: Vec<u64>,
-    /// How often pages were held out.
+    /// Number of times that pages were held out.
     pub draws: u32,
-    /// How many crawled pages were held out each time.
+    /// Number of crawled pages held out each time.
     pub held_out: u64,
-    /// The seed of all random streams.
+    /// Seed of all random streams.
     pub rng_seed: u64,
-    /// The batch at which seeds were also chosen; `None` where the bank has no past.
+    /// Batch after which crawled pages were also held out; `None` without a history.
     pub since: Option<BatchId>,
-    /// How many of today's crawled pages were not crawled after that batch.
+    /// Number of current crawled pages that were not crawled yet at that batch.
     pub crawled_since: Option<u64>,
-    /// Whether harmonic centralities are exact, and not estimated from a sample of pages.
+    /// Whether harmonic centralities are exact, not estimated from a sample.
     pub harmonic_is_exact: bool,
-    /// By number of seeds and then by fetches; plans before baselines.
+    /// Results by number of seeds, then by fetches; plans before baselines.
     pub lists: Vec<ComparedList>,
-    /// Which plan is best, and what it loses by.
+    /// Whether the best plan exceeds the baselines, and where it does not.
     pub claims: Vec<Claim>,
 }
 
-/// What stands beside each other.
+/// Kind of a compared list.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum ListKind {
-    /// Chosen by a plan, anew wherever pages are held out.
+    /// Selected by a plan, again whenever pages are held out.
     Plan,
-    /// URLs that were given; they are judged as they are.
+    /// Fixed URLs.
     Given,
-    /// Chosen by a baseline.
+    /// Selected by a baseline.
     Baseline,
 }
 
-/// What crawls from a list gather within a number of fetches.
+/// Result of crawls from a list within a number of fetches.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ComparedList {
-    /// What it is called.
+    /// Name of the list.
     pub list: String,
-    /// What it is.
+    /// Kind of the list.
     pub kind: ListKind,
-    /// The parameters of the plan; `None` for other lists.
+    /// Parameters of the plan; `None` for other lists.
     pub parameters: Option<PlanOptions>,
-    /// How many seeds were asked for.
+    /// Requested number of seeds.
     #[schemars(range(min = 1))]
     pub seeds: u32,
-    /// How many the list has where nothing is held out.
+    /// Number of seeds of the list with everything known.
     pub listed: u64,
-    /// How many pages a crawl fetches at most.
+    /// Maximum number of fetches of a crawl.
     #[schemars(range(min = 1))]
     pub budget: u64,
-    /// Chosen and judged with everything that the bank has.
+    /// Selected and evaluated with everything known.
     pub known: ByFetches,
-    /// Chosen without the pages held out, judged with everything: means over the draws. `None` for
-    /// lists that were given, and without draws.
+    /// Selected without the pages held out, evaluated with everything known: means over the draws.
+    /// `None` for fixed lists, and without draws.
     pub held_out: Option<ByFetches>,
-    /// Chosen without what was crawled since a batch, judged with everything.
+    /// Selected without the pages crawled since a batch, evaluated with everything known.
     pub since: Option<ByFetches>,
-    /// For a plan, its value where pages are held out beside that of the baseline that is best
-    /// there: their ratio. `None` without draws, and where the baseline's value is not positive.
+    /// For a plan, the ratio of its value with pages held out to that of the best baseline. `None`
+    /// without draws, and if that value is not positive.
     pub times_best_baseline: Option<Estimate>,
-    /// For a plan, whether its value is above that of every baseline by more than two standard errors
-    /// of the difference, over the draws; `None` with fewer than two.
+    /// For a plan, whether its value exceeds that of every baseline by more than two standard
+    /// errors of the difference, over the draws; `None` with fewer than two draws.
     pub above_baselines: Option<bool>,
 }
 
-/// What is gathered, with fetches counted in two ways.
+/// Results with fetches counted in two ways.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ByFetches {
     /// All pages are fetched and count.
     pub all: GatheredView,
-    /// Pages that nobody has crawled are neither fetched nor counted.
+    /// Uncrawled pages are neither fetched nor counted.
     pub of_crawled: GatheredView,
 }
 
-/// What crawls gather.
+/// Pages gathered by crawls.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct GatheredView {
-    /// Pages fetched: the budget, or fewer where the list leads to fewer.
+    /// Pages fetched: the budget, or fewer if fewer can be reached.
     pub fetched: Estimate,
     /// Their value, in units.
     pub value: Estimate,
-    /// Those of them that are crawled.
+    /// Crawled pages among them.
     pub crawled: Estimate,
-    /// Those of them that are crawled and were held out while the list was chosen.
+    /// Crawled pages among them that were held out from the selection.
     pub new_pages: Estimate,
     /// Their PageRank, which adds up to 1 over all pages.
     pub pagerank: Estimate,
 }
 
-/// A plan to take.
+/// Recommended plan.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Recommended {
-    /// How many seeds.
+    /// Number of seeds.
     #[schemars(range(min = 1))]
     pub seeds: u32,
-    /// For how many fetches.
+    /// Number of fetches.
     #[schemars(range(min = 1))]
     pub budget: u64,
-    /// What its list is called.
+    /// Name of its list.
     pub list: String,
     /// Its parameters.
     pub parameters: PlanOptions,
 }
 
-/// How seeds are chosen without a plan: what crawlers use today.
+/// Selection of seeds as by today's crawlers, without a plan.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
 )]
@@ -147,18 +147,18 @@ pub struct Recommended {
 pub enum Baseline {
     /// Drawn without replacement; the mean of several lists.
     Random,
-    /// The best PageRank over the whole web.
+    /// Highest PageRank over the whole web.
     Pagerank,
-    /// The best harmonic centrality over the whole web.
+    /// Highest harmonic centrality over the whole web.
     Harmonic,
-    /// The most pages that link to it.
+    /// Most in-links.
     InDegree,
-    /// The most pages that it links to.
+    /// Most out-links.
     OutDegree,
-    /// The shortest URL of each of the sites with most crawled pages.
+    /// The shortest URL of each of the sites with the most crawled pages.
     HomePages,
-    /// A random number times log10 of one more than the in-links, limited for each site; the mean of
-    /// several lists.
+    /// A random number times log10 of one more than the in-links, limited for each site; the mean
+    /// of several lists.
     CommonCrawl,
 }
 
@@ -174,7 +174,7 @@ impl Baseline {
         Self::CommonCrawl,
     ];
 
-    /// The name.
+    /// Returns the name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -188,7 +188,7 @@ impl Baseline {
         }
     }
 
-    /// How many lists the mean is taken of.
+    /// Returns the number of lists that are averaged.
     pub(super) const fn streams(self) -> u64 {
         match self {
             Self::Random | Self::CommonCrawl => 10,

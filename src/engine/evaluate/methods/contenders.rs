@@ -1,30 +1,27 @@
-//! What is compared: plans of every method, a plan that the bank keeps, and baselines.
+//! Compared lists: plans of every method, a plan of the bank, and baselines.
 
 use super::answers::{Baseline, ListKind};
-use super::held::Worth;
+use super::held_out::Worth;
 use crate::engine::EngineError;
 use crate::engine::plan::ValueBy;
 use crate::engine::plan::{Method, Plan, PlanOptions, Scope};
 use seedbank_algorithms::cover;
 
-/// One of the lists that are compared, before it is chosen.
+/// A compared list, before it is selected.
 #[derive(Clone, Debug)]
 pub(super) struct Contender {
     pub(super) list: String,
-    pub(super) chosen: Chosen,
+    pub(super) source: ListSource,
 }
 
-/// How a list comes about.
+/// Source of a list.
 #[derive(Clone, Debug)]
-pub(super) enum Chosen {
-    /// By a plan with these parameters.
+pub(super) enum ListSource {
     Plan(Box<PlanOptions>),
-    /// By a plan with these parameters where pages are held out; with everything that is known these
-    /// are its seeds, which a refresh selected.
+    /// A plan with these parameters if pages are held out; its seeds from a refresh if everything
+    /// is known.
     Selected(Box<PlanOptions>, Vec<u32>),
-    /// These pages were given, whatever is held out.
     Given(Vec<u32>),
-    /// By a baseline.
     Baseline(Baseline),
 }
 
@@ -32,21 +29,21 @@ impl Contender {
     pub(super) fn baselines() -> impl Iterator<Item = Self> {
         Baseline::ALL.into_iter().map(|baseline| Self {
             list: baseline.name().to_owned(),
-            chosen: Chosen::Baseline(baseline),
+            source: ListSource::Baseline(baseline),
         })
     }
 
-    /// A plan of every method, with pages worth what `value` says.
+    /// Returns a plan of every method, with these values of pages.
     pub(super) fn plans(value: &PlanOptions) -> Vec<Self> {
         let mut plans = Vec::new();
         let plan = |list: &str, options: PlanOptions| Self {
             list: list.to_owned(),
-            chosen: Chosen::Plan(Box::new(options)),
+            source: ListSource::Plan(Box::new(options)),
         };
         let over_web = |method: cover::Method, value: &PlanOptions| PlanOptions {
             method: Some(Method::Cover(method)),
             scope: Some(Scope::Web),
-            // Made anew for each number of fetches.
+            // Replaced by each number of fetches.
             budget: (method == cover::Method::Greedy).then_some(1),
             ..value.clone()
         };
@@ -54,7 +51,7 @@ impl Contender {
             "greedy over the web",
             over_web(cover::Method::Greedy, value),
         ));
-        // The other kind of value, judged by the one that was asked for.
+        // The other kind of value, evaluated by the requested one.
         let (other, by) = match value.value_by.unwrap_or_default() {
             ValueBy::Weights => (ValueBy::Pagerank, "greedy, by PageRank"),
             ValueBy::Pagerank => (ValueBy::Weights, "greedy, by weights"),
@@ -86,47 +83,47 @@ impl Contender {
     }
 
     pub(super) fn kind(&self) -> ListKind {
-        match self.chosen {
-            Chosen::Plan(_) | Chosen::Selected(..) => ListKind::Plan,
-            Chosen::Given(_) => ListKind::Given,
-            Chosen::Baseline(_) => ListKind::Baseline,
+        match self.source {
+            ListSource::Plan(_) | ListSource::Selected(..) => ListKind::Plan,
+            ListSource::Given(_) => ListKind::Given,
+            ListSource::Baseline(_) => ListKind::Baseline,
         }
     }
 
-    /// The parameters with which a plan chooses so many seeds for so many fetches.
+    /// Returns the parameters of a plan for these numbers of seeds and fetches.
     pub(super) fn parameters(&self, seeds: u32, budget: u64) -> Option<PlanOptions> {
-        match &self.chosen {
-            Chosen::Plan(options) => Some(asked(options, seeds, budget)),
+        match &self.source {
+            ListSource::Plan(options) => Some(with_size(options, seeds, budget)),
             // A plan of the bank has its own number of seeds, of which the first are taken.
-            Chosen::Selected(options, _) => Some((**options).clone()),
-            Chosen::Given(_) | Chosen::Baseline(_) => None,
+            ListSource::Selected(options, _) => Some((**options).clone()),
+            ListSource::Given(_) | ListSource::Baseline(_) => None,
         }
     }
 
-    /// The parameters of a plan that is made anew for each number of fetches; `None` for other lists.
-    pub(super) fn for_budgets(&self) -> Option<&PlanOptions> {
-        match &self.chosen {
-            Chosen::Plan(options) if options.budget.is_some() => Some(options),
+    /// Returns the parameters of a plan that depends on the number of fetches; `None` for other
+    /// lists.
+    pub(super) fn budget_plan(&self) -> Option<&PlanOptions> {
+        match &self.source {
+            ListSource::Plan(options) if options.budget.is_some() => Some(options),
             _ => None,
         }
     }
 
-    /// Whether a list with fewer seeds is the beginning of one with more: not where seeds are shared
-    /// out over sites, nor where a site may give more seeds of more.
-    pub(super) fn begins_alike(&self) -> bool {
-        match &self.chosen {
-            Chosen::Plan(options) => {
+    /// Returns whether a list with fewer seeds is a prefix of one with more. It is not if seeds are
+    /// shared out over sites, or if the limit of a site depends on their number.
+    pub(super) fn is_prefix_stable(&self) -> bool {
+        match &self.source {
+            ListSource::Plan(options) => {
                 let by_cores = options.method.unwrap_or_default() == Method::Cores;
                 by_cores || options.scope == Some(Scope::Web)
             }
-            Chosen::Selected(..) | Chosen::Given(_) => true,
-            Chosen::Baseline(baseline) => *baseline != Baseline::CommonCrawl,
+            ListSource::Selected(..) | ListSource::Given(_) => true,
+            ListSource::Baseline(baseline) => *baseline != Baseline::CommonCrawl,
         }
     }
 }
 
-/// The parameters of a plan, made for so many seeds and fetches.
-fn asked(options: &PlanOptions, seeds: u32, budget: u64) -> PlanOptions {
+fn with_size(options: &PlanOptions, seeds: u32, budget: u64) -> PlanOptions {
     PlanOptions {
         seeds: Some(seeds),
         budget: options.budget.map(|_| budget),
@@ -134,7 +131,7 @@ fn asked(options: &PlanOptions, seeds: u32, budget: u64) -> PlanOptions {
     }
 }
 
-/// What pages are worth by [`PlanOptions::values`].
+/// Returns the values of pages by [`PlanOptions::values`].
 pub(super) fn worth(value: &PlanOptions) -> Result<Worth, EngineError> {
     let plan = PlanOptions {
         method: Some(Method::Cover(cover::Method::Greedy)),
@@ -142,7 +139,7 @@ pub(super) fn worth(value: &PlanOptions) -> Result<Worth, EngineError> {
         ..value.clone()
     };
     match plan.resolve()? {
-        Plan::Web(choice) => Ok(super::choose::worth_of_web(&choice)),
+        Plan::Web(choice) => Ok(super::select::worth_of_web(&choice)),
         Plan::Cores(_) | Plan::Cover(_) => Err(EngineError::Internal(
             "a plan over the web was decided to be another one",
         )),

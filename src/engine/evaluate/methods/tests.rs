@@ -1,4 +1,4 @@
-//! Lists on what is left of a web are those of a bank that never had more.
+//! Lists selected with pages held out equal those of a bank without their records.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use super::*;
 use crate::engine::plan::{Method, Scope, ValueBy};
 use crate::engine::{IngestRequest, RefreshRequest, Which};
-use held::HeldWeb;
+use held_out::HeldOutWeb;
 use seedbank_algorithms::cover::Share;
 use seedbank_algorithms::watch::Unwatched;
 use seedbank_formats::ingest::{Input, Naming};
@@ -86,9 +86,14 @@ fn refreshed(bank: &Bank, plan: usize, options: &PlanOptions) -> Vec<String> {
     seeds.into_iter().map(|seed| seed.url).collect()
 }
 
-/// The seeds that a plan chooses on what is left of a bank's web.
-fn chosen(views: &Views, left: &HeldWeb<'_>, web: &KnownWeb, options: &PlanOptions) -> Vec<String> {
-    let list = choose::by_plan(left, &options.resolve().unwrap(), &Unwatched).unwrap();
+/// The seeds that a plan selects on the rest of a bank's web.
+fn chosen(
+    views: &Views,
+    left: &HeldOutWeb<'_>,
+    web: &BankWeb,
+    options: &PlanOptions,
+) -> Vec<String> {
+    let list = select::by_plan(left, &options.resolve().unwrap(), &Unwatched).unwrap();
     let url = |page: u32| {
         let id = web.ids[left.pages[page as usize] as usize];
         views.name(id).unwrap().1
@@ -102,7 +107,7 @@ fn lists_are_those_of_a_bank_that_never_fetched_what_is_held_out() {
     let text = day_text(&SynthOptions::new(700), 0).unwrap();
     let whole = bank(folder.path(), "whole", &text);
     let views = Views::open(&whole).unwrap();
-    let web = KnownWeb::load(&views.reader, views.naming.sites, &Unwatched).unwrap();
+    let web = BankWeb::load(&views.reader, views.naming.sites, &Unwatched).unwrap();
     let crawled = web.crawled();
     for tenth in [None, Some(0), Some(7)] {
         let held: Vec<u32> = match tenth {
@@ -115,7 +120,7 @@ fn lists_are_those_of_a_bank_that_never_fetched_what_is_held_out() {
             is_held[page as usize] = true;
             urls.insert(views.name(web.ids[page as usize]).unwrap().1);
         }
-        let left = HeldWeb::new(&web, &is_held, &Unwatched).unwrap();
+        let left = HeldOutWeb::new(&web, &is_held, &Unwatched).unwrap();
         // The same without the records of these pages; of a page that is still linked to, its spam
         // mark is known.
         let still: BTreeSet<String> = left
@@ -149,7 +154,7 @@ fn lists_are_those_of_a_bank_that_never_fetched_what_is_held_out() {
 }
 
 #[test]
-fn a_plan_is_judged_by_lists_that_it_chose_without_what_is_held_out() {
+fn a_plan_is_evaluated_by_lists_selected_without_held_out_pages() {
     let folder = tempfile::tempdir().unwrap();
     let text = day_text(&SynthOptions::new(700), 0).unwrap();
     let bank = bank(folder.path(), "bank", &text);
@@ -200,7 +205,7 @@ fn a_plan_is_judged_by_lists_that_it_chose_without_what_is_held_out() {
 }
 
 #[test]
-fn the_past_holds_out_what_was_crawled_since() {
+fn pages_crawled_since_a_batch_are_held_out() {
     let folder = tempfile::tempdir().unwrap();
     let page =
         |url: &str, to: &[&str]| format!("{}\n", serde_json::json!({"url": url, "outlinks": to}));

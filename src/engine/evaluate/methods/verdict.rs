@@ -1,4 +1,4 @@
-//! Which plan is best, whether it beats what crawlers use today, and what it loses by.
+//! The best plan, whether it exceeds every baseline, and where it does not.
 
 use std::cmp::Ordering;
 use std::fmt::Write;
@@ -8,13 +8,14 @@ use crate::engine::evaluate::answers::Claim;
 use seedbank_algorithms::evaluate::Estimate;
 use seedbank_formats::shown::{counted, thousands};
 
-/// How many losses are named.
+/// Maximum number of differences named in a claim.
 const NAMED: usize = 4;
 
-/// The numbers of seeds and fetches of a list.
+/// Numbers of seeds and fetches.
 type Cell = (u32, u64);
 
-/// What decides: with pages held out, where any were; else with everything known.
+/// Returns the result that decides: with pages held out if there is one, otherwise with everything
+/// known.
 fn basis(list: &ComparedList) -> &GatheredView {
     &list.held_out.as_ref().unwrap_or(&list.known).all
 }
@@ -30,7 +31,7 @@ fn cells(lists: &[ComparedList]) -> Vec<Cell> {
     cells
 }
 
-/// The list of most value among some, the first of equals.
+/// Returns the list of most value, the first of equals.
 fn best<'a>(lists: impl Iterator<Item = &'a ComparedList>) -> Option<&'a ComparedList> {
     let value = |list: &ComparedList| basis(list).value.mean;
     lists.fold(None, |best: Option<&ComparedList>, list| match best {
@@ -39,8 +40,8 @@ fn best<'a>(lists: impl Iterator<Item = &'a ComparedList>) -> Option<&'a Compare
     })
 }
 
-/// The plan that is best over all numbers of seeds and fetches: by the mean of its share in what the
-/// best list gathers there.
+/// Returns the plan with the highest total share of the best value, over all numbers of seeds and
+/// fetches.
 fn best_plan(lists: &[ComparedList]) -> Option<&str> {
     let mut names: Vec<&str> = Vec::new();
     for list in lists.iter().filter(|list| list.kind != ListKind::Baseline) {
@@ -68,7 +69,7 @@ fn best_plan(lists: &[ComparedList]) -> Option<&str> {
     found.map(|(name, _)| name)
 }
 
-/// The plan to take for each number of seeds and fetches: the one of most value there.
+/// Returns the plan of most value for each number of seeds and fetches.
 pub(super) fn recommended(lists: &[ComparedList]) -> Vec<Recommended> {
     let of_cell = |at: Cell| {
         let plans = lists
@@ -85,7 +86,7 @@ pub(super) fn recommended(lists: &[ComparedList]) -> Vec<Recommended> {
     cells(lists).into_iter().filter_map(of_cell).collect()
 }
 
-/// Whether the list that is judged, or else the best plan, gathers more value than every baseline.
+/// Claims that the evaluated list, or else the best plan, gathers more value than every baseline.
 pub(super) fn claims(lists: &[ComparedList], subject: Option<&str>) -> Vec<Claim> {
     let Some(name) = subject.or_else(|| best_plan(lists)) else {
         return Vec::new();
@@ -114,12 +115,12 @@ fn gains(name: &str, own: &[&ComparedList], above: usize, is_held_out: bool) -> 
     let least = times.iter().copied().fold(f64::INFINITY, f64::min);
     let most = times.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let how = if is_held_out {
-        "chosen without the pages held out"
+        "selected without the pages held out"
     } else {
-        "chosen with everything known"
+        "selected with everything known"
     };
     let range = if times.is_empty() {
-        "no value that could be compared with that of the baselines".to_owned()
+        "no value that can be compared with that of the baselines".to_owned()
     } else if (most - least).abs() < 0.005 {
         format!("{least:.2} times the value of the best baseline")
     } else {
@@ -127,7 +128,7 @@ fn gains(name: &str, own: &[&ComparedList], above: usize, is_held_out: bool) -> 
     };
     let certain = if own.iter().any(|list| list.above_baselines.is_some()) {
         format!(
-            ", above every one of them by more than two standard errors in {above} of {}",
+            ", more than every baseline by over two standard errors in {above} of {} cases",
             own.len()
         )
     } else {
@@ -136,7 +137,7 @@ fn gains(name: &str, own: &[&ComparedList], above: usize, is_held_out: bool) -> 
     format!("Per page fetched, {how}, {name} gathers {range}{certain}.")
 }
 
-/// What baselines have more of than the plan: figure by figure, the largest differences first.
+/// Lists the figures in which baselines exceed the plan, the largest differences first.
 fn losses(lists: &[ComparedList], own: &[&ComparedList]) -> String {
     type Figure = (&'static str, fn(&GatheredView) -> Estimate);
     let figures: [Figure; 4] = [
@@ -148,7 +149,7 @@ fn losses(lists: &[ComparedList], own: &[&ComparedList]) -> String {
     let mut found: Vec<(f64, String)> = Vec::new();
     for list in own {
         for (what, figure) in figures {
-            let mine = figure(basis(list)).mean;
+            let own = figure(basis(list)).mean;
             let baselines = lists
                 .iter()
                 .filter(|other| other.kind == ListKind::Baseline && cell(other) == cell(list));
@@ -158,21 +159,21 @@ fn losses(lists: &[ComparedList], own: &[&ComparedList]) -> String {
             });
             let Some(best) = best else { continue };
             let most = figure(basis(best)).mean;
-            if most > mine && most > 0.0 {
+            if most > own && most > 0.0 {
                 let fetches = if list.budget == 1 { "fetch" } else { "fetches" };
                 let text = format!(
-                    "{what} with {} at {} {fetches} to {} ({:.2} times)",
+                    "{what} with {} at {} {fetches} ({:.2} times that of {})",
                     counted(list.seeds, "seed"),
                     thousands(list.budget),
-                    best.list,
-                    mine / most
+                    own / most,
+                    best.list
                 );
-                found.push((mine / most, text));
+                found.push((own / most, text));
             }
         }
     }
     if found.is_empty() {
-        return "No baseline has more value, crawled pages, newly found pages or PageRank."
+        return "No baseline gathers more value, crawled pages, newly found pages or PageRank."
             .to_owned();
     }
     found.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1)));
@@ -181,10 +182,14 @@ fn losses(lists: &[ComparedList], own: &[&ComparedList]) -> String {
         .take(NAMED)
         .map(|loss| loss.1.as_str())
         .collect();
-    let mut text = format!("It loses by {}", named.join("; by "));
+    let mut text = format!("It gathers less {}", named.join("; less "));
     if found.len() > NAMED {
         // Writing to a String cannot fail.
-        let _ = write!(text, "; and in {} more comparisons", found.len() - NAMED);
+        let _ = write!(
+            text,
+            "; and less in {} more comparisons",
+            found.len() - NAMED
+        );
     }
     text.push('.');
     text
@@ -235,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_plan_is_told_with_what_it_loses_by() {
+    fn the_claim_names_the_best_plan_and_where_baselines_exceed_it() {
         let lists = [
             list("greedy", ListKind::Plan, 1000, gathered(6.0, 6.0, 0.2)),
             list("cores", ListKind::Plan, 1000, gathered(3.0, 3.0, 0.1)),
@@ -253,10 +258,10 @@ mod tests {
         assert!(!claim.holds);
         assert_eq!(
             claim.text,
-            "Per page fetched, chosen without the pages held out, greedy gathers 1.20 to 1.50 times \
-             the value of the best baseline, above every one of them by more than two standard \
-             errors in 1 of 2. It loses by PageRank with 2 seeds at 1,000 fetches to pagerank (0.50 \
-             times)."
+            "Per page fetched, selected without the pages held out, greedy gathers 1.20 to 1.50 times \
+             the value of the best baseline, more than every baseline by over two standard errors in \
+             1 of 2 cases. It gathers less PageRank with 2 seeds at 1,000 fetches (0.50 times that \
+             of pagerank)."
         );
         let plans: Vec<(u64, String)> = recommended(&lists)
             .into_iter()
@@ -274,7 +279,7 @@ mod tests {
         assert!(
             cores
                 .text
-                .contains("value with 2 seeds at 1,000 fetches to pagerank (0.75 times)")
+                .contains("value with 2 seeds at 1,000 fetches (0.75 times that of pagerank)")
         );
         assert!(claims(&[], None).is_empty());
     }

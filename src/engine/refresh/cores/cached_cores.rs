@@ -73,7 +73,7 @@ pub(crate) fn load(
     hubs: &LoadedHubGraph,
     cached: Option<CachedRefresh>,
 ) -> Result<CoreCache> {
-    let components = WeakComponents::of(&hubs.graph, &hubs.pages);
+    let components = WeakComponents::new(&hubs.graph, &hubs.pages);
     let mut known = BTreeMap::new();
     if let Some(cached) = cached {
         let mut cores = StoredCores::open(store, cached)?;
@@ -83,7 +83,7 @@ pub(crate) fn load(
             let (_, record) = entry?;
             if let Some(&component) = present.get(&record.fingerprint) {
                 let found = cores.component(hubs, &record, &|page| {
-                    components.of_page(&hubs.graph, page) == Some(component)
+                    components.component_of_page(&hubs.graph, page) == Some(component)
                 })?;
                 known.insert(component, found);
             }
@@ -275,7 +275,7 @@ fn is_bound(value: f64) -> bool {
 pub(crate) fn names(hubs: &LoadedHubGraph, components: &WeakComponents) -> Vec<(PageId, u32)> {
     let mut names = vec![(PageId(u64::MAX), 0); components.len()];
     for (&page, number) in hubs.pages.iter().zip(0..) {
-        let component = components.of_page(&hubs.graph, number);
+        let component = components.component_of_page(&hubs.graph, number);
         let name = component.and_then(|component| names.get_mut(component as usize));
         if let Some((name, pages)) = name {
             *name = page.min(*name);

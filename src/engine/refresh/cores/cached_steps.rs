@@ -5,7 +5,7 @@ use crate::engine::plan::{CorePlan, Plan, PlanOptions};
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::graph::{Csr, NONE};
 use seedbank_algorithms::page::PageId;
-use seedbank_algorithms::rank::{KeptStep, KeptSteps, ProvenStep};
+use seedbank_algorithms::rank::{CachedStep, CachedSteps, ProvenStep};
 use seedbank_store::kept_steps::KeptRecord;
 use seedbank_store::records::RefreshId;
 use seedbank_store::{Changes, Store, StoreError, tables};
@@ -17,8 +17,8 @@ pub(super) fn load(
     refresh: Option<RefreshId>,
     plan: &CorePlan,
     hubs: &LoadedHubGraph,
-) -> Result<KeptSteps> {
-    let mut kept = KeptSteps::default();
+) -> Result<CachedSteps> {
+    let mut kept = CachedSteps::default();
     let Some(refresh) = refresh.filter(|_| !plan.params.within.is_exact()) else {
         return Ok(kept);
     };
@@ -46,7 +46,7 @@ pub(super) fn load(
                 ),
             }));
         }
-        kept.steps.push(KeptStep {
+        kept.steps.push(CachedStep {
             scores: record.scores,
             weights: record.weights,
         });
@@ -90,9 +90,9 @@ pub(super) fn put(
     // Classes are renumbered by every load, so steps are stored with groups of pages instead. Only
     // groups that a step names are stored.
     let mut named = vec![false; classes.len()];
-    for ProvenStep { kept, .. } in steps {
-        let scores = kept.scores.iter().map(|entry| entry.0);
-        for class in scores.chain(kept.weights.iter().map(|entry| entry.0)) {
+    for ProvenStep { cached, .. } in steps {
+        let scores = cached.scores.iter().map(|entry| entry.0);
+        for class in scores.chain(cached.weights.iter().map(|entry| entry.0)) {
             named[class as usize] = true;
         }
     }
@@ -112,10 +112,10 @@ pub(super) fn put(
         ..KeptRecord::default()
     };
     changes.put(&tables::KEPT_STEPS, &(refresh, 0), &record)?;
-    for (rank, ProvenStep { kept, .. }) in (1_u32..).zip(steps) {
+    for (rank, ProvenStep { cached, .. }) in (1_u32..).zip(steps) {
         let record = KeptRecord {
-            scores: by_group(&kept.scores, &groups),
-            weights: by_group(&kept.weights, &groups),
+            scores: by_group(&cached.scores, &groups),
+            weights: by_group(&cached.weights, &groups),
             ..KeptRecord::default()
         };
         changes.put(&tables::KEPT_STEPS, &(refresh, rank), &record)?;

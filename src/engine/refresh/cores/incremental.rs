@@ -29,7 +29,7 @@ use crate::engine::{EngineError, Result};
 use seedbank_algorithms::cores::{CachedComponent, CoreCache, Selection};
 use seedbank_algorithms::graph::{Fingerprint, WeakComponents, number};
 use seedbank_algorithms::page::{PageId, PageSet, RowId, SiteId};
-use seedbank_algorithms::rank::Reads;
+use seedbank_algorithms::rank::Work;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::blocks::{PageBlock, place};
 use seedbank_store::evidence::{Links, Standing, StandingKey, Standings};
@@ -68,7 +68,7 @@ pub(crate) enum Attempt {
     /// The run succeeded with a certified result.
     Done(Box<IncrementalSelection>),
     /// Too much changed, or the result is not certified. Contains the work done in vain.
-    GivenUp(Reads),
+    GivenUp(Work),
 }
 
 /// Page evidence of the previous refresh, cached as it is read.
@@ -143,7 +143,7 @@ pub(crate) fn run(
     let too_many = cores.len() > seeds && !policy.policy.may_pass_over_cores();
     if too_many || !cached.certified || cached.batch > store.counters()?.batch {
         // Cached data of surplus or uncertified cores may belong to any component.
-        return Ok(Attempt::GivenUp(Reads::default()));
+        return Ok(Attempt::GivenUp(Work::default()));
     }
     watch.stage("load what changed", None);
     let filter = PageFilter::new(store, plan, policy.candidates.graph_exclusions(), watch)?;
@@ -162,19 +162,19 @@ pub(crate) fn run(
         pages: 0,
     };
     let Some(touched_pages) = run.touched_pages(watch)? else {
-        return Ok(Attempt::GivenUp(Reads::default()));
+        return Ok(Attempt::GivenUp(Work::default()));
     };
     for &page in &touched_pages {
         let component = run.previous_evidence.component(page)?;
         if !run.add_old(component)? {
-            return Ok(Attempt::GivenUp(Reads::default()));
+            return Ok(Attempt::GivenUp(Work::default()));
         }
     }
     if !run
         .neighbourhood
         .load_connected(touched_pages.iter().copied())?
     {
-        return Ok(Attempt::GivenUp(Reads::default()));
+        return Ok(Attempt::GivenUp(Work::default()));
     }
     run.select(context, previous_seeds, &touched_pages)
 }
@@ -284,7 +284,7 @@ impl IncrementalRun<'_> {
         touched_pages: &BTreeSet<PageId>,
     ) -> Result<Attempt> {
         let may_pass_over = context.policy.policy.may_pass_over_cores();
-        let mut reads = Reads::default();
+        let mut reads = Work::default();
         let (mut more, mut load) = (INITIAL_BELOW, 1);
         let mut wanted = Vec::new();
         let mut partial_results = PartialResults::default();
@@ -310,7 +310,7 @@ impl IncrementalRun<'_> {
                 others.extend(record.hubs.iter().chain(&record.authorities));
             }
             let hubs = self.neighbourhood.graph(&others)?;
-            let components = WeakComponents::of(&hubs.graph, &hubs.pages);
+            let components = WeakComponents::new(&hubs.graph, &hubs.pages);
             let (mut known, verified) = self.known(&hubs, &components, &partial_results)?;
             let loaded = components.fingerprints();
             if !wanted.iter().all(|wanted| loaded.contains(wanted)) {
@@ -321,7 +321,8 @@ impl IncrementalRun<'_> {
             }
             let first = number(components.len());
             for ((_, record), component) in unloaded.iter().zip(first..) {
-                let is_elsewhere = |page: u32| components.of_page(&hubs.graph, page).is_none();
+                let is_elsewhere =
+                    |page: u32| components.component_of_page(&hubs.graph, page).is_none();
                 let found = self
                     .cores
                     .unloaded_component(&hubs, record, &is_elsewhere)?;
@@ -387,7 +388,8 @@ impl IncrementalRun<'_> {
         let mut known = BTreeMap::new();
         let mut verified = BTreeSet::new();
         for (fingerprint, component) in components.fingerprints().iter().zip(0..) {
-            let is_in_it = |page: u32| components.of_page(&hubs.graph, page) == Some(component);
+            let is_in_it =
+                |page: u32| components.component_of_page(&hubs.graph, page) == Some(component);
             if let Some(record) = old.get(fingerprint) {
                 verified.insert(component);
                 known.insert(component, self.cores.component(hubs, record, &is_in_it)?);
@@ -441,7 +443,8 @@ impl IncrementalRun<'_> {
         for &page in self.neighbourhood.included().clone().union(touched_pages) {
             self.previous_evidence.standing(page)?;
             let number = hubs.number(page);
-            let component = number.and_then(|n| ledger.components().of_page(&hubs.graph, n));
+            let component =
+                number.and_then(|n| ledger.components().component_of_page(&hubs.graph, n));
             let links = match component {
                 Some(_) => Some(Links::Alone),
                 None => self.neighbourhood.link_state(page)?,

@@ -33,7 +33,7 @@ use seed_rules::Rejections;
 use seedbank_algorithms::cores::{CoreCache, Pick, Selection};
 use seedbank_algorithms::graph::number;
 use seedbank_algorithms::page::{PageId, PageSet};
-use seedbank_algorithms::rank::Reads;
+use seedbank_algorithms::rank::Work;
 use seedbank_store::records::{CoreRecord, RefreshId, SeedEvidence, SeedRecord, Succession};
 use seedbank_store::tables::{self, BitmapKey, VectorKey, VectorSide};
 use seedbank_store::{Changes, Store, sides};
@@ -102,7 +102,7 @@ pub(crate) fn run(
         Some(refresh) => seed_pages(store, refresh)?,
         None => Vec::new(),
     };
-    let mut reads = Reads::default();
+    let mut reads = Work::default();
     // Try the changed components first, and fall back to the whole graph.
     if let Some(cached) = cached {
         match incremental::run(context, cached, &previous_seeds)? {

@@ -71,7 +71,7 @@ impl<'a> Source<'a> {
         let graph = &self.hubs.graph;
         let hub = graph.hub_class(number).map(|class| class as usize);
         let authority = graph.authority_class(number).map(|c| c as usize);
-        let component = self.components.of_page(graph, number);
+        let component = self.components.component_of_page(graph, number);
         let links = match component.and_then(|component| self.names.get(component as usize)) {
             None => Links::Alone,
             Some(&component) => Links::Counted {

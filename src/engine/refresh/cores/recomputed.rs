@@ -134,7 +134,7 @@ impl Recomputation<'_> {
     }
 
     fn component(&self, number: u32) -> Option<u32> {
-        self.components.of_page(&self.hubs.graph, number)
+        self.components.component_of_page(&self.hubs.graph, number)
     }
 
     fn changes(

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 use crate::engine::web_graph::{LoadedGraph, PageFilter};
 use crate::engine::{Result, naming};
-use seedbank_algorithms::graph::{Csr, WholeGraph};
+use seedbank_algorithms::graph::{Csr, PageGraph};
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest;
@@ -22,7 +22,7 @@ use seedbank_store::{Store, tables};
 /// All pages and links, and the order of the pages by URL.
 pub(crate) struct UrlOrderedGraph {
     /// The graph, with pages numbered by site name and then by URL.
-    pub(crate) whole: WholeGraph,
+    pub(crate) whole: PageGraph,
     ids: Vec<PageId>,
     /// The number of each page in `whole`, in URL order.
     order: Vec<u32>,

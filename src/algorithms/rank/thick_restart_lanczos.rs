@@ -1,36 +1,35 @@
-//! The largest eigenpairs of `M = A^T A` over a region, by thick-restarted Lanczos.
+//! Largest eigenpairs of `M = A^T A` over a region, by thick-restart Lanczos.
 //!
 //! Source: Wu and Simon, *Thick-restart Lanczos method for large symmetric eigenvalue problems*
-//! (2000); on `M` it spans what Golub-Kahan bidiagonalisation of `A` spans. Deviations: any number
-//! of start vectors, full reorthogonalisation (twice), and the projected matrix is kept dense, so
-//! that vectors from elsewhere can join at any time. Everything is done in the inner product over
-//! pages, in which `M` on classes is symmetric; that equals work on `D_h^1/2 B D_a^1/2`.
+//! (2000); on `M` it spans the same space as Golub-Kahan bidiagonalisation of `A`. Deviations: any
+//! number of start vectors, full reorthogonalisation (twice), and a dense projected matrix, so that
+//! other vectors can join at any time. Inner products are over pages, in which `M` on classes is
+//! symmetric; that equals work on `D_h^1/2 B D_a^1/2`.
 //!
 //! It stops when residual / gap reaches the goal or the residual is at the level of rounding; the
-//! gap is taken from below (second value plus its residual). A small residual proves that *an*
-//! eigenpair was found, never that it is the largest: proving that is left to
-//! [`super::certificate`].
+//! gap is a lower bound (second value plus its residual). A small residual proves that *an*
+//! eigenpair was found, not that it is the largest: [`super::certificate`] proves that.
 
 use crate::watch::{Interrupted, Watch};
 
 use super::dense::eigen;
-use super::reads::Reads;
 use super::region::Region;
 use super::vectors::{dot, dots, norm, recombine, residuals, scale, subtract};
+use super::work::Work;
 
-/// The basis grows to `BASIS` vectors, then shrinks to `KEPT`.
+/// Maximum size of the basis, and its size after a restart.
 const BASIS: usize = 18;
-const KEPT: usize = 6;
+const RESTART: usize = 6;
 /// From this many classes on the basis is half as large: it takes two vectors of memory per
 /// element.
 const LARGE: usize = 1 << 21;
-/// A residual (relative to the eigenvalue) that rounding allows.
+/// Level of rounding of a residual, relative to the eigenvalue.
 const FLOOR: f64 = 1e-14;
-/// Lanczos steps between two looks at the Ritz pairs.
+/// Lanczos steps between two checks of the Ritz pairs.
 const STEPS: usize = 3;
 const PASSES: usize = 1000;
 /// A second pair is settled if its residual is below this share of its distance from the first.
-const UNSETTLED: f64 = 0.1;
+const SETTLED: f64 = 0.1;
 
 /// Approximate eigenpairs of `M`, largest first, unit length over pages.
 #[derive(Clone, Debug)]
@@ -39,7 +38,7 @@ pub(super) struct Ritz {
     pub(super) vectors: Vec<Vec<f64>>,
     /// `||M x - lambda x|| / lambda` of the first pair.
     pub(super) residual: f64,
-    /// `1 - lambda_2 / lambda_1`, from below as far as this basis can tell.
+    /// `1 - lambda_2 / lambda_1`, a lower bound as far as this basis can tell.
     pub(super) gap: f64,
 }
 
@@ -51,26 +50,26 @@ struct Basis<'a> {
 }
 
 impl Basis<'_> {
-    /// Adds a vector to the basis; `false` if it already lies in the span.
-    fn join(&mut self, mut vector: Vec<f64>, visits: &mut Reads) -> bool {
+    /// Adds a vector to the basis; returns `false` if it already lies in the span.
+    fn join(&mut self, mut vector: Vec<f64>, work: &mut Work) -> bool {
         let pages = self.region.authority_pages();
-        let before = norm(pages, &vector);
-        if before.is_nan()
-            || before <= 0.0
-            || !before.is_finite()
+        let length = norm(pages, &vector);
+        if length.is_nan()
+            || length <= 0.0
+            || !length.is_finite()
             || self.vectors.len() == pages.len()
         {
             return false;
         }
-        scale(&mut vector, 1.0 / before);
+        scale(&mut vector, 1.0 / length);
         for _ in 0..2 {
-            let after = subtract(pages, &self.vectors, &mut vector);
-            if after < 1e-11 {
+            let rest_length = subtract(pages, &self.vectors, &mut vector);
+            if rest_length < 1e-11 {
                 return false;
             }
-            scale(&mut vector, 1.0 / after);
+            scale(&mut vector, 1.0 / rest_length);
         }
-        let image = self.region.square(&vector, visits);
+        let image = self.region.apply_m(&vector, work);
         let column = dots(pages, &self.vectors, &image);
         let own = dot(pages, &vector, &image);
         for (row, &entry) in self.projected.iter_mut().zip(&column) {
@@ -85,13 +84,17 @@ impl Basis<'_> {
         true
     }
 
-    /// How good the first pair is, and in which directions to go on.
+    /// Returns the accuracy of the first pair and the directions of the next steps.
     fn state(&self, pairs: &[(f64, Vec<f64>)]) -> State {
         let top = pairs.first().map_or(1.0, |pair| pair.0);
-        let basis = (self.vectors.as_slice(), self.images.as_slice());
         let pages = self.region.authority_pages();
         // `M x - theta x` for the first Ritz pairs, and its length.
-        let rests = residuals(pages, basis, &pairs[..pairs.len().min(3)]);
+        let rests = residuals(
+            pages,
+            &self.vectors,
+            &self.images,
+            &pairs[..pairs.len().min(3)],
+        );
         let (lengths, mut directions): (Vec<f64>, Vec<Vec<f64>>) = rests
             .into_iter()
             .map(|(length, rest)| (length / top, rest))
@@ -99,14 +102,14 @@ impl Basis<'_> {
         let residual = lengths.first().copied().unwrap_or(f64::INFINITY);
         // A second pair that has not settled may still rise.
         let (gap, is_settled) = match (pairs.get(1), lengths.get(1)) {
-            (Some((theta, _)), Some(rest)) => {
-                let apart = 1.0 - theta / top;
-                (apart - rest, *rest <= apart * UNSETTLED)
+            (Some((theta, _)), Some(second)) => {
+                let relative_gap = 1.0 - theta / top;
+                (relative_gap - second, *second <= relative_gap * SETTLED)
             }
             _ => (1.0, true),
         };
         if residual <= FLOOR && !directions.is_empty() {
-            // The rest of the first residual is rounding; the gap is not known yet.
+            // The first residual is rounding: improve the second pair, whose gap is unknown.
             directions.rotate_left(1);
         }
         State {
@@ -117,14 +120,14 @@ impl Basis<'_> {
         }
     }
 
-    /// Keeps only the first Ritz vectors.
+    /// Restarts from the first Ritz vectors.
     fn restart(&mut self, pairs: &[(f64, Vec<f64>)]) {
-        let kept = &pairs[..KEPT.min(pairs.len())];
-        let combinations = || kept.iter().map(|(_, y)| y.as_slice());
+        let retained = &pairs[..RESTART.min(pairs.len())];
+        let combinations = || retained.iter().map(|(_, y)| y.as_slice());
         recombine(&mut self.vectors, combinations());
         recombine(&mut self.images, combinations());
-        self.projected = vec![vec![0.0; kept.len()]; kept.len()];
-        for (i, (theta, _)) in kept.iter().enumerate() {
+        self.projected = vec![vec![0.0; retained.len()]; retained.len()];
+        for (i, (theta, _)) in retained.iter().enumerate() {
             self.projected[i][i] = *theta;
         }
     }
@@ -138,19 +141,20 @@ struct State {
 }
 
 impl State {
-    /// Whether the vector's error, residual over gap, is at most `goal`.
+    /// Returns whether the vector's error, residual over gap, is at most `goal`.
     fn is_good(&self, goal: f64) -> bool {
         self.gap > 0.0 && self.is_settled && self.residual <= (goal * self.gap).max(FLOOR)
     }
 }
 
-/// The largest Ritz pairs from these start vectors; at least one must not be zero. It ends at the goal, or
-/// after `most` visits in all.
+/// Finds the largest Ritz pairs from these start vectors, at least one of them nonzero. Stops at
+/// the goal, or once `work.products` exceeds `budget`.
 pub(super) fn largest_pairs(
     region: &Region,
     start: impl IntoIterator<Item = Vec<f64>>,
-    (goal, most): (f64, u64),
-    visits: &mut Reads,
+    goal: f64,
+    budget: u64,
+    work: &mut Work,
     watch: &dyn Watch,
 ) -> Result<Ritz, Interrupted> {
     let mut basis = Basis {
@@ -160,9 +164,9 @@ pub(super) fn largest_pairs(
         projected: Vec::new(),
     };
     for vector in start {
-        basis.join(vector, visits);
+        basis.join(vector, work);
     }
-    let room = if region.authorities().len() < LARGE {
+    let capacity = if region.authorities().len() < LARGE {
         BASIS
     } else {
         BASIS / 2
@@ -173,9 +177,10 @@ pub(super) fn largest_pairs(
     let mut found = basis.state(&pairs);
     for _ in 0..PASSES {
         watch.proceed()?;
-        if spans_all(&basis) || found.is_good(goal) || visits.products > most {
+        if spans_all(&basis) || found.is_good(goal) || work.products > budget {
             break;
         }
+        // Give up once rounding prevents further progress.
         let progress = found.residual.max(FLOOR) / found.gap.max(1e-15);
         if progress < best * 0.9 {
             (best, stale) = (progress, 0);
@@ -185,19 +190,20 @@ pub(super) fn largest_pairs(
         if stale > 60 {
             break;
         }
-        if basis.vectors.len() >= room {
+        if basis.vectors.len() >= capacity {
             basis.restart(&pairs);
         }
+        // Extend the basis by a residual, then by plain Lanczos steps.
         if !found
             .directions
             .into_iter()
-            .any(|next| basis.join(next, visits))
+            .any(|next| basis.join(next, work))
         {
             break;
         }
-        for _ in 1..STEPS.min(room.saturating_sub(basis.vectors.len())) {
+        for _ in 1..STEPS.min(capacity.saturating_sub(basis.vectors.len())) {
             let next = basis.images.last().cloned().unwrap_or_default();
-            if !basis.join(next, visits) {
+            if !basis.join(next, work) {
                 break;
             }
         }
@@ -205,13 +211,13 @@ pub(super) fn largest_pairs(
         found = basis.state(&pairs);
     }
     let (residual, gap) = (found.residual, found.gap);
-    pairs.truncate(KEPT);
+    pairs.truncate(RESTART);
     let Basis {
         mut vectors,
         images,
         ..
     } = basis;
-    // Frees what is no longer needed.
+    // Free memory before the vectors are recombined.
     drop(images);
     found.directions = Vec::new();
     recombine(&mut vectors, pairs.iter().map(|pair| pair.1.as_slice()));

@@ -1,30 +1,33 @@
-//! A place: scores with what they lead to, and the parts of them that no link connects.
+//! Restriction of scores to the densest of their connected parts.
 
-use crate::graph::{HubGraph, NONE, Remaining, Sets, number};
+use crate::graph::{HubGraph, NONE, Remaining, UnionFind, number};
 
 use super::principal::TIED;
-use super::reads::Reads;
 use super::region::Region;
+use super::work::Work;
 
-/// Scores with what they lead to.
+/// Quantised authority scores with their hub scores.
 pub(super) struct Place {
-    /// On the grid, by authority position.
+    /// By authority position.
     pub(super) x: Vec<f64>,
     /// `A x`, by hub position.
     pub(super) hubs: Vec<f64>,
-    /// `|A x|^2 / |x|^2`, from below.
+    /// `|A x|^2 / |x|^2`, rounded down.
     pub(super) lambda: f64,
 }
 
-/// Puts all scores to 0 that are not in the part with the largest quotient; of equal ones that whose
-/// best authority has the smallest URL.
+/// Sets all scores to 0 outside the connected part with the largest quotient `|A x|^2 / |x|^2`. Of
+/// tied parts it keeps the one whose best authority has the smallest URL.
 pub(super) fn densest_part(
-    (graph, left, region): (&HubGraph, &Remaining, &Region),
+    graph: &HubGraph,
+    left: &Remaining,
+    region: &Region,
     x: &mut [f64],
     hubs: &mut [f64],
-    visits: &mut Reads,
+    work: &mut Work,
 ) {
-    let mut sets = Sets::new(x.len());
+    // Join the scored authorities of each hub.
+    let mut sets = UnionFind::new(x.len());
     let mut parts = x.iter().filter(|score| **score > 0.0).count();
     for (hub, pages) in (0..).zip(region.hub_pages()) {
         if parts <= 1 {
@@ -34,13 +37,13 @@ pub(super) fn densest_part(
             continue;
         }
         let row = region.rows().list(hub);
-        *visits += row.len() as u64;
+        *work += row.len() as u64;
         let mut scored = row.iter().filter(|at| x[**at as usize] > 0.0);
         if let Some(first) = scored.next() {
-            parts -= scored.filter(|other| sets.join(*first, **other)).count();
+            parts -= scored.filter(|other| sets.union(*first, **other)).count();
         }
     }
-    // Hubs of which nothing is left take no part.
+    // Hubs without remaining pages do not count.
     for (score, pages) in hubs.iter_mut().zip(region.hub_pages()) {
         if *pages == 0.0 {
             *score = 0.0;
@@ -49,11 +52,12 @@ pub(super) fn densest_part(
     if parts <= 1 {
         return;
     }
+    // Sum both sides of the quotient for each part.
     let (labels, count) = sets.labels(0);
     let mut found = vec![Part::default(); count];
     for (at, score) in x.iter().enumerate().filter(|(_, score)| **score > 0.0) {
         let part = &mut found[labels[at] as usize];
-        part.below += region.authority_pages()[at] * score * score;
+        part.denominator += region.authority_pages()[at] * score * score;
         if *score >= part.best {
             let class = region.authorities()[at];
             let own = left.next_authority_page(graph, class, None).unwrap_or(NONE);
@@ -68,14 +72,14 @@ pub(super) fn densest_part(
     let of_hubs: Vec<u32> = (0..number(hubs.len()))
         .map(|hub| {
             let row = region.rows().list(hub);
-            *visits += row.len() as u64;
+            *work += row.len() as u64;
             let scored = row.iter().find(|at| x[**at as usize] > 0.0);
             scored.map_or(NONE, |at| labels[*at as usize])
         })
         .collect();
     for ((score, pages), part) in hubs.iter().zip(region.hub_pages()).zip(&of_hubs) {
         if let Some(part) = found.get_mut(*part as usize) {
-            part.above += pages * score * score;
+            part.numerator += pages * score * score;
         }
     }
     let top = found.iter().map(Part::quotient).fold(0.0, f64::max);
@@ -96,20 +100,22 @@ pub(super) fn densest_part(
     }
 }
 
-/// Of a part of scores that links connect, with those of their hubs.
+/// A connected part of the scores and their hubs.
 #[derive(Clone, Default)]
 struct Part {
-    /// `|A x|^2` and `|x|^2`.
-    above: f64,
-    below: f64,
-    /// The best score, and the smallest page that has it.
+    /// `|A x|^2` of the part.
+    numerator: f64,
+    /// `|x|^2` of the part.
+    denominator: f64,
+    /// The best score.
     best: f64,
+    /// The smallest page with the best score.
     page: u32,
 }
 
 impl Part {
-    /// 0 where it has no score.
+    /// Returns the quotient; 0 if the part has no score.
     fn quotient(&self) -> f64 {
-        self.above / self.below.max(f64::MIN_POSITIVE)
+        self.numerator / self.denominator.max(f64::MIN_POSITIVE)
     }
 }

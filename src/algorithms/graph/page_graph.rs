@@ -1,35 +1,34 @@
-//! The whole graph: all pages and all links, for PageRank.
+//! The graph of all pages and links, for PageRank.
 //!
-//! Intra-site links are kept page by page; inter-site links row by row, as the store has them, so
-//! that a template shared by thousands of pages is there once.
+//! Intra-site links are stored by page; inter-site links by row, as in the store, so that the row
+//! of a template shared by thousands of pages is stored once.
 
 use super::csr::Csr;
+use super::dense_index::number;
 use super::error::GraphError;
-use super::number::number;
 
-/// All pages and links, by dense numbers that follow the order in which the pages came.
+/// All pages and links. Page numbers are dense and follow the order of insertion.
 ///
 /// Memory: 4 bytes per intra-site link, page of a row and target of a row, and 28 bytes per page.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct WholeGraph {
-    /// By page: the pages of its site that link to it.
+pub struct PageGraph {
+    /// By page: the pages of the same site that link to it.
     pub intra_in: Csr,
-    /// By row: the pages that carry it.
+    /// By row: the pages that have it.
     pub members: Csr,
-    /// By page: the rows that link to it.
+    /// By page: the rows that contain it.
     pub citers: Csr,
-    /// By page: how many links it has, of both kinds.
+    /// By page: the number of its links, intra-site and inter-site.
     pub out_degree: Vec<u32>,
 }
 
-impl WholeGraph {
-    /// The graph of these links: `intra_in` has the pages that link to each page within its site,
-    /// `members` and `targets` have the pages that carry each row and the row's targets.
+impl PageGraph {
+    /// Builds the graph. `intra_in` has for each page the pages of its site that link to it;
+    /// `members` and `targets` have the pages and the targets of each row.
     ///
-    /// Lists are ascending, links distinct; rows come in the order of their first pages, so that
-    /// sums over them do not depend on how rows are numbered elsewhere. `intra_in` has one list
-    /// for each page, every number in the lists is below that count, and every page is in at most
-    /// one row.
+    /// Lists must be ascending and links distinct. Rows must be ordered by their first pages, so
+    /// that sums over them do not depend on row ids. Every number must be below the number of lists
+    /// of `intra_in`, and a page has at most one row.
     pub fn new(intra_in: Csr, members: Csr, targets: &Csr) -> Result<Self, GraphError> {
         let pages = intra_in.len();
         let beyond = |csr: &Csr| csr.entries().iter().any(|&entry| entry as usize >= pages);
@@ -56,13 +55,13 @@ impl WholeGraph {
         })
     }
 
-    /// How many pages there are.
+    /// Returns the number of pages.
     #[must_use]
     pub fn pages(&self) -> u32 {
         number(self.out_degree.len())
     }
 
-    /// The number of entries in all lists, which is what one pass over the links reads.
+    /// Returns the number of entries of all lists: the cost of one pass over the links.
     #[must_use]
     pub fn entries(&self) -> u64 {
         let lists = [&self.intra_in, &self.members, &self.citers];

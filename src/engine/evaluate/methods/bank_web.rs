@@ -1,4 +1,4 @@
-//! What the bank knows of the web, in memory, so that parts of it can be held out.
+//! The web as known by the bank, in memory, so that parts of it can be held out.
 
 use std::collections::HashMap;
 
@@ -7,50 +7,47 @@ use crate::engine::history::timeline::PageTimelines;
 use crate::engine::refresh::global::url_order::UrlOrderedGraph;
 use crate::engine::web_graph::ALL_PAGES;
 use seedbank_algorithms::cover::PageFacts;
-use seedbank_algorithms::graph::Csr;
+use seedbank_algorithms::graph::{Csr, number};
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::{self, SiteMode};
 use seedbank_store::Store;
 use seedbank_store::records::{BatchId, PageState};
 
-/// All crawled and known pages, numbered in URL order, with what the values of pages follow from.
+/// All crawled and known pages, numbered in URL order, with the facts that determine their values.
 ///
 /// Memory: 4 bytes per link and some 60 bytes per page.
-pub(super) struct KnownWeb {
+pub(super) struct BankWeb {
     pub(super) ids: Vec<PageId>,
-    pub(super) of: Vec<KnownPage>,
+    pub(super) of: Vec<BankPage>,
     /// The pages that link to each page, ascending.
     pub(super) predecessors: Csr,
     /// The sites by name.
-    pub(super) sites: Vec<KnownSite>,
+    pub(super) sites: Vec<BankSite>,
 }
 
-/// A page.
 #[derive(Clone, Copy)]
-pub(super) struct KnownPage {
-    /// The place of its site among the sites by name.
+pub(super) struct BankPage {
+    /// Index of its site among the sites by name.
     pub(super) site: u32,
     pub(super) crawled: bool,
     pub(super) spam: bool,
     pub(super) clicks: u64,
-    /// The number of outlinks that are not crawled as a record gave it; `None` where it is counted.
+    /// Number of uncrawled outlinks in its record; `None` if it is counted.
     pub(super) uncrawled_given: Option<u32>,
-    /// The quality, in ten-thousandths.
     pub(super) quality: u16,
-    /// The number of its content digest among those of the site; `None` without one.
+    /// Number of its content digest among those of the site; `None` without one.
     pub(super) digest: Option<u32>,
-    /// Bytes of its URL.
+    /// Length of its URL, in bytes.
     pub(super) length: u32,
 }
 
-/// A site.
-pub(super) struct KnownSite {
+pub(super) struct BankSite {
     pub(super) id: SiteId,
     pub(super) name: String,
 }
 
-impl KnownWeb {
+impl BankWeb {
     /// Loads the published state. Cost: that of [`UrlOrderedGraph::load`].
     pub(super) fn load(
         store: &Store,
@@ -58,14 +55,14 @@ impl KnownWeb {
         watch: &dyn Watch,
     ) -> Result<Self, EngineError> {
         let mut of = Vec::new();
-        let mut sites: Vec<KnownSite> = Vec::new();
+        let mut sites: Vec<BankSite> = Vec::new();
         let web = UrlOrderedGraph::load(store, &ALL_PAGES, watch, |id, record, pages| {
             let mut digests = HashMap::new();
-            let site = seedbank_algorithms::graph::number(sites.len());
+            let site = number(sites.len());
             for (_, page) in pages {
-                let next = seedbank_algorithms::graph::number(digests.len());
+                let next = number(digests.len());
                 let url = ingest::url(&record.name, &page.local, mode);
-                of.push(KnownPage {
+                of.push(BankPage {
                     site,
                     crawled: page.state == PageState::Crawled,
                     spam: page.spam,
@@ -75,10 +72,10 @@ impl KnownWeb {
                     digest: page
                         .digest
                         .map(|digest| *digests.entry(digest).or_insert(next)),
-                    length: seedbank_algorithms::graph::number(url.len()),
+                    length: number(url.len()),
                 });
             }
-            sites.push(KnownSite {
+            sites.push(BankSite {
                 id,
                 name: record.name.clone(),
             });
@@ -97,34 +94,32 @@ impl KnownWeb {
         })
     }
 
-    /// How many pages there are.
     pub(super) fn pages(&self) -> u32 {
-        seedbank_algorithms::graph::number(self.of.len())
+        number(self.of.len())
     }
 
-    /// The numbers of live pages.
+    /// Returns the numbers of live pages.
     pub(super) fn numbers(&self, pages: &[PageId]) -> Result<Vec<u32>, EngineError> {
         let places = self.ids.iter().copied().zip(0..);
         let places: HashMap<PageId, u32> = places.collect();
-        let number = |page: &PageId| places.get(page).copied();
         pages
             .iter()
             .map(|page| {
-                number(page).ok_or(EngineError::Internal(
+                places.get(page).copied().ok_or(EngineError::Internal(
                     "a live page is missing from the whole web",
                 ))
             })
             .collect()
     }
 
-    /// The crawled pages, ascending.
+    /// Returns the crawled pages, ascending.
     pub(super) fn crawled(&self) -> Vec<u32> {
         (0..self.pages())
             .filter(|&page| self.of[page as usize].crawled)
             .collect()
     }
 
-    /// The crawled pages that were not crawled after a batch.
+    /// Returns the crawled pages that were not crawled at a batch.
     pub(super) fn crawled_since(
         &self,
         store: &Store,
@@ -133,8 +128,8 @@ impl KnownWeb {
         let past = PageTimelines::open(store, batch)?;
         let mut since = Vec::new();
         for page in self.crawled() {
-            let then = past.timeline(self.ids[page as usize])?.after(batch);
-            if then.state != Some(PageState::Crawled) {
+            let previous = past.timeline(self.ids[page as usize])?.after(batch);
+            if previous.state != Some(PageState::Crawled) {
                 since.push(page);
             }
         }
@@ -142,8 +137,9 @@ impl KnownWeb {
     }
 }
 
-/// What a page's value follows from, where so many of its outlinks are counted as not crawled.
-pub(super) fn facts(page: &KnownPage, counted: u32) -> PageFacts {
+/// Returns the facts that determine the value of a page; `counted` is the number of its uncrawled
+/// outlinks if its record has none.
+pub(super) fn facts(page: &BankPage, counted: u32) -> PageFacts {
     PageFacts {
         spam: page.spam,
         clicks: page.clicks,

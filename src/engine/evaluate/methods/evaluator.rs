@@ -1,12 +1,12 @@
-//! Judging: every list, chosen on what is left of the web, by the crawls that it leads to.
+//! Evaluation of seed lists by the crawls from them.
 
 use std::collections::BTreeMap;
 
 use super::answers::{ByFetches, GatheredView};
-use super::choose::{Orders, by_plan, over_web_for};
-use super::contenders::{Chosen, Contender};
-use super::held::{HeldWeb, Worth};
-use super::known::KnownWeb;
+use super::bank_web::BankWeb;
+use super::contenders::{Contender, ListSource};
+use super::held_out::{HeldOutWeb, Worth};
+use super::select::{BaselineOrders, by_plan, over_web_for};
 use crate::engine::EngineError;
 use seedbank_algorithms::evaluate::{
     CrawlInput, Estimate, FetchSimulator, FetchedWithin, Gathered,
@@ -21,39 +21,39 @@ pub(super) struct Grid {
 }
 
 impl Grid {
-    /// The places of every pair of seeds and fetches, by seeds first.
+    /// Returns the indexes of all pairs of seeds and fetches, by seeds first.
     fn cells(&self) -> Vec<(usize, usize)> {
         let of_seeds = |k| (0..self.budgets.len()).map(move |n| (k, n));
         (0..self.seeds.len()).flat_map(of_seeds).collect()
     }
 }
 
-/// What the lists gather while some pages are held out: by contender, and by the places of seeds and
-/// fetches in the grid; of baselines that draw one for each of their lists.
+/// Results of all lists with some pages held out, by contender and by the indexes of seeds and
+/// fetches in the grid; several for baselines with several random lists.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Observed {
-    of: BTreeMap<(usize, usize, usize), Vec<Figures>>,
-    /// How many seeds the lists have, by contender and place of the seeds.
+    figures: BTreeMap<(usize, usize, usize), Vec<Figures>>,
+    /// Number of seeds of the lists, by contender and index of the seeds.
     pub(super) listed: BTreeMap<(usize, usize), usize>,
     pub(super) harmonic_is_exact: bool,
 }
 
 impl Observed {
-    /// What a contender gathers, at the places of seeds and fetches in the grid.
-    pub(super) fn of(&self, (contender, seeds, budget): (usize, usize, usize)) -> &[Figures] {
-        let found = self.of.get(&(contender, seeds, budget));
+    /// Returns the results of a contender, at the indexes of seeds and fetches in the grid.
+    pub(super) fn figures(&self, contender: usize, seeds: usize, budget: usize) -> &[Figures] {
+        let found = self.figures.get(&(contender, seeds, budget));
         found.map_or(&[], Vec::as_slice)
     }
 }
 
-/// What a list gathers, as numbers whose means are taken: with all pages counted, and of crawled ones.
+/// Result of a list: with all pages counted, and with crawled pages only.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Figures {
     pub(super) all: Numbers,
     of_crawled: Numbers,
 }
 
-/// One of both ways to count.
+/// Result by one way of counting.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Numbers {
     fetched: f64,
@@ -65,7 +65,7 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
-    fn of(gathered: &Gathered) -> Self {
+    fn new(gathered: &Gathered) -> Self {
         Self {
             fetched: gathered.pages as f64,
             value: gathered.value as f64 / 1e6,
@@ -77,17 +77,17 @@ impl Numbers {
 }
 
 impl Figures {
-    fn of(within: &FetchedWithin) -> Self {
+    fn new(within: &FetchedWithin) -> Self {
         Self {
-            all: Numbers::of(&within.all),
-            of_crawled: Numbers::of(&within.of_crawled),
+            all: Numbers::new(&within.all),
+            of_crawled: Numbers::new(&within.of_crawled),
         }
     }
 
-    /// The mean of several; nothing of none.
-    pub(super) fn mean(of: &[Self]) -> Self {
+    /// Returns the mean of several results; zeros for none.
+    pub(super) fn mean(figures: &[Self]) -> Self {
         let mean = |number: &dyn Fn(&Self) -> f64| {
-            of.iter().map(number).sum::<f64>() / (of.len().max(1)) as f64
+            figures.iter().map(number).sum::<f64>() / (figures.len().max(1)) as f64
         };
         let numbers = |part: &dyn Fn(&Self) -> Numbers| Numbers {
             fetched: mean(&|figures| part(figures).fetched),
@@ -103,52 +103,52 @@ impl Figures {
     }
 }
 
-/// Judges with everything that the bank has.
-pub(super) struct Bench<'a> {
-    web: &'a KnownWeb,
-    truth: HeldWeb<'a>,
+/// Evaluates lists with everything known.
+pub(super) struct Evaluator<'a> {
+    web: &'a BankWeb,
+    full_web: HeldOutWeb<'a>,
     values: Vec<i64>,
     contenders: &'a [Contender],
     grid: &'a Grid,
 }
 
-impl<'a> Bench<'a> {
+impl<'a> Evaluator<'a> {
     pub(super) fn new(
-        web: &'a KnownWeb,
+        web: &'a BankWeb,
         worth: &Worth,
         contenders: &'a [Contender],
         grid: &'a Grid,
         watch: &dyn Watch,
     ) -> Result<Self, EngineError> {
-        let truth = HeldWeb::new(web, &vec![false; web.of.len()], watch)?;
+        let full_web = HeldOutWeb::new(web, &vec![false; web.of.len()], watch)?;
         Ok(Self {
-            values: truth.values(worth),
-            truth,
+            values: full_web.values(worth),
+            full_web,
             web,
             contenders,
             grid,
         })
     }
 
-    /// Chooses every list without the pages of `held` and judges it. `rng_seed` gives the streams of
-    /// baselines that draw.
+    /// Selects every list without the pages of `held_out` and evaluates it. `rng_seed` determines
+    /// the random streams of baselines.
     pub(super) fn observe(
         &self,
-        held: &[u32],
+        held_out: &[u32],
         rng_seed: u64,
         watch: &dyn Watch,
     ) -> Result<Observed, EngineError> {
-        let mut is_held = vec![false; self.web.of.len()];
-        for &page in held {
-            is_held[page as usize] = true;
+        let mut is_held_out = vec![false; self.web.of.len()];
+        for &page in held_out {
+            is_held_out[page as usize] = true;
         }
-        let left = HeldWeb::new(self.web, &is_held, watch)?;
-        let orders = Orders::new(&left, rng_seed, watch)?;
+        let remaining = HeldOutWeb::new(self.web, &is_held_out, watch)?;
+        let orders = BaselineOrders::new(&remaining, rng_seed, watch)?;
         let judge = CrawlInput {
-            successors: &self.truth.successors,
-            crawled: &self.truth.crawled,
+            successors: &self.full_web.successors,
+            crawled: &self.full_web.crawled,
             values: &self.values,
-            pagerank: &self.truth.pagerank,
+            pagerank: &self.full_web.pagerank,
         };
         let mut simulator = FetchSimulator::new(judge);
         let mut observed = Observed {
@@ -156,19 +156,19 @@ impl<'a> Bench<'a> {
             ..Observed::default()
         };
         for (at, contender) in self.contenders.iter().enumerate() {
-            let whole = held.is_empty();
-            if matches!(contender.chosen, Chosen::Given(_)) && !whole {
+            let is_complete = held_out.is_empty();
+            if matches!(contender.source, ListSource::Given(_)) && !is_complete {
                 continue;
             }
-            let lists = lists_of(contender, self.grid, &orders, whole, &Quiet(watch))?;
+            let lists = lists_of(contender, self.grid, &orders, is_complete, &Quiet(watch))?;
             for ((k, n), lists) in lists {
                 watch.proceed()?;
                 let budget = self.grid.budgets[n];
-                let judged = lists.iter().map(|list| {
-                    let found = simulator.crawl(list, &[budget], |p| is_held[p as usize]);
-                    found.first().map(Figures::of).unwrap_or_default()
+                let evaluated = lists.iter().map(|list| {
+                    let found = simulator.crawl(list, &[budget], |p| is_held_out[p as usize]);
+                    found.first().map(Figures::new).unwrap_or_default()
                 });
-                observed.of.insert((at, k, n), judged.collect());
+                observed.figures.insert((at, k, n), evaluated.collect());
                 let listed = lists.first().map_or(0, Vec::len);
                 observed.listed.insert((at, k), listed);
                 watch.advance(1);
@@ -178,64 +178,72 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// Lists, in numbers of the whole web, by the places of seeds and fetches in the grid; several where a
-/// baseline draws several.
+/// Lists, in numbers of the full web, by the indexes of seeds and fetches in the grid; several for
+/// baselines with several random lists.
 type Lists = BTreeMap<(usize, usize), Vec<Vec<u32>>>;
 
-/// The lists of a contender for every number of seeds and fetches. One selection serves several of
-/// them where it can.
+/// Returns the lists of a contender for every number of seeds and fetches. A selection is reused
+/// for several of them where possible.
 fn lists_of(
     contender: &Contender,
     grid: &Grid,
-    orders: &Orders<'_>,
-    whole: bool,
+    orders: &BaselineOrders<'_>,
+    is_complete: bool,
     watch: &dyn Watch,
 ) -> Result<Lists, EngineError> {
-    let in_web = |list: Vec<u32>| -> Vec<u32> {
+    let in_full_web = |list: Vec<u32>| -> Vec<u32> {
         let pages = list.into_iter();
-        pages.map(|page| orders.held.pages[page as usize]).collect()
+        pages
+            .map(|page| orders.held_out.pages[page as usize])
+            .collect()
     };
     let cells = grid.cells();
-    if let Some(plan) = contender.for_budgets() {
-        let asked = cells.iter().map(|&(k, n)| (grid.seeds[k], grid.budgets[n]));
-        let lists = over_web_for(orders.held, plan, &asked.collect::<Vec<_>>(), watch)?;
-        let lists = lists.into_iter().map(|list| vec![in_web(list)]);
+    // Plans with a budget are selected for each number of fetches.
+    if let Some(plan) = contender.budget_plan() {
+        let requests = cells.iter().map(|&(k, n)| (grid.seeds[k], grid.budgets[n]));
+        let lists = over_web_for(orders.held_out, plan, &requests.collect::<Vec<_>>(), watch)?;
+        let lists = lists.into_iter().map(|list| vec![in_full_web(list)]);
         return Ok(cells.into_iter().zip(lists).collect());
     }
     let most = grid.seeds.last().copied().unwrap_or(0);
     let mut lists = Lists::new();
-    let mut made: Option<(u32, Vec<Vec<u32>>)> = None;
+    let mut last_selection: Option<(u32, Vec<Vec<u32>>)> = None;
     for (k, n) in cells {
         let wanted = grid.seeds[k];
-        let for_seeds = if contender.begins_alike() {
+        // Prefix-stable lists are selected once, with the most seeds.
+        let for_seeds = if contender.is_prefix_stable() {
             most
         } else {
             wanted
         };
-        let of_seeds = match made.take() {
+        let of_seeds = match last_selection.take() {
             Some((seeds, of_seeds)) if seeds == for_seeds => of_seeds,
-            _ => match &contender.chosen {
-                Chosen::Given(list) => vec![list.clone()],
-                Chosen::Selected(_, list) if whole => vec![list.clone()],
-                Chosen::Plan(_) | Chosen::Selected(..) => {
+            _ => match &contender.source {
+                ListSource::Given(list) => vec![list.clone()],
+                ListSource::Selected(_, list) if is_complete => vec![list.clone()],
+                ListSource::Plan(_) | ListSource::Selected(..) => {
                     let Some(parameters) = contender.parameters(for_seeds, 0) else {
                         return Ok(Lists::new());
                     };
-                    vec![in_web(by_plan(orders.held, &parameters.resolve()?, watch)?)]
+                    vec![in_full_web(by_plan(
+                        orders.held_out,
+                        &parameters.resolve()?,
+                        watch,
+                    )?)]
                 }
-                Chosen::Baseline(baseline) => (0..baseline.streams())
-                    .map(|stream| in_web(orders.list(*baseline, for_seeds as usize, stream)))
+                ListSource::Baseline(baseline) => (0..baseline.streams())
+                    .map(|stream| in_full_web(orders.list(*baseline, for_seeds as usize, stream)))
                     .collect(),
             },
         };
         let first = |list: &Vec<u32>| list.iter().copied().take(wanted as usize).collect();
         lists.insert((k, n), of_seeds.iter().map(first).collect());
-        made = Some((for_seeds, of_seeds));
+        last_selection = Some((for_seeds, of_seeds));
     }
     Ok(lists)
 }
 
-/// The means of what a list gathers over several observations; `None` without any.
+/// Returns the means of several results; `None` without any.
 pub(super) fn by_fetches(observations: &[Figures]) -> Option<ByFetches> {
     let view = |part: &dyn Fn(&Figures) -> Numbers| {
         let estimate = |number: &dyn Fn(Numbers) -> f64| {

@@ -1,5 +1,4 @@
-//! Today's state in memory: the whole graph in the direction of its links, and what each page is
-//! worth.
+//! The current state in memory: the whole graph, and the worth of each page.
 
 use super::answers::StateView;
 use crate::engine::EngineError;
@@ -14,28 +13,27 @@ use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::{PageRecord, PageState};
 use seedbank_store::{Store, tables};
 
-/// The state that seeds are judged on.
-pub(super) struct Today {
+/// The state that seeds are evaluated on.
+pub(super) struct CurrentState {
     pub(super) views: Views,
     pub(super) state: StateView,
     pub(super) web: ForwardGraph,
     pub(super) numbers: PageNumbers,
-    /// By page number; empty where only the links were asked for.
+    /// By page number; empty if only the links were loaded.
     pub(super) worth: Vec<PageWorth>,
 }
 
-/// What is needed of the state.
+/// The part of the state to load.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Needed {
-    /// The links.
     Links,
-    /// The links, and what pages are worth.
+    /// The links and the worth of the pages.
     Worth,
 }
 
-impl Today {
-    /// Loads the state. Cost: that of [`LoadedGraph::load`], a second scan of row members, and PageRank.
-    /// Memory: the graph twice, 16 bytes per page, and 40 bytes per page for what it is worth.
+impl CurrentState {
+    /// Loads the state. Cost: that of [`LoadedGraph::load`], a second scan of row members, and
+    /// PageRank. Memory: the graph twice, 16 bytes per page, and 40 bytes per page for its worth.
     pub(super) fn load(
         views: Views,
         needed: Needed,
@@ -67,13 +65,12 @@ impl Today {
         })
     }
 
-    /// The URL of a page.
     pub(super) fn url(&self, page: PageId) -> Result<String, EngineError> {
         Ok(self.views.name(page)?.1)
     }
 }
 
-/// The totals of a bank.
+/// Returns the totals of a bank.
 pub(super) fn state(store: &Store) -> Result<StateView, EngineError> {
     let counters = store.counters()?;
     Ok(StateView {
@@ -84,7 +81,7 @@ pub(super) fn state(store: &Store) -> Result<StateView, EngineError> {
     })
 }
 
-/// Appends what the pages of a site are worth, by the default weights.
+/// Appends the worth of the pages of a site, by the default weights.
 fn push_worth(
     store: &Store,
     site: SiteId,

@@ -1,10 +1,10 @@
-//! Lists of seeds as they stand today: which of them are still there.
+//! Lists of seeds in the current state: which of their entries are live pages.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::answers::{AbsentSeed, AbsentWhy, ListView};
+use super::answers::{AbsentReason, AbsentSeed, ListView};
+use super::current_state::CurrentState;
 use super::requests::SeedList;
-use super::today::Today;
 use crate::engine::error::ExperimentError;
 use crate::engine::history::succession::{OldSeed, Successors};
 use crate::engine::history::timeline::PageTimelines;
@@ -17,7 +17,7 @@ use seedbank_formats::ingest;
 use seedbank_store::records::{PageRecord, PageState, SeedEvidence};
 use seedbank_store::tables;
 
-/// Fails where there is no such refresh; called before the graph is loaded, which takes a while.
+/// Checks that the refresh of a list exists, before the slow loading of the graph.
 pub(super) fn find(views: &Views, list: &SeedList) -> Result<(), EngineError> {
     match list {
         SeedList::Refresh(which) | SeedList::Succeeded(which) => views.find(which).map(|_| ()),
@@ -25,28 +25,28 @@ pub(super) fn find(views: &Views, list: &SeedList) -> Result<(), EngineError> {
     }
 }
 
-/// The seeds of a list that take part, by number and in the order of the list, and what became of
-/// the others.
+/// Returns the live seeds of a list, by number and in its order, and the reasons why others are
+/// absent.
 pub(super) fn resolve(
-    today: &Today,
+    current: &CurrentState,
     list: &SeedList,
     watch: &dyn Watch,
 ) -> Result<(ListView, Vec<u32>), EngineError> {
     match list {
-        SeedList::Refresh(which) => of_refresh(today, which, false, watch),
-        SeedList::Succeeded(which) => of_refresh(today, which, true, watch),
-        SeedList::Urls { name, urls } => of_urls(today, name, urls),
+        SeedList::Refresh(which) => resolve_refresh(current, which, false, watch),
+        SeedList::Succeeded(which) => resolve_refresh(current, which, true, watch),
+        SeedList::Urls { name, urls } => resolve_urls(current, name, urls),
     }
 }
 
-/// A list that is being gone through.
-struct Going {
+/// Accumulates the entries of a list.
+struct Resolver {
     view: ListView,
     seeds: Vec<u32>,
-    met: BTreeSet<u32>,
+    seen: BTreeSet<u32>,
 }
 
-impl Going {
+impl Resolver {
     fn new(name: String) -> Self {
         Self {
             view: ListView {
@@ -63,13 +63,13 @@ impl Going {
                 absent: Vec::new(),
             },
             seeds: Vec::new(),
-            met: BTreeSet::new(),
+            seen: BTreeSet::new(),
         }
     }
 
-    fn take(&mut self, seed: u32) {
+    fn add(&mut self, seed: u32) {
         self.view.given += 1;
-        if self.met.insert(seed) {
+        if self.seen.insert(seed) {
             self.view.seeds += 1;
             self.seeds.push(seed);
         } else {
@@ -77,17 +77,20 @@ impl Going {
         }
     }
 
-    /// Leaves a seed out, with the successor that takes part in its place, if any.
-    fn leave_out(&mut self, url: String, why: AbsentWhy, successor: Option<(String, u32)>) {
+    /// Records an absent seed, with its successor if it has one.
+    fn add_absent(&mut self, url: String, why: AbsentReason, successor: Option<(String, u32)>) {
         self.view.given += 1;
         match why {
-            AbsentWhy::Gone | AbsentWhy::Spam | AbsentWhy::Unlinked | AbsentWhy::Alias => {
+            AbsentReason::Gone
+            | AbsentReason::Spam
+            | AbsentReason::Unlinked
+            | AbsentReason::Alias => {
                 self.view.dead += 1;
             }
-            AbsentWhy::NotInBank | AbsentWhy::NoUrl => self.view.unknown += 1,
+            AbsentReason::NotInBank | AbsentReason::NoUrl => self.view.unknown += 1,
         }
-        // Where two dead seeds have the same successor, it succeeds the better one.
-        let successor = successor.filter(|(_, seed)| self.met.insert(*seed));
+        // A successor of two dead seeds replaces the better one.
+        let successor = successor.filter(|(_, seed)| self.seen.insert(*seed));
         if let Some((_, seed)) = &successor {
             self.view.seeds += 1;
             *self.view.succeeded.get_or_insert_default() += 1;
@@ -101,16 +104,16 @@ impl Going {
     }
 }
 
-fn of_refresh(
-    today: &Today,
+fn resolve_refresh(
+    current: &CurrentState,
     which: &Which,
-    succeed: bool,
+    with_successors: bool,
     watch: &dyn Watch,
 ) -> Result<(ListView, Vec<u32>), EngineError> {
-    let (refresh, record) = today.views.find(which)?;
-    let mut going = Going::new(format!("refresh {refresh} of plan {}", record.plan));
+    let (refresh, record) = current.views.find(which)?;
+    let mut resolver = Resolver::new(format!("refresh {refresh} of plan {}", record.plan));
     let plan = PlanOptions::from_stored(&record.settings)?.resolve()?;
-    let reader = &today.views.reader;
+    let reader = &current.views.reader;
     let mut seeds = Vec::new();
     for (_, seed) in reader.list(refresh)? {
         let core = match seed.evidence {
@@ -120,58 +123,61 @@ fn of_refresh(
         let page = seed.page;
         seeds.push(OldSeed { page, core });
     }
+    // A successor that is a seed already is not used again.
     let listed: BTreeSet<PageId> = seeds.iter().map(|seed| seed.page).collect();
     let past = PageTimelines::open(reader, record.batch)?;
-    let successors = Successors::new(reader, today.views.naming.sites, &plan, &past);
-    if succeed {
-        going.view.succeeded = Some(0);
+    let successors = Successors::new(reader, current.views.naming.sites, &plan, &past);
+    if with_successors {
+        resolver.view.succeeded = Some(0);
         watch.stage("successors", Some(seeds.len() as u64));
     }
     for seed in seeds {
         watch.proceed()?;
         let page = reader.need(&tables::PAGES, &seed.page)?;
         let Some(why) = dead(&page, &plan) else {
-            going.take(number(today, seed.page)?);
+            resolver.add(number(current, seed.page)?);
             continue;
         };
         let mut successor = None;
-        if succeed
+        if with_successors
             && let Some((page, _)) = successors.find(seed)?
             && !listed.contains(&page)
         {
-            successor = Some((today.url(page)?, number(today, page)?));
+            successor = Some((current.url(page)?, number(current, page)?));
         }
-        going.leave_out(today.url(seed.page)?, why, successor);
+        resolver.add_absent(current.url(seed.page)?, why, successor);
         watch.advance(1);
     }
-    if going.view.given == 0 {
+    if resolver.view.given == 0 {
         let plan = record.plan;
         return Err(ExperimentError::NothingSelected { refresh, plan }.into());
     }
-    going.view.plan = Some(record.plan);
-    going.view.refresh = Some(refresh);
-    going.view.batch = Some(record.batch);
-    Ok((going.view, going.seeds))
+    resolver.view.plan = Some(record.plan);
+    resolver.view.refresh = Some(refresh);
+    resolver.view.batch = Some(record.batch);
+    Ok((resolver.view, resolver.seeds))
 }
 
-/// Why a seed of a plan takes no part any more; `None` while it does.
-fn dead(seed: &PageRecord, plan: &Plan) -> Option<AbsentWhy> {
-    // A spam page that such a plan has as a seed became one later; other plans may want it.
+/// Returns why a seed of a plan is not live; `None` if it is.
+fn dead(seed: &PageRecord, plan: &Plan) -> Option<AbsentReason> {
+    // Such a plan excludes spam, so the page became spam later; other plans may want spam.
     let no_spam = matches!(plan, Plan::Cores(cores) if !cores.keep_spam);
     match seed.state {
-        PageState::Gone => Some(AbsentWhy::Gone),
-        PageState::Unlinked => Some(AbsentWhy::Unlinked),
-        PageState::Alias => Some(AbsentWhy::Alias),
-        PageState::Known | PageState::Crawled => (no_spam && seed.spam).then_some(AbsentWhy::Spam),
+        PageState::Gone => Some(AbsentReason::Gone),
+        PageState::Unlinked => Some(AbsentReason::Unlinked),
+        PageState::Alias => Some(AbsentReason::Alias),
+        PageState::Known | PageState::Crawled => {
+            (no_spam && seed.spam).then_some(AbsentReason::Spam)
+        }
     }
 }
 
 impl Bank {
-    /// The seeds of a refresh that take no part any more, by rank.
+    /// Returns the seeds of a refresh that are not live, by rank.
     pub(crate) fn dead_seeds(
         &self,
         which: &Which,
-    ) -> Result<BTreeMap<u32, AbsentWhy>, EngineError> {
+    ) -> Result<BTreeMap<u32, AbsentReason>, EngineError> {
         let views = Views::open(self)?;
         let (refresh, record) = views.find(which)?;
         let plan = PlanOptions::from_stored(&record.settings)?.resolve()?;
@@ -184,61 +190,59 @@ impl Bank {
     }
 }
 
-fn of_urls(
-    today: &Today,
+fn resolve_urls(
+    current: &CurrentState,
     name: &str,
     urls: &[String],
 ) -> Result<(ListView, Vec<u32>), EngineError> {
-    let mut going = Going::new(name.to_owned());
+    let mut resolver = Resolver::new(name.to_owned());
     for url in urls {
-        match page_of(today, url)? {
-            Listed::Page(page) => going.take(number(today, page)?),
-            Listed::Absent(why) => going.leave_out(url.clone(), why, None),
+        match resolve_url(current, url)? {
+            ResolvedUrl::Page(page) => resolver.add(number(current, page)?),
+            ResolvedUrl::Absent(why) => resolver.add_absent(url.clone(), why, None),
         }
     }
-    if going.view.given == 0 {
+    if resolver.view.given == 0 {
         let list = name.to_owned();
         return Err(ExperimentError::EmptyList { list }.into());
     }
-    Ok((going.view, going.seeds))
+    Ok((resolver.view, resolver.seeds))
 }
 
-/// What a URL of a list stands for today.
-enum Listed {
-    /// A page that takes part.
+/// A URL of a list, resolved in the current state.
+enum ResolvedUrl {
     Page(PageId),
-    /// Nothing that takes part.
-    Absent(AbsentWhy),
+    Absent(AbsentReason),
 }
 
-fn page_of(today: &Today, url: &str) -> Result<Listed, EngineError> {
-    let Ok(location) = ingest::parse(url, today.views.naming) else {
-        return Ok(Listed::Absent(AbsentWhy::NoUrl));
+fn resolve_url(current: &CurrentState, url: &str) -> Result<ResolvedUrl, EngineError> {
+    let Ok(location) = ingest::parse(url, current.views.naming) else {
+        return Ok(ResolvedUrl::Absent(AbsentReason::NoUrl));
     };
-    let reader = &today.views.reader;
+    let reader = &current.views.reader;
     let Some(site) = reader.get(&tables::SITE_IDS, &location.site)? else {
-        return Ok(Listed::Absent(AbsentWhy::NotInBank));
+        return Ok(ResolvedUrl::Absent(AbsentReason::NotInBank));
     };
     let Some(index) = reader.get(&tables::PAGE_IDS, &(site, location.local))? else {
-        return Ok(Listed::Absent(AbsentWhy::NotInBank));
+        return Ok(ResolvedUrl::Absent(AbsentReason::NotInBank));
     };
     let page = PageId::new(site, index);
     Ok(match reader.need(&tables::PAGES, &page)?.state {
-        PageState::Known | PageState::Crawled => Listed::Page(page),
-        PageState::Gone => Listed::Absent(AbsentWhy::Gone),
-        PageState::Unlinked => Listed::Absent(AbsentWhy::NotInBank),
-        PageState::Alias => Listed::Absent(AbsentWhy::Alias),
+        PageState::Known | PageState::Crawled => ResolvedUrl::Page(page),
+        PageState::Gone => ResolvedUrl::Absent(AbsentReason::Gone),
+        PageState::Unlinked => ResolvedUrl::Absent(AbsentReason::NotInBank),
+        PageState::Alias => ResolvedUrl::Absent(AbsentReason::Alias),
     })
 }
 
-fn number(today: &Today, page: PageId) -> Result<u32, EngineError> {
-    let number = today.numbers.number_of(page);
+fn number(current: &CurrentState, page: PageId) -> Result<u32, EngineError> {
+    let number = current.numbers.number_of(page);
     number.ok_or(EngineError::Internal(
         "a live page is missing from the whole graph",
     ))
 }
 
-/// Refuses a list of which nothing is left.
+/// Fails if a list has no live seed.
 pub(super) fn need_seeds(view: &ListView) -> Result<(), EngineError> {
     if view.seeds > 0 {
         return Ok(());

@@ -1,18 +1,18 @@
-//! Scores on a coarse grid, which a later refresh can begin with.
+//! Quantised scores and weights, which a later refresh can reuse.
 //!
-//! The values of a grid are few, and sums of them are exact in any order: multiples of a power of two
-//! with few digits. So what is decided by them is decided alike wherever it is decided again.
+//! There are few values, and sums of them are exact in any order: they are multiples of a power of
+//! two with few digits. So decisions that depend on them are reproducible.
 
-/// Digits of a score after the leading one, in bits: two neighbours are 3 to 6 % apart.
+/// Bits of a score after the leading one: neighbouring values are 3 to 6 % apart.
 const SCORE_BITS: u32 = 4;
-/// The smallest score is so many octaves below the largest, 1: what lies below half of it is 0.
+/// Octaves between the smallest score and the largest, 1. Scores below half of the smallest are 0.
 const OCTAVES: u32 = 9;
 /// The code of the score 1.
 const TOP: u8 = (OCTAVES << SCORE_BITS).to_le_bytes()[0] + 1;
-/// Digits of a weight after the leading one, in bits: two neighbours are at most 0.05 % apart.
+/// Bits of a weight after the leading one: neighbouring values are at most 0.05 % apart.
 const WEIGHT_BITS: u32 = 11;
 
-/// The code of a score, as a share of the largest; 0 for the score 0.
+/// Returns the code of a score, as a share of the largest; 0 for the score 0.
 pub(super) fn score_code(share: f64) -> u8 {
     let least = f64::exp2(-f64::from(OCTAVES));
     if share >= 1.0 {
@@ -21,14 +21,13 @@ pub(super) fn score_code(share: f64) -> u8 {
         // The bits of a float are its octave and then its digits, so that rounding carries over.
         let rounded = share.to_bits() + (1 << (51 - SCORE_BITS));
         let above = (rounded - least.to_bits()) >> (52 - SCORE_BITS);
-        // At most as many as there are below the largest.
         (above.to_le_bytes()[0] + 1).min(TOP)
     } else {
         u8::from(share >= least / 2.0)
     }
 }
 
-/// The score of a code; codes above that of 1 are none.
+/// Returns the score of a code; 0 for invalid codes.
 pub(super) fn score(code: u8) -> f64 {
     if code == 0 || code > TOP {
         return 0.0;
@@ -37,15 +36,15 @@ pub(super) fn score(code: u8) -> f64 {
     f64::from_bits(least.to_bits() + (u64::from(code - 1) << (52 - SCORE_BITS)))
 }
 
-/// The code of the smallest weight that is at least this one; 0 is the weight 1. A weight beyond the
-/// grid, 2^32, has none.
+/// Returns the code of the smallest weight that is at least this one; 0 is the weight 1. `None` for
+/// weights above 2^32.
 pub(super) fn weight_code(weight: f64) -> Option<u16> {
     let above = weight.max(1.0).to_bits() - 1.0_f64.to_bits();
     let rounded = above.checked_add((1 << (52 - WEIGHT_BITS)) - 1)? >> (52 - WEIGHT_BITS);
     u16::try_from(rounded).ok()
 }
 
-/// The weight of a code.
+/// Returns the weight of a code.
 pub(super) fn weight(code: u16) -> f64 {
     f64::from_bits(1.0_f64.to_bits() + (u64::from(code) << (52 - WEIGHT_BITS)))
 }

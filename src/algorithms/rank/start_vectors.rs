@@ -1,83 +1,85 @@
-//! Vectors that a search may start from, on the side of a region that they were found on.
+//! Start vectors of a search, on the hubs or on the authorities of a region.
 
-use super::reads::Reads;
 use super::region::Region;
+use super::work::Work;
 
-/// Vectors on the positions of a region, one entry for each page of a class.
+/// Vectors on the positions of a region, one entry for a page of each class.
 #[derive(Clone, Debug)]
-pub(crate) enum Starts {
+pub(crate) enum StartVectors {
     Hubs(Vec<Vec<f64>>),
     Authorities(Vec<Vec<f64>>),
 }
 
-impl Default for Starts {
+impl Default for StartVectors {
     fn default() -> Self {
         Self::Authorities(Vec::new())
     }
 }
 
-impl Starts {
-    /// As vectors on the hubs. Cost: where they are not, one visit of each entry for each.
-    pub(super) fn on_hubs(self, region: &Region, visits: &mut Reads) -> Vec<Vec<f64>> {
+impl StartVectors {
+    /// Converts to vectors on the hubs. Cost: one visit of each entry per converted vector.
+    pub(super) fn on_hubs(self, region: &Region, work: &mut Work) -> Vec<Vec<f64>> {
         match self {
             Self::Hubs(vectors) => vectors,
             Self::Authorities(vectors) => {
                 let vectors = vectors.iter();
-                vectors.map(|vector| region.lead(vector, visits)).collect()
+                vectors.map(|vector| region.apply_a(vector, work)).collect()
             }
         }
     }
 
-    /// As vectors on the authorities, at the same cost.
-    pub(super) fn on_authorities(self, region: &Region, visits: &mut Reads) -> Vec<Vec<f64>> {
+    /// Converts to vectors on the authorities, at the same cost.
+    pub(super) fn on_authorities(self, region: &Region, work: &mut Work) -> Vec<Vec<f64>> {
         match self {
             Self::Authorities(vectors) => vectors,
             Self::Hubs(vectors) => {
                 let vectors = vectors.iter();
-                vectors.map(|vector| region.cite(vector, visits)).collect()
+                vectors
+                    .map(|vector| region.apply_at(vector, work))
+                    .collect()
             }
         }
     }
 
-    /// The vectors, whichever side they are on.
+    /// Returns the vectors of either side.
     pub(super) fn vectors(&self) -> &[Vec<f64>] {
         let (Self::Hubs(vectors) | Self::Authorities(vectors)) = self;
         vectors
     }
 
-    /// The first of them.
-    pub(super) fn first(&self, most: usize) -> Self {
-        let first = |vectors: &[Vec<f64>]| vectors.iter().take(most).cloned().collect();
+    /// Clones the first `count` vectors.
+    pub(super) fn first(&self, count: usize) -> Self {
+        let first = |vectors: &[Vec<f64>]| vectors.iter().take(count).cloned().collect();
         match self {
             Self::Hubs(vectors) => Self::Hubs(first(vectors)),
             Self::Authorities(vectors) => Self::Authorities(first(vectors)),
         }
     }
 
-    /// No more than so many.
-    pub(super) fn truncated(mut self, most: usize) -> Self {
+    /// Keeps the first `count` vectors.
+    pub(super) fn truncated(mut self, count: usize) -> Self {
         let (Self::Hubs(vectors) | Self::Authorities(vectors)) = &mut self;
-        vectors.truncate(most);
+        vectors.truncate(count);
         self
     }
 
-    /// What they are on another region: zero where its classes are new.
+    /// Maps the vectors to another region: zero for classes that are new there.
     pub(super) fn carried(&self, from: &Region, to: &Region) -> Self {
         match self {
             Self::Hubs(vectors) => {
                 let (from, new) = (from.hubs_by_class(), to.hubs_by_class());
-                Self::Hubs(carried(vectors, (from, new), to.hubs().len()))
+                Self::Hubs(carried(vectors, from, new, to.hubs().len()))
             }
             Self::Authorities(vectors) => {
                 let (from, new) = (from.authorities_by_class(), to.authorities_by_class());
-                Self::Authorities(carried(vectors, (from, new), to.authorities().len()))
+                Self::Authorities(carried(vectors, from, new, to.authorities().len()))
             }
         }
     }
 
-    /// What the first of them are on these authority classes of the region. Cost: for vectors on the hubs
-    /// the citers of these classes.
-    pub(super) fn at(&self, region: &Region, classes: &[u32], most: usize) -> Vec<Vec<f64>> {
+    /// Returns the entries of the first `count` vectors for these authority classes. Cost: for
+    /// vectors on the hubs the citers of these classes.
+    pub(super) fn at(&self, region: &Region, classes: &[u32], count: usize) -> Vec<Vec<f64>> {
         let entry = |vector: &Vec<f64>, at: u32| match self {
             Self::Authorities(_) => vector[at as usize],
             Self::Hubs(_) => {
@@ -88,27 +90,25 @@ impl Starts {
                     .sum()
             }
         };
-        let places: Vec<Option<u32>> = classes
+        let positions: Vec<Option<u32>> = classes
             .iter()
             .map(|class| region.authority_position(*class))
             .collect();
         let on = |vector: &Vec<f64>| -> Vec<f64> {
-            let places = places.iter();
-            places
+            let positions = positions.iter();
+            positions
                 .map(|at| at.map_or(0.0, |at| entry(vector, at)))
                 .collect()
         };
-        self.vectors().iter().take(most).map(on).collect()
+        self.vectors().iter().take(count).map(on).collect()
     }
 }
 
-/// Vectors carried over to other positions; both are given by class, ascending.
+/// Maps vectors to other positions; both lists are ascending by class.
 fn carried(
     vectors: &[Vec<f64>],
-    (from, to): (
-        impl Iterator<Item = (u32, u32)>,
-        impl Iterator<Item = (u32, u32)>,
-    ),
+    from: impl Iterator<Item = (u32, u32)>,
+    to: impl Iterator<Item = (u32, u32)>,
     size: usize,
 ) -> Vec<Vec<f64>> {
     let mut new = vec![vec![0.0; size]; vectors.len()];

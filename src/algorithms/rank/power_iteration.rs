@@ -1,44 +1,44 @@
-//! HITS as the paper runs it: a fixed number of iterations from the uniform vector, over all that
-//! remains.
+//! HITS as published: a fixed number of iterations from the uniform vector, over all remaining
+//! pages.
 
 use std::sync::Arc;
 
-use crate::graph::{HubGraph, NONE, Remaining, Touched, number};
+use crate::graph::{HubGraph, NONE, Remaining, number};
 use crate::watch::{Interrupted, Watch};
 
 use super::principal::Principal;
 use super::ranker::{Next, Ranker};
-use super::reads::Reads;
 use super::region::Region;
-use super::starts::Starts;
+use super::start_vectors::StartVectors;
 use super::vectors::{norm, scale};
+use super::work::Work;
 
-/// `a = A^T h`, `h = A a`, repeated `iterations` times from scratch for every core; sigma is the
-/// length of the last `A a` with `a` normalised.
+/// `a = A^T h`, `h = A a`, repeated `iterations` times from the uniform vector for every core;
+/// sigma is the length of the last `A a` with `a` normalised.
 ///
-/// Source: Daneshpajouh, Mohammadi Nasiri, Ghodsi (WEBIST 2008), 60 iterations. There is nothing to
-/// prove: the result *is* what that many iterations give, converged or not. Cost: two passes over
-/// the merged entries that remain, for every iteration of every core.
+/// Source: Daneshpajouh, Mohammadi Nasiri, Ghodsi (WEBIST 2008), 60 iterations. The result is
+/// defined by that number of iterations, so there is nothing to prove. Cost: two passes over the
+/// remaining merged entries per iteration of every core.
 #[derive(Clone, Debug)]
-pub struct Classic {
+pub struct PowerIteration {
     iterations: u32,
     position: Vec<u32>,
-    visits: Reads,
+    work: Work,
 }
 
-impl Classic {
-    /// A ranker of this graph.
+impl PowerIteration {
+    /// Returns a ranker of this graph.
     #[must_use]
     pub fn new(graph: &HubGraph, iterations: u32) -> Self {
         Self {
             iterations: iterations.max(1),
             position: vec![NONE; graph.authority_members().len()],
-            visits: Reads::default(),
+            work: Work::default(),
         }
     }
 }
 
-impl Ranker for Classic {
+impl Ranker for PowerIteration {
     fn next(
         &mut self,
         graph: &HubGraph,
@@ -47,8 +47,8 @@ impl Ranker for Classic {
     ) -> Result<Option<Next>, Interrupted> {
         let hubs = 0..number(graph.hub_members().len());
         let hubs: Vec<u32> = hubs.filter(|&class| left.hubs(class) > 0).collect();
-        let visits = &mut self.visits;
-        let region = Region::gather(graph, left, &hubs, &mut self.position, visits);
+        let work = &mut self.work;
+        let region = Region::gather(graph, left, &hubs, &mut self.position, work);
         if region.hubs().is_empty() {
             return Ok(None);
         }
@@ -57,10 +57,10 @@ impl Ranker for Classic {
         let mut sigma = 0.0;
         for _ in 0..self.iterations {
             watch.proceed()?;
-            a = region.cite(&h, visits);
+            a = region.apply_at(&h, work);
             let length = norm(region.authority_pages(), &a);
             scale(&mut a, 1.0 / length);
-            h = region.lead(&a, visits);
+            h = region.apply_a(&a, work);
             sigma = norm(region.hub_pages(), &h);
             scale(&mut h, 1.0 / sigma);
         }
@@ -69,32 +69,20 @@ impl Ranker for Classic {
             upper: f64::INFINITY,
             gap: 0.0,
             // Each of 2 x 60 steps rounds every score once per term of a nonnegative sum, and
-            // equal pages are equal by construction.
+            // pages of a class are equal by construction.
             hub_errors: h.iter().map(|score| score * 1e-12).collect(),
             authority_errors: a.iter().map(|score| score * 1e-12).collect(),
             hub_scores: h,
             authority_scores: a,
             doubt: None,
             is_exact: true,
-            is_deep: true,
-            kept: Starts::default(),
+            is_refined: true,
+            ritz_vectors: StartVectors::default(),
             region,
         }))))
     }
 
-    fn refine(
-        &mut self,
-        _graph: &HubGraph,
-        _left: &Remaining,
-        _found: Next,
-        _watch: &dyn Watch,
-    ) -> Result<Option<Next>, Interrupted> {
-        Ok(None)
-    }
-
-    fn removed(&mut self, _graph: &HubGraph, _left: &Remaining, _touched: &Touched) {}
-
-    fn reads(&self) -> Reads {
-        self.visits
+    fn work(&self) -> Work {
+        self.work
     }
 }

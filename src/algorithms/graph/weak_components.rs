@@ -1,19 +1,18 @@
-//! The weakly connected components of the whole graph, each with a fingerprint.
+//! Weakly connected components of the host-pruned graph, each with a fingerprint.
 //!
-//! A page that leaves the graph leaves it in both roles, so what one core removes can affect every
-//! page that links in any direction connect with it, and no other. Hence the cores of a component,
-//! and their order among themselves, do not depend on any other component, and what was found in a
-//! component holds for as long as its fingerprint stays the same. The fingerprint is taken over the
-//! ids of its pages, which a bank never gives out again, in URL order: the numbers of pages and
-//! classes change when pages come or go elsewhere.
+//! A removed page leaves the graph in both roles, so removing a core can only affect pages that are
+//! connected with it by links in any direction. Hence the cores of a component, and their order
+//! among themselves, do not depend on other components, and remain valid as long as the fingerprint
+//! of the component is unchanged. The fingerprint hashes the page ids in URL order. A bank never
+//! reuses ids, whereas numbers of pages and classes change when other pages are added or removed.
 
 use super::csr::Csr;
+use super::dense_index::{NONE, number};
 use super::hub_graph::HubGraph;
-use super::number::{NONE, number};
-use super::sets::Sets;
+use super::union_find::UnionFind;
 use crate::page::PageId;
 
-/// What a component is made of: equal if and only if pages, links and URL order are equal.
+/// Hash of a component: equal if and only if pages, links and URL order are equal.
 pub type Fingerprint = [u8; 16];
 
 /// The weakly connected components of a graph, numbered by their smallest authority class.
@@ -22,32 +21,33 @@ pub struct WeakComponents {
     hubs: Vec<u32>,
     authorities: Vec<u32>,
     fingerprints: Vec<Fingerprint>,
-    /// The largest row sum in each component.
+    /// The largest row sum of each component.
     row_sums: Vec<u64>,
     visits: u64,
 }
 
 impl WeakComponents {
-    /// The components of the graph; `pages` has the id of each page number.
+    /// Finds the components of the graph; `pages` has the id of each page number.
     ///
-    /// Cost: one pass over the merged entries and two over the pages on inter-site links; some 50
-    /// bytes per class are held meanwhile.
+    /// Cost: one pass over the merged entries and two over the pages with inter-site links;
+    /// temporary memory: some 50 bytes per class.
     #[must_use]
-    pub fn of(graph: &HubGraph, pages: &[PageId]) -> Self {
+    pub fn new(graph: &HubGraph, pages: &[PageId]) -> Self {
         let (hubs, authorities) = (graph.hub_members().len(), graph.authority_members().len());
-        let mut sets = Sets::new(hubs + authorities);
+        let mut sets = UnionFind::new(hubs + authorities);
         let authority = |class: u32| number(hubs) + class;
         let id = |page: u32| pages.get(page as usize).map_or(u64::MAX, |page| page.0);
         let mut rows = Vec::with_capacity(hubs);
         let mut sums = vec![0_u64; authorities];
         let mut visits = 0;
+        // Join each hub with its targets; hash its row by the first page of each target class.
         for hub in 0..number(hubs) {
             let row = graph.rows().list(hub);
             visits += row.len() as u64;
             let mut bytes = Vec::with_capacity(8 * row.len());
             let mut links = 0;
             for &target in row {
-                sets.join(hub, authority(target));
+                sets.union(hub, authority(target));
                 let members = graph.authority_members().list(target);
                 links += members.len() as u64;
                 let first = members.first().map_or(u64::MAX, |page| id(*page));
@@ -59,10 +59,11 @@ impl WeakComponents {
             }
             rows.push(digest(blake3::Hasher::new().update(&bytes)));
         }
+        // A page in both roles joins its classes.
         for class in 0..number(authorities) {
             for &page in graph.authority_members().list(class) {
                 if let Some(hub) = graph.hub_class(page) {
-                    sets.join(hub, authority(class));
+                    sets.union(hub, authority(class));
                 }
             }
         }
@@ -82,6 +83,7 @@ impl WeakComponents {
         };
         let (hubs_of, authorities_of) = (by_component(of_hubs), by_component(of_authorities));
         let mut text = Vec::new();
+        // Classes are numbered by their smallest member, so they are hashed in URL order.
         let fingerprint = |component: u32| {
             let mut hasher = blake3::Hasher::new();
             for &hub in hubs_of.list(component) {
@@ -105,26 +107,26 @@ impl WeakComponents {
         }
     }
 
-    /// How many components there are.
+    /// Returns the number of components.
     #[must_use]
     pub fn len(&self) -> usize {
         self.fingerprints.len()
     }
 
-    /// Whether the graph has no link.
+    /// Returns whether the graph has no link.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.fingerprints.is_empty()
     }
 
-    /// The fingerprints, by component.
+    /// Returns the fingerprints, by component.
     #[must_use]
     pub fn fingerprints(&self) -> &[Fingerprint] {
         &self.fingerprints
     }
 
-    /// An upper bound on the largest singular value within a component: the root of its largest row
-    /// sum of `A^T A`.
+    /// Returns an upper bound on the largest singular value of a component: the square root of its
+    /// largest row sum of `A^T A`.
     #[must_use]
     pub fn bound(&self, component: u32) -> f64 {
         let sum = self.row_sums.get(component as usize);
@@ -132,30 +134,32 @@ impl WeakComponents {
         sum.map_or(f64::INFINITY, |sum| (*sum as f64).sqrt() * rounded)
     }
 
-    /// The component of an authority class.
+    /// Returns the component of an authority class.
     #[must_use]
-    pub fn of_authority(&self, class: u32) -> u32 {
+    pub fn component_of_authority(&self, class: u32) -> u32 {
         self.authorities
             .get(class as usize)
             .copied()
             .unwrap_or(NONE)
     }
 
-    /// The component of a hub class.
+    /// Returns the component of a hub class.
     #[must_use]
-    pub fn of_hub(&self, class: u32) -> u32 {
+    pub fn component_of_hub(&self, class: u32) -> u32 {
         self.hubs.get(class as usize).copied().unwrap_or(NONE)
     }
 
-    /// The component of a page of `graph`; `None` if it is on no link.
+    /// Returns the component of a page of `graph`; `None` if it has no link.
     #[must_use]
-    pub fn of_page(&self, graph: &HubGraph, page: u32) -> Option<u32> {
-        let as_hub = graph.hub_class(page).map(|class| self.of_hub(class));
-        let as_authority = || Some(self.of_authority(graph.authority_class(page)?));
+    pub fn component_of_page(&self, graph: &HubGraph, page: u32) -> Option<u32> {
+        let as_hub = graph
+            .hub_class(page)
+            .map(|class| self.component_of_hub(class));
+        let as_authority = || Some(self.component_of_authority(graph.authority_class(page)?));
         as_hub.or_else(as_authority)
     }
 
-    /// The authority classes of each component, ascending.
+    /// Returns the authority classes of each component, ascending.
     pub(crate) fn authorities_by_component(&self) -> Vec<Vec<u32>> {
         let mut lists = vec![Vec::new(); self.len()];
         for (class, &component) in (0_u32..).zip(&self.authorities) {
@@ -166,7 +170,7 @@ impl WeakComponents {
         lists
     }
 
-    /// How many entries of rows and citers were read to find them.
+    /// Returns the number of entries of rows and citers read by [`WeakComponents::new`].
     #[must_use]
     pub const fn link_visits(&self) -> u64 {
         self.visits
@@ -179,7 +183,7 @@ fn digest(hasher: &blake3::Hasher) -> Fingerprint {
     fingerprint
 }
 
-/// Appends the pages of a class by id, in URL order, after its role and their number.
+/// Appends the role and size of a class and the ids of its pages in URL order.
 fn write_members(text: &mut Vec<u8>, role: u8, members: &[u32], id: impl Fn(u32) -> u64) {
     text.push(role);
     text.extend_from_slice(&(members.len() as u64).to_le_bytes());
@@ -199,7 +203,7 @@ mod tests {
         for (carriers, targets) in rows {
             all.push(carriers, targets).unwrap();
         }
-        WeakComponents::of(&all.graph().unwrap(), pages)
+        WeakComponents::new(&all.graph().unwrap(), pages)
     }
 
     fn ids(count: u64, from: u64) -> Vec<PageId> {
@@ -207,21 +211,24 @@ mod tests {
     }
 
     #[test]
-    fn pages_elsewhere_do_not_show() {
+    fn fingerprints_do_not_depend_on_other_components() {
         let alone = components(&[(vec![0, 1], vec![2, 3])], &ids(4, 30));
         // The same pages behind ten others, two of which are linked.
         let mut pages = ids(10, 0);
         pages.extend(ids(4, 30));
         let rows = [(vec![4], vec![0, 1]), (vec![10, 11], vec![12, 13])];
-        let beside = components(&rows, &pages);
-        assert_eq!(beside.len(), 2);
-        assert_eq!(beside.fingerprints()[1], alone.fingerprints()[0]);
-        assert_ne!(beside.fingerprints()[0], alone.fingerprints()[0]);
-        assert_eq!((beside.of_hub(0), beside.of_authority(1)), (0, 1));
+        let both = components(&rows, &pages);
+        assert_eq!(both.len(), 2);
+        assert_eq!(both.fingerprints()[1], alone.fingerprints()[0]);
+        assert_ne!(both.fingerprints()[0], alone.fingerprints()[0]);
+        assert_eq!(
+            (both.component_of_hub(0), both.component_of_authority(1)),
+            (0, 1)
+        );
     }
 
     #[test]
-    fn no_place_in_a_component_is_denser_than_its_bound() {
+    fn the_bound_of_a_component_covers_its_densest_place() {
         // Three pages carry the row of two targets, one links to the second only.
         let rows = [
             (vec![0, 1, 2], vec![4, 5]),
@@ -235,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_in_both_roles_joins_what_no_link_path_does() {
+    fn a_page_in_both_roles_joins_its_components() {
         // 0 -> 1 and 2 -> 0: page 0 leaves both places when it leaves one.
         let rows = [(vec![0], vec![1]), (vec![2], vec![0])];
         assert_eq!(components(&rows, &ids(3, 0)).len(), 1);
@@ -265,8 +272,8 @@ mod tests {
                 let mut sets = vec![std::collections::BTreeSet::new(); found.len()];
                 for (carriers, targets) in rows {
                     for &target in targets {
-                        let component = found.of_authority(graph.authority_class(target).unwrap());
-                        prop_assert_eq!(component, found.of_hub(graph.hub_class(carriers[0]).unwrap()));
+                        let component = found.component_of_authority(graph.authority_class(target).unwrap());
+                        prop_assert_eq!(component, found.component_of_hub(graph.hub_class(carriers[0]).unwrap()));
                         sets[component as usize].insert((carriers[0], target));
                     }
                 }

@@ -1,7 +1,7 @@
-//! The lists that plans and baselines choose on a web of which a part may be held out.
+//! Seed lists of plans and baselines on a web with pages held out.
 //!
-//! A plan chooses as a refresh of it would on a bank that holds no more than what is left; a test
-//! compares both where nothing is held out.
+//! A plan selects as its refresh would on a bank with only the remaining pages; a test compares
+//! both.
 
 use std::cmp::Reverse;
 
@@ -9,7 +9,7 @@ use rand_pcg::Pcg64;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 
 use super::answers::Baseline;
-use super::held::{HeldSite, HeldWeb, Worth};
+use super::held_out::{HeldOutSite, HeldOutWeb, Worth};
 use crate::engine::EngineError;
 use crate::engine::error::PlanError;
 use crate::engine::plan::Plan;
@@ -25,25 +25,25 @@ use seedbank_algorithms::evaluate::harmonic::MAX_SOURCES;
 use seedbank_algorithms::graph::number;
 use seedbank_algorithms::watch::Watch;
 
-/// The seeds of a plan, best first, by the numbers of `held`.
+/// Returns the seeds of a plan, best first, by the numbers of `held_out`.
 pub(super) fn by_plan(
-    held: &HeldWeb<'_>,
+    held_out: &HeldOutWeb<'_>,
     plan: &Plan,
     watch: &dyn Watch,
 ) -> Result<Vec<u32>, EngineError> {
     match plan {
-        Plan::Cores(plan) => by_cores(held, plan, watch),
-        Plan::Cover(choice) => by_cover(held, choice, watch),
-        Plan::Web(choice) => over_web(held, choice, watch),
+        Plan::Cores(plan) => by_cores(held_out, plan, watch),
+        Plan::Cover(choice) => by_cover(held_out, choice, watch),
+        Plan::Web(choice) => over_web(held_out, choice, watch),
     }
 }
 
 fn by_cores(
-    held: &HeldWeb<'_>,
+    held_out: &HeldOutWeb<'_>,
     plan: &CorePlan,
     watch: &dyn Watch,
 ) -> Result<Vec<u32>, EngineError> {
-    let graph = held.hub_graph(plan)?;
+    let graph = held_out.hub_graph(plan)?;
     let selection = cores::select(&graph, &plan.params, &[], watch).map_err(|e| match e {
         CoresError::Interrupted(e) => e.into(),
         CoresError::Params(e) => PlanError::from(e).into(),
@@ -53,23 +53,23 @@ fn by_cores(
 }
 
 fn over_web(
-    held: &HeldWeb<'_>,
+    held_out: &HeldOutWeb<'_>,
     choice: &WebChoice,
     watch: &dyn Watch,
 ) -> Result<Vec<u32>, EngineError> {
-    let graph = held.web_graph(&worth_of_web(choice))?;
-    let selected = global::select(&graph, choice, &held.pagerank, watch)?;
+    let graph = held_out.web_graph(&worth_of_web(choice))?;
+    let selected = global::select(&graph, choice, &held_out.pagerank, watch)?;
     let picks = &selected.cover.picks;
     let page = |&at: &usize| picks[at].seed.page;
     Ok(selected.order.iter().map(page).collect())
 }
 
-/// The seeds of a greedy plan over the web that is made for a budget, for each of these numbers of
-/// seeds and budgets.
+/// Returns the seeds of a greedy plan with a budget, for each of these numbers of seeds and
+/// fetches.
 pub(super) fn over_web_for(
-    held: &HeldWeb<'_>,
+    held_out: &HeldOutWeb<'_>,
     options: &PlanOptions,
-    asked: &[(u32, u64)],
+    cells: &[(u32, u64)],
     watch: &dyn Watch,
 ) -> Result<Vec<Vec<u32>>, EngineError> {
     let Plan::Web(choice) = options.resolve()? else {
@@ -77,11 +77,11 @@ pub(super) fn over_web_for(
             "a plan with a budget is not over the web",
         ));
     };
-    let graph = held.web_graph(&worth_of_web(&choice))?;
-    Ok(global::budget_lists(&graph, &choice, asked, watch)?)
+    let graph = held_out.web_graph(&worth_of_web(&choice))?;
+    Ok(global::budget_lists(&graph, &choice, cells, watch)?)
 }
 
-/// What pages are worth to a plan over the web.
+/// Returns the values of pages for a plan over the web.
 pub(super) fn worth_of_web(choice: &WebChoice) -> Worth {
     Worth {
         by: choice.value_by,
@@ -92,12 +92,12 @@ pub(super) fn worth_of_web(choice: &WebChoice) -> Worth {
 }
 
 fn by_cover(
-    held: &HeldWeb<'_>,
+    held_out: &HeldOutWeb<'_>,
     choice: &Choice,
     watch: &dyn Watch,
 ) -> Result<Vec<u32>, EngineError> {
-    let sites = held.cover_sites(&choice.weights, choice.p_uniq)?;
-    let seats = seats(held, &sites, choice);
+    let sites = held_out.cover_sites(&choice.weights, choice.p_uniq)?;
+    let seats = seats(held_out, &sites, choice);
     let selectable: Vec<(Site<'_>, u32)> = sites
         .iter()
         .zip(&seats)
@@ -112,9 +112,9 @@ fn by_cover(
         .collect();
     let covers = select_chosen(&selectable, choice, watch)?;
     let mut seeds = Vec::new();
-    for (place, (of, cover)) in sites.iter().zip(&covers).enumerate() {
+    for (site_index, (of, cover)) in sites.iter().zip(&covers).enumerate() {
         for (pick, found) in cover.picks.iter().enumerate() {
-            let order = (pick, Reverse(found.covered_value()), place);
+            let order = (pick, Reverse(found.covered_value()), site_index);
             seeds.push((order, of.pages[found.seed.page as usize]));
         }
     }
@@ -122,26 +122,26 @@ fn by_cover(
     Ok(seeds.into_iter().map(|(_, page)| page).collect())
 }
 
-/// How many seeds each site is to have.
-fn seats(held: &HeldWeb<'_>, sites: &[HeldSite<'_>], choice: &Choice) -> Vec<u32> {
+/// Returns the number of seeds of each site.
+fn seats(held_out: &HeldOutWeb<'_>, sites: &[HeldOutSite<'_>], choice: &Choice) -> Vec<u32> {
     let (total, share) = match choice.seats {
         Seats::PerSite(seats) => return vec![seats; sites.len()],
         Seats::Shared(total, share) => (total, share),
     };
-    let mut ranks = vec![0.0; held.sites()];
+    let mut ranks = vec![0.0; held_out.sites()];
     if share == Share::Pagerank {
-        for (page, rank) in (0..).zip(&held.pagerank) {
-            ranks[held.site_of(page) as usize] += rank;
+        for (page, rank) in (0..).zip(&held_out.pagerank) {
+            ranks[held_out.site_of(page) as usize] += rank;
         }
     }
-    let weight = |of: &HeldSite<'_>| match share {
+    let weight = |of: &HeldOutSite<'_>| match share {
         Share::Pages => of.pages.len() as u64,
         Share::Value => value_weight(of.graph.value()),
-        Share::Quality => of.pages.iter().map(|&page| held.quality(page)).sum(),
+        Share::Quality => of.pages.iter().map(|&page| held_out.quality(page)).sum(),
         Share::Pagerank => pagerank_weight(
             of.pages
                 .first()
-                .map_or(0.0, |&page| ranks[held.site_of(page) as usize]),
+                .map_or(0.0, |&page| ranks[held_out.site_of(page) as usize]),
         ),
     };
     let weights: Vec<(&str, u64)> = sites
@@ -151,41 +151,40 @@ fn seats(held: &HeldWeb<'_>, sites: &[HeldSite<'_>], choice: &Choice) -> Vec<u32
     apportion(total, &weights)
 }
 
-/// What baselines are ordered by, for one state of the web. All choose among the pages that can be
-/// seeds of plans over the web.
-pub(super) struct Orders<'a> {
-    pub(super) held: &'a HeldWeb<'a>,
+/// Measures that order the lists of baselines. Their candidates are the possible seeds of plans
+/// over the web.
+pub(super) struct BaselineOrders<'a> {
+    pub(super) held_out: &'a HeldOutWeb<'a>,
     candidates: Vec<u32>,
     harmonic: Vec<f64>,
-    /// Whether harmonic centralities are exact.
     pub(super) harmonic_is_exact: bool,
     rng_seed: u64,
 }
 
-impl<'a> Orders<'a> {
-    /// Measures what the baselines need. `rng_seed` gives the streams of this state.
+impl<'a> BaselineOrders<'a> {
+    /// Computes the measures. `rng_seed` determines the random streams.
     pub(super) fn new(
-        held: &'a HeldWeb<'a>,
+        held_out: &'a HeldOutWeb<'a>,
         rng_seed: u64,
         watch: &dyn Watch,
     ) -> Result<Self, EngineError> {
         let harmonic = harmonic(
-            &held.successors,
-            &held.predecessors,
+            &held_out.successors,
+            &held_out.predecessors,
             MAX_SOURCES,
             rng_seed,
             watch,
         )?;
         Ok(Self {
-            held,
-            candidates: held.candidates(),
+            held_out,
+            candidates: held_out.candidates(),
             harmonic: harmonic.scores,
             harmonic_is_exact: harmonic.exact,
             rng_seed,
         })
     }
 
-    /// The seeds of a baseline, best first; `stream` tells lists of one that draws apart.
+    /// Returns the seeds of a baseline, best first; `stream` selects one of its random lists.
     pub(super) fn list(&self, baseline: Baseline, seeds: usize, stream: u64) -> Vec<u32> {
         let count = number(self.candidates.len());
         let page = |at: u32| self.candidates[at as usize];
@@ -211,29 +210,31 @@ impl<'a> Orders<'a> {
                 let drawn = random_order("", self.rng_seed.wrapping_add(stream), count, seeds);
                 drawn.into_iter().map(page).collect()
             }
-            Baseline::Pagerank => by_rank(&self.held.pagerank),
+            Baseline::Pagerank => by_rank(&self.held_out.pagerank),
             Baseline::Harmonic => by_rank(&self.harmonic),
-            Baseline::InDegree => by_number(&|page| self.held.in_degree(page) as u64),
-            Baseline::OutDegree => by_number(&|page| self.held.successors.list(page).len() as u64),
+            Baseline::InDegree => by_number(&|page| self.held_out.in_degree(page) as u64),
+            Baseline::OutDegree => {
+                by_number(&|page| self.held_out.successors.list(page).len() as u64)
+            }
             Baseline::HomePages => self.home_pages(seeds),
             Baseline::CommonCrawl => self.common_crawl(seeds, stream),
         }
     }
 
-    /// The shortest URL of each of the sites with most crawled pages; ties go to the smaller URL and
-    /// to the smaller name of a site.
+    /// Returns the shortest URL of each of the sites with the most crawled pages; ties go to the
+    /// smaller URL and the smaller site name.
     fn home_pages(&self, seeds: usize) -> Vec<u32> {
-        let mut sizes = vec![0_u64; self.held.sites()];
+        let mut sizes = vec![0_u64; self.held_out.sites()];
         for (page, _) in (0..)
-            .zip(&self.held.crawled)
+            .zip(&self.held_out.crawled)
             .filter(|(_, crawled)| **crawled)
         {
-            sizes[self.held.site_of(page) as usize] += 1;
+            sizes[self.held_out.site_of(page) as usize] += 1;
         }
         let mut homes: Vec<Option<u32>> = vec![None; sizes.len()];
         for &page in &self.candidates {
-            let home = &mut homes[self.held.site_of(page) as usize];
-            let is_shorter = |home: u32| self.held.length(page) < self.held.length(home);
+            let home = &mut homes[self.held_out.site_of(page) as usize];
+            let is_shorter = |home: u32| self.held_out.length(page) < self.held_out.length(home);
             if home.is_none_or(is_shorter) {
                 *home = Some(page);
             }
@@ -244,11 +245,11 @@ impl<'a> Orders<'a> {
         homes.take(seeds).collect()
     }
 
-    /// The way in which Common Crawl samples new pages, as far as it is told: a random number times
-    /// log10 of one more than the in-links, and a limit for each site that falls with the rank of the
-    /// site by harmonic centrality. The limits themselves are not published. Here a site has the
-    /// largest centrality of its pages, and the site at place p of n may give
-    /// `1 + seeds / 10 (1 - ln(p) / ln(n + 1))` seeds, rounded down.
+    /// Samples new pages as Common Crawl does, as far as that is published: by a random number
+    /// times log10 of one more than the in-links, with a limit for each site that decreases with
+    /// the rank of the site by harmonic centrality. The limits are not published. Here a site has
+    /// the largest centrality of its pages, and the site at rank p of n has a limit of `1 + seeds /
+    /// 10 (1 - ln(p) / ln(n + 1))` seeds, rounded down.
     fn common_crawl(&self, seeds: usize, stream: u64) -> Vec<u32> {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&self.rng_seed.wrapping_add(stream).to_le_bytes());
@@ -258,14 +259,14 @@ impl<'a> Orders<'a> {
         for &page in &self.candidates {
             // The upper 53 bits, as a number from 0 to 1.
             let drawn = (stream.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
-            let links = self.held.in_degree(page) as f64;
+            let links = self.held_out.in_degree(page) as f64;
             scores.push((drawn * (1.0 + links).log10(), page));
         }
         scores.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let mut limits = self.limits(seeds);
         let mut list = Vec::new();
         for (_, page) in scores {
-            let limit = &mut limits[self.held.site_of(page) as usize];
+            let limit = &mut limits[self.held_out.site_of(page) as usize];
             if *limit > 0 && list.len() < seeds {
                 *limit -= 1;
                 list.push(page);
@@ -275,17 +276,17 @@ impl<'a> Orders<'a> {
     }
 
     fn limits(&self, seeds: usize) -> Vec<u64> {
-        let mut best = vec![0.0_f64; self.held.sites()];
+        let mut best = vec![0.0_f64; self.held_out.sites()];
         for (page, &score) in (0..).zip(&self.harmonic) {
-            let best = &mut best[self.held.site_of(page) as usize];
+            let best = &mut best[self.held_out.site_of(page) as usize];
             *best = best.max(score);
         }
         let mut order: Vec<usize> = (0..best.len()).collect();
         order.sort_by(|&a, &b| best[b].total_cmp(&best[a]).then(a.cmp(&b)));
         let mut limits = vec![0; best.len()];
         let all = (best.len() as f64 + 1.0).ln();
-        for (place, site) in order.into_iter().enumerate() {
-            let share = 1.0 - (place as f64 + 1.0).ln() / all;
+        for (rank, site) in order.into_iter().enumerate() {
+            let share = 1.0 - (rank as f64 + 1.0).ln() / all;
             #[expect(
                 clippy::cast_possible_truncation,
                 clippy::cast_sign_loss,

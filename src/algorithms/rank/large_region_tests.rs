@@ -1,10 +1,10 @@
-//! Regions of several hundred classes, compared with the other way of solving them.
+//! Regions of several hundred classes, compared with thick-restart Lanczos.
 
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-use super::super::reads::Reads;
+use super::super::work::Work;
 use crate::graph::{NONE, Remaining, Rows, number};
 use crate::watch::Unwatched;
 
@@ -16,7 +16,7 @@ fn gathered(rows: &Rows) -> Region {
     let hubs: Vec<u32> = (0..number(graph.hub_members().len())).collect();
     let mut position = vec![NONE; graph.authority_members().len()];
     let left = Remaining::all(&graph);
-    Region::gather(&graph, &left, &hubs, &mut position, &mut Reads::default())
+    Region::gather(&graph, &left, &hubs, &mut position, &mut Work::default())
 }
 
 /// Random links, a few hubs carried by several pages; the first pages are linked to most.
@@ -46,28 +46,28 @@ fn web(rng_seed: u64, targets: u32, hubs: u32) -> Region {
     gathered(&rows)
 }
 
-fn tried(region: &Region, warm: Vec<Vec<f64>>, depth: Depth) -> Option<Principal> {
+fn tried(region: &Region, warm: Vec<Vec<f64>>, precision: Precision) -> Option<Principal> {
     match attempt(
         region.clone(),
-        Starts::Authorities(warm),
-        depth,
-        &mut Room::default(),
-        &mut Reads::default(),
+        StartVectors::Authorities(warm),
+        precision,
+        &mut BufferPool::default(),
+        &mut Work::default(),
         &Unwatched,
     )
     .unwrap()
     {
         Attempt::Solved(principal) => Some(principal),
-        Attempt::Open(..) => None,
+        Attempt::Unresolved(..) => None,
     }
 }
 
 fn exact(region: &Region) -> Principal {
     solve(
         region.clone(),
-        Starts::default(),
+        StartVectors::default(),
         EXACT,
-        &mut Reads::default(),
+        &mut Work::default(),
         &Unwatched,
     )
     .unwrap()
@@ -99,19 +99,19 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn what_is_solved_is_the_principal_pair(
+    fn a_solved_region_has_its_principal_pair(
         rng_seed in any::<u64>(),
         targets in 320_u32..900,
         hubs in 400_u32..900,
     ) {
         let region = web(rng_seed, targets, hubs);
-        prop_assume!(is_worth_it(&region));
+        prop_assume!(is_large(&region));
         let exact = exact(&region);
         prop_assume!(exact.doubt.is_none());
-        for depth in [FIRST, DEEP, TIGHT] {
-            if let Some(found) = tried(&region, Vec::new(), depth) {
+        for precision in [INITIAL, FOR_SCORES, FOR_TIES] {
+            if let Some(found) = tried(&region, Vec::new(), precision) {
                 agree(&found, &exact)?;
-                if depth.proofs.len() == 2 {
+                if precision.proofs.len() == 2 {
                     prop_assert!(found.upper <= exact.sigma * (1.0 + 1e-9));
                 }
             } else {
@@ -130,7 +130,7 @@ proptest! {
             let entry = |v: usize| if v % (at + 1) == at / 2 { random.random_range(-1.0..1.0) } else { 0.0 };
             (0..size).map(entry).collect()
         });
-        let found = tried(&region, warm.collect(), FIRST);
+        let found = tried(&region, warm.collect(), INITIAL);
         if let Some(found) = found {
             agree(&found, &exact(&region))?;
         }
@@ -139,7 +139,7 @@ proptest! {
 
 #[test]
 fn most_are_solved() {
-    let solved = (0..10).filter(|&seed| tried(&web(seed, 600, 700), Vec::new(), FIRST).is_some());
+    let solved = (0..10).filter(|&seed| tried(&web(seed, 600, 700), Vec::new(), INITIAL).is_some());
     assert!(solved.count() >= 9);
 }
 
@@ -162,15 +162,14 @@ fn a_denser_place_without_weight_in_any_start_wins() {
     let mut elsewhere = vec![1.0; region.authorities().len()];
     elsewhere[dense] = 0.0;
     let warm = vec![elsewhere; 30];
-    let found = tried(&region, warm, FIRST).unwrap();
+    let found = tried(&region, warm, INITIAL).unwrap();
     assert!((found.sigma - exact(&region).sigma).abs() < 1e-9);
     assert!(found.sigma > 60.0);
 }
 
 #[test]
 fn an_equal_place_without_weight_in_any_start_is_seen() {
-    // Two complete places of 20 x 20 pages that are connected with nothing, beside many links
-    // elsewhere.
+    // Two isolated complete places of 20 x 20 pages, and many links elsewhere.
     let mut rows = Rows::new();
     links(&mut rows, 1, 100, 400, 500);
     for at in 0..2 {
@@ -187,13 +186,13 @@ fn an_equal_place_without_weight_in_any_start_is_seen() {
     };
     let exact = exact(&region);
     assert!(exact.sigma < 20.0 + 1e-9, "the places are the densest");
-    // The exact pair of one of them, alone and beside vectors without weight on the other.
+    // The exact pair of one of them, alone and with vectors without weight on the other.
     for others in [0, 14] {
         let warm = (0..=others).map(|at| place(if at == 0 { 0 } else { 10 + at }));
-        assert!(tried(&region, warm.collect(), FIRST).is_none());
+        assert!(tried(&region, warm.collect(), INITIAL).is_none());
         let zeros = std::iter::repeat_n(vec![0.0; size], others);
         let warm = std::iter::once(place(0)).chain(zeros);
-        assert!(tried(&region, warm.collect(), FIRST).is_none());
+        assert!(tried(&region, warm.collect(), INITIAL).is_none());
     }
 }
 
@@ -206,22 +205,22 @@ fn two_equal_places_are_left_open() {
     rows.push(&[30_000], &[399, 30_001]).unwrap();
     rows.push(&[30_002], &[10_399, 30_001]).unwrap();
     let region = gathered(&rows);
-    assert!(tried(&region, Vec::new(), FIRST).is_none());
+    assert!(tried(&region, Vec::new(), INITIAL).is_none());
 }
 
 /// A pair that is not an eigenpair, or not the largest.
-fn refuses(region: &Region, lambda: f64, x: Vec<f64>) {
-    let mut visits = Reads::default();
-    let ones = Ones::of(region, &mut visits);
+fn refuses(region: &Region, lambda: f64, u: Vec<f64>) {
+    let mut work = Work::default();
+    let ones = Ones::new(region, &mut work);
     let found = Found {
         lambda,
         gap: 0.5,
         error: 0.0,
         values: vec![lambda],
-        vectors: Starts::Authorities(vec![x]),
+        vectors: vec![u],
     };
-    let candidate = Candidate::of(region, &found, &mut visits);
-    let proved = candidate.prove(region, &found, &ones, (FIRST, f64::INFINITY), &mut visits);
+    let candidate = Candidate::of(region, &found, &mut work);
+    let proved = candidate.prove(region, &found, &ones, INITIAL, f64::INFINITY, &mut work);
     assert!(proved.is_err());
 }
 
@@ -231,23 +230,19 @@ fn a_wrong_pair_is_not_proved() {
     let exact = exact(&region);
     let lambda = exact.sigma * exact.sigma;
     // Too small a value; a second place; a vector with a residual and the value that it gives.
-    refuses(
-        &region,
-        lambda * (1.0 - 3e-6),
-        exact.authority_scores.clone(),
-    );
-    let Search::Done(found, _) =
-        block::principal(&region, Vec::new(), 1e-9, &mut Reads::default(), &Unwatched).unwrap()
-    else {
-        panic!("two pairs are near each other");
-    };
-    refuses(&region, found.values[1], found.vectors.vectors()[1].clone());
-    let mut rough = exact.authority_scores.clone();
+    refuses(&region, lambda * (1.0 - 3e-6), exact.hub_scores.clone());
+    let (mut pool, mut work) = (BufferPool::default(), Work::default());
+    let (found, _) =
+        single_vector_lanczos::principal(&region, &[], 1e-9, &mut pool, &mut work, &Unwatched)
+            .unwrap();
+    let found = found.expect("no two pairs are near each other");
+    refuses(&region, found.values[1], found.vectors[1].clone());
+    let mut rough = exact.hub_scores.clone();
     for (at, x) in rough.iter_mut().enumerate() {
         *x *= if at % 2 == 0 { 1.0 } else { 0.99 };
     }
-    let (_, image) = square_of(region.of_authorities(), &rough, &mut Reads::default());
-    let pages = region.authority_pages().iter();
+    let (_, image) = apply_a_and_m(region.hub_side(), &rough, &mut Work::default());
+    let pages = region.hub_pages().iter();
     let terms = pages.zip(rough.iter().zip(&image));
     let (top, bottom) = terms.fold((0.0, 0.0), |(top, bottom), (p, (x, y))| {
         (top + p * x * y, bottom + p * x * x)

@@ -1,16 +1,17 @@
-//! Classes that nothing in the graph tells apart.
+//! Symmetry of classes: whether an automorphism of the remaining graph exchanges two of them.
 
 use std::collections::BTreeMap;
 
+use super::csr::Csr;
 use super::hub_graph::HubGraph;
 use super::remaining::Remaining;
 
-/// The most pairs that are looked at.
-const PAIRS: usize = 64;
-/// The longest list that is looked at.
-const LONGEST: usize = 20_000;
+/// Maximum number of exchanged pairs.
+const MAX_PAIRS: usize = 64;
+/// Maximum length of the compared lists.
+const MAX_LIST: usize = 20_000;
 
-/// Which side of the graph a class is on.
+/// Side of the graph that a class is on.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Role {
     /// A hub class.
@@ -19,18 +20,19 @@ pub enum Role {
     Authority,
 }
 
-/// Whether the scores of two classes are certainly equal, to the last bit: either both are linked
-/// with the same classes in what is left of the graph, or exchanging the two, together with a few
-/// classes that they are linked with, maps it to itself. `false` means that this was not found.
+/// Returns whether the scores of two classes are certainly equal to the last bit: both are linked
+/// with the same remaining classes, or an exchange of the two, together with some classes linked
+/// with them, is an automorphism of the remaining graph. `false` means that no such exchange was
+/// found.
 ///
-/// Classes are told apart by the whole graph, and many become alike once pages have left. The
-/// exchange is built up from the two: whatever only one of them is linked with must be exchanged
-/// with something that only the other is linked with, and so on. It is tried in one order only, and
-/// given up after 64 pairs. Cost: the lists of the pairs, twice; they are added to `visits`.
+/// Classes differ in the whole graph, but many become symmetric once pages are removed. The
+/// exchange is built from the pair: what only one of them is linked with must be exchanged with
+/// something that only the other is linked with, and so on. One order of pairing is tried, and at
+/// most 64 pairs. Cost: the lists of the pairs, twice, added to `visits`.
 #[must_use]
-pub fn twins(
+pub fn are_symmetric(
     graph: &HubGraph,
-    left: &Remaining,
+    remaining: &Remaining,
     role: Role,
     a: u32,
     b: u32,
@@ -38,15 +40,16 @@ pub fn twins(
 ) -> bool {
     let mut exchange = Exchange {
         graph,
-        left,
+        remaining,
         map: BTreeMap::new(),
         visits,
     };
-    let (of_a, of_b) = (exchange.linked(role, a), exchange.linked(role, b));
-    *exchange.visits += (of_a.len() + of_b.len()) as u64;
-    if of_a == of_b {
+    let (linked_a, linked_b) = (exchange.linked(role, a), exchange.linked(role, b));
+    *exchange.visits += (linked_a.len() + linked_b.len()) as u64;
+    if linked_a == linked_b {
         return true;
     }
+    // Extend the exchange until every difference of its pairs is exchanged too.
     let mut pairs = vec![(role, a, b)];
     if !exchange.pair(role, a, b) {
         return false;
@@ -58,12 +61,13 @@ pub fn twins(
             return false;
         };
         for (role, a, b) in found {
-            if pairs.len() >= PAIRS || !exchange.pair(role, a, b) {
+            if pairs.len() >= MAX_PAIRS || !exchange.pair(role, a, b) {
                 return false;
             }
             pairs.push((role, a, b));
         }
     }
+    // Later pairs change the images of earlier ones, so all are checked at the end.
     let holds = |&(role, a, b): &(Role, u32, u32)| {
         [(a, b), (b, a)]
             .into_iter()
@@ -72,9 +76,18 @@ pub fn twins(
     pairs.iter().all(holds)
 }
 
+impl Role {
+    const fn other(self) -> Self {
+        match self {
+            Self::Hub => Self::Authority,
+            Self::Authority => Self::Hub,
+        }
+    }
+}
+
 struct Exchange<'a> {
     graph: &'a HubGraph,
-    left: &'a Remaining,
+    remaining: &'a Remaining,
     map: BTreeMap<(Role, u32), u32>,
     visits: &'a mut u64,
 }
@@ -82,27 +95,29 @@ struct Exchange<'a> {
 impl Exchange<'_> {
     fn count(&self, role: Role, class: u32) -> u32 {
         match role {
-            Role::Hub => self.left.hubs(class),
-            Role::Authority => self.left.authorities(class),
+            Role::Hub => self.remaining.hubs(class),
+            Role::Authority => self.remaining.authorities(class),
         }
     }
 
-    /// The classes of the other side that are left and linked with this class, ascending.
+    /// The links of the classes of one side.
+    fn lists(&self, role: Role) -> &Csr {
+        match role {
+            Role::Hub => self.graph.rows(),
+            Role::Authority => self.graph.citers(),
+        }
+    }
+
+    /// Returns the remaining classes of the other side that are linked with this class, ascending.
     fn linked(&self, role: Role, class: u32) -> Vec<u32> {
-        let (lists, other) = match role {
-            Role::Hub => (self.graph.rows(), Role::Authority),
-            Role::Authority => (self.graph.citers(), Role::Hub),
-        };
-        let list = lists.list(class).iter().copied();
+        let other = role.other();
+        let list = self.lists(role).list(class).iter().copied();
         list.filter(|&class| self.count(other, class) > 0).collect()
     }
 
-    /// The pages of a class after the exchange.
+    /// Returns the linked classes after the exchange, ascending.
     fn image(&self, role: Role, class: u32) -> Vec<u32> {
-        let other = match role {
-            Role::Hub => Role::Authority,
-            Role::Authority => Role::Hub,
-        };
+        let other = role.other();
         let linked = self.linked(role, class).into_iter();
         let mut image: Vec<u32> = linked
             .map(|class| self.map.get(&(other, class)).copied().unwrap_or(class))
@@ -111,7 +126,8 @@ impl Exchange<'_> {
         image
     }
 
-    /// Exchanges two classes; `false` if they have other partners or sizes.
+    /// Adds a pair to the exchange; returns `false` if the classes differ in size or have other
+    /// partners.
     fn pair(&mut self, role: Role, a: u32, b: u32) -> bool {
         if self.count(role, a) != self.count(role, b) {
             return false;
@@ -125,15 +141,13 @@ impl Exchange<'_> {
         true
     }
 
-    /// What has to be exchanged if these two are; `None` if the numbers differ.
+    /// Returns the pairs that must be exchanged along with this one; `None` if there is no such
+    /// pairing.
     fn differences(&mut self, role: Role, a: u32, b: u32) -> Option<Vec<(Role, u32, u32)>> {
-        let other = match role {
-            Role::Hub => Role::Authority,
-            Role::Authority => Role::Hub,
-        };
+        let other = role.other();
         let (image, linked) = (self.image(role, a), self.linked(role, b));
         *self.visits += (image.len() + linked.len()) as u64;
-        if image.len() != linked.len() || image.len() > LONGEST {
+        if image.len() != linked.len() || image.len() > MAX_LIST {
             return None;
         }
         let free = |list: &[u32], without: &[u32]| -> Vec<u32> {
@@ -142,17 +156,14 @@ impl Exchange<'_> {
                 .filter(|class| without.binary_search(class).is_err())
                 .collect();
             free.sort_by_key(|&class| {
-                let lists = match other {
-                    Role::Hub => self.graph.rows(),
-                    Role::Authority => self.graph.citers(),
-                };
-                (self.count(other, class), lists.list(class).len(), class)
+                let degree = self.lists(other).list(class).len();
+                (self.count(other, class), degree, class)
             });
             free
         };
         let (only_a, only_b) = (free(&image, &linked), free(&linked, &image));
         let taken = |class: &u32| self.map.contains_key(&(other, *class));
-        if only_a.len() > PAIRS || only_a.iter().chain(&only_b).any(taken) {
+        if only_a.len() > MAX_PAIRS || only_a.iter().chain(&only_b).any(taken) {
             return None;
         }
         let pairs = only_a.into_iter().zip(only_b);
@@ -166,7 +177,7 @@ mod tests {
     use crate::graph::{Rows, number};
     use proptest::prelude::*;
 
-    /// All ways of mapping the graph to itself by exchanging disjoint pairs, tried one by one.
+    /// Tries all automorphisms that exchange disjoint pairs.
     fn exchanges(graph: &HubGraph, left: &Remaining, a: u32, b: u32) -> bool {
         let authorities: Vec<u32> = (0..number(graph.citers().len())).collect();
         let mut found = false;
@@ -217,7 +228,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn twins_are_exchanged_by_a_symmetry(rows in prop::collection::vec((0_u8..64, 1_u32..3), 1..6)) {
+        fn symmetric_classes_are_exchanged_by_an_automorphism(rows in prop::collection::vec((0_u8..64, 1_u32..3), 1..6)) {
             let mut all = Rows::new();
             let mut page = 6;
             for (bits, copies) in rows {
@@ -230,7 +241,7 @@ mod tests {
             let left = Remaining::all(&graph);
             let classes = number(graph.citers().len());
             for (a, b) in (0..classes).flat_map(|a| (0..classes).map(move |b| (a, b))) {
-                if a != b && twins(&graph, &left, Role::Authority, a, b, &mut 0) {
+                if a != b && are_symmetric(&graph, &left, Role::Authority, a, b, &mut 0) {
                     prop_assert!(exchanges(&graph, &left, a, b), "{a} {b} {graph:?}");
                 }
             }
@@ -238,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn hubs_with_a_private_page_each_are_twins() {
+    fn hubs_with_a_private_page_each_are_symmetric() {
         let mut rows = Rows::new();
         rows.push(&[10], &[0, 1, 2]).unwrap();
         rows.push(&[11], &[0, 1, 3]).unwrap();
@@ -246,18 +257,18 @@ mod tests {
         rows.push(&[13], &[4]).unwrap();
         let graph = rows.graph().unwrap();
         let left = Remaining::all(&graph);
-        let twin = |a, b| {
+        let symmetric = |a, b| {
             let class = |page| graph.hub_class(page).unwrap();
-            twins(&graph, &left, Role::Hub, class(a), class(b), &mut 0)
+            are_symmetric(&graph, &left, Role::Hub, class(a), class(b), &mut 0)
         };
-        assert!(twin(10, 11) && twin(11, 10));
-        assert!(!twin(10, 12) && !twin(10, 13));
+        assert!(symmetric(10, 11) && symmetric(11, 10));
+        assert!(!symmetric(10, 12) && !symmetric(10, 13));
         // One of the private pages has another reader, beyond the pair.
         rows.push(&[14], &[3]).unwrap();
         let graph = rows.graph().unwrap();
         let left = Remaining::all(&graph);
         let class = |page| graph.hub_class(page).unwrap();
-        assert!(!twins(
+        assert!(!are_symmetric(
             &graph,
             &left,
             Role::Hub,

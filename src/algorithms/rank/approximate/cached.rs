@@ -1,0 +1,179 @@
+//! Cached steps that may come next.
+
+use super::super::cached_steps::{Origin, Step};
+use super::super::densest_part::Place;
+use super::super::quantize;
+use super::weights::Proof;
+use super::{Approximate, Candidate, TIGHTENING_ROOM};
+
+/// Number of cached steps considered at a time.
+const LOOKAHEAD: usize = 8;
+/// Maximum counted number of consecutive failures of cached proofs: after two every other step
+/// skips the attempt, after three every two of three.
+const MAX_FAILURES: u32 = 3;
+/// Share by which the quotient of a place may decrease before its turn.
+const DECREASE_ALLOWANCE: f64 = 1e-3;
+
+impl Approximate {
+    /// Returns the remaining place of cached scores; `None` if no hub links to it.
+    pub(super) fn place_of(&mut self, step: &Step) -> Option<Place> {
+        let x = self.scores(step);
+        let mut hubs = vec![0.0; self.region.hubs().len()];
+        // Reads the citers of the few scored pages only; sums are exact in any order.
+        for &(at, _) in &step.scores {
+            let share = self.region.authority_pages()[at as usize] * x[at as usize];
+            if share > 0.0 {
+                let citers = self.region.citers().list(at);
+                self.work += citers.len() as u64;
+                for &hub in citers {
+                    hubs[hub as usize] += share;
+                }
+            }
+        }
+        let place = Place {
+            lambda: self.quotient(&x, &hubs),
+            x,
+            hubs,
+        };
+        (place.lambda > 0.0).then_some(place)
+    }
+
+    pub(super) fn scores(&self, step: &Step) -> Vec<f64> {
+        let mut x = vec![0.0; self.region.authorities().len()];
+        for &(at, code) in &step.scores {
+            // Pages without links would only lengthen the vector.
+            if self.is_linked(at as usize) {
+                x[at as usize] = quantize::score(code);
+            }
+        }
+        x
+    }
+
+    fn weights(&self, weights: &[(u32, u16)]) -> Vec<f64> {
+        let mut y = vec![1.0; self.region.authorities().len()];
+        for &(at, code) in weights {
+            y[at as usize] = quantize::weight(code);
+        }
+        y
+    }
+
+    /// Takes the next cached step, if it is within the bound.
+    pub(super) fn next_cached(&mut self) -> Option<(Step, Place, Origin)> {
+        self.drop_removed();
+        let mut step = self.cached.pop_front()?;
+        if let Some((place, origin)) = self.prove_cached(&mut step) {
+            return Some((step, place, origin));
+        }
+        self.cached.push_front(step);
+        None
+    }
+
+    /// Returns the place of a cached step, if it is within the bound; the step then gets the
+    /// weights that prove it.
+    fn prove_cached(&mut self, step: &mut Step) -> Option<(Place, Origin)> {
+        if !step.weights.is_empty() {
+            self.latest_weights.clone_from(&step.weights);
+        }
+        let place = self.place_of(step)?;
+        if self.is_within_bound(place.lambda) {
+            return Some((place, Origin::Carried));
+        }
+        if self.latest_weights.is_empty() && self.upper.is_finite() {
+            return None;
+        }
+        if self.skips > 0 {
+            self.skips = self.skips.saturating_sub(1);
+            return None;
+        }
+        let y = self.weights(&self.latest_weights);
+        let max_bound = self.max_bound_for(place.lambda);
+        let shared = self.bound_for_following(place.lambda);
+        let mut bounds = vec![shared, max_bound];
+        bounds.retain(|bound| *bound <= max_bound);
+        bounds.dedup();
+        let origin = match self.prove(y, &bounds) {
+            Proof::Unchanged(_) => Origin::Proven,
+            Proof::Raised(weights) => {
+                self.latest_weights = weights.merged_codes(&self.region, &self.latest_weights);
+                Origin::Raised
+            }
+            Proof::None(_) => {
+                self.failures = (self.failures + 1).min(MAX_FAILURES);
+                self.skips = self.failures - 1;
+                return None;
+            }
+        };
+        self.failures = 0;
+        step.weights.clone_from(&self.latest_weights);
+        Some((place, origin))
+    }
+
+    /// Returns a bound that is also small enough for the steps that follow one with quotient
+    /// `lambda`, up to the first with a proof of its own, as far as such a bound is possible;
+    /// infinite if there are none.
+    ///
+    /// Raising reaches exactly the requested bound: one requested for this step alone would be too
+    /// large for the steps that shared a bound in the previous run.
+    fn bound_for_following(&mut self, lambda: f64) -> f64 {
+        let min_lambda = lambda * (1.0 + TIGHTENING_ROOM * (1.0 / self.share - 1.0));
+        let mut lowest = f64::INFINITY;
+        for at in 0..self.cached.len() {
+            if !self.cached[at].weights.is_empty() {
+                break;
+            }
+            let quotient = self.evaluate(at);
+            let bound = self.max_bound_for(quotient) * (1.0 - DECREASE_ALLOWANCE);
+            if bound < min_lambda {
+                break;
+            }
+            lowest = lowest.min(bound);
+        }
+        lowest
+    }
+
+    /// Evaluates the quotient of a cached step; 0 if no hub links to it.
+    fn evaluate(&mut self, at: usize) -> f64 {
+        let step = std::mem::take(&mut self.cached[at]);
+        let lambda = self.place_of(&step).map_or(0.0, |place| place.lambda);
+        self.cached[at] = Step { lambda, ..step };
+        lambda
+    }
+
+    fn drop_removed(&mut self) {
+        let mut cached = std::mem::take(&mut self.cached);
+        cached.retain(|step| step.best.iter().any(|at| self.is_linked(*at as usize)));
+        self.cached = cached;
+    }
+
+    /// Returns the next cached steps whose quotients are at least `min_lambda`.
+    ///
+    /// Quotients below that at their last evaluation are not recomputed: what remains of a place
+    /// rarely increases.
+    pub(super) fn candidates(&mut self, min_lambda: f64) -> Vec<Candidate> {
+        let mut found = Vec::new();
+        for at in 0..LOOKAHEAD.min(self.cached.len()) {
+            if self.cached[at].lambda < min_lambda {
+                continue;
+            }
+            let lambda = self.evaluate(at);
+            if lambda >= min_lambda {
+                found.push((at, lambda));
+            }
+        }
+        found
+    }
+
+    /// Takes the first candidate within the current bound.
+    pub(super) fn first_within_bound(&mut self, candidates: &[Candidate]) -> Option<(Step, Place)> {
+        let (at, _) = *candidates
+            .iter()
+            .find(|(_, lambda)| self.is_within_bound(*lambda))?;
+        let place = {
+            let step = std::mem::take(&mut self.cached[at]);
+            let place = self.place_of(&step);
+            self.cached[at] = step;
+            place?
+        };
+        Some((self.cached.remove(at)?, place))
+    }
+}

@@ -1,0 +1,441 @@
+//! A place whose sigma is proved to be within a given share of the largest, reusing the steps of a
+//! previous run as long as they hold.
+//!
+//! With `G` the remaining graph and `M = A^T A` its matrix, a step needs a vector `x >= 0` and a
+//! bound `mu`: `lambda = |A x|^2 / |x|^2` is at most the largest eigenvalue of `M`, which is at
+//! most `mu`. The step is accepted if `lambda >= (1 - P)^2 mu`. Removing pages only lowers
+//! eigenvalues, so a bound holds for all later steps, and the smallest one so far applies.
+//!
+//! **A computed step.** A vector `b` with weight everywhere, made of Ritz vectors of the previous
+//! step, and one Lanczos recurrence `Q`, `T` of `A A^T` on the hubs, which are fewer, from `A b`.
+//! With its first Ritz vector `u`, `x` is the [quantised](quantize) `A^T u`. For any `mu` above all
+//! eigenvalues `y = (mu - M)^-1 b` is positive and `M y = mu y - b < mu y`, which is the
+//! certificate of Collatz and Wielandt ([`super::certificate`]); it equals `(b + A^T w) / mu` with
+//! `w = (mu - A A^T)^-1 A b`, and `Q (mu - T)^-1 Q^T A b` approximates `w`. So `mu` is set to the
+//! bound that the step needs, and the recurrence ends once the residual of `y` is small relative to
+//! the weight of `b`. `M y <= mu y` is then tested entry by entry with the quantised `y`, and
+//! entries that violate it are raised.
+//!
+//! **A cached step** has the `x` and `y` of the same step of the previous run, without removed
+//! pages. If the current bound is enough, only `|A x|` is computed; otherwise `M y`, in one pass.
+//! `y` may be raised where the graph changed, up to a bound that is also small enough for the
+//! following steps. A step without a `y` uses that of the last step that had one. If that proves
+//! too little, the step is computed, and the cached step is tried again against the new bound, and
+//! at the next step.
+//!
+//! **One place.** Of the connected parts of `x` the one with the largest `|A x| / |x|` is taken: it
+//! is at least that of all of `x`.
+//!
+//! **Rounding.** Scores and [`weights`] are quantised, so that sums of them are exact: equal scores
+//! are equal in any order of summation. The test of the certificate is inflated as in
+//! [`super::certificate`].
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::graph::{HubGraph, NONE, Remaining, Touched, number};
+use crate::watch::{Interrupted, Watch};
+
+mod cached;
+mod weights;
+
+use super::cached_steps::{CachedSteps, Groups, Origin, ProvenStep, Step, nonzero_codes};
+use super::densest_part::{Place, densest_part};
+use super::principal::{Doubt, Principal};
+use super::quantize;
+use super::ranker::{Next, Ranker};
+use super::region::Region;
+use super::single_vector_lanczos::Recurrence;
+use super::start_vectors::StartVectors;
+use super::vector_block::BufferPool;
+use super::vectors::{largest, norm, scale};
+use super::work::Work;
+use weights::{Proof, Scratch, Weights};
+
+/// Share of P that a computed step may use; the rest allows for later changes.
+const COMPUTED_SHARE: f64 = 0.7;
+/// Share of that slack that a certificate targets; the rest allows for quantisation and rounding.
+const TARGET_SHARE: f64 = 0.95;
+/// Uniform weight of the start of a recurrence.
+const UNIFORM_WEIGHT: f64 = 0.3;
+/// A certificate is tried once its residual is below this share of the uniform weight, in length.
+const MAX_RESIDUAL: f64 = 0.4;
+/// Products before the first check, and between two.
+const FIRST_CHECK: usize = 5;
+const CHECK_INTERVAL: usize = 2;
+const MAX_PRODUCTS: usize = 90;
+/// Number of vectors that the next step starts from.
+const STARTS: usize = 3;
+/// Maximum number of reads of each entry while a certificate is raised: for a required bound, and
+/// for an optional one.
+const REQUIRED_READS: usize = 4;
+const OPTIONAL_READS: usize = 1;
+/// Weights below this, in units of the weight of an authority without links, become 1. As the image
+/// of a weight `y` is at most `y - 1` in units of `mu`, that violates nothing.
+const MIN_WEIGHT: f64 = 1.9;
+/// Weights are rounded up to this many parts of that unit: small ones have much slack, and few
+/// distinct ones take less memory.
+const WEIGHT_STEPS: f64 = 4.0;
+/// The bound is tightened for a cached step if that leaves at least this share of the room that P
+/// allows above the largest value found, within the number of products below.
+const TIGHTENING_ROOM: f64 = 0.2;
+const TIGHTENING_PRODUCTS: usize = 20;
+/// Rounding error of a quotient of sums.
+const ROUNDING: f64 = 1e-12;
+
+/// A cached step that may come next: its index and its quotient `|A x|^2 / |x|^2`.
+type Candidate = (usize, f64);
+
+/// Takes cores from places whose sigma is proved to be near the largest.
+#[derive(Debug)]
+pub struct Approximate {
+    /// `(1 - P)^2`.
+    share: f64,
+    /// The same for computed steps, with a part of P, so that they remain valid for some days.
+    computed_share: f64,
+    /// The whole graph, with the numbers of remaining pages.
+    region: Region,
+    /// Upper bound on the largest eigenvalue of the remaining graph.
+    upper: f64,
+    /// Start vectors on the hubs.
+    starts: Vec<Vec<f64>>,
+    cached: VecDeque<Step>,
+    /// Weights of the last cached step that had any, after raising: steps without weights share its
+    /// bound.
+    latest_weights: Vec<(u32, u16)>,
+    /// Number of consecutive failures of cached proofs, and of steps for which they are not tried.
+    failures: u32,
+    skips: u32,
+    pending: Option<(Step, f64, Origin)>,
+    pool: BufferPool,
+    scratch: Scratch,
+    steps: Vec<ProvenStep>,
+    work: Work,
+}
+
+impl Approximate {
+    /// Returns a ranker of this graph whose sigmas are at least `1 - share` times the largest;
+    /// `cached` has the steps of the previous run.
+    #[must_use]
+    pub fn new(graph: &HubGraph, left: &Remaining, share: f64, cached: &CachedSteps) -> Self {
+        let mut position = vec![NONE; graph.authority_members().len()];
+        let hubs: Vec<u32> = (0..number(graph.hub_members().len())).collect();
+        let mut work = Work::default();
+        let region = Region::gather(graph, left, &hubs, &mut position, &mut work);
+        let groups = Groups::new(graph, &region, &cached.groups);
+        let cached = cached
+            .steps
+            .iter()
+            .map(|step| Step::from_cached(&groups, step));
+        Self {
+            share: (1.0 - share) * (1.0 - share),
+            computed_share: (1.0 - COMPUTED_SHARE * share) * (1.0 - COMPUTED_SHARE * share),
+            upper: f64::INFINITY,
+            starts: Vec::new(),
+            cached: cached.collect(),
+            latest_weights: Vec::new(),
+            failures: 0,
+            skips: 0,
+            pending: None,
+            pool: BufferPool::default(),
+            scratch: Scratch::default(),
+            steps: Vec::new(),
+            work,
+            region,
+        }
+    }
+
+    /// Returns the steps so far.
+    #[must_use]
+    pub fn into_steps(self) -> Vec<ProvenStep> {
+        self.steps
+    }
+
+    /// Returns whether a place is accepted under the current bound.
+    fn is_within_bound(&self, lambda: f64) -> bool {
+        self.upper <= lambda / self.share * (1.0 - 3.0 * ROUNDING)
+    }
+
+    /// Returns the largest bound under which a place is accepted.
+    fn max_bound_for(&self, lambda: f64) -> f64 {
+        lambda / self.share * (1.0 - 4.0 * ROUNDING)
+    }
+
+    /// Returns `|A x|^2 / |x|^2`, rounded down.
+    fn quotient(&self, x: &[f64], hubs: &[f64]) -> f64 {
+        let (above, below) = (
+            norm(self.region.hub_pages(), hubs),
+            norm(self.region.authority_pages(), x),
+        );
+        let quotient = above / below;
+        quotient * quotient * (1.0 - ROUNDING)
+    }
+
+    /// Lowers the current bound by weights and their image. If these do not prove the first of
+    /// `bounds`, which ascend, the weights are raised until they prove one of them.
+    fn prove(&mut self, y: Vec<f64>, bounds: &[f64]) -> Proof {
+        let region = &self.region;
+        let mut weights = Weights::new(region, y, &mut self.pool, &mut self.work);
+        let proven = weights.bound(region);
+        self.upper = self.upper.min(proven);
+        let entries = region.rows().entries().len();
+        for (at, &mu) in (1..).zip(bounds) {
+            if proven <= mu {
+                return Proof::Unchanged(weights);
+            }
+            let reads = if at == bounds.len() {
+                REQUIRED_READS
+            } else {
+                OPTIONAL_READS
+            };
+            let max_reads = reads * entries;
+            if weights.raise(region, mu, max_reads, &mut self.scratch, &mut self.work) {
+                self.upper = self.upper.min(mu);
+                return Proof::Raised(weights);
+            }
+        }
+        Proof::None(weights)
+    }
+
+    /// Returns whether an authority class has remaining pages and links.
+    fn is_linked(&self, at: usize) -> bool {
+        self.region.authority_pages()[at] > 0.0 && self.region.citing_pages()[at] > 0.0
+    }
+
+    /// Computes a place and lowers the bound until the place, or one of the returned candidates, is
+    /// accepted; `None` if no link is left.
+    fn compute(
+        &mut self,
+        graph: &HubGraph,
+        left: &Remaining,
+        watch: &dyn Watch,
+    ) -> Result<Option<(Step, Place, Vec<Candidate>)>, Interrupted> {
+        let classes = self.region.authorities().len();
+        if !(0..classes).any(|at| self.is_linked(at)) {
+            return Ok(None);
+        }
+        // All weights 1 give a first bound: the largest row sum.
+        if self.upper.is_infinite() {
+            self.prove(vec![1.0; classes], &[]);
+        }
+        let (start, uniform_weight) = self.start();
+        let hub_vector = self.region.apply_a(&start, &mut self.work);
+        let hub_length = norm(self.region.hub_pages(), &hub_vector);
+        let mut lanczos = Recurrence::new(self.region.hub_pages(), hub_vector);
+        let mut candidates = None;
+        loop {
+            watch.proceed()?;
+            let length = lanczos.len();
+            let is_last = lanczos.is_done || length >= MAX_PRODUCTS;
+            if is_last || length >= FIRST_CHECK && length % CHECK_INTERVAL == 1 {
+                let state = lanczos.state();
+                let top = state.values[0];
+                // The current bound may be enough already.
+                let is_enough = top * (1.0 + TARGET_SHARE * (self.computed_share - 1.0))
+                    >= self.computed_share * self.upper;
+                let candidates: &mut Vec<Candidate> =
+                    candidates.get_or_insert_with(|| self.candidates(top * self.share));
+                // A tighter bound may accept a cached step instead.
+                let tightened = if is_enough || length > TIGHTENING_PRODUCTS {
+                    None
+                } else {
+                    self.tightened(top, candidates)
+                };
+                let mu = match tightened {
+                    Some(tightened) => top + TARGET_SHARE * (tightened - top),
+                    None => top * (1.0 + TARGET_SHARE * (1.0 / self.computed_share - 1.0)),
+                };
+                let (factors, residual) = lanczos.resolvent(mu);
+                let residual = residual * hub_length / mu.sqrt();
+                // A small residual makes the certificate likely to hold.
+                if is_enough || is_last || residual <= MAX_RESIDUAL * UNIFORM_WEIGHT {
+                    let vectors = lanczos.ritz(self.region.hub_pages(), &state.values, STARTS);
+                    let back = self.region.apply_at(&vectors[0], &mut self.work);
+                    let place = self.place(graph, left, &back);
+                    let mut weights = Vec::new();
+                    // The required bound.
+                    let enough = tightened.unwrap_or(place.lambda / self.computed_share);
+                    let enough = enough * (1.0 - 3.0 * ROUNDING);
+                    if self.upper > enough {
+                        let hub_vector = lanczos.combined(&factors);
+                        let mut y = self.region.apply_at(&hub_vector, &mut self.work);
+                        for (y, start) in y.iter_mut().zip(&start) {
+                            *y = (start + hub_length * *y) / mu;
+                        }
+                        self.quantize_weights(&mut y, uniform_weight / mu);
+                        let proof = self.prove(y, &[enough * (1.0 - ROUNDING)]);
+                        let y = proof.into_weights().y;
+                        let code = |at| quantize::weight_code(y[at]).unwrap_or(0);
+                        weights = nonzero_codes(&self.region, code);
+                    }
+                    let is_done = self.upper <= enough;
+                    if is_last || is_done {
+                        self.starts = vectors;
+                        let code = |at| quantize::score_code(place.x[at]);
+                        let scores = nonzero_codes(&self.region, code);
+                        let step = Step::new(scores, weights);
+                        self.pool.recycle(lanczos.into_vectors());
+                        return Ok(Some((step, place, std::mem::take(candidates))));
+                    }
+                }
+            }
+            let side = self.region.hub_side();
+            let image = self.pool.multiply(side, lanczos.last(), &mut self.work);
+            lanczos.advance(side.pages, image);
+        }
+    }
+
+    /// Returns the bound that accepts the first candidate that the usual bound may reject, if it
+    /// leaves room above the largest value found.
+    fn tightened(&self, top: f64, candidates: &[Candidate]) -> Option<f64> {
+        let least = top * (1.0 + TIGHTENING_ROOM * (1.0 / self.share - 1.0));
+        let bounds = candidates
+            .iter()
+            .map(|(_, lambda)| self.max_bound_for(*lambda));
+        let tightened = bounds.into_iter().find(|bound| *bound >= least)?;
+        (tightened < top / self.computed_share).then_some(tightened)
+    }
+
+    /// Returns the unit start vector of a recurrence, positive on all remaining authorities, and
+    /// its uniform weight.
+    fn start(&mut self) -> (Vec<f64>, f64) {
+        let hub_pages = self.region.hub_pages();
+        let mut starts = vec![0.0; hub_pages.len()];
+        for vector in &self.starts {
+            let length = norm(hub_pages, vector).max(f64::MIN_POSITIVE);
+            for (entry, of) in starts.iter_mut().zip(vector) {
+                *entry += of.max(0.0) / length;
+            }
+        }
+        let mut start = self.region.apply_at(&starts, &mut self.work);
+        let pages = self.region.authority_pages();
+        let length = norm(pages, &start).max(f64::MIN_POSITIVE);
+        let uniform_weight = UNIFORM_WEIGHT / pages.iter().sum::<f64>().sqrt();
+        for (entry, pages) in start.iter_mut().zip(pages) {
+            *entry = if *pages > 0.0 {
+                *entry / length + uniform_weight
+            } else {
+                0.0
+            };
+        }
+        let length = norm(pages, &start);
+        scale(&mut start, 1.0 / length);
+        (start, uniform_weight / length)
+    }
+
+    /// Quantises weights, in units of `least`.
+    fn quantize_weights(&self, y: &mut [f64], least: f64) {
+        let pages = self.region.authority_pages();
+        for (y, pages) in y.iter_mut().zip(pages) {
+            let relative = *y / least;
+            *y = if *pages > 0.0 && relative > MIN_WEIGHT {
+                let up = (relative * WEIGHT_STEPS).ceil() / WEIGHT_STEPS;
+                quantize::weight_code(up).map_or(1.0, quantize::weight)
+            } else {
+                1.0
+            };
+        }
+    }
+
+    /// Returns the quantised scores, restricted to their densest connected part.
+    fn place(&mut self, graph: &HubGraph, left: &Remaining, vector: &[f64]) -> Place {
+        let of_left = |(at, x): (usize, &f64)| if self.is_linked(at) { x.max(0.0) } else { 0.0 };
+        let mut x: Vec<f64> = vector.iter().enumerate().map(of_left).collect();
+        let top = largest(&x);
+        for x in &mut x {
+            *x = quantize::score(quantize::score_code(*x / top));
+        }
+        let mut hubs = self.region.apply_a(&x, &mut self.work);
+        let region = &self.region;
+        densest_part(graph, left, region, &mut x, &mut hubs, &mut self.work);
+        Place {
+            lambda: self.quotient(&x, &hubs),
+            x,
+            hubs,
+        }
+    }
+
+    fn principal(&self, place: Place) -> Principal {
+        let Place {
+            mut x,
+            mut hubs,
+            lambda,
+        } = place;
+        for (scores, pages) in [
+            (&mut x, self.region.authority_pages()),
+            (&mut hubs, self.region.hub_pages()),
+        ] {
+            let length = norm(pages, scores);
+            scale(scores, 1.0 / length);
+        }
+        let doubt = (!self.is_within_bound(lambda)).then_some(Doubt::Value { gap: 0.0 });
+        Principal {
+            sigma: lambda.sqrt(),
+            upper: f64::INFINITY,
+            gap: 0.0,
+            hub_errors: vec![0.0; hubs.len()],
+            authority_errors: vec![0.0; x.len()],
+            hub_scores: hubs,
+            authority_scores: x,
+            doubt,
+            is_exact: true,
+            is_refined: true,
+            ritz_vectors: StartVectors::default(),
+            region: self.region.clone(),
+        }
+    }
+}
+
+impl Ranker for Approximate {
+    fn next(
+        &mut self,
+        graph: &HubGraph,
+        left: &Remaining,
+        watch: &dyn Watch,
+    ) -> Result<Option<Next>, Interrupted> {
+        watch.proceed()?;
+        let (step, place, origin) = if let Some(cached_step) = self.next_cached() {
+            cached_step
+        } else {
+            if let Some(next) = self.cached.front() {
+                let scores = self.scores(next);
+                let hub_vector = self.region.apply_a(&scores, &mut self.work);
+                self.starts.insert(0, hub_vector);
+                self.starts.truncate(STARTS);
+            }
+            let Some((step, place, candidates)) = self.compute(graph, left, watch)? else {
+                return Ok(None);
+            };
+            match self.first_within_bound(&candidates) {
+                Some((mut cached_step, place)) => {
+                    if !step.weights.is_empty() {
+                        cached_step.weights = step.weights;
+                    }
+                    (cached_step, place, Origin::Bounded)
+                }
+                None => (step, place, Origin::Computed),
+            }
+        };
+        self.pending = Some((step, self.upper, origin));
+        Ok(Some(Next::Solved(Arc::new(self.principal(place)))))
+    }
+
+    fn pages_removed(&mut self, _graph: &HubGraph, left: &Remaining, touched: &Touched) {
+        if let Some((step, upper, origin)) = self.pending.take() {
+            self.steps.push(ProvenStep {
+                sigma_bound: upper.sqrt() * (1.0 + ROUNDING),
+                origin,
+                cached: step.by_class(&self.region),
+            });
+        }
+        self.region.update_pages(left, touched);
+    }
+
+    fn work(&self) -> Work {
+        self.work
+    }
+
+    fn take_proven_steps(&mut self) -> Vec<ProvenStep> {
+        std::mem::take(&mut self.steps)
+    }
+}
