@@ -4,7 +4,6 @@ use super::answers::{Report, ReportSeed, SiteShare};
 use crate::engine::evaluate::AbsentReason;
 use crate::engine::plan::{Method, Scope};
 use crate::engine::query::Evidence;
-use crate::engine::query::Evidence;
 
 /// The most seeds on the page; more rows would make browsers slow.
 pub(super) const SHOWN: usize = 5_000;
