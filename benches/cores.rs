@@ -1,26 +1,26 @@
-//! Seeds by cores: what a run from scratch, a refresh and the solver cost.
+//! Cost of cores: runs from scratch, refreshes, and the solver.
 //!
 //! `cargo bench --bench cores [-- --pages N] [-- --seeds N] [-- --classic N] [-- --part
 //! cold,within,solver,refresh,growth]`. Link visits do not depend on the machine; time does, so it is
 //! given as a ratio within one run.
 //!
 //! * `cold`: `converged` from scratch compared with the paper's procedure, on the generated crawl and on
-//!   the real graphs in `../shared/data` (or `$SEEDBANK_DATA/data`) if they are there. Time is that of all
-//!   processors, for each core after the first, in a run that is repeated until it took a second
-//!   (Linux counts it in hundredths). Beside it stands the time of the *yardstick*: the procedure as this
-//!   project first ran it, on merged links, without extraction, for the first few cores of `classic`,
-//!   whose sigmas it has to come to. Link visits are entries times vectors, *products* entries alone;
-//!   `classic`'s are scaled up from a few cores; they come out a little too high, since what remains
-//!   shrinks. *120 x links* is what the published procedure reads.
-//! * `within`: the same within 1 and 5 % of sigma, and then refreshes of a bank with the generated crawl
-//!   after days on which so many of its pages changed, beside exact ones from scratch on the same state;
-//!   loading and storing included.
-//! * `refresh`: after deltas of 0.01, 0.1, 1 and 10 % of the pages, compared with a run from
-//!   scratch on the same state: on the generated crawl, nearly all of which is connected, and on a
-//!   web of many communities that no link connects. Fails where the seeds differ.
+//!   the real graphs in `../shared/data` (or `$SEEDBANK_DATA/data`) if they exist. Times are processor
+//!   times for each core after the first, in a run that is repeated until it has taken a second (Linux
+//!   counts hundredths). The *yardstick* is the procedure as this project first ran it, on merged links,
+//!   without extraction, for the first few cores of `classic`, whose sigmas it must reproduce. Link visits
+//!   are entries times vectors; *products* are entries. The visits of `classic` are extrapolated from a few
+//!   cores, slightly too high because the remaining graph shrinks. *120 x links* is what the published
+//!   procedure reads.
+//! * `within`: the same within 1 and 5 % of sigma; then refreshes of a bank with the generated crawl after
+//!   days with different shares of changed pages, compared with exact cold runs on the same state, loading
+//!   and storing included.
+//! * `refresh`: refreshes after deltas of 0.01, 0.1, 1 and 10 % of the pages, compared with cold runs on the
+//!   same state: on the generated crawl, most of which is connected, and on a web of many disconnected
+//!   communities. Fails if the seeds differ.
 //! * `growth`: the same delta on a bank twice as large.
-//! * `solver`: link visits of the first ten steps compared with those of power iteration from the
-//!   uniform vector to the same residual, which proves nothing and is told which region to look at.
+//! * `solver`: link visits of the first ten steps, compared with power iteration from the uniform vector to
+//!   the same residual. Power iteration proves nothing and is given the region.
 #![allow(
     clippy::unwrap_used,
     clippy::cast_precision_loss,
@@ -43,9 +43,9 @@ use seedbank_algorithms::graph::{HubGraph, Remaining, WeakComponents};
 use seedbank_algorithms::rank::{Converged, Next, Ranker};
 use webs::{Communities, Place};
 
-/// How many passes over the links classic makes for a core.
+/// Number of passes over the links that `classic` makes for a core.
 const PASSES: f64 = 120.0;
-/// How many steps of the solver are compared with power iteration.
+/// Number of steps compared with power iteration.
 const STEPS: u32 = 10;
 
 fn argument(name: &str) -> Option<String> {
@@ -60,7 +60,7 @@ fn millions(visits: u64) -> f64 {
     visits as f64 / 1e6
 }
 
-/// The crawl that most parts run on.
+/// The crawl of most parts.
 fn crawl(pages: u32) -> SynthOptions {
     SynthOptions {
         rng_seed: 1,
@@ -69,14 +69,14 @@ fn crawl(pages: u32) -> SynthOptions {
     }
 }
 
-/// A generated crawl as of day 0.
+/// Generates day 0 of a crawl.
 fn filled(crawl: &SynthOptions) -> Place {
     let place = Place::new();
     place.day(crawl, 0, "");
     place
 }
 
-/// Those of the real graphs that are there, and the generated crawl.
+/// Returns the available real graphs, and the generated crawl.
 fn graphs(pages: u32) -> Vec<(&'static str, HubGraph)> {
     let shared = std::env::var_os("SEEDBANK_DATA").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"),
@@ -100,12 +100,12 @@ fn graphs(pages: u32) -> Vec<(&'static str, HubGraph)> {
     found
 }
 
-/// Selects cores.
+/// Selects cores by the default method.
 fn selected(graph: &HubGraph, params: &CoreParams) -> Selection {
     select(graph, params, &[], &Unwatched).unwrap()
 }
 
-/// So many cores by a kind of HITS.
+/// Selects cores by one variant of HITS.
 fn by(hits: Hits, seeds: u32) -> CoreParams {
     CoreParams {
         seeds,
@@ -114,7 +114,7 @@ fn by(hits: Hits, seeds: u32) -> CoreParams {
     }
 }
 
-/// The time that this process has had of all processors, in seconds.
+/// Returns the processor time of this process, in seconds.
 fn processor() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
     let (_, fields) = stat.rsplit_once(')').unwrap();
@@ -123,7 +123,7 @@ fn processor() -> f64 {
     (hundredths() + hundredths()) / 100.0
 }
 
-/// Selects cores, again and again; returns them and the processor time for each after the first, in
+/// Selects cores repeatedly; returns them and the processor time per core after the first, in
 /// milliseconds.
 fn timed(graph: &HubGraph, params: &CoreParams) -> (Selection, f64) {
     let one = CoreParams {
@@ -145,8 +145,8 @@ fn timed(graph: &HubGraph, params: &CoreParams) -> (Selection, f64) {
     }
 }
 
-/// The cores that `classic` finds first, and the processor time for each after the first by the
-/// yardstick, in milliseconds.
+/// Returns the first cores of `classic`, and the processor time of the yardstick per core after the first, in
+/// milliseconds.
 fn yardstick(graph: &HubGraph, few: u32) -> (Selection, f64) {
     let classic = selected(graph, &by(Hits::Classic, few));
     let (mut runs, mut seconds) = (0.0, 0.0);
@@ -198,7 +198,7 @@ fn cold(graphs: &[(&str, HubGraph)], seeds: u32, few: u32) {
     }
 }
 
-/// A refresh, and the same from scratch.
+/// A refresh, and a cold run on the same state.
 fn within(graphs: &[(&str, HubGraph)], pages: u32, seeds: u32, few: u32) {
     println!(
         "\nwithin: {seeds} cores from scratch, milliseconds a core, beside the yardstick ({few} cores)\n\
@@ -327,7 +327,7 @@ fn refresh(pages: u32, seeds: u32) {
     }
 }
 
-/// A bank, and what makes its delta.
+/// A bank, and a function that applies a delta to it.
 type Growing<'a> = (&'a Place, &'a dyn Fn(&Place) -> u64);
 
 fn compare(name: &str, small: Growing<'_>, large: Growing<'_>, seeds: u32) {
@@ -376,7 +376,7 @@ fn growth(pages: u32, seeds: u32) {
     compare("one crawl", (&small, &delta), (&large, &of_two), seeds);
 }
 
-/// The first steps of the solver compared with power iteration.
+/// Compares the first steps of the solver with power iteration.
 fn solve(name: &str, graph: &HubGraph) {
     let selection = selected(graph, &by(Hits::Converged, STEPS));
     let components = WeakComponents::new(graph, &[]);

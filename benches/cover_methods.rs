@@ -1,9 +1,9 @@
-//! All cover methods on 1,000 synthetic sites in one run, k = 10, h = 5, each one lazy against full
-//! recomputation; then, with `--large PAGES`, max-weight and greedy on one site of that size.
+//! Cost of all cover methods on 1,000 synthetic sites (10 seeds, 5 hops): lazy evaluation compared with full
+//! recomputation. Then, with `--large PAGES`, max-weight and greedy on one site of that size.
 //!
 //! `cargo bench --bench cover_methods [-- --sites N] [-- --large PAGES]`. The sizes follow a power
 //! law, from 20 to 20,000 pages. The visits of full recomputation are run or counted as in
-//! `cover_visits`, and only for the methods by weight: the others search nothing.
+//! `cover_visits`, and only for methods by weight: the others do not search.
 #![allow(
     clippy::unwrap_used,
     reason = "a bench may stop where something is wrong"
@@ -20,7 +20,7 @@ use sites::{Kind, reference_visits, synthetic};
 
 const SEATS: u32 = 10;
 
-/// The size, in pages, of the site with this rank by size, out of `sites`.
+/// Returns the size in pages of the site with this rank by size.
 fn size(rank: u32, sites: u32) -> u32 {
     let size = 20_000.0 / (f64::from(rank) + 1.0).powf(1000_f64.ln() / f64::from(sites).ln());
     #[expect(

@@ -1,10 +1,9 @@
-//! Page visits of lazy evaluation against full recomputation, k = 10, h = 5, on synthetic sites.
+//! Page visits of lazy evaluation compared with full recomputation on synthetic sites (10 seeds, 5 hops).
 //!
-//! `cargo bench --bench cover_visits [PAGES...]` prints a table; small sites are many. Full
-//! recomputation is run up to 2,000 pages; above that the cost of one pick is counted on 1,024
-//! pages spread over the site, and multiplied by the candidates of each pick. The targets, at least
-//! 5 times fewer for max-weight of depth 2 and at least 20 times fewer for greedy, are checked on
-//! every line.
+//! `cargo bench --bench cover_visits [PAGES...]` prints a table. Full recomputation is
+//! run on sites of up to 2,000 pages; on larger ones, the cost of one pick is counted on a sample of 1,024
+//! pages and multiplied by the number of candidates. Each line must reach the targets: at least 5 times fewer
+//! visits for max-weight of depth 2, and 20 times fewer for greedy.
 #![allow(
     clippy::unwrap_used,
     reason = "a bench may stop where something is wrong"

@@ -1,20 +1,19 @@
-//! A crawl into a bank, compared with a plain `sort -u` of the same links on the same disk, and
-//! with DuckDB where Python has it; then a delta of 1 %, a scan and lookups.
+//! Ingest of a crawl, compared with `sort -u` of the same links on the same disk, and with DuckDB if Python
+//! has it; then a delta of 1 %, a scan and lookups.
 //!
 //! `cargo bench --bench ingest [-- --pages 50000,150000,450000] [--like uk-2002|ku-2017-webir]
 //! [--memory 512M] [--folder DIR]`. The crawls have the proportions of UK-2002, where most pages
 //! linked to are crawled, or those of a crawl with a wide frontier.
 //!
-//! Every program runs by itself, one after another, with the same memory. Links per second are the
+//! The programs run one after another with the same memory. Links per second are the
 //! bank's distinct links over the time from start to end of the process. Time depends on the
-//! machine, so look at the ratios, and at the growth from one size to the next.
+//! machine, so compare the ratios, and the growth from one size to the next.
 //!
 //! * `sort -u`: GNU sort, `LC_ALL=C`, two threads, of the links as TSV: once in the order of the
-//!   crawl, where lines come page by page and so nearly in order, and once in random order.
-//! * `duckdb`: `benches/duckdb_links.py`; distinct URLs to numbers, distinct links as pairs of
-//!   them.
+//!   crawl, which is nearly sorted, and once in random order.
+//! * `duckdb`: `benches/duckdb_links.py`; numbers distinct URLs and stores distinct links as pairs.
 //! * `jsonl`, `links`: `seedbank ingest --snapshot` of the crawl's records (zstd), and of the TSV
-//!   in the order of the crawl. The bank also keeps each link's way back, attributes and digests.
+//!   in the order of the crawl. The bank also stores the reverse links, attributes and digests.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -45,16 +44,16 @@ fn argument(name: &str, default: &str) -> String {
     args.next().unwrap_or_else(|| default.to_owned())
 }
 
-/// One size.
+/// The results for one size.
 struct Bench {
     folder: PathBuf,
     memory: String,
     threads: String,
-    /// How many distinct links there are.
+    /// Number of distinct links.
     links: u64,
 }
 
-/// What is compared between sizes.
+/// The figures that are compared between sizes.
 struct Outcome {
     pages: u64,
     memory: u64,
@@ -98,7 +97,7 @@ impl Bench {
         took
     }
 
-    /// `None` where Python has no `duckdb`.
+    /// `None` if Python has no `duckdb`.
     fn duckdb(&self, memory: &str) -> Option<Took> {
         let found = Command::new("python3")
             .args(["-c", "import duckdb"])
@@ -133,7 +132,7 @@ impl Bench {
     }
 }
 
-/// Writes the links of a crawl's records as TSV, in their order; returns their number.
+/// Writes the links of a crawl as TSV, in the order of its records; returns their number.
 fn write_links(crawl: &Path, to: &Path) -> u64 {
     let text = zstd::Decoder::new(File::open(crawl).unwrap()).unwrap();
     let mut out = BufWriter::new(File::create(to).unwrap());
@@ -150,7 +149,7 @@ fn write_links(crawl: &Path, to: &Path) -> u64 {
     links
 }
 
-/// The pages per second of a walk over all records, and the seconds of a lookup from URL to record.
+/// Measures a scan of all records in pages per second, and a lookup of a record by URL in seconds.
 fn reading(bank: &Path) -> (f64, f64) {
     let reader = Reader::open(bank).unwrap();
     let begun = Instant::now();

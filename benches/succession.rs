@@ -1,9 +1,9 @@
-//! Seeds that die from day to day, and who succeeds them: on 30 generated days, and on real days
-//! where a folder of daily files is given.
+//! Seeds that die from day to day, and their successors: on 30 generated days, and on a folder of daily files
+//! if one is given.
 //!
 //! `cargo bench --bench succession [-- --pages N] [-- --seeds N] [-- --days FOLDER]`. Each day is
-//! ingested and each plan refreshed. The diff with the previous day is asked for on that same day,
-//! since successors depend on the bank's present state.
+//! ingested and each plan refreshed. The diff with the previous day is queried on the same day,
+//! because successors depend on the current state.
 #![allow(
     clippy::unwrap_used,
     reason = "a bench may stop where something is wrong"
@@ -24,22 +24,22 @@ fn argument(name: &str) -> Option<String> {
     std::env::args().skip_while(|a| a != name).nth(1)
 }
 
-/// What happened to the seeds of a plan.
+/// Counts of the dead seeds of a plan.
 #[derive(Default)]
 struct Lives {
     seeds: u32,
     kept: u32,
-    /// How many were gone or unlinked, became spam, or were no longer hubs.
+    /// Seeds that were gone or unlinked, became spam, or were no longer hubs.
     died: [u32; 3],
     same_core: u32,
-    /// How often the page with the most similar row links to an authority of the old core.
+    /// Cases in which the page with the most similar row links to an authority of the old core.
     same_community: u32,
     similar: u32,
     similarity: f64,
     succeeded: u32,
 }
 
-/// The authorities of the core that a page was the seed of.
+/// Returns the authorities of the core of a seed.
 fn authorities(bank: &Bank, refresh: u32, seed: &str) -> BTreeSet<String> {
     let which = Which {
         plan: None,

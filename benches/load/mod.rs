@@ -1,4 +1,4 @@
-//! Runs a program and measures what it took.
+//! Runs a program and measures its time, memory and writes.
 #![allow(unreachable_pub, reason = "a module of a bench")]
 
 use std::fs;
@@ -6,13 +6,13 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How often a running program is looked at.
+/// Interval between measurements of a running program.
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// Clock ticks per second in `/proc`; the same on every Linux that Rust runs on.
 const TICKS: f64 = 100.0;
 
-/// What a program took.
+/// Resources that a program used.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Took {
     pub seconds: f64,
@@ -20,7 +20,7 @@ pub struct Took {
     pub cpu: f64,
     /// Peak resident memory, in bytes.
     pub memory: u64,
-    /// Bytes handed to the system to write, including files that were removed again.
+    /// Bytes written, including files that were removed again.
     pub written: u64,
 }
 
@@ -29,8 +29,7 @@ fn number_after(text: &str, label: &str) -> Option<u64> {
     rest.split_whitespace().next()?.parse().ok()
 }
 
-/// Runs a program to its end and discards its output. Where there is no `/proc`, only the time is
-/// measured.
+/// Runs a program to its end and discards its output. Without `/proc`, measures only the time.
 pub fn run(command: &mut Command) -> Took {
     let begun = Instant::now();
     let child = command
@@ -74,7 +73,7 @@ pub fn run(command: &mut Command) -> Took {
     took
 }
 
-/// The bytes of all files below a folder.
+/// Returns the size of all files below a folder in bytes.
 pub fn folder_bytes(folder: &Path) -> u64 {
     let mut bytes = 0;
     for entry in fs::read_dir(folder).unwrap() {

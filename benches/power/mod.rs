@@ -1,18 +1,18 @@
-//! Plain power iteration on a region, counted in link visits.
+//! Plain power iteration on a region, measured in link visits.
 #![allow(unreachable_pub, reason = "a module of a bench")]
 
 use seedbank_algorithms::rank::{Principal, Region};
 
-/// How many steps power iteration may take before it is given up.
+/// Maximum number of steps.
 pub const MOST: u32 = 20_000;
 
-/// The inner product over pages: the products of the scores, times the pages of each class.
+/// Returns the inner product over pages: the products of scores, times the number of pages of each class.
 fn dot(pages: &[f64], a: &[f64], b: &[f64]) -> f64 {
     let terms = pages.iter().zip(a).zip(b);
     terms.map(|((pages, a), b)| pages * a * b).sum()
 }
 
-/// `A^T A x` for one page of each class.
+/// Returns `A^T A x` for one page of each class.
 fn square(region: &Region, x: &[f64]) -> Vec<f64> {
     let sum = |list: &[u32], pages: &[f64], scores: &[f64]| -> f64 {
         let entries = list.iter().map(|&entry| entry as usize);
@@ -27,7 +27,7 @@ fn square(region: &Region, x: &[f64]) -> Vec<f64> {
         .collect()
 }
 
-/// `M x` divided by the length of `x`, and the residual `|M x - lambda x| / (lambda |x|)`.
+/// Returns `M x` divided by the length of `x`, and the residual `|M x - lambda x| / (lambda |x|)`.
 fn step(region: &Region, x: &[f64]) -> (Vec<f64>, f64) {
     let pages = region.authority_pages();
     let image = square(region, x);
@@ -38,16 +38,16 @@ fn step(region: &Region, x: &[f64]) -> (Vec<f64>, f64) {
     (image.iter().map(|y| y / length).collect(), residual)
 }
 
-/// What power iteration from the uniform vector took.
+/// Cost of power iteration from the uniform vector.
 pub struct Power {
     pub steps: u32,
     pub visits: u64,
-    /// The residual of the solver, which power iteration has to reach.
+    /// The residual of the solver, which power iteration must reach.
     pub goal: f64,
 }
 
-/// Power iteration on the region of a solution, until it is as good. It finds nothing else: not
-/// which region has the largest sigma, not that nothing larger exists, not the gap.
+/// Runs power iteration on the region of a solution until it reaches the same residual. Unlike the solver, it
+/// does not find the region with the largest sigma, a proof that no larger one exists, or the gap.
 pub fn power(found: &Principal) -> Power {
     let region = &found.region;
     // Below rounding there is nothing to reach.

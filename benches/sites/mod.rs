@@ -1,4 +1,4 @@
-//! Synthetic sites, and what full recomputation visits on them.
+//! Synthetic sites, and the page visits of full recomputation on them.
 #![allow(unreachable_pub, reason = "a module of several benches")]
 
 use rand_pcg::Pcg64;
@@ -8,17 +8,17 @@ use seedbank_algorithms::cover::{
     CoverParams, PUniq, PageFacts, Site, SiteGraph, Weights, page_value, reference,
 };
 
-/// The largest site, in pages, on which full recomputation is run.
+/// Maximum size in pages of a site on which full recomputation is run.
 const RUN_UP_TO: u32 = 2_000;
-/// On larger ones it is counted on this many pages.
+/// Number of sampled pages on larger sites.
 const SAMPLE: u32 = 1_024;
 
-/// What kind of site to make.
+/// The kind of a site.
 #[derive(Clone, Copy)]
 pub enum Kind {
-    /// Every page carries the menu: the home page and the main sections.
+    /// Every page links to the home page and the main sections.
     Menu,
-    /// Pages know only their own section: many small neighbourhoods.
+    /// Pages link only within their section.
     Sections,
 }
 
@@ -29,7 +29,7 @@ impl Draw {
         u32::try_from((u64::from(self.0.next_u32()) * u64::from(bound)) >> 32).unwrap()
     }
 
-    /// A number below `bound`; small ones are far more frequent, as popularity is spread on sites.
+    /// Draws a number below `bound`; small ones are far more frequent, like popular pages of a site.
     fn popular(&mut self, bound: u32) -> u32 {
         let bound = self.below(bound) + 1;
         let bound = self.below(bound) + 1;
@@ -37,8 +37,8 @@ impl Draw {
     }
 }
 
-/// A site grown page by page. Each new page gets a parent, more often a popular one, that links to
-/// it; it links back and to some siblings and popular pages. As measured on a real crawl of many
+/// Generates a site page by page. Each new page is linked from a parent, preferably a popular one, and links
+/// back and to some siblings and popular pages. As measured on a real crawl of many
 /// sites, one page in five is a dead end, and one in ten on sites below a thousand pages, one in
 /// fifty on larger ones, is linked from no crawled page of its site.
 pub fn synthetic(pages: u32, kind: Kind, rng_seed: u64) -> SiteGraph {
@@ -91,7 +91,7 @@ pub fn synthetic(pages: u32, kind: Kind, rng_seed: u64) -> SiteGraph {
     SiteGraph::new(values, links).unwrap()
 }
 
-/// The page visits of full recomputation, run or counted.
+/// Returns the page visits of full recomputation, measured or extrapolated.
 pub fn reference_visits(site: Site<'_>, seats: u32, params: &CoverParams) -> u64 {
     let graph = site.graph;
     if graph.pages() <= RUN_UP_TO {

@@ -1,4 +1,4 @@
-//! Webs in banks of their own, and what changes in them from one day to the next.
+//! Banks with synthetic webs, and their daily changes.
 #![allow(unreachable_pub, reason = "a module of a bench")]
 
 use std::collections::BTreeSet;
@@ -20,7 +20,7 @@ use seedbank_algorithms::page::PageId;
 use seedbank_store::records::PageState;
 use seedbank_store::{Reader, tables};
 
-/// A bank that is removed together with its folder.
+/// A bank in a temporary folder.
 pub struct Place {
     folder: tempfile::TempDir,
     bank: Bank,
@@ -58,7 +58,7 @@ impl Place {
         report
     }
 
-    /// Ingests a day of a crawl, with `before` put in front of all host names.
+    /// Ingests a day of a crawl, with the prefix `before` added to all host names.
     pub fn day(&self, crawl: &SynthOptions, day: u32, before: &str) -> IngestReport {
         let crawl = SynthOptions {
             days: crawl.days.max(day),
@@ -92,7 +92,7 @@ impl Place {
         self.bank.refresh(&request, &Unwatched).unwrap()
     }
 
-    /// The seeds of a plan's last refresh, in order.
+    /// Returns the seeds of the last refresh of a plan, in order.
     pub fn seeds(&self, plan: &str) -> Vec<String> {
         let which = Which {
             plan: Some(plan.to_owned()),
@@ -102,12 +102,12 @@ impl Place {
         seeds.into_iter().map(|seed| seed.url).collect()
     }
 
-    /// Whether the last refreshes of two plans found the same seeds in the same order.
+    /// Returns whether the last refreshes of two plans have the same seeds in the same order.
     pub fn same_seeds(&self, a: &str, b: &str) -> bool {
         self.seeds(a) == self.seeds(b)
     }
 
-    /// The graph that is ranked, with pages numbered by their ids.
+    /// Returns the graph that is ranked, with pages numbered by their ids.
     pub fn graph(&self) -> HubGraph {
         let reader = Reader::open(self.bank.path()).unwrap();
         let mut live: Vec<PageId> = Vec::new();
@@ -134,31 +134,31 @@ impl Place {
     }
 }
 
-/// A web of many communities that no link connects, each of pages on sites of its own.
+/// A web of many disconnected communities, each on its own sites.
 pub struct Communities {
     pub count: u32,
 }
 
 impl Communities {
-    /// As many communities as make about this many crawled pages.
+    /// Creates as many communities as have about this many crawled pages.
     pub fn with_pages(pages: u32) -> Self {
         Self {
             count: (pages / 40).max(1),
         }
     }
 
-    /// How many crawled pages a community has: 20 to 60.
+    /// Returns the number of crawled pages of a community: 20 to 60.
     const fn hubs(community: u32) -> u32 {
         20 + community * 37 % 41
     }
 
-    /// How many crawled pages there are.
+    /// Returns the number of crawled pages.
     pub fn pages(&self) -> u32 {
         (0..self.count).map(Self::hubs).sum()
     }
 
-    /// The record of a page after `version` changes. It leads to about two thirds of the pages that
-    /// the community is about, and every third page to what the previous one leads to.
+    /// Returns the record of a page after `version` changes. It links to about two thirds of the topic pages of
+    /// its community, and every third page has the same links as the previous one.
     fn record(community: u32, hub: u32, version: u32) -> String {
         let row = hub - u32::from(hub % 3 == 2);
         let seed = u64::from(community) << 32 | u64::from(version) << 16 | u64::from(row);
@@ -176,7 +176,7 @@ impl Communities {
         text + "]}\n"
     }
 
-    /// All pages.
+    /// Returns all pages.
     pub fn write(&self, out: &mut dyn Write) {
         for community in 0..self.count {
             for hub in 0..Self::hubs(community) {
@@ -186,7 +186,7 @@ impl Communities {
         }
     }
 
-    /// Changes pages that are drawn at random.
+    /// Changes random pages.
     pub fn change(&self, pages: u32, version: u32, out: &mut dyn Write) {
         let mut rng = Pcg64::seed_from_u64(u64::from(version));
         let mut changed = BTreeSet::new();

@@ -1,15 +1,14 @@
-//! The paper's procedure as this project first ran it, kept as it was: what the time of a core is told
-//! beside. Two passes over the lists for each of 60 iterations, in the order of the classes, whatever the
-//! library does by now.
+//! The paper's procedure as this project first ran it, the baseline for the time per core: two passes over
+//! the lists for each of 60 iterations, in the order of the classes. It does not change with the library.
 #![allow(unreachable_pub, reason = "a module of a bench")]
 
 use rayon::prelude::*;
 use seedbank_algorithms::graph::{HubGraph, Remaining};
 
-/// Passes over fewer entries are done by one thread.
+/// Minimum number of entries for a parallel pass.
 const PARALLEL: usize = 1 << 15;
 
-/// Lists of positions, one after the other.
+/// Concatenated lists of positions.
 struct Lists {
     ends: Vec<usize>,
     entries: Vec<u32>,
@@ -21,7 +20,7 @@ impl Lists {
         &self.entries[from..self.ends[at]]
     }
 
-    /// For each of so many entries the lists that have it.
+    /// Returns, for each entry, the lists that contain it.
     fn transpose(&self, count: usize) -> Self {
         let mut ends = vec![0; count];
         for &entry in &self.entries {
@@ -45,7 +44,7 @@ impl Lists {
         Self { ends, entries }
     }
 
-    /// For each list the sum of its entries' scores, each times its pages.
+    /// Returns, for each list, the sum of the scores of its entries, each times its number of pages.
     fn pass(&self, scores: &[f64], pages: &[f64]) -> Vec<f64> {
         let sum = |weights: &[f64], at: usize| -> f64 {
             let entries = self.list(at).iter();
@@ -65,7 +64,7 @@ impl Lists {
     }
 }
 
-/// Makes a vector of unit length over pages; returns its length before.
+/// Normalises a vector to unit length over pages; returns its previous length.
 fn normalise(scores: &mut [f64], pages: &[f64]) -> f64 {
     let squares = pages
         .iter()
@@ -78,7 +77,7 @@ fn normalise(scores: &mut [f64], pages: &[f64]) -> f64 {
     length
 }
 
-/// Sigma after so many iterations from the uniform vector, over what is left of the graph.
+/// Returns sigma after a number of iterations from the uniform vector, over the rest of the graph.
 pub fn sigma(graph: &HubGraph, left: &Remaining, iterations: u32) -> f64 {
     let mut position = vec![u32::MAX; graph.citers().len()];
     let mut authority_pages = Vec::new();

@@ -15,13 +15,13 @@ use std::os::fd::AsFd;
 use signal_hook::consts::SIGABRT;
 use signal_hook::low_level::{exit, register};
 
-const WORDS: &str = "\
+const MESSAGE: &str = "\
 error: the process was aborted: out of memory or threads, unless the lines above say otherwise
 hint: provide more memory, or use smaller values of --memory and --threads; no partial result is visible
 ";
 
 /// The same text as a line of JSON, without a timestamp: reading the clock in a handler could allocate.
-const WORDS_AS_JSON: &str = "{\"level\":\"error\",\"message\":\"the process was aborted: out of memory \
+const MESSAGE_AS_JSON: &str = "{\"level\":\"error\",\"message\":\"the process was aborted: out of memory \
 or threads, unless the lines above say otherwise\",\"hint\":\"provide more memory, or use smaller values \
 of --memory and --threads; no partial result is visible\",\"exit_status\":1}
 ";
@@ -29,10 +29,10 @@ of --memory and --threads; no partial result is visible\",\"exit_status\":1}
 /// Installs the handler for aborts.
 pub(super) fn prepare(as_json: bool) -> io::Result<()> {
     let out = File::from(io::stderr().as_fd().try_clone_to_owned()?);
-    let words = if as_json { WORDS_AS_JSON } else { WORDS }.as_bytes();
+    let message = if as_json { MESSAGE_AS_JSON } else { MESSAGE }.as_bytes();
     let action = move || {
         // There is no way to report a failure here.
-        let _ = (&out).write(words);
+        let _ = (&out).write(message);
         exit(1);
     };
     // SAFETY: the action only calls `write` and `_exit`, which are async-signal-safe; it does not
@@ -47,11 +47,11 @@ mod tests {
     use serde_json::Value;
 
     #[test]
-    fn both_forms_say_the_same() {
-        let line: Value = serde_json::from_str(WORDS_AS_JSON).unwrap();
+    fn both_formats_have_the_same_text() {
+        let line: Value = serde_json::from_str(MESSAGE_AS_JSON).unwrap();
         let of = |field: &str| line[field].as_str().unwrap();
         let text = format!("error: {}\nhint: {}\n", of("message"), of("hint"));
-        assert_eq!(text, WORDS);
+        assert_eq!(text, MESSAGE);
         assert_eq!(
             (of("level"), &line["exit_status"]),
             ("error", &Value::from(1))

@@ -10,7 +10,7 @@ use seedbank::shown::counted;
 
 use super::failure::CliError;
 use super::session::{Outcome, Session};
-use super::values::{FormatArgs, human_bytes, whole};
+use super::values::{FormatArgs, human_bytes, integer};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -37,7 +37,7 @@ pub(super) struct BackupArgs {
     #[arg(value_name = "DIR")]
     folder: PathBuf,
     /// Delete older backups, keeping the latest N that can be restored
-    #[arg(long, value_name = "N", value_parser = whole(1..=u32::MAX))]
+    #[arg(long, value_name = "N", value_parser = integer(1..=u32::MAX))]
     keep: Option<u32>,
     /// Read every file of the folder and repair damaged ones from the bank
     ///

@@ -130,7 +130,7 @@ fn findings(name: &str, state: &StateCheck, text: &mut String) {
 
 /// Describes the verdict on a state.
 fn describe_state(state: &StateCheck, is_same: bool) -> String {
-    let mut words = match state.verdict {
+    let mut text = match state.verdict {
         Verdict::Good => "good",
         Verdict::Damaged => "damaged",
         Verdict::Unfinished => "unfinished",
@@ -138,13 +138,13 @@ fn describe_state(state: &StateCheck, is_same: bool) -> String {
     }
     .to_owned();
     if let (Some(batch), Some(refresh)) = (state.batch, state.refresh) {
-        append!(words, ", batch {batch}, refresh {refresh}");
+        append!(text, ", batch {batch}, refresh {refresh}");
     }
     if is_same {
-        words.push_str(", same files as the published state");
+        text.push_str(", same files as the published state");
     }
     if let Some(why) = &state.why {
-        append!(words, ": {}", plain(why));
+        append!(text, ": {}", plain(why));
     }
-    words
+    text
 }

@@ -15,7 +15,7 @@ use super::output::{Output, print_json};
 use super::session::{Outcome, Session};
 use super::table::aligned;
 use super::url_list;
-use super::values::{Format, FormatArgs, WhichArgs, whole};
+use super::values::{Format, FormatArgs, WhichArgs, integer};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -45,7 +45,7 @@ pub(super) struct CompareArgs {
     which: WhichArgs,
     /// Numbers of pages fetched by the crawls from both lists, each at most 20000
     #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "1000,5000",
-        value_parser = whole::<u64>(1..=CompareRequest::MOST_FETCHES))]
+        value_parser = integer::<u64>(1..=CompareRequest::MOST_FETCHES))]
     fetches: Vec<u64>,
     #[command(flatten)]
     format: FormatArgs,
@@ -87,8 +87,8 @@ fn counts(found: &ListComparison) -> String {
     );
     // Zero counts are left out.
     let several = |parts: &[(u64, &str)]| {
-        let there = parts.iter().filter(|(count, _)| *count > 0);
-        let parts: Vec<String> = there
+        let nonzero = parts.iter().filter(|(count, _)| *count > 0);
+        let parts: Vec<String> = nonzero
             .map(|(count, what)| format!("{count} {what}"))
             .collect();
         parts.join(", ")

@@ -14,11 +14,11 @@ const LEVEL: i32 = zstd::DEFAULT_COMPRESSION_LEVEL;
 
 /// Output to a file that is compressed if its name ends in `.gz` or `.zst`, or plain output.
 pub(super) struct Compressed {
-    to: Way,
+    encoder: Encoder,
     failed: Box<dyn Fn(io::Error) -> CliError + Send>,
 }
 
-enum Way {
+enum Encoder {
     Plain(Output),
     Gzip(GzEncoder<Output>),
     Zstd(zstd::Encoder<'static, Output>),
@@ -30,18 +30,18 @@ impl Compressed {
         let out = Output::to(file, bank)?;
         let failed = Box::new(out.failed());
         let ending = file.and_then(Path::extension).unwrap_or_default();
-        let to = if ending.eq_ignore_ascii_case("gz") {
-            Way::Gzip(GzEncoder::new(out, Compression::default()))
+        let encoder = if ending.eq_ignore_ascii_case("gz") {
+            Encoder::Gzip(GzEncoder::new(out, Compression::default()))
         } else if ending.eq_ignore_ascii_case("zst") {
-            let encoder = zstd::Encoder::new(out, LEVEL).and_then(|mut encoder| {
-                encoder.include_checksum(true)?;
-                Ok(encoder)
+            let zstd = zstd::Encoder::new(out, LEVEL).and_then(|mut zstd| {
+                zstd.include_checksum(true)?;
+                Ok(zstd)
             });
-            Way::Zstd(encoder.map_err(&failed)?)
+            Encoder::Zstd(zstd.map_err(&failed)?)
         } else {
-            Way::Plain(out)
+            Encoder::Plain(out)
         };
-        Ok(Self { to, failed })
+        Ok(Self { encoder, failed })
     }
 
     /// Converts a write error to an error of the command.
@@ -51,10 +51,10 @@ impl Compressed {
 
     /// Writes the remaining bytes; only then does the file get its name.
     pub(super) fn finish(self) -> Result<(), CliError> {
-        let out = match self.to {
-            Way::Plain(out) => Ok(out),
-            Way::Gzip(encoder) => encoder.finish(),
-            Way::Zstd(encoder) => encoder.finish(),
+        let out = match self.encoder {
+            Encoder::Plain(out) => Ok(out),
+            Encoder::Gzip(encoder) => encoder.finish(),
+            Encoder::Zstd(encoder) => encoder.finish(),
         };
         out.map_err(self.failed)?.finish()
     }
@@ -62,19 +62,19 @@ impl Compressed {
 
 impl Write for Compressed {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match &mut self.to {
-            Way::Plain(out) => out.write(bytes),
-            Way::Gzip(encoder) => encoder.write(bytes),
-            Way::Zstd(encoder) => encoder.write(bytes),
+        match &mut self.encoder {
+            Encoder::Plain(out) => out.write(bytes),
+            Encoder::Gzip(encoder) => encoder.write(bytes),
+            Encoder::Zstd(encoder) => encoder.write(bytes),
         }
     }
 
     /// Leaves the compressor's buffer alone until the end, so that the bytes written do not depend on
     /// when this is called.
     fn flush(&mut self) -> io::Result<()> {
-        match &mut self.to {
-            Way::Plain(out) => out.flush(),
-            Way::Gzip(_) | Way::Zstd(_) => Ok(()),
+        match &mut self.encoder {
+            Encoder::Plain(out) => out.flush(),
+            Encoder::Gzip(_) | Encoder::Zstd(_) => Ok(()),
         }
     }
 }

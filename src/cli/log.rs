@@ -118,7 +118,7 @@ impl LogFormat {
                 return Self::from_flag(arguments.peek().is_some_and(|value| is_json(value)));
             }
             let joined = argument.to_str().and_then(|text| text.strip_prefix(FLAG));
-            if let Some(value) = joined.and_then(|rest| rest.strip_prefix('=')) {
+            if let Some(value) = joined.and_then(|value| value.strip_prefix('=')) {
                 return Self::from_flag(value == "json");
             }
         }
@@ -181,14 +181,14 @@ impl LogFormat {
             return;
         }
         let text = error.render().to_string();
-        let (said, rest) = text.split_once("\n\n").unwrap_or((&text, ""));
+        let (message, details) = text.split_once("\n\n").unwrap_or((&text, ""));
         let on_a_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let hint = Some(on_a_line(rest)).filter(|hint| !hint.is_empty());
-        let said = said.strip_prefix("error: ").unwrap_or(said);
+        let hint = Some(on_a_line(details)).filter(|hint| !hint.is_empty());
+        let message = message.strip_prefix("error: ").unwrap_or(message);
         write_line(LogLine {
             hint,
             exit_status: Some(exit_status),
-            ..LogLine::new(Level::Error, on_a_line(said))
+            ..LogLine::new(Level::Error, on_a_line(message))
         });
     }
 }
@@ -232,8 +232,8 @@ where
         mut to: Writer<'_>,
         event: &Event<'_>,
     ) -> fmt::Result {
-        let about = event.metadata();
-        let level = match *about.level() {
+        let metadata = event.metadata();
+        let level = match *metadata.level() {
             tracing::Level::TRACE => Level::Trace,
             tracing::Level::DEBUG => Level::Debug,
             tracing::Level::INFO => Level::Info,
@@ -241,7 +241,7 @@ where
             tracing::Level::ERROR => Level::Error,
         };
         let mut line = LogLine::new(level, String::new());
-        line.target = Some(about.target());
+        line.target = Some(metadata.target());
         event.record(&mut line);
         writeln!(to, "{line}")
     }

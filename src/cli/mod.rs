@@ -59,7 +59,6 @@ mod serve;
 mod session;
 mod shell;
 mod site;
-mod states;
 mod status;
 mod synth;
 mod table;

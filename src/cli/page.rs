@@ -13,8 +13,7 @@ use seedbank::shown::{counted, readable};
 
 use super::failure::CliError;
 use super::session::Outcome;
-use super::states::state_and_spam;
-use super::values::{Format, FormatArgs, time, whole};
+use super::values::{Format, FormatArgs, integer, state_and_spam, time};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -43,12 +42,12 @@ pub(super) struct PageArgs {
     #[arg(long, value_name = "SITE", requires = "links")]
     site: Option<String>,
     /// With `--links`: skip the first N pages
-    #[arg(long, value_name = "N", requires = "links", value_parser = whole::<u64>(0..=u64::MAX))]
+    #[arg(long, value_name = "N", requires = "links", value_parser = integer::<u64>(0..=u64::MAX))]
     from: Option<u64>,
     /// Maximum number of linked sites each way [default: 10, in JSON 100]
     ///
     /// With `--links`, the maximum number of pages [default: 100].
-    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=10_000))]
+    #[arg(long, value_name = "N", value_parser = integer::<u32>(1..=10_000))]
     limit: Option<u32>,
     #[command(flatten)]
     format: FormatArgs,

@@ -21,12 +21,19 @@ use super::time_limit::TimeLimit;
 /// Whether the user has asked the command to stop.
 static STOPPED: AtomicBool = AtomicBool::new(false);
 
-/// Installs signal handlers: Ctrl-C or a termination signal asks the command to stop, and the second
+/// Whether the signal handlers are installed.
+static CATCHING: AtomicBool = AtomicBool::new(false);
+
+/// Installs signal handlers once: Ctrl-C or a termination signal asks the command to stop, and the second
 /// one ends the process.
 ///
 /// A bank survives the end of the process at any moment. The handler for SIGXFSZ does nothing, so that
 /// exceeding the file size limit is reported as a write error instead of killing the process silently.
 pub(super) fn catch_signals() -> io::Result<()> {
+    // Two handlers would each see the first signal, and the second would end the process.
+    if CATCHING.swap(true, Ordering::SeqCst) {
+        return Ok(());
+    }
     signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
     let wait = move || {

@@ -13,7 +13,7 @@ use super::failure::CliError;
 use super::output::{Output, print, print_json};
 use super::session::{Outcome, Session};
 use super::table::{aligned, comma_separated};
-use super::values::whole;
+use super::values::integer;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -33,7 +33,7 @@ pub(super) struct QuotasArgs {
     /// The bank
     bank: PathBuf,
     /// Number of pages that the next crawl fetches
-    #[arg(long, value_name = "N", value_parser = whole::<u64>(1..=u64::MAX))]
+    #[arg(long, value_name = "N", value_parser = integer::<u64>(1..=u64::MAX))]
     pages: u64,
     /// Weight of a site
     #[arg(long, value_enum, value_name = "WHAT", default_value = "value")]

@@ -12,7 +12,7 @@ use seedbank::shown::{counted, plain};
 use super::atomic_file::{AtomicFile, Destination, persist_all};
 use super::failure::CliError;
 use super::session::{Outcome, Session};
-use super::values::{FormatArgs, WhichArgs, whole};
+use super::values::{FormatArgs, WhichArgs, integer};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -37,15 +37,15 @@ pub(super) struct ReportArgs {
     which: WhichArgs,
     /// Number of random seed sets to compare the seeds with
     #[arg(long, value_name = "N", default_value_t = ReportRequest::default().draws,
-        value_parser = whole::<u32>(2..=10_000))]
+        value_parser = integer::<u32>(2..=10_000))]
     draws: u32,
     /// Number of runs with a random tenth of the crawled pages held out
     #[arg(long, value_name = "N", default_value_t = ReportRequest::default().holdouts,
-        value_parser = whole::<u32>(2..=1000))]
+        value_parser = integer::<u32>(2..=1000))]
     holdouts: u32,
     /// Maximum number of sites on which cover methods are compared
     #[arg(long, value_name = "N", default_value_t = ReportRequest::default().max_sites,
-        value_parser = whole::<u32>(1..=u32::MAX))]
+        value_parser = integer::<u32>(1..=u32::MAX))]
     max_sites: u32,
     /// Seed of the random number generator
     #[arg(long, value_name = "N", default_value_t = 0)]

@@ -12,7 +12,7 @@ use seedbank::shown::{counted, plain};
 use super::failure::CliError;
 use super::session::{Outcome, Session};
 use super::table::aligned;
-use super::values::{FormatArgs, human_bytes, time, whole};
+use super::values::{FormatArgs, human_bytes, integer, time};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -40,7 +40,7 @@ pub(super) struct RestoreArgs {
     #[arg(required_unless_present = "list", conflicts_with = "list")]
     bank: Option<PathBuf>,
     /// The number of the backup [default: the latest]
-    #[arg(long, value_name = "N", value_parser = whole(1..=u32::MAX), conflicts_with = "list")]
+    #[arg(long, value_name = "N", value_parser = integer(1..=u32::MAX), conflicts_with = "list")]
     at: Option<u32>,
     /// Omit what this bank blocks (`forget --block`), and block it in the new bank too
     #[arg(long, value_name = "BANK", conflicts_with = "list")]

@@ -10,8 +10,7 @@ use seedbank::shown::{counted, plain, readable};
 
 use super::failure::CliError;
 use super::session::{Outcome, Session};
-use super::states::state_and_spam;
-use super::values::{FormatArgs, whole};
+use super::values::{FormatArgs, integer, state_and_spam};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -33,11 +32,11 @@ pub(super) struct SearchArgs {
     /// A URL, the name of a site, or part of one
     text: String,
     /// Maximum number of sites, and of pages, in the result
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = whole::<u32>(1..=10_000))]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = integer::<u32>(1..=10_000))]
     limit: u32,
     /// Maximum number of site names and URLs to examine; at most half of them are site names
     #[arg(long, value_name = "N", default_value_t = SearchLimits::default().examined,
-        value_parser = whole::<u64>(1..=u64::MAX))]
+        value_parser = integer::<u64>(1..=u64::MAX))]
     look: u64,
     #[command(flatten)]
     format: FormatArgs,

@@ -13,7 +13,7 @@ use super::atomic_file::{AtomicFile, Destination, persist_all};
 use super::failure::CliError;
 use super::output::{Output, parquet_to};
 use super::session::{Outcome, Session};
-use super::values::{WhichArgs, named, whole};
+use super::values::{WhichArgs, integer, named};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -46,7 +46,7 @@ pub(super) struct SeedsArgs {
     #[arg(long)]
     alive: bool,
     /// Print only the best N seeds, after --alive is applied
-    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=u32::MAX))]
+    #[arg(long, value_name = "N", value_parser = integer::<u32>(1..=u32::MAX))]
     limit: Option<u32>,
     /// Write to this file, which is replaced only when the output is complete
     #[arg(long, value_name = "FILE")]
@@ -55,7 +55,7 @@ pub(super) struct SeedsArgs {
     ///
     /// All seeds of a site are in the same file, each file is in the order of the list, and all files are put
     /// in place together.
-    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=256), requires = "out", conflicts_with = "if_changed")]
+    #[arg(long, value_name = "N", value_parser = integer::<u32>(1..=256), requires = "out", conflicts_with = "if_changed")]
     split: Option<u32>,
     /// Write the list only if it has changed; otherwise say so and exit with status 5
     ///
@@ -183,13 +183,13 @@ fn chosen(mut seeds: Vec<Seed>, args: &SeedsArgs, session: &Session) -> (Vec<See
         seeds.retain(|seed| seed.alive);
     }
     if dead > 0 {
-        let way = if args.alive {
+        let advice = if args.alive {
             "omitted; refresh the plan to replace them"
         } else {
             "refresh the plan, or omit them with --alive"
         };
         session.warn(format_args!(
-            "{dead} of {} {} dead: gone or no longer a page ({way})",
+            "{dead} of {} {} dead: gone or no longer a page ({advice})",
             counted(all, "seed"),
             are(&dead)
         ));

@@ -10,7 +10,7 @@ use seedbank::shown::{counted, readable};
 
 use super::failure::CliError;
 use super::session::{Outcome, Session};
-use super::values::{Format, FormatArgs, whole};
+use super::values::{Format, FormatArgs, integer};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -28,11 +28,11 @@ pub(super) struct SiteArgs {
     /// The site, or a URL on it
     site: String,
     /// Maximum number of linked sites each way [default: 10, in JSON 100]
-    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=10_000))]
+    #[arg(long, value_name = "N", value_parser = integer::<u32>(1..=10_000))]
     limit: Option<u32>,
     /// Maximum number of pages to examine, in the order of URLs
     #[arg(long, value_name = "N", default_value_t = SiteLimits::default().pages,
-        value_parser = whole::<u64>(1..=u64::MAX))]
+        value_parser = integer::<u64>(1..=u64::MAX))]
     look: u64,
     #[command(flatten)]
     format: FormatArgs,
@@ -109,18 +109,18 @@ fn attributes(given: SiteAttributes) -> Option<String> {
     (!attributes.is_empty()).then(|| attributes.join(", "))
 }
 
-fn links(lines: &mut Lines, what: &str, of: &SiteLinkCounts) {
-    if of.sites == 0 {
+fn links(lines: &mut Lines, what: &str, links: &SiteLinkCounts) {
+    if links.sites == 0 {
         lines.add(format_args!("{what} no other site"));
         return;
     }
     lines.add(format_args!(
         "{what} {} on {}, by {}",
-        counted(of.pages, "page"),
-        counted(of.sites, "site"),
-        counted(of.links, "link")
+        counted(links.pages, "page"),
+        counted(links.sites, "site"),
+        counted(links.links, "link")
     ));
-    for other in &of.by_site {
+    for other in &links.by_site {
         lines.add(format_args!(
             "  {}: {}, {}",
             other.site,
@@ -128,7 +128,7 @@ fn links(lines: &mut Lines, what: &str, of: &SiteLinkCounts) {
             counted(other.links, "link")
         ));
     }
-    let more = of.sites.saturating_sub(of.by_site.len() as u64);
+    let more = links.sites.saturating_sub(links.by_site.len() as u64);
     if more > 0 {
         lines.add(format_args!(
             "  and {} (--limit prints more)",

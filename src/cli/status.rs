@@ -109,7 +109,7 @@ fn text(status: &Status, with_sizes: bool) -> String {
     let total = tables + status.log_bytes;
     append_line!(
         text,
-        "on disk {}, the bank's whole folder {}",
+        "on disk {}, the bank's folder {}",
         human_bytes(total),
         human_bytes(status.folder_bytes)
     );
@@ -220,19 +220,19 @@ fn sizes(status: &Status, total: u64) -> String {
         );
     }
     // The table of the bank itself is ignored, as in the metric for compaction.
-    let left: Vec<&str> = status
+    let uncompacted: Vec<&str> = status
         .tables
         .iter()
         .filter(|table| !table.compacted && table.group != Holds::Bank)
         .map(|table| table.table.as_str())
         .collect();
-    if left.is_empty() {
+    if uncompacted.is_empty() {
         append_line!(text, "compacted");
     } else {
         append_line!(
             text,
             "not compacted, so overwritten data still takes space: {}",
-            left.join(", ")
+            uncompacted.join(", ")
         );
     }
     text

@@ -13,7 +13,7 @@ const UNITS: [(char, &str, u64); 4] = [
 ];
 
 /// The maximum in seconds: a year.
-const LONGEST: u64 = 365 * 86_400;
+const MAX_SECONDS: u64 = 365 * 86_400;
 
 /// A time limit: a whole number of seconds, at least one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,24 +30,30 @@ impl FromStr for TimeLimit {
 
     /// Parses numbers with units: 90s, 20m, 1h30m.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        const FORM: &str = "expected whole numbers followed by s, m, h or d, such as 90s or 1h30m";
+        const EXPECTED: &str =
+            "expected whole numbers followed by s, m, h or d, such as 90s or 1h30m";
         let mut seconds: u64 = 0;
-        let mut rest = text.trim();
-        while !rest.is_empty() {
-            let digits = rest.find(|c: char| !c.is_ascii_digit()).ok_or(FORM)?;
-            let number: u64 = rest[..digits].parse().map_err(|_| FORM)?;
-            let typed = rest[digits..].chars().next().ok_or(FORM)?;
-            let unit = UNITS.iter().find(|(unit, ..)| *unit == typed).ok_or(FORM)?;
+        let mut remaining = text.trim();
+        while !remaining.is_empty() {
+            let digits = remaining
+                .find(|c: char| !c.is_ascii_digit())
+                .ok_or(EXPECTED)?;
+            let number: u64 = remaining[..digits].parse().map_err(|_| EXPECTED)?;
+            let typed = remaining[digits..].chars().next().ok_or(EXPECTED)?;
+            let unit = UNITS
+                .iter()
+                .find(|(unit, ..)| *unit == typed)
+                .ok_or(EXPECTED)?;
             let more = number.checked_mul(unit.2);
             seconds = more
                 .and_then(|more| seconds.checked_add(more))
-                .ok_or(FORM)?;
-            rest = &rest[digits + 1..];
+                .ok_or(EXPECTED)?;
+            remaining = &remaining[digits + 1..];
         }
         if text.trim().is_empty() {
-            return Err(FORM);
+            return Err(EXPECTED);
         }
-        if (1..=LONGEST).contains(&seconds) {
+        if (1..=MAX_SECONDS).contains(&seconds) {
             Ok(Self(seconds))
         } else {
             Err("expected a time from 1s to 365d")
@@ -57,12 +63,12 @@ impl FromStr for TimeLimit {
 
 impl fmt::Display for TimeLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut rest = self.0;
+        let mut remaining = self.0;
         let mut space = "";
         for (_, shown, seconds) in UNITS {
-            if rest >= seconds {
-                write!(f, "{space}{} {shown}", rest / seconds)?;
-                rest %= seconds;
+            if remaining >= seconds {
+                write!(f, "{space}{} {shown}", remaining / seconds)?;
+                remaining %= seconds;
                 space = " ";
             }
         }
@@ -81,7 +87,7 @@ mod tests {
             ("20m", 1200, "20 min"),
             (" 2h ", 7200, "2 h"),
             ("1h30m", 5400, "1 h 30 min"),
-            ("365d", LONGEST, "365 d"),
+            ("365d", MAX_SECONDS, "365 d"),
         ] {
             let limit: TimeLimit = typed.parse().unwrap();
             assert_eq!(limit.duration().as_secs(), seconds, "{typed}");

@@ -47,15 +47,15 @@ fn lines(
     let mut line = Vec::new();
     for number in 1.. {
         line.clear();
-        let mut most = input.by_ref().take(MAX_LINE + 1);
-        let read = most.read_until(b'\n', &mut line);
+        let mut limited = input.by_ref().take(MAX_LINE + 1);
+        let read = limited.read_until(b'\n', &mut line);
         let read = read.map_err(|source| CliError::reading(source, &failed))? as u64;
         if read == 0 {
             break;
         }
         if read > MAX_LINE {
             return Err(CliError::Usage(format!(
-                "line {number} of {} is longer than {}, so the file is not a list of URLs",
+                "line {number} of {} is longer than {}; expected one URL per line",
                 list.name,
                 human_bytes(MAX_LINE)
             )));
@@ -78,13 +78,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_read_up_to_the_greatest_length() {
+    fn lines_are_read_up_to_the_maximum_length() {
         let of = |bytes: &[u8]| {
             let list = lines(bytes, "list".to_owned(), CliError::Output);
             list.map(|list| list.urls)
         };
         assert!(of(b"").unwrap().is_empty());
-        // A line of exactly the greatest length is accepted.
+        // A line of exactly the maximum length is accepted.
         let most = usize::try_from(MAX_LINE).unwrap();
         let mut long = vec![b'u'; most - 1];
         long.push(b'\n');
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_without_an_end_is_refused() {
+    fn a_list_without_an_end_is_rejected() {
         let mut comment = vec![b'#'; 64 << 10];
         comment.push(b'\n');
         for (repeated, words) in [

@@ -8,9 +8,11 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 pub(super) use seedbank::clock::time;
 use seedbank::engine::Which;
+use seedbank::engine::query::PageState;
 use seedbank::engine::refresh::RefreshId;
 use seedbank::named::Named;
 pub(super) use seedbank::render::kind_name;
+use seedbank::render::state_name;
 pub(super) use seedbank::shown::{age as human_age, bytes as human_bytes};
 use serde::Serialize;
 
@@ -83,6 +85,12 @@ impl From<WhichArgs> for Which {
     }
 }
 
+/// Formats the state of a page, and whether it is spam.
+pub(super) fn state_and_spam(state: PageState, spam: bool) -> String {
+    let spam = if spam { ", spam" } else { "" };
+    [state_name(state), spam].concat()
+}
+
 /// Parses a size in bytes: a whole number, with an optional suffix K, M, G or T for powers of 1024.
 pub(super) fn size(text: &str) -> Result<usize, String> {
     let text = text.trim();
@@ -139,7 +147,7 @@ pub(super) fn percent(text: &str) -> Result<f64, String> {
 }
 
 /// Returns a parser for whole numbers within a range.
-pub(super) fn whole<N>(range: RangeInclusive<N>) -> impl Fn(&str) -> Result<N, String> + Clone
+pub(super) fn integer<N>(range: RangeInclusive<N>) -> impl Fn(&str) -> Result<N, String> + Clone
 where
     N: FromStr + PartialOrd + Display + Clone + Bounded,
 {
@@ -202,7 +210,7 @@ mod tests {
 
     #[test]
     fn whole_numbers_are_within_their_range() {
-        let parse = whole(1..=100_u32);
+        let parse = integer(1..=100_u32);
         assert_eq!((parse("1"), parse("100")), (Ok(1), Ok(100)));
         for bad in ["0", "101", "-1", "1.5", "", "x"] {
             assert_eq!(
@@ -211,7 +219,7 @@ mod tests {
                 "{bad}"
             );
         }
-        let error = whole(1..=u64::MAX)("0");
+        let error = integer(1..=u64::MAX)("0");
         assert_eq!(
             error,
             Err("expected a whole number of at least 1".to_owned())

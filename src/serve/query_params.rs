@@ -51,7 +51,7 @@ fn invalid_query(rejection: &QueryRejection) -> RequestError {
 }
 
 /// Parses a whole number that consists of decimal digits only.
-pub(super) fn whole<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+pub(super) fn integer<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
     T: TryFrom<u64>,
@@ -69,13 +69,13 @@ where
     })
 }
 
-/// Parses an optional [`whole`] number.
-pub(super) fn optional_whole<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+/// Parses an optional [`integer`] number.
+pub(super) fn optional_integer<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,
     T: TryFrom<u64>,
 {
-    whole(deserializer).map(Some)
+    integer(deserializer).map(Some)
 }
 
 #[cfg(test)]
@@ -86,7 +86,7 @@ mod tests {
     #[serde(deny_unknown_fields)]
     struct Parameters {
         url: String,
-        #[serde(default, deserialize_with = "optional_whole")]
+        #[serde(default, deserialize_with = "optional_integer")]
         n: Option<u32>,
         #[serde(default)]
         desc: bool,

@@ -1,5 +1,5 @@
-//! Backups as a user makes and restores them: what is in them, what is written twice, what is
-//! refused, and what damage of the bank or of a backup comes to.
+//! Backups as a user makes and restores them: their contents, which files are written again, refused
+//! requests, and damage of the bank or of a backup.
 
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::PermissionsExt;

@@ -1,5 +1,5 @@
-//! Web graphs of Common Crawl on the command line, laid out as they are published: hosts and domains,
-//! in parts, with ranks.
+//! Web graphs of Common Crawl on the command line, in the published layout: hosts and domains, in
+//! parts, with ranks.
 
 use std::fs;
 use std::io::Write;

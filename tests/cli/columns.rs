@@ -1,4 +1,4 @@
-//! Tables on the command line: taken without a flag, from files and from standard input.
+//! Tables on the command line, recognised without a flag, from files and from standard input.
 
 use std::fs;
 

@@ -1,5 +1,5 @@
-//! `compare` and `cores --links` as a user types them: figures that are known on paper, dead pages, lists
-//! that are empty, too long or none, and wrong input.
+//! `compare` and `cores --links` as a user types them: figures computed by hand, dead pages, lists
+//! that are empty, too long or missing, and invalid arguments.
 
 use super::schemas::fits;
 use crate::support::command::{Place, TWO_CORES, record};

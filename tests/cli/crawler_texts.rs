@@ -1,5 +1,5 @@
-//! Texts of crawlers and archives on the command line: taken without a flag, from files and from
-//! standard input, and what is said where there is nothing in them.
+//! Texts of crawlers and archives on the command line: recognised without a flag, from files and from
+//! standard input, and the messages about empty ones.
 
 use crate::support::command::Place;
 use crate::support::crawler_texts::{CRAWL_LOG, SITEMAP, examples};

@@ -1,10 +1,10 @@
 //! The script of the guide's page on the daily job, as cron runs it: over generated days, with the
 //! running command killed (SIGKILL) on every third day, alone or with the script, and the script run
-//! again. Every day its list is byte for byte that of a bank that was never killed.
+//! again. Every day its list equals, byte for byte, that of a bank that was never killed.
 //!
-//! Bug classes: a batch that goes in twice or not at all, a lock that outlives its holder, a list of
-//! another day or in half, a progress bar in a log. `make test-long [LONG_DAILY=30]` lives longer, on
-//! a larger crawl, and tells what the folders take.
+//! Bug classes: a batch that is ingested twice or not at all, a lock that outlives its holder, a list
+//! of another day or a partial one, a progress bar in a log. `make test-long [LONG_DAILY=30]` runs
+//! more days on a larger crawl, and prints the sizes of the folders.
 
 use std::fs;
 use std::os::unix::process::{CommandExt, ExitStatusExt};

@@ -1,5 +1,4 @@
-//! `diff` and `history URL` as a user types them: what is printed, and what the answer to bad input
-//! is.
+//! `diff` and `history URL` as a user types them: the output, and the errors for invalid arguments.
 
 use crate::support::command::{Place, TWO_CORES, record};
 
@@ -184,7 +183,7 @@ fn wrong_input_is_told() {
     ];
     assert!(place.run(&other).fails(2).contains("--succeed"));
     let kept = place.run(&["refresh", "bank", "--keep", "1"]).done();
-    assert!(kept.contains("forgotten"), "{kept}");
+    assert!(kept.contains("deleted: "), "{kept}");
     let told = place.run(&["diff", "bank", "1", "2"]).fails(2);
     assert!(told.contains("refresh 1 was deleted"), "{told}");
 }

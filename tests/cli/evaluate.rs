@@ -1,5 +1,5 @@
-//! `evaluate` as a user types it: what the experiments say of banks whose answers are known on
-//! paper, in each format, on today's state, and how they answer bad input.
+//! `evaluate` as a user types it: experiments on banks whose results are known on paper, in each
+//! format and on the current state, and the errors for invalid arguments.
 
 #![expect(clippy::float_cmp, reason = "what is known on paper is exact")]
 

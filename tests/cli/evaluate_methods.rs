@@ -1,5 +1,5 @@
-//! `evaluate methods` as a user types it: figures that are known on paper, every format, the command
-//! that it ends with, and wrong input.
+//! `evaluate methods` as a user types it: figures computed by hand, every format, the recommended
+//! command, and invalid arguments.
 
 use super::schemas::fits;
 use crate::support::command::{Place, record};

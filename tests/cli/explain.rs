@@ -1,5 +1,6 @@
-//! `explain` on the command line: every kind of answer on a small bank where each is known, texts
-//! and JSON, refreshes that `--keep` deleted, pages that came later, and asking while others write.
+//! `explain` on the command line: every kind of answer on a small bank where each is known, as text
+//! and as JSON; refreshes that `--keep` deleted, pages that came later, and queries while another
+//! process writes.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};

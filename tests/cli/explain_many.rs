@@ -1,4 +1,4 @@
-//! `explain` of several pages: from the command line and from standard input, a line for each.
+//! `explain` of several pages, from arguments and from standard input, with one line each.
 
 use super::schemas::fits;
 use crate::support::command::Place;

@@ -1,9 +1,9 @@
-//! The texts of `explain` for more than thirty kinds of pages of a real crawl, each as it is printed:
-//! `tests/cli/explain_texts.txt`. A change of wording shows there, in the diff, beside what was said
-//! before. Besides the crawl a small delta brings spam, a gone page, an alias and clicks.
+//! The texts of `explain` for more than thirty kinds of pages of a real crawl, in
+//! `tests/cli/explain_texts.txt`. A changed text shows up in the diff of that file. A small delta adds
+//! spam, a gone page, an alias and clicks to the crawl.
 //!
-//! `SEEDBANK_WRITE_TEXTS=1 cargo nextest run --test cli explain_texts` writes the file anew. Only what
-//! `explain` prints is kept of the crawl; where that is not at hand the test says so and is skipped.
+//! `SEEDBANK_WRITE_TEXTS=1 cargo nextest run --test cli explain_texts` rewrites the file. Of the crawl
+//! itself the repository has only these texts; without the crawl the test reports that it is skipped.
 
 use std::fmt::Write;
 use std::path::Path;

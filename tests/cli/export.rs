@@ -1,5 +1,5 @@
-//! Export as a user types it: the commands that it names make the bank anew, files are there whole or
-//! not at all, and it says what it leaves out.
+//! Export as a user types it: the printed commands recreate the bank, files are complete or do not
+//! exist, and the output says what is omitted.
 
 use std::fs;
 use std::io::Read;

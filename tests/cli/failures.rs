@@ -1,4 +1,4 @@
-//! What goes wrong is told in one sentence, with the promised exit status, and nothing is changed.
+//! Failures are reported in one sentence with the documented exit status, and change nothing.
 
 use std::fs::{self, File};
 

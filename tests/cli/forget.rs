@@ -1,4 +1,4 @@
-//! `forget` as a user types it: a page and a site, what is blocked, what `compact` leaves, a backup.
+//! `forget` as a user types it: pages and sites, blocks, the effect of `compact`, and backups.
 
 use std::fs;
 use std::path::Path;

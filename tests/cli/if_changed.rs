@@ -1,7 +1,7 @@
-//! `seeds --if-changed`: a list is printed only where it is another one.
+//! `seeds --if-changed`: a list is printed only if it changed.
 //!
-//! Bug classes: a list that changed and is not told, above all after a day that was missed; a file
-//! that is touched although nothing changed, or lost; a list that differs in what nobody compares.
+//! Bug classes: a changed list that is not reported, above all after a missed day; a file that is
+//! touched or lost although nothing changed; a difference that is not compared.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;

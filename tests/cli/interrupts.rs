@@ -1,4 +1,4 @@
-//! Readers that go away, Ctrl-C, and a disk without room: no panic, and the bank as it was.
+//! Closed readers, Ctrl-C, and a full disk: no panic, and the bank is unchanged.
 
 use std::io::Write;
 use std::process::{Command, Stdio};

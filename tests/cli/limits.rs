@@ -1,4 +1,4 @@
-//! Requests that take too much are refused in a sentence, and absurd ones do no harm.
+//! Requests that exceed a limit are rejected in one sentence, and absurd ones do no harm.
 
 use std::fs;
 use std::path::Path;

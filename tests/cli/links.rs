@@ -1,7 +1,7 @@
-//! Files that commands write, where links stand in their way: what a link leads to stays as it is.
+//! Output files in the presence of symbolic links: the target of a link is not changed by mistake.
 //!
-//! Families of cases, and what they catch:
-//! * links under the names that a file may have on its way to its place: a file made without `O_EXCL`;
+//! Families of cases, and the bugs that they catch:
+//! * links under the names of temporary files: a file created without `O_EXCL`;
 //! * links under the name of the file itself: to a file, to nothing, to a device.
 
 use std::fs;

@@ -1,4 +1,4 @@
-//! Lists cut short and lists in files: `--limit`, `--core`, `--last`, `--out`.
+//! Truncated lists and lists in files: `--limit`, `--core`, `--last`, `--out`.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};

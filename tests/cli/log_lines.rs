@@ -1,7 +1,7 @@
 //! Standard error as lines of JSON.
 //!
-//! Bug classes: a line that is no JSON, above all of an error that comes before the flag is parsed;
-//! an exit status or a hint that is lost; JSON on standard output instead.
+//! Bug classes: a line that is not JSON, above all for an error that occurs before the flag is parsed;
+//! a lost exit status or hint; JSON on standard output instead.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Pages that a user names by URL: what is proposed where there is none, and how URLs are shown.
+//! Pages that a user names by URL: suggestions for unknown ones, and how URLs are displayed.
 
 use crate::support::command::{Place, record};
 use serde_json::Value;

@@ -1,7 +1,7 @@
-//! Reports with made-up numbers, for tests of the page.
+//! Reports with invented numbers, for tests of the page.
 //!
-//! Callers cannot make an answer of a bank themselves. So each begins as the report of a small bank
-//! with something in every part, and the numbers are put in.
+//! Callers cannot create an answer of a bank themselves, so each starts as the report of a small bank
+//! with something in every part, into which the numbers are written.
 
 use crate::support::command::{Place, TWO_CORES, record};
 use seedbank::engine::evaluate::{Claim, CoverageCurve, CoveragePoint, CoverageShare, Estimate};

@@ -1,5 +1,4 @@
-//! The command as a user types it: what each one prints, with which status it ends, what it
-//! refuses, and the page of a report.
+//! Commands as a user types them: output, exit statuses, rejected arguments, and the page of a report.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,5 +1,5 @@
-//! Every kind of bad input at the level of the bank: the answer that is promised, no panic, and
-//! a bank that is unchanged where the batch is refused.
+//! Every kind of bad input on a bank: the documented answer, no panic, and an unchanged bank if the
+//! batch is rejected.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};

@@ -1,4 +1,4 @@
-//! How much memory a refresh takes, as the command tells it.
+//! The memory that a refresh reports.
 
 use std::fmt::Write;
 

@@ -1,8 +1,8 @@
-//! `--metrics`: the status in Prometheus's text format.
+//! `--metrics`: the status in Prometheus text format.
 //!
-//! The text is read by the rules of the format, strictly; where `promtool` is installed it judges
-//! too. Bug classes: a label or a number that does not parse, a family in two pieces, a name
-//! without its unit, a file in half, one that is written where the command failed.
+//! The text is parsed strictly by the rules of the format, and checked by `promtool` if it is
+//! installed. Bug classes: a label or number that does not parse, a family in two parts, a name
+//! without its unit, a partial file, a file that is written although the command failed.
 #![expect(
     clippy::float_cmp,
     reason = "numbers are read as they were written, to the bit"

@@ -1,4 +1,4 @@
-//! `page`: what the bank knows of a page, as a user sees it.
+//! `page`: facts about a page, as a user sees them.
 
 use super::schemas::fits;
 use crate::support::command::{Place, record};

@@ -1,10 +1,9 @@
-//! Lists that plans name, as hostile or unlucky users give them.
+//! Lists that plans name, from hostile or unlucky users.
 //!
-//! Families of cases, and what they catch:
-//! * named pipes, with a writer and without one, under `--time-limit` and Ctrl-C: waits that nothing
-//!   ends;
-//! * expressions and shapes that take much compiled: minutes of work, gigabytes of memory, and errors
-//!   that name a line by chance.
+//! Families of cases, and the bugs that they catch:
+//! * named pipes, with and without a writer, under `--time-limit` and Ctrl-C: endless waits;
+//! * expressions and shapes that are expensive to compile: minutes of work, gigabytes of memory, and
+//!   errors that name the wrong line.
 
 use std::fs::OpenOptions;
 use std::io::Write;

@@ -1,5 +1,5 @@
-//! Plans as things: they are listed, shown whole, made again from what is shown, and deleted; a
-//! name alone makes none; and a refresh that is only tried.
+//! Plans: listed, shown, recreated from what is shown, and deleted; a name alone creates none; dry
+//! runs.
 
 use std::fs::File;
 

@@ -1,4 +1,4 @@
-//! Policies as a user gives them: files, `@media`, a plan file, wrong lines; and what is said of them.
+//! Policies as a user gives them: files, `@media`, a plan file, invalid lines; and their messages.
 
 use super::schemas::fits;
 use crate::support::command::{Place, record};

@@ -1,9 +1,9 @@
-//! Seed lists read back by readers that are as strict as the crawlers, written from their sources:
-//! Nutch's injector, StormCrawler's scheme of tabs, Heritrix's seeds file, the configuration of Browsertrix
-//! Crawler, URLFrontier's messages as JSON.
+//! Seed lists read back by readers as strict as the crawlers, written from their sources: Nutch's
+//! injector, StormCrawler's tab-separated scheme, Heritrix's seeds file, the configuration of
+//! Browsertrix Crawler, URLFrontier's messages as JSON.
 //!
-//! Catches URLs and evidence that a format would cut, drop, or take for something else. What a crawler
-//! would skip silently is an error here.
+//! Catches URLs and evidence that a format truncates, drops or misinterprets. What a crawler would
+//! skip silently is an error here.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

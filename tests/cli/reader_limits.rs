@@ -1,12 +1,14 @@
-//! What readers may hold and what an input may stand for: small files that would take gigabytes of
-//! memory or minutes of time are read within `--memory` and 200 MiB more, or refused by a limit that the
-//! error names, with the bank as it was.
+//! Memory and expansion limits of readers: small files that would take gigabytes of memory or minutes
+//! of time are read within `--memory` plus 200 MiB, or rejected by a limit that the error names, with
+//! the bank unchanged.
 //!
-//! Families of cases, and the bug that each catches:
+//! Families of cases, and the bugs that they catch:
 //! * many small parts (row groups, pieces): memory that is counted by records and not by bytes;
-//! * one large part (a page, a batch, names of a graph): room that is made before it is asked for;
-//! * long URLs, given or made of a base: memory that grows with keys and not with the input;
-//! * compression, dictionaries and lists that share elements: bytes made of nothing.
+//! * one large part (a page, a batch, the names of a graph): memory that is allocated before the
+//!   check;
+//! * long URLs, given or resolved against a base: memory that grows with keys and not with the input;
+//! * compression, dictionaries and lists that share elements: output that is out of proportion to the
+//!   input.
 
 use std::io::Write;
 use std::process::Stdio;

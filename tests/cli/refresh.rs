@@ -1,4 +1,4 @@
-//! Plans: where their parameters come from, and what is kept of their refreshes.
+//! Plans: the precedence of their parameters, and which refreshes are stored.
 
 use crate::support::command::Place;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Where bad records are listed, how many of them, and how much of a bad input is read.
+//! Lists of bad records: their location and length, and how much of a bad input is read.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! `report` as a command: what it writes, what it refuses, and that it never leaves half a file.
+//! `report` as a command: what it writes, what it rejects, and that it never leaves a partial file.
 
 use std::fs;
 use std::sync::atomic::{AtomicU32, Ordering};

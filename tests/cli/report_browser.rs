@@ -1,7 +1,8 @@
-//! The page of a report in a real browser: readable without a script, searched and sorted with its
-//! own, light and dark, on a desktop and on a phone, and without any request to the network. Pictures go to the target folder.
+//! The page of a report in a real browser: readable without scripts, searched and sorted with its own
+//! script, light and dark, on a desktop and on a phone, and without network requests. Screenshots go
+//! to the target folder.
 //!
-//! Needs Debian's `chromium`, and says so where it is missing.
+//! Needs Debian's `chromium`, and reports if it is missing.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! The page of a report, from made-up numbers: what it says, what it cuts, and that nothing that
-//! comes from the web is more than text in it.
+//! The page of a report, from invented numbers: its contents, what it truncates, and that crawled text
+//! is never interpreted.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,7 +1,7 @@
-//! The page of a report on paper: a chart and its table on one page, letters that keep their order of
-//! sizes, and all seeds, whatever was searched for before it was printed.
+//! The page of a report on paper: a chart and its table on one page, font sizes that keep their order,
+//! and all seeds, whatever was searched for before printing.
 //!
-//! Needs Debian's `chromium` and `chromium-driver`, and says so where they are missing.
+//! Needs Debian's `chromium` and `chromium-driver`, and reports if they are missing.
 
 use std::fs;
 use std::path::Path;

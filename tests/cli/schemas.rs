@@ -1,4 +1,4 @@
-//! What is printed as JSON is what `schema/` says, without any further field.
+//! JSON output matches `schema/`, without further fields.
 
 use std::error::Error;
 use std::fs;

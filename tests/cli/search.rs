@@ -1,4 +1,4 @@
-//! `search`: what a user finds by a URL, a site, or a part of one.
+//! `search`: results for a URL, a site, or part of one.
 
 use super::schemas::fits;
 use crate::support::command::{Place, record};

@@ -1,8 +1,8 @@
-//! A bank in a browser: every address answers what the command line prints, byte for byte where both
-//! are JSON, and nothing is served that nobody may see.
+//! The server: every address answers what the command line prints, byte for byte if both are JSON, and
+//! nothing is served without permission.
 //!
-//! Bug classes: limits or defaults that differ from the command's, a page that has no HTML or no JSON,
-//! a server that is open without a token, an answer that is more than three clicks away.
+//! Bug classes: limits or defaults that differ from those of the command, a page without HTML or
+//! without JSON, a server that is open without a token, an answer that is more than three clicks away.
 
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicBool, Ordering};

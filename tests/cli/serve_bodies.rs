@@ -1,4 +1,4 @@
-//! Bodies that nobody means well: lies of their length, pieces that are none, forms of others.
+//! Hostile request bodies: wrong lengths, invalid parts, forms of other sites.
 
 use crate::serve_requests::Cases;
 

@@ -1,5 +1,5 @@
-//! The served pages in a real browser: sound and readable on every screen, in the dark and on paper,
-//! and without barriers that axe finds. Pictures go to the target folder.
+//! The served pages in a real browser: valid and readable on every screen, in dark mode and on paper,
+//! and without accessibility problems that axe finds. Screenshots go to the target folder.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

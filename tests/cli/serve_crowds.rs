@@ -1,8 +1,8 @@
-//! Hundreds of connections that keep the server waiting, in every way in which a client can: others are
-//! answered within a second meanwhile, also those of the same address.
+//! Hundreds of connections that keep the server waiting, in every way that a client can: other
+//! requests, also from the same address, are answered within a second.
 //!
-//! Bug classes: an answer that is sent without a deadline, a body that is waited for in the place of a
-//! request, a refusal that holds a seat, a client that takes the seats of others.
+//! Bug classes: an answer that is sent without a deadline, a body that blocks an active request, a
+//! rejection that keeps its connection, a client that takes the connections of others.
 
 use std::fs;
 use std::io::{Read, Write};

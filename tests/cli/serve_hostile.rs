@@ -1,8 +1,8 @@
-//! Requests that nobody means well: each is answered with a status that fits or not at all, tells
-//! nothing of the machine, and leaves the server as it was.
+//! Hostile requests: each gets an appropriate status or none, reveals nothing about the machine, and
+//! leaves the server unchanged.
 //!
-//! Bug classes: a panic, an overflow, a refusal that can be talked out of, two answers to one request,
-//! an answer without what it says to browsers, memory or files that are never given back.
+//! Bug classes: a panic, an overflow, a rejection that can be bypassed, two answers to one request, an
+//! answer without security headers, leaks of memory or files.
 
 use std::fs;
 

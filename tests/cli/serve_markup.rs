@@ -1,5 +1,5 @@
-//! What was crawled is text: markup, scripts, quotes and characters that turn a line around, in URLs,
-//! names of batches, searches and lists, are shown and never obeyed.
+//! Crawled text is text: markup, scripts, quotes and characters that change the direction of a line,
+//! in URLs, names of batches, searches and lists, are displayed and never interpreted.
 
 use crate::support::command::{Place, record};
 use crate::support::http::{Answer, Served, encoded};

@@ -1,8 +1,7 @@
-//! What pages say of what they were asked: nothing that is asked is passed over, nothing that was sent
-//! is lost, and every link on a page opens.
+//! Pages use every parameter and keep submitted text, and every link on them works.
 //!
-//! Bug classes: a parameter that is ignored, the older of two lists compared, a form that forgets, a
-//! plan or a refresh that no page shows, a link that is longer than an address may be.
+//! Bug classes: an ignored parameter, two lists compared in the wrong order, a form that loses its
+//! text, a plan or a refresh that no page shows, a link that is longer than the server accepts.
 
 use serde_json::Value;
 
@@ -174,11 +173,11 @@ fn no_parameter_is_passed_over() {
     for (path, why) in [
         (
             "/diff?to=1",
-            "no refresh of plan default before refresh 1 is kept",
+            "no refresh of plan default before refresh 1 is stored",
         ),
         (
             "/diff?to=4",
-            "no refresh of plan other before refresh 4 is kept",
+            "no refresh of plan other before refresh 4 is stored",
         ),
         ("/diff?to=9", "9"),
     ] {

@@ -1,7 +1,7 @@
-//! Where files are on this machine stands in no answer: inputs and lists that were named by absolute paths
-//! are named by the last part of them.
+//! No answer reveals where files are on this machine: inputs and lists that were given by absolute
+//! paths appear under the last part of the path.
 //!
-//! Bug classes: a field that holds a path as it was typed, a path in an error, an address or a format that
+//! Bug classes: a field with a path as it was typed, a path in an error, an address or a format that
 //! was forgotten.
 
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! Requests that nobody means well, with the statuses that are right: addresses, heads and methods.
+//! Hostile requests and their statuses: addresses, headers and methods.
 
 use crate::serve_bodies::{bodies, encodings, forms, origins};
 

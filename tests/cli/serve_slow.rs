@@ -1,7 +1,7 @@
-//! Connections that take their time, or do nothing at all: each is closed, and others are answered.
+//! Slow and idle connections: each is closed, and others are answered.
 //!
-//! Bug classes: a head or a body that is waited for without end, seats that idle connections keep, a
-//! server that cannot be stopped because somebody does not finish.
+//! Bug classes: an endless wait for a head or a body, slots held by idle connections, a server that
+//! cannot stop because of an unfinished request.
 
 use std::thread::{scope, sleep};
 use std::time::{Duration, Instant};

@@ -1,8 +1,8 @@
-//! A server beside a writer: each answer is of one published state, later ones are seen by the next
-//! request, earlier ones are let go, and nothing of it needs a restart.
+//! A server beside a writer: each answer comes from one published state, the next request sees a new
+//! state, old states are closed, and no restart is needed.
 //!
-//! Bug classes: an answer that mixes two states, a state that is held for ever, a bank that is
-//! replaced and still answered from the old one, an answer that is cut off when the server ends.
+//! Bug classes: an answer that mixes two states, a state that is held for ever, a replaced bank that
+//! is still answered from, an answer that is cut off at shutdown.
 
 use std::collections::BTreeSet;
 use std::net::TcpStream;

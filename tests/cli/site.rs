@@ -1,4 +1,4 @@
-//! `site`: what the bank knows of a site, as a user sees it.
+//! `site`: facts about a site, as a user sees them.
 
 use super::schemas::fits;
 use crate::support::command::{Place, record};

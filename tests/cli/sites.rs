@@ -1,5 +1,5 @@
-//! Attributes of sites and quality of pages: given, inherited, taken away, refused; and quotas, whose
-//! sums are worked out here by hand.
+//! Attributes of sites and quality of pages: given, inherited, removed, rejected; and quotas, compared
+//! with sums computed by hand.
 
 use super::schemas::fits;
 use crate::support::command::Place;

@@ -1,7 +1,7 @@
-//! `status`: how old a bank is, what its seeds are today, and the room that it takes.
+//! `status`: ages, the current states of seeds, and disk space.
 //!
-//! Bug classes: an age of another batch or refresh than the last, seeds counted by what they were,
-//! a list of bad records that is not there, bytes counted twice.
+//! Bug classes: the age of another batch or refresh than the last, seeds counted by former states, a
+//! list of bad records that does not exist, bytes counted twice.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;

@@ -1,4 +1,4 @@
-//! `undo` as a user types it: the same file again, refusals, the history, JSON.
+//! `undo` as a user types it: ingesting the same file again, rejected undos, the history, JSON.
 
 use crate::schemas::fits;
 use crate::support::command::{Place, TWO_CORES};

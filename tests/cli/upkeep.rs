@@ -1,4 +1,4 @@
-//! `compact` and `migrate` as a user types them: what they say, what stays as it was, what is refused.
+//! `compact` and `migrate` as a user types them: their output, what is unchanged, what is rejected.
 
 use std::fs::File;
 use std::path::Path;

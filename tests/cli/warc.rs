@@ -1,4 +1,4 @@
-//! WARC on the command line: taken without a flag, from files and from standard input.
+//! WARC on the command line: recognised without a flag, from files and from standard input.
 
 use std::fs;
 

@@ -1,5 +1,5 @@
-//! Inputs that are something else than records, each with the sentence that it gets; where that
-//! names a command, the command is run, and what it makes goes in.
+//! Inputs that are not records, each with its message; if the message has a command, the test runs it
+//! and ingests its output.
 
 use std::io::Write;
 

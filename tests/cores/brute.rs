@@ -1,6 +1,6 @@
-//! Cores of random small graphs equal those of a naive model on pages: dense matrices, no classes,
-//! no queue, everything computed anew for every core. Cases in which a margin is too small for the
-//! model itself to decide are counted; they must be rare.
+//! Cores of random small graphs equal those of a naive model on pages: dense matrices, no classes, no
+//! queue, and everything recomputed for every core. Cases that the model cannot decide because of a
+//! small margin are counted and must be rare.
 
 use std::cell::Cell;
 

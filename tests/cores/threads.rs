@@ -1,4 +1,4 @@
-//! Cores and scores are the same to the bit with any number of threads.
+//! Cores and scores are bit-identical with any number of threads.
 
 use rand::{RngExt, SeedableRng};
 use seedbank::watch::Unwatched;

@@ -1,5 +1,5 @@
-//! What a cover method may pick next, from first principles: distances between all pages, and sets
-//! of pages. It shares no code with the library, and is only for sites of a few pages.
+//! Computes from first principles what a cover method may pick next: distances between all pages, and
+//! sets of pages. Shares no code with the library, and is only for sites of a few pages.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;

@@ -1,6 +1,6 @@
-//! Shares within bounds, judged by trying every set of sites that could be at their bounds. Catches
-//! a share above its bound, pages placed nowhere although there is room, a wrong tie, a level taken
-//! from the wrong sites.
+//! Shares within bounds, compared with a search over every set of sites at their bounds. Catches a
+//! share above its bound, pages that are not placed although there is capacity, a wrong tie, a share
+//! taken from the wrong sites.
 
 use proptest::prelude::*;
 use seedbank_algorithms::cover::{apportion, apportion_bounded};

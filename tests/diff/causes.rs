@@ -1,6 +1,5 @@
-//! Causes of a diff, each in a small crawl of its own: the cause is given with the batch that
-//! brought it; without the records that brought it the seed is still there; and in the other
-//! direction the reverse cause is given.
+//! Causes of a diff, each in a small crawl: the cause is reported with its batch; without the records
+//! that caused it the seed remains; and in the other direction the opposite cause is reported.
 
 use std::collections::BTreeSet;
 

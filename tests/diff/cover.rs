@@ -1,5 +1,5 @@
-//! `diff` between the refreshes of a cover plan over generated days: every cause is judged by the
-//! records alone, and seeds that cover a page are found by search.
+//! `diff` between the refreshes of a cover plan over generated days: every cause is checked against
+//! the records alone, and covering seeds are found by search.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

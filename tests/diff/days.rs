@@ -1,8 +1,8 @@
-//! `diff` between the refreshes of many days, each cause judged by the records alone: on a
+//! `diff` between the refreshes of many days, each cause checked against the records alone: on a
 //! generated crawl and on the days of a real one.
 //!
-//! The judge follows the definitions: what pages were on which day comes from a plain reading of
-//! the records; seeds and cores come from what the refreshes printed.
+//! The check follows the definitions: the states of pages on each day come from a plain reading of the
+//! records, and seeds and cores from the output of the refreshes.
 
 use std::collections::{BTreeMap, BTreeSet};
 

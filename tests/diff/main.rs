@@ -1,4 +1,4 @@
-//! What changed between refreshes and why, and who succeeds seeds that died, judged by the records
+//! Changes between refreshes, their causes, and successors of dead seeds, checked against the records
 //! alone.
 #![expect(
     clippy::unwrap_used,

@@ -1,5 +1,5 @@
-//! Causes of a diff under policies: where one keeps a page off a list, or has it on one, that is the
-//! cause; and what is named as having come instead is what the method came to, on the list or not.
+//! Causes of a diff under policies: if a policy keeps a page off a list or on it, it is the cause; a
+//! replacement is the page that the method selected, on the list or not.
 
 use crate::support::banks::TestBank;
 use seedbank::engine::PlanOptions;

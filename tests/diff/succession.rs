@@ -1,5 +1,5 @@
-//! Who succeeds seeds that died, judged by the records alone, on generated and on real days; and
-//! `--succeed`, which uses that to keep the seed list stable.
+//! Successors of dead seeds, checked against the records alone, on generated and on real days; and
+//! `--succeed`, which uses them to keep the seed list stable.
 //!
 //! `cargo nextest run --test diff succession:: --no-capture` prints the tables.
 

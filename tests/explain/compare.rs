@@ -1,8 +1,8 @@
-//! A list of start pages beside the list of a plan, for random histories, a generated crawl and a real
-//! one: counts that add up, relations recounted from seeds, cores and reasons, and crawls judged twice:
-//! by a search over all pages in memory, and by what `evaluate budget` counts. Catches links to pages
-//! that are gone, rows that are followed twice or never, starts in another order than the list's, and a
-//! depth that is cut otherwise than in URL order.
+//! A list of start pages compared with the list of a plan, for random histories, a generated crawl and
+//! a real one: counts that add up, standings recounted from seeds, cores and reasons, and crawls
+//! checked twice, by a search over all pages in memory and by `evaluate budget`. Catches links to gone
+//! pages, rows that are followed twice or never, starts in another order than the list's, and a depth
+//! that is not truncated in URL order.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;

@@ -1,6 +1,7 @@
-//! Which hubs of a core link to which of its authorities today: small cores by hand, and every core of a
-//! generated crawl, days after it was found, beside the links of all pages. Catches links to pages that
-//! are gone, links inside a site, shared rows that count once, and neighbours that count the core itself.
+//! Current links from the hubs to the authorities of a core: small cores by hand, and every core of a
+//! generated crawl, days after its refresh, compared with the links of all pages. Catches links to
+//! gone pages, intra-site links, shared rows that count once, and neighbours that include the core
+//! itself.
 
 use std::collections::BTreeMap;
 use std::io::Read;

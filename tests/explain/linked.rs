@@ -1,6 +1,7 @@
-//! The pages that a page is linked with, some at a time, beside the links of all pages: which, in which
-//! order, and of one site alone; on banks with random histories, and for a page with links from more
-//! sites and pages than are sorted. Catches windows that overlap or leave out, and orders by ids.
+//! Pages that link to a page or that it links to, window by window, compared with the links of all
+//! pages: which, in which order, and of one site alone; on banks with random histories, and for a page
+//! with links from more sites and pages than are sorted. Catches windows that overlap or omit pages,
+//! and orders by ids.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,5 @@
-//! What a bank answers about its pages and sites, judged by a recount from the crawl itself: why each is
-//! a seed or not, what it is linked with, and what a search finds.
+//! Answers about pages and sites, compared with a recount from the crawl: why each is a seed or not,
+//! its links, and search results.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,6 +1,6 @@
-//! Pages of a generated crawl, with what is told of its links beside the links of all pages:
-//! counts by site, the order of sites, the first pages of each. Catches links that are counted twice
-//! or in one direction only, rows of which not every carrier counts, and examples by ids.
+//! Pages of a generated crawl, with their links compared with the links of all pages: counts by site,
+//! the order of sites, the first pages of each. Catches links that are counted twice or in one
+//! direction only, rows of which not every carrier counts, and examples ordered by ids.
 
 use std::collections::BTreeMap;
 use std::io::Read;

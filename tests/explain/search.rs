@@ -1,7 +1,6 @@
-//! What a search finds beside a look at every name of the bank, on banks with random histories that cut
-//! sites and write URLs in every way: which sites and pages, in which order, where lists are full and
-//! where looking stops. Catches orders by ids, pages of one host taken for another's, and lists told as
-//! complete that are not.
+//! Search results compared with a scan of every name in the bank, on banks with random histories, site
+//! modes and spellings of URLs: which sites and pages, in which order, at which limits. Catches orders
+//! by ids, pages of another host, and incomplete results reported as complete.
 
 use std::collections::BTreeMap;
 

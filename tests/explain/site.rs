@@ -1,6 +1,6 @@
-//! What is told of a site beside what all its pages come to, on banks with random histories: states,
-//! links with other sites in both directions, digests, plans; of all pages and of the first ones alone.
-//! Catches links that rows of several carriers lose, pages that count twice, and orders by ids.
+//! Facts about a site compared with sums over all its pages, on banks with random histories: states,
+//! links with other sites in both directions, digests, plans; of all pages and of the first ones
+//! alone. Catches links lost by rows of several carriers, pages that count twice, and orders by ids.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Real graphs give what an independent implementation gave.
+//! Results on real graphs equal those of an independent implementation.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,

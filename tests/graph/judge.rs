@@ -1,4 +1,4 @@
-//! What a bank's graph is, by its pages alone; and what the files of a graph say, read plainly.
+//! The graph of a bank, computed from its pages alone, and plain readers of graph files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,4 +1,4 @@
-//! What goes out as tables and graphs: links of pages and of sites, scores, seeds as Parquet.
+//! Exported tables and graphs: links of pages and of sites, scores, seeds as Parquet.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! Scores of pages: those of a plain recount, and what other commands say of the same pages.
+//! Scores of pages, compared with a plain recount and with the output of other commands.
 
 use std::collections::BTreeMap;
 

@@ -1,11 +1,11 @@
-//! Graphs of pages and of sites in each format: they are those of the bank's pages, and a bank made of
-//! them has the same links.
+//! Exported graphs of pages and of sites in each format: they match the pages of the bank, and a bank
+//! made from them has the same links.
 //!
-//! Families of cases, and what they catch:
-//! * random histories of every naming: aliases, pages that are gone or only known, links to these, rows
-//!   shared by pages; ids or the way to a state that show in the bytes;
-//! * a real crawl: many pages, long lists, a site of most pages;
-//! * a bank without anything.
+//! Families of cases, and the bugs that they catch:
+//! * random histories of every site mode: aliases, gone and known pages, links to these, rows shared
+//!   by pages; ids or history that influence the bytes;
+//! * a real crawl: many pages, long lists, a site with most of the pages;
+//! * an empty bank.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Deltas that say little, or repeat what an earlier one said: nothing may be lost.
+//! Deltas that contain little, or repeat what an earlier one contained: nothing is lost.
 
 use std::fs;
 use std::path::PathBuf;

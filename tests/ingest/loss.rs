@@ -1,7 +1,6 @@
-//! A batch that takes away much of what the bank has is refused, with the numbers, and leaves the
-//! bank as it was.
+//! A batch that removes much of the bank is rejected with the numbers, and leaves the bank unchanged.
 //!
-//! * as a user meets it: a delta given as a snapshot, an export without its links;
+//! * as a user meets it: a delta given as a snapshot, an export without links;
 //! * the limits, exact to the page and to the link: what counts as net, which pages' links count;
 //! * random batches compared with a map: both numbers, in any order of records, over any number of
 //!   files, with and without memory for sorting.

@@ -1,4 +1,4 @@
-//! What goes into a bank: readers of input, batches of records, and generated crawls.
+//! Ingest: readers of input, batches of records, and generated crawls.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,

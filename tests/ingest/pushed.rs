@@ -1,5 +1,5 @@
-//! Records that a caller hands over are what the same records of a file are: the same batch, the
-//! same records refused. A batch that is dropped, or that fails, changes nothing.
+//! Records pushed by a caller equal the same records in a file: the same batch, the same rejected
+//! records. A batch that is dropped, or that fails, changes nothing.
 
 use std::fs;
 use std::path::Path;

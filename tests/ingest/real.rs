@@ -1,4 +1,4 @@
-//! The real inputs, read as a whole: every line becomes a record, and the speed is printed.
+//! Real inputs, read completely: every line becomes a record, and the speed is printed.
 
 use std::convert::Infallible;
 use std::time::Instant;

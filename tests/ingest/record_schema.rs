@@ -1,5 +1,5 @@
-//! `schema/record.schema.json` and the reader of JSON Lines know the same records, and
-//! `schema/site.schema.json` and the reader of lists of sites.
+//! `schema/record.schema.json` accepts the same records as the reader of JSON Lines, and
+//! `schema/site.schema.json` the same as the reader of site lists.
 
 use std::collections::BTreeSet;
 

@@ -1,9 +1,9 @@
-//! WARC that is damaged, cut off or not what it should be.
+//! WARC that is damaged, truncated or otherwise invalid.
 //!
-//! Families of cases, and what they catch:
-//! * records with bodies that look like records, whose lengths are right: a page that is none;
-//! * lengths that are wrong, of short records and long ones: one that costs more than its record;
-//! * some hundred damages and cuts of a good file: a panic, or pages that go with those damaged.
+//! Families of cases, and the bugs that they catch:
+//! * records with bodies that look like records, with correct lengths: a page that does not exist;
+//! * wrong lengths of short and long records: an error that costs more than its record;
+//! * hundreds of damages and truncations of a good file: a panic, or the loss of undamaged pages.
 
 use std::collections::BTreeSet;
 

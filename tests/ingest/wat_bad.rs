@@ -1,10 +1,10 @@
-//! WAT that is damaged, cut off or not what it should be.
+//! WAT that is damaged, truncated or otherwise invalid.
 //!
-//! Families of cases, and what they catch:
-//! * wrong frames, wrong JSON, wrong types: a reject that is not told by its number, or that costs
-//!   more than its record;
-//! * what may be missing, and is;
-//! * some hundred damages and cuts of a good file: a panic, or pages that go with those damaged.
+//! Families of cases, and the bugs that they catch:
+//! * wrong frames, invalid JSON, wrong types: a rejected record that is not reported by its number, or
+//!   that costs more than itself;
+//! * optional parts that are missing;
+//! * hundreds of damages and truncations of a good file: a panic, or the loss of undamaged pages.
 
 use std::collections::BTreeSet;
 

@@ -1,7 +1,7 @@
-//! Plans that are deleted among others: nothing of them is left, and nothing of the others is
-//! missing. Each kind of plan is deleted once, from a bank that has lived through days with all of
-//! them, and made again. Catches leftovers (`check`), evidence or a past of other plans that goes with the deleted
-//! one, and later refreshes that lean on what is not there any more.
+//! Deleted plans among others: nothing of them remains, and nothing of the others is missing. Each
+//! kind of plan is deleted once, from a bank that has refreshed all of them for days, and created
+//! again. Catches remains (`check`), evidence or history of other plans that is deleted too, and later
+//! refreshes that depend on deleted data.
 
 use std::collections::BTreeMap;
 use std::io::Read;

@@ -1,5 +1,5 @@
-//! What policies hold back is told, page by page and as a whole; pins come first, lists change by as
-//! much as they may, and what they name is kept as long as anything names it.
+//! Pages rejected by policies are reported, page by page and in total; pins come first, lists change
+//! by at most the limit, and the lists that plans name are stored as long as something refers to them.
 
 use std::collections::BTreeMap;
 

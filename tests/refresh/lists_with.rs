@@ -1,8 +1,8 @@
-//! The way back from a page to the lists that it is on: what it costs, and that it follows every list
-//! that is stored, changed by a limit, or deleted.
+//! The lookup from a page to the lists that contain it: its cost, and that it covers every list that
+//! is stored, changed by a limit, or deleted.
 //!
-//! Catches: an index that is read in part or not at all, entries that outlive their refresh, and ranks
-//! of what the method came to in the place of those of the list.
+//! Catches an index that is read partly or not at all, entries that outlive their refresh, and ranks
+//! of the method instead of those of the list.
 
 use std::collections::BTreeMap;
 

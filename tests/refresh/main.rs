@@ -1,4 +1,4 @@
-//! A refresh at the cost of what changed gives what a refresh from scratch gives.
+//! An incremental refresh equals a refresh from scratch.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,

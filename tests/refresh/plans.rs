@@ -1,4 +1,4 @@
-//! Plans through a bank: their parameters are kept, changed, and refused where they make no sense.
+//! Plans through a bank: their parameters are stored, changed, and rejected if they are invalid.
 
 use seedbank::engine::error::ErrorKind;
 use seedbank::engine::plan::{CoverMethod, Method};

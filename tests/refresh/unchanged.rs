@@ -1,5 +1,5 @@
-//! A refresh by cores of a graph that no batch has changed takes over what the last one left, whatever the
-//! method, and reads no page or link; where anything could matter, it runs.
+//! A refresh by cores of a graph that no batch has changed reuses the previous result, whatever the
+//! method, and reads no page or link; if anything could matter, it runs.
 
 use crate::support::banks::TestBank;
 use crate::support::refreshes::came_to_the_same;

@@ -1,8 +1,8 @@
-//! After a batch was taken back, a refresh gives what one from scratch gives, whether or not one ran
-//! on the batch; and what refreshes in between kept can still be asked.
+//! After an undo, a refresh equals one from scratch, whether or not one ran on the undone batch, and
+//! the evidence of refreshes in between can still be queried.
 //!
-//! Catches: pages that are no longer what a refresh in between saw, and were not looked at; evidence of
-//! pages that came with the batch; rows that came back and are told as former ones.
+//! Catches pages that are no longer what a refresh in between saw and were not recomputed, evidence of
+//! pages that came with the undone batch, and restored rows that are taken for earlier ones.
 
 use crate::support::banks::TestBank;
 use crate::support::model::of_batch;

@@ -1,5 +1,5 @@
-//! Refreshes within a bound, through a bank: what the next one begins with, and when it begins anew. That
-//! each step holds what it tells is judged beside the method, on random histories (`cores/within_tests.rs`).
+//! Refreshes within a bound, through a bank: what the next refresh starts from, and when it starts
+//! from scratch. `cores/within_tests.rs` checks the bound of each step on random histories.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! The folder of a bank: where one can be made, and what a copy of it may lack.
+//! The folder of a bank: where one can be created, and what a copy of it may lack.
 
 use std::fs;
 use std::path::Path;

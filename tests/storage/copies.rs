@@ -1,8 +1,8 @@
-//! Banks of which a part was put back from a copy, and copies that share files with the bank.
+//! Banks of which a part was restored from a copy, and copies that share files with the bank.
 //!
-//! Bug classes: an answer from an older state, from another bank, or from a copy that took other
-//! batches; a copy of hard links that is written through; a file outside the bank that is
-//! overwritten through a symbolic link.
+//! Bug classes: an answer from an older state, from another bank, or from a copy that ingested other
+//! batches; a copy of hard links that is written through; a file outside the bank that is overwritten
+//! through a symbolic link.
 
 use std::fs;
 use std::os::unix::fs::symlink;

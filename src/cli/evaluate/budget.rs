@@ -9,11 +9,11 @@ use seedbank::engine::{Bank, Which};
 use seedbank::shown::counted;
 
 use super::lists;
-use super::printed::{TableFormatArgs, list_lines, state_line, warn_of_absent};
+use super::output::{TableFormatArgs, list_lines, state_line, warn_of_absent};
 use crate::cli::failure::CliError;
 use crate::cli::session::{Outcome, Session};
 use crate::cli::table::{aligned, comma_separated, or_nothing};
-use crate::cli::values::whole;
+use crate::cli::values::integer;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -32,7 +32,7 @@ Examples:
 pub(super) struct BudgetArgs {
     /// The budget: the maximum number of pages that a crawl fetches
     #[arg(long, value_name = "N", default_value_t = 1000,
-        value_parser = whole::<u64>(1..=u64::MAX))]
+        value_parser = integer::<u64>(1..=u64::MAX))]
     pages: u64,
     /// Add the latest seeds of this plan
     #[arg(long, value_name = "NAME")]
@@ -84,8 +84,8 @@ fn text(found: &BudgetEvaluation) -> String {
         text.push_str(&list_lines(&row.list));
     }
     text.push_str(&state_line(&found.state));
-    let most = counted(found.budget, "page");
-    append_line!(text, "results of crawls of at most {most}\n");
+    let limit = counted(found.budget, "page");
+    append_line!(text, "results of crawls of at most {limit}\n");
     let line = |row: &BudgetRow| {
         vec![
             row.list.name.clone(),

@@ -10,12 +10,12 @@ use seedbank::engine::evaluate::{
 use seedbank::engine::plan::{CoverMethod, Parameter, TakenBy};
 use seedbank::shown::counted;
 
-use super::printed::{TableFormatArgs, claim_lines, state_line};
+use super::output::{TableFormatArgs, claim_lines, state_line};
 use crate::cli::failure::CliError;
 use crate::cli::parameter_flags::{ParameterFlags, Selection};
 use crate::cli::session::{Outcome, Session};
 use crate::cli::table::{aligned, comma_separated, fields, or_nothing, plus_minus};
-use crate::cli::values::whole;
+use crate::cli::values::integer;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -33,27 +33,27 @@ Examples:
 pub(super) struct CoverageArgs {
     /// Maximum number of seeds per site; every number from 1 is tried
     #[arg(long, value_name = "N", default_value_t = 10,
-        value_parser = whole::<u32>(1..=1000))]
+        value_parser = integer::<u32>(1..=1000))]
     per_site: u32,
     /// Maximum number of hops; every number from 1 is tried
     #[arg(long, value_name = "N", default_value_t = 5,
-        value_parser = whole::<u32>(1..=100))]
+        value_parser = integer::<u32>(1..=100))]
     hops: u32,
     /// Seeds per site in the experiment that varies the hops
     #[arg(long, value_name = "N", default_value_t = 5,
-        value_parser = whole::<u32>(1..=1000))]
+        value_parser = integer::<u32>(1..=1000))]
     fixed_seeds: u32,
     /// Skip sites with fewer crawled pages, since almost any seeds cover them
     #[arg(long, value_name = "N", default_value_t = 10,
-        value_parser = whole::<u32>(1..=u32::MAX))]
+        value_parser = integer::<u32>(1..=u32::MAX))]
     min_pages: u32,
     /// Maximum number of sites; if there are more, a random sample is drawn
     #[arg(long, value_name = "N", default_value_t = 1000,
-        value_parser = whole::<u32>(1..=1_000_000))]
+        value_parser = integer::<u32>(1..=1_000_000))]
     max_sites: u32,
     /// Number of random seed sets to average over
     #[arg(long, value_name = "N", default_value_t = 20,
-        value_parser = whole::<u32>(1..=10_000))]
+        value_parser = integer::<u32>(1..=10_000))]
     draws: u32,
     /// Seed of the random number generator
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -94,12 +94,12 @@ pub(super) fn run(bank: &Path, args: CoverageArgs, session: &Session) -> Result<
 }
 
 /// Selects which share of a point to show.
-type Shown = fn(&CoveragePoint) -> &CoverageShare;
+type ShareOf = fn(&CoveragePoint) -> &CoverageShare;
 /// Selects the coordinate of a point on the axis.
 type Axis = fn(&CoveragePoint) -> u32;
 
 /// The two measures of coverage.
-const MEASURES: [(&str, Shown); 2] = [
+const MEASURES: [(&str, ShareOf); 2] = [
     ("value", |point| &point.value),
     ("pages", |point| &point.pages),
 ];
@@ -114,22 +114,22 @@ fn text(found: &CoverageEvaluation) -> String {
         counted(found.draws, "stream"),
         state_line(&found.state)
     );
-    for (what, of) in MEASURES {
+    for (measure, share) in MEASURES {
         let by: [(&str, &[CoverageCurve], Axis); 2] = [
             ("k", &found.by_seeds, |point| point.seeds),
             ("h", &found.by_hops, |point| point.hops),
         ];
         for (axis, curves, at) in by {
             text.push('\n');
-            text.push_str(&title(what, axis, curves));
-            text.push_str(&table(axis, curves, at, of));
+            text.push_str(&title(measure, axis, curves));
+            text.push_str(&table(axis, curves, at, share));
         }
     }
     text.push('\n');
     text + &claim_lines(&found.claims)
 }
 
-fn title(what: &str, axis: &str, curves: &[CoverageCurve]) -> String {
+fn title(measure: &str, axis: &str, curves: &[CoverageCurve]) -> String {
     let point = curves.first().and_then(|curve| curve.points.last());
     let fixed = point.map_or_else(String::new, |point| {
         if axis == "k" {
@@ -138,10 +138,10 @@ fn title(what: &str, axis: &str, curves: &[CoverageCurve]) -> String {
             format!("{} per site, h hops", counted(point.seeds, "seed"))
         }
     });
-    format!("{what} covered, in percent above random ± standard error ({fixed})\n")
+    format!("{measure} covered, in percent above random ± standard error ({fixed})\n")
 }
 
-fn table(axis: &str, curves: &[CoverageCurve], at: Axis, of: Shown) -> String {
+fn table(axis: &str, curves: &[CoverageCurve], at: Axis, share_of: ShareOf) -> String {
     let points = curves.first().map_or(&[][..], |curve| &curve.points);
     let columns: Vec<String> = points
         .iter()
@@ -155,7 +155,7 @@ fn table(axis: &str, curves: &[CoverageCurve], at: Axis, of: Shown) -> String {
         .map(|(place, curve)| {
             let mut row = vec![name(curve)];
             row.extend(curve.points.iter().map(|point| {
-                let share = of(point);
+                let share = share_of(point);
                 // The first curve is the random baseline itself, so its absolute coverage is shown.
                 if place == 0 {
                     format!("({:.1} %)", share.percent.mean)
@@ -186,8 +186,8 @@ fn csv(found: &CoverageEvaluation) -> String {
     for (by, curves) in [("seeds", &found.by_seeds), ("hops", &found.by_hops)] {
         for curve in curves {
             for point in &curve.points {
-                for (measure, of) in MEASURES {
-                    let share = of(point);
+                for (measure, share_of) in MEASURES {
+                    let share = share_of(point);
                     let mut row = vec![
                         by.to_owned(),
                         curve.method.name().to_owned(),

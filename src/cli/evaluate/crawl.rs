@@ -9,11 +9,11 @@ use seedbank::shown::counted;
 
 use super::lists;
 use super::methods::compared;
-use super::printed::{TableFormatArgs, claim_lines, list_lines, state_line, warn_of_absent};
+use super::output::{TableFormatArgs, claim_lines, list_lines, state_line, warn_of_absent};
 use crate::cli::failure::CliError;
 use crate::cli::session::{Outcome, Session};
 use crate::cli::table::{aligned, comma_separated, fields, or_nothing, plus_minus};
-use crate::cli::values::{WhichArgs, whole};
+use crate::cli::values::{WhichArgs, integer};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -49,22 +49,22 @@ pub(super) struct CrawlArgs {
     depth: u32,
     /// Number of random sets of seeds to compare with
     #[arg(long, value_name = "N", default_value_t = 100,
-        value_parser = whole::<u32>(1..=100_000))]
+        value_parser = integer::<u32>(1..=100_000))]
     draws: u32,
     /// Number of runs in which a random tenth of the crawled pages is held out
     #[arg(long, value_name = "N", default_value_t = CrawlRequest::default().holdouts,
-        value_parser = whole::<u32>(0..=1000))]
+        value_parser = integer::<u32>(0..=1000))]
     holdouts: u32,
     /// Numbers of fetches [default: a tenth of, half of and twice the number of crawled pages]
     #[arg(long, value_name = "N,...", value_delimiter = ',',
-        value_parser = whole::<u64>(1..=u64::MAX))]
+        value_parser = integer::<u64>(1..=u64::MAX))]
     budget: Vec<u64>,
     /// Seed of the random number generator
     #[arg(long, value_name = "N", default_value_t = 0)]
     rng_seed: u64,
     /// Number of pages with the highest PageRank to list, with the depth at which they are reached
     #[arg(long, value_name = "N", default_value_t = 10,
-        value_parser = whole::<u32>(0..=1_000_000))]
+        value_parser = integer::<u32>(0..=1_000_000))]
     top: u32,
     #[command(flatten)]
     format: TableFormatArgs,

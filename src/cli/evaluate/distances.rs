@@ -7,11 +7,11 @@ use seedbank::engine::Bank;
 use seedbank::engine::evaluate::{DistanceSpread, DistancesEvaluation, DistancesRequest};
 use seedbank::shown::counted;
 
-use super::printed::{TableFormatArgs, claim_lines, state_line};
+use super::output::{TableFormatArgs, claim_lines, state_line};
 use crate::cli::failure::CliError;
 use crate::cli::session::{Outcome, Session};
 use crate::cli::table::{aligned, comma_separated, or_nothing, plus_minus};
-use crate::cli::values::{WhichArgs, whole};
+use crate::cli::values::{WhichArgs, integer};
 
 /// The maximum number of cores in the distance matrix of text output.
 const SHOWN: usize = 25;
@@ -34,11 +34,11 @@ pub(super) struct DistancesArgs {
     which: WhichArgs,
     /// Maximum number of cores, in order of rank
     #[arg(long, value_name = "N", default_value_t = 100,
-        value_parser = whole::<u32>(1..=10_000))]
+        value_parser = integer::<u32>(1..=10_000))]
     cores: u32,
     /// Number of pages to estimate the average distance from
     #[arg(long, value_name = "N", default_value_t = 400,
-        value_parser = whole::<u32>(1..=u32::MAX))]
+        value_parser = integer::<u32>(1..=u32::MAX))]
     samples: u32,
     /// Seed of the random sample
     #[arg(long, value_name = "N", default_value_t = 0)]

@@ -12,12 +12,12 @@ use seedbank::engine::ingest::BatchId;
 use seedbank::engine::plan::Parameter;
 use seedbank::shown::counted;
 
-use super::printed::{TableFormatArgs, claim_lines, state_line};
+use super::output::{TableFormatArgs, claim_lines, state_line};
 use crate::cli::failure::{CliError, for_shell};
 use crate::cli::parameter_flags::{ParameterFlags, Selection};
 use crate::cli::session::{Outcome, Session};
 use crate::cli::table::{aligned, comma_separated, fields, or_nothing, plus_minus};
-use crate::cli::values::whole;
+use crate::cli::values::integer;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -39,15 +39,15 @@ Examples:
 pub(super) struct MethodsArgs {
     /// Numbers of seeds
     #[arg(long, value_name = "K,...", value_delimiter = ',', default_value = "20,100",
-        value_parser = whole::<u32>(1..=1_000_000))]
+        value_parser = integer::<u32>(1..=1_000_000))]
     seeds: Vec<u32>,
     /// Numbers of fetches [default: a tenth of, half of and twice the number of crawled pages]
     #[arg(long, value_name = "N,...", value_delimiter = ',',
-        value_parser = whole::<u64>(1..=u64::MAX))]
+        value_parser = integer::<u64>(1..=u64::MAX))]
     budget: Vec<u64>,
     /// Number of runs with pages held out; 0 holds out none
     #[arg(long, value_name = "N", default_value_t = MethodsRequest::default().draws,
-        value_parser = whole::<u32>(0..=1000))]
+        value_parser = integer::<u32>(0..=1000))]
     draws: u32,
     /// Also compare this plan, and use its values of pages
     #[arg(long, value_name = "NAME")]

@@ -6,7 +6,7 @@ mod crawl;
 mod distances;
 mod lists;
 mod methods;
-mod printed;
+mod output;
 
 use std::path::PathBuf;
 

@@ -46,7 +46,7 @@ pub(super) fn plan(error: &PlanError) -> Option<String> {
             family,
         } => other_family(method, parameters, *family),
         PlanError::NothingToTune => {
-            "--tune tries hops and fetch costs for a crawl over the whole web; use --scope web and --budget, and omit --hops or --fetch-cost".to_owned()
+            "--tune tries hops and fetch costs for a crawl over the integer web; use --scope web and --budget, and omit --hops or --fetch-cost".to_owned()
         }
         PlanError::OutOfRange { .. }
         | PlanError::NoCoreSize

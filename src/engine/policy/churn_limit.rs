@@ -4,12 +4,12 @@
 //! (the *target*):
 //!
 //! 1. Seeds of the previous list that can no longer be seeds always leave: pages that are gone,
-//! rejected, or above a cap. For caps, earlier seeds of the list have precedence.
+//!    rejected, or above a cap. For caps, earlier seeds of the list have precedence.
 //! 2. Pinned pages are always added.
 //! 3. The best other pages of the target that are not on the list are added while fewer than the
-//! maximum number were added: into a free seat, or in place of the last seed that is not in the
-//! target (if the site or domain is full, of the same site or domain). The number of seeds that
-//! leave is limited by the same maximum.
+//!    maximum number were added: into a free seat, or in place of the last seed that is not in the
+//!    target (if the site or domain is full, of the same site or domain). The number of seeds that
+//!    leave is limited by the same maximum.
 //! 4. If the list is longer than the target, further seeds leave while the maximum allows it.
 //!
 //! The result consists of the pins, then the pages that are in the target, in its order, then the

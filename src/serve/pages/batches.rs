@@ -12,7 +12,7 @@ use crate::serve::address::Address;
 use crate::serve::answer::{Answer, RequestError};
 use crate::serve::executor::Context;
 use crate::serve::media_type::MediaType;
-use crate::serve::query_params::whole;
+use crate::serve::query_params::integer;
 use seedbank_formats::clock::time;
 
 /// Number of rows on a page.
@@ -22,7 +22,7 @@ const ROWS: usize = 100;
 #[serde(deny_unknown_fields)]
 pub(super) struct Params {
     /// Number of later events to skip.
-    #[serde(default, deserialize_with = "whole")]
+    #[serde(default, deserialize_with = "integer")]
     from: usize,
     #[serde(rename = "format")]
     _format: Option<MediaType>,

@@ -13,7 +13,7 @@ use crate::serve::answer::{Answer, RequestError};
 use crate::serve::executor::Context;
 use crate::serve::extract::which;
 use crate::serve::media_type::MediaType;
-use crate::serve::query_params::{optional_whole, whole};
+use crate::serve::query_params::{integer, optional_integer};
 
 /// The hubs or the authorities of a core.
 struct Side<'a> {
@@ -31,9 +31,9 @@ const ROWS: usize = 500;
 #[serde(deny_unknown_fields)]
 pub(super) struct Params {
     plan: Option<String>,
-    #[serde(default, deserialize_with = "optional_whole")]
+    #[serde(default, deserialize_with = "optional_integer")]
     refresh: Option<u32>,
-    #[serde(deserialize_with = "whole")]
+    #[serde(deserialize_with = "integer")]
     core: u32,
     /// Whether JSON has the links of the core instead of its pages.
     #[serde(default)]

@@ -17,7 +17,7 @@ use crate::serve::answer::{Answer, JSON_LINES, RequestError, json_line};
 use crate::serve::executor::Context;
 use crate::serve::extract::which;
 use crate::serve::media_type::MediaType;
-use crate::serve::query_params::optional_whole;
+use crate::serve::query_params::optional_integer;
 
 /// Maximum number of gained, of lost and of moved seeds on the page.
 const ROWS: usize = 500;
@@ -28,9 +28,9 @@ const OPTIONS: usize = 100;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Params {
-    #[serde(default, deserialize_with = "optional_whole")]
+    #[serde(default, deserialize_with = "optional_integer")]
     from: Option<u32>,
-    #[serde(default, deserialize_with = "optional_whole")]
+    #[serde(default, deserialize_with = "optional_integer")]
     to: Option<u32>,
     plan: Option<String>,
     against: Option<String>,

@@ -11,7 +11,7 @@ use crate::serve::answer::{Answer, RequestError};
 use crate::serve::executor::Context;
 use crate::serve::extract::which;
 use crate::serve::media_type::MediaType;
-use crate::serve::query_params::optional_whole;
+use crate::serve::query_params::optional_integer;
 use seedbank_formats::shown::readable;
 
 #[derive(Deserialize)]
@@ -19,7 +19,7 @@ use seedbank_formats::shown::readable;
 pub(super) struct Params {
     url: String,
     plan: Option<String>,
-    #[serde(default, deserialize_with = "optional_whole")]
+    #[serde(default, deserialize_with = "optional_integer")]
     refresh: Option<u32>,
     #[serde(rename = "format")]
     _format: Option<MediaType>,

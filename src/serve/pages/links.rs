@@ -11,7 +11,7 @@ use crate::serve::address::{self, Address};
 use crate::serve::answer::{Answer, RequestError};
 use crate::serve::executor::Context;
 use crate::serve::media_type::MediaType;
-use crate::serve::query_params::whole;
+use crate::serve::query_params::integer;
 use seedbank_formats::shown::readable;
 
 #[derive(Deserialize)]
@@ -20,7 +20,7 @@ pub(super) struct Params {
     url: String,
     of: LinkDirection,
     site: Option<String>,
-    #[serde(default, deserialize_with = "whole")]
+    #[serde(default, deserialize_with = "integer")]
     from: u64,
     #[serde(rename = "format")]
     _format: Option<MediaType>,

@@ -12,7 +12,7 @@ use crate::serve::address::{self, Address};
 use crate::serve::answer::{Answer, RequestError};
 use crate::serve::executor::Context;
 use crate::serve::media_type::MediaType;
-use crate::serve::query_params::whole;
+use crate::serve::query_params::integer;
 use seedbank_formats::clock::time;
 
 /// Maximum number of refreshes on the page.
@@ -23,7 +23,7 @@ const ROWS: usize = 100;
 pub(super) struct Params {
     name: String,
     /// Number of later refreshes to skip.
-    #[serde(default, deserialize_with = "whole")]
+    #[serde(default, deserialize_with = "integer")]
     from: usize,
     #[serde(rename = "format")]
     _format: Option<MediaType>,

@@ -15,7 +15,7 @@ use crate::serve::answer::{Answer, RequestError};
 use crate::serve::executor::Context;
 use crate::serve::extract::which;
 use crate::serve::media_type::MediaType;
-use crate::serve::query_params::{optional_whole, whole};
+use crate::serve::query_params::{integer, optional_integer};
 use seedbank_formats::clock::time;
 use seedbank_formats::shown::readable;
 
@@ -52,7 +52,7 @@ impl Column {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Params {
-    #[serde(default, deserialize_with = "optional_whole")]
+    #[serde(default, deserialize_with = "optional_integer")]
     refresh: Option<u32>,
     plan: Option<String>,
     /// Shows only seeds with this text in their URLs.
@@ -67,7 +67,7 @@ pub(super) struct Params {
     #[serde(default)]
     dead: bool,
     /// Number of seeds to skip.
-    #[serde(default, deserialize_with = "whole")]
+    #[serde(default, deserialize_with = "integer")]
     from: usize,
     #[serde(rename = "format")]
     _format: Option<MediaType>,

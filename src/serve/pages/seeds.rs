@@ -13,13 +13,13 @@ use crate::serve::answer::{Answer, CSV, JSON, JSON_LINES, PARQUET, RequestError,
 use crate::serve::executor::{Context, Executor};
 use crate::serve::extract::which;
 use crate::serve::media_type::MediaType;
-use crate::serve::query_params::{optional_whole, query};
+use crate::serve::query_params::{optional_integer, query};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Params {
     plan: Option<String>,
-    #[serde(default, deserialize_with = "optional_whole")]
+    #[serde(default, deserialize_with = "optional_integer")]
     refresh: Option<u32>,
     /// Omits dead seeds.
     #[serde(default)]
