@@ -6,6 +6,7 @@ use seedbank::engine::plan::{CoverMethod, Method};
 use seedbank::engine::query::{PageLimits, Why};
 use seedbank::engine::scores::{PageScore, ScoresRequest};
 use seedbank::engine::{Bank, EngineError, PlanOptions, RefreshRequest, Which};
+use seedbank::render::{ScoreFormat, ScoreWriter, SeedFormat, write_seeds};
 use seedbank::synth::{SynthOptions, day_text};
 use seedbank::watch::Unwatched;
 
