@@ -1,18 +1,17 @@
-//! Seedbank: from which pages a continuous crawl should start, and why those.
+//! Seedbank selects the pages from which a continuous crawl should start, and explains the selection.
 //!
-//! A [`Bank`](engine::Bank) is one directory. Crawl snapshots and daily deltas go in
-//! ([`ingest`](engine::Bank::ingest)), a plan selects seeds ([`refresh`](engine::Bank::refresh)),
-//! and they come out with their reasons ([`seeds`](engine::Bank::seeds),
-//! [`cores`](engine::Bank::cores)) and with what changed, and why ([`diff`](engine::Bank::diff),
-//! [`page_history`](engine::Bank::page_history)). Of any page one can ask why it is a seed, or why
-//! not ([`explain`](engine::Bank::explain)).
+//! A [`Bank`](engine::Bank) is one directory. [`ingest`](engine::Bank::ingest) stores crawl snapshots
+//! and daily deltas; [`refresh`](engine::Bank::refresh) selects seeds according to a plan;
+//! [`seeds`](engine::Bank::seeds) and [`cores`](engine::Bank::cores) return them with reasons;
+//! [`diff`](engine::Bank::diff) and [`page_history`](engine::Bank::page_history) return what changed
+//! and why; [`explain`](engine::Bank::explain) returns why any page is or is not a seed.
 //!
-//! # Promises
+//! # Guarantees
 //!
-//! * A batch or refresh is stored whole or not at all; readers see the state before or after it.
-//! * Results do not depend on threads, on the order of input, or on ids, which follow the order of
-//!   ingest: whatever a user sees is in URL order or in the order of scores, ties by URL.
-//! * No panic is reachable from input, disk or caller; errors say what to do.
+//! * Batches and refreshes are atomic: readers see the state before or after one, never in between.
+//! * Results do not depend on the number of threads, the order of input, or page ids. Output is sorted
+//!   by URL, or by score with ties by URL.
+//! * No input, disk content or caller can cause a panic; every error says what to do.
 //!
 //! # Example
 //!
@@ -43,8 +42,8 @@
 //!
 //! # The guide
 //!
-//! The map below leads from a question to the file; the pages of the [guide](mod@guide) hold the
-//! rules.
+//! The map below names the files that answer a question about the code; the pages of the
+//! [guide](mod@guide) contain the rules.
 //!
 //! [map]: crate::guide::map
 //! [design]: crate::guide::design
@@ -65,7 +64,7 @@
 
 pub mod engine;
 pub mod guide;
-pub mod named;
+pub mod named_enum;
 pub mod render;
 pub mod report;
 pub mod serve;
@@ -75,7 +74,7 @@ mod html;
 #[doc(inline)]
 pub use seedbank_algorithms::watch;
 #[doc(inline)]
-pub use seedbank_formats::{clock, ingest, shown, synth};
+pub use seedbank_formats::{clock, display, ingest, synth};
 
 /// Compiles the README's Rust block.
 #[cfg(doctest)]

@@ -4,9 +4,9 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::Args;
+use seedbank::display::counted;
 use seedbank::engine::Bank;
 use seedbank::engine::maintenance::{BackupReport, BackupRequest};
-use seedbank::shown::counted;
 
 use super::failure::CliError;
 use super::session::{Outcome, Session};

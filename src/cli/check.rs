@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use schemars::JsonSchema;
+use seedbank::display::{counted, escape_controls};
 use seedbank::engine::Bank;
 use seedbank::engine::maintenance::{BankCheck, StateCheck, Verdict};
-use seedbank::shown::{counted, plain};
 use serde::Serialize;
 
 use super::failure::CliError;
@@ -84,7 +84,12 @@ fn hint(check: &BankCheck) -> &'static str {
 pub(super) fn text(check: &BankCheck) -> String {
     let mut text = String::new();
     for finding in &check.files {
-        append_line!(text, "file {}: {}", finding.file, plain(&finding.what));
+        append_line!(
+            text,
+            "file {}: {}",
+            finding.file,
+            escape_controls(&finding.what)
+        );
     }
     let mut entries = 0;
     let mut tables = 0;
@@ -114,8 +119,8 @@ fn findings(name: &str, state: &StateCheck, text: &mut String) {
             text,
             "{name} state, table {}, key {}: {}",
             finding.table,
-            plain(&finding.key),
-            plain(&finding.what)
+            escape_controls(&finding.key),
+            escape_controls(&finding.what)
         );
     }
     if walk.count > walk.findings.len() as u64 {
@@ -144,7 +149,7 @@ fn describe_state(state: &StateCheck, is_same: bool) -> String {
         text.push_str(", same files as the published state");
     }
     if let Some(why) = &state.why {
-        append!(text, ": {}", plain(why));
+        append!(text, ": {}", escape_controls(why));
     }
     text
 }

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use seedbank::display::counted;
 use seedbank::engine::Bank;
 use seedbank::engine::maintenance::CompactReport;
-use seedbank::shown::counted;
 
 use super::failure::CliError;
 use super::session::{Outcome, Session};

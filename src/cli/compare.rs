@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use seedbank::display::{counted, escape_controls, readable};
 use seedbank::engine::Bank;
 use seedbank::engine::query::{
     CompareRequest, CrawlComparison, CrawlResult, LineState, ListComparison, ListRelation,
     ListedLine,
 };
-use seedbank::shown::{counted, plain, readable};
 
 use super::failure::CliError;
 use super::output::{Output, print_json};
@@ -78,7 +78,7 @@ fn counts(found: &ListComparison) -> String {
     let (asked, counts) = (&found.run, &found.counts);
     let mut text = format!(
         "{} against refresh {} of plan {} ({}), state after batch {}: {}\n",
-        plain(&found.list),
+        escape_controls(&found.list),
         asked.refresh,
         asked.plan,
         asked.method,
@@ -180,7 +180,7 @@ fn worth(worth: &[CrawlComparison]) -> String {
 
 /// Formats one line of the list as text.
 fn line(listed: &ListedLine) -> String {
-    let url = plain(listed.url.as_deref().unwrap_or(&listed.text));
+    let url = escape_controls(listed.url.as_deref().unwrap_or(&listed.text));
     let mut text = format!("{} {url}  ", listed.line);
     match (listed.state, listed.first_line, &listed.error) {
         (_, Some(first), _) => {

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use seedbank::display::{counted, readable};
 use seedbank::engine::query::{CoreLinks, CoreView};
 use seedbank::engine::{Bank, Which};
-use seedbank::shown::{counted, readable};
 
 use super::failure::CliError;
 use super::output::Output;

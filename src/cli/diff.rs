@@ -4,10 +4,10 @@ use seedbank::render::SummaryLine;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use seedbank::display::{counted, escape_controls, readable};
 use seedbank::engine::query::{Cause, Change, DiffRequest, DiffSide, DiffSummary, SeedChange};
 use seedbank::engine::refresh::RefreshId;
 use seedbank::engine::{Bank, EngineError};
-use seedbank::shown::{counted, plain, readable};
 
 use super::failure::CliError;
 use super::output::{Output, print};
@@ -156,7 +156,7 @@ fn side(side: &DiffSide) -> String {
         (Some(refresh), Some(plan), Some(batch)) => {
             format!("refresh {refresh} of plan {plan}, after batch {batch}")
         }
-        _ => plain(side.list.as_deref().unwrap_or_default()).into_owned(),
+        _ => escape_controls(side.list.as_deref().unwrap_or_default()).into_owned(),
     }
 }
 

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use schemars::JsonSchema;
+use seedbank::display::{escape_controls, readable};
 use seedbank::engine::query::Explainer;
 use seedbank::engine::{Bank, EngineError};
-use seedbank::shown::{plain, readable};
 use seedbank::watch::Unwatched;
 use serde::Serialize;
 
@@ -140,10 +140,10 @@ fn many(explainer: &Explainer, urls: &[String], format: Format) -> Result<Outcom
 }
 
 fn no_answer(answer: &NoAnswer<'_>) -> String {
-    let mut lines = Lines::under(plain(answer.url).as_ref());
+    let mut lines = Lines::under(escape_controls(answer.url).as_ref());
     lines.add(format_args!("no answer: {}", answer.error));
     if let Some(hint) = &answer.hint {
-        lines.add(plain(hint).as_ref());
+        lines.add(escape_controls(hint).as_ref());
     }
     lines.to_string()
 }

@@ -4,11 +4,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use seedbank::display::{counted, is_or_are};
 use seedbank::engine::error::ExportPart;
 use seedbank::engine::export::ExportReport;
 use seedbank::engine::{Bank, EngineError};
 use seedbank::ingest::{MAX_LINE, SUFFIX_LIST, SiteMode, UrlRules};
-use seedbank::shown::{are, counted};
 
 use super::compressed::Compressed;
 use super::failure::{CliError, for_shell};
@@ -126,7 +126,7 @@ fn print_notes(
         counted(report.aliases, "alias"),
         counted(report.links, "link"),
         counted(report.without_record, "page"),
-        are(&report.without_record)
+        is_or_are(&report.without_record)
     ));
     if report.digests > 0 {
         session.note(format_args!(
@@ -149,7 +149,7 @@ fn print_notes(
         session.note(format_args!(
             "also not exported: attributes (clicks, marks, digests) of {} that {} gone, or known again after being gone",
             counted(report.dropped_attributes, "page"),
-            are(&report.dropped_attributes)
+            is_or_are(&report.dropped_attributes)
         ));
     }
     // From here on, warn of what makes the exported copy differ from the bank.
@@ -163,7 +163,7 @@ fn print_notes(
         session.warn(format_args!(
             "{} {} longer than {}; `ingest` will reject that",
             counted(report.too_long, "record"),
-            are(&report.too_long),
+            is_or_are(&report.too_long),
             human_bytes(MAX_LINE as u64)
         ));
     }

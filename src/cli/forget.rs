@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::BoolishValueParser;
+use seedbank::display::counted;
 use seedbank::engine::ingest::{ForgetReport, ForgetRequest};
 use seedbank::engine::query::PageLimits;
 use seedbank::engine::{Bank, EngineError};
-use seedbank::shown::counted;
 
 use super::failure::CliError;
 use super::session::{Outcome, Session};

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use seedbank::display::{counted, is_or_are};
 use seedbank::engine::graph_export::{GraphFormat, GraphOf, GraphReport, GraphRequest};
 use seedbank::engine::{Bank, EngineError};
-use seedbank::shown::{are, counted};
 use tempfile::{Builder, TempDir};
 
 use super::atomic_file::{AtomicFile, Destination, PREFIX, persist_all};
@@ -43,10 +43,10 @@ pub(super) struct GraphArgs {
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// Output format
-    #[arg(long, value_parser = named(GraphFormat::NAMED))]
+    #[arg(long, value_parser = named(GraphFormat::VALUES))]
     format: GraphFormat,
     /// The nodes of the graph [default: pages; sites for ccgraph]
-    #[arg(long, value_parser = named(GraphOf::NAMED))]
+    #[arg(long, value_parser = named(GraphOf::VALUES))]
     of: Option<GraphOf>,
 }
 
@@ -175,7 +175,7 @@ fn print_notes(report: &GraphReport, request: GraphRequest, args: &GraphArgs, se
         session.note(format_args!(
             "{} to gone pages {} omitted",
             counted(report.links_to_gone, "link"),
-            are(&report.links_to_gone)
+            is_or_are(&report.links_to_gone)
         ));
     }
     if report.invalid_hosts > 0 && request.format == GraphFormat::CcGraph {
@@ -192,7 +192,7 @@ fn print_notes(report: &GraphReport, request: GraphRequest, args: &GraphArgs, se
             let known = counted(report.nodes - report.crawled, node);
             session.note(format_args!(
                 "not written: that {known} {} not crawled; all nodes are read back as crawled",
-                are(&(report.nodes - report.crawled))
+                is_or_are(&(report.nodes - report.crawled))
             ));
         }
     }

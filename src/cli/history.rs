@@ -4,10 +4,10 @@ use seedbank::render;
 use std::path::PathBuf;
 
 use clap::Args;
+use seedbank::display::{counted, escape_controls, readable};
 use seedbank::engine::Bank;
 use seedbank::engine::query::{BatchView, Event, History};
 use seedbank::engine::refresh::RefreshView;
-use seedbank::shown::{counted, plain, readable};
 
 use super::failure::CliError;
 use super::page_history;
@@ -96,7 +96,7 @@ fn batch_line(batch: &BatchView) -> String {
          {} changed, links +{} -{}, {:.2} s\n",
         batch.batch,
         time(record.at),
-        plain(&record.name),
+        escape_controls(&record.name),
         counted(counts.records, "record"),
         counts.rejected,
         counted(counts.new_pages, "page"),

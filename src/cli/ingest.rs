@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::{BoolishValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
+use seedbank::display::{counted, escape_controls};
 use seedbank::engine::ingest::Format;
 use seedbank::engine::{Bank, IngestReport, IngestRequest};
-use seedbank::ingest::{Input, Nofollow, PassedOver, Unread, bv_graph_file, field_meant};
-use seedbank::shown::{counted, plain};
+use seedbank::ingest::{Input, Nofollow, SkipReason, Unread, bv_graph_file, suggest_field};
 
 use super::failure::CliError;
 use super::metrics_file::MetricsArgs;
@@ -321,7 +321,7 @@ pub(super) fn run(args: IngestArgs, session: &Session) -> Result<Outcome, CliErr
             others => format!(" and {others} with other names"),
         };
         // Every accepted record has its url, so no unknown field can be a misspelt url.
-        let meant = |name| field_meant(name).filter(|field| *field != "url");
+        let meant = |name| suggest_field(name).filter(|field| *field != "url");
         let names = unknown.names.iter().map(|(name, count)| match meant(name) {
             Some(field) => format!("{name} {count} (did you mean {field}?)"),
             None => format!("{name} {count}"),
@@ -354,7 +354,7 @@ fn text(report: &IngestReport) -> String {
     append_line!(
         text,
         "{head}: {} ({kind}), {}, {} of text, {:.2} s",
-        plain(&report.name),
+        escape_controls(&report.name),
         counted(read.records, "record"),
         human_bytes(read.bytes),
         report.seconds
@@ -406,7 +406,7 @@ fn text(report: &IngestReport) -> String {
             append!(
                 text,
                 "; {first}listed in {}",
-                plain(&file.to_string_lossy())
+                escape_controls(&file.to_string_lossy())
             );
         }
         text.push('\n');
@@ -438,7 +438,7 @@ fn text(report: &IngestReport) -> String {
 }
 
 /// Counts records without information on a page, by reason; empty if there are none.
-fn passed_over(by_reason: &BTreeMap<PassedOver, u64>) -> String {
+fn passed_over(by_reason: &BTreeMap<SkipReason, u64>) -> String {
     let passed: u64 = by_reason.values().sum();
     if passed == 0 {
         return String::new();

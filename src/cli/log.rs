@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use clap::ValueEnum;
 use schemars::JsonSchema;
 use seedbank::clock::time;
-use seedbank::shown::{plain, readable};
+use seedbank::display::{escape_controls, readable};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use tracing::field::{Field, Visit};
@@ -149,8 +149,10 @@ impl LogFormat {
     pub(super) fn say(self, level: Level, text: &str) {
         match (self, level) {
             (Self::Json, _) => write_line(LogLine::new(level, text.to_owned())),
-            (Self::Text, Level::Warn) => write_line(format_args!("warning: {}", plain(text))),
-            (Self::Text, _) => write_line(plain(text)),
+            (Self::Text, Level::Warn) => {
+                write_line(format_args!("warning: {}", escape_controls(text)))
+            }
+            (Self::Text, _) => write_line(escape_controls(text)),
         }
     }
 
@@ -166,7 +168,7 @@ impl LogFormat {
             Self::Text => {
                 write_line(format_args!("error: {}", readable(&error.text())));
                 if let Some(hint) = error.hint() {
-                    write_line(format_args!("hint: {}", plain(&readable(&hint))));
+                    write_line(format_args!("hint: {}", escape_controls(&readable(&hint))));
                 }
             }
         }

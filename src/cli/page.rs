@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use seedbank::display::{counted, readable};
 use seedbank::engine::Bank;
 use seedbank::engine::query::{
     AliasBy, AliasView, AttributeSource, LinkDirection, LinkedPages, LinkedRequest, LinksBySite,
     PageFacts, PageLimits, SeenInBatch,
 };
 use seedbank::render::{Lines, page_reason, state_name};
-use seedbank::shown::{counted, readable};
 
 use super::failure::CliError;
 use super::session::Outcome;

@@ -1,7 +1,7 @@
 //! `history URL`: formats the history of a page as text.
 
+use seedbank::display::counted;
 use seedbank::engine::query::{Appearance, PageHistory, PageState};
-use seedbank::shown::counted;
 
 pub(super) fn text(history: &PageHistory) -> String {
     let mut text = String::new();

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use clap::builder::BoolishValueParser;
 use clap::{Args, Subcommand};
+use seedbank::display::{counted, escape_controls};
 use seedbank::engine::Bank;
 use seedbank::engine::query::PlanSummary;
 use seedbank::engine::refresh::DeletedPlan;
-use seedbank::shown::{counted, plain};
 
 use super::failure::CliError;
 use super::session::{Outcome, Session};
@@ -205,11 +205,15 @@ fn text(shown: &PlanWithCommand<'_>) -> String {
         );
     }
     if let Some(command) = &shown.command {
-        append_line!(text, "command that recreates it:\n  {}", plain(command));
+        append_line!(
+            text,
+            "command that recreates it:\n  {}",
+            escape_controls(command)
+        );
     }
     text.push_str("plan file for --plan-file (other parameters have their defaults):\n");
     for line in shown.detail.plan_file.lines() {
-        append_line!(text, "  {}", plain(line));
+        append_line!(text, "  {}", escape_controls(line));
     }
     text
 }

@@ -5,9 +5,9 @@ use std::io;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use seedbank::display::{counted, is_or_are};
 use seedbank::engine::Bank;
 use seedbank::engine::query::{QuotaBy, QuotaRequest, Quotas, SiteQuota};
-use seedbank::shown::{are, counted};
 
 use super::failure::CliError;
 use super::output::{Output, print, print_json};
@@ -130,7 +130,7 @@ fn limits(
         session.note(format_args!(
             "{} with a quota of 0 {} omitted, since the crawler treats a limit of 0 as no limit; exclude them in the crawler",
             counted(unlimited, "site"),
-            are(&unlimited)
+            is_or_are(&unlimited)
         ));
     }
     let mut out = Output::new();
@@ -153,7 +153,7 @@ fn shortage(quotas: &Quotas) -> Option<String> {
         "{} of {} {} not distributed: the bank knows {}{given}",
         missing,
         counted(quotas.requested, "page"),
-        are(&missing),
+        is_or_are(&missing),
         counted(quotas.known, "page"),
     ))
 }

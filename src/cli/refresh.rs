@@ -5,12 +5,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::BoolishValueParser;
+use seedbank::display::counted;
+use seedbank::display::counted;
 use seedbank::engine::query::DryRun;
 use seedbank::engine::refresh::{
     RecomputeReason, RecomputedCores, SiteChange, StepsView, TuningView,
 };
 use seedbank::engine::{Bank, RefreshReport, RefreshRequest};
-use seedbank::shown::counted;
 
 use super::failure::CliError;
 use super::metrics_file::MetricsArgs;

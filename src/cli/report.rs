@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::BoolishValueParser;
+use seedbank::display::{counted, escape_controls};
 use seedbank::engine::Bank;
 use seedbank::report::{Commands, Report, ReportRequest, page};
-use seedbank::shown::{counted, plain};
 
 use super::atomic_file::{AtomicFile, Destination, persist_all};
 use super::failure::CliError;
@@ -76,8 +76,8 @@ pub(super) fn run(args: ReportArgs, session: &Session) -> Result<Outcome, CliErr
             report.refresh.plan,
             report.method,
             counted(report.seeds.len(), "seed"),
-            plain(&args.out.to_string_lossy()),
-            plain(&json.to_string_lossy())
+            escape_controls(&args.out.to_string_lossy()),
+            escape_controls(&json.to_string_lossy())
         )
     })?;
     Ok(Outcome::Done)

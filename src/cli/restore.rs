@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use seedbank::display::{counted, escape_controls};
 use seedbank::engine::Bank;
 use seedbank::engine::maintenance::{
     Backups, RestoreRequest, backups, restore, restore_with_blocklist,
 };
-use seedbank::shown::{counted, plain};
 
 use super::failure::CliError;
 use super::session::{Outcome, Session};
@@ -78,7 +78,7 @@ fn restore_one(args: &RestoreArgs, bank: &Path, session: &Session) -> Result<Out
             "{} and {} that {} blocks were removed; `seedbank compact` also removes them from the files",
             counted(forgotten.pages, "page"),
             counted(forgotten.sites, "whole site"),
-            plain(&blocking_name(args))
+            escape_controls(&blocking_name(args))
         ));
     }
     args.format.format.print(&report, |report| {
@@ -151,7 +151,7 @@ fn text(found: &Backups) -> String {
     let unreadable = found.unreadable.iter();
     let unreadable = unreadable.map(|damaged| (damaged.backup, damaged.what.as_str()));
     for (backup, what) in faults.chain(unreadable) {
-        append_line!(text, "backup {backup}: {}", plain(what));
+        append_line!(text, "backup {backup}: {}", escape_controls(what));
     }
     let count = (found.backups.len() + found.unreadable.len()) as u64;
     // Say how much was checked: equal sizes do not prove that a backup is intact.

@@ -4,9 +4,9 @@ use seedbank::render::{ScoreFormat, ScoreWriter};
 use std::path::PathBuf;
 
 use clap::Args;
+use seedbank::display::counted;
 use seedbank::engine::scores::{PageScore, ScoresReport, ScoresRequest};
 use seedbank::engine::{Bank, EngineError};
-use seedbank::shown::counted;
 
 use super::compressed::Compressed;
 use super::failure::CliError;
@@ -43,7 +43,7 @@ pub(super) struct ScoresArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     rng_seed: u64,
     /// Output format
-    #[arg(long, value_parser = named(ScoreFormat::NAMED), default_value_t, env = "SEEDBANK_FORMAT")]
+    #[arg(long, value_parser = named(ScoreFormat::VALUES), default_value_t, env = "SEEDBANK_FORMAT")]
     format: ScoreFormat,
     /// Write to this file, which is replaced only when the output is complete
     ///

@@ -4,9 +4,9 @@ use seedbank::render::Lines;
 use std::path::PathBuf;
 
 use clap::Args;
+use seedbank::display::{counted, escape_controls, readable};
 use seedbank::engine::Bank;
 use seedbank::engine::query::{FoundPage, SearchLimits, SearchResult};
-use seedbank::shown::{counted, plain, readable};
 
 use super::failure::CliError;
 use super::session::{Outcome, Session};
@@ -65,7 +65,7 @@ fn is_empty(found: &SearchResult) -> bool {
 
 /// Formats the result as text.
 fn text(found: &SearchResult, limits: SearchLimits) -> String {
-    let mut lines = Lines::under(plain(&found.query).as_ref());
+    let mut lines = Lines::under(escape_controls(&found.query).as_ref());
     let page =
         |page: &FoundPage| format!("{}  {}", page.url, state_and_spam(page.state, page.spam));
     if let Some(exact) = &found.page {

@@ -5,9 +5,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use seedbank::display::{counted, is_or_are};
 use seedbank::engine::Bank;
 use seedbank::engine::query::Seed;
-use seedbank::shown::{are, counted};
 
 use super::atomic_file::{AtomicFile, Destination, persist_all};
 use super::failure::CliError;
@@ -66,7 +66,7 @@ pub(super) struct SeedsArgs {
     #[arg(long)]
     if_changed: bool,
     /// Output format
-    #[arg(long, value_parser = named(SeedFormat::NAMED), default_value_t, env = "SEEDBANK_FORMAT")]
+    #[arg(long, value_parser = named(SeedFormat::VALUES), default_value_t, env = "SEEDBANK_FORMAT")]
     format: SeedFormat,
 }
 
@@ -191,7 +191,7 @@ fn chosen(mut seeds: Vec<Seed>, args: &SeedsArgs, session: &Session) -> (Vec<See
         session.warn(format_args!(
             "{dead} of {} {} dead: gone or no longer a page ({advice})",
             counted(all, "seed"),
-            are(&dead)
+            is_or_are(&dead)
         ));
     }
     if let Some(limit) = args.limit {

@@ -4,9 +4,9 @@ use seedbank::render::{Lines, site_in_plan};
 use std::path::PathBuf;
 
 use clap::Args;
+use seedbank::display::{counted, readable};
 use seedbank::engine::Bank;
 use seedbank::engine::query::{SiteAttributes, SiteFacts, SiteLimits, SiteLinkCounts};
-use seedbank::shown::{counted, readable};
 
 use super::failure::CliError;
 use super::session::{Outcome, Session};

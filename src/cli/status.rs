@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use seedbank::display::{counted, escape_controls};
 use seedbank::engine::Bank;
 use seedbank::engine::maintenance::Holds;
 use seedbank::engine::query::{LastBatch, PlanView, SeedStates, Status, TableSize};
 use seedbank::ingest::{SiteMode, UrlRules};
-use seedbank::shown::{counted, plain};
 
 use super::failure::CliError;
 use super::metrics_file::MetricsArgs;
@@ -125,14 +125,14 @@ fn batch_lines(batch: &LastBatch) -> String {
         .rejects_file
         .as_ref()
         .map_or_else(String::new, |file| {
-            format!(", listed in {}", plain(&file.to_string_lossy()))
+            format!(", listed in {}", escape_controls(&file.to_string_lossy()))
         });
     format!(
         "last batch {}, {} ago ({}): {} ({kind}), {}, {} rejected{list}\n",
         batch.batch,
         human_age(batch.age),
         time(batch.at),
-        plain(&batch.name),
+        escape_controls(&batch.name),
         counted(batch.records, "record"),
         batch.rejected
     )

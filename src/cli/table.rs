@@ -1,11 +1,15 @@
 //! Tables: aligned text and comma-separated values.
 
+use seedbank::display::{csv_field, escape_controls};
 use seedbank::engine::evaluate::Estimate;
-use seedbank::shown::{plain, quoted};
 
 /// Formats an aligned table: the first column flush left, the others flush right.
 pub(super) fn aligned(header: &[&str], rows: &[Vec<String>]) -> String {
-    let plain_row = |row: &Vec<String>| row.iter().map(|cell| plain(cell).into_owned()).collect();
+    let plain_row = |row: &Vec<String>| {
+        row.iter()
+            .map(|cell| escape_controls(cell).into_owned())
+            .collect()
+    };
     let rows: Vec<Vec<String>> = rows.iter().map(plain_row).collect();
     let mut widths: Vec<usize> = header.iter().map(|cell| cell.chars().count()).collect();
     for row in &rows {
@@ -37,7 +41,7 @@ pub(super) fn aligned(header: &[&str], rows: &[Vec<String>]) -> String {
 pub(super) fn comma_separated(header: &str, rows: &[Vec<String>]) -> String {
     let mut text = format!("{header}\r\n");
     for row in rows {
-        let fields: Vec<String> = row.iter().map(|field| quoted(field)).collect();
+        let fields: Vec<String> = row.iter().map(|field| csv_field(field)).collect();
         text.push_str(&fields.join(","));
         text.push_str("\r\n");
     }
@@ -90,9 +94,9 @@ mod tests {
 
     #[test]
     fn quotes_are_doubled() {
-        assert_eq!(quoted("a\"b"), "\"a\"\"b\"");
-        assert_eq!(quoted("a\nb"), "\"a\nb\"");
-        assert_eq!(quoted("ab"), "ab");
+        assert_eq!(csv_field("a\"b"), "\"a\"\"b\"");
+        assert_eq!(csv_field("a\nb"), "\"a\nb\"");
+        assert_eq!(csv_field("ab"), "ab");
         let rows = [vec!["a,b".to_owned(), "1".to_owned()]];
         assert_eq!(comma_separated("x,y", &rows), "x,y\r\n\"a,b\",1\r\n");
     }

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::BoolishValueParser;
+use seedbank::display::{counted, escape_controls};
 use seedbank::engine::Bank;
 use seedbank::engine::ingest::UndoReport;
-use seedbank::shown::{counted, plain};
 
 use super::failure::CliError;
 use super::session::{Outcome, Session};
@@ -55,7 +55,7 @@ fn text(report: &UndoReport) -> String {
          pages: {} changed, {} crawled again, {} gone again\n\
          links: {} added, {} removed\n",
         report.undone,
-        plain(&report.name),
+        escape_controls(&report.name),
         report.batch,
         report.seconds,
         counted(counts.changed, "page"),

@@ -7,13 +7,14 @@ use std::str::FromStr;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 pub(super) use seedbank::clock::time;
+pub(super) use seedbank::display::{age as human_age, bytes as human_bytes};
+pub(super) use seedbank::display::{age as human_age, bytes as human_bytes};
 use seedbank::engine::Which;
 use seedbank::engine::query::PageState;
 use seedbank::engine::refresh::RefreshId;
-use seedbank::named::Named;
+use seedbank::named_enum::NamedValue;
 pub(super) use seedbank::render::kind_name;
 use seedbank::render::state_name;
-pub(super) use seedbank::shown::{age as human_age, bytes as human_bytes};
 use serde::Serialize;
 
 use super::failure::CliError;
@@ -54,15 +55,15 @@ pub(super) struct FormatArgs {
 
 /// Parses one of the values that the library names.
 pub(super) fn named<T: Copy + Send + Sync>(
-    all: &'static [Named<T>],
+    all: &'static [NamedValue<T>],
 ) -> impl TypedValueParser<Value = T> {
     let values = all.iter().map(|named| {
         PossibleValue::new(named.name)
-            .help(named.about)
+            .help(named.help)
             .aliases(named.alias)
     });
     PossibleValuesParser::new(values)
-        .try_map(|name| Named::find(all, &name).ok_or_else(|| format!("unknown value {name}")))
+        .try_map(|name| NamedValue::find(all, &name).ok_or_else(|| format!("unknown value {name}")))
 }
 
 /// The arguments that select a refresh.

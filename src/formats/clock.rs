@@ -1,11 +1,11 @@
-//! The calendar: times for people, and the lengths of months.
+//! Conversion of times to text, and the lengths of months.
 
-/// Seconds since 1970 as a time of day in UTC (RFC 3339).
+/// Formats a Unix time in seconds as a UTC time of RFC 3339. Years after 9999 are not supported.
 #[must_use]
 pub fn time(at: u64) -> String {
     let (mut days, second) = (at / 86_400, at % 86_400);
     let mut year = 1970;
-    // No clock goes beyond 9999, and the walk has an end.
+    // The limit bounds the loop for any input.
     while year < 9999 && days >= 337 + month_days(year, 2) {
         days -= 337 + month_days(year, 2);
         year += 1;
@@ -24,7 +24,7 @@ pub fn time(at: u64) -> String {
     )
 }
 
-/// Days of a month, from 1 to 12, of the Gregorian calendar.
+/// Returns the number of days of a month (1 to 12) in the Gregorian calendar.
 #[must_use]
 pub const fn month_days(year: u64, month: u64) -> u64 {
     match month {

@@ -1,20 +1,19 @@
-//! The formats of Seedbank: what goes in and comes out, before and after any bank.
+//! Input and output formats of Seedbank; independent of the store.
 //!
-//! | module | what it has |
+//! | module | contents |
 //! | --- | --- |
-//! | [`ingest`] | readers of crawl formats, page records, URLs, bad records |
-//! | [`synth`] | the generators of a living crawl and of graphs of hosts |
-//! | [`columns`] | tables written as Parquet files |
-//! | [`shown`] | texts of others, URLs and counts, made safe to print |
-//! | [`clock`] | times for people, and the lengths of months |
+//! | [`ingest`] | readers of crawl formats, page records, URLs, rejected records |
+//! | [`synth`] | generators of crawls that change daily, and of host graphs |
+//! | [`parquet_writer`] | tables written as Parquet files |
+//! | [`display`] | formatting of untrusted text, URLs and counts for people |
+//! | [`clock`] | times as text, and the lengths of months |
 //!
-//! Of the algorithms it uses the shared words alone: `seedbank_algorithms::page` and
-//! `seedbank_algorithms::watch`. A test looks that it stays so.
+//! The crate uses only `page` and `watch` of `seedbank_algorithms`; a test checks this.
 
 #![forbid(unsafe_code)]
 
 pub mod clock;
-pub mod columns;
+pub mod display;
 pub mod ingest;
-pub mod shown;
+pub mod parquet_writer;
 pub mod synth;

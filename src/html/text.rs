@@ -9,7 +9,7 @@ use askama::filters::Escaper;
 
 use crate::engine::evaluate::Estimate;
 use seedbank_formats::clock::time;
-use seedbank_formats::shown::{is_steering, thousands};
+use seedbank_formats::display::{is_invisible_control, thousands};
 
 /// Appends formatted text; writing to a `String` cannot fail.
 pub(crate) fn put(out: &mut String, text: fmt::Arguments<'_>) {
@@ -32,7 +32,7 @@ impl Escaper for PageText {
                 '>' => out.write_str("&gt;")?,
                 '"' => out.write_str("&quot;")?,
                 '\'' => out.write_str("&#39;")?,
-                c if is_steering(c) => write!(out, "\\u{{{:x}}}", u32::from(c))?,
+                c if is_invisible_control(c) => write!(out, "\\u{{{:x}}}", u32::from(c))?,
                 c => out.write_char(c)?,
             }
         }

@@ -7,7 +7,7 @@ use crate::engine::query::{
     RowSums, ScoredUrl, SeedByPolicy, SidePosition, SiteExplanation, SiteInPlan, SiteSeed, SiteWhy,
     Uncovered, Why,
 };
-use seedbank_formats::shown::{are, counted};
+use seedbank_formats::display::{counted, is_or_are};
 
 use super::lines::{Line, Lines};
 use super::names::state_name;
@@ -451,7 +451,7 @@ fn cover_of_site(lines: &mut Lines, site: &CoverOfSite) {
     lines.add(format_args!(
         "{} {} covered by no seed",
         counted(site.uncovered, "crawled page"),
-        are(&site.uncovered)
+        is_or_are(&site.uncovered)
     ));
     for page in &site.best_uncovered {
         let bound = if site.exact { "" } else { "at most " };

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use crate::engine::query::{Quotas, SiteQuota};
-use seedbank_formats::ingest::registrable;
+use seedbank_formats::ingest::registrable_domain;
 
 /// Limits of a domain.
 #[derive(Default)]
@@ -34,7 +34,7 @@ pub fn without_limit(quotas: &Quotas) -> usize {
 }
 
 /// Writes limits of domains in the format of the generator of Common Crawl's Nutch
-/// (`generate.domain.limits.file`): registrable domain, its pages, pages per host, hosts, and
+/// (`generate.domain.limits.file`): registrable_domain domain, its pages, pages per host, hosts, and
 /// partitions, separated by tabs and ordered by name.
 ///
 /// Pages per host is the largest quota of a host of the domain. If the bank's sites are domains, their
@@ -42,7 +42,7 @@ pub fn without_limit(quotas: &Quotas) -> usize {
 pub fn write_domain_limits(mut out: impl Write, quotas: &Quotas) -> io::Result<()> {
     let mut domains: BTreeMap<&str, Domain> = BTreeMap::new();
     for site in limited(quotas) {
-        let name = registrable(without_port(&site.site));
+        let name = registrable_domain(without_port(&site.site));
         let domain = domains.entry(name).or_default();
         domain.pages += u64::from(site.quota);
         domain.most = domain.most.max(site.quota);

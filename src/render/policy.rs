@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::engine::policy::{PinRejection, RejectionReason};
 use crate::engine::refresh::{PolicyView, Shortage, ShortageReason, Stars};
-use seedbank_formats::shown::{counted, plain};
+use seedbank_formats::display::{counted, escape_controls};
 
 /// Returns the flag of the policy that rejected a page.
 pub(crate) const fn flag(by: RejectionReason) -> &'static str {
@@ -38,7 +38,7 @@ pub fn write_policy(text: &mut String, policy: &PolicyView) {
         let _ = writeln!(text, "pinned: {}", counted(policy.pinned, "seed"));
     }
     for pin in &policy.rejected_pins {
-        let url = plain(&pin.url);
+        let url = escape_controls(&pin.url);
         let _ = writeln!(text, "pinned but not a seed: {url}: {}", fault(pin.why));
     }
     let rejected: Vec<String> = policy

@@ -1,7 +1,7 @@
 //! Describes how a refresh obtained its result.
 
 use crate::engine::refresh::RefreshView;
-use seedbank_formats::shown::counted;
+use seedbank_formats::display::counted;
 
 /// Describes whether a refresh is certified, and how many steps it reused.
 ///

@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use crate::engine::scores::PageScore;
-use crate::named::named;
-use seedbank_formats::columns::{Column, Table};
-use seedbank_formats::shown::quoted;
+use crate::named_enum::named_enum;
+use seedbank_formats::display::csv_field;
+use seedbank_formats::parquet_writer::{Column, ColumnType, Table};
 
-named! {
+named_enum! {
     /// Format of a table of scores.
     #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
     pub enum ScoreFormat {
@@ -22,19 +22,19 @@ named! {
 }
 
 const COLUMNS: &[Column] = &[
-    Column::text("url"),
-    Column::name("site"),
-    Column::name("state"),
-    Column::whole("in_degree"),
-    Column::whole("out_degree"),
-    Column::real("pagerank"),
-    Column::real("harmonic"),
-    Column::whole("seed_rank"),
-    Column::whole("core"),
-    Column::real("hub_score"),
-    Column::real("authority_score"),
-    Column::name("covered_by"),
-    Column::whole("covered_at"),
+    Column::new("url", ColumnType::Text),
+    Column::new("site", ColumnType::RepeatedText),
+    Column::new("state", ColumnType::RepeatedText),
+    Column::new("in_degree", ColumnType::Integer),
+    Column::new("out_degree", ColumnType::Integer),
+    Column::new("pagerank", ColumnType::Float),
+    Column::new("harmonic", ColumnType::Float),
+    Column::new("seed_rank", ColumnType::Integer),
+    Column::new("core", ColumnType::Integer),
+    Column::new("hub_score", ColumnType::Float),
+    Column::new("authority_score", ColumnType::Float),
+    Column::new("covered_by", ColumnType::RepeatedText),
+    Column::new("covered_at", ColumnType::Integer),
 ];
 
 /// Writer of page scores.
@@ -128,8 +128,8 @@ impl<W: Write + Send> ScoreWriter<W> {
 fn csv_line(score: &PageScore) -> String {
     let mut line = format!(
         "{},{},{},{},{},{},{}",
-        quoted(&score.url),
-        quoted(&score.site),
+        csv_field(&score.url),
+        csv_field(&score.site),
         score.state.name(),
         score.in_degree,
         score.out_degree,
@@ -142,7 +142,7 @@ fn csv_line(score: &PageScore) -> String {
         shown(score.core.as_ref().map(|value| value as _)),
         shown(score.hub_score.as_ref().map(|value| value as _)),
         shown(score.authority_score.as_ref().map(|value| value as _)),
-        score.covered_by.as_deref().map(quoted),
+        score.covered_by.as_deref().map(csv_field),
         shown(score.covered_at.as_ref().map(|value| value as _)),
     ];
     for value in known {

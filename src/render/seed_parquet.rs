@@ -3,25 +3,25 @@
 use std::io;
 
 use crate::engine::query::{ByPolicy, Evidence, Seed};
-use seedbank_formats::columns::{Cell, Column, Table};
+use seedbank_formats::parquet_writer::{Cell, Column, ColumnType, Table};
 
 const COLUMNS: &[Column] = &[
-    Column::whole("rank"),
-    Column::text("url"),
-    Column::name("site"),
-    Column::name("method"),
-    Column::name("plan"),
-    Column::whole("refresh"),
-    Column::whole("core"),
-    Column::real("sigma"),
-    Column::real("hub_score"),
-    Column::real("gain"),
-    Column::whole("covered_pages"),
-    Column::real("covered_value"),
-    Column::whole("pick"),
-    Column::whole("since"),
-    Column::whole("seats"),
-    Column::name("by_policy"),
+    Column::new("rank", ColumnType::Integer),
+    Column::new("url", ColumnType::Text),
+    Column::new("site", ColumnType::RepeatedText),
+    Column::new("method", ColumnType::RepeatedText),
+    Column::new("plan", ColumnType::RepeatedText),
+    Column::new("refresh", ColumnType::Integer),
+    Column::new("core", ColumnType::Integer),
+    Column::new("sigma", ColumnType::Float),
+    Column::new("hub_score", ColumnType::Float),
+    Column::new("gain", ColumnType::Float),
+    Column::new("covered_pages", ColumnType::Integer),
+    Column::new("covered_value", ColumnType::Float),
+    Column::new("pick", ColumnType::Integer),
+    Column::new("since", ColumnType::Integer),
+    Column::new("seats", ColumnType::Integer),
+    Column::new("by_policy", ColumnType::RepeatedText),
 ];
 
 /// Returns the policy that put a seed on the list; `None` if the method selected it.

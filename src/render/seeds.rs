@@ -9,10 +9,10 @@ use super::crawlers::{
 };
 use super::seed_parquet;
 use crate::engine::query::Seed;
-use crate::named::named;
-use seedbank_formats::shown::{counted, quoted};
+use crate::named_enum::named_enum;
+use seedbank_formats::display::{counted, csv_field};
 
-named! {
+named_enum! {
     /// Format of a seed list.
     #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
     pub enum SeedFormat {
@@ -38,7 +38,7 @@ named! {
 impl SeedFormat {
     /// Returns every format that this build supports, in display order.
     pub fn all() -> impl Iterator<Item = Self> {
-        let all = Self::NAMED.iter().map(|named| named.value);
+        let all = Self::VALUES.iter().map(|named| named.value);
         all.filter(|format| format.is_there())
     }
 
@@ -187,10 +187,10 @@ const EVIDENCE: [&str; 9] = [
 fn csv_line(seed: &Seed) -> String {
     let mut fields = vec![
         seed.rank.to_string(),
-        quoted(&seed.url),
-        quoted(&seed.site),
-        quoted(seed.method.name()),
-        quoted(&seed.plan),
+        csv_field(&seed.url),
+        csv_field(&seed.site),
+        csv_field(seed.method.name()),
+        csv_field(&seed.plan),
         seed.refresh.to_string(),
     ];
     let known = evidence(&seed.evidence);

@@ -9,7 +9,7 @@ use crate::engine::query::{
     NotAdded, PolicyVerdict, RefreshRun, Role, RowSums, SiteSeed, Uncovered, Unreached, WebSeed,
     Why,
 };
-use seedbank_formats::shown::counted;
+use seedbank_formats::display::counted;
 
 use super::lines::Line;
 use super::policy::{fault, flag};

@@ -3,7 +3,7 @@
 use crate::engine::query::{
     ScoredUrl, SiteSeed, Unreached, ValueBreakdown, WebOfSite, WebSeed, WebTerms, WebValueBreakdown,
 };
-use seedbank_formats::shown::counted;
+use seedbank_formats::display::counted;
 
 use super::lines::{Line, Lines};
 

@@ -276,7 +276,7 @@ fn names_and_paths_stay_on_their_line() {
 }
 
 fn is_plain(text: &str) {
-    let odd = |c: &char| *c != '\n' && seedbank::shown::is_steering(*c);
+    let odd = |c: &char| *c != '\n' && seedbank::display::is_invisible_control(*c);
     assert_eq!(text.chars().find(odd), None, "{text:?}");
 }
 

@@ -316,7 +316,7 @@ fn parts_may_have_no_lines_or_a_header_each() {
     let qualities: Vec<_> = events
         .iter()
         .map(|(_, event)| match event {
-            Event::Record(record) => record.quality.after(None),
+            Event::Record(record) => record.quality.apply_to(None),
             other => panic!("{other:?}"),
         })
         .collect();

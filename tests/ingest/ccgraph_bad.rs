@@ -191,7 +191,7 @@ fn hosts_that_are_none_and_ranks_without_a_host() {
             }
             Event::Record(record) => {
                 let links = record.outlinks.map_or(0, |links| links.len());
-                records.push((record.url.site, links, record.quality.after(None)));
+                records.push((record.url.site, links, record.quality.apply_to(None)));
             }
             other => panic!("{other:?}"),
         }
@@ -369,7 +369,11 @@ fn check(vertices: &[u8], edges: &[u8], ranks: &[u8]) {
                 let links = record.outlinks.unwrap();
                 let mut links: Vec<String> = links.iter().map(url).collect();
                 links.sort();
-                pages.push(Some((url(&record.url), links, record.quality.after(None))));
+                pages.push(Some((
+                    url(&record.url),
+                    links,
+                    record.quality.apply_to(None),
+                )));
             }
             Event::Rejected(reject) if reject.file.contains("ranks") => bad_ranks += 1,
             Event::Rejected(_) => pages.push(None),

@@ -23,7 +23,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use seedbank::engine::ingest::Format;
 use seedbank::engine::{Bank, IngestReport, IngestRequest};
-use seedbank::ingest::{Event, Input, Naming, PassedOver, Position};
+use seedbank::ingest::{Event, Input, Naming, Position, SkipReason};
 use seedbank::watch::Unwatched;
 use serde_json::{Map, Value, json};
 
@@ -232,7 +232,7 @@ http://a.example/pdf,2024-05-18 02:40:00.006,,,CH7IV3XAD3M7A42JARKRLJ3T5PGGCGXD,
         let summary = summary.unwrap();
         let ours = events.iter().map(|(_, event)| event);
         assert!(ours.eq(wanted.iter().map(|(_, event)| event)), "{events:?}");
-        let passed = [(PassedOver::NoStatus, 1), (PassedOver::OtherStatus, 3)];
+        let passed = [(SkipReason::NoStatus, 1), (SkipReason::OtherStatus, 3)];
         assert_eq!(summary.passed_over, passed.into());
         assert_eq!((summary.records, summary.zones_assumed), (3, 0));
         assert_eq!(

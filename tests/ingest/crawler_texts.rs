@@ -18,7 +18,7 @@ use crate::support::histories::exported;
 use crate::support::model::assert_clean;
 use seedbank::engine::ingest::Format;
 use seedbank::engine::{Bank, IngestReport, IngestRequest};
-use seedbank::ingest::{Input, Naming, Nofollow, PassedOver};
+use seedbank::ingest::{Input, Naming, Nofollow, SkipReason};
 use seedbank::watch::Unwatched;
 
 const AUTO: Format = Format::Auto {
@@ -97,35 +97,35 @@ fn a_bank_is_that_of_the_same_facts_as_json_lines() {
 }
 
 /// How many lines are passed over, by reason.
-type Passed = &'static [(PassedOver, u64)];
+type Passed = &'static [(SkipReason, u64)];
 
 /// The texts as they are counted: what is passed over, and why.
 #[test]
 fn what_says_nothing_of_a_page_is_counted() {
     let counted: [(&str, u64, Passed); 7] = [
-        ("urls", 4, &[(PassedOver::NoPage, 2)]),
+        ("urls", 4, &[(SkipReason::NoPage, 2)]),
         ("sitemap", 4, &[]),
         (
             "cdx",
             4,
-            &[(PassedOver::OtherStatus, 2), (PassedOver::NoPage, 2)],
+            &[(SkipReason::OtherStatus, 2), (SkipReason::NoPage, 2)],
         ),
         (
             "cdxj",
             4,
-            &[(PassedOver::OtherStatus, 1), (PassedOver::NoPage, 2)],
+            &[(SkipReason::OtherStatus, 1), (SkipReason::NoPage, 2)],
         ),
-        ("nutch links", 4, &[(PassedOver::NoPage, 2)]),
+        ("nutch links", 4, &[(SkipReason::NoPage, 2)]),
         (
             "heritrix",
             4,
             &[
-                (PassedOver::OtherStatus, 1),
-                (PassedOver::NoStatus, 1),
-                (PassedOver::Prerequisite, 2),
+                (SkipReason::OtherStatus, 1),
+                (SkipReason::NoStatus, 1),
+                (SkipReason::Prerequisite, 2),
             ],
         ),
-        ("heritrix links", 4, &[(PassedOver::NoLink, 4)]),
+        ("heritrix links", 4, &[(SkipReason::NoLink, 4)]),
     ];
     let examples = examples();
     for (name, records, passed) in counted {
@@ -239,7 +239,7 @@ fn a_list_of_sitemaps_is_not_followed() {
             let texts = texts.map(str::as_bytes);
             let (_folder, _, report) = bank_of(&texts, format.clone(), PLENTY);
             assert_eq!(report.read.records, 4);
-            assert_eq!(report.read.passed_over, [(PassedOver::Sitemap, 2)].into());
+            assert_eq!(report.read.passed_over, [(SkipReason::Sitemap, 2)].into());
         }
         let folder = support::scratch();
         let bank = Bank::create(&folder.path().join("bank"), Naming::default()).unwrap();

@@ -12,7 +12,7 @@ use crate::support::crawler_texts::{JSON, NUTCH_TEXT, SITEMAP, examples};
 use crate::support::wat::{Events, read};
 use seedbank::engine::ingest::Format;
 use seedbank::ingest::{
-    Event, Foreign, InputError, MAX_LINE, Naming, Nofollow, NutchDump, Position, ReadError,
+    DetectedFormat, Event, InputError, MAX_LINE, Naming, Nofollow, NutchDump, Position, ReadError,
     RejectReason,
 };
 
@@ -233,21 +233,25 @@ fn what_is_another_format_is_told() {
         (
             "http://a.example/\nhttp://b.example/\n",
             Format::Sitemap,
-            Foreign::Urls,
+            DetectedFormat::Urls,
         ),
-        (SITEMAP, Format::Json, Foreign::Sitemap),
+        (SITEMAP, Format::Json, DetectedFormat::Sitemap),
         (
             "{\"url\": \"http://a.example/\"}\n",
             Format::Nutch,
-            Foreign::JsonLines,
+            DetectedFormat::JsonLines,
         ),
-        ("PAR1\x15\x04", Format::Urls, Foreign::Parquet),
-        ("PAR1\x15\x04", Format::Cdxj, Foreign::Parquet),
-        ("PAR1\x15\x04", Format::Heritrix, Foreign::Parquet),
-        (NUTCH_TEXT, Format::Json, Foreign::Nutch(NutchDump::Text)),
+        ("PAR1\x15\x04", Format::Urls, DetectedFormat::Parquet),
+        ("PAR1\x15\x04", Format::Cdxj, DetectedFormat::Parquet),
+        ("PAR1\x15\x04", Format::Heritrix, DetectedFormat::Parquet),
+        (
+            NUTCH_TEXT,
+            Format::Json,
+            DetectedFormat::Nutch(NutchDump::Text),
+        ),
     ] {
         match read(text.as_bytes(), &format).0.unwrap_err() {
-            ReadError::Input(InputError::Foreign(seen)) => assert_eq!(seen.is, is, "{text}"),
+            ReadError::Input(InputError::NotRecords(seen)) => assert_eq!(seen.format, is, "{text}"),
             error => panic!("{text}: {error}"),
         }
     }

@@ -224,7 +224,7 @@ fn crowded() -> impl Strategy<Value = Vec<Record>> {
 }
 
 /// The digest of a bank's last batch.
-fn digest_of(bank: &Bank) -> [u8; 32] {
+fn digest_text(bank: &Bank) -> [u8; 32] {
     let reader = Reader::open(bank.path()).unwrap();
     let batches = reader.scan(&tables::BATCHES).unwrap();
     let last = batches.map(|entry| entry.unwrap().1).last();
@@ -274,7 +274,7 @@ proptest! {
             prop_assert_eq!(again.counts, report.counts.clone());
             prop_assert_eq!(pages_of(&other), pages_of(&first));
             prop_assert_eq!(digests_of(&other), digests_of(&first));
-            prop_assert_eq!(digest_of(&other), digest_of(&first));
+            prop_assert_eq!(digest_text(&other), digest_text(&first));
         }
     }
 

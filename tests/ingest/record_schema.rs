@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use seedbank::ingest::{
-    Interner, JsonLines, LineFormat, MAX_CLICKS, MAX_UNCRAWLED_OUTLINKS, MAX_URL, RECORD_FIELDS,
-    Reading, SITE_FIELDS, SiteList, SiteMode, UrlRules,
+    Interner, JsonLines, LineFormat, MAX_CLICKS, MAX_UNCRAWLED_OUTLINKS, MAX_URL, PieceParser,
+    RECORD_FIELDS, SITE_FIELDS, SiteList, SiteMode, UrlRules,
 };
 use serde_json::{Value, json};
 
@@ -19,8 +19,8 @@ fn read(record: &Value) -> bool {
 }
 
 fn read_as(format: &dyn LineFormat, record: &Value) -> bool {
-    let mut reading = Reading::new(SiteMode::Host.with(UrlRules::Whatwg), Interner::default());
-    format.read(&record.to_string(), &mut reading).is_ok()
+    let mut parser = PieceParser::new(SiteMode::Host.with(UrlRules::Whatwg), Interner::default());
+    format.read(&record.to_string(), &mut parser).is_ok()
 }
 
 #[test]

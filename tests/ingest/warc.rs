@@ -17,7 +17,7 @@ use proptest::prelude::*;
 use seedbank::engine::ingest::Format;
 use seedbank::engine::{Bank, IngestReport, IngestRequest};
 use seedbank::ingest::{
-    DropReason, Event, Input, Naming, Nofollow, PassedOver, Position, ReadSummary, RejectReason,
+    DropReason, Event, Input, Naming, Nofollow, Position, ReadSummary, RejectReason, SkipReason,
     Unread,
 };
 use seedbank::watch::Unwatched;
@@ -115,7 +115,7 @@ fn each_status_has_its_meaning() {
         let told = match &events[..] {
             [] => {
                 let mut reasons = summary.passed_over.keys();
-                let reason = reasons.find(|reason| **reason != PassedOver::NoResponse);
+                let reason = reasons.find(|reason| **reason != SkipReason::NoResponse);
                 reason.unwrap().to_string()
             }
             [(Position::Record(3), Event::Record(record))] if record.gone => "gone".to_owned(),
@@ -168,48 +168,48 @@ fn records_that_say_nothing_are_passed_over() {
     let with = |kind: &str, fields: &str| record(kind, &(a.clone() + fields), http);
     let of_url = |url: &str| record("response", &(of(url, DATE) + html), http);
     for (record, reason) in [
-        (with("request", html), PassedOver::NoResponse),
+        (with("request", html), SkipReason::NoResponse),
         (
             with("resource", "Content-Type: text/html\r\n"),
-            PassedOver::NoResponse,
+            SkipReason::NoResponse,
         ),
         (
             with("conversion", "Content-Type: text/plain\r\n"),
-            PassedOver::NoResponse,
+            SkipReason::NoResponse,
         ),
-        (with("metadata", html), PassedOver::NoResponse),
+        (with("metadata", html), SkipReason::NoResponse),
         (
             with("response", "Content-Type: text/dns\r\n"),
-            PassedOver::NoResponse,
+            SkipReason::NoResponse,
         ),
         (
             with("continuation", "WARC-Segment-Number: 2\r\n"),
-            PassedOver::Continuation,
+            SkipReason::Continuation,
         ),
         (
             with("response", "WARC-Segment-Number: 3\r\n"),
-            PassedOver::Continuation,
+            SkipReason::Continuation,
         ),
-        (of_url("dns:a.example"), PassedOver::OtherScheme),
-        (of_url("ftp://a.example/"), PassedOver::OtherScheme),
+        (of_url("dns:a.example"), SkipReason::OtherScheme),
+        (of_url("ftp://a.example/"), SkipReason::OtherScheme),
         (
             answer("http://a.example/", "ICY 200 OK\n", b""),
-            PassedOver::NoStatus,
+            SkipReason::NoStatus,
         ),
         (
             notes("http://a.example/", "fetchTimeMs: 7\noutlink: \n"),
-            PassedOver::NoResponse,
+            SkipReason::NoResponse,
         ),
         (
             notes("dns:a.example", "outlink: http://b.example/ L a/@href\n"),
-            PassedOver::NoResponse,
+            SkipReason::NoResponse,
         ),
     ] {
         let shown = String::from_utf8_lossy(&record).into_owned();
         let request = with("request", html);
         let (summary, events) = good(&[warcinfo(), request, record]);
         assert!(events.is_empty(), "{shown}");
-        let mut expected = std::collections::BTreeMap::from([(PassedOver::NoResponse, 2)]);
+        let mut expected = std::collections::BTreeMap::from([(SkipReason::NoResponse, 2)]);
         *expected.entry(reason).or_default() += 1;
         assert_eq!(summary.passed_over, expected, "{shown}");
     }
@@ -418,7 +418,7 @@ fn notes_and_their_answer_are_one_record_in_either_order() {
         ] {
             assert_eq!(one(&file), (a.to_owned(), found.clone()));
             let (summary, _) = good(&file);
-            let passed = [(PassedOver::NoResponse, 1), (PassedOver::BesideResponse, 1)];
+            let passed = [(SkipReason::NoResponse, 1), (SkipReason::BesideResponse, 1)];
             assert_eq!(summary.passed_over, passed.into());
         }
     }
@@ -440,7 +440,7 @@ fn notes_and_their_answer_are_one_record_in_either_order() {
     let (summary, events) = good(&[pdf.clone(), noted.clone(), noted.clone(), html.clone()]);
     assert_eq!(
         (events.len(), summary.passed_over),
-        (2, [(PassedOver::BesideResponse, 2)].into())
+        (2, [(SkipReason::BesideResponse, 2)].into())
     );
 }
 

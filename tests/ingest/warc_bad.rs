@@ -12,7 +12,9 @@ use crate::support::wat::{Events, members, read};
 use proptest::prelude::*;
 use proptest::sample::select;
 use seedbank::engine::ingest::Format;
-use seedbank::ingest::{Event, Foreign, InputError, Naming, Nofollow, ReadError, RejectReason};
+use seedbank::ingest::{
+    DetectedFormat, Event, InputError, Naming, Nofollow, ReadError, RejectReason,
+};
 
 const AUTO: Format = Format::Auto {
     nofollow: Nofollow::Keep,
@@ -278,22 +280,22 @@ fn what_is_no_warc_is_refused_at_once() {
                 "Content-Type: application/json\r\n",
                 json.as_bytes(),
             ),
-            Some(Foreign::Wat),
+            Some(DetectedFormat::Wat),
         ),
         (
             record("conversion", "Content-Type: text/plain\r\n", b"words"),
-            Some(Foreign::Wet),
+            Some(DetectedFormat::Wet),
         ),
         (
             b"{\"url\": \"http://a.example/\"}\n".to_vec(),
-            Some(Foreign::JsonLines),
+            Some(DetectedFormat::JsonLines),
         ),
         (b"noise".to_vec(), None),
     ] {
         let (error, events) = read(&bytes, &WARC);
         assert!(events.is_empty());
         match error.unwrap_err() {
-            ReadError::Input(InputError::Foreign(seen)) => assert_eq!(Some(seen.is), is),
+            ReadError::Input(InputError::NotRecords(seen)) => assert_eq!(Some(seen.format), is),
             error => {
                 assert_eq!(is, None);
                 assert!(

@@ -14,7 +14,7 @@ use crate::support::wat::{Capture, a_capture, lines, members, read, records};
 use proptest::prelude::*;
 use seedbank::engine::ingest::Format;
 use seedbank::engine::{Bank, IngestReport, IngestRequest};
-use seedbank::ingest::{DropReason, Event, Input, Naming, Nofollow, PassedOver, Position};
+use seedbank::ingest::{DropReason, Event, Input, Naming, Nofollow, Position, SkipReason};
 use seedbank::watch::Unwatched;
 
 const AUTO: Format = Format::Auto {
@@ -115,9 +115,9 @@ fn each_status_has_its_meaning() {
     assert_eq!(
         summary.passed_over.clone().into_iter().collect::<Vec<_>>(),
         [
-            (PassedOver::NoResponse, 1 + 2 * 11),
-            (PassedOver::OtherStatus, 3),
-            (PassedOver::LeadsNowhere, 2),
+            (SkipReason::NoResponse, 1 + 2 * 11),
+            (SkipReason::OtherStatus, 3),
+            (SkipReason::LeadsNowhere, 2),
         ]
     );
     assert_eq!(

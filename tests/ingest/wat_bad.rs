@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use crate::support::wat::{Capture, Events, members, metadata, read, record, records};
 use seedbank::engine::ingest::Format;
 use seedbank::ingest::{
-    DropReason, Event, Foreign, InputError, MAX_LINE, Naming, Nofollow, Position, ReadError,
+    DetectedFormat, DropReason, Event, InputError, MAX_LINE, Naming, Nofollow, Position, ReadError,
     RejectReason,
 };
 use serde_json::{Value, json};
@@ -385,22 +385,22 @@ fn what_is_no_wat_is_refused_at_once() {
     for (bytes, is) in [
         (
             record("response", "application/http", "HTTP/1.1 200 OK"),
-            Some(Foreign::Warc),
+            Some(DetectedFormat::Warc),
         ),
         (
             record("conversion", "text/plain", "words"),
-            Some(Foreign::Wet),
+            Some(DetectedFormat::Wet),
         ),
         (
             b"{\"url\": \"http://a.example/\"}\n".to_vec(),
-            Some(Foreign::JsonLines),
+            Some(DetectedFormat::JsonLines),
         ),
         (b"noise".to_vec(), None),
     ] {
         let (error, events) = read(&bytes, &WAT);
         assert!(events.is_empty());
         match error.unwrap_err() {
-            ReadError::Input(InputError::Foreign(seen)) => assert_eq!(Some(seen.is), is),
+            ReadError::Input(InputError::NotRecords(seen)) => assert_eq!(Some(seen.format), is),
             error => {
                 assert_eq!(is, None);
                 assert!(

@@ -163,9 +163,9 @@ impl Model {
         }
         for line in largest.values() {
             let [quality, spam, quota] = self.sites.entry(line.site).or_default();
-            *quality = line.quality.after(*quality);
-            *spam = line.spam.after(*spam);
-            *quota = line.quota.after(*quota);
+            *quality = line.quality.apply_to(*quality);
+            *spam = line.spam.apply_to(*spam);
+            *quota = line.quota.apply_to(*quota);
         }
         for (number, page) in &mut self.pages {
             let site = self.sites.get(site(*number, self.by_domain));
@@ -196,9 +196,9 @@ impl Model {
             page.state = PageState::Known;
         }
         page.spam_given = record.spam.or(page.spam_given);
-        page.quality_given = record.quality.after(page.quality_given);
+        page.quality_given = record.quality.apply_to(page.quality_given);
         page.clicks = record.clicks.unwrap_or(page.clicks);
-        page.given = record.uncrawled.after(page.given);
+        page.given = record.uncrawled.apply_to(page.given);
         page.digest = record.digest.or(page.digest);
         if let Some((to, canonical)) = record.alias() {
             self.page(to);

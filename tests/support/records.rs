@@ -78,7 +78,7 @@ pub enum Uncrawled {
 
 impl Uncrawled {
     /// What there is after the record.
-    pub fn after(self, before: Option<u32>) -> Option<u32> {
+    pub fn apply_to(self, before: Option<u32>) -> Option<u32> {
         match self {
             Self::Absent => before,
             Self::Null => None,

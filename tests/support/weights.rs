@@ -80,7 +80,7 @@ fn said(record: &Record) -> (Vec<u8>, BTreeSet<usize>) {
     .unwrap();
     match record.quality {
         Uncrawled::Absent => {}
-        Uncrawled::Null => packed.extend(pack(&Attribute::<u16>::TakenAway).unwrap()),
+        Uncrawled::Null => packed.extend(pack(&Attribute::<u16>::Removed).unwrap()),
         Uncrawled::Given(steps) => {
             let steps = u16::try_from(steps).unwrap();
             packed.extend(pack(&Attribute::Given(steps)).unwrap());
@@ -109,7 +109,7 @@ pub fn site_weight(line: &SiteLine) -> (usize, Vec<u8>) {
     fn attribute<T>(said: Uncrawled, value: impl Fn(u32) -> T) -> Attribute<T> {
         match said {
             Uncrawled::Absent => Attribute::Absent,
-            Uncrawled::Null => Attribute::TakenAway,
+            Uncrawled::Null => Attribute::Removed,
             Uncrawled::Given(number) => Attribute::Given(value(number)),
         }
     }

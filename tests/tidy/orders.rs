@@ -25,13 +25,16 @@ pub(super) const ORDERS: &[Order] = &[
     Order {
         of: "src/formats",
         folder: &[],
-        lines: &[&["clock", "shown", "columns"], &["ingest", "synth"]],
+        lines: &[
+            &["clock", "display", "parquet_writer"],
+            &["ingest", "synth"],
+        ],
     },
     Order {
         of: "src",
         folder: &[],
         lines: &[
-            &["named"],
+            &["named_enum"],
             &["engine"],
             &["render", "html"],
             &["report", "serve"],

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use seedbank::display::counted;
 use seedbank::engine::evaluate::{BudgetEvaluation, BudgetRequest, BudgetRow, SeedList};
 use seedbank::engine::refresh::RefreshId;
 use seedbank::engine::{Bank, Which};
-use seedbank::shown::counted;
 
 use super::lists;
 use super::output::{TableFormatArgs, list_lines, state_line, warn_of_absent};

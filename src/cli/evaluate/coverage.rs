@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use clap::Args;
+use seedbank::display::counted;
 use seedbank::engine::Bank;
 use seedbank::engine::evaluate::{
     CoverageCurve, CoverageEvaluation, CoveragePoint, CoverageRequest, CoverageShare,
 };
 use seedbank::engine::plan::{CoverMethod, Parameter, TakenBy};
-use seedbank::shown::counted;
 
 use super::output::{TableFormatArgs, claim_lines, state_line};
 use crate::cli::failure::CliError;

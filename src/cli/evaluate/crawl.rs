@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use seedbank::display::counted;
 use seedbank::engine::Bank;
 use seedbank::engine::evaluate::{ComparedWith, CrawlDepth, CrawlEvaluation, CrawlRequest};
-use seedbank::shown::counted;
 
 use super::lists;
 use super::methods::compared;

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use clap::Args;
+use seedbank::display::counted;
 use seedbank::engine::Bank;
 use seedbank::engine::evaluate::{DistanceSpread, DistancesEvaluation, DistancesRequest};
-use seedbank::shown::counted;
 
 use super::output::{TableFormatArgs, claim_lines, state_line};
 use crate::cli::failure::CliError;

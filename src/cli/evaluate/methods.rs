@@ -4,13 +4,13 @@ use seedbank::render::plan_flags;
 use std::path::Path;
 
 use clap::Args;
+use seedbank::display::counted;
 use seedbank::engine::Bank;
 use seedbank::engine::evaluate::{
     ByFetches, ComparedList, Comparison, Estimate, MethodsEvaluation, MethodsRequest,
 };
 use seedbank::engine::ingest::BatchId;
 use seedbank::engine::plan::Parameter;
-use seedbank::shown::counted;
 
 use super::output::{TableFormatArgs, claim_lines, state_line};
 use crate::cli::failure::{CliError, for_shell};

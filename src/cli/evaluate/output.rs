@@ -1,8 +1,8 @@
 //! What all experiments print in the same way: output formats, the state, lists of seeds, claims.
 
 use clap::{Args, ValueEnum};
+use seedbank::display::{counted, escape_controls, is_or_are, readable};
 use seedbank::engine::evaluate::{AbsentReason, Claim, ListView, StateView};
-use seedbank::shown::{are, counted, plain, readable};
 use serde::Serialize;
 
 use crate::cli::failure::CliError;
@@ -61,7 +61,11 @@ pub(super) fn state_line(state: &StateView) -> String {
 
 /// Formats a list as one line, followed by the seeds that are excluded from the experiment.
 pub(super) fn list_lines(list: &ListView) -> String {
-    let mut text = format!("{}: {}", plain(&list.name), counted(list.seeds, "seed"));
+    let mut text = format!(
+        "{}: {}",
+        escape_controls(&list.name),
+        counted(list.seeds, "seed")
+    );
     if let Some(batch) = list.batch {
         append!(text, " selected after batch {batch}");
     }
@@ -80,7 +84,7 @@ pub(super) fn list_lines(list: &ListView) -> String {
             text,
             ", {} {} not in the bank",
             list.unknown,
-            are(&list.unknown)
+            is_or_are(&list.unknown)
         );
     }
     text.push('\n');
@@ -94,7 +98,7 @@ pub(super) fn list_lines(list: &ListView) -> String {
             AbsentReason::NotInBank => "not in the bank",
             AbsentReason::NoUrl => "not a page URL",
         };
-        append!(text, "  {why}: {}", plain(&seed.url));
+        append!(text, "  {why}: {}", escape_controls(&seed.url));
         if let Some(successor) = &seed.successor {
             append!(text, ", succeeded by {successor}");
         }
@@ -111,7 +115,7 @@ pub(super) fn list_lines(list: &ListView) -> String {
 pub(super) fn claim_lines(claims: &[Claim]) -> String {
     let line = |claim: &Claim| {
         let holds = if claim.holds { "yes" } else { "no" };
-        format!("{holds}: {}\n", plain(&claim.text))
+        format!("{holds}: {}\n", escape_controls(&claim.text))
     };
     claims.iter().map(line).collect()
 }
@@ -126,7 +130,7 @@ pub(super) fn warn_of_absent(list: &ListView, format: TableFormatArgs, session: 
             list.name,
             list.dead,
             list.unknown,
-            are(&list.unknown)
+            is_or_are(&list.unknown)
         ));
     }
 }

@@ -1,8 +1,8 @@
 //! Advice for errors of the library, in terms of the command line.
 
+use seedbank::display::{escape_controls, truncated};
 use seedbank::engine::error::{BadRecords, Hint, StoreHint};
-use seedbank::ingest::{MOST_LISTED, RejectReason, field_meant};
-use seedbank::shown::{plain, shortened};
+use seedbank::ingest::{MAX_LISTED_REJECTS, RejectReason, suggest_field};
 
 use super::unsupported_input;
 
@@ -71,14 +71,14 @@ pub(super) fn line(hint: &Hint) -> Option<String> {
             "use the build that created the bank, or create a new bank and ingest a snapshot"
         }
         Hint::NearestPages(pages) => {
-            let pages: Vec<_> = pages.iter().map(|url| shortened(url)).collect();
+            let pages: Vec<_> = pages.iter().map(|url| truncated(url)).collect();
             return Some(format!(
                 "the nearest pages in the bank: {}",
                 pages.join(", ")
             ));
         }
         Hint::NearestSites(sites) => {
-            let sites: Vec<_> = sites.iter().map(|site| shortened(site)).collect();
+            let sites: Vec<_> = sites.iter().map(|site| truncated(site)).collect();
             return Some(format!(
                 "the nearest sites in the bank: {}",
                 sites.join(", ")
@@ -91,7 +91,7 @@ pub(super) fn line(hint: &Hint) -> Option<String> {
         Hint::SiteOrUrl(site) => {
             return Some(format!(
                 "give the site, {}, or URLs of pages, http://...",
-                shortened(site)
+                truncated(site)
             ));
         }
         Hint::ForgetWithoutBlocks => {
@@ -164,8 +164,11 @@ const fn store_hint(hint: StoreHint) -> Option<&'static str> {
 /// field names are probably misspelt, followed by `advice`.
 fn bad_records_hint(bad: &BadRecords, advice: &str) -> String {
     let listed = match &bad.file {
-        Some(file) if bad.count > MOST_LISTED => {
-            format!("the first {MOST_LISTED} are listed in {}; ", file.display())
+        Some(file) if bad.count > MAX_LISTED_REJECTS => {
+            format!(
+                "the first {MAX_LISTED_REJECTS} are listed in {}; ",
+                file.display()
+            )
         }
         Some(file) => format!("they are listed in {}; ", file.display()),
         None => String::new(),
@@ -180,11 +183,11 @@ fn bad_records_hint(bad: &BadRecords, advice: &str) -> String {
     }
     let no_url = bad.reasons.contains_key(&RejectReason::MissingUrl);
     let names = bad.unknown_fields.names.keys();
-    let meant = names.filter_map(|name| Some((name, field_meant(name)?)));
+    let meant = names.filter_map(|name| Some((name, suggest_field(name)?)));
     // A record that has its url uses such a field for something else.
     let meant = meant.filter(|(_, field)| no_url || *field != "url");
     let proposals: Vec<String> = meant
-        .map(|(name, field)| format!("{}: did you mean {field}? ", plain(name)))
+        .map(|(name, field)| format!("{}: did you mean {field}? ", escape_controls(name)))
         .collect();
     [&proposals.concat(), &listed, advice].concat()
 }

@@ -9,10 +9,10 @@ use std::io;
 use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue};
+use seedbank::display::{escape_controls, truncated};
 use seedbank::engine::EngineError;
 use seedbank::engine::error::{ErrorKind, PlanError};
 use seedbank::serve::ServeError;
-use seedbank::shown::{plain, shortened};
 use seedbank::synth::SynthError;
 use seedbank::watch::{Interrupted, is_interrupted};
 
@@ -174,8 +174,12 @@ impl CliError {
         let text = match self {
             Self::PlanText { path, source } => {
                 let text = plan_texts::plan(source).unwrap_or_else(|| chain(source));
-                let lines: Vec<_> = text.lines().map(plain).collect();
-                return format!("{}: {}", plain(&path.to_string_lossy()), lines.join("\n"));
+                let lines: Vec<_> = text.lines().map(escape_controls).collect();
+                return format!(
+                    "{}: {}",
+                    escape_controls(&path.to_string_lossy()),
+                    lines.join("\n")
+                );
             }
             Self::Engine(e) => {
                 let text = plan_texts::engine(e).unwrap_or_else(|| chain(e));
@@ -186,7 +190,7 @@ impl CliError {
             }
             _ => chain(self),
         };
-        plain(&text).into_owned()
+        escape_controls(&text).into_owned()
     }
 }
 
@@ -208,7 +212,7 @@ fn chain(error: &dyn Error) -> String {
 
 /// Shortens what the user typed and keeps it on one line, in an error of clap.
 pub(super) fn make_plain(error: &mut clap::Error) {
-    let shown = |text: &String| plain(&shortened(text)).into_owned();
+    let shown = |text: &String| escape_controls(&truncated(text)).into_owned();
     let typed: Vec<(ContextKind, ContextValue)> = error
         .context()
         .filter_map(|(kind, value)| {

@@ -1,9 +1,9 @@
 //! Texts of plan errors and other library errors, in terms of command-line flags.
 
 use indicatif::BinaryBytes;
+use seedbank::display::truncated;
 use seedbank::engine::EngineError;
 use seedbank::engine::error::{Family, PlanError, RequestError, StoreError};
-use seedbank::shown::shortened;
 
 use crate::cli::parameter_flags::names_as_flags;
 
@@ -24,10 +24,10 @@ pub(super) fn engine(error: &EngineError) -> Option<String> {
         EngineError::MissingScheme { url, suggestion } => Some(match suggestion {
             Some(meant) => format!(
                 "{} has no scheme: did you mean {}?",
-                shortened(url),
-                shortened(meant)
+                truncated(url),
+                truncated(meant)
             ),
-            None => format!("{} has no scheme; add https:// or http://", shortened(url)),
+            None => format!("{} has no scheme; add https:// or http://", truncated(url)),
         }),
         _ => None,
     }

@@ -1,8 +1,8 @@
 //! Advice for an input that is not in the expected format: one sentence, with a command that converts
 //! the input if there is one.
 
-use seedbank::ingest::{Compression, Foreign, SeenInput};
-use seedbank::shown::plain;
+use seedbank::display::escape_controls;
+use seedbank::ingest::{Compression, DetectedFormat, DetectedInput};
 
 /// The part of a command line that ingests what precedes it.
 const TAKE: &str = " | seedbank ingest BANK -";
@@ -22,61 +22,61 @@ enum Advice {
 }
 
 /// Returns what the input is and what to do about it.
-pub(super) fn sentence(input: &SeenInput) -> String {
+pub(super) fn sentence(input: &DetectedInput) -> String {
     use Advice::{Convert, Extract, Input, InputWithHeader};
-    let (description, advice) = match input.is {
-        Foreign::Parquet => ("is a Parquet file", Input("parquet")),
-        Foreign::Arrow => ("is an Arrow file or stream", Input("arrow")),
-        Foreign::Warc => ("is a WARC file", Input("warc")),
-        Foreign::Wat => ("is a WAT file", Input("wat")),
-        Foreign::Sitemap => ("is a sitemap", Input("sitemap")),
-        Foreign::Cdxj => ("is a CDXJ index", Input("cdxj")),
-        Foreign::Cdx => ("is a CDX index", Input("cdx")),
-        Foreign::JsonArray => ("is a JSON array", Input("json")),
-        Foreign::JsonSpread => {
+    let (description, advice) = match input.format {
+        DetectedFormat::Parquet => ("is a Parquet file", Input("parquet")),
+        DetectedFormat::Arrow => ("is an Arrow file or stream", Input("arrow")),
+        DetectedFormat::Warc => ("is a WARC file", Input("warc")),
+        DetectedFormat::Wat => ("is a WAT file", Input("wat")),
+        DetectedFormat::Sitemap => ("is a sitemap", Input("sitemap")),
+        DetectedFormat::Cdxj => ("is a CDXJ index", Input("cdxj")),
+        DetectedFormat::Cdx => ("is a CDX index", Input("cdx")),
+        DetectedFormat::JsonArray => ("is a JSON array", Input("json")),
+        DetectedFormat::JsonSpread => {
             let text = "is JSON with objects that are not one per line";
             (text, Input("json"))
         }
-        Foreign::Nutch(_) => ("is a Nutch dump", Input("nutch")),
-        Foreign::CrawlLog => ("is a Heritrix crawl.log", Input("heritrix")),
-        Foreign::JsonLines => ("is JSON Lines", Input("jsonl")),
-        Foreign::Urls => {
+        DetectedFormat::Nutch(_) => ("is a Nutch dump", Input("nutch")),
+        DetectedFormat::CrawlLog => ("is a Heritrix crawl.log", Input("heritrix")),
+        DetectedFormat::JsonLines => ("is JSON Lines", Input("jsonl")),
+        DetectedFormat::Urls => {
             let text = "is a list of URLs, which are added as known pages";
             (text, Input("urls"))
         }
-        Foreign::Tabs => ("is a tab-separated table", InputWithHeader("tsv")),
-        Foreign::Commas => ("is CSV", InputWithHeader("csv")),
-        Foreign::Semicolons => ("is CSV with semicolons", InputWithHeader("csv")),
-        Foreign::Zip => ("is a ZIP archive", Extract("unzip -p")),
-        Foreign::SevenZip => ("is a 7z archive", Extract("7z e -so")),
-        Foreign::Tar => ("is a tar archive; extract it first", Convert("tar -xO")),
-        Foreign::GzipInside => (TWICE, Convert("gzip -dc")),
-        Foreign::ZstdInside => (TWICE, Convert("zstd -dc")),
-        Foreign::Xz => (
+        DetectedFormat::Tabs => ("is a tab-separated table", InputWithHeader("tsv")),
+        DetectedFormat::Commas => ("is CSV", InputWithHeader("csv")),
+        DetectedFormat::Semicolons => ("is CSV with semicolons", InputWithHeader("csv")),
+        DetectedFormat::Zip => ("is a ZIP archive", Extract("unzip -p")),
+        DetectedFormat::SevenZip => ("is a 7z archive", Extract("7z e -so")),
+        DetectedFormat::Tar => ("is a tar archive; extract it first", Convert("tar -xO")),
+        DetectedFormat::GzipInside => (TWICE, Convert("gzip -dc")),
+        DetectedFormat::ZstdInside => (TWICE, Convert("zstd -dc")),
+        DetectedFormat::Xz => (
             "is compressed with xz; expected plain, gzip or zstd input",
             Convert("xz -dc"),
         ),
-        Foreign::Bzip2 => (
+        DetectedFormat::Bzip2 => (
             "is compressed with bzip2; expected plain, gzip or zstd input",
             Convert("bzip2 -dc"),
         ),
-        Foreign::Lz4 => (
+        DetectedFormat::Lz4 => (
             "is compressed with LZ4; expected plain, gzip or zstd input",
             Convert("lz4 -dc"),
         ),
-        Foreign::Utf16 => (
+        DetectedFormat::Utf16 => (
             "is UTF-16 text; expected UTF-8",
             Convert("iconv -f UTF-16 -t UTF-8"),
         ),
-        Foreign::Utf32 => (
+        DetectedFormat::Utf32 => (
             "is UTF-32 text; expected UTF-8",
             Convert("iconv -f UTF-32 -t UTF-8"),
         ),
-        Foreign::JsonStrings => (
+        DetectedFormat::JsonStrings => (
             "has one JSON string per line; expected JSON objects",
             Convert("jq -c '{url: .}'"),
         ),
-        Foreign::LinksBySpace => {
+        DetectedFormat::LinksBySpace => {
             let command = piped(
                 input,
                 "sed 's/ /\\t/'",
@@ -84,7 +84,7 @@ pub(super) fn sentence(input: &SeenInput) -> String {
             );
             return format!(
                 "{} is a list of links with a space between the two URLs; --input links expects a tab: `{command}`",
-                plain(&input.file)
+                escape_controls(&input.file)
             );
         }
         other => (without_command(other), Advice::None),
@@ -101,42 +101,44 @@ pub(super) fn sentence(input: &SeenInput) -> String {
             quoted(&input.file)
         ),
     };
-    format!("{} {description}{advice}", plain(&input.file))
+    format!("{} {description}{advice}", escape_controls(&input.file))
 }
 
 const TWICE: &str = "is compressed twice; only one layer is decompressed automatically";
 
 /// Describes an input for which there is no command, with advice.
-const fn without_command(input: Foreign) -> &'static str {
+const fn without_command(input: DetectedFormat) -> &'static str {
     match input {
-        Foreign::Avro => "is an Avro file; convert it to JSON Lines with `avro-tools tojson`",
-        Foreign::Orc => "is an ORC file; convert it to JSON Lines with `orc-contents`",
-        Foreign::Sqlite => {
+        DetectedFormat::Avro => {
+            "is an Avro file; convert it to JSON Lines with `avro-tools tojson`"
+        }
+        DetectedFormat::Orc => "is an ORC file; convert it to JSON Lines with `orc-contents`",
+        DetectedFormat::Sqlite => {
             "is an SQLite database; export a table as JSON Lines, one record per line"
         }
-        Foreign::Pdf => "is a PDF file; expected page records, one JSON object per line",
-        Foreign::Wet => {
+        DetectedFormat::Pdf => "is a PDF file; expected page records, one JSON object per line",
+        DetectedFormat::Wet => {
             "is a WET file, which contains text but no links; use the WAT file of the same name"
         }
-        Foreign::Html => {
+        DetectedFormat::Html => {
             "is an HTML page, which does not contain its own URL; give it as a record, or give the WARC file that contains it"
         }
-        Foreign::SitemapIndex => {
+        DetectedFormat::SitemapIndex => {
             "is a sitemap index, and the sitemaps that it lists are not fetched automatically; fetch them and give them without --input"
         }
-        Foreign::Xml => "is XML; expected page records, one JSON object per line",
-        Foreign::Links => "is a list of links, two URLs per line; use --input links",
-        Foreign::Pages => "is a list of pages; use --input links, and give it with --pages",
-        Foreign::BvProperties => {
+        DetectedFormat::Xml => "is XML; expected page records, one JSON object per line",
+        DetectedFormat::Links => "is a list of links, two URLs per line; use --input links",
+        DetectedFormat::Pages => "is a list of pages; use --input links, and give it with --pages",
+        DetectedFormat::BvProperties => {
             "is the properties file of a BV graph; use --input bvgraph, and give the name without its extension"
         }
-        Foreign::Binary => "is not text; expected one JSON object per line",
+        DetectedFormat::Binary => "is not text; expected one JSON object per line",
         _ => "is in another format; expected one JSON object per line",
     }
 }
 
 /// Returns the command with which a program reads the decompressed input, followed by `rest`.
-fn piped(input: &SeenInput, program: &str, rest: &str) -> String {
+fn piped(input: &DetectedInput, program: &str, rest: &str) -> String {
     let space = if rest.is_empty() || rest.starts_with(' ') {
         ""
     } else {
@@ -172,10 +174,10 @@ pub(crate) fn quoted(name: &str) -> String {
 mod tests {
     use super::*;
 
-    fn input(file: &str, compression: Option<Compression>) -> SeenInput {
-        SeenInput {
+    fn input(file: &str, compression: Option<Compression>) -> DetectedInput {
+        DetectedInput {
             file: file.to_owned(),
-            is: Foreign::JsonArray,
+            format: DetectedFormat::JsonArray,
             compression,
         }
     }

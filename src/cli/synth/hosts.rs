@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use schemars::JsonSchema;
-use seedbank::shown::{counted, plain};
+use seedbank::display::{counted, escape_controls};
 use seedbank::synth::hosts::{HostsList, HostsOptions, HostsSummary, generate};
 use serde::Serialize;
 
@@ -78,7 +78,7 @@ fn text(summary: &HostsSummary) -> String {
         append_line!(
             text,
             "{}: {}, {}",
-            plain(&file.path.to_string_lossy()),
+            escape_controls(&file.path.to_string_lossy()),
             counted(file.lines, "line"),
             human_bytes(file.file_bytes)
         );

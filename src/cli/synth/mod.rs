@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use schemars::JsonSchema;
-use seedbank::shown::{counted, plain};
+use seedbank::display::{counted, escape_controls};
 use seedbank::synth::hosts::HostsOptions;
 use seedbank::synth::{SynthOptions, SynthSummary, generate};
 use serde::Serialize;
@@ -199,7 +199,7 @@ fn text(summary: &SynthSummary) -> String {
         append_line!(
             text,
             "{}: {}, {} ({} inter-site), {}",
-            plain(&file.path.to_string_lossy()),
+            escape_controls(&file.path.to_string_lossy()),
             counted(file.counts.records, "record"),
             counted(file.counts.links, "link"),
             file.counts.inter_site_links,

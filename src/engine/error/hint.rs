@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
-use seedbank_formats::ingest::{Reject, RejectReason, SeenInput, UnknownFields};
+use seedbank_formats::ingest::{DetectedInput, Reject, RejectReason, UnknownFields};
 use seedbank_store::StoreHint;
 
 /// What a caller can do about an error. The caller words the advice: a command line names its flags, a
@@ -20,7 +20,7 @@ pub enum Hint {
     /// Fix the input, or give its [`format`](crate::engine::IngestRequest::format).
     FixOrSetFormat(Box<BadRecords>),
     /// Convert the input, which is in another format, to records.
-    ConvertToRecords(SeenInput),
+    ConvertToRecords(DetectedInput),
     /// Ingest with more [`memory`](crate::engine::IngestRequest::memory), or write the input in smaller
     /// parts.
     RaiseMemory,
@@ -102,12 +102,12 @@ pub struct BadRecords {
     pub reasons: BTreeMap<RejectReason, u64>,
     /// The first bad record; `None` if it is not known.
     pub first: Option<Reject>,
-    /// The file that lists the first [`MOST_LISTED`](seedbank_formats::ingest::MOST_LISTED) bad records;
+    /// The file that lists the first [`MAX_LISTED_REJECTS`](seedbank_formats::ingest::MAX_LISTED_REJECTS) bad records;
     /// `None` if no file was written.
     pub file: Option<PathBuf>,
     /// The format of the input of the first bad record, detected from its first bytes, if it is not
     /// the expected one; `None` if it could not be detected.
-    pub seen: Option<SeenInput>,
+    pub seen: Option<DetectedInput>,
     /// Unknown fields in all records, good and bad.
     pub unknown_fields: UnknownFields,
 }

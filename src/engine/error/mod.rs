@@ -21,8 +21,8 @@ pub use undo::UndoError;
 
 use seedbank_algorithms::cores::CoresError;
 use seedbank_algorithms::watch::Interrupted;
-use seedbank_formats::ingest::{InputError, UrlProblem};
-use seedbank_formats::shown::{are, counted, shortened};
+use seedbank_formats::display::{counted, is_or_are, truncated};
+use seedbank_formats::ingest::{InputError, UrlError};
 
 /// The result of an operation of the engine.
 pub type Result<T, E = EngineError> = std::result::Result<T, E>;
@@ -42,7 +42,7 @@ pub enum EngineError {
         "the batch was rejected; the bank is unchanged: {} of {} {} bad, expected at most {limit} %: {bad}",
         bad.count,
         counted(bad.records, "record"),
-        are(&bad.count)
+        is_or_are(&bad.count)
     )]
     TooManyRejects {
         /// The limit in percent.
@@ -55,7 +55,7 @@ pub enum EngineError {
         "the batch was rejected; the bank is unchanged: {} of the first {} {} bad, and reading stopped there: {bad}",
         bad.count,
         counted(bad.records, "record"),
-        are(&bad.count)
+        is_or_are(&bad.count)
     )]
     MostlyRejected {
         /// The bad records that were read until then.
@@ -102,12 +102,12 @@ pub enum EngineError {
     #[error(transparent)]
     Experiment(#[from] ExperimentError),
     /// The plan does not exist.
-    #[error("the bank has no plan {:?}", shortened(.0))]
+    #[error("the bank has no plan {:?}", truncated(.0))]
     UnknownPlan(String),
     /// A refresh names a plan that does not exist and gives no parameters to create it.
     #[error(
         "the bank has no plan {:?}{}, and no parameters are given to create it",
-        shortened(plan),
+        truncated(plan),
         plan_names(existing)
     )]
     NoPlanParameters {
@@ -147,15 +147,15 @@ pub enum EngineError {
         only: u32,
     },
     /// A text is not the URL of a page.
-    #[error("{:?} is not the URL of a page: {problem}", shortened(url))]
+    #[error("{:?} is not the URL of a page: {problem}", truncated(url))]
     InvalidUrl {
         /// The text that was given.
         url: String,
         /// Why the text is not a URL.
-        problem: UrlProblem,
+        problem: UrlError,
     },
     /// A text that was given as the URL of a page has no scheme.
-    #[error("{} has no scheme", shortened(url))]
+    #[error("{} has no scheme", truncated(url))]
     MissingScheme {
         /// The text that was given.
         url: String,
@@ -163,7 +163,7 @@ pub enum EngineError {
         suggestion: Option<String>,
     },
     /// The bank does not contain the page.
-    #[error("the bank does not contain {}", shortened(url))]
+    #[error("the bank does not contain {}", truncated(url))]
     UnknownPage {
         /// The page.
         url: String,
@@ -179,10 +179,10 @@ pub enum EngineError {
         /// The line, from 1.
         line: u64,
         /// Why the text is not a URL.
-        problem: UrlProblem,
+        problem: UrlError,
     },
     /// The bank contains no page of the site.
-    #[error("the bank contains no page of site {:?}", shortened(site))]
+    #[error("the bank contains no page of site {:?}", truncated(site))]
     UnknownSite {
         /// The site, by its name.
         site: String,
@@ -193,7 +193,7 @@ pub enum EngineError {
     /// A text that was given as the name of a site names a part of a site.
     #[error(
         "expected the name of a site, found {:?}, which is on site {site}",
-        shortened(name)
+        truncated(name)
     )]
     NotASite {
         /// The text that was given.
@@ -362,8 +362,8 @@ impl EngineError {
     pub fn hint(&self) -> Option<Hint> {
         Some(match self {
             Self::Store(e) => Hint::Store(e.hint()?),
-            Self::Input(InputError::Foreign(seen)) => Hint::ConvertToRecords(seen.clone()),
-            Self::Input(InputError::Held { .. }) => Hint::RaiseMemory,
+            Self::Input(InputError::NotRecords(seen)) => Hint::ConvertToRecords(seen.clone()),
+            Self::Input(InputError::TooMuchMemory { .. }) => Hint::RaiseMemory,
             Self::Input(InputError::Expansion { .. }) => Hint::Expand,
             Self::TooManyRejects { bad, .. } => Hint::FixRecords(bad.clone()),
             Self::MostlyRejected { bad } => Hint::FixOrSetFormat(bad.clone()),

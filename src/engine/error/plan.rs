@@ -2,8 +2,8 @@
 
 use seedbank_algorithms::cores;
 use seedbank_algorithms::cover::{self, SiteGraphError};
+use seedbank_formats::display::truncated;
 use seedbank_formats::ingest::BadPattern;
-use seedbank_formats::shown::shortened;
 
 /// Why a plan is invalid. The texts name parameters as in plan files.
 #[derive(Debug, thiserror::Error)]
@@ -18,7 +18,7 @@ pub enum PlanError {
     /// The name has characters that are not allowed in seed lists and file names.
     #[error(
         "expected a plan name of 1 to 64 letters, digits, dots, dashes and underscores, found {:?}",
-        shortened(.0)
+        truncated(.0)
     )]
     Name(String),
     /// Parameters that belong to the other family of methods.
@@ -87,7 +87,7 @@ pub enum PlanError {
     #[error("the list {0} was named but not read; read the plan's lists first")]
     UnreadList(String),
     /// A list has an invalid line.
-    #[error("invalid line {:?} in the list {list}: {why}", shortened(line))]
+    #[error("invalid line {:?} in the list {list}: {why}", truncated(line))]
     Line {
         /// The name of the list.
         list: String,

@@ -1,6 +1,6 @@
 //! The errors of requests, except for those of plans.
 
-use seedbank_formats::shown::{are, counted};
+use seedbank_formats::display::{counted, is_or_are};
 
 /// Why a request is invalid for any bank.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -132,7 +132,7 @@ pub enum ExperimentError {
     #[error(
         "none of {} of {list} is a page today ({dead} died, {unknown} {} not in the bank)",
         counted(*given, "seed"),
-        are(unknown)
+        is_or_are(unknown)
     )]
     NoLiveSeeds {
         /// The list's name.

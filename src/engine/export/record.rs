@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::report::{Counts, quality};
 use crate::engine::EngineError;
 use seedbank_algorithms::page::{AliasBy, PageId};
-use seedbank_formats::ingest::{Record, digest_of};
+use seedbank_formats::ingest::{Record, digest_text};
 use seedbank_store::aliases::Alias;
 use seedbank_store::records::{PageRecord, PageState};
 
@@ -84,7 +84,7 @@ pub(super) fn record(
     // A digest would turn a known page into a crawled one.
     if let Some(digest) = stored.digest.filter(|_| stored.state != PageState::Known) {
         counts.digests += 1;
-        record = record.digest(digest_of(digest));
+        record = record.digest(digest_text(digest));
     }
     if let Some(alias) = page.alias {
         let to = urls.get(alias.to)?;

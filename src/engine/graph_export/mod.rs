@@ -32,7 +32,7 @@ use node_numbers::NodeNumbers;
 use pages::{DEFAULT_LIMITS, Limits, Pages};
 pub use request::{GraphFormat, GraphOf, GraphReport, GraphRequest};
 use seedbank_algorithms::watch::Watch;
-use seedbank_formats::columns;
+use seedbank_formats::parquet_writer;
 use seedbank_store::Store;
 use sites::Sites;
 
@@ -86,7 +86,7 @@ fn graph(
 ) -> Result<GraphReport, EngineError> {
     match (request.of, request.format) {
         (GraphOf::Pages, GraphFormat::CcGraph) => return Err(RequestError::GraphOfHosts.into()),
-        (_, GraphFormat::Parquet) if !columns::IS_THERE => {
+        (_, GraphFormat::Parquet) if !parquet_writer::ENABLED => {
             return Err(RequestError::NoParquet.into());
         }
         _ => {}

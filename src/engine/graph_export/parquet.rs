@@ -8,43 +8,46 @@ use super::pages::{self, Node};
 use super::sites::{self, Site};
 use super::urls::Urls;
 use seedbank_algorithms::page::MAX_QUALITY;
-use seedbank_formats::columns::{Cell, Column, Table};
+use seedbank_formats::parquet_writer::{Cell, Column, ColumnType, Table};
 
 /// Columns of links between pages.
-const LINKS: &[Column] = &[Column::whole("from_id"), Column::whole("to_id")];
+const LINKS: &[Column] = &[
+    Column::new("from_id", ColumnType::Integer),
+    Column::new("to_id", ColumnType::Integer),
+];
 
 /// Columns of pages. Attributes are those from the page's own records.
 const PAGES: &[Column] = &[
-    Column::whole("id"),
-    Column::text("url"),
-    Column::name("site"),
-    Column::name("state"),
-    Column::whole("in_links"),
-    Column::whole("out_links"),
-    Column::flag("spam"),
-    Column::real("quality"),
-    Column::whole("clicks"),
-    Column::whole("uncrawled_outlinks"),
+    Column::new("id", ColumnType::Integer),
+    Column::new("url", ColumnType::Text),
+    Column::new("site", ColumnType::RepeatedText),
+    Column::new("state", ColumnType::RepeatedText),
+    Column::new("in_links", ColumnType::Integer),
+    Column::new("out_links", ColumnType::Integer),
+    Column::new("spam", ColumnType::Boolean),
+    Column::new("quality", ColumnType::Float),
+    Column::new("clicks", ColumnType::Integer),
+    Column::new("uncrawled_outlinks", ColumnType::Integer),
 ];
 
 /// Columns of links between sites.
 const SITE_LINKS: &[Column] = &[
-    Column::whole("from_id"),
-    Column::whole("to_id"),
-    Column::whole("links"),
+    Column::new("from_id", ColumnType::Integer),
+    Column::new("to_id", ColumnType::Integer),
+    Column::new("links", ColumnType::Integer),
 ];
 
 /// Columns of sites. `intra_links` are links between their own pages.
 const SITES: &[Column] = &[
-    Column::whole("id"),
-    Column::text("site"),
-    Column::whole("pages"),
-    Column::whole("crawled"),
-    Column::whole("in_sites"),
-    Column::whole("out_sites"),
-    Column::whole("in_links"),
-    Column::whole("out_links"),
-    Column::whole("intra_links"),
+    Column::new("id", ColumnType::Integer),
+    Column::new("site", ColumnType::Text),
+    Column::new("pages", ColumnType::Integer),
+    Column::new("crawled", ColumnType::Integer),
+    Column::new("in_sites", ColumnType::Integer),
+    Column::new("out_sites", ColumnType::Integer),
+    Column::new("in_links", ColumnType::Integer),
+    Column::new("out_links", ColumnType::Integer),
+    Column::new("intra_links", ColumnType::Integer),
 ];
 
 /// Writer of pages and their links.

@@ -1,9 +1,9 @@
 //! Request and report of a graph export.
 
-use crate::named::named;
+use crate::named_enum::named_enum;
 use seedbank_store::records::BatchId;
 
-named! {
+named_enum! {
     /// Kind of node of a graph.
     #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
     pub enum GraphOf {
@@ -13,7 +13,7 @@ named! {
     }
 }
 
-named! {
+named_enum! {
     /// Output format of a graph.
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub enum GraphFormat {

@@ -3,7 +3,9 @@
 use super::reject_list::Listed;
 use crate::engine::EngineError;
 use crate::engine::error::BadRecords;
-use seedbank_formats::ingest::{Foreign, Format, ReadError, ReadSummary, SeenInput, Source};
+use seedbank_formats::ingest::{
+    DetectedFormat, DetectedInput, Format, ReadError, ReadSummary, Source,
+};
 
 /// Describes the bad records of a batch that was read to its end, or until most were bad.
 pub(super) fn bad_records(
@@ -14,7 +16,7 @@ pub(super) fn bad_records(
 ) -> Box<BadRecords> {
     let (source, first) = listed.first.unzip();
     let source = source.and_then(|number| sources.get(number as usize));
-    let seen = source.and_then(|source| source.seen());
+    let seen = source.and_then(|source| source.detected());
     Box::new(BadRecords {
         count: read.rejected(),
         records: read.records,
@@ -27,20 +29,27 @@ pub(super) fn bad_records(
 }
 
 /// Whether an input has another format than the one in which it was read.
-const fn is_other(seen: &SeenInput, format: &Format) -> bool {
+const fn is_other(seen: &DetectedInput, format: &Format) -> bool {
     !matches!(
-        (format, seen.is),
-        (Format::JsonLines | Format::Auto { .. }, Foreign::JsonLines)
-            | (Format::Links { .. }, Foreign::Links | Foreign::Pages)
-            | (Format::Urls | Format::Auto { .. }, Foreign::Urls)
+        (format, seen.format),
+        (
+            Format::JsonLines | Format::Auto { .. },
+            DetectedFormat::JsonLines
+        ) | (
+            Format::Links { .. },
+            DetectedFormat::Links | DetectedFormat::Pages
+        ) | (Format::Urls | Format::Auto { .. }, DetectedFormat::Urls)
             | (
                 Format::Cdx | Format::Cdxj | Format::Auto { .. },
-                Foreign::Cdx | Foreign::Cdxj
+                DetectedFormat::Cdx | DetectedFormat::Cdxj
             )
-            | (Format::Nutch | Format::Auto { .. }, Foreign::Nutch(_))
+            | (
+                Format::Nutch | Format::Auto { .. },
+                DetectedFormat::Nutch(_)
+            )
             | (
                 Format::Heritrix | Format::HeritrixLinks | Format::Auto { .. },
-                Foreign::CrawlLog
+                DetectedFormat::CrawlLog
             )
     )
 }

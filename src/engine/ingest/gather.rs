@@ -108,7 +108,7 @@ impl InputCollector {
     /// its own has no links.
     pub(super) fn add(&mut self, block: ReadPiece, of_links: bool) -> Result<()> {
         let urls = self.urls.take();
-        let mut urls = urls.unwrap_or_else(|| Urls::new(block.urls.alike()));
+        let mut urls = urls.unwrap_or_else(|| Urls::new(block.urls.empty_like()));
         urls.start_block(&block.urls);
         let blocked = match &self.blocklist {
             Some(blocklist) => blocklist.blocked_urls(&block.urls),

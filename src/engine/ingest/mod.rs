@@ -54,7 +54,7 @@ use seedbank_algorithms::watch::Watch;
 pub use seedbank_formats::ingest::Format;
 use seedbank_formats::ingest::{
     Event, Input, Naming, ReadError, ReadSummary, SUFFIX_LIST, SiteMode, Source, read_pieces,
-    sites_source, within_limit,
+    site_list_source, within_limit,
 };
 use seedbank_store::records::{BatchRecord, Counters};
 use seedbank_store::tables::{self, BitmapKey};
@@ -150,7 +150,7 @@ impl Bank {
     pub fn ingest(&self, request: &IngestRequest, watch: &dyn Watch) -> Result<IngestReport> {
         let mut sources = request.format.sources(&request.inputs);
         let of_pages = sources.len();
-        sources.extend(request.sites.iter().map(sites_source));
+        sources.extend(request.sites.iter().map(site_list_source));
         let of_batch = request.inputs.iter().chain(&request.sites);
         let inputs = Inputs {
             sources: &mut sources,

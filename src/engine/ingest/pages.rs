@@ -125,7 +125,7 @@ impl PageChange {
     /// Whether the page loses its own quality, so that it inherits the site's.
     fn loses_quality(&self) -> bool {
         let update = self.update.as_ref().filter(|update| !update.gone);
-        update.is_some_and(|update| update.quality == Attribute::TakenAway)
+        update.is_some_and(|update| update.quality == Attribute::Removed)
     }
 
     fn new_record(
@@ -173,7 +173,7 @@ fn attributes(record: &mut PageRecord, update: &PageUpdate) {
         record.spam_given = Some(spam);
         record.spam = spam;
     }
-    record.quality_given = update.quality.after(record.quality_given);
+    record.quality_given = update.quality.apply_to(record.quality_given);
     record.quality = record.quality_given.or(record.quality);
     if let Some(clicks) = update.clicks {
         record.clicks = clicks;

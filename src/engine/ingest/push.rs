@@ -18,7 +18,9 @@ use super::{IngestReport, IngestRequest};
 use crate::engine::error::RequestError;
 use crate::engine::{Bank, EngineError, Result};
 use seedbank_algorithms::watch::{Interrupted, Watch};
-use seedbank_formats::ingest::{Pieces, Portion, Portions, Progress, Pushed, Record, Source, Stop};
+use seedbank_formats::ingest::{
+    Pieces, Progress, Record, RecordChunk, RecordChunks, RecordSource, Source, Stop,
+};
 
 /// Name of the source, under which rejected records are listed.
 const NAME: &str = "records";
@@ -51,8 +53,8 @@ impl Bank {
         I: IntoIterator<Item = Record>,
         I::IntoIter: Send,
     {
-        let records = Portions(records.into_iter());
-        let source = Pushed::new(NAME.to_owned(), records);
+        let records = RecordChunks(records.into_iter());
+        let source = RecordSource::new(NAME.to_owned(), records);
         self.ingest_sources(request, &mut [Box::new(source)], watch)
     }
 
@@ -96,7 +98,7 @@ impl Bank {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct PushedBatch {
-    portion: Portion,
+    portion: RecordChunk,
     /// `None` once the batch has ended.
     to: Option<SyncSender<Sent>>,
     work: Option<JoinHandle<Result<IngestReport>>>,
@@ -105,7 +107,7 @@ pub struct PushedBatch {
 
 /// Message to the batch's threads.
 enum Sent {
-    Portion(Portion),
+    RecordChunk(RecordChunk),
     /// End of the records. Without it, the batch was dropped.
     End,
 }
@@ -126,7 +128,7 @@ impl PushedBatch {
         let work = move || {
             let source = Awaited {
                 ready,
-                records: Pushed::new(NAME.to_owned(), Arriving { from, ended: false }),
+                records: RecordSource::new(NAME.to_owned(), Arriving { from, ended: false }),
             };
             threads.install(|| bank.ingest_sources(&request, &mut [Box::new(source)], &watch))
         };
@@ -135,7 +137,7 @@ impl PushedBatch {
             .spawn(work)
             .map_err(EngineError::Threads)?;
         let mut batch = Self {
-            portion: Portion::default(),
+            portion: RecordChunk::default(),
             to: Some(to),
             work: Some(work),
             dropped,
@@ -155,7 +157,7 @@ impl PushedBatch {
         }
         if self.portion.add(record) {
             let portion = std::mem::take(&mut self.portion);
-            self.send(Sent::Portion(portion))?;
+            self.send(Sent::RecordChunk(portion))?;
         }
         Ok(())
     }
@@ -164,7 +166,7 @@ impl PushedBatch {
     pub fn finish(mut self) -> Result<IngestReport> {
         let portion = std::mem::take(&mut self.portion);
         if !portion.is_empty() {
-            self.send(Sent::Portion(portion))?;
+            self.send(Sent::RecordChunk(portion))?;
         }
         self.send(Sent::End)?;
         self.ended()
@@ -226,14 +228,14 @@ struct Arriving {
 }
 
 impl Iterator for Arriving {
-    type Item = Result<Portion, Stop>;
+    type Item = Result<RecordChunk, Stop>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.ended {
             return None;
         }
         match self.from.recv() {
-            Ok(Sent::Portion(portion)) => Some(Ok(portion)),
+            Ok(Sent::RecordChunk(portion)) => Some(Ok(portion)),
             Ok(Sent::End) => {
                 self.ended = true;
                 None
@@ -249,7 +251,7 @@ impl Iterator for Arriving {
 /// A source that signals when it is first used: by then the bank is open for writing.
 struct Awaited {
     ready: SyncSender<()>,
-    records: Pushed<Arriving>,
+    records: RecordSource<Arriving>,
 }
 
 impl Source for Awaited {

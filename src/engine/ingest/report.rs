@@ -46,7 +46,7 @@ pub struct IngestReport {
     #[serde(serialize_with = "readable")]
     pub rejects_file: Option<PathBuf>,
     /// Number of bad records listed there: at most the first 100,000. All are counted.
-    #[schemars(range(max = seedbank_formats::ingest::MOST_LISTED))]
+    #[schemars(range(max = seedbank_formats::ingest::MAX_LISTED_REJECTS))]
     pub rejects_listed: u64,
     /// Elapsed time, in seconds.
     #[schemars(range(min = 0))]

@@ -188,9 +188,9 @@ fn apply_attributes(
 ) -> Result<()> {
     let before = site.record.given;
     let given = SiteGiven {
-        quality: update.quality.after(before.quality),
-        spam: update.spam.after(before.spam),
-        quota: update.quota.after(before.quota),
+        quality: update.quality.apply_to(before.quality),
+        spam: update.spam.apply_to(before.spam),
+        quota: update.quota.apply_to(before.quota),
     };
     passes.of_sites.named += 1;
     if given == before {

@@ -41,7 +41,7 @@ impl Urls {
     pub(super) fn number(&mut self, block: &Interner, number: UrlNumber, flags: u8) -> u32 {
         let mut found = self.of_block[number as usize];
         if found == NONE {
-            found = self.interner.number_of(block, number);
+            found = self.interner.import(block, number);
             self.of_block[number as usize] = found;
             self.flags.resize(self.interner.len(), 0);
         }

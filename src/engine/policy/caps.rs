@@ -36,7 +36,7 @@ impl Caps {
             return Ok(domain.clone());
         }
         let name = store.need(&tables::SITES, &site)?.name;
-        let domain = ingest::registrable(&name).to_owned();
+        let domain = ingest::registrable_domain(&name).to_owned();
         self.domains.insert(site, domain.clone());
         Ok(domain)
     }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::engine::error::PlanError;
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::watch::{Interrupted, Interruptible, Watch, is_interrupted};
-use seedbank_formats::shown::last_part;
+use seedbank_formats::display::file_name;
 use seedbank_store::Hash128;
 use seedbank_store::lists::ListText;
 
@@ -141,7 +141,7 @@ impl List {
 
     /// Returns the list with the last part of its path as name.
     pub(crate) fn without_folder(mut self) -> Self {
-        self.name = last_part(&self.name).to_owned();
+        self.name = file_name(&self.name).to_owned();
         self
     }
 

@@ -49,7 +49,7 @@ pub struct Seed {
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     #[schemars(extend("const" = false))]
     pub alive: bool,
-    /// Site of the page: a host, or a registrable domain.
+    /// Site of the page: a host, or a registrable_domain domain.
     pub site: String,
     /// Method that selected it.
     pub method: Method,

@@ -3,7 +3,7 @@
 use super::views::Views;
 use crate::engine::EngineError;
 use seedbank_algorithms::page::{PageId, SiteId};
-use seedbank_formats::ingest::{self, Location, UrlProblem};
+use seedbank_formats::ingest::{self, Location, UrlError};
 use seedbank_store::records::{PageRecord, PageState};
 use seedbank_store::{Key, StoreError, tables};
 
@@ -107,7 +107,7 @@ fn nearest_sites(views: &Views, name: &str) -> Result<Vec<String>, StoreError> {
 }
 
 /// Returns the error for an invalid URL. If only the scheme is missing, it suggests the page with one.
-fn invalid_url(views: &Views, text: &str, problem: UrlProblem) -> Result<EngineError, StoreError> {
+fn invalid_url(views: &Views, text: &str, problem: UrlError) -> Result<EngineError, StoreError> {
     let text = text.trim();
     if !lacks_scheme(text) {
         return Ok(EngineError::InvalidUrl {

@@ -356,7 +356,7 @@ impl Search<'_> {
             let parts = &self.parts;
             let next = entries.next_with(|_, local, index| {
                 url.clear();
-                ingest::put_url(name, local, views.naming.sites, &mut url);
+                ingest::push_url(name, local, views.naming.sites, &mut url);
                 url.make_ascii_lowercase();
                 let fits = parts.iter().any(|part| url.contains(part.as_str()));
                 fits.then(|| (index, ingest::url(name, local, views.naming.sites)))

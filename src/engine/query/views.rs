@@ -16,8 +16,8 @@ use crate::engine::{Bank, EngineError};
 use seedbank_algorithms::cover::Value;
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
+use seedbank_formats::display::file_name;
 use seedbank_formats::ingest::{self, FORGOTTEN_URL, Naming};
-use seedbank_formats::shown::last_part;
 use seedbank_store::records::{
     BatchId, BatchRecord, CoreRecord, PageRecord, PageState, RefreshId, RefreshRecord,
     SeedEvidence, SeedRecord, Succession,
@@ -376,7 +376,7 @@ pub(super) fn sigma_bound(
 fn batch_view(views: &Views, batch: BatchId, mut record: BatchRecord) -> BatchView {
     if views.hides_folders {
         for input in &mut record.inputs {
-            *input = last_part(input).to_owned();
+            *input = file_name(input).to_owned();
         }
     }
     BatchView {

@@ -1,9 +1,9 @@
-//! What is wrong with a line of a list.
+//! Errors of pattern lists.
 
-/// Why a line names no pages.
+/// Why a line of a pattern list is invalid.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BadPattern {
-    /// None of the kinds of patterns.
+    /// Not a pattern of any kind.
     #[error(
         "expected a site, URL prefix, shape (`*.pdf`), expression (`re:...`) or built-in list (`@media`)"
     )]
@@ -23,33 +23,33 @@ pub enum BadPattern {
     /// A shape or expression that is too long.
     #[error("expected a shape or expression of at most {most} bytes, found {found}")]
     TooLong {
-        /// How many bytes its text has.
+        /// The length of the text in bytes.
         found: u64,
-        /// The most that it may have.
+        /// The limit in bytes.
         most: u64,
     },
-    /// A shape or expression that takes too much memory when compiled.
+    /// A shape or expression whose compiled form is too large.
     #[error("expected a line that takes at most {} KiB when compiled", most >> 10)]
     LineTooLarge {
-        /// The most bytes that it may take compiled.
+        /// The limit in bytes.
         most: u64,
     },
-    /// The shape or expression that makes the list take too much memory when compiled.
+    /// The line at which the compiled list becomes too large.
     #[error(
         "with this line, the shapes and expressions of the list take {} KiB when compiled; expected at most {} KiB",
         found.div_ceil(1 << 10),
         most >> 10
     )]
     ListTooLarge {
-        /// How many bytes those up to this one take compiled.
+        /// The compiled size in bytes of the list up to and including this line.
         found: u64,
-        /// The most that those of a list may take.
+        /// The limit in bytes.
         most: u64,
     },
 }
 
 impl BadPattern {
-    /// Whether the line makes sense and is too much, by itself or with those before it.
+    /// Returns whether the line is valid but exceeds a size limit.
     #[must_use]
     pub const fn is_too_large(&self) -> bool {
         matches!(

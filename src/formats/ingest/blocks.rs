@@ -1,33 +1,34 @@
-//! Cutting a text into blocks of whole lines.
+//! Splits a text into blocks of whole lines.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
 
-use super::open::{InputError, Opened, SeenInput};
+use super::open::{DetectedInput, InputError, Opened};
 use super::progress::Progress;
-use super::reject::{Fault, REJECTED_TEXT, RejectReason};
+use super::reject::{EXCERPT_CHARS, Fault, RejectReason};
 use super::source::{PIECE_RECORDS, PIECE_SIZE, Stop};
 
-/// The longest line, in bytes without its end; a longer one is refused and never held whole.
+/// The maximum length of a line in bytes, without its end. A longer line is rejected and never held in
+/// memory as a whole.
 pub const MAX_LINE: usize = 16 << 20;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Whole lines, followed perhaps by one that is too long to be held.
+/// Whole lines, optionally followed by a line that exceeds the limit.
 #[derive(Debug, Default)]
 pub(super) struct Block {
     /// Number of the first line, from 1.
     pub first_line: u64,
-    /// The lines with their ends; the last may lack its end. One may exceed [`MAX_LINE`] by less
-    /// than [`PIECE_SIZE`].
+    /// The lines with their ends; the last may lack one. A line may exceed [`MAX_LINE`] by less than
+    /// [`PIECE_SIZE`].
     pub text: Vec<u8>,
-    /// The line after them, where it is too long.
+    /// The overlong line after them.
     pub overlong: Option<Overlong>,
-    /// How many lines there are, at most [`PIECE_RECORDS`].
+    /// The number of lines, at most [`PIECE_RECORDS`].
     pub lines: usize,
 }
 
-/// A line that was skipped for its length.
+/// A line that was skipped because of its length.
 #[derive(Debug)]
 pub(super) struct Overlong {
     /// The beginning of the line.
@@ -40,52 +41,52 @@ pub(super) struct Overlong {
 pub(super) struct Blocks<'a> {
     input: Opened,
     progress: Progress<'a>,
-    /// Text that was read but is not yet part of a block.
-    rest: Vec<u8>,
-    /// Blocks that were cut already; their text comes before `rest`.
+    /// Text that was read but is not part of a block yet.
+    pending: Vec<u8>,
+    /// Blocks that were cut already; their text precedes `pending`.
     ready: VecDeque<Block>,
     next_line: u64,
     started: bool,
     ended: bool,
     failed: Option<Stop>,
-    /// Where it is left what the input is by its first bytes; `None` where they are not looked at.
-    seen: Option<Arc<OnceLock<SeenInput>>>,
+    /// Receives the detected format; `None` disables detection.
+    detected: Option<Arc<OnceLock<DetectedInput>>>,
 }
 
 impl<'a> Blocks<'a> {
-    /// The blocks of an input; what it is by its first bytes is left in `seen`, if that is given.
+    /// Creates the blocks of an input. The detected format is stored in `detected`, if given.
     pub(super) const fn new(
         input: Opened,
         progress: Progress<'a>,
-        seen: Option<Arc<OnceLock<SeenInput>>>,
+        detected: Option<Arc<OnceLock<DetectedInput>>>,
     ) -> Self {
         Self {
             input,
             progress,
-            rest: Vec::new(),
+            pending: Vec::new(),
             ready: VecDeque::new(),
             next_line: 1,
             started: false,
             ended: false,
             failed: None,
-            seen,
+            detected,
         }
     }
 
-    /// The next block, or `None` at the end. An error that stopped the reading is returned once,
-    /// after all lines that were complete before it.
+    /// Returns the next block, or `None` at the end. A read error is returned once, after all lines that
+    /// were complete before it.
     fn cut(&mut self) -> Result<Option<Block>, Stop> {
         if let Some(block) = self.ready.pop_front() {
             return Ok(Some(block));
         }
-        let mut text = std::mem::take(&mut self.rest);
+        let mut text = std::mem::take(&mut self.pending);
         let mut searched = 0;
         loop {
             self.read_more(&mut text);
             let fresh = text.get(searched..).unwrap_or_default();
             if let Some(end) = fresh.iter().rposition(|b| *b == b'\n') {
-                self.rest = text.split_off(searched + end + 1);
-                return Ok(Some(self.first_of(text)));
+                self.pending = text.split_off(searched + end + 1);
+                return Ok(Some(self.split_block(text)));
             }
             if let Some(error) = self.failed.take() {
                 return Err(error);
@@ -100,8 +101,8 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// A block of these lines, or of the first of them where there are too many.
-    fn first_of(&mut self, text: Vec<u8>) -> Block {
+    /// Returns a block of these lines; if they are too many, of the first of them, queueing the others.
+    fn split_block(&mut self, text: Vec<u8>) -> Block {
         if line_ends(&text) <= PIECE_RECORDS {
             return self.block(text, None);
         }
@@ -136,12 +137,12 @@ impl<'a> Blocks<'a> {
     /// Skips the rest of a line that begins with `text`.
     fn skip_line(&mut self, mut text: Vec<u8>) -> Result<Block, Stop> {
         let mut bytes = text.len() as u64;
-        let head = text.get(..REJECTED_TEXT * 4).unwrap_or_default().to_vec();
+        let head = text.get(..EXCERPT_CHARS * 4).unwrap_or_default().to_vec();
         loop {
             text.clear();
             self.read_more(&mut text);
             if let Some(end) = text.iter().position(|b| *b == b'\n') {
-                self.rest = text.split_off(end + 1);
+                self.pending = text.split_off(end + 1);
                 bytes += end as u64;
                 break;
             }
@@ -161,48 +162,45 @@ impl<'a> Blocks<'a> {
         if self.ended {
             return;
         }
-        // Asked here and not once per block, since a line or a stream may have no end.
+        // Checked here and not once per block: a line or a stream may be endless.
         if let Err(interrupted) = self.progress.proceed() {
             self.failed = Some(interrupted.into());
             self.ended = true;
             return;
         }
-        let before = text.len();
-        text.resize(before + PIECE_SIZE, 0);
-        let (read, error) = self.input.fill(text.get_mut(before..).unwrap_or_default());
-        text.truncate(before + read);
+        let start = text.len();
+        text.resize(start + PIECE_SIZE, 0);
+        let (read, error) = self.input.fill(text.get_mut(start..).unwrap_or_default());
+        text.truncate(start + read);
         self.ended = read < PIECE_SIZE;
         if let Some(source) = error {
-            // Lines that are complete so far: those of earlier blocks, and those in `text`.
-            let whole = line_ends(text) as u64;
-            let lines = self.next_line - 1 + whole;
+            // The complete lines are those of earlier blocks and those in `text`.
+            let lines = self.next_line - 1 + line_ends(text) as u64;
             self.failed = Some(self.input.error(source, lines).into());
         }
         if !self.started {
             self.started = true;
-            self.look_at(text);
+            self.detect_format(text);
             if text.starts_with(BYTE_ORDER_MARK) {
                 text.drain(..BYTE_ORDER_MARK.len());
             }
         }
     }
-}
 
-impl Blocks<'_> {
-    /// Looks at the first bytes. Where no record can be among them, that is the input's error.
-    fn look_at(&mut self, text: &mut Vec<u8>) {
-        let Some(place) = &self.seen else { return };
+    /// Detects the format from the first bytes. If it cannot contain records, it becomes the input's error.
+    fn detect_format(&mut self, text: &mut Vec<u8>) {
+        let Some(cell) = &self.detected else { return };
         let head = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
-        let Some(seen) = self.input.seen(head) else {
+        let Some(detected) = self.input.detected(head) else {
             return;
         };
-        if seen.is.is_certain() {
+        if detected.format.excludes_records() {
             text.clear();
             self.ended = true;
-            self.failed = Some(InputError::Foreign(seen).into());
+            self.failed = Some(InputError::NotRecords(detected).into());
         } else {
-            // Nobody else sets it: an input is opened once.
-            let _ = place.set(seen);
+            // The cell is unset: an input is opened once.
+            let _ = cell.set(detected);
         }
     }
 }
@@ -215,7 +213,7 @@ impl Iterator for Blocks<'_> {
     }
 }
 
-/// Why a line of this many bytes is refused.
+/// Returns the fault of a line of this length.
 pub(super) fn line_too_long(bytes: u64) -> Fault {
     Fault::new(
         RejectReason::LineTooLong,
@@ -223,6 +221,7 @@ pub(super) fn line_too_long(bytes: u64) -> Fault {
     )
 }
 
+/// Counts line feeds.
 #[expect(
     clippy::naive_bytecount,
     reason = "the compiler vectorises it, and parsing costs a hundred times as much"
@@ -231,7 +230,7 @@ pub(super) fn line_ends(text: &[u8]) -> usize {
     text.iter().filter(|b| **b == b'\n').count()
 }
 
-/// The lines of a block's text, without their ends (LF or CRLF).
+/// Splits a text into lines without their ends (LF or CRLF).
 pub(super) fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split_inclusive(|b| *b == b'\n').map(|line| {
         let line = line.strip_suffix(b"\n").unwrap_or(line);

@@ -1,23 +1,23 @@
-//! A line of Heritrix's `crawl.log`, cut into its fields.
+//! Lines of Heritrix's `crawl.log`.
 
-/// A line of the log, as texts.
+/// The fields of a log line.
 #[derive(Debug)]
 pub(super) struct LogLine<'a> {
     time: &'a str,
-    /// That of HTTP, or a number of Heritrix's own.
+    /// The HTTP status, or a status code of Heritrix.
     pub(super) status: i32,
     pub(super) url: &'a str,
-    /// How the URL was found, a letter for each step from a seed.
+    /// The discovery path: one letter per step from a seed.
     path: &'a str,
     pub(super) via: Option<&'a str>,
-    /// When the fetch began, followed by how long it took.
-    begun: Option<&'a str>,
+    /// The start time of the fetch.
+    started: Option<&'a str>,
     pub(super) digest: Option<&'a str>,
 }
 
 impl<'a> LogLine<'a> {
-    /// `None` where the line is not of the log.
-    pub(super) fn of(line: &'a str) -> Option<Self> {
+    /// Parses a line; `None` if it is not a line of the log.
+    pub(super) fn parse(line: &'a str) -> Option<Self> {
         let mut fields = line.split_ascii_whitespace();
         let [
             time,
@@ -28,44 +28,43 @@ impl<'a> LogLine<'a> {
             via,
             _mime,
             thread,
-            begun,
+            started,
             digest,
         ] = [(); 10].map(|()| fields.next());
         let size = size?;
         let is_size = size == "-" || size.bytes().all(|byte| byte.is_ascii_digit());
         let is_time = |time: &str| time.starts_with(|c: char| c.is_ascii_digit());
-        let given = |field: &&str| *field != "-";
+        let present = |field: &&str| *field != "-";
         Some(Self {
             time: time.filter(|time| is_size && is_time(time))?,
             status: status?.parse().ok()?,
             url: url?,
             path: path?,
-            via: via.filter(given),
-            begun: thread
+            via: via.filter(present),
+            started: thread
                 .filter(|thread| thread.starts_with('#'))
-                .and(begun)?
+                .and(started)?
                 .split(['+', ';'])
                 .next()
-                .filter(given),
-            digest: Some(digest?).filter(given),
+                .filter(present),
+            digest: Some(digest?).filter(present),
         })
     }
 
-    /// The last step to the URL.
-    pub(super) fn step(&self) -> Option<char> {
+    /// Returns the last step of the discovery path.
+    pub(super) fn last_step(&self) -> Option<char> {
         self.path.chars().next_back().filter(|step| *step != '-')
     }
 
-    /// Whether the crawler fetched it for itself: `robots.txt`, the address of a host, and where these
-    /// led.
+    /// Returns whether the fetch was a prerequisite of the crawler (`robots.txt`, a DNS lookup), or a
+    /// redirect of one.
     pub(super) fn is_prerequisite(&self) -> bool {
         self.path.trim_end_matches('R').ends_with('P')
     }
 
-    /// When it was fetched, as archives have it: when the fetch began, or else when the line was
-    /// written.
+    /// Returns the start time of the fetch, as archives record it, or else the time of the line.
     pub(super) fn time(&self) -> String {
-        let time = self.begun.unwrap_or(self.time);
+        let time = self.started.unwrap_or(self.time);
         let is_number = time.len() > 14 && time.bytes().all(|byte| byte.is_ascii_digit());
         match time.split_at_checked(14).zip(time.split_at_checked(8)) {
             Some(((second, fraction), (day, _))) if is_number => {

@@ -1,19 +1,19 @@
-//! Numbers as JSON writes them, taken apart without rounding.
+//! Exact parsing of JSON numbers.
 
-/// A decimal `0.DIGITS * 10^point`; the digits neither begin nor end with 0, and 0 has no digits.
+/// The number `0.DIGITS * 10^point`. The digits neither begin nor end with 0; zero has no digits.
 pub(super) struct Decimal {
     pub(super) negative: bool,
     pub(super) digits: String,
     pub(super) point: i64,
 }
 
-/// The value of a number as JSON writes it, or with leading zeros.
+/// Parses a JSON number; leading zeros are accepted.
 pub(super) fn decimal(text: &str) -> Option<Decimal> {
     let (negative, text) = text
         .strip_prefix('-')
         .map_or((false, text), |rest| (true, rest));
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
-        Some((mantissa, exponent)) => (mantissa, power(exponent)?),
+        Some((mantissa, exponent)) => (mantissa, parse_exponent(exponent)?),
         None => (text, 0),
     };
     let (whole, fraction) = match mantissa.split_once('.') {
@@ -37,8 +37,8 @@ pub(super) fn decimal(text: &str) -> Option<Decimal> {
     })
 }
 
-/// The value of an exponent; one that does not fit in an `i64` is treated as the largest.
-fn power(text: &str) -> Option<i64> {
+/// Parses an exponent; one that exceeds an `i64` is clamped.
+fn parse_exponent(text: &str) -> Option<i64> {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
         return None;

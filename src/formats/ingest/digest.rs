@@ -1,16 +1,16 @@
-//! Content digests: of each the bank keeps a hash of 128 bits.
+//! Content digests. A bank stores a 128-bit hash of each.
 //!
-//! A digest may be given as that hash already, as `blake3-128:` and 32 hexadecimal digits in lower
-//! case. So a bank can be written as records that make another one with the same hashes, in which
-//! digests of later records, which a crawler gives as it always did, are those that they were.
+//! A digest of the form `blake3-128:` and 32 lower-case hexadecimal digits is taken as the hash itself.
+//! Exports use this form, so that a bank created from an export has the same hashes, and digests of
+//! later crawls compare equal.
 
 use std::fmt::Write;
 
-/// What a digest begins with that is the hash of one.
+/// The prefix of a digest that is a hash already.
 const PREFIX: &str = "blake3-128:";
 
-/// The hash that is kept of a digest: the first 128 bits of the BLAKE3 hash of its text, unless the
-/// text is such a hash.
+/// Returns the stored hash of a digest: the first 128 bits of the BLAKE3 hash of its text, unless the
+/// text is a hash already.
 pub(super) fn digest_hash(text: &str) -> [u8; 16] {
     if let Some(hash) = text.strip_prefix(PREFIX).and_then(from_hexadecimal) {
         return hash;
@@ -20,9 +20,9 @@ pub(super) fn digest_hash(text: &str) -> [u8; 16] {
     short
 }
 
-/// The text of which `digest_hash` gives this hash.
+/// Formats a hash as a digest with this hash.
 #[must_use]
-pub fn digest_of(hash: [u8; 16]) -> String {
+pub fn digest_text(hash: [u8; 16]) -> String {
     hash.iter().fold(PREFIX.to_owned(), |mut text, byte| {
         // Writing to a String cannot fail.
         let _ = write!(text, "{byte:02x}");
@@ -52,10 +52,10 @@ mod tests {
     #[test]
     fn a_hash_stands_for_its_digest() {
         let hash = digest_hash("9f86d081");
-        let text = digest_of(hash);
+        let text = digest_text(hash);
         assert_eq!(text, "blake3-128:f03c6d58b0dd86ac06c7eeba73d1f2d0");
         assert_eq!(digest_hash(&text), hash);
-        assert_eq!(digest_hash(&digest_of([0xf0; 16])), [0xf0; 16]);
+        assert_eq!(digest_hash(&digest_text([0xf0; 16])), [0xf0; 16]);
     }
 
     #[test]

@@ -1,64 +1,63 @@
-//! Formats of lines that are more than records: comments, headers that say what the lines after them
-//! are, lines that say two things, lines that say nothing of a page.
+//! Formats of lines that are not one record each: comments, headers that apply to the lines after them,
+//! lines with two records, lines without a page.
 
 use std::sync::{Arc, OnceLock};
 
 use super::blocks::{Block, Blocks, MAX_LINE, line_too_long, lines};
 use super::interner::UrlNumber;
-use super::open::{Input, Opened, SeenInput};
+use super::open::{DetectedInput, Input, Opened};
+use super::piece_parser::PieceParser;
 use super::progress::Progress;
-use super::reading::Reading;
 use super::record::Event;
 use super::reject::{Fault, Position, RejectReason};
 use super::source::{Piece, Pieces, Source, Sources, Stop};
-use super::summary::PassedOver;
+use super::summary::SkipReason;
 use seedbank_algorithms::watch::Watch;
 
-/// What a line says.
+/// The parsed content of a line.
 #[derive(Debug)]
 pub(super) enum Entry {
-    /// This.
+    /// One record.
     One(Event<UrlNumber>),
-    /// Both of these, each of which counts as a record.
+    /// Two records, counted separately.
     Two(Event<UrlNumber>, Event<UrlNumber>),
-    /// Nothing of a page.
-    None(PassedOver),
+    /// No record.
+    Skipped(SkipReason),
 }
 
-/// A format of lines.
+/// A format whose lines may depend on the lines before them.
 pub(super) trait EntryFormat: Send + Sync {
-    /// What lines say of those after them.
+    /// State that a line passes on to the lines after it.
     type Context: Clone + Default + Send;
 
-    /// Takes notice of what a line says of those after it. It is asked of every line, in order; the
-    /// line may be anything.
-    fn notice(&self, _line: &[u8], _context: &mut Self::Context) {}
+    /// Updates the context after a line. Called for every line in order, whatever its content.
+    fn update(&self, _line: &[u8], _context: &mut Self::Context) {}
 
-    /// Reads one line that is not blank, as [`LineFormat`](super::LineFormat) does.
+    /// Parses a line that is not blank, like [`LineFormat::read`](super::LineFormat::read).
     fn read(
         &self,
         line: &str,
         context: &Self::Context,
-        reading: &mut Reading,
+        parser: &mut PieceParser,
     ) -> Result<Entry, Fault>;
 }
 
-/// An input of such lines, plain or compressed. Blank lines are skipped.
+/// An input in an entry format, plain or compressed. Blank lines are skipped.
 #[derive(Clone, Debug)]
 pub(super) struct Entries<F> {
     input: Input,
     format: F,
-    /// What it is by its first bytes, once they are read.
-    seen: Arc<OnceLock<SeenInput>>,
+    /// The format detected from the first bytes, once they are read.
+    detected: Arc<OnceLock<DetectedInput>>,
 }
 
-/// A source for each input of one format.
+/// Creates a source for each input.
 pub(super) fn each<F: EntryFormat + Copy + 'static>(inputs: &[Input], format: F) -> Sources {
     let source = |input: &Input| {
         Box::new(Entries {
             input: input.clone(),
             format,
-            seen: Arc::default(),
+            detected: Arc::default(),
         }) as Box<dyn Source>
     };
     inputs.iter().map(source).collect()
@@ -75,30 +74,35 @@ impl<F: EntryFormat + Copy + 'static> Source for Entries<F> {
 
     fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
         let input = self.input.open(progress)?;
-        Ok(pieces(input, self.format, Arc::clone(&self.seen), progress))
+        Ok(pieces(
+            input,
+            self.format,
+            Arc::clone(&self.detected),
+            progress,
+        ))
     }
 
-    fn seen(&self) -> Option<SeenInput> {
-        self.seen.get().cloned()
+    fn detected(&self) -> Option<DetectedInput> {
+        self.detected.get().cloned()
     }
 }
 
-/// The pieces of an open input; what it is by its first bytes is left in `seen`.
+/// Splits an open input into pieces. The detected format is stored in `detected`.
 pub(super) fn pieces<'a, F: EntryFormat + Copy + 'a>(
     input: Opened,
     format: F,
-    seen: Arc<OnceLock<SeenInput>>,
+    detected: Arc<OnceLock<DetectedInput>>,
     progress: &Progress<'a>,
 ) -> Pieces<'a> {
     let mut context = F::Context::default();
-    let blocks = Blocks::new(input, progress.clone(), Some(seen));
+    let blocks = Blocks::new(input, progress.clone(), Some(detected));
     Box::new(blocks.map(move |block| {
         let block = block?;
-        let before = context.clone();
+        let context_before = context.clone();
         for line in lines(&block.text) {
-            format.notice(line, &mut context);
+            format.update(line, &mut context);
         }
-        Ok(piece(block, format, before))
+        Ok(piece(block, format, context_before))
     }))
 }
 
@@ -111,25 +115,30 @@ where
         bytes: block.text.len() as u64 + skipped,
         records: block.lines,
         memory: block.text.len(),
-        read: Box::new(move |reading| read(&block, &format, context, reading)),
+        read: Box::new(move |parser| read(&block, &format, context, parser)),
     }
 }
 
-fn read<F: EntryFormat>(block: &Block, format: &F, mut context: F::Context, reading: &mut Reading) {
+fn read<F: EntryFormat>(
+    block: &Block,
+    format: &F,
+    mut context: F::Context,
+    parser: &mut PieceParser,
+) {
     let mut number = block.first_line;
     for line in lines(&block.text) {
         if line.trim_ascii().is_empty() {
-            reading.summary.blank_lines += 1;
+            parser.summary.blank_lines += 1;
         } else {
-            let said = read_line(format, line, &context, reading);
-            add(reading, Position::Line(number), said, line);
+            let entry = read_line(format, line, &context, parser);
+            add_entry(parser, Position::Line(number), entry, line);
         }
-        format.notice(line, &mut context);
+        format.update(line, &mut context);
         number += 1;
     }
     if let Some(overlong) = &block.overlong {
         let fault = line_too_long(overlong.bytes);
-        reading.add(Position::Line(number), Err(fault), &overlong.head);
+        parser.add(Position::Line(number), Err(fault), &overlong.head);
     }
 }
 
@@ -137,30 +146,35 @@ fn read_line<F: EntryFormat>(
     format: &F,
     line: &[u8],
     context: &F::Context,
-    reading: &mut Reading,
+    parser: &mut PieceParser,
 ) -> Result<Entry, Fault> {
     if line.len() > MAX_LINE {
         return Err(line_too_long(line.len() as u64));
     }
     let line = utf_8(line)?;
-    format.read(line, context, reading)
+    format.read(line, context, parser)
 }
 
-/// A record as text.
+/// Decodes a record as UTF-8.
 pub(super) fn utf_8(text: &[u8]) -> Result<&str, Fault> {
     std::str::from_utf8(text)
         .map_err(|error| Fault::new(RejectReason::InvalidUtf8, error.to_string()))
 }
 
-/// Adds what a record at a position says.
-pub(super) fn add(reading: &mut Reading, at: Position, said: Result<Entry, Fault>, text: &[u8]) {
-    match said {
-        Ok(Entry::One(event)) => reading.add(at, Ok(event), text),
+/// Adds the entry at a position.
+pub(super) fn add_entry(
+    parser: &mut PieceParser,
+    at: Position,
+    entry: Result<Entry, Fault>,
+    text: &[u8],
+) {
+    match entry {
+        Ok(Entry::One(event)) => parser.add(at, Ok(event), text),
         Ok(Entry::Two(first, second)) => {
-            reading.add(at, Ok(first), text);
-            reading.add(at, Ok(second), text);
+            parser.add(at, Ok(first), text);
+            parser.add(at, Ok(second), text);
         }
-        Ok(Entry::None(reason)) => reading.pass_over(reason),
-        Err(fault) => reading.add(at, Err(fault), text),
+        Ok(Entry::Skipped(reason)) => parser.skip_record(reason),
+        Err(fault) => parser.add(at, Err(fault), text),
     }
 }

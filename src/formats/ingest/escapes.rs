@@ -1,12 +1,10 @@
-//! Percent-encoding in the normal form of RFC 3986, 6.2.2: upper case, and unreserved characters
-//! decoded.
+//! Normalisation of percent-encoding (RFC 3986, 6.2.2): upper case, unreserved characters decoded.
 //!
-//! A percent sign without two hexadecimal digits stays as it is. An encoded digit that would
-//! complete it to an encoded character, were it decoded, stays encoded: so the meaning does not
-//! change, and what is normal stays as it is.
+//! A percent sign without two hexadecimal digits is left unchanged. An encoded digit that would complete
+//! it to an escape if decoded stays encoded, so that normalisation is idempotent and keeps the meaning.
 
-/// Whether [`normalised`] leaves the text as it is.
-pub(super) fn are_normal(text: &str) -> bool {
+/// Returns whether [`normalised`] is known to leave the text unchanged.
+pub(super) fn is_normal(text: &str) -> bool {
     let bytes = text.as_bytes();
     bytes
         .iter()
@@ -24,11 +22,11 @@ pub(super) fn are_normal(text: &str) -> bool {
         })
 }
 
-/// A path and query whose percent-encoding is in normal form.
+/// Normalises the percent-encoding of a path and query.
 pub(super) fn normalised(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = String::with_capacity(text.len());
-    // Where in `out` the last percent sign stands that begins no encoded character.
+    // Offset in `out` of the last percent sign that does not begin an escape.
     let mut stray = None;
     let mut rest = text;
     while let Some(at) = rest.find('%') {
@@ -58,7 +56,7 @@ pub(super) fn normalised(text: &str) -> String {
     out
 }
 
-/// Whether a hexadecimal digit at the end of `out` would belong to the percent sign at `stray`.
+/// Returns whether a hexadecimal digit appended to `out` would belong to the percent sign at `stray`.
 fn completes(out: &str, stray: Option<usize>) -> bool {
     let after = stray.and_then(|at| out.as_bytes().get(at + 1..));
     match after {
@@ -99,14 +97,14 @@ mod tests {
             ("/%4g%31", "/%4g1"),
         ] {
             assert_eq!(normalised(given), normal, "{given}");
-            assert!(!are_normal(given) || given == normal, "{given}");
+            assert!(!is_normal(given) || given == normal, "{given}");
         }
     }
 
     #[test]
     fn most_of_what_is_normal_is_seen_at_once() {
         for text in ["/", "/a?q=%20", "/%E0%B8%81", "/%2Fa~b"] {
-            assert!(are_normal(text), "{text}");
+            assert!(is_normal(text), "{text}");
         }
     }
 
@@ -134,7 +132,7 @@ mod tests {
             let once = normalised(&text);
             prop_assert_eq!(&normalised(&once), &once);
             prop_assert_eq!(decoded(&once), decoded(&text));
-            prop_assert!(!are_normal(&text) || once == text);
+            prop_assert!(!is_normal(&text) || once == text);
         }
     }
 }

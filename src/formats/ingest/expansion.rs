@@ -1,32 +1,32 @@
-//! The limit on what an input may stand for: bytes made of each byte read.
+//! The limit on the expansion of an input: bytes produced per byte read.
 //!
-//! Compression, dictionaries and lists that share their elements let a few bytes of input stand for
-//! billions of bytes of records. The bytes made are those of decompressed text, of the values of
-//! tables, and of the lists of graphs; the bytes read are those of the input as it is stored.
+//! Compression, dictionaries and shared lists let a few bytes of input expand to billions of bytes of
+//! records. Bytes produced are those of decompressed text, of the values of tables, and of the lists of
+//! graphs; bytes read are those of the stored input.
 
-/// The most bytes that may be made of each byte read. Real crawls stay below a tenth of it, see
-/// `src/guide/formats.md`; gzip cannot exceed 1,032.
-pub(super) const MOST_RATIO: u64 = 1_000;
+/// The maximum number of bytes produced per byte read. Real crawls stay below a tenth of it (see
+/// `src/guide/formats.md`); gzip cannot exceed 1,032.
+pub(super) const MAX_RATIO: u64 = 1_000;
 
-/// How many bytes any input may be made into, however few bytes it has.
+/// The number of bytes that any input may expand to, however small it is.
 pub(super) const FREE_BYTES: u64 = 64 << 20;
 
-/// An input expanded to more bytes than its size allows.
+/// An input that expands to more bytes than its size allows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "expected at most {MOST_RATIO} bytes for each byte read, found {} ({made} bytes from {read})",
+    "expected at most {MAX_RATIO} bytes for each byte read, found {} ({made} bytes from {read})",
     made.div_ceil(*read.max(&1))
 )]
 pub struct Expansion {
-    /// How many bytes were read, as stored.
+    /// The number of stored bytes read.
     pub read: u64,
-    /// How many bytes were made of them.
+    /// The number of bytes produced from them.
     pub made: u64,
 }
 
-/// Refuses to go on where `made` bytes are too many for `read` bytes.
+/// Returns an error if `made` bytes are too many for `read` bytes.
 pub(super) const fn check(read: u64, made: u64) -> Result<(), Expansion> {
-    if made > FREE_BYTES && made > read.saturating_mul(MOST_RATIO) {
+    if made > FREE_BYTES && made > read.saturating_mul(MAX_RATIO) {
         return Err(Expansion { read, made });
     }
     Ok(())
@@ -39,9 +39,9 @@ mod tests {
     #[test]
     fn what_is_made_may_not_outgrow_what_is_read() {
         assert_eq!(check(0, FREE_BYTES), Ok(()));
-        assert_eq!(check(1 << 20, MOST_RATIO << 20), Ok(()));
+        assert_eq!(check(1 << 20, MAX_RATIO << 20), Ok(()));
         let made = FREE_BYTES + 1;
-        let read = made / (2 * MOST_RATIO);
+        let read = made / (2 * MAX_RATIO);
         let said = check(read, made).unwrap_err().to_string();
         let expected = "expected at most 1000 bytes for each byte read, found 2001";
         assert!(said.starts_with(expected), "{said}");

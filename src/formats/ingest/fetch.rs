@@ -1,68 +1,67 @@
-//! What a fetch says of its page, by the status of the answer: what archives of the web, their indexes
-//! and logs of crawlers share.
+//! Interpretation of a fetch by its HTTP status; shared by readers of web archives, indexes and logs.
 
-use super::base::Base;
 use super::digest::digest_hash;
 use super::interner::UrlNumber;
-use super::reading::Reading;
+use super::piece_parser::PieceParser;
 use super::record::PageRecord;
 use super::reject::{Fault, RejectReason};
-use super::summary::{DropReason, PassedOver};
+use super::resolve_url::BaseUrl;
+use super::summary::{DropReason, SkipReason};
 use super::timestamp::parse_timestamp;
 use seedbank_algorithms::page::AliasBy;
 
-/// What a status says of the page.
+/// The meaning of a status for the page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Answer {
-    /// 200 to 299: its content was fetched.
+    /// 200 to 299: the content was fetched.
     Crawled,
-    /// 300 to 399, but not 304: it leads to another page, if the answer says to which.
-    Leads,
-    /// 404 and 410: there is no such page.
+    /// 300 to 399 except 304: the page redirects, if the answer has a location.
+    Redirect,
+    /// 404 and 410: the page does not exist.
     Gone,
 }
 
 impl Answer {
-    /// `None` where the page is as it was (403, 500, 304, ...).
-    pub(super) const fn of(status: u16) -> Option<Self> {
+    /// Returns `None` if the status does not change the page (403, 500, 304, ...).
+    pub(super) const fn from_status(status: u16) -> Option<Self> {
         match status {
             200..=299 => Some(Self::Crawled),
             304 => None,
-            300..=399 => Some(Self::Leads),
+            300..=399 => Some(Self::Redirect),
             404 | 410 => Some(Self::Gone),
             _ => None,
         }
     }
 }
 
-/// A fetch of a page, without the content that came.
+/// A fetch of a page, without its content.
 #[derive(Debug)]
 pub(super) struct Fetch<'a> {
     /// The page's URL.
     pub(super) url: &'a str,
-    /// What the answer says.
+    /// The meaning of the status.
     pub(super) answer: Answer,
-    /// When it was, as it is given; `None` where that is not said.
+    /// The fetch time as given.
     pub(super) time: Option<&'a str>,
-    /// What `time` is called, for a refusal.
+    /// The name of the field `time`, for error messages.
     pub(super) time_field: &'static str,
-    /// The digest of the content; `None` where there is none.
+    /// The digest of the content.
     pub(super) digest: Option<&'a str>,
-    /// Where the answer leads, relative to the page; `None` where it does not say.
+    /// The target of a redirect, relative to the page.
     pub(super) location: Option<&'a str>,
 }
 
 impl Fetch<'_> {
-    /// The record of the page, with all but what the content says; `Err` in it where nothing is said
-    /// of the page.
+    /// Creates the record of the page, without anything that depends on the content. The inner error is
+    /// the reason why the fetch yields no record.
     pub(super) fn record(
         &self,
-        reading: &mut Reading,
-    ) -> Result<Result<PageRecord<UrlNumber>, PassedOver>, Fault> {
-        if self.answer == Answer::Leads && self.location.is_none() {
-            return Ok(Err(PassedOver::OtherStatus));
+        parser: &mut PieceParser,
+    ) -> Result<Result<PageRecord<UrlNumber>, SkipReason>, Fault> {
+        if self.answer == Answer::Redirect && self.location.is_none() {
+            return Ok(Err(SkipReason::OtherStatus));
         }
-        let page = reading.page(self.url)?;
+        let page = parser.page(self.url)?;
         let mut record = PageRecord::new(page);
         let time = self.time.map(parse_timestamp).transpose();
         let time = time.map_err(|problem| {
@@ -70,20 +69,19 @@ impl Fetch<'_> {
             Fault::new(RejectReason::InvalidTimestamp, detail)
         });
         record.gone = self.answer == Answer::Gone;
-        // Of a page that is gone it only says which of several records is the latest, and cannot
-        // reject this one.
+        // The time of a gone page only orders several records; an invalid one is ignored.
         let time = if record.gone {
             time.ok().flatten()
         } else {
             time?
         };
-        record.fetched = time.map(|time| reading.time(time));
+        record.fetched = time.map(|time| parser.time(time));
         match (self.answer, self.location) {
             (Answer::Crawled, _) => record.digest = self.digest.map(digest_hash),
-            (Answer::Leads, Some(location)) => {
-                let mut base = Base::of(self.url, None);
-                let Some(to) = lead(page, location, base.as_mut(), reading) else {
-                    return Ok(Err(PassedOver::LeadsNowhere));
+            (Answer::Redirect, Some(location)) => {
+                let mut base = BaseUrl::new(self.url, None);
+                let Some(to) = alias_target(page, location, base.as_mut(), parser) else {
+                    return Ok(Err(SkipReason::LeadsNowhere));
                 };
                 record.alias = Some((to, AliasBy::Redirect));
             }
@@ -93,41 +91,42 @@ impl Fetch<'_> {
     }
 }
 
-/// Makes a record of a page whose content was fetched one of a crawled page, whatever else is unknown.
-pub(super) fn as_crawled(record: &mut PageRecord<UrlNumber>) {
+/// Marks the page of a record as crawled, even if the record has neither links, digest nor time.
+pub(super) fn mark_crawled(record: &mut PageRecord<UrlNumber>) {
     record.crawled = !record.is_crawl();
 }
 
-/// The page that a page leads to; `None` where there is no other, which is counted.
-pub(super) fn lead(
+/// Returns the target of a redirect or canonical link; `None` if it is invalid, which is counted, or the
+/// page itself.
+pub(super) fn alias_target(
     page: UrlNumber,
     link: &str,
-    base: Option<&mut Base>,
-    reading: &mut Reading,
+    base: Option<&mut BaseUrl>,
+    parser: &mut PieceParser,
 ) -> Option<UrlNumber> {
     let absolute = match base {
-        None => return reading.lead(page, link),
-        Some(base) => base.absolute(link),
+        None => return parser.alias_target(page, link),
+        Some(base) => base.resolve(link),
     };
     match absolute {
-        Ok(url) => reading.lead(page, &url),
+        Ok(url) => parser.alias_target(page, &url),
         Err(problem) => {
-            reading.summary.dropped(DropReason::from(&problem));
+            parser.summary.dropped(DropReason::from(&problem));
             None
         }
     }
 }
 
-/// Reads a record, of which nothing is counted where it is refused.
-pub(super) fn counted<T>(
-    reading: &mut Reading,
-    read: impl FnOnce(&mut Reading) -> Result<T, Fault>,
+/// Reads a record and discards its counts if it is rejected.
+pub(super) fn count_if_accepted<T>(
+    parser: &mut PieceParser,
+    read: impl FnOnce(&mut PieceParser) -> Result<T, Fault>,
 ) -> Result<T, Fault> {
-    let before = std::mem::take(&mut reading.summary);
-    let said = read(reading);
-    let counted = std::mem::replace(&mut reading.summary, before);
-    if said.is_ok() {
-        reading.summary.merge(&counted);
+    let summary = std::mem::take(&mut parser.summary);
+    let result = read(parser);
+    let counts = std::mem::replace(&mut parser.summary, summary);
+    if result.is_ok() {
+        parser.summary.merge(&counts);
     }
-    said
+    result
 }

@@ -1,32 +1,31 @@
-//! URLs as numbers.
+//! Interning of URLs as numbers.
 //!
-//! A crawl names the same URLs over and over. Each text is kept once and stands for a number until
-//! the interner is emptied; later steps move numbers, not texts. Every block of lines has its own
-//! interner, small enough to stay in a processor's cache. A large one takes over the URLs of as
-//! many blocks as memory holds ([`Interner::number_of`]), so a URL is looked up there once per
-//! block and not once per link.
+//! Crawls repeat the same URLs many times. Each is stored once and identified by a number, so that later
+//! steps move numbers and not texts. Every block of lines has its own interner, small enough for the
+//! processor's cache. A large interner imports the URLs of as many blocks as fit into memory
+//! ([`Interner::import`]), so that a URL is looked up there once per block and not once per link.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
-use super::location::{Location, Naming, UrlProblem, normal, parse_any};
+use super::location::{Location, Naming, UrlError, parse_normal, parse_standard};
 
 /// The number of a URL in an [`Interner`], from 0.
 pub type UrlNumber = u32;
 
-/// Marks a free slot in the table that finds a URL's number.
+/// Marks a free slot of the hash table.
 const FREE: u32 = u32::MAX;
 
-/// How many slots an interner begins with; a power of two.
-const FIRST_SLOTS: usize = 1 << 10;
+/// The initial number of slots; a power of two.
+const INITIAL_SLOTS: usize = 1 << 10;
 
-/// How many slots stay when the interner is emptied; a power of two.
-const MOST_CLEARED: usize = 1 << 14;
+/// The maximum number of slots after [`Interner::clear`]; a power of two.
+const MAX_SLOTS_AFTER_CLEAR: usize = 1 << 14;
 
-/// One URL.
+/// Location of a URL in `texts`, its site and its hash.
 #[derive(Clone, Copy, Debug)]
-struct UrlPlace {
-    at: usize,
+struct UrlEntry {
+    start: usize,
     length: u32,
     site: u32,
     hash: u64,
@@ -38,17 +37,17 @@ struct Site {
     hash: u64,
 }
 
-/// Distinct URLs by number, in the order in which they came.
+/// Distinct URLs, numbered in insertion order.
 #[derive(Debug)]
 pub struct Interner {
     hasher: RandomState,
     sites: Vec<Site>,
     site_numbers: HashMap<String, u32>,
     last_site: u32,
-    /// The parts of URLs after the names of their sites, one after another.
+    /// The concatenated `local` parts of all URLs.
     texts: String,
-    places: Vec<UrlPlace>,
-    /// Numbers by hash, with the hash's high half; open addressing, at most half full.
+    entries: Vec<UrlEntry>,
+    /// High half of the hash, and number; open addressing, at most half full.
     slots: Vec<(u32, u32)>,
     site_bytes: usize,
 }
@@ -60,7 +59,7 @@ impl Default for Interner {
 }
 
 impl Interner {
-    /// An empty interner. Only interners with the same hasher take URLs over from each other.
+    /// Creates an empty interner. [`import`](Self::import) requires two interners with the same hasher.
     #[must_use]
     pub fn new(hasher: RandomState) -> Self {
         Self {
@@ -69,92 +68,93 @@ impl Interner {
             site_numbers: HashMap::new(),
             last_site: 0,
             texts: String::new(),
-            places: Vec::new(),
-            slots: vec![(0, FREE); FIRST_SLOTS],
+            entries: Vec::new(),
+            slots: vec![(0, FREE); INITIAL_SLOTS],
             site_bytes: 0,
         }
     }
 
-    /// An empty interner with the same hasher.
+    /// Creates an empty interner with the same hasher.
     #[must_use]
-    pub fn alike(&self) -> Self {
+    pub fn empty_like(&self) -> Self {
         Self::new(self.hasher.clone())
     }
 
-    /// How many bytes of memory it takes.
+    /// Returns the memory used, in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.texts.len()
-            + self.places.len() * size_of::<UrlPlace>()
+            + self.entries.len() * size_of::<UrlEntry>()
             + self.slots.len() * size_of::<(u32, u32)>()
             + self.site_bytes
     }
 
-    /// How many URLs there are.
+    /// Returns the number of URLs.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.places.len()
+        self.entries.len()
     }
 
-    /// Whether there are no URLs.
+    /// Returns whether there are no URLs.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.places.is_empty()
+        self.entries.is_empty()
     }
 
-    /// The number of a URL, which is normalised and cut as [`parse`](super::parse) does.
+    /// Normalises and splits a URL as [`parse`](super::parse) does, and returns its number.
     ///
-    /// There is room for fewer than 2^32 URLs. That many take at least 2^32 bytes of text, far more
-    /// than a block has.
-    pub fn parse(&mut self, text: &str, naming: Naming) -> Result<UrlNumber, UrlProblem> {
-        if let Some(cut) = normal(text, naming) {
-            let site = self.site(cut.site);
-            let at = self.texts.len();
-            cut.put_local(&mut self.texts);
-            return Ok(self.last_text(site, at));
+    /// The capacity is below 2^32 URLs, which would take at least 2^32 bytes of text, far more than a
+    /// block has.
+    pub fn parse(&mut self, text: &str, naming: Naming) -> Result<UrlNumber, UrlError> {
+        if let Some(parts) = parse_normal(text, naming) {
+            let site = self.site(parts.site);
+            let start = self.texts.len();
+            parts.push_local(&mut self.texts);
+            return Ok(self.intern_tail(site, start));
         }
-        Ok(self.number(&parse_any(text, naming)?))
+        Ok(self.number(&parse_standard(text, naming)?))
     }
 
-    /// The number of a URL, of which there is room for fewer than 2^32.
+    /// Returns the number of a location. The capacity is below 2^32 URLs.
     pub fn number(&mut self, url: &Location) -> UrlNumber {
         let site = self.site(&url.site);
-        let at = self.texts.len();
+        let start = self.texts.len();
         self.texts.push_str(&url.local);
-        self.last_text(site, at)
+        self.intern_tail(site, start)
     }
 
-    /// The number here of a URL in another interner with the same hasher.
-    pub fn number_of(&mut self, other: &Self, number: UrlNumber) -> UrlNumber {
-        let place = other.places[number as usize];
-        let site = self.site(&other.sites[place.site as usize].name);
-        let text = other.text(&place);
-        match self.find(site, text, place.hash) {
+    /// Returns the number in this interner of a URL of another interner with the same hasher.
+    pub fn import(&mut self, other: &Self, number: UrlNumber) -> UrlNumber {
+        let entry = other.entries[number as usize];
+        let site = self.site(&other.sites[entry.site as usize].name);
+        let text = other.text(&entry);
+        match self.find(site, text, entry.hash) {
             Ok(number) => number,
             Err(slot) => {
-                let at = self.texts.len();
+                let start = self.texts.len();
                 self.texts.push_str(text);
-                self.insert(slot, site, at, place.hash)
+                self.insert(slot, site, start, entry.hash)
             }
         }
     }
 
-    /// The number of the text appended last, which is removed again if it is known already.
-    fn last_text(&mut self, site: u32, at: usize) -> UrlNumber {
-        let text = &self.texts[at..];
+    /// Returns the number of the URL whose text was just appended at `start`; removes the text if the URL
+    /// is not new.
+    fn intern_tail(&mut self, site: u32, start: usize) -> UrlNumber {
+        let text = &self.texts[start..];
         let hash = self
             .hasher
             .hash_one((self.sites[site as usize].hash, text.as_bytes()));
         match self.find(site, text, hash) {
             Ok(number) => {
-                self.texts.truncate(at);
+                self.texts.truncate(start);
                 number
             }
-            Err(slot) => self.insert(slot, site, at, hash),
+            Err(slot) => self.insert(slot, site, start, hash),
         }
     }
 
-    /// The number of a URL, or as the error the slot where it belongs.
+    /// Returns the number of a URL, or as the error its free slot.
     fn find(&self, site: u32, text: &str, hash: u64) -> Result<UrlNumber, usize> {
         let [high, low] = halves(hash);
         let mask = self.slots.len() - 1;
@@ -165,8 +165,8 @@ impl Interner {
                 return Err(slot);
             }
             if other == high {
-                let place = &self.places[number as usize];
-                if place.site == site && self.text(place) == text {
+                let entry = &self.entries[number as usize];
+                if entry.site == site && self.text(entry) == text {
                     return Ok(number);
                 }
             }
@@ -174,17 +174,17 @@ impl Interner {
         }
     }
 
-    /// Gives a number to the text that was appended last.
-    fn insert(&mut self, slot: usize, site: u32, at: usize, hash: u64) -> UrlNumber {
-        let number = narrow(self.places.len());
-        self.places.push(UrlPlace {
-            at,
-            length: narrow(self.texts.len() - at),
+    /// Numbers the text that was just appended at `start`.
+    fn insert(&mut self, slot: usize, site: u32, start: usize, hash: u64) -> UrlNumber {
+        let number = narrow(self.entries.len());
+        self.entries.push(UrlEntry {
+            start,
+            length: narrow(self.texts.len() - start),
             site,
             hash,
         });
         self.slots[slot] = (halves(hash)[0], number);
-        if self.places.len() * 2 > self.slots.len() {
+        if self.entries.len() * 2 > self.slots.len() {
             self.grow();
         }
         number
@@ -210,15 +210,15 @@ impl Interner {
         self.last_site
     }
 
-    fn text(&self, place: &UrlPlace) -> &str {
-        &self.texts[place.at..place.at + place.length as usize]
+    fn text(&self, entry: &UrlEntry) -> &str {
+        &self.texts[entry.start..entry.start + entry.length as usize]
     }
 
     fn grow(&mut self) {
         let mut slots = vec![(0, FREE); self.slots.len() * 2];
         let mask = slots.len() - 1;
-        for (number, place) in (0_u32..).zip(&self.places) {
-            let [high, low] = halves(place.hash);
+        for (number, entry) in (0_u32..).zip(&self.entries) {
+            let [high, low] = halves(entry.hash);
             let mut slot = low as usize & mask;
             while slots[slot].1 != FREE {
                 slot = (slot + 1) & mask;
@@ -228,20 +228,20 @@ impl Interner {
         self.slots = slots;
     }
 
-    /// The site's name and the rest of a URL.
+    /// Returns the site's name and the `local` part of a URL.
     #[must_use]
     pub fn parts(&self, number: UrlNumber) -> (&str, &str) {
         let site = self.site_of(number);
         (&self.sites[site as usize].name, self.local(number))
     }
 
-    /// The part of a URL after its site.
+    /// Returns the `local` part of a URL.
     #[must_use]
     pub fn local(&self, number: UrlNumber) -> &str {
-        self.text(&self.places[number as usize])
+        self.text(&self.entries[number as usize])
     }
 
-    /// A URL.
+    /// Returns the location of a URL.
     #[must_use]
     pub fn location(&self, number: UrlNumber) -> Location {
         let (site, local) = self.parts(number);
@@ -251,7 +251,7 @@ impl Interner {
         }
     }
 
-    /// The rank of each site by name; sites are indexed by number.
+    /// Returns the rank by name of each site, indexed by site number.
     #[must_use]
     pub fn site_ranks(&self) -> Vec<u32> {
         let mut sites: Vec<u32> = (0..).take(self.sites.len()).collect();
@@ -263,29 +263,29 @@ impl Interner {
         ranks
     }
 
-    /// The number of a URL's site, from 0.
+    /// Returns the number of a URL's site, from 0.
     #[must_use]
     pub fn site_of(&self, number: UrlNumber) -> u32 {
-        self.places[number as usize].site
+        self.entries[number as usize].site
     }
 
-    /// Forgets everything; most of the memory is kept.
+    /// Removes all URLs; keeps most of the allocated memory.
     pub fn clear(&mut self) {
         self.sites.clear();
         self.site_numbers.clear();
         self.site_bytes = 0;
         self.last_site = 0;
         self.texts.clear();
-        self.places.clear();
-        // One block with very many URLs must not leave a large table that is emptied from then on.
-        self.slots.truncate(MOST_CLEARED);
+        self.entries.clear();
+        // A single large block must not leave a large table that every later call has to clear.
+        self.slots.truncate(MAX_SLOTS_AFTER_CLEAR);
         self.slots.fill((0, FREE));
     }
 }
 
 #[expect(
     clippy::cast_possible_truncation,
-    reason = "URLs are counted in 32 bits, and the bytes of one: a block has fewer, and a portion is kept smaller"
+    reason = "blocks and portions have fewer than 2^32 URLs, and a URL fewer bytes"
 )]
 fn narrow(number: usize) -> u32 {
     debug_assert!(number < FREE as usize);
@@ -313,13 +313,13 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(32))]
 
-        /// Compares with a map, also after the interner was emptied, and for URLs taken over.
+        /// Compares with a map, also after `clear`, and for imported URLs.
         #[test]
         fn urls_have_one_number_each(rounds in proptest::collection::vec(urls(), 1..3)) {
             let mut interner = Interner::default();
             for urls in rounds {
                 interner.clear();
-                let mut other = interner.alike();
+                let mut other = interner.empty_like();
                 let mut expected: BTreeMap<(String, String), u32> = BTreeMap::new();
                 for (place, (site, local)) in urls.into_iter().enumerate() {
                     let url = Location { site, local };
@@ -328,7 +328,7 @@ mod tests {
                     } else {
                         let number = other.number(&url);
                         prop_assert_eq!(&other.location(number), &url);
-                        interner.number_of(&other, number)
+                        interner.import(&other, number)
                     };
                     let next = u32::try_from(expected.len()).unwrap();
                     let known = *expected.entry((url.site, url.local)).or_insert(next);
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_is_cut_as_it_is_alone() {
+    fn interned_urls_are_split_like_single_ones() {
         let mut interner = Interner::default();
         for text in [
             "http://a.example/",
@@ -367,7 +367,7 @@ mod tests {
         }
         assert!(matches!(
             interner.parse("mailto:x", Naming::default()),
-            Err(UrlProblem::Scheme(_))
+            Err(UrlError::Scheme(_))
         ));
         assert_eq!(interner.len(), 6);
     }

@@ -1,48 +1,58 @@
-//! Formats in which a record is a line of text: how they become sources.
+//! Formats with one record per line, and the source that reads them.
 
 use std::sync::{Arc, OnceLock};
 
-use super::blocks::{Block, Blocks, MAX_LINE, line_too_long, lines};
+use super::blocks::{MAX_LINE, line_too_long};
+use super::entries::{self, Entry, EntryFormat, utf_8};
 use super::interner::UrlNumber;
-use super::open::{Input, Opened, SeenInput};
+use super::open::{DetectedInput, Input};
+use super::piece_parser::PieceParser;
 use super::progress::Progress;
-use super::reading::Reading;
 use super::record::Event;
-use super::reject::{Fault, Position, RejectReason};
-use super::source::{Piece, Pieces, Source, Sources, Stop};
+use super::reject::Fault;
+use super::source::{Pieces, Source, Sources, Stop};
 use seedbank_algorithms::watch::Watch;
 
-/// A format in which a record is a line.
+/// A format with one record per line.
 pub trait LineFormat: Send + Sync {
-    /// Reads one line that is not blank (UTF-8, without its line end, at most
-    /// [`MAX_LINE`] bytes), and counts in `reading` what it leaves out: dropped
-    /// outlinks, duplicates, self-links, unknown fields. URLs become numbers there.
+    /// Parses a line that is not blank: UTF-8 without its line end, of at most [`MAX_LINE`] bytes.
+    /// Counts in `parser` what it drops (outlinks, duplicates, self-links, unknown fields), and numbers
+    /// URLs there.
     ///
-    /// Never panics, whatever the line. A fault rejects the whole line.
-    fn read(&self, line: &str, reading: &mut Reading) -> Result<Event<UrlNumber>, Fault>;
+    /// Must not panic for any line. A fault rejects the whole line.
+    fn read(&self, line: &str, parser: &mut PieceParser) -> Result<Event<UrlNumber>, Fault>;
 }
 
-/// An input whose lines are records, plain or compressed. Blank lines are skipped.
+/// A line format is an entry format in which every line is an event.
+impl<F: LineFormat> EntryFormat for &F {
+    type Context = ();
+
+    fn read(&self, line: &str, (): &(), parser: &mut PieceParser) -> Result<Entry, Fault> {
+        F::read(self, line, parser).map(Entry::One)
+    }
+}
+
+/// An input with one record per line, plain or compressed. Blank lines are skipped.
 #[derive(Clone, Debug)]
 pub struct Lines<F> {
     input: Input,
     format: F,
-    /// What it is by its first bytes, once they are read.
-    seen: Arc<OnceLock<SeenInput>>,
+    /// The format detected from the first bytes, once they are read.
+    detected: Arc<OnceLock<DetectedInput>>,
 }
 
 impl<F: LineFormat> Lines<F> {
-    /// An input in a format.
+    /// Creates a source from an input and its format.
     pub fn new(input: Input, format: F) -> Self {
         Self {
             input,
             format,
-            seen: Arc::default(),
+            detected: Arc::default(),
         }
     }
 }
 
-/// A source for each input of one format.
+/// Creates a source for each input.
 pub(super) fn each<F: LineFormat + Copy + 'static>(inputs: &[Input], format: F) -> Sources {
     let source = |input: &Input| Box::new(Lines::new(input.clone(), format)) as Box<dyn Source>;
     inputs.iter().map(source).collect()
@@ -59,71 +69,32 @@ impl<F: LineFormat> Source for Lines<F> {
 
     fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
         let input = self.input.open(progress)?;
-        let seen = Arc::clone(&self.seen);
-        Ok(pieces(input, &self.format, seen, progress))
+        let detected = Arc::clone(&self.detected);
+        Ok(entries::pieces(input, &self.format, detected, progress))
     }
 
-    fn seen(&self) -> Option<SeenInput> {
-        self.seen.get().cloned()
-    }
-}
-
-/// The pieces of an open input; what it is by its first bytes is left in `seen`.
-pub(super) fn pieces<'a, F: LineFormat>(
-    input: Opened,
-    format: &'a F,
-    seen: Arc<OnceLock<SeenInput>>,
-    progress: &Progress<'a>,
-) -> Pieces<'a> {
-    let blocks = Blocks::new(input, progress.clone(), Some(seen));
-    Box::new(blocks.map(move |block| Ok(piece(block?, format))))
-}
-
-fn piece<F: LineFormat>(block: Block, format: &F) -> Piece<'_> {
-    let skipped = block.overlong.as_ref().map_or(0, |line| line.bytes);
-    Piece {
-        bytes: block.text.len() as u64 + skipped,
-        records: block.lines,
-        memory: block.text.len(),
-        read: Box::new(move |reading| read(&block, format, reading)),
+    fn detected(&self) -> Option<DetectedInput> {
+        self.detected.get().cloned()
     }
 }
 
-fn read(block: &Block, format: &impl LineFormat, reading: &mut Reading) {
-    let mut number = block.first_line;
-    for line in lines(&block.text) {
-        if line.trim_ascii().is_empty() {
-            reading.summary.blank_lines += 1;
-        } else {
-            let said = read_line(format, line, reading);
-            reading.add(Position::Line(number), said, line);
-        }
-        number += 1;
-    }
-    if let Some(overlong) = &block.overlong {
-        let fault = line_too_long(overlong.bytes);
-        reading.add(Position::Line(number), Err(fault), &overlong.head);
-    }
-}
-
+/// Parses a line of at most [`MAX_LINE`] bytes.
 pub(super) fn read_line(
     format: &impl LineFormat,
     line: &[u8],
-    reading: &mut Reading,
+    parser: &mut PieceParser,
 ) -> Result<Event<UrlNumber>, Fault> {
     if line.len() > MAX_LINE {
         return Err(line_too_long(line.len() as u64));
     }
-    read_any(format, line, reading)
+    read_any(format, line, parser)
 }
 
-/// The same of a line of any length.
+/// Parses a line of any length.
 pub(super) fn read_any(
     format: &impl LineFormat,
     line: &[u8],
-    reading: &mut Reading,
+    parser: &mut PieceParser,
 ) -> Result<Event<UrlNumber>, Fault> {
-    let line = std::str::from_utf8(line)
-        .map_err(|error| Fault::new(RejectReason::InvalidUtf8, error.to_string()))?;
-    format.read(line, reading)
+    format.read(utf_8(line)?, parser)
 }

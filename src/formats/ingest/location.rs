@@ -1,84 +1,81 @@
-//! A URL, normalised and cut into its site and the rest.
+//! Normalisation of URLs, and their split into site and rest.
 //!
 //! The bank's keys depend on two properties:
 //!
-//! * `url(site, local, mode)` gives the normalised URL back, byte for byte;
-//! * among locations of one site, the byte order of `local` is the byte order of the URLs. For
-//!   this `local` begins with a byte for the scheme (`0` http, `1` https), which sorts as
-//!   `http:` and `https` do, and goes on with all that URLs of the site can differ in.
+//! * `url(site, local, mode)` restores the normalised URL, byte for byte;
+//! * among locations of one site, the byte order of `local` is the byte order of the URLs. To this end
+//!   `local` begins with a byte for the scheme (`0` http, `1` https), which sorts like `http:` and
+//!   `https`, followed by everything in which URLs of the site can differ.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use url::{Host, ParseError, Position, Url};
 
 use super::escapes;
-use super::plain::plain;
+use super::normal_url::split_normal;
 use super::scheme::Scheme;
 
-/// The longest URL, in bytes as given or normalised. A longer one is refused, since URLs become
-/// keys.
+/// The maximum length of a URL in bytes, as given and normalised. The limit bounds the bank's keys.
 pub const MAX_URL: usize = 65_536;
 
-/// How the normalised URL of a page begins, in JSON Schema.
+/// The JSON Schema pattern of a normalised page URL.
 pub const URL_PATTERN: &str = "^https?://";
 
-/// The version of the public suffix list that [`SiteMode::Domain`] and [`SiteMode::BareHost`] go by:
-/// that of the `psl` crate.
+/// The version of the public suffix list used by [`SiteMode::Domain`] and [`SiteMode::BareHost`]: that
+/// of the `psl` crate.
 pub const SUFFIX_LIST: &str = "2.1.247";
 
-/// How many bytes of a scheme [`UrlProblem::Scheme`] keeps.
-const SCHEME_KEPT: usize = 32;
+/// The number of characters of a scheme in [`UrlError::Scheme`].
+const MAX_SCHEME: usize = 32;
 
-/// What counts as a site; chosen when a bank is created.
+/// What counts as a site; fixed when a bank is created.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SiteMode {
-    /// All pages of one host, without port, and of the host that has `www.` before it. That is
-    /// left out once, where the rest has a dot and is no public suffix.
+    /// All pages of a host, without port, and of the same host with a leading `www.`. The prefix is
+    /// removed once, and only if the rest contains a dot and is no public suffix.
     #[default]
     BareHost,
-    /// All pages of one host, without port.
+    /// All pages of a host, without port.
     Host,
-    /// All pages of one registrable domain; of one host where there is none (IP addresses, hosts
-    /// that are themselves public suffixes).
+    /// All pages of a registrable domain; of a host if it has none (IP addresses, public suffixes).
     Domain,
 }
 
 impl SiteMode {
-    /// The name of every mode, as it is kept with a bank.
+    /// The name of every mode, as stored in a bank.
     pub const NAMES: [(Self, &'static str); 3] = [
         (Self::BareHost, "bare-host"),
         (Self::Host, "host"),
         (Self::Domain, "domain"),
     ];
 
-    /// These sites, with URLs written by `urls`.
+    /// Combines this mode with URL rules.
     #[must_use]
     pub const fn with(self, urls: UrlRules) -> Naming {
         Naming { sites: self, urls }
     }
 }
 
-/// How URLs are normalised beyond what the URL standard does; chosen when a bank is created.
+/// How URLs are normalised beyond the URL standard; fixed when a bank is created.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum UrlRules {
-    /// As RFC 3986, 6.2.2 has it: percent-encoding is in upper case, encoded characters that need
-    /// no encoding (letters, digits, `-`, `.`, `_`, `~`) are decoded, and the dot at the end of a
-    /// host goes.
+    /// RFC 3986, 6.2.2: percent-encoding in upper case; encoded letters, digits, `-`, `.`, `_` and `~`
+    /// are decoded. Trailing dots of the host are removed as well.
     #[default]
     Rfc3986,
-    /// As browsers have it (WHATWG): all of that stays as it is given.
+    /// WHATWG, as in browsers: none of these changes.
     Whatwg,
 }
 
 impl UrlRules {
-    /// The name of all rules, as it is kept with a bank.
+    /// The name of every set of rules, as stored in a bank.
     pub const NAMES: [(Self, &'static str); 2] =
         [(Self::Rfc3986, "rfc3986"), (Self::Whatwg, "whatwg")];
 }
 
-/// How a bank tells pages and sites apart.
+/// How a bank identifies pages and sites.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Naming {
     /// What counts as a site.
@@ -88,7 +85,7 @@ pub struct Naming {
 }
 
 impl Naming {
-    /// Every way.
+    /// All combinations.
     pub const ALL: [Self; 6] = [
         SiteMode::BareHost.with(UrlRules::Rfc3986),
         SiteMode::BareHost.with(UrlRules::Whatwg),
@@ -99,42 +96,42 @@ impl Naming {
     ];
 }
 
-/// Where a page is: its site and the rest of its normalised URL.
+/// The normalised URL of a page, split into its site and the rest.
 ///
-/// The order is by site name, then by URL.
+/// Ordered by site name, then by URL.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct Location {
     /// The site's name: a host (lower case, punycode, IPv6 in brackets) or a registrable domain.
     pub site: String,
-    /// One byte for the scheme; then for `BareHost` one byte for the host, which is the site's name
-    /// with or without `www.`; then what follows the host (`Host`, `BareHost`) or `://` (`Domain`).
+    /// One byte for the scheme; for `BareHost` one more that tells whether the host has `www.`; then the
+    /// part of the URL after the host (`Host`, `BareHost`) or after `://` (`Domain`).
     pub local: String,
 }
 
 impl Location {
-    /// The scheme of the page.
+    /// Returns the scheme of the page.
     #[must_use]
     pub fn scheme(&self) -> Scheme {
-        Scheme::of(&self.local)
+        Scheme::from_local(&self.local)
     }
 
-    /// The normalised URL.
+    /// Returns the normalised URL.
     #[must_use]
     pub fn url(&self, mode: SiteMode) -> String {
         url(&self.site, &self.local, mode)
     }
 }
 
-/// Why a text is not the URL of a page.
+/// Why a text is not a valid page URL.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum UrlProblem {
+pub enum UrlError {
     /// Empty, or only white space.
     #[error("the URL is empty")]
     Empty,
     /// No scheme.
     #[error("the URL is relative")]
     Relative,
-    /// A scheme other than http and https; its first 32 bytes are kept.
+    /// A scheme other than http and https, cut after 32 characters.
     #[error("expected the scheme http or https, found {0}")]
     Scheme(String),
     /// A scheme, but no host.
@@ -143,12 +140,12 @@ pub enum UrlProblem {
     /// Longer than [`MAX_URL`], as given or normalised.
     #[error("expected a URL of at most {MAX_URL} bytes, found {0}")]
     TooLong(usize),
-    /// Anything else that the URL standard refuses.
+    /// Any other error of the URL standard.
     #[error("{0}")]
     Invalid(ParseError),
 }
 
-impl From<ParseError> for UrlProblem {
+impl From<ParseError> for UrlError {
     fn from(error: ParseError) -> Self {
         match error {
             ParseError::RelativeUrlWithoutBase | ParseError::RelativeUrlWithCannotBeABaseBase => {
@@ -160,40 +157,39 @@ impl From<ParseError> for UrlProblem {
     }
 }
 
-/// Normalises a URL and cuts it into site and rest.
+/// Normalises a URL and splits it into site and rest.
 ///
-/// It is parsed as browsers do (WHATWG): white space around it and tabs and newlines within are
-/// dropped, the host becomes lower-case punycode or a canonical IP address, and a default port is
-/// removed. So are the fragment and credentials. A path without dot segments and the query stay as
-/// they are, except for what the [`UrlRules`] change. What comes out is normal: parsed again it
-/// gives the same.
-pub fn parse(text: &str, naming: Naming) -> Result<Location, UrlProblem> {
-    match normal(text, naming) {
-        Some(cut) => Ok(cut.located()),
-        None => parse_any(text, naming),
+/// The URL is parsed as in browsers (WHATWG): surrounding white space, and tabs and newlines inside, are
+/// dropped; the host becomes lower-case punycode or a canonical IP address; dot segments are resolved;
+/// the default port, fragment and credentials are removed. The [`UrlRules`] may change path and query
+/// further. Normalisation is idempotent.
+pub fn parse(text: &str, naming: Naming) -> Result<Location, UrlError> {
+    match parse_normal(text, naming) {
+        Some(parts) => Ok(parts.to_location()),
+        None => parse_standard(text, naming),
     }
 }
 
-/// A URL cut into the parts of a [`Location`].
-pub(super) struct Cut<'a> {
+/// Borrowed parts of a [`Location`].
+pub(super) struct LocationParts<'a> {
     pub(super) site: &'a str,
     scheme: Scheme,
-    /// How the host is told from others of the site; `None` where the rest tells.
-    host: Option<char>,
+    /// Marks the host among those of the site; only for [`SiteMode::BareHost`].
+    host_mark: Option<char>,
     rest: &'a str,
 }
 
-impl Cut<'_> {
+impl LocationParts<'_> {
     /// Appends the location's `local`.
-    pub(super) fn put_local(&self, out: &mut String) {
+    pub(super) fn push_local(&self, out: &mut String) {
         out.push(self.scheme.mark());
-        out.extend(self.host);
+        out.extend(self.host_mark);
         out.push_str(self.rest);
     }
 
-    fn located(&self) -> Location {
+    fn to_location(&self) -> Location {
         let mut local = String::with_capacity(2 + self.rest.len());
-        self.put_local(&mut local);
+        self.push_local(&mut local);
         Location {
             site: self.site.to_owned(),
             local,
@@ -201,16 +197,17 @@ impl Cut<'_> {
     }
 }
 
-/// The parts of a URL that is certainly normal already; otherwise `None`.
-pub(super) fn normal(text: &str, naming: Naming) -> Option<Cut<'_>> {
-    let url = plain(text).filter(|_| text.len() <= MAX_URL)?;
-    if naming.urls == UrlRules::Rfc3986 && !escapes::are_normal(url.rest) {
+/// Splits a URL that is known to be normalised already; otherwise returns `None`. Much faster than
+/// [`parse_standard`].
+pub(super) fn parse_normal(text: &str, naming: Naming) -> Option<LocationParts<'_>> {
+    let url = split_normal(text).filter(|_| text.len() <= MAX_URL)?;
+    if naming.urls == UrlRules::Rfc3986 && !escapes::is_normal(url.rest) {
         return None;
     }
-    let (site, host, rest) = match naming.sites {
+    let (site, host_mark, rest) = match naming.sites {
         SiteMode::Host => (url.host, None, url.rest),
         SiteMode::BareHost => {
-            let (site, mark) = bare(url.host);
+            let (site, mark) = split_www(url.host);
             (site, Some(mark), url.rest)
         }
         SiteMode::Domain => {
@@ -219,88 +216,88 @@ pub(super) fn normal(text: &str, naming: Naming) -> Option<Cut<'_>> {
             (site, None, after_scheme)
         }
     };
-    Some(Cut {
+    Some(LocationParts {
         site,
         scheme: url.scheme,
-        host,
+        host_mark,
         rest,
     })
 }
 
-/// Any URL, by the URL standard's parser.
-pub(super) fn parse_any(text: &str, naming: Naming) -> Result<Location, UrlProblem> {
+/// Parses any URL with the parser of the URL standard.
+pub(super) fn parse_standard(text: &str, naming: Naming) -> Result<Location, UrlError> {
     // The characters that the URL standard strips at both ends.
     let text = text.trim_matches(|c: char| c <= ' ');
     if text.is_empty() {
-        return Err(UrlProblem::Empty);
+        return Err(UrlError::Empty);
     }
-    if let Some(scheme) = foreign_scheme(text) {
-        return Err(UrlProblem::Scheme(shortened(scheme)));
+    if let Some(scheme) = other_scheme(text) {
+        return Err(UrlError::Scheme(scheme_excerpt(scheme)));
     }
     if text.len() > MAX_URL {
-        return Err(UrlProblem::TooLong(text.len()));
+        return Err(UrlError::TooLong(text.len()));
     }
     let mut url = Url::parse(text)?;
     let scheme = match url.scheme() {
         "http" => Scheme::Http,
         "https" => Scheme::Https,
-        other => return Err(UrlProblem::Scheme(shortened(other))),
+        other => return Err(UrlError::Scheme(scheme_excerpt(other))),
     };
     url.set_fragment(None);
     if !url.username().is_empty() || url.password().is_some() {
-        // Both fail only where there is no host.
-        url.set_username("").map_err(|()| UrlProblem::NoHost)?;
-        url.set_password(None).map_err(|()| UrlProblem::NoHost)?;
+        // Both fail only without a host.
+        url.set_username("").map_err(|()| UrlError::NoHost)?;
+        url.set_password(None).map_err(|()| UrlError::NoHost)?;
     }
     if naming.urls == UrlRules::Rfc3986 {
-        without_dot(&mut url)?;
+        strip_trailing_dots(&mut url)?;
     }
     if url.as_str().len() > MAX_URL {
-        return Err(UrlProblem::TooLong(url.as_str().len()));
+        return Err(UrlError::TooLong(url.as_str().len()));
     }
-    let host = url.host_str().ok_or(UrlProblem::NoHost)?;
-    let (site, mark, from) = match naming.sites {
+    let host = url.host_str().ok_or(UrlError::NoHost)?;
+    let (site, host_mark, from) = match naming.sites {
         SiteMode::Host => (host, None, Position::AfterHost),
         SiteMode::BareHost => {
-            let (site, mark) = bare(host);
+            let (site, mark) = split_www(host);
             (site, Some(mark), Position::AfterHost)
         }
         SiteMode::Domain => (domain(&url, host), None, Position::BeforeHost),
     };
-    let mut cut = Cut {
+    let mut parts = LocationParts {
         site,
         scheme,
-        host: mark,
+        host_mark,
         rest: &url[from..],
     };
     let normalised;
     if naming.urls == UrlRules::Rfc3986 {
         let path = escapes::normalised(&url[Position::BeforePath..]);
         normalised = [&url[from..Position::BeforePath], &path].concat();
-        cut.rest = &normalised;
+        parts.rest = &normalised;
     }
-    Ok(cut.located())
+    Ok(parts.to_location())
 }
 
-/// Takes the dots off the end of the host's name.
-fn without_dot(url: &mut Url) -> Result<(), UrlProblem> {
+/// Removes trailing dots from the host.
+fn strip_trailing_dots(url: &mut Url) -> Result<(), UrlError> {
     let dotted = url.host_str().and_then(|host| host.strip_suffix('.'));
     let Some(host) = dotted.map(|host| host.trim_end_matches('.').to_owned()) else {
         return Ok(());
     };
     if host.is_empty() {
-        return Err(UrlProblem::NoHost);
+        return Err(UrlError::NoHost);
     }
-    // The parser sees it again: without the dot it may be an address.
+    // Reparsed, since without the dot it may be an IP address.
     Ok(url.set_host(Some(&host))?)
 }
 
-/// Marks the host that is the site's name itself.
+/// Marks a host that equals the site's name.
 const BARE: char = '1';
 
-/// A host without a leading `www.`, which stays where the rest has no dot or is a public suffix;
-/// and the mark of the host on its site, which sorts as the two hosts do.
-fn bare(host: &str) -> (&str, char) {
+/// Removes a leading `www.` unless the rest has no dot or is a public suffix. Also returns the mark of
+/// the host, so that marks sort like the two hosts of the site.
+fn split_www(host: &str) -> (&str, char) {
     let rest = host.strip_prefix("www.");
     let site = rest.filter(|rest| rest.contains('.') && psl::suffix_str(rest) != Some(rest));
     match site {
@@ -310,26 +307,25 @@ fn bare(host: &str) -> (&str, char) {
     }
 }
 
-/// What stands for the URL of a page that was forgotten, in evidence that has to name something: no
-/// host can have this name.
+/// The placeholder URL of a forgotten page in stored evidence; the host name is reserved as invalid.
 pub const FORGOTTEN_URL: &str = "http://forgotten.invalid/";
 
-/// The normalised URL of a page, from its site's name and the rest; the inverse of [`parse`]. Without a
-/// rest it is [`FORGOTTEN_URL`].
+/// Returns the normalised URL of a page from its site's name and `local` part; the inverse of [`parse`].
+/// An empty `local` gives [`FORGOTTEN_URL`].
 #[must_use]
 pub fn url(site: &str, local: &str, mode: SiteMode) -> String {
     let mut url = String::new();
-    put_url(site, local, mode, &mut url);
+    push_url(site, local, mode, &mut url);
     url
 }
 
-/// Appends what [`url()`] gives.
-pub fn put_url(site: &str, local: &str, mode: SiteMode, out: &mut String) {
+/// Appends the result of [`url()`].
+pub fn push_url(site: &str, local: &str, mode: SiteMode, out: &mut String) {
     if local.is_empty() {
         out.push_str(FORGOTTEN_URL);
         return;
     }
-    let scheme = Scheme::of(local).name();
+    let scheme = Scheme::from_local(local).name();
     let rest = local.get(1..).unwrap_or_default();
     let (www, host, rest) = match mode {
         SiteMode::Host => ("", site, rest),
@@ -344,10 +340,10 @@ pub fn put_url(site: &str, local: &str, mode: SiteMode, out: &mut String) {
     out.extend(parts);
 }
 
-/// The length of a URL up to the character after its host, which is `/` or `:`: what all URLs of
-/// the host share, and no other's begins with.
+/// Returns the length of a URL through the character after its host (`/` or `:`): the prefix that
+/// exactly the URLs of the host share.
 #[must_use]
-pub fn end_of_host(url: &str) -> usize {
+pub fn host_end(url: &str) -> usize {
     let from = url.find("://").map_or(0, |at| at + 3);
     // An address in brackets contains colons.
     let bracket = url[from..]
@@ -360,7 +356,7 @@ pub fn end_of_host(url: &str) -> usize {
         .map_or(url.len(), |at| from + at + 1)
 }
 
-/// The registrable domain of a URL's host; the host itself where it has none.
+/// Returns the registrable domain of a URL's host, or the host if it has none.
 fn domain<'a>(url: &Url, host: &'a str) -> &'a str {
     match url.host() {
         Some(Host::Domain(_)) => psl::domain_str(host).unwrap_or(host),
@@ -368,29 +364,29 @@ fn domain<'a>(url: &Url, host: &'a str) -> &'a str {
     }
 }
 
-/// The registrable domain of a normalised host; the host itself where it has none.
+/// Returns the registrable domain of a normalised host, or the host if it has none.
 #[must_use]
-pub fn registrable(host: &str) -> &str {
+pub fn registrable_domain(host: &str) -> &str {
     if host.starts_with('[') || host.parse::<std::net::Ipv4Addr>().is_ok() {
         return host;
     }
     psl::domain_str(host).unwrap_or(host)
 }
 
-/// The scheme that the text begins with, unless it is http or https. This is cheap, and keeps long
-/// `data:` and `javascript:` texts away from the parser, which finds whatever is missed here.
-pub(super) fn foreign_scheme(text: &str) -> Option<&str> {
+/// Returns the scheme of a text if it is neither http nor https. This cheap check keeps long `data:` and
+/// `javascript:` texts from the parser, which detects any scheme missed here.
+pub(super) fn other_scheme(text: &str) -> Option<&str> {
     let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.')))?;
     let scheme = text.get(..end)?;
-    let starts = text.starts_with(|c: char| c.is_ascii_alphabetic());
-    let ours = scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https");
-    (starts && text.get(end..)?.starts_with(':') && !ours).then_some(scheme)
+    let starts_with_letter = text.starts_with(|c: char| c.is_ascii_alphabetic());
+    let is_http = scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https");
+    (starts_with_letter && text.get(end..)?.starts_with(':') && !is_http).then_some(scheme)
 }
 
-fn shortened(scheme: &str) -> String {
+fn scheme_excerpt(scheme: &str) -> String {
     scheme
         .chars()
-        .take(SCHEME_KEPT)
+        .take(MAX_SCHEME)
         .map(|c| c.to_ascii_lowercase())
         .collect()
 }

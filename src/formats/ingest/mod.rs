@@ -1,98 +1,96 @@
-//! Formats in, page records out: the contents of a batch, before any bank is asked.
+//! Readers of input formats: from files to page records, independent of any bank.
 //!
 //! ```text
 //! Source --open--> pieces --read, in parallel--> Event, in input order
 //! ```
 //!
-//! * [`Location`]: a URL, normalised and cut into its site and the rest.
-//! * [`Source`]: the trait behind which every format stands, and with it records that a caller has
-//!   in memory. A source cuts its input into pieces and says what each record of a piece is.
-//!   [`Format`] lists the formats that a user can name, and turns [`Input`]s, which are
-//!   decompressed as they are read, into sources. JSON Lines give whole records; links and pages
-//!   as TSV give parts of records ([`Event::Link`], [`Event::Page`]), which the engine consolidates
-//!   by sorting; a graph in the BV format or of Common Crawl gives a record for each node, and WAT one
-//!   for each page that was captured. Lists, indexes, dumps and logs of crawlers and archives give what
-//!   a record of the same facts would say, or links ([`Event::Outlink`]).
-//! * [`Record`]: a record that a caller hands over, with URLs as texts; read as the line that it
-//!   would be in a file.
-//! * [`LineFormat`]: a format in which a record is a line ([`JsonLines`], [`LinksTsv`],
-//!   [`PagesTsv`]; [`SiteList`] of sites); [`Lines`] makes it a source.
-//! * [`read_pieces`]: reads all sources and hands every [`Event`] to a sink, in the order of the
-//!   input, whatever the number of threads: a piece at a time, with URLs as numbers of the piece's
-//!   [`Interner`]. [`read_batch`] hands on each event with its [`Position`] and URLs as texts.
-//! * A bad record is an [`Event::Rejected`] and does not end the batch, unless more than
-//!   [`MOST_LISTED`] and more than half of all so far are bad. An input that cannot be read to its
-//!   end is an [`InputError`], and the whole batch is refused.
+//! * [`Location`]: a normalised URL, split into its site and the rest.
+//! * [`Source`]: the trait of all formats, and of records that a caller has in memory. A source cuts
+//!   its input into pieces and parses the records of a piece. [`Format`] lists the formats that a user
+//!   can name, and creates sources from [`Input`]s, which are decompressed while being read.
+//!   JSON Lines yield whole records; links and pages as TSV yield parts of records ([`Event::Link`],
+//!   [`Event::Page`]), which the engine consolidates by sorting. Graphs (BV, Common Crawl) yield one
+//!   record per node, WAT one per captured page. Lists, indexes, dumps and logs of crawlers and
+//!   archives yield records or links ([`Event::Outlink`]).
+//! * [`Record`]: a record passed by a caller, with URLs as text; parsed like a line of a file.
+//! * [`LineFormat`]: a format with one record per line ([`JsonLines`], [`LinksTsv`], [`PagesTsv`],
+//!   [`SiteList`]); [`Lines`] turns it into a source.
+//! * [`read_pieces`]: reads all sources and passes each [`Event`] to a sink, in input order for any
+//!   number of threads: one piece at a time, with URLs as numbers of the piece's [`Interner`].
+//!   [`read_batch`] passes each event with its [`Position`], and URLs as text.
+//! * A bad record becomes an [`Event::Rejected`] and does not end the batch, unless more than
+//!   [`MAX_LISTED_REJECTS`] and more than half of the records so far are bad. An input that cannot be
+//!   read to its end is an [`InputError`], and the whole batch is refused.
 //!
 //! Memory is bounded by the number of threads, [`MAX_LINE`] and [`PIECE_SIZE`], never by the input.
 
 mod bad_pattern;
-mod base;
 mod blocks;
+mod catch_panic;
 mod crawl_log;
-mod crawlers;
+mod crawler_output;
 mod decimal;
 mod digest;
 mod entries;
 mod escapes;
 mod expansion;
 mod fetch;
-mod foreign;
+mod field_suggestions;
 mod formats;
-mod guard;
 mod interner;
 mod lines;
 mod location;
-mod meant;
+mod normal_url;
 mod number;
 mod open;
 mod patterns;
-mod plain;
-mod programs;
+mod piece_parser;
 mod progress;
-mod pushed;
 mod read;
-mod reading;
 mod record;
+mod record_source;
+mod regex_sets;
 mod reject;
+mod resolve_url;
 mod scheme;
-mod sites;
+mod site_list;
+mod sniff;
 mod source;
 mod summary;
 mod timestamp;
 
 pub use bad_pattern::BadPattern;
 pub use blocks::MAX_LINE;
-pub use crawlers::NutchDump;
-pub use digest::digest_of;
+pub use crawler_output::NutchDump;
+pub use digest::digest_text;
 pub use expansion::Expansion;
-pub use foreign::Foreign;
+pub use field_suggestions::suggest_field;
 pub use formats::{Format, JsonLines, LinksTsv, Nofollow, PagesTsv, RECORD_FIELDS, bv_graph_file};
 pub use interner::{Interner, UrlNumber};
 pub use lines::{LineFormat, Lines};
 pub use location::{
-    FORGOTTEN_URL, Location, MAX_URL, Naming, SUFFIX_LIST, SiteMode, UrlProblem, UrlRules, parse,
-    url,
+    FORGOTTEN_URL, Location, MAX_URL, Naming, SUFFIX_LIST, SiteMode, UrlError, UrlRules, parse, url,
 };
-pub use location::{URL_PATTERN, end_of_host, put_url, registrable};
-pub use meant::field_meant;
-pub use open::{Compression, Input, InputError, SeenInput};
+pub use location::{URL_PATTERN, host_end, push_url, registrable_domain};
+pub use open::{Compression, DetectedInput, Input, InputError};
 pub use patterns::MEDIA;
 pub use patterns::{Patterns, PatternsError};
+pub use piece_parser::PieceParser;
 pub use progress::Progress;
-pub use pushed::Record;
-pub use pushed::{Portion, Portions, Pushed};
 pub use read::{ReadError, ReadPiece, read_batch, read_pieces};
-pub use reading::Reading;
 pub use record::{
     Attribute, Event, MAX_CLICKS, MAX_QUALITY, MAX_UNCRAWLED_OUTLINKS, PageAttributes, PageRecord,
     SiteAttributes, UncrawledOutlinks,
 };
-pub use reject::{Fault, MOST_LISTED, Position, Reject, RejectReason, RejectWriter, within_limit};
+pub use record_source::Record;
+pub use record_source::{RecordChunk, RecordChunks, RecordSource};
+pub use reject::{
+    Fault, MAX_LISTED_REJECTS, Position, Reject, RejectReason, RejectWriter, within_limit,
+};
 pub use scheme::Scheme;
-pub use sites::source as sites_source;
-pub use sites::{SITE_FIELDS, SiteList};
+pub use site_list::{SITE_FIELDS, SiteList, site_list_source};
+pub use sniff::DetectedFormat;
 pub use source::{PIECE_RECORDS, PIECE_SIZE, Piece, Pieces, Source, Sources, Stop};
 pub use summary::counts_by;
-pub use summary::{DropReason, PassedOver, ReadSummary, UnknownFields, Unread};
-pub use timestamp::{Timestamp, TimestampProblem, parse_timestamp};
+pub use summary::{DropReason, ReadSummary, SkipReason, UnknownFields, Unread};
+pub use timestamp::{Timestamp, TimestampError, parse_timestamp};

@@ -1,4 +1,4 @@
-//! Counts and qualities, numbers as JSON writes them, judged exactly.
+//! Exact parsing of counts and qualities from JSON numbers.
 
 use super::decimal::{Decimal, decimal};
 use super::record::MAX_QUALITY;
@@ -8,8 +8,8 @@ fn fault(reason: RejectReason, field: &str, what: &str) -> Fault {
     Fault::new(reason, format!("{field}: {what}"))
 }
 
-/// A number that is not negative; `None` for 0.
-fn not_negative(text: &str, field: &str) -> Result<Option<Decimal>, Fault> {
+/// Parses a number that must not be negative; returns `None` for 0.
+fn non_negative(text: &str, field: &str) -> Result<Option<Decimal>, Fault> {
     let number = decimal(text);
     let number = number.ok_or_else(|| fault(RejectReason::WrongType, field, "must be a number"))?;
     if number.digits.is_empty() {
@@ -22,12 +22,12 @@ fn not_negative(text: &str, field: &str) -> Result<Option<Decimal>, Fault> {
     Ok(Some(number))
 }
 
-/// The value of a JSON number that must be whole, from 0 to `max` (below 10^17).
+/// Parses a JSON number that must be an integer from 0 to `max` (below 10^17).
 ///
-/// The value counts, not its spelling (as in JSON Schema): `3.0` and `30e-1` are 3. It is decided
-/// on the decimal digits, so that no rounding makes a number whole or lets it pass the limit.
-pub(super) fn whole_number(text: &str, field: &str, max: u64) -> Result<u64, Fault> {
-    let Some(Decimal { digits, point, .. }) = not_negative(text, field)? else {
+/// The value counts, not the notation (as in JSON Schema): `3.0` and `30e-1` are 3. The check uses the
+/// decimal digits, so that rounding cannot make a number an integer or bring it within the limit.
+pub(super) fn integer(text: &str, field: &str, max: u64) -> Result<u64, Fault> {
+    let Some(Decimal { digits, point, .. }) = non_negative(text, field)? else {
         return Ok(0);
     };
     let length = i64::try_from(digits.len()).unwrap_or(i64::MAX);
@@ -54,21 +54,21 @@ pub(super) fn whole_number(text: &str, field: &str, max: u64) -> Result<u64, Fau
     }
 }
 
-/// A number from 0 to 1 in ten-thousandths, rounded to the nearest, halves up. Whether it is in the
-/// range is decided before it is rounded.
+/// Parses a number from 0 to 1 as ten-thousandths, rounded to the nearest, halves up. The range is
+/// checked before rounding.
 pub(super) fn quality(text: &str, field: &str) -> Result<u16, Fault> {
-    let Some(Decimal { digits, point, .. }) = not_negative(text, field)? else {
+    let Some(Decimal { digits, point, .. }) = non_negative(text, field)? else {
         return Ok(0);
     };
     if point > 0 {
-        // 1 is 0.1 times ten.
+        // 1 is represented as 0.1 * 10^1.
         if point == 1 && digits == "1" {
             return Ok(MAX_QUALITY);
         }
         let too_large = RejectReason::NumberTooLarge;
         return Err(fault(too_large, field, "must be at most 1"));
     }
-    // The first five decimals, of which the last only rounds.
+    // Five decimals; the last is used for rounding only.
     let zeros = usize::try_from(point.unsigned_abs()).unwrap_or(usize::MAX);
     let digits = digits.bytes().map(|digit| u32::from(digit - b'0'));
     let decimals = std::iter::repeat_n(0, zeros.min(5)).chain(digits);
@@ -88,7 +88,7 @@ mod tests {
     const MAX: u64 = 1 << 53;
 
     fn reason(text: &str) -> RejectReason {
-        whole_number(text, "clicks", MAX).unwrap_err().reason
+        integer(text, "clicks", MAX).unwrap_err().reason
     }
 
     #[test]
@@ -109,7 +109,7 @@ mod tests {
             ("9007199254740992.000", MAX),
             ("007", 7),
         ] {
-            assert_eq!(whole_number(text, "clicks", MAX), Ok(value), "{text}");
+            assert_eq!(integer(text, "clicks", MAX), Ok(value), "{text}");
         }
     }
 
@@ -186,14 +186,14 @@ mod tests {
         #[test]
         fn every_spelling_of_a_value(value in 0..=MAX, zeros in 0usize..30) {
             let spelt = format!("{value}.{}", "0".repeat(zeros + 1));
-            prop_assert_eq!(whole_number(&spelt, "clicks", MAX), Ok(value));
+            prop_assert_eq!(integer(&spelt, "clicks", MAX), Ok(value));
             let spelt = format!("{value}{}e-{zeros}", "0".repeat(zeros));
-            prop_assert_eq!(whole_number(&spelt, "clicks", MAX), Ok(value));
+            prop_assert_eq!(integer(&spelt, "clicks", MAX), Ok(value));
         }
 
         #[test]
         fn any_text_is_judged(text in "[-+0-9.eE]{0,12}|.{0,12}") {
-            let read = whole_number(&text, "clicks", MAX);
+            let read = integer(&text, "clicks", MAX);
             let number: Result<f64, _> = text.parse();
             if let Ok(value) = read {
                 prop_assert!((number.unwrap() - value as f64).abs() < 0.5);

@@ -1,4 +1,4 @@
-//! Opening an input: a file or standard input; plain, gzip or zstd, recognised by its first bytes.
+//! Opens inputs: files or standard input; plain, gzip or zstd, detected from the first bytes.
 
 use std::error::Error;
 use std::fmt;
@@ -11,11 +11,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use flate2::read::MultiGzDecoder;
 
 use super::expansion::{self, Expansion};
-use super::foreign::{Foreign, HEAD};
 use super::progress::Progress;
-use crate::shown::counted;
+use super::sniff::{DetectedFormat, HEAD_BYTES};
+use crate::display::counted;
 
-/// Where a batch comes from.
+/// An input of a batch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Input {
     /// A file (or a named pipe).
@@ -25,7 +25,7 @@ pub enum Input {
 }
 
 impl Input {
-    /// The input that a command line means: `-` is standard input.
+    /// Returns the input for a command-line argument: `-` is standard input.
     #[must_use]
     pub fn named(path: PathBuf) -> Self {
         if path.as_os_str() == "-" {
@@ -35,23 +35,22 @@ impl Input {
         }
     }
 
-    /// How many bytes there are to read; `None` where that is not known. Refuses a missing input
-    /// and a directory.
+    /// Returns the size in bytes; `None` if it is unknown. A missing input and a directory are errors.
     pub(super) fn length(&self) -> Result<Option<u64>, InputError> {
         let path = match self {
             Self::File(path) => path,
             Self::Stdin => return Ok(None),
         };
-        let about = fs::metadata(path).map_err(|source| self.cannot_open(source))?;
-        if about.is_dir() {
+        let metadata = fs::metadata(path).map_err(|source| self.cannot_open(source))?;
+        if metadata.is_dir() {
             return Err(InputError::Directory {
                 file: self.to_string(),
             });
         }
-        Ok(about.is_file().then_some(about.len()))
+        Ok(metadata.is_file().then_some(metadata.len()))
     }
 
-    /// Opens the input, decompressed; what is read counts as progress.
+    /// Opens and decompresses the input; bytes read count as progress.
     pub(super) fn open(&self, progress: &Progress<'_>) -> Result<Opened, InputError> {
         self.length()?;
         let bytes: Box<dyn Read + Send> = match self {
@@ -80,7 +79,7 @@ impl fmt::Display for Input {
     }
 }
 
-/// How an input is compressed.
+/// The compression of an input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Compression {
     /// gzip, of one or more members.
@@ -98,15 +97,14 @@ impl fmt::Display for Compression {
     }
 }
 
-/// What an input is, by its first bytes.
+/// The format detected from an input's first bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct SeenInput {
+pub struct DetectedInput {
     /// The input, as the caller named it.
     pub file: String,
-    /// What it is.
-    pub is: Foreign,
-    /// How it is compressed, which was taken off before its bytes were looked at; `None` where it
-    /// is not.
+    /// The detected format.
+    pub format: DetectedFormat,
+    /// The compression that was removed before detection; `None` if the input is not compressed.
     pub compression: Option<Compression>,
 }
 
@@ -118,7 +116,7 @@ pub enum InputError {
     Open {
         /// The input.
         file: String,
-        /// What the system says.
+        /// The system error.
         source: io::Error,
     },
     /// The input is a directory.
@@ -132,33 +130,33 @@ pub enum InputError {
     Read {
         /// The input.
         file: String,
-        /// How many bytes were read from it before.
+        /// The number of bytes read before the failure.
         offset: u64,
-        /// What the system says.
+        /// The system error.
         source: io::Error,
     },
-    /// A small input expands to far more data than any crawl.
+    /// A small input expands to too much data.
     #[error("{file} expands to too much data")]
     Expansion {
         /// The input.
         file: String,
-        /// How much it expands.
+        /// The amount of expansion.
         source: Expansion,
     },
-    /// Reading the input needs more memory than the batch leaves for it.
-    #[error("{file} has {what}, and at most {most} bytes of memory are available for them")]
-    Held {
+    /// Reading the input requires more memory than is available for it.
+    #[error("{file} has {what}, and at most {max} bytes of memory are available for them")]
+    TooMuchMemory {
         /// The input.
         file: String,
-        /// What takes the memory.
+        /// The data that requires the memory.
         what: String,
-        /// How many bytes it may take.
-        most: usize,
+        /// The available memory in bytes.
+        max: usize,
     },
-    /// The input is not in the expected format, and nothing of it can be read.
+    /// The input has a format that cannot contain records.
     #[error("{} does not contain text records", .0.file)]
-    Foreign(SeenInput),
-    /// The input is not in its format, or an accompanying file does not match; the error of the format.
+    NotRecords(DetectedInput),
+    /// The input is malformed, or an accompanying file does not match; the error of the format's reader.
     #[error(transparent)]
     Format(Box<dyn Error + Send + Sync>),
     /// The compressed input is truncated, corrupt, or followed by other data.
@@ -170,124 +168,121 @@ pub enum InputError {
     Damaged {
         /// The input.
         file: String,
-        /// How it is compressed.
+        /// The compression.
         compression: Compression,
-        /// How many lines could be read before the damage.
+        /// The number of lines before the damage.
         lines: u64,
-        /// How many bytes of decompressed text came before the damage.
+        /// The number of decompressed bytes before the damage.
         text: u64,
-        /// What the decompressor says.
+        /// The error of the decompressor.
         source: io::Error,
     },
 }
 
-/// An open input: its decompressed text.
+/// An open input, decompressed.
 pub(super) struct Opened {
     file: String,
     compression: Option<Compression>,
     text: Box<dyn Read + Send>,
     text_read: u64,
-    bytes: Arc<Bytes>,
-    /// The first bytes of the text where they were looked at, still to be given out.
+    raw: Arc<RawReads>,
+    /// Bytes read ahead for detection, returned by the next [`fill`](Self::fill).
     ahead: Cursor<Vec<u8>>,
-    /// The error that came after them.
+    /// The read error after those bytes.
     failed: Option<io::Error>,
 }
 
 impl Opened {
-    /// Reads the first bytes to learn the compression; adds the bytes read to `progress`.
+    /// Detects the compression from the first bytes; adds the bytes read to `progress`.
     pub(super) fn new(
         file: String,
         inner: Box<dyn Read + Send>,
         progress: &Progress<'_>,
     ) -> Result<Self, InputError> {
-        let mut counted = Counted::new(inner, progress);
-        let bytes = counted.so_far();
+        let mut counted = CountingReader::new(inner, progress);
+        let raw = counted.reads();
         let mut opened = Self {
             file,
             compression: None,
             text: Box::new(io::empty()),
             text_read: 0,
-            bytes,
+            raw,
             ahead: Cursor::default(),
             failed: None,
         };
         let mut head = [0; 4];
-        let length = fill(&mut counted, &mut head).map_err(|source| opened.error(source, 0))?;
-        let whole = Cursor::new(head).take(length as u64).chain(counted);
+        let (length, failed) = read_full(&mut counted, &mut head, |_| Ok(()));
+        if let Some(source) = failed {
+            return Err(opened.error(source, 0));
+        }
+        let raw = Cursor::new(head).take(length as u64).chain(counted);
         opened.compression = compression(head.get(..length).unwrap_or_default());
         opened.text = match opened.compression {
-            None => Box::new(whole),
-            Some(Compression::Gzip) => Box::new(MultiGzDecoder::new(whole)),
+            None => Box::new(raw),
+            Some(Compression::Gzip) => Box::new(MultiGzDecoder::new(raw)),
             Some(Compression::Zstd) => Box::new(
-                zstd::stream::read::Decoder::new(whole)
-                    .map_err(|source| opened.error(source, 0))?,
+                zstd::stream::read::Decoder::new(raw).map_err(|source| opened.error(source, 0))?,
             ),
         };
         Ok(opened)
     }
 
-    /// What the text that is still to come is by its first bytes, which stay to be read.
-    pub(super) fn look_ahead(&mut self) -> Option<Foreign> {
-        let mut head = vec![0; HEAD];
+    /// Detects the format from the first bytes of the text, which are then returned by
+    /// [`fill`](Self::fill).
+    pub(super) fn peek_format(&mut self) -> Option<DetectedFormat> {
+        let mut head = vec![0; HEAD_BYTES];
         let (length, failed) = self.fill(&mut head);
         head.truncate(length);
         self.failed = failed;
-        // As those who read the text do, after the mark of UTF-8.
-        let is = Foreign::of(head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head));
+        // Skip a byte order mark, as the readers do.
+        let format = DetectedFormat::detect(head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head));
         self.ahead = Cursor::new(head);
-        is
+        format
     }
 
-    /// The bytes that were looked at and are still to be read.
+    /// Returns the bytes that were read ahead.
     pub(super) fn ahead(&self) -> &[u8] {
         self.ahead.get_ref()
     }
 
-    /// Reads until the buffer is full or the text ends.
+    /// Reads until the buffer is full, the text ends, or an error occurs. Returns the number of bytes and the
+    /// error.
     pub(super) fn fill(&mut self, buffer: &mut [u8]) -> (usize, Option<io::Error>) {
         // Reading from memory cannot fail.
-        let mut length = self.ahead.read(buffer).unwrap_or(0);
+        let length = self.ahead.read(buffer).unwrap_or(0);
         if length == buffer.len() {
             return (length, None);
         }
         if let Some(error) = self.failed.take() {
             return (length, Some(error));
         }
-        while let Some(free) = buffer.get_mut(length..).filter(|free| !free.is_empty()) {
-            match self.text.read(free) {
-                Ok(0) => break,
-                Ok(read) => {
-                    length += read;
-                    self.text_read += read as u64;
-                    let expansion = expansion::check(self.bytes.read(), self.text_read);
-                    if let Err(expansion) = expansion {
-                        return (length, Some(io::Error::other(expansion)));
-                    }
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return (length, Some(error)),
-            }
-        }
-        (length, None)
+        let (read, error) = read_full(
+            &mut self.text,
+            buffer.get_mut(length..).unwrap_or_default(),
+            |read| {
+                self.text_read += read as u64;
+                expansion::check(self.raw.bytes(), self.text_read).map_err(io::Error::other)
+            },
+        );
+        (length + read, error)
     }
 
-    /// How the input is compressed.
+    /// Returns the compression of the input.
     pub(super) const fn compression(&self) -> Option<Compression> {
         self.compression
     }
 
-    /// What the input is by the first bytes of its text; `None` where that is not clear.
-    pub(super) fn seen(&self, head: &[u8]) -> Option<SeenInput> {
-        let is = Foreign::of(head)?;
-        Some(SeenInput {
+    /// Detects the format from the first bytes of the text; `None` if it is unclear.
+    pub(super) fn detected(&self, head: &[u8]) -> Option<DetectedInput> {
+        let format = DetectedFormat::detect(head)?;
+        Some(DetectedInput {
             file: self.file.clone(),
-            is,
+            format,
             compression: self.compression,
         })
     }
 
-    /// The error of this input after `lines` complete lines.
+    /// Converts a read error after `lines` complete lines.
     pub(super) fn error(&self, source: io::Error, lines: u64) -> InputError {
         let file = self.file.clone();
         let cause = source.get_ref().and_then(|cause| cause.downcast_ref());
@@ -298,39 +293,47 @@ impl Opened {
             };
         }
         match self.compression {
-            Some(compression) if !self.bytes.failed.load(Ordering::Relaxed) => {
-                InputError::Damaged {
-                    file,
-                    compression,
-                    lines,
-                    text: self.text_read,
-                    source,
-                }
-            }
+            Some(compression) if !self.raw.failed.load(Ordering::Relaxed) => InputError::Damaged {
+                file,
+                compression,
+                lines,
+                text: self.text_read,
+                source,
+            },
             _ => InputError::Read {
                 file,
-                offset: self.bytes.read(),
+                offset: self.raw.bytes(),
                 source,
             },
         }
     }
 }
 
-fn fill(from: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+/// Reads until the buffer is full, the input ends, or `count` or the reader returns an error.
+fn read_full(
+    from: &mut impl Read,
+    buffer: &mut [u8],
+    mut count: impl FnMut(usize) -> io::Result<()>,
+) -> (usize, Option<io::Error>) {
     let mut length = 0;
     while let Some(free) = buffer.get_mut(length..).filter(|free| !free.is_empty()) {
         match from.read(free) {
             Ok(0) => break,
-            Ok(read) => length += read,
+            Ok(read) => {
+                length += read;
+                if let Err(error) = count(read) {
+                    return (length, Some(error));
+                }
+            }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+            Err(error) => return (length, Some(error)),
         }
     }
-    Ok(length)
+    (length, None)
 }
 
-/// Recognises magic numbers (RFC 1952 2.3.1; RFC 8878 3.1.1 and 3.1.2: a skippable frame may come
-/// first).
+/// Detects compression by magic numbers (RFC 1952 2.3.1; RFC 8878 3.1.1 and 3.1.2, where a skippable
+/// frame may come first).
 const fn compression(head: &[u8]) -> Option<Compression> {
     match head {
         [0x1f, 0x8b, ..] => Some(Compression::Gzip),
@@ -339,52 +342,55 @@ const fn compression(head: &[u8]) -> Option<Compression> {
     }
 }
 
-/// What an input has given so far, shared between its reader and its errors.
+/// Reads of the stored input, shared between the reader and the error messages.
 #[derive(Default)]
-pub(super) struct Bytes {
-    read: AtomicU64,
+pub(super) struct RawReads {
+    bytes: AtomicU64,
+    /// Whether the input itself failed, as opposed to the decompressor.
     failed: AtomicBool,
 }
 
-impl Bytes {
-    /// How many bytes were read.
-    pub(super) fn read(&self) -> u64 {
-        self.read.load(Ordering::Relaxed)
+impl RawReads {
+    /// Returns the number of bytes read.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
     }
 }
 
-/// Counts bytes, and notes when the input itself failed, not the decompressor.
-pub(super) struct Counted {
+/// A reader that records its reads.
+pub(super) struct CountingReader {
     inner: Box<dyn Read + Send>,
-    bytes: Arc<Bytes>,
+    reads: Arc<RawReads>,
     progress: Arc<AtomicU64>,
 }
 
-impl Counted {
+impl CountingReader {
     pub(super) fn new(inner: Box<dyn Read + Send>, progress: &Progress<'_>) -> Self {
         Self {
             inner,
-            bytes: Arc::default(),
+            reads: Arc::default(),
             progress: progress.bytes(),
         }
     }
 
-    /// The count of what has been read, which stays valid after this reader is moved.
-    pub(super) fn so_far(&self) -> Arc<Bytes> {
-        Arc::clone(&self.bytes)
+    /// Returns the shared record of reads.
+    pub(super) fn reads(&self) -> Arc<RawReads> {
+        Arc::clone(&self.reads)
     }
 }
 
-impl Read for Counted {
+impl Read for CountingReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(buffer);
         match &read {
             Ok(length) => {
-                self.bytes.read.fetch_add(*length as u64, Ordering::Relaxed);
+                self.reads
+                    .bytes
+                    .fetch_add(*length as u64, Ordering::Relaxed);
                 self.progress.fetch_add(*length as u64, Ordering::Relaxed);
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(_) => self.bytes.failed.store(true, Ordering::Relaxed),
+            Err(_) => self.reads.failed.store(true, Ordering::Relaxed),
         }
         read
     }

@@ -1,18 +1,18 @@
-//! Which pages the lines of a list name.
+//! Pattern lists, which match pages by site or URL.
 //!
-//! | line | pages |
+//! | line | matching pages |
 //! | --- | --- |
-//! | `example.org` | of this site, as the bank tells sites apart; of this host where sites are domains |
-//! | `.example.org` | of this host and of all hosts below it |
-//! | `https://example.org/private/` | whose URL begins so; without a scheme, by http and https |
-//! | `*.pdf` | whose URL, with or without its query, is of this shape; case does not matter |
-//! | `re:^https?://[^/]*/tag/` | in whose URL this expression matches (syntax of the `regex` crate) |
-//! | `@media` | whose path ends like a document, an image or an archive ([`MEDIA`]) |
+//! | `example.org` | pages of this site of the bank; of this host if sites are domains |
+//! | `.example.org` | pages of this host and of all its subdomains |
+//! | `https://example.org/private/` | URLs with this prefix; without a scheme, for http and https |
+//! | `*.pdf` | URLs, with or without query, that match this shape, ignoring case |
+//! | `re:^https?://[^/]*/tag/` | URLs that contain a match of this expression (syntax of the `regex` crate) |
+//! | `@media` | paths with an extension of documents, images, archives and the like ([`MEDIA`]) |
 //!
-//! Lines that are empty or begin with `#` say nothing.
+//! Empty lines and lines that begin with `#` are ignored.
 //!
-//! Cost of a page: a look into two maps for each label of its host, one search among the prefixes,
-//! and a run of each program of shapes and of expressions ([`Programs`]).
+//! Cost per page: two map lookups per label of the host, one search among the prefixes, and one search
+//! per compiled set of shapes and of expressions ([`RegexSets`]).
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -21,11 +21,11 @@ use globset::GlobBuilder;
 
 use super::bad_pattern::BadPattern;
 use super::location::{self, Naming, SiteMode, UrlRules};
-use super::programs::{Compiled, Matches, Programs};
+use super::regex_sets::{CompiledSize, Haystack, RegexSets};
 use seedbank_algorithms::watch::{Interrupted, Watch};
 
-/// The endings of a path that `@media` names: documents, images, sound, film, archives, programs,
-/// and what pages are made with.
+/// The file extensions of `@media`: documents, images, audio, video, archives, programs, and resources of
+/// pages such as scripts and fonts.
 pub const MEDIA: [&str; 76] = [
     "7z", "aac", "apk", "avi", "avif", "bin", "bmp", "bz2", "css", "csv", "deb", "dll", "dmg",
     "doc", "docx", "eot", "eps", "epub", "exe", "flac", "flv", "gif", "gz", "heic", "ico", "iso",
@@ -35,12 +35,12 @@ pub const MEDIA: [&str; 76] = [
     "wav", "webm", "webp", "wma", "wmv", "woff", "woff2", "xls", "xlsx", "xz", "zip",
 ];
 
-/// Why the lines of a list cannot be asked of pages.
+/// Why a pattern list could not be compiled.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum PatternsError {
-    /// The line at this place, from 0, is bad.
+    /// The line with this index, from 0, is invalid.
     Line(usize, BadPattern),
-    /// The caller asked for the work to stop.
+    /// The watch asked to stop.
     Interrupted(Interrupted),
 }
 
@@ -50,42 +50,43 @@ impl From<Interrupted> for PatternsError {
     }
 }
 
-/// What one line names.
-enum Named {
+/// A parsed line.
+enum Pattern {
     Site(String),
-    Under(String),
+    Subdomains(String),
     Prefix(String),
     Shape,
     Expression,
     Media,
 }
 
-/// The lines of a list, ready to be asked of pages.
+/// A compiled pattern list.
 pub struct Patterns {
     lines: Vec<String>,
-    /// Sites and hosts, and the lines that name them.
+    /// Line numbers by site or host.
     sites: BTreeMap<String, usize>,
-    /// Hosts that are named with all below them.
-    under: BTreeMap<String, usize>,
-    /// What URLs begin with, without the scheme where none was given; none begins another.
+    /// Line numbers by host, for patterns that include subdomains.
+    subdomains: BTreeMap<String, usize>,
+    /// Line numbers by URL prefix, without the scheme if none was given; no prefix begins with another.
     prefixes: BTreeMap<String, usize>,
-    shapes: Programs,
-    of_shapes: Vec<usize>,
-    expressions: Programs,
-    of_expressions: Vec<usize>,
+    shapes: RegexSets,
+    shape_lines: Vec<usize>,
+    expressions: RegexSets,
+    expression_lines: Vec<usize>,
+    /// The line number of `@media`.
     media: Option<usize>,
 }
 
 impl Patterns {
-    /// Reads and compiles lines; fails at the first that makes no sense or takes too much.
+    /// Parses and compiles a list; returns an error for the first line that is invalid or too large.
     pub fn new(text: &str, naming: Naming, watch: &dyn Watch) -> Result<Self, PatternsError> {
         let lines: Vec<String> = text.lines().map(str::to_owned).collect();
-        let (mut sites, mut under, mut all_prefixes) =
+        let (mut sites, mut subdomains, mut all_prefixes) =
             (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        let mut shapes = Programs::new(Matches::Bytes);
-        let mut expressions = Programs::new(Matches::Text);
-        let mut compiled = Compiled::default();
-        let (mut of_shapes, mut of_expressions) = (Vec::new(), Vec::new());
+        let mut shapes = RegexSets::new(Haystack::Bytes);
+        let mut expressions = RegexSets::new(Haystack::Text);
+        let mut compiled = CompiledSize::default();
+        let (mut shape_lines, mut expression_lines) = (Vec::new(), Vec::new());
         let mut media = None;
         for (at, line) in lines.iter().enumerate() {
             if line.is_empty() || line.starts_with('#') {
@@ -93,95 +94,95 @@ impl Patterns {
             }
             watch.proceed()?;
             let bad = |bad| PatternsError::Line(at, bad);
-            match named(line, naming).map_err(bad)? {
-                Named::Site(site) => {
+            match parse_line(line, naming).map_err(bad)? {
+                Pattern::Site(site) => {
                     sites.entry(site).or_insert(at);
                 }
-                Named::Under(host) => {
-                    under.entry(host).or_insert(at);
+                Pattern::Subdomains(host) => {
+                    subdomains.entry(host).or_insert(at);
                 }
-                Named::Prefix(prefix) => {
+                Pattern::Prefix(prefix) => {
                     all_prefixes.entry(prefix).or_insert(at);
                 }
-                Named::Shape => {
-                    let shape = expression_of(line).map_err(bad)?;
+                Pattern::Shape => {
+                    let shape = shape_regex(line).map_err(bad)?;
                     shapes
                         .add(&shape, &mut compiled, BadPattern::Shape)
                         .map_err(bad)?;
-                    of_shapes.push(at);
+                    shape_lines.push(at);
                 }
-                Named::Expression => {
+                Pattern::Expression => {
                     let expression = line.strip_prefix("re:").unwrap_or_default();
                     expressions
                         .add(expression, &mut compiled, BadPattern::Expression)
                         .map_err(bad)?;
-                    of_expressions.push(at);
+                    expression_lines.push(at);
                 }
-                Named::Media => media = media.or(Some(at)),
+                Pattern::Media => media = media.or(Some(at)),
             }
         }
-        for (programs, of) in [
-            (&mut shapes, &of_shapes),
-            (&mut expressions, &of_expressions),
+        for (sets, lines) in [
+            (&mut shapes, &shape_lines),
+            (&mut expressions, &expression_lines),
         ] {
-            let last = of.last().copied().unwrap_or(0);
-            programs
-                .finish()
+            let last = lines.last().copied().unwrap_or(0);
+            sets.finish()
                 .map_err(|bad| PatternsError::Line(last, bad))?;
         }
-        // Of prefixes that begin with another one the shorter says it all.
+        // Drop prefixes that begin with a shorter one; in order, the shorter one comes first.
         let mut prefixes: BTreeMap<String, usize> = BTreeMap::new();
         for (prefix, at) in all_prefixes {
-            let is_said = prefixes
+            let is_covered = prefixes
                 .last_key_value()
                 .is_some_and(|(last, _)| prefix.starts_with(last.as_str()));
-            if !is_said {
+            if !is_covered {
                 prefixes.insert(prefix, at);
             }
         }
         Ok(Self {
             lines,
             sites,
-            under,
+            subdomains,
             prefixes,
             shapes,
-            of_shapes,
+            shape_lines,
             expressions,
-            of_expressions,
+            expression_lines,
             media,
         })
     }
 
-    /// The line that names a page, by its site and its URL; `None` where none does.
+    /// Returns the line that matches a page with this site and URL.
     pub fn find(&self, site: &str, url: &str) -> Option<&str> {
-        let at = self.find_place(site, url)?;
+        let at = self.find_line(site, url)?;
         self.lines.get(at).map(String::as_str)
     }
 
-    /// Whether a line names a page.
+    /// Returns whether a line matches a page.
     #[must_use]
     pub fn has(&self, site: &str, url: &str) -> bool {
-        self.find_place(site, url).is_some()
+        self.find_line(site, url).is_some()
     }
 
-    fn find_place(&self, site: &str, url: &str) -> Option<usize> {
+    fn find_line(&self, site: &str, url: &str) -> Option<usize> {
         let host = host_of(url);
-        let of_host = || self.sites.get(site).or_else(|| self.sites.get(host));
-        if let Some(&at) = of_host() {
+        if let Some(&at) = self.sites.get(site).or_else(|| self.sites.get(host)) {
             return Some(at);
         }
-        if !self.under.is_empty() {
-            let mut rest = Some(host);
-            while let Some(host) = rest {
-                if let Some(&at) = self.under.get(host) {
+        if !self.subdomains.is_empty() {
+            let mut suffix = Some(host);
+            while let Some(host) = suffix {
+                if let Some(&at) = self.subdomains.get(host) {
                     return Some(at);
                 }
-                rest = host.split_once('.').map(|(_, above)| above);
+                suffix = host.split_once('.').map(|(_, parent)| parent);
             }
         }
         if !self.prefixes.is_empty() {
             let after_scheme = url.find("://").map_or(url, |at| &url[at + 3..]);
-            let found = self.prefix_of(url).or_else(|| self.prefix_of(after_scheme));
+            let found = self
+                .find_prefix(url)
+                .or_else(|| self.find_prefix(after_scheme));
             if found.is_some() {
                 return found;
             }
@@ -190,18 +191,18 @@ impl Patterns {
         if let Some(at) = self.media.filter(|_| is_media(without_query)) {
             return Some(at);
         }
-        let whole = (without_query != url).then_some(url);
-        let texts = [Some(without_query), whole].into_iter().flatten();
-        if let Some(first) = texts.filter_map(|text| self.shapes.first(text)).min() {
-            return self.of_shapes.get(first).copied();
+        let with_query = (without_query != url).then_some(url);
+        let texts = [Some(without_query), with_query].into_iter().flatten();
+        if let Some(first) = texts.filter_map(|text| self.shapes.first_match(text)).min() {
+            return self.shape_lines.get(first).copied();
         }
-        self.of_expressions
-            .get(self.expressions.first(url)?)
+        self.expression_lines
+            .get(self.expressions.first_match(url)?)
             .copied()
     }
 
-    /// The prefix that a text begins with.
-    fn prefix_of(&self, text: &str) -> Option<usize> {
+    /// Returns the line number of the prefix that a text begins with.
+    fn find_prefix(&self, text: &str) -> Option<usize> {
         let (prefix, at) = self
             .prefixes
             .range::<str, _>((Bound::Unbounded, Bound::Included(text)))
@@ -210,8 +211,8 @@ impl Patterns {
     }
 }
 
-/// A shape as a regular expression.
-fn expression_of(shape: &str) -> Result<String, BadPattern> {
+/// Converts a shape to a regular expression.
+fn shape_regex(shape: &str) -> Result<String, BadPattern> {
     let shape = GlobBuilder::new(shape)
         .literal_separator(false)
         .case_insensitive(true)
@@ -220,42 +221,44 @@ fn expression_of(shape: &str) -> Result<String, BadPattern> {
     Ok(shape.regex().to_owned())
 }
 
-/// What a line names; shapes and expressions are looked at later.
-fn named(line: &str, naming: Naming) -> Result<Named, BadPattern> {
+/// Parses a line; shapes and expressions are compiled later.
+fn parse_line(line: &str, naming: Naming) -> Result<Pattern, BadPattern> {
     if let Some(list) = line.strip_prefix('@') {
         return if list == "media" {
-            Ok(Named::Media)
+            Ok(Pattern::Media)
         } else {
             Err(BadPattern::NoList)
         };
     }
     if line.starts_with("re:") {
-        return Ok(Named::Expression);
+        return Ok(Pattern::Expression);
     }
     let has_scheme = line.contains("://");
     if line.contains('*') || (!has_scheme && line.contains(['?', '[', '{'])) {
-        return Ok(Named::Shape);
+        return Ok(Pattern::Shape);
     }
     if has_scheme {
-        return Ok(Named::Prefix(normal(line).ok_or(BadPattern::NoPattern)?));
+        return Ok(Pattern::Prefix(
+            normalise(line).ok_or(BadPattern::NoPattern)?,
+        ));
     }
     if let Some(host) = line.strip_prefix('.') {
-        return site_of(host, SiteMode::Host).map(Named::Under);
+        return site_name(host, SiteMode::Host).map(Pattern::Subdomains);
     }
     if line.contains('/') {
-        let url = normal(&format!("http://{line}")).ok_or(BadPattern::NoPattern)?;
+        let url = normalise(&format!("http://{line}")).ok_or(BadPattern::NoPattern)?;
         let prefix = url.strip_prefix("http://").unwrap_or(&url);
-        return Ok(Named::Prefix(prefix.to_owned()));
+        return Ok(Pattern::Prefix(prefix.to_owned()));
     }
-    // Where sites are domains, a host below one is no site.
+    // If sites are domains, a subdomain is not a site and matches by host.
     let mode = match naming.sites {
         SiteMode::BareHost => SiteMode::BareHost,
         SiteMode::Host | SiteMode::Domain => SiteMode::Host,
     };
-    site_of(line, mode).map(Named::Site)
+    site_name(line, mode).map(Pattern::Site)
 }
 
-fn site_of(host: &str, mode: SiteMode) -> Result<String, BadPattern> {
+fn site_name(host: &str, mode: SiteMode) -> Result<String, BadPattern> {
     if host.is_empty() || host.contains(char::is_whitespace) {
         return Err(BadPattern::NoPattern);
     }
@@ -264,33 +267,33 @@ fn site_of(host: &str, mode: SiteMode) -> Result<String, BadPattern> {
     found.map(|at| at.site).map_err(|_| BadPattern::NoPattern)
 }
 
-/// A URL as banks write it.
-fn normal(url: &str) -> Option<String> {
+/// Normalises a URL.
+fn normalise(url: &str) -> Option<String> {
     let naming = SiteMode::Host.with(UrlRules::Rfc3986);
     Some(location::parse(url, naming).ok()?.url(SiteMode::Host))
 }
 
-/// The host of a normalised URL, without port.
+/// Returns the host of a normalised URL, without port.
 fn host_of(url: &str) -> &str {
     let from = url.find("://").map_or(0, |at| at + 3);
-    let end = location::end_of_host(url);
+    let end = location::host_end(url);
     let host = url.get(from..end).unwrap_or_default();
     host.strip_suffix(['/', ':']).unwrap_or(host)
 }
 
-/// Whether a path ends like a document, an image or the like.
+/// Returns whether a URL's path has an extension of [`MEDIA`].
 fn is_media(without_query: &str) -> bool {
     let from = without_query.find("://").map_or(0, |at| at + 3);
     let Some((_, path)) = without_query[from..].split_once('/') else {
         return false;
     };
     let file = path.rsplit('/').next().unwrap_or_default();
-    let Some((_, ending)) = file.rsplit_once('.') else {
+    let Some((_, extension)) = file.rsplit_once('.') else {
         return false;
     };
-    ending.len() <= 5
+    extension.len() <= 5
         && MEDIA
-            .binary_search(&ending.to_ascii_lowercase().as_str())
+            .binary_search(&extension.to_ascii_lowercase().as_str())
             .is_ok()
 }
 

@@ -1,55 +1,55 @@
-//! How far reading has got.
+//! Progress of reading.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use seedbank_algorithms::watch::{Interrupted, Watch};
 
-/// The handle through which a source reports its progress and learns that it should stop.
+/// The handle by which a source reports progress and checks for interruption.
 #[derive(Clone)]
 pub struct Progress<'a> {
     watch: &'a dyn Watch,
-    /// How many bytes of all sources were read so far.
+    /// Bytes read from all sources.
     bytes: Arc<AtomicU64>,
-    /// How many of them the watch has been told of.
-    told: Arc<AtomicU64>,
+    /// Bytes reported to the watch.
+    reported: Arc<AtomicU64>,
 }
 
 impl<'a> Progress<'a> {
-    /// The progress of a stage of the watch that begins now.
+    /// Creates the progress of a new stage of the watch.
     pub(super) fn new(watch: &'a dyn Watch) -> Self {
         Self {
             watch,
             bytes: Arc::default(),
-            told: Arc::default(),
+            reported: Arc::default(),
         }
     }
 
-    /// Reports that `bytes` more of the input, as it is stored, have been read.
+    /// Adds bytes of the stored input to the progress.
     pub fn advance(&self, bytes: u64) {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// An error once reading should stop. To be called at least for every piece, and for every
-    /// [`PIECE_SIZE`](super::PIECE_SIZE) bytes of a record that may be longer.
+    /// Returns an error once reading should stop. Call it at least once per piece, and once per
+    /// [`PIECE_SIZE`](super::PIECE_SIZE) bytes of a longer record.
     pub fn proceed(&self) -> Result<(), Interrupted> {
         self.watch.proceed()
     }
 
-    /// The counter of bytes, for a reader that outlives the watch.
+    /// Returns the byte counter, for a reader that outlives the watch.
     pub(super) fn bytes(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.bytes)
     }
 
-    /// How many bytes of all sources were read so far.
+    /// Returns the number of bytes read from all sources.
     pub(super) fn read(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// Tells the watch what was read since the last time.
-    pub(super) fn tell(&self) {
+    /// Reports the bytes read since the last call to the watch.
+    pub(super) fn report(&self) {
         let read = self.read();
-        let told = self.told.swap(read, Ordering::Relaxed);
-        self.watch.advance(read - told);
+        let reported = self.reported.swap(read, Ordering::Relaxed);
+        self.watch.advance(read - reported);
     }
 }

@@ -1,4 +1,4 @@
-//! Reading a batch: pieces are parsed in parallel, events handed on in the order of the input.
+//! Reads a batch: parses pieces in parallel, and passes their events to a sink in input order.
 
 use std::error::Error;
 use std::hash::RandomState;
@@ -10,36 +10,35 @@ use super::expansion;
 use super::interner::{Interner, UrlNumber};
 use super::location::Naming;
 use super::open::InputError;
+use super::piece_parser::{Continuation, PieceParser};
 use super::progress::Progress;
-use super::reading::{Reading, Rest};
 use super::record::Event;
-use super::reject::{MOST_LISTED, Position, is_hopeless};
+use super::reject::{self, MAX_LISTED_REJECTS, Position};
 use super::source::{PIECE_RECORDS, Piece, Pieces, Source, Stop};
 use super::summary::ReadSummary;
-use crate::shown::{are, counted};
+use crate::display::{counted, is_or_are};
 use seedbank_algorithms::watch::{Interrupted, Watch};
 
-/// How many bytes of memory the pieces that are parsed at a time come to; the next pieces, of as
-/// many bytes, are read meanwhile. Together with the longest record this bounds what is held, and
-/// it is enough pieces to keep many threads busy.
-const WAVE: usize = 16 << 20;
+/// The memory in bytes of the pieces that are parsed together; the next wave is read meanwhile. With the
+/// longest record this bounds the memory, and it is enough to keep many threads busy.
+const WAVE_BYTES: usize = 16 << 20;
 
-/// How many bytes a piece takes at least, however little it is cut from: its interner and its buffers,
-/// and what a record may add to its own size.
-const OF_PIECE: usize = 512 << 10;
-
-/// How many bytes of events come of each byte of memory that a piece claims, before the rest of the
-/// piece has to wait.
-const EVENTS_OF_BYTE: usize = 2;
-
-/// The most bytes of events that are handed on while the next ones are parsed.
-const BESIDE: usize = 32 << 20;
-
-/// How many records those pieces have at most: the bound on events, of which lines of two bytes
-/// would otherwise make millions.
+/// The maximum number of records of a wave. Bounds the number of events, as short lines would otherwise
+/// yield millions.
 const WAVE_RECORDS: usize = 16 * PIECE_RECORDS;
 
-/// Why a batch was not read to its end.
+/// The memory in bytes added to that of every piece: its interner, its buffers, and the growth of a
+/// record when parsed.
+const PIECE_OVERHEAD: usize = 512 << 10;
+
+/// The maximum size of a piece's events per byte of memory that the piece claims; beyond it, the rest of
+/// the piece waits.
+const MAX_EVENT_EXPANSION: usize = 2;
+
+/// The maximum size in bytes of events that are passed on while the next wave is parsed.
+const MAX_PENDING_BYTES: usize = 32 << 20;
+
+/// Why reading a batch stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError<E: Error + 'static> {
     /// An input cannot be read; the batch is refused.
@@ -48,11 +47,11 @@ pub enum ReadError<E: Error + 'static> {
     /// The watch asked to stop.
     #[error(transparent)]
     Interrupted(#[from] Interrupted),
-    /// More than [`MOST_LISTED`] records are bad, and more than half of those that were read, so
-    /// reading stopped there; the summary is of what was read up to then.
-    #[error("{} of the first {} {} bad", .0.rejected(), counted(.0.records, "record"), are(&.0.rejected()))]
+    /// More than [`MAX_LISTED_REJECTS`] records are bad, and more than half of the records so far. The
+    /// summary covers the records up to then.
+    #[error("{} of the first {} {} bad", .0.rejected(), counted(.0.records, "record"), is_or_are(&.0.rejected()))]
     MostAreBad(Box<ReadSummary>),
-    /// The sink refused to go on.
+    /// The sink returned an error.
     #[error(transparent)]
     Sink(E),
 }
@@ -66,41 +65,40 @@ impl<E: Error + 'static> From<Stop> for ReadError<E> {
     }
 }
 
-/// A piece of a source, parsed.
+/// A parsed piece of a source.
 pub struct ReadPiece {
-    /// Index of the source in the list given to [`read_pieces`].
+    /// The index of the source in the argument of [`read_pieces`].
     pub source: u32,
     /// The name of the source.
     file: Arc<str>,
-    /// The URLs of the events, by number.
+    /// The URLs of the events.
     pub urls: Interner,
-    /// Where each record stands and what it says, in order. Only the first [`MOST_LISTED`] rejects
-    /// of the batch are among them.
+    /// The positions and events of the records, in order. Contains only the first
+    /// [`MAX_LISTED_REJECTS`] rejects of the batch.
     pub events: Vec<(Position, Event<UrlNumber>)>,
     counts: ReadSummary,
-    /// How many bytes of memory it takes.
+    /// The memory of the events in bytes.
     memory: usize,
-    /// Reads the records of the piece that are not among the events.
-    rest: Option<Rest>,
+    /// Parses the remaining records of the piece.
+    continuation: Option<Continuation>,
 }
 
 impl ReadPiece {
-    /// Keeps only the first `most` of its rejects.
-    fn keep_rejects(&mut self, mut most: u64) {
-        if self.counts.rejected() <= most {
+    /// Removes all but the first `budget` rejects from the events.
+    fn truncate_rejects(&mut self, mut budget: u64) {
+        if self.counts.rejected() <= budget {
             return;
         }
         self.events.retain(|(_, event)| {
             let is_reject = matches!(event, Event::Rejected(_));
-            let kept = !is_reject || most > 0;
-            most -= u64::from(is_reject && kept);
-            kept
+            let keep = !is_reject || budget > 0;
+            budget -= u64::from(is_reject && keep);
+            keep
         });
     }
 }
 
-/// Reads all sources in order and hands each event with its position to `sink`, in that order. It
-/// works as [`read_pieces`] does, but with URLs as texts.
+/// Like [`read_pieces`], but passes each event with its position, and URLs as text.
 pub fn read_batch<E: Error + Send + 'static>(
     sources: &mut [Box<dyn Source + '_>],
     naming: Naming,
@@ -115,16 +113,15 @@ pub fn read_batch<E: Error + Send + 'static>(
     })
 }
 
-/// Reads all sources in order and hands them to `sink` in that order, a piece at a time.
+/// Reads all sources in order and passes their pieces to `sink` in that order.
 ///
-/// The events, their order and the summary depend only on the sources, not on the number of
-/// threads. So does the place, after a piece, where reading stops because most records are bad. All
-/// sources are prepared before the first is read. Before an [`InputError`] the sink gets all
-/// records that were complete before it. Progress is in bytes as stored (compressed), with a total
-/// where all sources know theirs.
+/// The events, their order and the summary depend only on the sources, not on the number of threads; so
+/// does the piece after which reading stops because most records are bad. All sources are prepared
+/// before the first is read. Before an [`InputError`], the sink receives all records that were complete.
+/// Progress is in stored (compressed) bytes, with a total if all sources know theirs.
 ///
-/// Cost: memory for two waves of pieces of 16 MiB, and for the events of one and of a second one
-/// where they are small, of at most 262,144 records each; besides records longer than a piece.
+/// Memory: two waves of pieces of 16 MiB, the events of one wave (at most 262,144 records), up to 32 MiB
+/// of events of the wave before, and records longer than a piece.
 pub fn read_pieces<E: Error + Send + 'static>(
     sources: &mut [Box<dyn Source + '_>],
     naming: Naming,
@@ -139,86 +136,75 @@ pub fn read_pieces<E: Error + Send + 'static>(
     watch.stage("read", total);
     let progress = Progress::new(watch);
     let mut queue = Queue::new(sources, progress.clone());
-    let mut tally = Tally::default();
+    let mut summary = ReadSummary::default();
     let mut wave = queue.wave();
     let mut pending: Vec<ReadPiece> = Vec::new();
     let hasher = RandomState::new();
     loop {
         let failed = wave.failed.take();
         let last = wave.pieces.is_empty() || failed.is_some();
-        let room = tally.room();
+        let reject_budget = remaining_rejects(&summary);
         let pieces = std::mem::take(&mut wave.pieces);
-        let parse_all = || parse_wave(pieces, naming, &hasher, room, watch);
+        let parse_all = || parse_wave(pieces, naming, &hasher, reject_budget, watch);
         let read = || {
             if last { Wave::default() } else { queue.wave() }
         };
-        // The events of one wave are handed on while the next is parsed and one more is read.
-        let given = std::mem::take(&mut pending);
-        let hand_on = || give(given, sink);
-        let (given, (parsed, next)) = rayon::join(hand_on, || rayon::join(parse_all, read));
-        given?;
+        // Pipeline: pass on one wave, parse the next, read the one after it.
+        let parsed_before = std::mem::take(&mut pending);
+        let pass_on = || send(parsed_before, sink);
+        let (sent, (parsed, next)) = rayon::join(pass_on, || rayon::join(parse_all, read));
+        sent?;
         let mut is_hopeless = false;
         for mut piece in parsed? {
             loop {
-                let rest = piece.rest.take();
-                is_hopeless = tally.count(&mut piece);
+                let continuation = piece.continuation.take();
+                // Pieces of a wave are parsed with the same budget, so the rejects are counted again here.
+                piece.truncate_rejects(remaining_rejects(&summary));
+                summary.merge(&piece.counts);
+                is_hopeless = reject::is_hopeless(summary.rejected(), summary.records);
                 let (source, file) = (piece.source, Arc::clone(&piece.file));
                 pending.push(piece);
-                let Some(rest) = rest.filter(|_| !is_hopeless) else {
+                let Some(Continuation(rest)) = continuation.filter(|_| !is_hopeless) else {
                     break;
                 };
-                // What was read so far must make room for the rest of the piece.
-                give(std::mem::take(&mut pending), sink)?;
+                // Free the memory of the events so far before the rest of the piece is parsed.
+                send(std::mem::take(&mut pending), sink)?;
                 watch.proceed()?;
-                let urls = Interner::new(hasher.clone());
-                let budget = EVENTS_OF_BYTE * OF_PIECE;
-                let reading = Reading::of(Arc::clone(&file), tally.room(), naming, urls, budget);
-                piece = parse(rest.0, reading, (source, file), 0);
+                let parser = PieceParser::for_piece(
+                    Arc::clone(&file),
+                    remaining_rejects(&summary),
+                    naming,
+                    Interner::new(hasher.clone()),
+                    MAX_EVENT_EXPANSION * PIECE_OVERHEAD,
+                );
+                piece = parse(rest, parser, source, file, 0);
             }
             if is_hopeless {
                 break;
             }
         }
-        progress.tell();
-        let summary = &mut tally.summary;
+        progress.report();
         if is_hopeless {
-            give(pending, sink)?;
-            return Err(ReadError::MostAreBad(Box::new(std::mem::take(summary))));
+            send(pending, sink)?;
+            return Err(ReadError::MostAreBad(Box::new(summary)));
         }
         if last {
-            give(pending, sink)?;
-            let summary = std::mem::take(summary);
+            send(pending, sink)?;
             return failed.map_or(Ok(summary), |error| Err(error.into()));
         }
-        if pending.iter().map(|piece| piece.memory).sum::<usize>() > BESIDE {
-            give(std::mem::take(&mut pending), sink)?;
+        if pending.iter().map(|piece| piece.memory).sum::<usize>() > MAX_PENDING_BYTES {
+            send(std::mem::take(&mut pending), sink)?;
         }
         wave = next;
     }
 }
 
-/// What was read of a batch so far.
-#[derive(Default)]
-struct Tally {
-    summary: ReadSummary,
+/// Returns how many more rejects may be listed.
+fn remaining_rejects(summary: &ReadSummary) -> u64 {
+    MAX_LISTED_REJECTS.saturating_sub(summary.rejected())
 }
 
-impl Tally {
-    /// How many more refused records may be listed.
-    fn room(&self) -> u64 {
-        MOST_LISTED.saturating_sub(self.summary.rejected())
-    }
-
-    /// Counts a piece, and keeps only as many of its rejects as may be listed. Whether there is no
-    /// point in reading on.
-    fn count(&mut self, piece: &mut ReadPiece) -> bool {
-        piece.keep_rejects(self.room());
-        self.summary.merge(&piece.counts);
-        is_hopeless(self.summary.rejected(), self.summary.records)
-    }
-}
-
-fn give<E: Error + 'static>(
+fn send<E: Error + 'static>(
     pieces: Vec<ReadPiece>,
     sink: &mut (dyn FnMut(ReadPiece) -> Result<(), E> + Send),
 ) -> Result<(), ReadError<E>> {
@@ -228,42 +214,42 @@ fn give<E: Error + 'static>(
     Ok(())
 }
 
-/// A piece and the source it comes from.
+/// A piece and its source.
 struct Queued<'a> {
     source: u32,
     file: Arc<str>,
     piece: Piece<'a>,
 }
 
-/// Pieces that are parsed together, and the error that came after them.
+/// Pieces that are parsed together, and the error that followed them.
 #[derive(Default)]
 struct Wave<'a> {
     pieces: Vec<Queued<'a>>,
     failed: Option<Stop>,
 }
 
-/// A source that is open.
-struct Open<'a> {
+/// An open source.
+struct OpenSource<'a> {
     source: u32,
     file: Arc<str>,
     pieces: Pieces<'a>,
-    /// How many bytes of all sources had been read when it was opened.
-    read_before: u64,
-    /// How many bytes its pieces cover so far.
-    made: u64,
+    /// Bytes read from all sources when this one was opened.
+    bytes_at_open: u64,
+    /// Bytes covered by its pieces so far.
+    covered: u64,
 }
 
-impl Open<'_> {
-    /// Counts a piece, and refuses the source where its pieces cover far more than was read of it.
+impl OpenSource<'_> {
+    /// Counts a piece; returns an error if the pieces cover far more bytes than were read.
     fn count(&mut self, piece: &Piece<'_>, read: u64) -> Result<(), InputError> {
-        self.made = self.made.saturating_add(piece.bytes);
-        let read = read.saturating_sub(self.read_before);
-        // A caller's own source need not tell what it reads; a file beside the source, which is
-        // counted in a piece without records, was read before.
+        self.covered = self.covered.saturating_add(piece.bytes);
+        let read = read.saturating_sub(self.bytes_at_open);
+        // Sources of a caller may not report progress. A piece without records covers an accompanying
+        // file, which was read before.
         if read == 0 || piece.records == 0 {
             return Ok(());
         }
-        expansion::check(read, self.made).map_err(|source| InputError::Expansion {
+        expansion::check(read, self.covered).map_err(|source| InputError::Expansion {
             file: self.file.to_string(),
             source,
         })
@@ -274,7 +260,7 @@ impl Open<'_> {
 struct Queue<'a, 's> {
     sources:
         std::iter::Zip<std::ops::RangeFrom<u32>, std::slice::IterMut<'a, Box<dyn Source + 's>>>,
-    current: Option<Open<'a>>,
+    current: Option<OpenSource<'a>>,
     progress: Progress<'a>,
 }
 
@@ -291,11 +277,11 @@ impl<'a, 's> Queue<'a, 's> {
         let mut wave = Wave::default();
         let mut memory = 0;
         let mut records = 0;
-        while memory < WAVE && records < WAVE_RECORDS {
+        while memory < WAVE_BYTES && records < WAVE_RECORDS {
             match self.next() {
                 Ok(Some(queued)) => {
                     records += queued.piece.records;
-                    let piece = queued.piece.memory.saturating_add(OF_PIECE);
+                    let piece = queued.piece.memory.saturating_add(PIECE_OVERHEAD);
                     memory = memory.saturating_add(piece);
                     wave.pieces.push(queued);
                 }
@@ -325,13 +311,13 @@ impl<'a, 's> Queue<'a, 's> {
             let Some((number, source)) = self.sources.next() else {
                 return Ok(None);
             };
-            let read_before = self.progress.read();
-            self.current = Some(Open {
+            let bytes_at_open = self.progress.read();
+            self.current = Some(OpenSource {
                 source: number,
                 file: source.name().into(),
                 pieces: source.open(&self.progress)?,
-                read_before,
-                made: 0,
+                bytes_at_open,
+                covered: 0,
             });
         }
     }
@@ -341,7 +327,7 @@ fn parse_wave(
     pieces: Vec<Queued<'_>>,
     naming: Naming,
     hasher: &RandomState,
-    room: u64,
+    reject_budget: u64,
     watch: &dyn Watch,
 ) -> Result<Vec<ReadPiece>, Interrupted> {
     pieces
@@ -354,29 +340,31 @@ fn parse_wave(
                 piece,
             } = queued;
             let urls = Interner::new(hasher.clone());
-            let budget = piece.memory.saturating_add(OF_PIECE);
-            let budget = budget.saturating_mul(EVENTS_OF_BYTE);
-            let reading = Reading::of(Arc::clone(&file), room, naming, urls, budget);
-            Ok(parse(piece.read, reading, (source, file), piece.bytes))
+            let budget = piece.memory.saturating_add(PIECE_OVERHEAD);
+            let budget = budget.saturating_mul(MAX_EVENT_EXPANSION);
+            let parser =
+                PieceParser::for_piece(Arc::clone(&file), reject_budget, naming, urls, budget);
+            Ok(parse(piece.read, parser, source, file, piece.bytes))
         })
         .collect()
 }
 
-/// Reads a piece, or the rest of one, of a source with this number and name, that covers so many bytes.
+/// Parses a piece, or the rest of one, that covers `bytes` bytes of the source.
 fn parse(
-    read: impl FnOnce(&mut Reading),
-    mut reading: Reading,
-    (source, file): (u32, Arc<str>),
+    read: impl FnOnce(&mut PieceParser),
+    mut parser: PieceParser,
+    source: u32,
+    file: Arc<str>,
     bytes: u64,
 ) -> ReadPiece {
-    read(&mut reading);
-    let (memory, rest) = (reading.bytes(), reading.take_rest());
-    let Reading {
+    read(&mut parser);
+    let (memory, continuation) = (parser.bytes(), parser.take_continuation());
+    let PieceParser {
         urls,
         mut summary,
         events,
         ..
-    } = reading;
+    } = parser;
     summary.lines = summary.records + summary.blank_lines;
     summary.bytes = bytes;
     ReadPiece {
@@ -386,7 +374,7 @@ fn parse(
         events,
         counts: summary,
         memory,
-        rest,
+        continuation,
     }
 }
 

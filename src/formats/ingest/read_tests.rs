@@ -17,7 +17,7 @@ use super::super::formats::json_lines::JsonLines;
 use super::super::formats::tsv::{LinksTsv, PagesTsv};
 use super::super::lines::{LineFormat, Lines};
 use super::super::open::Input;
-use super::super::reject::{REJECTED_TEXT, RejectReason};
+use super::super::reject::{EXCERPT_CHARS, RejectReason};
 use super::super::source::{PIECE_SIZE, Sources};
 use super::*;
 use crate::ingest::{SiteMode, UrlRules};
@@ -287,7 +287,7 @@ fn a_text_of_a_line_is_quoted_in_part() {
         let Event::Rejected(reject) = event else {
             panic!("{event:?}")
         };
-        assert_eq!(reject.detail.len(), REJECTED_TEXT, "{}", reject.detail);
+        assert_eq!(reject.detail.len(), EXCERPT_CHARS, "{}", reject.detail);
     }
     assert_eq!(events.len(), 2);
 }

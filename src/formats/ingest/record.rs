@@ -1,4 +1,4 @@
-//! What a batch says of pages: whole records, or parts of them.
+//! Records of pages and sites, whole or in parts.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,38 +8,38 @@ use super::reject::Reject;
 use seedbank_algorithms::page::AliasBy;
 pub use seedbank_algorithms::page::MAX_QUALITY;
 
-/// The most clicks a record can give: the largest count that every JSON reader keeps exactly.
+/// The maximum number of clicks of a record: the largest count that every JSON parser represents exactly.
 pub const MAX_CLICKS: u64 = 1 << 53;
 
-/// The most uncrawled outlinks a record can give; keeps sums of values far from overflow.
+/// The maximum number of uncrawled outlinks of a record; keeps sums of values far from overflow.
 pub const MAX_UNCRAWLED_OUTLINKS: u32 = 1_000_000;
 
-/// What a record says of a page's uncrawled outlinks.
+/// The update of a page's number of uncrawled outlinks.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub enum UncrawledOutlinks {
-    /// Nothing: the bank leaves it as it was.
+    /// Unchanged.
     #[default]
     Absent,
-    /// An explicit null: from now on the bank counts them itself.
+    /// An explicit null: the bank counts them from now on.
     Counted,
-    /// A number, at most [`MAX_UNCRAWLED_OUTLINKS`]; it stays until it is given as null.
+    /// A number, at most [`MAX_UNCRAWLED_OUTLINKS`]; applies until an explicit null.
     Given(u32),
 }
 
-/// What a record says of an attribute that can be taken away again.
+/// The update of an attribute that can be removed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub enum Attribute<T> {
-    /// Nothing: the bank leaves it as it was.
+    /// Unchanged.
     #[default]
     Absent,
-    /// An explicit null: from now on there is none.
-    TakenAway,
-    /// This.
+    /// An explicit null: the attribute is removed.
+    Removed,
+    /// A new value.
     Given(T),
 }
 
 impl<T> Attribute<T> {
-    /// Whether the record says nothing of it.
+    /// Returns whether the attribute is unchanged.
     #[must_use]
     pub const fn is_absent(&self) -> bool {
         matches!(self, Self::Absent)
@@ -47,27 +47,27 @@ impl<T> Attribute<T> {
 }
 
 impl<T: Copy> Attribute<T> {
-    /// What there is after the record, where `before` was there.
+    /// Applies the update to the previous value.
     #[must_use]
-    pub const fn after(self, before: Option<T>) -> Option<T> {
+    pub const fn apply_to(self, previous: Option<T>) -> Option<T> {
         match self {
-            Self::Absent => before,
-            Self::TakenAway => None,
+            Self::Absent => previous,
+            Self::Removed => None,
             Self::Given(value) => Some(value),
         }
     }
 }
 
-/// One record: a page and what is said of it. `None` means absent: the bank leaves it as it was.
+/// A record of a page. Attributes that are `None` leave the bank unchanged.
 ///
-/// `U` is a URL: a [`Location`], or its number among those of a piece.
+/// `U` is a URL: a [`Location`], or its number in an [`Interner`].
 ///
 /// ```
 /// use seedbank_formats::ingest::{Naming, PageRecord, parse};
 ///
 /// let mut record = PageRecord::new(parse("HTTP://Example.org:80/%7ea#top", Naming::default())?);
 /// assert_eq!(record.url.url(Naming::default().sites), "http://example.org/~a");
-/// // A record with attributes only does not make its page crawled.
+/// // A record with only attributes does not mark its page as crawled.
 /// record.clicks = Some(3);
 /// assert!(!record.is_crawl());
 /// record.outlinks = Some(vec![parse("https://example.net/", Naming::default())?]);
@@ -78,8 +78,8 @@ impl<T: Copy> Attribute<T> {
 pub struct PageRecord<U = Location> {
     /// The page.
     pub url: U,
-    /// The page's links, sorted, without duplicates and without the page itself; they replace
-    /// those that the bank has.
+    /// The page's links, sorted, without duplicates and without the page itself. They replace those in the
+    /// bank.
     pub outlinks: Option<Vec<U>>,
     /// Whether the page is spam.
     pub spam: Option<bool>,
@@ -91,20 +91,20 @@ pub struct PageRecord<U = Location> {
     pub quality: Attribute<u16>,
     /// The first 128 bits of the BLAKE3 hash of the digest as given.
     pub digest: Option<[u8; 16]>,
-    /// When the page was fetched: microseconds since 1970-01-01T00:00:00Z.
+    /// The fetch time in microseconds since 1970-01-01T00:00:00Z.
     pub fetched: Option<i64>,
-    /// The page that its redirect, or else its canonical URL, leads to, never the page itself. Such
-    /// a page is an alias and has no outlinks of its own.
+    /// The target of the redirect, or else of the canonical URL; never the page itself. A page with a target
+    /// is an alias and has no outlinks of its own.
     pub alias: Option<(U, AliasBy)>,
-    /// Whether the page was fetched, although nothing is said of its links, its content and the time.
+    /// Whether the page was fetched, although the record has neither links, digest nor time.
     #[serde(default)]
     pub crawled: bool,
-    /// Whether the page is gone; then everything else except the fetch time is absent.
+    /// Whether the page is gone; if so, all other attributes except the fetch time are absent.
     pub gone: bool,
 }
 
 impl<U> PageRecord<U> {
-    /// A record that names a page and says nothing of it.
+    /// Creates a record without attributes.
     #[must_use]
     pub const fn new(url: U) -> Self {
         Self {
@@ -122,18 +122,18 @@ impl<U> PageRecord<U> {
         }
     }
 
-    /// Whether the record makes its page crawled: it has outlinks, a digest or a fetch time, or says no
-    /// more than that.
+    /// Returns whether the record marks its page as crawled: explicitly, or by outlinks, a digest or a fetch
+    /// time.
     #[must_use]
     pub const fn is_crawl(&self) -> bool {
         self.crawled || self.outlinks.is_some() || self.digest.is_some() || self.fetched.is_some()
     }
 }
 
-/// A page that a links or pages TSV names, and what a pages TSV says of it.
+/// A page named in a links or pages TSV, with its attributes in a pages TSV.
 ///
-/// Every page named counts as crawled, and its outlinks are replaced by its [`Event::Link`]s of the
-/// batch: a page named only as a target or in a pages TSV gets none.
+/// Every named page counts as crawled, and its outlinks are replaced by its [`Event::Link`]s of the batch;
+/// a page named only as a target or in a pages TSV has none.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PageAttributes<U = Location> {
     /// The page.
@@ -142,12 +142,12 @@ pub struct PageAttributes<U = Location> {
     pub spam: Option<bool>,
     /// The page's clicks, at most [`MAX_CLICKS`].
     pub clicks: Option<u64>,
-    /// The page's uncrawled outlinks; never [`UncrawledOutlinks::Counted`], which TSV cannot say.
+    /// The page's uncrawled outlinks; never [`UncrawledOutlinks::Counted`], which TSV cannot express.
     pub uncrawled_outlinks: UncrawledOutlinks,
 }
 
 impl<U> PageAttributes<U> {
-    /// A page that is named, without attributes.
+    /// Creates a page without attributes.
     #[must_use]
     pub const fn named(url: U) -> Self {
         Self {
@@ -159,21 +159,21 @@ impl<U> PageAttributes<U> {
     }
 }
 
-/// What a record of a site says of it (a list of sites).
+/// A record of a site, from a site list.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SiteAttributes {
-    /// The site, named as the bank names it.
+    /// The name of the site in the bank.
     pub site: String,
-    /// The quality, in ten-thousandths, of its pages that have none of their own.
+    /// The quality, in ten-thousandths, of pages without a quality of their own.
     pub quality: Attribute<u16>,
-    /// Whether its pages are spam whose records do not say.
+    /// Whether pages without a spam flag of their own are spam.
     pub spam: Attribute<bool>,
-    /// The most pages of it that a crawl should take.
+    /// The maximum number of pages that a crawl should fetch.
     pub quota: Attribute<u32>,
 }
 
 impl SiteAttributes {
-    /// A record that names a site and says nothing of it.
+    /// Creates a record without attributes.
     #[must_use]
     pub const fn new(site: String) -> Self {
         Self {
@@ -185,7 +185,7 @@ impl SiteAttributes {
     }
 }
 
-/// What one record of a source says; `U` is a URL.
+/// The content of a record of a source; `U` is a URL.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Event<U = Location> {
     /// A whole record (JSON Lines).
@@ -197,7 +197,7 @@ pub enum Event<U = Location> {
         /// The page linked to.
         to: U,
     },
-    /// A link of a crawled page to another one, of which nothing is said (inlinks of a database).
+    /// A link of a crawled page to another page, whose state is unknown (inlinks of a Nutch database).
     Outlink {
         /// The page that links.
         from: U,
@@ -208,12 +208,12 @@ pub enum Event<U = Location> {
     Page(PageAttributes<U>),
     /// Attributes of a site.
     Site(SiteAttributes),
-    /// The record is refused.
+    /// The record is rejected.
     Rejected(Reject),
 }
 
 impl Event<UrlNumber> {
-    /// The event with its URLs instead of their numbers.
+    /// Replaces URL numbers by locations.
     #[must_use]
     pub fn located(self, urls: &Interner) -> Event {
         let at = |number| urls.location(number);

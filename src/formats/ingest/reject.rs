@@ -1,5 +1,4 @@
-//! Records that are refused: why, where they stand, where they are listed, and when they are too
-//! many.
+//! Rejected records: reasons, positions, listing, and limits.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -7,16 +6,16 @@ use std::io::{self, Write};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::location::UrlProblem;
-use super::timestamp::TimestampProblem;
+use super::location::UrlError;
+use super::timestamp::TimestampError;
 
-/// How much is kept of a refused record, and of what is said of it, in characters.
-pub(super) const REJECTED_TEXT: usize = 200;
+/// The number of characters stored of a rejected record and of its detail.
+pub(super) const EXCERPT_CHARS: usize = 200;
 
-/// How many rejects of a batch are listed; these are the first, and all are counted.
-pub const MOST_LISTED: u64 = 100_000;
+/// The maximum number of listed rejects of a batch. The first ones are listed; all are counted.
+pub const MAX_LISTED_REJECTS: u64 = 100_000;
 
-/// Why a record is refused. The names (snake case) are stable.
+/// Why a record is rejected. The names (snake case) are stable.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
 )]
@@ -57,23 +56,23 @@ pub enum RejectReason {
     FractionalNumber,
     /// A count or a quality is above its limit.
     NumberTooLarge,
-    /// `fetched` is not a time in any form that is taken.
+    /// `fetched` is not a time in an accepted form.
     InvalidTimestamp,
     /// A TSV line with too few or too many columns.
     Columns,
-    /// A quote in a table that is not closed, or text after one that is.
+    /// A quote in a table that is not closed, or is followed by text.
     Quotes,
     /// A NUL byte in a TSV line.
     NulByte,
-    /// No `site` in a record of a site.
+    /// No `site` in a site record.
     MissingSite,
-    /// A `site` that is no name of one.
+    /// A `site` that is not a site name.
     InvalidSite,
-    /// A record of a web archive whose head or length is wrong.
+    /// A record of a web archive with an invalid header or length.
     Framing,
-    /// A record of WAT that does not say what it describes.
+    /// A WAT record without the type of the record that it describes.
     MissingType,
-    /// A rank of a host that is no vertex of its graph.
+    /// A rank of a host that is not a vertex of the graph.
     UnknownHost,
     /// A second rank of a host.
     RankedTwice,
@@ -85,17 +84,17 @@ impl fmt::Display for RejectReason {
     }
 }
 
-/// Why a record is refused, with a sentence that says so.
+/// The reason for a rejection, with a message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fault {
-    /// The kind.
+    /// The reason.
     pub reason: RejectReason,
-    /// What exactly is wrong.
+    /// The message.
     pub detail: String,
 }
 
 impl Fault {
-    /// A fault of this kind.
+    /// Creates a fault.
     pub fn new(reason: RejectReason, detail: impl Into<String>) -> Self {
         Self {
             reason,
@@ -103,35 +102,33 @@ impl Fault {
         }
     }
 
-    /// The fault of a record whose page has this URL problem.
-    pub(super) fn page_url(problem: &UrlProblem) -> Self {
-        let reason = match problem {
-            UrlProblem::Empty => RejectReason::EmptyUrl,
-            UrlProblem::Relative => RejectReason::RelativeUrl,
-            UrlProblem::Scheme(_) => RejectReason::UrlScheme,
-            UrlProblem::NoHost => RejectReason::UrlWithoutHost,
-            UrlProblem::TooLong(_) => RejectReason::UrlTooLong,
-            UrlProblem::Invalid(_) => RejectReason::InvalidUrl,
+    /// Creates the fault of a record whose page URL is invalid.
+    pub(super) fn page_url(error: &UrlError) -> Self {
+        let reason = match error {
+            UrlError::Empty => RejectReason::EmptyUrl,
+            UrlError::Relative => RejectReason::RelativeUrl,
+            UrlError::Scheme(_) => RejectReason::UrlScheme,
+            UrlError::NoHost => RejectReason::UrlWithoutHost,
+            UrlError::TooLong(_) => RejectReason::UrlTooLong,
+            UrlError::Invalid(_) => RejectReason::InvalidUrl,
         };
-        Self::new(reason, problem.to_string())
+        Self::new(reason, error.to_string())
     }
 
-    pub(super) fn timestamp(problem: TimestampProblem) -> Self {
-        Self::new(
-            RejectReason::InvalidTimestamp,
-            format!("fetched: {problem}"),
-        )
+    /// Creates the fault of a record whose fetch time is invalid.
+    pub(super) fn timestamp(error: TimestampError) -> Self {
+        Self::new(RejectReason::InvalidTimestamp, format!("fetched: {error}"))
     }
 }
 
-/// Where a record stands in its source, by what its format counts.
+/// The position of a record in its source, in the unit of its format.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Position {
-    /// The record's line, from 1, in the decompressed text; blank lines are counted.
+    /// The line number from 1, in the decompressed text, including blank lines.
     Line(u64),
-    /// The record's number among all records, from 1.
+    /// The number of the record, from 1.
     #[serde(rename = "number")]
     Record(u64),
 }
@@ -145,19 +142,19 @@ impl fmt::Display for Position {
     }
 }
 
-/// A refused record; serialised, one line of the rejects file.
+/// A rejected record; a line of the rejects file.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Reject {
     /// The input, as the caller named it.
     pub file: String,
-    /// Where the record stands there; serialised as `line` or `number`.
+    /// The position of the record, serialised as `line` or `number`.
     #[serde(flatten)]
     pub at: Position,
-    /// The kind of fault.
+    /// The reason.
     pub reason: RejectReason,
-    /// What exactly is wrong; its first 200 characters.
+    /// The first 200 characters of the message.
     pub detail: String,
-    /// The record's first 200 characters; U+FFFD replaces what is not UTF-8.
+    /// The first 200 characters of the record; U+FFFD replaces invalid UTF-8.
     pub record: String,
 }
 
@@ -168,49 +165,47 @@ pub struct RejectWriter<W: Write> {
 }
 
 impl<W: Write> RejectWriter<W> {
-    /// Writes to `out`, which should be buffered.
+    /// Creates a writer to `out`, which should be buffered.
     pub const fn new(out: W) -> Self {
         Self { out }
     }
 
-    /// Adds one line.
+    /// Writes a reject as a line.
     pub fn write(&mut self, reject: &Reject) -> io::Result<()> {
         serde_json::to_writer(&mut self.out, reject)?;
         self.out.write_all(b"\n")
     }
 
-    /// Flushes, and gives the writer back.
+    /// Flushes and returns the underlying writer.
     pub fn finish(mut self) -> io::Result<W> {
         self.out.flush()?;
         Ok(self.out)
     }
 }
 
-/// Whether the rejects are few enough: at most `percent` per cent of the records. Records are all
-/// lines that are not blank, the rejected ones included.
+/// Returns whether at most `percent` per cent of the records, rejected ones included, are rejected.
 ///
-/// Without records there are no rejects, which is within any limit. So is a number at exactly the
-/// limit; a relative 1e-12 allows for percentages that have no exact double. With a limit of NaN
-/// the result is `false`.
+/// Zero rejects are within any limit, and so is a number at exactly the limit; a relative tolerance of
+/// 1e-12 allows for percentages without an exact double. Returns `false` for a limit of NaN.
 #[must_use]
 pub fn within_limit(rejects: u64, records: u64, percent: f64) -> bool {
     rejects == 0 && !percent.is_nan()
         || rejects as f64 * 100.0 <= percent * records as f64 * (1.0 + 1e-12)
 }
 
-/// Whether there is no point in reading on: more than [`MOST_LISTED`] records are bad, and more
-/// than half of all so far.
+/// Returns whether reading should stop: more than [`MAX_LISTED_REJECTS`] records, and more than half of
+/// all records so far, are rejected.
 pub(super) const fn is_hopeless(rejects: u64, records: u64) -> bool {
-    rejects > MOST_LISTED && rejects > records / 2
+    rejects > MAX_LISTED_REJECTS && rejects > records / 2
 }
 
-/// The first [`REJECTED_TEXT`] characters of a text. A character has at most four bytes, so one
-/// that is cut off at the end is never among those kept.
-pub(super) fn beginning(line: &[u8]) -> String {
-    let head = line.get(..REJECTED_TEXT * 4).unwrap_or(line);
+/// Returns the first [`EXCERPT_CHARS`] characters of a text. A character has at most four bytes, so the
+/// result never contains one that was cut.
+pub(super) fn excerpt(line: &[u8]) -> String {
+    let head = line.get(..EXCERPT_CHARS * 4).unwrap_or(line);
     String::from_utf8_lossy(head)
         .chars()
-        .take(REJECTED_TEXT)
+        .take(EXCERPT_CHARS)
         .collect()
 }
 
@@ -254,7 +249,7 @@ mod tests {
             at: Position::Line(3),
             reason: RejectReason::InvalidUtf8,
             detail: "a\nb".to_owned(),
-            record: beginning(b"x\xffy"),
+            record: excerpt(b"x\xffy"),
         };
         let mut numbered = reject.clone();
         numbered.at = Position::Record(4);
@@ -269,10 +264,10 @@ mod tests {
     #[test]
     fn a_beginning_has_two_hundred_whole_characters() {
         assert_eq!(
-            beginning("\u{1f980}".repeat(300).as_bytes()),
+            excerpt("\u{1f980}".repeat(300).as_bytes()),
             "\u{1f980}".repeat(200)
         );
-        assert_eq!(beginning("é".repeat(450).as_bytes()), "é".repeat(200));
-        assert_eq!(beginning(b"ab"), "ab");
+        assert_eq!(excerpt("é".repeat(450).as_bytes()), "é".repeat(200));
+        assert_eq!(excerpt(b"ab"), "ab");
     }
 }

@@ -1,6 +1,6 @@
-//! The two schemes that pages have.
+//! The schemes of page URLs.
 
-/// The schemes of pages.
+/// The scheme of a page URL.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Scheme {
     /// `http`
@@ -10,7 +10,7 @@ pub enum Scheme {
 }
 
 impl Scheme {
-    /// The scheme as in a URL.
+    /// Returns the scheme as written in a URL.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -19,7 +19,7 @@ impl Scheme {
         }
     }
 
-    /// The first byte of a [`Location`](super::Location)'s `local`.
+    /// Returns the first byte of a [`Location`](super::Location)'s `local`.
     pub(super) const fn mark(self) -> char {
         match self {
             Self::Http => '0',
@@ -27,8 +27,8 @@ impl Scheme {
         }
     }
 
-    /// The scheme of a page, by its location's `local`.
-    pub(super) fn of(local: &str) -> Self {
+    /// Returns the scheme of a page by the `local` part of its location.
+    pub(super) fn from_local(local: &str) -> Self {
         if local.starts_with('1') {
             Self::Https
         } else {

@@ -1,43 +1,41 @@
-//! The trait behind which every format stands: a source of records, cut into pieces.
+//! The trait of all input formats: a source of records, cut into pieces.
 //!
 //! ```text
-//! Source --open--> Pieces --next, one after another--> Piece --read, in parallel--> Reading
+//! Source --open--> Pieces --next, one after another--> Piece --read, in parallel--> PieceParser
 //! ```
 //!
-//! Two designs were weighed. In the other one a format drove the reading and called a sink for
-//! every record. That is shorter to write for one format, but each would have to bring its own
-//! threads, bounds and order. Here a format only cuts its input, in order, and reads the pieces, in
-//! any order. How many are held, which thread reads them, which refused records are listed and when
-//! there is no point in going on is decided in one place, [`read_pieces`](super::read_pieces).
+//! A format cuts its input in order, and parses pieces in any order. [`read_pieces`](super::read_pieces)
+//! decides for all formats how many pieces are in memory, which thread parses them, which rejects are
+//! listed, and when to stop. The alternative, a format that calls a sink for every record, is shorter for
+//! one format, but each would need its own threads, memory bounds and ordering.
 
-use super::open::{Input, InputError, SeenInput};
+use super::open::{DetectedInput, Input, InputError};
+use super::piece_parser::PieceParser;
 use super::progress::Progress;
-use super::reading::Reading;
 use seedbank_algorithms::watch::{Interrupted, Watch};
 
-/// About how many bytes of decompressed input a piece is cut from. It affects nothing but speed,
-/// since no record is split between pieces.
+/// The approximate size of a piece, in bytes of decompressed input. Affects only speed, since no record is
+/// split between pieces.
 pub const PIECE_SIZE: usize = 512 << 10;
 
-/// The most records in a piece, since each takes memory however short it is. Where records have 32
-/// bytes or more, as in all but odd inputs, this is never reached.
+/// The maximum number of records in a piece, since each takes memory however short it is. Not reached if
+/// records have 32 bytes or more, as in nearly all inputs.
 pub const PIECE_RECORDS: usize = PIECE_SIZE / 32;
 
-/// What a batch is read from: an input in its format, or records that a caller has.
+/// A source of records: an input in its format, or records in memory.
 ///
-/// A format is a source. It opens its input itself, since that may be one file, two that belong
-/// together, or none at all. It cuts the input into pieces, one after another, and says what is in
-/// a piece; many pieces are read at the same time. It knows where its records stand
-/// ([`Position`](super::Position)), and leaves it to the caller how many pieces are held, in which
-/// order they are read, and which of the refused records are listed.
+/// A source opens its input itself, which may be one file, two related files, or none. It cuts the input
+/// into pieces one after another, and parses pieces concurrently. It knows the
+/// [`Position`](super::Position) of each record; the caller decides how many pieces are in memory, in
+/// which order they are parsed, and which rejects are listed.
 ///
 /// # Example
 ///
-/// Pages that a crawler has in memory, a thousand to a piece:
+/// Pages in memory, a thousand per piece:
 ///
 /// ```
 /// use seedbank_formats::ingest::{
-///     Event, Naming, PageRecord, Piece, Pieces, Position, Progress, ReadError, Reading, Source,
+///     Event, Naming, PageRecord, Piece, PieceParser, Pieces, Position, Progress, ReadError, Source,
 ///     Stop, read_batch,
 /// };
 /// use seedbank_algorithms::watch::Unwatched;
@@ -56,23 +54,23 @@ pub const PIECE_RECORDS: usize = PIECE_SIZE / 32;
 ///                 bytes: 0,
 ///                 records: pages.len(),
 ///                 memory: pages.len() * 1_000,
-///                 read: Box::new(move |reading| read(pages, first, reading)),
+///                 read: Box::new(move |parser| read(pages, first, parser)),
 ///             })
 ///         })))
 ///     }
 /// }
 ///
-/// fn read(pages: &[(String, Vec<String>)], first: u64, reading: &mut Reading) {
+/// fn read(pages: &[(String, Vec<String>)], first: u64, parser: &mut PieceParser) {
 ///     for ((url, links), number) in pages.iter().zip(first..) {
-///         // A page that is none is refused; a link that is none is left out and counted.
-///         let said = reading.page(url).map(|page| {
-///             let links = links.iter().filter_map(|link| reading.target(page, link));
+///         // An invalid page URL rejects the record; an invalid link is dropped and counted.
+///         let event = parser.page(url).map(|page| {
+///             let links = links.iter().filter_map(|link| parser.target(page, link));
 ///             let links = links.collect();
 ///             let mut record = PageRecord::new(page);
-///             record.outlinks = Some(reading.outlinks(links));
+///             record.outlinks = Some(parser.outlinks(links));
 ///             Event::Record(record)
 ///         });
-///         reading.add(Position::Record(number), said, url.as_bytes());
+///         parser.add(Position::Record(number), event, url.as_bytes());
 ///     }
 /// }
 ///
@@ -97,54 +95,54 @@ pub const PIECE_RECORDS: usize = PIECE_SIZE / 32;
 /// # Ok::<(), ReadError<std::convert::Infallible>>(())
 /// ```
 pub trait Source: Send {
-    /// The name under which its refused records are listed: the file, in a form for people.
+    /// Returns the name under which rejects are listed, such as the file.
     fn name(&self) -> String;
 
-    /// Says how many bytes of memory the batch may take. What the source holds besides its pieces, such
-    /// as the names of a graph or a batch of a table, must stay below a share of them, or the input is
-    /// refused. Called before [`prepare`](Self::prepare), if at all.
+    /// Sets the memory limit of the batch in bytes. Data that the source holds besides its pieces, such as
+    /// the names of a graph, must stay below a share of it, or the input is rejected. Called before
+    /// [`prepare`](Self::prepare), if at all.
     fn limit_memory(&mut self, _bytes: usize) {}
 
-    /// Looks the input up, and reads any file beside it that is held while the input is read.
-    /// Returns the number of bytes that will be reported as progress; `None` where it is not known.
+    /// Checks that the input exists, and loads accompanying files. Returns the number of bytes that will be
+    /// reported as progress; `None` if it is unknown.
     ///
-    /// It is called for all sources of a batch before the first is opened, so that a missing file
-    /// is reported at once.
+    /// Called for all sources of a batch before the first is opened, so that a missing file is reported
+    /// at once.
     fn prepare(&mut self, _watch: &dyn Watch) -> Result<Option<u64>, Stop> {
         Ok(None)
     }
 
-    /// Opens the input; called once, when all earlier sources are at their end.
+    /// Opens the input. Called once, after all preceding sources are read.
     fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop>;
 
-    /// What the input is by its first bytes, for a refusal to say where its records are bad; asked
-    /// after the input was read. `None` where that is not clear.
-    fn seen(&self) -> Option<SeenInput> {
+    /// Returns the format detected from the first bytes, for error messages about bad records. Called after
+    /// the input was read. `None` if the format is unclear.
+    fn detected(&self) -> Option<DetectedInput> {
         None
     }
 }
 
-/// What a source may hold besides its pieces, however little memory a batch may take.
-const LEAST_HELD: usize = 96 << 20;
+/// The memory in bytes that a source may always hold besides its pieces.
+const MIN_HELD_BYTES: usize = 96 << 20;
 
-/// How many bytes a source may hold besides its pieces, where a batch may take `memory` bytes: what the
-/// sorts leave of them, and some more that each batch may take.
-pub(super) const fn most_held(memory: usize) -> usize {
-    LEAST_HELD.saturating_add(memory / 4)
+/// Returns the memory in bytes that a source may hold besides its pieces, for a batch limited to `memory`
+/// bytes: a quarter, which sorting leaves free, and a constant.
+pub(super) const fn max_held_bytes(memory: usize) -> usize {
+    MIN_HELD_BYTES.saturating_add(memory / 4)
 }
 
-/// The same for a source whose caller does not say what its batch may take.
-pub(super) const MOST_HELD: usize = most_held(512 << 20);
+/// The limit for a source whose batch has no memory limit.
+pub(super) const DEFAULT_HELD_BYTES: usize = max_held_bytes(512 << 20);
 
-/// Refuses an input whose names take more than `most` bytes while it is read.
-pub(super) fn check_held(input: &Input, bytes: usize, most: usize) -> Result<(), Stop> {
-    if bytes <= most {
+/// Returns an error if the names of an input take more than `max` bytes.
+pub(super) fn check_held_bytes(input: &Input, bytes: usize, max: usize) -> Result<(), Stop> {
+    if bytes <= max {
         return Ok(());
     }
-    let error = InputError::Held {
+    let error = InputError::TooMuchMemory {
         file: input.to_string(),
         what: format!("names that take {bytes} bytes or more"),
-        most,
+        max,
     };
     Err(error.into())
 }
@@ -152,28 +150,27 @@ pub(super) fn check_held(input: &Input, bytes: usize, most: usize) -> Result<(),
 /// All sources of a batch, in order.
 pub type Sources = Vec<Box<dyn Source>>;
 
-/// The pieces of an open source, in order. After an error no more are asked for; all records that
-/// were complete before it have been in pieces.
+/// The pieces of an open source, in order. All records that were complete before an error precede it;
+/// nothing is requested after it.
 pub type Pieces<'a> = Box<dyn Iterator<Item = Result<Piece<'a>, Stop>> + Send + 'a>;
 
-/// Some neighbouring records of a source, not yet parsed.
+/// Consecutive records of a source, not yet parsed.
 ///
-/// Where a source is cut must depend on nothing but the source: reading ends after a piece where
-/// most records are bad.
+/// Cuts must depend only on the source, because reading stops after the piece at which most records are
+/// bad.
 pub struct Piece<'a> {
-    /// How many bytes of decompressed input it covers, as the summary counts them.
+    /// The number of decompressed bytes that it covers, for the summary.
     pub bytes: u64,
-    /// The most records that it has; at most [`PIECE_RECORDS`].
+    /// The maximum number of its records; at most [`PIECE_RECORDS`].
     pub records: usize,
-    /// Roughly how many bytes of memory it takes, together with what is read from it. Pieces are
-    /// read together until they come to some megabytes.
+    /// The approximate memory in bytes that it takes, including parsed records. Pieces are parsed together
+    /// up to a total of some megabytes.
     pub memory: usize,
-    /// Parses the records and [adds](Reading::add) each, in order. Never panics, whatever the input
-    /// is.
-    pub read: Box<dyn FnOnce(&mut Reading) + Send + 'a>,
+    /// Parses the records and [adds](PieceParser::add) each, in order. Must not panic for any input.
+    pub read: Box<dyn FnOnce(&mut PieceParser) + Send + 'a>,
 }
 
-/// Why reading stopped before the end.
+/// Why reading a source stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum Stop {
     /// The input cannot be read; the batch is refused.

@@ -1,4 +1,4 @@
-//! What reading a batch counted.
+//! Counts of reading a batch.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,14 +6,14 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-use super::location::UrlProblem;
+use super::location::UrlError;
 use super::reject::RejectReason;
 
-/// How many names of unknown fields are kept.
-pub(super) const UNKNOWN_FIELDS_KEPT: usize = 16;
+/// The maximum number of distinct names in [`UnknownFields`].
+pub(super) const MAX_UNKNOWN_FIELDS: usize = 16;
 
-/// How many characters of a kept name are kept.
-const NAME_KEPT: usize = 64;
+/// The number of characters stored of a name.
+const MAX_NAME_CHARS: usize = 64;
 
 /// Why an outlink is dropped. The names (snake case) are stable.
 #[derive(
@@ -34,7 +34,7 @@ pub enum DropReason {
     TooLong,
     /// Refused by the URL standard.
     Invalid,
-    /// Not to be followed, as its page says, where such links are not wanted.
+    /// Marked as nofollow, with such links excluded.
     Nofollow,
 }
 
@@ -44,70 +44,70 @@ impl fmt::Display for DropReason {
     }
 }
 
-impl From<&UrlProblem> for DropReason {
-    fn from(problem: &UrlProblem) -> Self {
+impl From<&UrlError> for DropReason {
+    fn from(problem: &UrlError) -> Self {
         match problem {
-            UrlProblem::Empty => Self::Empty,
-            UrlProblem::Relative => Self::Relative,
-            UrlProblem::Scheme(_) => Self::Scheme,
-            UrlProblem::NoHost => Self::NoHost,
-            UrlProblem::TooLong(_) => Self::TooLong,
-            UrlProblem::Invalid(_) => Self::Invalid,
+            UrlError::Empty => Self::Empty,
+            UrlError::Relative => Self::Relative,
+            UrlError::Scheme(_) => Self::Scheme,
+            UrlError::NoHost => Self::NoHost,
+            UrlError::TooLong(_) => Self::TooLong,
+            UrlError::Invalid(_) => Self::Invalid,
         }
     }
 }
 
-/// Why a record of a web archive, or a line of a list or log, says nothing of a page. The names (snake
-/// case) are stable.
-#[derive(
-    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum PassedOver {
-    /// It describes a request, or anything else than what a server answered.
-    NoResponse,
-    /// The answer has no status, as that of a name server has none.
-    NoStatus,
-    /// The status says neither what is on the page nor that it is gone (403, 500, 304, ...).
-    OtherStatus,
-    /// The status is that of a redirect, which leads to no other page.
-    LeadsNowhere,
-    /// It names no page: a comment, a directive, a header, an entry of anything but a page.
-    NoPage,
-    /// It names another sitemap, which is not fetched.
-    Sitemap,
-    /// The crawler fetched it for itself, before it fetched pages (`robots.txt`, names of hosts).
-    Prerequisite,
-    /// It tells of no link, where links are read.
-    NoLink,
-    /// Its URL is that of no page (`dns:`, `ftp:`, ...).
-    OtherScheme,
-    /// It goes on with the content of an earlier record.
-    Continuation,
-    /// It has what a crawler noted of an answer, and is read together with that.
-    BesideResponse,
-}
-
-impl fmt::Display for PassedOver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.serialize(f)
-    }
-}
-
-/// Why not all of a page's content in a web archive was read for links. The names (snake case) are
+/// Why a record of a web archive, or a line of a list or log, yields no record. The names (snake case) are
 /// stable.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
+pub enum SkipReason {
+    /// It describes a request, or anything but a server's response.
+    NoResponse,
+    /// The response has no status, such as that of a name server.
+    NoStatus,
+    /// The status means neither content nor a gone page (403, 500, 304, ...).
+    OtherStatus,
+    /// A redirect without another page as its target.
+    LeadsNowhere,
+    /// It has no page: a comment, a directive, a header, an entry for another kind of resource.
+    NoPage,
+    /// It names another sitemap, which is not fetched.
+    Sitemap,
+    /// A prerequisite of the crawler (`robots.txt`, DNS).
+    Prerequisite,
+    /// It has no link, and only links are read.
+    NoLink,
+    /// Its URL is not a page URL (`dns:`, `ftp:`, ...).
+    OtherScheme,
+    /// It continues the content of a previous record.
+    Continuation,
+    /// It has a crawler's metadata about a response, and is read together with it.
+    BesideResponse,
+}
+
+impl fmt::Display for SkipReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
+    }
+}
+
+/// Why the content of a page in a web archive was not, or only partly, searched for links. The names (snake
+/// case) are stable.
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Unread {
-    /// It has a coding that is not undone here (`br`); nothing is said of the page's links.
+    /// Its content encoding is not supported (`br`); the page's links are unknown.
     Coding,
-    /// Its coding is damaged; what came before was read.
+    /// Its content encoding is damaged; the content before the damage was read.
     Damaged,
-    /// It is longer than 16 MiB, of which the first were read, or not all of it was stored.
+    /// It is longer than 16 MiB, of which the first 16 MiB were read, or was stored truncated.
     CutOff,
 }
 
@@ -117,13 +117,13 @@ impl fmt::Display for Unread {
     }
 }
 
-/// Fields that no record has, by name: a misspelt field would lose data in silence.
+/// Unknown fields by name, so that misspelt fields do not lose data silently.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct UnknownFields {
-    /// How often each occurs, for at most 16 names.
+    /// The number of occurrences of each of at most 16 names.
     #[schemars(schema_with = "counts_by::<String>")]
     pub names: BTreeMap<String, u64>,
-    /// Occurrences of names that were not kept. While this is 0 the counts above are exact.
+    /// Occurrences of other names. If 0, the counts in `names` are exact.
     pub others: u64,
 }
 
@@ -132,14 +132,14 @@ impl UnknownFields {
         self.count_times(name, 1);
     }
 
-    /// Counts a name that so many records have.
+    /// Counts a name with `times` occurrences.
     pub(super) fn count_times(&mut self, name: &str, times: u64) {
         if times == 0 {
             return;
         }
         let name = name
             .char_indices()
-            .nth(NAME_KEPT)
+            .nth(MAX_NAME_CHARS)
             .map_or(name, |(end, _)| name.get(..end).unwrap_or(name));
         self.add(name, times);
     }
@@ -147,7 +147,7 @@ impl UnknownFields {
     fn add(&mut self, name: &str, times: u64) {
         if let Some(count) = self.names.get_mut(name) {
             *count += times;
-        } else if self.names.len() < UNKNOWN_FIELDS_KEPT {
+        } else if self.names.len() < MAX_UNKNOWN_FIELDS {
             self.names.insert(name.to_owned(), times);
         } else {
             self.others += times;
@@ -155,7 +155,7 @@ impl UnknownFields {
     }
 }
 
-/// The JSON Schema of counts by `K`, with an entry only for what was counted at least once.
+/// Returns the JSON Schema of a map from `K` to positive counts.
 pub fn counts_by<K: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     json_schema!({
         "type": "object",
@@ -164,24 +164,25 @@ pub fn counts_by<K: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     })
 }
 
-/// What reading a batch counted.
+/// Counts of reading a batch.
 ///
 /// `lines = records + blank_lines`, and `records` = rejects + events of other kinds.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ReadSummary {
-    /// Lines of all inputs but those passed over; where a record is no line, records and blank lines.
+    /// Lines of all inputs except skipped ones; in formats that are not line-based, records and blank lines.
     pub lines: u64,
-    /// Lines of nothing but white space.
+    /// Blank lines.
     pub blank_lines: u64,
-    /// Records, rejected ones included; in text formats the lines that are not blank.
+    /// Records, including rejected ones; in text formats, lines that are not blank.
     pub records: u64,
-    /// Bytes of decompressed text; for a graph, the bytes of its lists as they are held.
+    /// Bytes of decompressed text; for a graph, the bytes of its lists in memory.
     pub bytes: u64,
-    /// Records of web archives, and lines of lists and logs, that say nothing of a page, by reason. They are not among `records`.
-    #[schemars(schema_with = "counts_by::<PassedOver>")]
-    pub passed_over: BTreeMap<PassedOver, u64>,
-    /// Pages of web archives whose content was not read, or not to its end, by reason.
+    /// Records of web archives, and lines of lists and logs, that yield no record, by reason; not included in
+    /// `records`.
+    #[schemars(schema_with = "counts_by::<SkipReason>")]
+    pub passed_over: BTreeMap<SkipReason, u64>,
+    /// Pages of web archives whose content was not, or only partly, read, by reason.
     #[serde(default)]
     #[schemars(schema_with = "counts_by::<Unread>")]
     pub unread: BTreeMap<Unread, u64>,
@@ -191,19 +192,19 @@ pub struct ReadSummary {
     /// Outlinks of accepted records that were dropped, by reason.
     #[schemars(schema_with = "counts_by::<DropReason>")]
     pub dropped_outlinks: BTreeMap<DropReason, u64>,
-    /// Outlinks given more than once in one record, beyond the first. (In links TSV the links of
-    /// a page come in pieces; duplicates among them show only when those are consolidated.)
+    /// Repeated outlinks in a record. In links TSV, duplicates are not known until a page's links are
+    /// consolidated, and are not counted here.
     pub duplicate_outlinks: u64,
     /// Outlinks of a page to itself.
     pub self_links: u64,
-    /// Fetch times of accepted records that name no time zone, and count as UTC.
+    /// Fetch times of accepted records without a time zone, which count as UTC.
     pub zones_assumed: u64,
-    /// Fields that are not part of a record: ignored, and perhaps misspelt.
+    /// Unknown fields, which are ignored and may be misspelt.
     pub unknown_fields: UnknownFields,
 }
 
 impl ReadSummary {
-    /// How many records were rejected.
+    /// Returns the number of rejected records.
     #[must_use]
     pub fn rejected(&self) -> u64 {
         self.rejects.values().sum()
@@ -213,30 +214,27 @@ impl ReadSummary {
         *self.dropped_outlinks.entry(reason).or_default() += 1;
     }
 
-    /// Adds what was counted in a later part of the input.
-    pub(super) fn merge(&mut self, later: &Self) {
-        self.lines += later.lines;
-        self.blank_lines += later.blank_lines;
-        self.records += later.records;
-        self.bytes += later.bytes;
-        for (reason, count) in &later.passed_over {
-            *self.passed_over.entry(*reason).or_default() += count;
+    /// Adds the counts of another part of the input.
+    pub(super) fn merge(&mut self, other: &Self) {
+        fn add<K: Copy + Ord>(sums: &mut BTreeMap<K, u64>, counts: &BTreeMap<K, u64>) {
+            for (reason, count) in counts {
+                *sums.entry(*reason).or_default() += count;
+            }
         }
-        for (reason, count) in &later.unread {
-            *self.unread.entry(*reason).or_default() += count;
-        }
-        for (reason, count) in &later.rejects {
-            *self.rejects.entry(*reason).or_default() += count;
-        }
-        for (reason, count) in &later.dropped_outlinks {
-            *self.dropped_outlinks.entry(*reason).or_default() += count;
-        }
-        self.duplicate_outlinks += later.duplicate_outlinks;
-        self.self_links += later.self_links;
-        self.zones_assumed += later.zones_assumed;
-        for (name, count) in &later.unknown_fields.names {
+        self.lines += other.lines;
+        self.blank_lines += other.blank_lines;
+        self.records += other.records;
+        self.bytes += other.bytes;
+        add(&mut self.passed_over, &other.passed_over);
+        add(&mut self.unread, &other.unread);
+        add(&mut self.rejects, &other.rejects);
+        add(&mut self.dropped_outlinks, &other.dropped_outlinks);
+        self.duplicate_outlinks += other.duplicate_outlinks;
+        self.self_links += other.self_links;
+        self.zones_assumed += other.zones_assumed;
+        for (name, count) in &other.unknown_fields.names {
             self.unknown_fields.add(name, *count);
         }
-        self.unknown_fields.others += later.unknown_fields.others;
+        self.unknown_fields.others += other.unknown_fields.others;
     }
 }

@@ -1,50 +1,49 @@
-//! Times of day as crawlers and databases write them.
+//! Parsing of times in the forms that crawlers and databases write.
 //!
 //! ```text
-//! 2026-11-19T04:00:00Z         RFC 3339, ISO 8601: a space or t for T; no seconds; fractions, after
-//! 2026-11-19 05:00:00.25+0100  a comma too; Z, z, +01:00, +0100, +01, perhaps after a space
-//! 2026-11-19T04:00:00          without a zone: UTC
-//! 2026-11-19                   a day: its beginning, in UTC
-//! 20261119T040000Z             ISO 8601 without hyphens and colons; with a T
-//! 20261119040000               14 digits: YYYYMMDDhhmmss, in UTC, as archives of the web write it
+//! 2026-11-19T04:00:00Z         RFC 3339, ISO 8601: also space or t for T; without seconds; with a
+//! 2026-11-19 05:00:00.25+0100  fraction after . or ,; Z, z, +01:00, +0100, +01, also after a space
+//! 2026-11-19T04:00:00          without a zone: UTC is assumed
+//! 2026-11-19                   a day: its start in UTC
+//! 20261119T040000Z             ISO 8601 basic format, with T
+//! 20261119040000               14 digits: YYYYMMDDhhmmss in UTC, as in web archives
 //! 1795060800.25                seconds since 1970
 //! ```
 //!
-//! Of a number, or of digits as text, the length decides: 14 digits are YYYYMMDDhhmmss, since as
-//! seconds they would be far beyond the year 9999; up to 11 are seconds, which reach the year 5138.
-//! 8 are refused, since they may be a day (20261119) as well as seconds (of 1970 to 1973), and so
-//! are all others: 13 are milliseconds, most likely, and nothing is guessed.
+//! Numbers, and texts of digits, are interpreted by their length: 14 digits are YYYYMMDDhhmmss, since as
+//! seconds they would be far beyond the year 9999; up to 11 digits are seconds, which reach the year
+//! 5138. 8 digits are rejected, since they may be a day (20261119) or seconds (1970 to 1973). All other
+//! lengths are rejected; 13 digits are probably milliseconds, but nothing is guessed.
 //!
-//! Written out here, since date crates take other forms than these, and read other instants. `jiff`
-//! reads a leap second as the second before it, and refuses the last hours of the year 9999; `time`
-//! wants a description for each form. So the grammar would stay here, and a crate could take over
-//! no more than the civil calendar.
+//! Date crates accept other forms and differ in edge cases: `jiff` reads a leap second as the second
+//! before it and rejects the last hours of the year 9999; `time` needs a description of each form. A
+//! crate could replace only the calendar arithmetic.
 
 use super::decimal::{Decimal, decimal};
 use crate::clock;
 
-/// When something was, and whether its time zone had to be assumed.
+/// An instant, and whether its time zone was assumed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Timestamp {
     /// Microseconds since 1970-01-01T00:00:00Z, negative before.
     pub micros: i64,
-    /// Whether it is a time of day or a day that names no zone, so that it counts as UTC. Numbers,
-    /// which are UTC by their definition, need none.
+    /// Whether the text has no time zone, so that UTC is assumed. `false` for numbers, which are UTC by
+    /// definition.
     pub zone_assumed: bool,
 }
 
-/// Why a text is not a time.
+/// Why a text is not a valid time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum TimestampProblem {
-    /// None of the accepted forms.
+pub enum TimestampError {
+    /// Not one of the accepted forms.
     #[error(
         "expected a time such as 2026-11-19T04:00:00Z (also with a space for T, an offset such as +0100, or no zone for UTC), 20261119040000, or seconds since 1970"
     )]
     Form,
-    /// The form is right, but there is no such day or time.
+    /// A day or time that does not exist.
     #[error("no such day or time")]
     Range,
-    /// A number that is neither of 14 digits nor seconds.
+    /// A number with an unsupported number of digits.
     #[error(
         "expected a number of 14 digits (YYYYMMDDhhmmss), or seconds since 1970 with up to 11 digits but not 8, found {0} digits; milliseconds are not accepted"
     )]
@@ -54,17 +53,17 @@ pub enum TimestampProblem {
 const MICROS: i64 = 1_000_000;
 const DAY: i64 = 86_400;
 
-/// How many digits seconds have at most.
-const MOST_SECONDS: usize = 11;
-/// How many digits a day without hyphens has, which seconds therefore may not have.
-const OF_A_DAY: usize = 8;
-/// How many digits a day and a time without anything between them have.
-const OF_A_SECOND: usize = 14;
+/// The maximum number of digits of seconds.
+const MAX_SECONDS_DIGITS: usize = 11;
+/// The number of digits of YYYYMMDD, which is not accepted.
+const DAY_DIGITS: usize = 8;
+/// The number of digits of YYYYMMDDhhmmss.
+const SECOND_DIGITS: usize = 14;
 
-/// The instant that a text names, in any form that is taken.
+/// Parses a time in any accepted form.
 ///
-/// Digits beyond microseconds are dropped. A leap second (`23:59:60` in UTC) reads as the first
-/// second of the next day.
+/// Digits beyond microseconds are dropped. A leap second (`23:59:60` in UTC) is read as the first second
+/// of the next day.
 ///
 /// ```
 /// use seedbank_formats::ingest::parse_timestamp;
@@ -74,14 +73,14 @@ const OF_A_SECOND: usize = 14;
 /// assert_eq!(parse_timestamp("1795060800")?, rfc_3339);
 /// let local = parse_timestamp("2026-11-19 04:00:00")?;
 /// assert!(local.zone_assumed && local.micros == rfc_3339.micros);
-/// # Ok::<(), seedbank_formats::ingest::TimestampProblem>(())
+/// # Ok::<(), seedbank_formats::ingest::TimestampError>(())
 /// ```
-pub fn parse_timestamp(text: &str) -> Result<Timestamp, TimestampProblem> {
+pub fn parse_timestamp(text: &str) -> Result<Timestamp, TimestampError> {
     let whole = text.split_once('.').map_or(text, |(whole, _)| whole);
     if !whole.is_empty() && whole.bytes().all(|byte| byte.is_ascii_digit()) {
-        // An exponent is for numbers alone.
+        // Exponents are accepted in JSON numbers only.
         let number = decimal(text).filter(|_| !text.contains(['e', 'E']));
-        return of_number(number.as_ref().ok_or(TimestampProblem::Form)?, whole.len());
+        return from_decimal(number.as_ref().ok_or(TimestampError::Form)?, whole.len());
     }
     let mut rest = text.as_bytes();
     let mut civil = Civil {
@@ -114,7 +113,7 @@ pub fn parse_timestamp(text: &str) -> Result<Timestamp, TimestampProblem> {
         offset = zone(&mut rest)?;
     }
     if !rest.is_empty() {
-        return Err(TimestampProblem::Form);
+        return Err(TimestampError::Form);
     }
     Ok(Timestamp {
         micros: civil.micros(offset.unwrap_or(0))?,
@@ -122,27 +121,27 @@ pub fn parse_timestamp(text: &str) -> Result<Timestamp, TimestampProblem> {
     })
 }
 
-/// The instant that a number names, as JSON writes numbers: the value counts, not its spelling.
-pub(super) fn timestamp_of_number(text: &str) -> Result<Timestamp, TimestampProblem> {
-    let number = decimal(text).ok_or(TimestampProblem::Form)?;
+/// Parses a time from a JSON number; the value counts, not the notation.
+pub(super) fn parse_timestamp_number(text: &str) -> Result<Timestamp, TimestampError> {
+    let number = decimal(text).ok_or(TimestampError::Form)?;
     let digits = usize::try_from(number.point).unwrap_or(0);
-    of_number(&number, digits)
+    from_decimal(&number, digits)
 }
 
-/// The instant of a number with so many digits before its point.
-fn of_number(number: &Decimal, length: usize) -> Result<Timestamp, TimestampProblem> {
+/// Converts a number with `length` digits before its point.
+fn from_decimal(number: &Decimal, length: usize) -> Result<Timestamp, TimestampError> {
     let Decimal { digits, point, .. } = number;
     if number.negative {
-        return Err(TimestampProblem::Form);
+        return Err(TimestampError::Form);
     }
     let whole = usize::try_from(*point).unwrap_or(0);
-    if length == OF_A_SECOND && digits.len() <= whole {
-        return fourteen_digits(&format!("{:0>length$}", format!("{digits:0<whole$}")));
+    if length == SECOND_DIGITS && digits.len() <= whole {
+        return parse_14_digits(&format!("{:0>length$}", format!("{digits:0<whole$}")));
     }
-    if length > MOST_SECONDS || length == OF_A_DAY {
-        return Err(TimestampProblem::Digits(length));
+    if length > MAX_SECONDS_DIGITS || length == DAY_DIGITS {
+        return Err(TimestampError::Digits(length));
     }
-    // The digits down to microseconds, of which there are at most 17.
+    // Digits down to microseconds, at most 17.
     let leading = usize::try_from(point.min(&0).unsigned_abs()).unwrap_or(6);
     let zeros = std::iter::repeat_n(b'0', leading.min(6));
     let all = zeros.chain(digits.bytes()).chain(std::iter::repeat(b'0'));
@@ -155,8 +154,8 @@ fn of_number(number: &Decimal, length: usize) -> Result<Timestamp, TimestampProb
     })
 }
 
-/// `YYYYMMDDhhmmss`, of which the caller knows that it is 14 digits.
-fn fourteen_digits(text: &str) -> Result<Timestamp, TimestampProblem> {
+/// Parses `YYYYMMDDhhmmss`.
+fn parse_14_digits(text: &str) -> Result<Timestamp, TimestampError> {
     let mut rest = text.as_bytes();
     let civil = Civil {
         year: number(&mut rest, 4)?,
@@ -173,7 +172,7 @@ fn fourteen_digits(text: &str) -> Result<Timestamp, TimestampProblem> {
     })
 }
 
-/// A day and a time of day as they were read; there may be no such.
+/// A day and a time of day, not validated.
 #[derive(Default)]
 struct Civil {
     year: i64,
@@ -186,49 +185,47 @@ struct Civil {
 }
 
 impl Civil {
-    /// The instant, where the local time is `offset` seconds ahead of UTC.
-    fn micros(&self, offset: i64) -> Result<i64, TimestampProblem> {
-        let real = (1..=12).contains(&self.month)
+    /// Returns the instant in microseconds since 1970; local time is `offset` seconds ahead of UTC.
+    fn micros(&self, offset: i64) -> Result<i64, TimestampError> {
+        let exists = (1..=12).contains(&self.month)
             && (1..=month_days(self.year, self.month)).contains(&self.day)
             && self.hour < 24
             && self.minute < 60
             && self.second <= 60;
-        if !real {
-            return Err(TimestampProblem::Range);
+        if !exists {
+            return Err(TimestampError::Range);
         }
         let days = days_from_civil(self.year, self.month, self.day);
         let seconds = days * DAY + self.hour * 3600 + self.minute * 60 + self.second - offset;
         if self.second == 60 && seconds.rem_euclid(DAY) != 0 {
-            return Err(TimestampProblem::Range);
+            return Err(TimestampError::Range);
         }
         Ok(seconds * MICROS + self.micros)
     }
 }
 
-/// Passes over what stands between two numbers, which may be nothing.
-fn separator(rest: &mut &[u8], any: &[u8]) -> Result<(), TimestampProblem> {
+/// Skips a separator; an empty set of separators skips nothing.
+fn separator(rest: &mut &[u8], any: &[u8]) -> Result<(), TimestampError> {
     if any.is_empty() {
         return Ok(());
     }
     expect(rest, any)
 }
 
-fn expect(rest: &mut &[u8], any: &[u8]) -> Result<(), TimestampProblem> {
+fn expect(rest: &mut &[u8], any: &[u8]) -> Result<(), TimestampError> {
     match rest.split_first() {
         Some((byte, tail)) if any.contains(byte) => {
             *rest = tail;
             Ok(())
         }
-        _ => Err(TimestampProblem::Form),
+        _ => Err(TimestampError::Form),
     }
 }
 
-fn number(rest: &mut &[u8], digits: usize) -> Result<i64, TimestampProblem> {
-    let (head, tail) = rest
-        .split_at_checked(digits)
-        .ok_or(TimestampProblem::Form)?;
+fn number(rest: &mut &[u8], digits: usize) -> Result<i64, TimestampError> {
+    let (head, tail) = rest.split_at_checked(digits).ok_or(TimestampError::Form)?;
     if !head.iter().all(u8::is_ascii_digit) {
-        return Err(TimestampProblem::Form);
+        return Err(TimestampError::Form);
     }
     *rest = tail;
     Ok(head
@@ -236,14 +233,14 @@ fn number(rest: &mut &[u8], digits: usize) -> Result<i64, TimestampProblem> {
         .fold(0, |n, digit| n * 10 + i64::from(digit - b'0')))
 }
 
-/// The microseconds of an optional fraction, after a point or a comma.
-fn fraction(rest: &mut &[u8]) -> Result<i64, TimestampProblem> {
+/// Parses an optional fraction after a point or comma, in microseconds.
+fn fraction(rest: &mut &[u8]) -> Result<i64, TimestampError> {
     let Some((b'.' | b',', tail)) = rest.split_first() else {
         return Ok(0);
     };
     let digits = tail.iter().take_while(|b| b.is_ascii_digit()).count();
     if digits == 0 {
-        return Err(TimestampProblem::Form);
+        return Err(TimestampError::Form);
     }
     let mut weight = MICROS;
     let mut micros = 0;
@@ -255,8 +252,8 @@ fn fraction(rest: &mut &[u8]) -> Result<i64, TimestampProblem> {
     Ok(micros)
 }
 
-/// How many seconds the local time is ahead of UTC; `None` where no zone is named.
-fn zone(rest: &mut &[u8]) -> Result<Option<i64>, TimestampProblem> {
+/// Parses an optional time zone: the seconds by which local time is ahead of UTC.
+fn zone(rest: &mut &[u8]) -> Result<Option<i64>, TimestampError> {
     if rest.is_empty() {
         return Ok(None);
     }
@@ -276,7 +273,7 @@ fn zone(rest: &mut &[u8]) -> Result<Option<i64>, TimestampProblem> {
             *rest = tail;
             -1
         }
-        _ => return Err(TimestampProblem::Form),
+        _ => return Err(TimestampError::Form),
     };
     let hours = number(rest, 2)?;
     let minutes = if rest.is_empty() {
@@ -288,18 +285,18 @@ fn zone(rest: &mut &[u8]) -> Result<Option<i64>, TimestampProblem> {
         number(rest, 2)?
     };
     if hours > 23 || minutes > 59 {
-        return Err(TimestampProblem::Range);
+        return Err(TimestampError::Range);
     }
     Ok(Some(sign * (hours * 3600 + minutes * 60)))
 }
 
-/// Days of a month that has been checked to be one, as numbers of this module.
+/// Returns the number of days of a month in 1 to 12.
 const fn month_days(year: i64, month: i64) -> i64 {
     clock::month_days(year.cast_unsigned(), month.cast_unsigned()).cast_signed()
 }
 
-/// Days since 1970-01-01 in the proleptic Gregorian calendar. Years are counted from March, so that
-/// the leap day is a year's last (years 0 to 9999, so no intermediate value is out of range).
+/// Returns the days since 1970-01-01 in the proleptic Gregorian calendar, for years 0 to 9999. Years are
+/// counted from March, so that a leap day is the last day of its year.
 const fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     let march_year = if month <= 2 { year - 1 } else { year };
     let march_month = (month + 9) % 12;

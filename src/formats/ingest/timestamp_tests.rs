@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn at(text: &str) -> Result<i64, TimestampProblem> {
+fn at(text: &str) -> Result<i64, TimestampError> {
     parse_timestamp(text).map(|time| time.micros)
 }
 
@@ -80,7 +80,7 @@ fn one_instant_in_many_forms() {
 
 #[test]
 fn numbers_are_told_apart_by_their_digits() {
-    let of = |text| timestamp_of_number(text).map(|time| time.micros);
+    let of = |text| parse_timestamp_number(text).map(|time| time.micros);
     for (text, micros) in [
         ("0", 0),
         ("1", MICROS),
@@ -110,7 +110,7 @@ fn numbers_are_told_apart_by_their_digits() {
         ("1795060800000000", 16),
         ("20261119040000000", 17),
     ] {
-        assert_eq!(of(text), Err(TimestampProblem::Digits(digits)), "{text}");
+        assert_eq!(of(text), Err(TimestampError::Digits(digits)), "{text}");
         assert_eq!(at(text), of(text), "{text}");
     }
     for text in ["-1", "-1.5", "1e400", "1e99999999999999999999"] {
@@ -119,9 +119,9 @@ fn numbers_are_told_apart_by_their_digits() {
     assert_eq!(of("1e-400"), Ok(0));
     // As text, zeros at the beginning are digits.
     assert_eq!(at("00012345678"), Ok(12_345_678 * MICROS));
-    assert_eq!(at("0001795060800"), Err(TimestampProblem::Digits(13)));
-    assert_eq!(at("20261319040000"), Err(TimestampProblem::Range));
-    assert_eq!(at("00000000000000"), Err(TimestampProblem::Range));
+    assert_eq!(at("0001795060800"), Err(TimestampError::Digits(13)));
+    assert_eq!(at("20261319040000"), Err(TimestampError::Range));
+    assert_eq!(at("00000000000000"), Err(TimestampError::Range));
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn wrong_forms_and_wrong_times() {
         "1_795_060_800",
         "２026-11-19T04:00:00Z",
     ] {
-        assert_eq!(at(text), Err(TimestampProblem::Form), "{text}");
+        assert_eq!(at(text), Err(TimestampError::Form), "{text}");
     }
     for text in [
         "2026-13-19T04:00:00Z",
@@ -177,7 +177,7 @@ fn wrong_forms_and_wrong_times() {
         "2026-11-19T04:00:00+24:00",
         "2026-11-19T04:00:00+00:60",
     ] {
-        assert_eq!(at(text), Err(TimestampProblem::Range), "{text}");
+        assert_eq!(at(text), Err(TimestampError::Range), "{text}");
     }
 }
 
@@ -223,7 +223,7 @@ proptest! {
         prop_assert_eq!(at(&utc), Ok(micros));
         let digits: String = utc.chars().filter(char::is_ascii_digit).collect();
         prop_assert_eq!(at(&digits), Ok(micros));
-        prop_assert_eq!(timestamp_of_number(&digits).map(|time| time.micros), Ok(micros));
+        prop_assert_eq!(parse_timestamp_number(&digits).map(|time| time.micros), Ok(micros));
         prop_assert_eq!(at(&seconds.to_string()), Ok(micros));
         let bare = utc.trim_end_matches('Z');
         let compact: String = bare.chars().filter(|c| !"-:".contains(*c)).collect();

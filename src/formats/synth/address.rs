@@ -3,7 +3,7 @@
 //! Hosts lie in the reserved domains `.example`, `.test` and `.invalid` (RFC 2606); every sixth
 //! site shares its registrable domain with its neighbour.
 
-use super::draw::{Draw, For};
+use super::draw::{Draw, Purpose};
 use super::site::Site;
 use super::web::Web;
 
@@ -69,10 +69,10 @@ fn push(parts: &[&str], out: &mut Vec<u8>) {
 
 impl Web {
     fn push_host(&self, number: u32, out: &mut Vec<u8>) {
-        let own = self.key.of(For::Word).at(u64::from(number));
+        let own = self.key.child(Purpose::Word).at(u64::from(number));
         let shared = number % 6 == 5;
         let domain = if shared { number - 1 } else { number };
-        let draw = self.key.of(For::Word).at(u64::from(domain));
+        let draw = self.key.child(Purpose::Word).at(u64::from(domain));
         let sub = match (shared, own.at(1).below(4)) {
             (true, 0) => "blog.",
             (true, 1) => "news.",
@@ -95,7 +95,7 @@ impl Web {
     fn push_origin(&self, number: u32, out: &mut Vec<u8>) {
         let https = self
             .key
-            .of(For::Style)
+            .child(Purpose::Style)
             .at(u64::from(number))
             .at(9)
             .chance(0.6);
@@ -118,7 +118,7 @@ impl Web {
                 let kind = site
                     .key
                     .at(u64::from(page))
-                    .of(For::Outside)
+                    .child(Purpose::Outside)
                     .at(u64::from(slot));
                 push(&["/", word(kind), "-"], out);
                 push_number(u64::from(slot), out);
@@ -130,12 +130,12 @@ impl Web {
             Target::Listing(number, listing) => {
                 let site = self.site(number);
                 self.push_origin(number, out);
-                let kind = site.key.of(For::Outside).at(u64::from(listing));
+                let kind = site.key.child(Purpose::Outside).at(u64::from(listing));
                 push(&["/tag/", word(kind), "?page="], out);
                 push_number(u64::from(listing), out);
             }
             Target::Outside(number, page) => {
-                let draw = self.key.of(For::Outside).at(u64::from(number));
+                let draw = self.key.child(Purpose::Outside).at(u64::from(number));
                 push(&["http://www.", word(draw), "-"], out);
                 push_number(u64::from(number), out);
                 push(&[".invalid/"], out);
@@ -155,8 +155,8 @@ fn push_path(site: &Site, page: u32, out: &mut Vec<u8>) {
         return;
     }
     let section = site.section(page);
-    let topic = word(site.key.of(For::Section).at(u64::from(section)));
-    let style = site.key.of(For::Style).below32(4);
+    let topic = word(site.key.child(Purpose::Section).at(u64::from(section)));
+    let style = site.key.child(Purpose::Style).below32(4);
     if site.stays(page) {
         push(&["/", topic, "-"], out);
         push_number(u64::from(section), out);
@@ -164,11 +164,11 @@ fn push_path(site: &Site, page: u32, out: &mut Vec<u8>) {
         return;
     }
     let key = site.key.at(u64::from(page));
-    let title = word(key.of(For::Word));
+    let title = word(key.child(Purpose::Word));
     match style {
         0 => {
             push(&["/", topic, "/"], out);
-            push_number(2010 + key.of(For::Style).below(16), out);
+            push_number(2010 + key.child(Purpose::Style).below(16), out);
             push(&["/", title, "-"], out);
             push_number(u64::from(page), out);
             push(&[".html"], out);

@@ -11,7 +11,7 @@ use rand_pcg::Pcg64Mcg;
 /// What a draw is for; two uses never share a stream.
 #[derive(Clone, Copy, Debug)]
 #[repr(u64)]
-pub(super) enum For {
+pub(super) enum Purpose {
     Order = 1,
     Topic,
     Site,
@@ -50,7 +50,7 @@ impl Draw {
     }
 
     /// The draw for a purpose below this one.
-    pub(super) const fn of(self, purpose: For) -> Self {
+    pub(super) const fn child(self, purpose: Purpose) -> Self {
         self.at(!(purpose as u64))
     }
 
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn draws_are_uniform_and_stay_below() {
-        let key = Draw::new(1).of(For::Slot);
+        let key = Draw::new(1).child(Purpose::Slot);
         let mut counts = [0_u32; 10];
         for number in 0..100_000 {
             let draw = key.at(number).below(10);
@@ -134,7 +134,13 @@ mod tests {
     #[test]
     fn purposes_and_seeds_do_not_share_a_stream() {
         let key = Draw::new(1);
-        assert_ne!(key.of(For::Slot).bits(), key.of(For::Site).bits());
-        assert_ne!(key.of(For::Slot).bits(), Draw::new(2).of(For::Slot).bits());
+        assert_ne!(
+            key.child(Purpose::Slot).bits(),
+            key.child(Purpose::Site).bits()
+        );
+        assert_ne!(
+            key.child(Purpose::Slot).bits(),
+            Draw::new(2).child(Purpose::Slot).bits()
+        );
     }
 }

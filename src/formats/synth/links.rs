@@ -7,8 +7,8 @@
 use rand_distr::{Distribution, LogNormal, Pareto};
 
 use super::address::Target;
-use super::draw::For;
-use super::rolls::epoch;
+use super::blogrolls::epoch;
+use super::draw::Purpose;
 use super::site::Site;
 use super::web::Web;
 
@@ -53,7 +53,7 @@ impl Web {
         links: &mut Vec<Target>,
     ) {
         links.clear();
-        let key = site.key.at(u64::from(page)).of(For::Degree);
+        let key = site.key.at(u64::from(page)).child(Purpose::Degree);
         let degree = draws
             .degree
             .map_or(1.0, |degrees| degrees.sample(&mut key.stream()));
@@ -84,7 +84,7 @@ impl Web {
         wanted = wanted.saturating_sub(4);
         let frontier = self.options.frontier_links;
         for slot in 0..wanted {
-            let slot_key = key.of(For::Slot).at(u64::from(slot));
+            let slot_key = key.child(Purpose::Slot).at(u64::from(slot));
             let kind = slot_key.unit();
             if kind < frontier * 0.32 {
                 links.push(Target::Attachment(site.number, page, slot));
@@ -125,9 +125,9 @@ impl Web {
         links: &mut Vec<Target>,
     ) {
         links.clear();
-        let key = site.key.at(u64::from(page)).of(For::Extra);
+        let key = site.key.at(u64::from(page)).child(Purpose::Extra);
         let scale = self.options.inter_site_links;
-        let list = key.of(For::List);
+        let list = key.child(Purpose::List);
         let count = if list.chance(scale * LISTS) {
             let length = draws
                 .list
@@ -139,7 +139,7 @@ impl Web {
             0
         };
         for slot in 0..count {
-            let slot_key = key.of(For::Slot).at(slot);
+            let slot_key = key.child(Purpose::Slot).at(slot);
             let draw = slot_key.at(epoch(slot_key, 20, 300, day));
             let target = if draw.chance(0.75) {
                 self.outside(draw.at(0))

@@ -46,22 +46,22 @@
 //! | mean sigma(i+1) / sigma(i) | 0.887 | 0.857 |
 //! | pages with a repeated digest | 177 | 132 |
 mod address;
+mod blogrolls;
 mod calibrate;
+mod crawl_files;
 mod draw;
-mod files;
 pub mod hosts;
-mod life;
 mod links;
 mod options;
-mod record;
-mod rolls;
+mod page_schedule;
+mod record_writer;
 pub mod shape;
 mod site;
 mod stream;
 mod web;
 
-pub use files::{DayFile, SynthSummary, generate};
+pub use crawl_files::{DayFile, SynthSummary, generate};
 pub use options::{SynthError, SynthOptions};
-pub use record::DayCounts;
+pub use record_writer::DayCounts;
 pub use stream::{DayReader, day_text};
 pub use web::Web;

@@ -8,7 +8,7 @@ use std::io::{self, BufRead, Read};
 use rayon::prelude::*;
 
 use super::options::{SynthError, SynthOptions};
-use super::record::{DayCounts, RecordWriter};
+use super::record_writer::{DayCounts, RecordWriter};
 use super::web::Web;
 
 /// How many units are generated at a time.

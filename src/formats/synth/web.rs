@@ -3,9 +3,9 @@
 use rand::RngExt;
 use rand_distr::{Distribution, Pareto};
 
-use super::draw::{Draw, For};
-use super::life::Life;
+use super::draw::{Draw, Purpose};
 use super::options::{SynthError, SynthOptions};
+use super::page_schedule::PageSchedule;
 use super::site::Site;
 
 /// A topic: a run of neighbours in the order of sites. Runs overlap, and so do communities.
@@ -22,7 +22,7 @@ pub(super) struct Topic {
 pub struct Web {
     pub(super) options: SynthOptions,
     pub(super) key: Draw,
-    pub(super) life: Life,
+    pub(super) life: PageSchedule,
     /// How many pages each site has on day 0; sites are numbered by size.
     pub(super) sizes: Vec<u32>,
     /// Site numbers in the order in which topics are cut, and the place of each site in it.
@@ -49,7 +49,7 @@ impl Web {
         let key = Draw::new(options.rng_seed);
         let sites = options.site_count();
         let mut order: Vec<u32> = (0..sites).collect();
-        let mut rng = key.of(For::Order).stream();
+        let mut rng = key.child(Purpose::Order).stream();
         for last in (1..order.len()).rev() {
             let other = rng.random_range(0..=last);
             order.swap(last, other);
@@ -62,7 +62,7 @@ impl Web {
         }
         let mut web = Self {
             key,
-            life: Life::new(options),
+            life: PageSchedule::new(options),
             sizes: site_sizes(options.pages, sites),
             topics: cut_topics(key, sites),
             order,
@@ -91,7 +91,7 @@ impl Web {
         reason = "the square root of a 32-bit number"
     )]
     pub(super) fn site(&self, number: u32) -> Site {
-        let key = self.key.of(For::Site).at(u64::from(number));
+        let key = self.key.child(Purpose::Site).at(u64::from(number));
         let size = self.sizes.get(number as usize).copied().unwrap_or(1);
         let wanted = 1.0 + 0.6 * f64::from(size).sqrt();
         Site {
@@ -188,7 +188,7 @@ fn cut_topics(key: Draw, sites: u32) -> Vec<Topic> {
     let mut topics = Vec::new();
     let mut start = 0;
     while start < sites {
-        let draw = key.of(For::Topic).at(u64::from(start));
+        let draw = key.child(Purpose::Topic).at(u64::from(start));
         let drawn = lengths.as_ref().map_or(4.0, |lengths: &Pareto<f64>| {
             lengths.sample(&mut draw.stream())
         });

@@ -21,7 +21,7 @@ use crate::serve::answer::{Answer, RequestError};
 use crate::serve::executor::{Context, Executor};
 use crate::serve::extract::{Extracted, NoParams, which};
 use crate::serve::media_type::MediaType;
-use seedbank_formats::shown::readable;
+use seedbank_formats::display::readable;
 
 /// Maximum number of URLs in a list; comparing them takes a second or two.
 const MAX_URLS: usize = 2000;

@@ -11,7 +11,7 @@ use crate::serve::address;
 use crate::serve::answer::{Answer, RequestError};
 use crate::serve::executor::Context;
 use crate::serve::media_type::MediaType;
-use seedbank_formats::shown::readable;
+use seedbank_formats::display::readable;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -16,7 +16,7 @@ use crate::serve::executor::Context;
 use crate::serve::extract::NoParams;
 use crate::serve::media_type::MediaType;
 use seedbank_formats::clock::time;
-use seedbank_formats::shown::age;
+use seedbank_formats::display::age;
 
 /// Number of refreshes in the chart of a plan, and of batches in the table.
 const LAST: usize = 12;

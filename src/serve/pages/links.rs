@@ -12,7 +12,7 @@ use crate::serve::answer::{Answer, RequestError};
 use crate::serve::executor::Context;
 use crate::serve::media_type::MediaType;
 use crate::serve::query_params::integer;
-use seedbank_formats::shown::readable;
+use seedbank_formats::display::readable;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

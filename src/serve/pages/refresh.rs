@@ -17,7 +17,7 @@ use crate::serve::extract::which;
 use crate::serve::media_type::MediaType;
 use crate::serve::query_params::{integer, optional_integer};
 use seedbank_formats::clock::time;
-use seedbank_formats::shown::readable;
+use seedbank_formats::display::readable;
 
 /// Maximum number of seeds on the page.
 const ROWS: usize = 200;

@@ -7,7 +7,7 @@ use axum::extract::State as Shared;
 use axum::http::{HeaderMap, Response, StatusCode, Uri};
 use serde::Deserialize;
 
-use crate::named::Named;
+use crate::named_enum::NamedValue;
 use crate::render::{SeedFormat, write_seeds};
 use crate::serve::answer::{Answer, CSV, JSON, JSON_LINES, PARQUET, RequestError, TEXT};
 use crate::serve::executor::{Context, Executor};
@@ -62,7 +62,7 @@ fn render(
     let format = match (params.format.as_deref(), media_type) {
         (None, MediaType::Html) => SeedFormat::Text,
         (None, MediaType::Json) => SeedFormat::Jsonl,
-        (Some(name), _) => Named::find(SeedFormat::NAMED, name)
+        (Some(name), _) => NamedValue::find(SeedFormat::VALUES, name)
             .filter(|format| format.is_there())
             .ok_or_else(|| {
                 let all: Vec<&str> = SeedFormat::all().map(SeedFormat::name).collect();

@@ -66,7 +66,7 @@ pub(super) fn run(data: &[u8]) {
         Ok(summary) => assert_eq!(summary.records, records),
         // A text may begin as if it were compressed.
         Err(ReadError::Input(
-            InputError::Format(_) | InputError::Foreign(_) | InputError::Damaged { .. },
+            InputError::Format(_) | InputError::NotRecords(_) | InputError::Damaged { .. },
         )) => {}
         Err(error) => panic!("{error}"),
     }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use seedbank::ingest::{
     Attribute, Event, Fault, Interner, JsonLines, LineFormat, Location, MAX_CLICKS, MAX_QUALITY,
-    MAX_UNCRAWLED_OUTLINKS, Naming, PageRecord, Reading, UncrawledOutlinks, parse,
+    MAX_UNCRAWLED_OUTLINKS, Naming, PageRecord, PieceParser, UncrawledOutlinks, parse,
 };
 
 use super::{kind, texts};
@@ -17,9 +17,9 @@ pub(super) fn naming(kind: u8) -> Naming {
 
 /// What a line says.
 pub(super) fn read(format: &dyn LineFormat, line: &str, naming: Naming) -> Result<Event, Fault> {
-    let mut reading = Reading::new(naming, Interner::default());
-    let event = format.read(line, &mut reading)?;
-    Ok(event.located(&reading.urls))
+    let mut parser = PieceParser::new(naming, Interner::default());
+    let event = format.read(line, &mut parser)?;
+    Ok(event.located(&parser.urls))
 }
 
 /// Checks that a page's URL is in the form in which it would be read again.
@@ -98,7 +98,7 @@ fn json(record: &PageRecord, naming: Naming) -> String {
     }
     match record.quality {
         Attribute::Absent => {}
-        Attribute::TakenAway => json.push_str(", \"quality\": null"),
+        Attribute::Removed => json.push_str(", \"quality\": null"),
         Attribute::Given(quality) => write!(json, ", \"quality\": {quality}e-4").unwrap(),
     }
     if record.gone {

@@ -72,7 +72,7 @@ fn json(site: &SiteAttributes) -> String {
     fn field<T: Copy>(of: Attribute<T>, write: impl Fn(T) -> Value) -> Option<Value> {
         match of {
             Attribute::Absent => None,
-            Attribute::TakenAway => Some(Value::Null),
+            Attribute::Removed => Some(Value::Null),
             Attribute::Given(value) => Some(write(value)),
         }
     }

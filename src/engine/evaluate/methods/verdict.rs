@@ -6,7 +6,7 @@ use std::fmt::Write;
 use super::answers::{ComparedList, GatheredView, ListKind, Recommended};
 use crate::engine::evaluate::answers::Claim;
 use seedbank_algorithms::evaluate::Estimate;
-use seedbank_formats::shown::{counted, thousands};
+use seedbank_formats::display::{counted, thousands};
 
 /// Maximum number of differences named in a claim.
 const NAMED: usize = 4;

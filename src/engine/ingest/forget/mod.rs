@@ -33,7 +33,7 @@ use crate::engine::{Bank, EngineError, Result};
 use matches::{Matches, NameSet};
 use redact::{Redactor, is_in_reject_lists, redact_lists, redact_reject_lists};
 use seedbank_algorithms::watch::Watch;
-use seedbank_formats::ingest::{Format, Portions, Pushed};
+use seedbank_formats::ingest::{Format, RecordChunks, RecordSource};
 use seedbank_store::records::{Barred, BatchId, BatchKind};
 use seedbank_store::{Writer, tables};
 
@@ -189,7 +189,10 @@ impl Bank {
             memory: request.memory,
             ..IngestRequest::default()
         };
-        let source = Pushed::of_bank("records".to_owned(), Portions(removal.records.into_iter()));
+        let source = RecordSource::from_bank(
+            "records".to_owned(),
+            RecordChunks(removal.records.into_iter()),
+        );
         let mut inputs = Inputs {
             sources: &mut [Box::new(source)],
             of_links: 1,

@@ -323,7 +323,7 @@ impl<'a> PageFilter<'a> {
         let first = runs.len();
         let mut add = |local: &str, index: u32| {
             let url = ingest::url(&name, local, self.mode);
-            let begins = &url[..ingest::end_of_host(&url)];
+            let begins = &url[..ingest::host_end(&url)];
             match runs[first..].last_mut() {
                 Some(run) if run.begins == begins => run.indexes.push(index),
                 _ => runs.push(Run {

@@ -165,7 +165,7 @@ impl<'a> SeatLimits<'a> {
         // Sites of a domain share its cap.
         if let Some(most) = policy.max_per_domain {
             for (at, site) in sites.iter().enumerate() {
-                let domain = domains.entry(ingest::registrable(&site.name));
+                let domain = domains.entry(ingest::registrable_domain(&site.name));
                 let (places, left) = domain.or_insert_with(|| (Vec::new(), most));
                 places.push(at);
                 *left = left.saturating_sub(pins_of(site));
@@ -174,7 +174,7 @@ impl<'a> SeatLimits<'a> {
             let on_list: BTreeSet<SiteId> = sites.iter().map(|site| site.id).collect();
             for (site, pins) in of_sites.iter().filter(|(site, _)| !on_list.contains(site)) {
                 let name = context.store.need(&tables::SITES, site)?.name;
-                if let Some((_, left)) = domains.get_mut(ingest::registrable(&name)) {
+                if let Some((_, left)) = domains.get_mut(ingest::registrable_domain(&name)) {
                     *left = left.saturating_sub(*pins);
                 }
             }

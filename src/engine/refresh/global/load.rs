@@ -162,7 +162,7 @@ impl Groups {
         }
         self.sites += 1;
         let next = u32::try_from(self.domains.len()).unwrap_or(u32::MAX);
-        let domain = ingest::registrable(site).to_owned();
+        let domain = ingest::registrable_domain(site).to_owned();
         Some((self.sites - 1, *self.domains.entry(domain).or_insert(next)))
     }
 

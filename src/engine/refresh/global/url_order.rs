@@ -55,7 +55,7 @@ impl UrlOrderedGraph {
             let first_run = runs.len();
             for (_, page) in pages {
                 let url = ingest::url(&record.name, &page.local, mode);
-                let begins = &url[..ingest::end_of_host(&url)];
+                let begins = &url[..ingest::host_end(&url)];
                 match runs[first_run..].last_mut() {
                     Some(run) if run.begins == begins => run.pages.end += 1,
                     _ => runs.push(Run {

@@ -11,9 +11,9 @@ use super::urls::Urls;
 use super::warc::Warc;
 use super::wat::Wat;
 use super::{heritrix, nutch};
-use crate::ingest::foreign::Foreign;
+use crate::ingest::entries;
+use crate::ingest::sniff::DetectedFormat;
 use crate::ingest::source::{Pieces, Stop};
-use crate::ingest::{entries, lines};
 
 /// The detected format of each input, or else JSON Lines.
 #[derive(Clone, Debug)]
@@ -32,27 +32,34 @@ impl Auto {
 impl FileFormat for Auto {
     fn pieces<'a>(&self, mut file: OpenFile<'a>) -> Result<Pieces<'a>, Stop> {
         let nofollow = self.nofollow;
-        let pieces = match file.opened.look_ahead() {
-            Some(Foreign::Wat) => return Wat { nofollow }.pieces(file),
-            Some(Foreign::Warc) => return Warc { nofollow }.pieces(file),
-            Some(Foreign::Parquet) => return Parquet.pieces(file),
-            Some(Foreign::Arrow) => return Arrow.pieces(file),
-            Some(Foreign::JsonArray | Foreign::JsonSpread) => return JsonArray.pieces(file),
-            Some(Foreign::Sitemap | Foreign::SitemapIndex) => return self.sitemap.pieces(file),
-            Some(Foreign::Nutch(_)) => return nutch::Dump.pieces(file),
-            None | Some(Foreign::Tabs | Foreign::Commas | Foreign::Semicolons)
+        let pieces = match file.opened.peek_format() {
+            Some(DetectedFormat::Wat) => return Wat { nofollow }.pieces(file),
+            Some(DetectedFormat::Warc) => return Warc { nofollow }.pieces(file),
+            Some(DetectedFormat::Parquet) => return Parquet.pieces(file),
+            Some(DetectedFormat::Arrow) => return Arrow.pieces(file),
+            Some(DetectedFormat::JsonArray | DetectedFormat::JsonSpread) => {
+                return JsonArray.pieces(file);
+            }
+            Some(DetectedFormat::Sitemap | DetectedFormat::SitemapIndex) => {
+                return self.sitemap.pieces(file);
+            }
+            Some(DetectedFormat::Nutch(_)) => return nutch::Dump.pieces(file),
+            None
+            | Some(DetectedFormat::Tabs | DetectedFormat::Commas | DetectedFormat::Semicolons)
                 if is_delimited_table(file.opened.ahead()) =>
             {
                 return Delimited::Any.pieces(file);
             }
-            Some(Foreign::Urls) => entries::pieces(file.opened, Urls, file.seen, &file.progress),
-            Some(Foreign::Cdx | Foreign::Cdxj) => {
+            Some(DetectedFormat::Urls) => {
+                entries::pieces(file.opened, Urls, file.seen, &file.progress)
+            }
+            Some(DetectedFormat::Cdx | DetectedFormat::Cdxj) => {
                 entries::pieces(file.opened, Cdx, file.seen, &file.progress)
             }
-            Some(Foreign::CrawlLog) => {
+            Some(DetectedFormat::CrawlLog) => {
                 entries::pieces(file.opened, heritrix::CrawlLog, file.seen, &file.progress)
             }
-            _ => lines::pieces(file.opened, &JsonLines, file.seen, &file.progress),
+            _ => entries::pieces(file.opened, &JsonLines, file.seen, &file.progress),
         };
         Ok(pieces)
     }

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use crate::ingest::entries::Entry;
-use crate::ingest::fetch::{Answer, Fetch, as_crawled, counted};
-use crate::ingest::reading::Reading;
+use crate::ingest::fetch::{Answer, Fetch, count_if_accepted, mark_crawled};
+use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::record::Event;
 use crate::ingest::reject::Fault;
 use crate::ingest::timestamp::Timestamp;
@@ -15,20 +15,20 @@ use crate::ingest::timestamp::Timestamp;
 pub(super) fn capture_entry(
     fetch: &Fetch<'_>,
     fetched: Option<Timestamp>,
-    reading: &mut Reading,
+    parser: &mut PieceParser,
 ) -> Result<Entry, Fault> {
-    let record = counted(reading, |reading| fetch.record(reading))?;
+    let record = count_if_accepted(parser, |parser| fetch.record(parser))?;
     Ok(match record {
         Ok(mut record) => {
             if let Some(fetched) = fetched {
-                record.fetched = Some(reading.time(fetched));
+                record.fetched = Some(parser.time(fetched));
             }
             if fetch.answer == Answer::Crawled {
-                as_crawled(&mut record);
+                mark_crawled(&mut record);
             }
             Entry::One(Event::Record(record))
         }
-        Err(reason) => Entry::None(reason),
+        Err(reason) => Entry::Skipped(reason),
     })
 }
 

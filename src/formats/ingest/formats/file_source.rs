@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::ingest::foreign::Foreign;
-use crate::ingest::open::{Input, InputError, Opened, SeenInput};
+use crate::ingest::open::{DetectedInput, Input, InputError, Opened};
 use crate::ingest::progress::Progress;
-use crate::ingest::source::{MOST_HELD, Pieces, Source, Sources, Stop, most_held};
+use crate::ingest::sniff::DetectedFormat;
+use crate::ingest::source::{DEFAULT_HELD_BYTES, Pieces, Source, Sources, Stop, max_held_bytes};
 use seedbank_algorithms::watch::Watch;
 
 /// A format in which every input is a file of its own, plain or compressed.
@@ -25,9 +25,9 @@ pub(super) struct OpenFile<'a> {
     pub(super) input: Input,
     pub(super) opened: Opened,
     /// Limit for the memory that is held besides pieces, in bytes.
-    pub(super) most_held: usize,
+    pub(super) max_held_bytes: usize,
     /// Receives the format that the first bytes show, if the file is read line by line.
-    pub(super) seen: Arc<OnceLock<SeenInput>>,
+    pub(super) seen: Arc<OnceLock<DetectedInput>>,
     pub(super) progress: Progress<'a>,
 }
 
@@ -38,10 +38,10 @@ impl OpenFile<'_> {
     }
 
     /// Returns the error of a file whose first bytes show another format.
-    pub(super) fn other_format(&self, is: Foreign) -> Stop {
-        InputError::Foreign(SeenInput {
+    pub(super) fn other_format(&self, format: DetectedFormat) -> Stop {
+        InputError::NotRecords(DetectedInput {
             file: self.name(),
-            is,
+            format,
             compression: self.opened.compression(),
         })
         .into()
@@ -54,7 +54,7 @@ pub(super) fn sources<F: FileFormat>(inputs: &[Input], format: &F) -> Sources {
         Box::new(FileSource {
             input: input.clone(),
             format: format.clone(),
-            most_held: MOST_HELD,
+            max_held_bytes: DEFAULT_HELD_BYTES,
             seen: Arc::default(),
         }) as Box<dyn Source>
     };
@@ -64,8 +64,8 @@ pub(super) fn sources<F: FileFormat>(inputs: &[Input], format: &F) -> Sources {
 struct FileSource<F> {
     input: Input,
     format: F,
-    most_held: usize,
-    seen: Arc<OnceLock<SeenInput>>,
+    max_held_bytes: usize,
+    seen: Arc<OnceLock<DetectedInput>>,
 }
 
 impl<F: FileFormat> Source for FileSource<F> {
@@ -74,7 +74,7 @@ impl<F: FileFormat> Source for FileSource<F> {
     }
 
     fn limit_memory(&mut self, bytes: usize) {
-        self.most_held = most_held(bytes);
+        self.max_held_bytes = max_held_bytes(bytes);
     }
 
     fn prepare(&mut self, _: &dyn Watch) -> Result<Option<u64>, Stop> {
@@ -86,13 +86,13 @@ impl<F: FileFormat> Source for FileSource<F> {
         self.format.pieces(OpenFile {
             input: self.input.clone(),
             opened: self.input.open(progress)?,
-            most_held: self.most_held,
+            max_held_bytes: self.max_held_bytes,
             seen: Arc::clone(&self.seen),
             progress: progress.clone(),
         })
     }
 
-    fn seen(&self) -> Option<SeenInput> {
+    fn detected(&self) -> Option<DetectedInput> {
         self.seen.get().cloned()
     }
 }

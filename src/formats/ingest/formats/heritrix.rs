@@ -13,13 +13,13 @@
 use super::capture_entry::capture_entry;
 use crate::ingest::crawl_log::LogLine;
 use crate::ingest::entries::{Entry, EntryFormat};
-use crate::ingest::fetch::{Answer, Fetch, counted};
+use crate::ingest::fetch::{Answer, Fetch, count_if_accepted};
 use crate::ingest::interner::UrlNumber;
-use crate::ingest::location::foreign_scheme;
-use crate::ingest::reading::Reading;
+use crate::ingest::location::other_scheme;
+use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::record::{Event, PageAttributes, PageRecord};
 use crate::ingest::reject::{Fault, RejectReason};
-use crate::ingest::summary::PassedOver;
+use crate::ingest::summary::SkipReason;
 use crate::ingest::timestamp::parse_timestamp;
 use seedbank_algorithms::page::AliasBy;
 
@@ -30,18 +30,18 @@ pub(super) struct CrawlLog;
 impl EntryFormat for CrawlLog {
     type Context = ();
 
-    fn read(&self, line: &str, (): &(), reading: &mut Reading) -> Result<Entry, Fault> {
+    fn read(&self, line: &str, (): &(), parser: &mut PieceParser) -> Result<Entry, Fault> {
         let line = log_line(line)?;
         if line.is_prerequisite() {
-            return Ok(Entry::None(PassedOver::Prerequisite));
+            return Ok(Entry::Skipped(SkipReason::Prerequisite));
         }
-        if foreign_scheme(line.url).is_some() {
-            return Ok(Entry::None(PassedOver::NoPage));
+        if other_scheme(line.url).is_some() {
+            return Ok(Entry::Skipped(SkipReason::NoPage));
         }
         let time = line.time();
         // The target of a redirect has a line of its own, which names the page that led to it.
-        let redirect = counted(reading, |reading| redirect(&line, &time, reading))?;
-        let page = page(&line, &time, reading)?;
+        let redirect = count_if_accepted(parser, |parser| redirect(&line, &time, parser))?;
+        let page = page(&line, &time, parser)?;
         Ok(match (redirect, page) {
             (Some(redirect), Entry::One(page)) => Entry::Two(redirect, page),
             (Some(redirect), _) => Entry::One(redirect),
@@ -51,7 +51,7 @@ impl EntryFormat for CrawlLog {
 }
 
 fn log_line(line: &str) -> Result<LogLine<'_>, Fault> {
-    LogLine::of(line).ok_or_else(|| {
+    LogLine::parse(line).ok_or_else(|| {
         Fault::new(
             RejectReason::Columns,
             "not a line of crawl.log: time, status, size, URL, path, via, type, #thread, start, digest, ...",
@@ -63,37 +63,37 @@ fn log_line(line: &str) -> Result<LogLine<'_>, Fault> {
 fn redirect(
     line: &LogLine<'_>,
     time: &str,
-    reading: &mut Reading,
+    parser: &mut PieceParser,
 ) -> Result<Option<Event<UrlNumber>>, Fault> {
     let Some(via) = line
         .via
-        .filter(|via| line.step() == Some('R') && foreign_scheme(via).is_none())
+        .filter(|via| line.last_step() == Some('R') && other_scheme(via).is_none())
     else {
         return Ok(None);
     };
-    let to = reading.page(line.url)?;
-    let via = reading.page(via)?;
+    let to = parser.page(line.url)?;
+    let via = parser.page(via)?;
     if via == to {
         return Ok(None);
     }
     let mut record = PageRecord::new(via);
     record.alias = Some((to, AliasBy::Redirect));
     let time = parse_timestamp(time);
-    record.fetched = time.ok().map(|time| reading.time(time));
+    record.fetched = time.ok().map(|time| parser.time(time));
     Ok(Some(Event::Record(record)))
 }
 
 /// Reads the page of a line.
-fn page(line: &LogLine<'_>, time: &str, reading: &mut Reading) -> Result<Entry, Fault> {
+fn page(line: &LogLine<'_>, time: &str, parser: &mut PieceParser) -> Result<Entry, Fault> {
     // HTTP statuses have three digits; all others are codes of Heritrix.
     let status = u16::try_from(line.status)
         .ok()
         .filter(|status| (100..600).contains(status));
     let Some(status) = status else {
-        return Ok(Entry::None(PassedOver::NoStatus));
+        return Ok(Entry::Skipped(SkipReason::NoStatus));
     };
-    let Some(answer) = Answer::of(status) else {
-        return Ok(Entry::None(PassedOver::OtherStatus));
+    let Some(answer) = Answer::from_status(status) else {
+        return Ok(Entry::Skipped(SkipReason::OtherStatus));
     };
     let fetch = Fetch {
         url: line.url,
@@ -103,7 +103,7 @@ fn page(line: &LogLine<'_>, time: &str, reading: &mut Reading) -> Result<Entry, 
         digest: line.digest,
         location: None,
     };
-    capture_entry(&fetch, None, reading)
+    capture_entry(&fetch, None, parser)
 }
 
 /// A log, read for the links between pages that were followed.
@@ -113,15 +113,15 @@ pub(super) struct ViaLinks;
 impl EntryFormat for ViaLinks {
     type Context = ();
 
-    fn read(&self, line: &str, (): &(), reading: &mut Reading) -> Result<Entry, Fault> {
+    fn read(&self, line: &str, (): &(), parser: &mut PieceParser) -> Result<Entry, Fault> {
         let line = log_line(line)?;
-        let is_page = |url: &str| foreign_scheme(url).is_none();
+        let is_page = |url: &str| other_scheme(url).is_none();
         let via = line.via.filter(|via| is_page(via) && is_page(line.url));
-        let Some(via) = via.filter(|_| line.step() == Some('L')) else {
-            return Ok(Entry::None(PassedOver::NoLink));
+        let Some(via) = via.filter(|_| line.last_step() == Some('L')) else {
+            return Ok(Entry::Skipped(SkipReason::NoLink));
         };
-        let from = reading.page(via)?;
-        Ok(Entry::One(match reading.target(from, line.url) {
+        let from = parser.page(via)?;
+        Ok(Entry::One(match parser.target(from, line.url) {
             Some(to) => Event::Outlink { from, to },
             None => Event::Page(PageAttributes::named(from)),
         }))

@@ -18,22 +18,22 @@ fn line(status: &str, url: &str, path: &str, via: &str) -> String {
 
 /// What a line says, as events and what it is passed over for.
 fn read(format: impl EntryFormat<Context = ()>, line: &str) -> Result<Vec<Event>, String> {
-    let mut reading = Reading::new(Naming::default(), Interner::default());
-    let said = format.read(line, &(), &mut reading);
-    let at = |event: Event<UrlNumber>| event.located(&reading.urls);
+    let mut parser = PieceParser::new(Naming::default(), Interner::default());
+    let said = format.read(line, &(), &mut parser);
+    let at = |event: Event<UrlNumber>| event.located(&parser.urls);
     match said {
         Ok(Entry::One(event)) => Ok(vec![at(event)]),
         Ok(Entry::Two(first, second)) => Ok(vec![at(first), at(second)]),
-        Ok(Entry::None(reason)) => Err(reason.to_string()),
+        Ok(Entry::Skipped(reason)) => Err(reason.to_string()),
         Err(fault) => Err(fault.reason.to_string()),
     }
 }
 
 fn records(lines: &[&str]) -> Result<Vec<Event>, String> {
     let read = |line: &&str| {
-        let mut reading = Reading::new(Naming::default(), Interner::default());
-        let event = JsonLines.read(line, &mut reading).unwrap();
-        event.located(&reading.urls)
+        let mut parser = PieceParser::new(Naming::default(), Interner::default());
+        let event = JsonLines.read(line, &mut parser).unwrap();
+        event.located(&parser.urls)
     };
     Ok(lines.iter().map(read).collect())
 }
@@ -104,10 +104,10 @@ fn a_line_says_what_became_of_its_page() {
 #[test]
 fn links_are_those_that_were_followed() {
     let of = |status, url, path, via| read(ViaLinks, &line(status, url, path, via));
-    let mut reading = Reading::new(Naming::default(), Interner::default());
+    let mut parser = PieceParser::new(Naming::default(), Interner::default());
     let mut at = |url| {
-        let number = reading.page(url).unwrap();
-        reading.urls.location(number)
+        let number = parser.page(url).unwrap();
+        parser.urls.location(number)
     };
     let (a, b) = (at("http://a.example/"), at("http://b.example/"));
     let link = Event::Outlink {

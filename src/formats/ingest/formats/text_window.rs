@@ -1,7 +1,7 @@
 //! A window over the decompressed text of an input.
 
 use crate::ingest::blocks::line_ends;
-use crate::ingest::open::{Input, Opened, SeenInput};
+use crate::ingest::open::{DetectedInput, Input, Opened};
 use crate::ingest::progress::Progress;
 use crate::ingest::source::{PIECE_SIZE, Stop};
 use seedbank_algorithms::watch::Unwatched;
@@ -117,8 +117,8 @@ impl<'a> TextWindow<'a> {
     }
 
     /// Detects the format of the input from text at its beginning; `None` if it is not clear.
-    pub(super) fn detect(&self, beginning: &[u8]) -> Option<SeenInput> {
-        self.input.seen(beginning)
+    pub(super) fn detect(&self, beginning: &[u8]) -> Option<DetectedInput> {
+        self.input.detected(beginning)
     }
 
     /// Returns an error once reading should stop.

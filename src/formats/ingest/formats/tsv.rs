@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use crate::ingest::interner::UrlNumber;
 use crate::ingest::lines::{LineFormat, each};
-use crate::ingest::number::whole_number;
+use crate::ingest::number::integer;
 use crate::ingest::open::Input;
-use crate::ingest::reading::Reading;
+use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::record::{
     Event, MAX_CLICKS, MAX_UNCRAWLED_OUTLINKS, PageAttributes, UncrawledOutlinks,
 };
@@ -29,10 +29,10 @@ pub(super) fn sources(inputs: &[Input], pages: Option<PathBuf>) -> Sources {
 pub struct LinksTsv;
 
 impl LineFormat for LinksTsv {
-    fn read(&self, line: &str, reading: &mut Reading) -> Result<Event<UrlNumber>, Fault> {
+    fn read(&self, line: &str, parser: &mut PieceParser) -> Result<Event<UrlNumber>, Fault> {
         let [from, to] = columns(line)?;
-        let from = reading.page(from)?;
-        Ok(match reading.target(from, to) {
+        let from = parser.page(from)?;
+        Ok(match parser.target(from, to) {
             Some(to) => Event::Link { from, to },
             None => Event::Page(PageAttributes::named(from)),
         })
@@ -47,9 +47,9 @@ impl LineFormat for LinksTsv {
 pub struct PagesTsv;
 
 impl LineFormat for PagesTsv {
-    fn read(&self, line: &str, reading: &mut Reading) -> Result<Event<UrlNumber>, Fault> {
+    fn read(&self, line: &str, parser: &mut PieceParser) -> Result<Event<UrlNumber>, Fault> {
         let [url, spam, clicks, uncrawled] = columns(line)?;
-        let mut attributes = PageAttributes::named(reading.page(url)?);
+        let mut attributes = PageAttributes::named(parser.page(url)?);
         attributes.spam = flag(spam, "spam")?;
         attributes.clicks = count(clicks, "clicks", MAX_CLICKS)?;
         let max = u64::from(MAX_UNCRAWLED_OUTLINKS);
@@ -106,7 +106,7 @@ pub(crate) fn columns<const N: usize>(line: &str) -> Result<[&str; N], Fault> {
 
 fn count(text: &str, field: &str, max: u64) -> Result<Option<u64>, Fault> {
     (!text.is_empty())
-        .then(|| whole_number(text, field, max))
+        .then(|| integer(text, field, max))
         .transpose()
 }
 
@@ -122,10 +122,11 @@ mod tests {
     }
 
     fn read(reader: &dyn LineFormat, line: &str) -> (Result<Event, RejectReason>, ReadSummary) {
-        let mut reading = Reading::new(SiteMode::Host.with(UrlRules::Whatwg), Interner::default());
-        let event = reader.read(line, &mut reading);
-        let event = event.map(|event| event.located(&reading.urls));
-        (event.map_err(|fault| fault.reason), reading.summary)
+        let mut parser =
+            PieceParser::new(SiteMode::Host.with(UrlRules::Whatwg), Interner::default());
+        let event = reader.read(line, &mut parser);
+        let event = event.map(|event| event.located(&parser.urls));
+        (event.map_err(|fault| fault.reason), parser.summary)
     }
 
     fn link(line: &str) -> (Result<Event, RejectReason>, ReadSummary) {

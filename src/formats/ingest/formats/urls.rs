@@ -11,10 +11,10 @@
 
 use super::tsv::check_no_nul;
 use crate::ingest::entries::{Entry, EntryFormat};
-use crate::ingest::reading::Reading;
+use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::record::{Event, PageRecord};
 use crate::ingest::reject::Fault;
-use crate::ingest::summary::PassedOver;
+use crate::ingest::summary::SkipReason;
 
 /// A list of URLs, one per line.
 ///
@@ -26,12 +26,12 @@ pub(super) struct Urls;
 impl EntryFormat for Urls {
     type Context = ();
 
-    fn read(&self, line: &str, (): &(), reading: &mut Reading) -> Result<Entry, Fault> {
+    fn read(&self, line: &str, (): &(), parser: &mut PieceParser) -> Result<Entry, Fault> {
         check_no_nul(line)?;
         let Some(url) = url_of(line) else {
-            return Ok(Entry::None(PassedOver::NoPage));
+            return Ok(Entry::Skipped(SkipReason::NoPage));
         };
-        let page = reading.page(url)?;
+        let page = parser.page(url)?;
         Ok(Entry::One(Event::Record(PageRecord::new(page))))
     }
 }

@@ -23,11 +23,11 @@
 //! Positions by harmonic centrality are those of popularity; values fall with them, and are no
 //! centralities of the graph. Hosts lie in reserved domains, as those of a generated crawl.
 
-mod lists;
-mod names;
-mod targets;
+mod graph_files;
+mod host_links;
+mod host_names;
 
-pub use lists::{HostsFile, HostsList, HostsSummary, generate};
+pub use graph_files::{HostsFile, HostsList, HostsSummary, generate};
 
 use super::options::SynthError;
 

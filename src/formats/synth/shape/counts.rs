@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Mean and percentiles of a count.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Spread {
+pub struct CountStats {
     /// The mean.
     pub mean: f64,
     /// The median.
@@ -17,8 +17,8 @@ pub struct Spread {
     pub max: u32,
 }
 
-impl Spread {
-    pub(super) fn of(mut counts: Vec<u32>) -> Self {
+impl CountStats {
+    pub(super) fn new(mut counts: Vec<u32>) -> Self {
         counts.sort_unstable();
         let at = |percent: usize| {
             let index = (counts.len() * percent / 100).min(counts.len().saturating_sub(1));
@@ -35,7 +35,7 @@ impl Spread {
     }
 }
 
-impl fmt::Display for Spread {
+impl fmt::Display for CountStats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             mean,
@@ -64,15 +64,15 @@ pub struct Shape {
     /// The number of those between sites.
     pub inter_site_links: usize,
     /// Outdegrees of crawled pages.
-    pub out: Spread,
+    pub out: CountStats,
     /// Indegrees of crawled pages, counting links from all pages.
-    pub indegree: Spread,
+    pub indegree: CountStats,
     /// Inter-site outdegrees of hubs.
-    pub hub_out: Spread,
+    pub hub_out: CountStats,
     /// Inter-site indegrees of authorities.
-    pub authority_in: Spread,
+    pub authority_in: CountStats,
     /// Crawled pages per crawled site.
-    pub site_pages: Spread,
+    pub site_pages: CountStats,
     /// Pages with an inter-site link.
     pub hubs: usize,
     /// Targets of inter-site links.

@@ -5,7 +5,7 @@ use std::io::{self, BufRead};
 
 use serde::Deserialize;
 
-use super::counts::{Shape, Spread};
+use super::counts::{CountStats, Shape};
 use super::sigma::{Merged, largest_sigmas};
 
 #[derive(Deserialize)]
@@ -140,13 +140,13 @@ impl Crawl {
                 .map(|(targets, _)| targets.len())
                 .sum(),
             inter_site_links,
-            indegree: Spread::of(self.crawled.keys().map(|&p| indegree[p as usize]).collect()),
-            out: Spread::of(out),
+            indegree: CountStats::new(self.crawled.keys().map(|&p| indegree[p as usize]).collect()),
+            out: CountStats::new(out),
             hubs: hub_out.len(),
             authorities: authority_in.len(),
-            hub_out: Spread::of(hub_out),
-            authority_in: Spread::of(authority_in.into_values().collect()),
-            site_pages: Spread::of(site_pages.into_values().collect()),
+            hub_out: CountStats::new(hub_out),
+            authority_in: CountStats::new(authority_in.into_values().collect()),
+            site_pages: CountStats::new(site_pages.into_values().collect()),
             rows: rows.len(),
             merged_links: merged.links.len(),
             regions: regions.len(),

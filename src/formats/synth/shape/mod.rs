@@ -6,4 +6,4 @@ mod counts;
 mod graph;
 mod sigma;
 
-pub use counts::{Shape, Spread};
+pub use counts::{CountStats, Shape};

@@ -1,6 +1,6 @@
 //! The largest singular values of merged links, by orthogonal iteration.
 
-use super::super::draw::{Draw, For};
+use super::super::draw::{Draw, Purpose};
 
 /// Links between rows and classes of authorities: row, class, weight.
 pub(super) struct Merged {
@@ -15,7 +15,7 @@ const ITERATIONS: usize = 300;
 /// The `count` largest singular values, largest first; at most 16.
 pub(super) fn largest_sigmas(merged: &Merged, count: usize) -> Vec<f64> {
     let block = BLOCK.min(merged.classes).min(merged.rows);
-    let key = Draw::new(0).of(For::Order);
+    let key = Draw::new(0).child(Purpose::Order);
     let mut vectors: Vec<Vec<f64>> = (0..block as u64)
         .map(|vector| {
             let key = key.at(vector);

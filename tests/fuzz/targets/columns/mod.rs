@@ -48,7 +48,7 @@ pub(super) fn run(data: &[u8]) {
             assert!(found || !is_text, "the last row is lost");
         }
         Err(ReadError::Input(
-            InputError::Format(_) | InputError::Foreign(_) | InputError::Damaged { .. },
+            InputError::Format(_) | InputError::NotRecords(_) | InputError::Damaged { .. },
         )) => {}
         Err(error) => panic!("{error}"),
     }

@@ -2,9 +2,9 @@
 
 use super::framing::Records;
 use super::header::WarcHeader;
-use crate::ingest::foreign::Foreign;
-use crate::ingest::reading::Reading;
-use crate::ingest::summary::PassedOver;
+use crate::ingest::piece_parser::PieceParser;
+use crate::ingest::sniff::DetectedFormat;
+use crate::ingest::summary::SkipReason;
 
 /// A format of web archives: which records it reads, and how.
 pub(crate) trait ArchiveFormat: Copy + Send + Sync + 'static {
@@ -12,7 +12,7 @@ pub(crate) trait ArchiveFormat: Copy + Send + Sync + 'static {
     type Item: Send;
 
     /// The kind that the first bytes of a file must show.
-    const KIND: Foreign;
+    const KIND: DetectedFormat;
 
     /// Whether a block may contain lines that begin like a record.
     const MAY_CONTAIN_RECORDS: bool;
@@ -32,7 +32,7 @@ pub(crate) trait ArchiveFormat: Copy + Send + Sync + 'static {
         header: &WarcHeader<'_>,
         block: &[u8],
         is_complete: bool,
-    ) -> Result<Self::Item, PassedOver>;
+    ) -> Result<Self::Item, SkipReason>;
 
     /// Returns the approximate memory of an item, in bytes, without the URLs parsed from it.
     fn memory(item: &Self::Item) -> usize;
@@ -43,7 +43,7 @@ pub(crate) trait ArchiveFormat: Copy + Send + Sync + 'static {
     }
 
     /// Reads the records of a piece.
-    fn read(self, records: Records<Self::Item>, reading: &mut Reading);
+    fn read(self, records: Records<Self::Item>, parser: &mut PieceParser);
 }
 
 /// Bytes of a block that suffice to decide whether the rest is needed.

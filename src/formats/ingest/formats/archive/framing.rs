@@ -27,13 +27,13 @@ use super::resync::{
     skip_line_ends, starts_chain,
 };
 use crate::ingest::blocks::{MAX_LINE, line_too_long};
-use crate::ingest::foreign::HEAD;
 use crate::ingest::formats::file_source::OpenFile;
 use crate::ingest::formats::text_window::TextWindow;
 use crate::ingest::open::{Input, InputError};
-use crate::ingest::reject::{Fault, REJECTED_TEXT, RejectReason};
+use crate::ingest::reject::{EXCERPT_CHARS, Fault, RejectReason};
+use crate::ingest::sniff::HEAD_BYTES;
 use crate::ingest::source::{PIECE_RECORDS, PIECE_SIZE, Stop};
-use crate::ingest::summary::PassedOver;
+use crate::ingest::summary::SkipReason;
 
 /// The most records whose lengths may exceed the file; each costs a search through the rest of it.
 const MAX_OVERRUNNING: u32 = 16;
@@ -67,7 +67,7 @@ pub(crate) struct Record<I> {
 pub(crate) enum Content<I> {
     Item(I),
     /// Nothing: the record does not describe a page.
-    Skipped(PassedOver),
+    Skipped(SkipReason),
     /// The record is rejected; with the beginning of its text.
     Rejected(Fault, Vec<u8>),
 }
@@ -160,10 +160,10 @@ impl<'a, F: ArchiveFormat> Splitter<'a, F> {
 
     /// Refuses a text whose first bytes are not those of the format.
     fn check_kind(&mut self) -> Result<(), Stop> {
-        self.text.have(HEAD);
+        self.text.have(HEAD_BYTES);
         let error = match self.text.detect(self.text.rest()) {
-            Some(seen) if seen.is == F::KIND => return Ok(()),
-            Some(seen) => InputError::Foreign(seen),
+            Some(seen) if seen.format == F::KIND => return Ok(()),
+            Some(seen) => InputError::NotRecords(seen),
             None => ArchiveError::NoArchive {
                 file: self.file.clone(),
             }
@@ -442,5 +442,5 @@ fn wrong_length(length: u64) -> String {
 
 /// Returns the beginning of a rejected record.
 fn rejected_text(text: &[u8]) -> Vec<u8> {
-    text.get(..REJECTED_TEXT * 4).unwrap_or(text).to_vec()
+    text.get(..EXCERPT_CHARS * 4).unwrap_or(text).to_vec()
 }

@@ -28,7 +28,7 @@ impl<F: ArchiveFormat> FileFormat for F {
                 bytes: records.bytes,
                 records: records.records.len(),
                 memory: records.memory * EXPANSION,
-                read: Box::new(move |reading| format.read(records, reading)),
+                read: Box::new(move |parser| format.read(records, parser)),
             })
         })))
     }

@@ -1,10 +1,10 @@
 //! The links of a page, as found in its HTML.
 
-use crate::ingest::base::Base;
-use crate::ingest::fetch::lead;
+use crate::ingest::fetch::alias_target;
 use crate::ingest::interner::UrlNumber;
-use crate::ingest::reading::Reading;
+use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::record::PageRecord;
+use crate::ingest::resolve_url::BaseUrl;
 use crate::ingest::summary::DropReason;
 use seedbank_algorithms::page::AliasBy;
 
@@ -40,25 +40,25 @@ pub(crate) struct LinkSource<'a> {
 /// Collects the links of a page.
 pub(crate) struct PageLinks<'r> {
     page: UrlNumber,
-    base: Option<Base>,
+    base: Option<BaseUrl>,
     nofollow: Nofollow,
     page_nofollow: bool,
     targets: Vec<UrlNumber>,
     /// Bytes of URLs that the links may still make.
     url_budget: usize,
-    pub(crate) reading: &'r mut Reading,
+    pub(crate) parser: &'r mut PieceParser,
 }
 
 impl<'r> PageLinks<'r> {
-    pub(crate) fn new(page: UrlNumber, html: &LinkSource<'_>, reading: &'r mut Reading) -> Self {
+    pub(crate) fn new(page: UrlNumber, html: &LinkSource<'_>, parser: &'r mut PieceParser) -> Self {
         Self {
             page,
-            base: Base::of(html.url, html.base),
+            base: BaseUrl::new(html.url, html.base),
             nofollow: html.nofollow,
             page_nofollow: html.page_nofollow,
             targets: Vec::new(),
             url_budget: URL_BYTES_PER_PAGE + URL_BYTES_PER_BYTE.saturating_mul(html.bytes),
-            reading,
+            parser,
         }
     }
 
@@ -70,31 +70,31 @@ impl<'r> PageLinks<'r> {
     /// Adds a link with its `rel` attribute.
     pub(crate) fn add(&mut self, link: &str, rel: Option<&str>) {
         if self.nofollow == Nofollow::Drop && (self.page_nofollow || has_token(rel, "nofollow")) {
-            self.reading.summary.dropped(DropReason::Nofollow);
+            self.parser.summary.dropped(DropReason::Nofollow);
             return;
         }
         let absolute = match &mut self.base {
             None => Ok(link.into()),
-            Some(base) => base.absolute(link),
+            Some(base) => base.resolve(link),
         };
         match absolute {
             // With a long base, the absolute URLs are much longer than the page.
             Ok(url) => match self.url_budget.checked_sub(url.len()) {
                 Some(left) => {
                     self.url_budget = left;
-                    self.targets.extend(self.reading.target(self.page, &url));
+                    self.targets.extend(self.parser.target(self.page, &url));
                 }
-                None => self.reading.summary.dropped(DropReason::TooLong),
+                None => self.parser.summary.dropped(DropReason::TooLong),
             },
-            Err(problem) => self.reading.summary.dropped(DropReason::from(&problem)),
+            Err(problem) => self.parser.summary.dropped(DropReason::from(&problem)),
         }
     }
 
     /// Stores the links and the canonical URL in the page's record.
     pub(crate) fn finish(mut self, canonical: Option<&str>, record: &mut PageRecord<UrlNumber>) {
-        let outlinks = self.reading.outlinks(self.targets);
+        let outlinks = self.parser.outlinks(self.targets);
         if let Some(canonical) = canonical {
-            let to = lead(self.page, canonical, self.base.as_mut(), self.reading);
+            let to = alias_target(self.page, canonical, self.base.as_mut(), self.parser);
             record.alias = to.map(|to| (to, AliasBy::Canonical));
         }
         // An alias has no links of its own.

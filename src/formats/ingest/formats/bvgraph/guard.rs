@@ -7,7 +7,7 @@
 
 use std::panic::resume_unwind;
 
-use crate::ingest::guard::caught;
+use crate::ingest::catch_panic::catch_panic;
 
 /// A description of an invalid number.
 struct InvalidCode(String);
@@ -21,7 +21,7 @@ pub(super) fn reject(what: String) -> ! {
 ///
 /// After an error, values that the step has changed must not be used.
 pub(super) fn guarded<T>(step: impl FnOnce() -> T) -> Result<T, String> {
-    caught(step).map_err(|payload| match payload.downcast() {
+    catch_panic(step).map_err(|payload| match payload.downcast() {
         Ok(invalid) => {
             let InvalidCode(what) = *invalid;
             what

@@ -18,7 +18,7 @@ use super::error::BvGraphError;
 use super::guard::guarded;
 use super::properties::{Properties, cannot_open, file};
 use crate::ingest::formats::node_graph::gap_code;
-use crate::ingest::open::{Bytes, Counted, InputError};
+use crate::ingest::open::{CountingReader, InputError, RawReads};
 use crate::ingest::progress::Progress;
 use crate::ingest::source::{PIECE_RECORDS, PIECE_SIZE, Stop};
 
@@ -67,7 +67,7 @@ pub(super) struct Pieces<'a> {
     basename: String,
     file: String,
     lists: Box<dyn Lists>,
-    bytes: Arc<Bytes>,
+    bytes: Arc<RawReads>,
     /// The error of the file, which the decoder cannot pass on.
     failed: Arc<Mutex<Option<io::Error>>>,
     progress: Progress<'a>,
@@ -88,8 +88,8 @@ impl<'a> Pieces<'a> {
         let header = Properties::read(basename)?;
         let path = file(basename, "graph");
         let graph = File::open(&path).map_err(|source| cannot_open(&path, source))?;
-        let counted = Counted::new(Box::new(graph), progress);
-        let bytes = counted.so_far();
+        let counted = CountingReader::new(Box::new(graph), progress);
+        let bytes = counted.reads();
         let failed = Arc::default();
         let padded = Padded {
             bytes: BufReader::with_capacity(BUFFER, counted),
@@ -160,7 +160,7 @@ impl<'a> Pieces<'a> {
         match failed.take() {
             Some(source) => InputError::Read {
                 file: self.basename.clone(),
-                offset: self.bytes.read(),
+                offset: self.bytes.bytes(),
                 source,
             },
             None => InputError::from(BvGraphError::Damaged {
@@ -225,7 +225,7 @@ impl Iterator for Pieces<'_> {
 
 /// The bytes of a file, followed by zeros up to a whole word, as the decoder expects.
 struct Padded {
-    bytes: BufReader<Counted>,
+    bytes: BufReader<CountingReader>,
     /// Zeros that are still to come; `None` before the end of the file.
     zeros: Option<usize>,
     failed: Arc<Mutex<Option<io::Error>>>,

@@ -28,11 +28,13 @@ use super::node_graph::gap_code::{self, Numbers};
 use super::node_graph::url_budget;
 use super::node_graph::{NodeNames, read_list};
 use crate::ingest::open::Input;
+use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::progress::Progress;
-use crate::ingest::reading::Reading;
 use crate::ingest::record::Event;
 use crate::ingest::reject::Position;
-use crate::ingest::source::{MOST_HELD, Piece, Pieces, Source, Sources, Stop, most_held};
+use crate::ingest::source::{
+    DEFAULT_HELD_BYTES, Piece, Pieces, Source, Sources, Stop, max_held_bytes,
+};
 use error::BvGraphError;
 use node_urls::{Cursor, NodeUrls};
 use properties::Properties;
@@ -55,7 +57,7 @@ pub(super) fn sources(inputs: &[Input], urls: Option<&Input>) -> Sources {
             basename,
             list: urls.cloned(),
             urls: Arc::new(NodeUrls::Numbered),
-            most_held: MOST_HELD,
+            max_held_bytes: DEFAULT_HELD_BYTES,
         }));
     }
     sources
@@ -71,7 +73,7 @@ struct BvGraph {
     list: Option<Input>,
     urls: Arc<NodeUrls>,
     /// The most bytes of the URLs of all nodes, and of the URLs of one list.
-    most_held: usize,
+    max_held_bytes: usize,
 }
 
 impl Source for BvGraph {
@@ -83,14 +85,14 @@ impl Source for BvGraph {
     }
 
     fn limit_memory(&mut self, bytes: usize) {
-        self.most_held = most_held(bytes);
+        self.max_held_bytes = max_held_bytes(bytes);
     }
 
     /// Reads the list of URLs; refuses one whose length is not the number of nodes.
     fn prepare(&mut self, watch: &dyn Watch) -> Result<Option<u64>, Stop> {
         let nodes = Properties::read(&self.basename)?.nodes;
         if let Some(list) = &self.list {
-            let urls = node_urls::read(list, self.most_held, watch)?;
+            let urls = node_urls::read(list, self.max_held_bytes, watch)?;
             if urls.len() != nodes {
                 let error = BvGraphError::Urls {
                     file: list.to_string(),
@@ -107,7 +109,7 @@ impl Source for BvGraph {
     }
 
     fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
-        let (urls, most_held) = (Arc::clone(&self.urls), self.most_held);
+        let (urls, max_held_bytes) = (Arc::clone(&self.urls), self.max_held_bytes);
         let pieces = lists::Pieces::open(&self.basename, progress)?;
         Ok(Box::new(pieces.map(move |coded| {
             let coded = coded?;
@@ -116,30 +118,36 @@ impl Source for BvGraph {
                 bytes: coded.bytes.len() as u64,
                 records: coded.lists,
                 memory: url_budget::memory(&coded.bytes, EXPANSION),
-                read: Box::new(move |reading| read(coded.bytes, 0, urls, most_held, reading)),
+                read: Box::new(move |parser| read(coded.bytes, 0, urls, max_held_bytes, parser)),
             })
         })))
     }
 }
 
 /// Reads the lists from an offset on.
-fn read(coded: Vec<u8>, from: usize, urls: Arc<NodeUrls>, most_held: usize, reading: &mut Reading) {
+fn read(
+    coded: Vec<u8>,
+    from: usize,
+    urls: Arc<NodeUrls>,
+    max_held_bytes: usize,
+    parser: &mut PieceParser,
+) {
     let mut cursor = Cursor::new(&urls);
     let mut at = from;
     while let Some(list) = gap_code::first(&coded, at) {
-        if reading.is_full() {
+        if parser.is_full() {
             drop(cursor);
-            reading.go_on_with(move |reading| read(coded, at, urls, most_held, reading));
+            parser.continue_with(move |parser| read(coded, at, urls, max_held_bytes, parser));
             return;
         }
         at += list.len() + 1;
         let node = Numbers::new(list).next().unwrap_or_default();
-        let record = read_list(list, &mut cursor, most_held, reading);
+        let record = read_list(list, &mut cursor, max_held_bytes, parser);
         let url = match &record {
             Ok(_) => &[],
             Err(_) => cursor.name(node),
         };
-        reading.add(Position::Line(node + 1), record.map(Event::Record), url);
+        parser.add(Position::Line(node + 1), record.map(Event::Record), url);
     }
 }
 

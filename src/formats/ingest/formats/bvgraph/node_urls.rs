@@ -9,7 +9,7 @@ use crate::ingest::location::MAX_URL;
 use crate::ingest::open::Input;
 use crate::ingest::progress::Progress;
 use crate::ingest::reject::Fault;
-use crate::ingest::source::{Stop, check_held};
+use crate::ingest::source::{Stop, check_held_bytes};
 use seedbank_algorithms::watch::Watch;
 
 /// Where the URLs come from.
@@ -21,10 +21,10 @@ pub(super) enum NodeUrls {
     Listed(FrontCodedList),
 }
 
-/// Reads a list of URLs, one per line, which may take `most_held` bytes of memory.
+/// Reads a list of URLs, one per line, which may take `max_held_bytes` bytes of memory.
 pub(super) fn read(
     input: &Input,
-    most_held: usize,
+    max_held_bytes: usize,
     watch: &dyn Watch,
 ) -> Result<FrontCodedList, Stop> {
     watch.stage("urls", input.length()?);
@@ -41,8 +41,8 @@ pub(super) fn read(
             line.resize(MAX_URL + 1, b'?');
             list.push(&line);
         }
-        check_held(input, list.memory(), most_held)?;
-        progress.tell();
+        check_held_bytes(input, list.memory(), max_held_bytes)?;
+        progress.report();
     }
     Ok(list)
 }

@@ -6,7 +6,7 @@ use crate::ingest::blocks::MAX_LINE;
 use crate::ingest::formats::node_graph::gap_code;
 use crate::ingest::open::Input;
 use crate::ingest::progress::Progress;
-use crate::ingest::reject::beginning;
+use crate::ingest::reject::excerpt;
 use crate::ingest::source::{PIECE_RECORDS, Stop};
 
 /// The approximate size of the coded lists of a piece. Less than of text, since a link takes two or
@@ -69,7 +69,7 @@ impl<'a> Lists<'a> {
         let Some((from, to)) = edge else {
             let error = CcGraphError::Edge {
                 line: at,
-                text: beginning(line.text),
+                text: excerpt(line.text),
                 file: self.lines.name(part),
             };
             return Err(error.into());

@@ -1,15 +1,15 @@
 //! Errors that refuse a web graph of Common Crawl.
 
+use crate::display::escape_controls;
 use crate::ingest::blocks::MAX_LINE;
 use crate::ingest::formats::FormatError;
-use crate::shown::plain;
 
 /// The files of a graph do not fit each other or are invalid. Lines are numbered from 1.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum CcGraphError {
     #[error(
         "line {line} of {file}: expected vertex {id} as id, tab and reversed host, found `{}`; ids count from 0 over all parts, in the order given",
-        plain(text)
+        escape_controls(text)
     )]
     Vertex {
         file: String,
@@ -22,7 +22,7 @@ pub(super) enum CcGraphError {
     EmptyLine { file: String, line: u64, id: u64 },
     #[error(
         "line {line} of {file}: expected an edge as two ids with a tab between them, found `{}`",
-        plain(text)
+        escape_controls(text)
     )]
     Edge {
         file: String,
@@ -57,7 +57,7 @@ pub(super) enum CcGraphError {
     /// The first line of the ranks does not name their columns.
     #[error(
         "{file} has no ranks: expected tab-separated column names with {position} and {host} on the first line, found `{}`",
-        plain(text)
+        escape_controls(text)
     )]
     Header {
         file: String,

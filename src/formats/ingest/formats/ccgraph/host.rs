@@ -9,7 +9,7 @@ use crate::ingest::reject::{Fault, RejectReason};
 ///
 /// Rejects a name that is not a host but would be the URL of another page (a port, a path, an
 /// escape, an empty label); the rules of URLs decide the rest.
-pub(super) fn put_url(name: &[u8], url: &mut String) -> Result<(), Fault> {
+pub(super) fn push_url(name: &[u8], url: &mut String) -> Result<(), Fault> {
     let name = utf_8(name)?;
     let is_forbidden = |c: char| c <= ' ' || "/\\:@?#%[]\u{7f}".contains(c);
     if name.contains(is_forbidden) || name.split('.').any(str::is_empty) {
@@ -58,7 +58,7 @@ mod tests {
 
     fn url(name: &str) -> Option<String> {
         let mut url = String::new();
-        put_url(name.as_bytes(), &mut url).ok().map(|()| url)
+        push_url(name.as_bytes(), &mut url).ok().map(|()| url)
     }
 
     #[test]

@@ -33,15 +33,16 @@ use super::node_graph::gap_code::{self, Numbers};
 use super::node_graph::url_budget::{self, UrlBudget};
 use super::node_graph::{NodeNames, read_list};
 use crate::ingest::open::Input;
+use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::progress::Progress;
-use crate::ingest::reading::Reading;
 use crate::ingest::record::{Attribute, Event};
 use crate::ingest::reject::{Fault, Position};
 use crate::ingest::source::{
-    MOST_HELD, PIECE_RECORDS, Piece, Pieces, Source, Sources, Stop, check_held, most_held,
+    DEFAULT_HELD_BYTES, PIECE_RECORDS, Piece, Pieces, Source, Sources, Stop, check_held_bytes,
+    max_held_bytes,
 };
 use edges::{Coded, Lists};
-use host::put_url;
+use host::push_url;
 use ranks::Ranks;
 use seedbank_algorithms::watch::Watch;
 use vertices::Vertices;
@@ -57,7 +58,7 @@ pub(super) fn sources(edges: &[Input], vertices: &[Input], ranks: &[Input]) -> S
         vertices: vertices.to_vec(),
         ranks: ranks.to_vec(),
         graph: Arc::default(),
-        most_held: MOST_HELD,
+        max_held_bytes: DEFAULT_HELD_BYTES,
     })]
 }
 
@@ -69,7 +70,7 @@ struct CcGraph {
     ranks: Vec<Input>,
     graph: Arc<Graph>,
     /// The most bytes of the names of all vertices, and of the URLs of one list.
-    most_held: usize,
+    max_held_bytes: usize,
 }
 
 /// What is known of the vertices before the edges are read.
@@ -77,7 +78,7 @@ struct CcGraph {
 struct Graph {
     vertices: Vertices,
     ranks: Ranks,
-    most_held: usize,
+    max_held_bytes: usize,
 }
 
 impl Source for CcGraph {
@@ -90,7 +91,7 @@ impl Source for CcGraph {
     }
 
     fn limit_memory(&mut self, bytes: usize) {
-        self.most_held = most_held(bytes);
+        self.max_held_bytes = max_held_bytes(bytes);
     }
 
     /// Reads the vertices and the ranks.
@@ -99,7 +100,7 @@ impl Source for CcGraph {
         let length = part_lines::length(&self.edges)?;
         part_lines::length(&self.vertices)?;
         part_lines::length(&self.ranks)?;
-        let vertices = vertices::read(&self.vertices, self.most_held, watch)?;
+        let vertices = vertices::read(&self.vertices, self.max_held_bytes, watch)?;
         if let Some(input) = self.ranks.first() {
             let names = &vertices.names;
             // A rank each; and a hash and a number each, to find names that are not sorted.
@@ -108,7 +109,7 @@ impl Source for CcGraph {
             let held = all
                 .saturating_mul(rank_bytes)
                 .saturating_add(names.memory());
-            check_held(input, held, self.most_held)?;
+            check_held_bytes(input, held, self.max_held_bytes)?;
         }
         let ranks = ranks::read(&self.ranks, &vertices.names, watch)?;
         tracing::debug!(
@@ -119,7 +120,7 @@ impl Source for CcGraph {
         self.graph = Arc::new(Graph {
             vertices,
             ranks,
-            most_held: self.most_held,
+            max_held_bytes: self.max_held_bytes,
         });
         Ok(length)
     }
@@ -138,9 +139,9 @@ fn list_piece<'a>(coded: Coded, graph: Arc<Graph>) -> Piece<'a> {
         bytes: coded.text,
         records: coded.lists,
         memory: url_budget::memory(&coded.bytes, EXPANSION),
-        read: Box::new(move |reading| {
-            reading.summary.blank_lines += coded.blank;
-            read(coded.bytes, 0, graph, reading);
+        read: Box::new(move |parser| {
+            parser.summary.blank_lines += coded.blank;
+            read(coded.bytes, 0, graph, parser);
         }),
     }
 }
@@ -154,8 +155,8 @@ fn counts_piece(graph: &Graph) -> impl Iterator<Item = Piece<'_>> + Send {
         bytes: vertices.bytes + ranks.bytes,
         records: 0,
         memory: 0,
-        read: Box::new(move |reading| {
-            reading.summary.blank_lines += vertices.blank + ranks.blank;
+        read: Box::new(move |parser| {
+            parser.summary.blank_lines += vertices.blank + ranks.blank;
         }),
     })
 }
@@ -166,11 +167,11 @@ fn rejected_rows(ranks: &Ranks) -> impl Iterator<Item = Piece<'_>> + Send {
         bytes: 0,
         records: rows.len(),
         memory: size_of_val(rows),
-        read: Box::new(move |reading| {
+        read: Box::new(move |parser| {
             for row in rows {
-                reading.in_file(row.file.clone());
+                parser.set_file(row.file.clone());
                 let at = Position::Line(row.line);
-                reading.add(at, Err(row.fault.clone()), &row.text);
+                parser.add(at, Err(row.fault.clone()), &row.text);
             }
         }),
     });
@@ -179,31 +180,31 @@ fn rejected_rows(ranks: &Ranks) -> impl Iterator<Item = Piece<'_>> + Send {
         // They become no events.
         records: 0,
         memory: 0,
-        read: Box::new(move |reading| {
-            reading.summary.records += count;
-            *reading.summary.rejects.entry(*reason).or_default() += count;
+        read: Box::new(move |parser| {
+            parser.summary.records += count;
+            *parser.summary.rejects.entry(*reason).or_default() += count;
         }),
     });
     listed.chain(counted)
 }
 
 /// Reads the lists from an offset on.
-fn read(coded: Vec<u8>, from: usize, graph: Arc<Graph>, reading: &mut Reading) {
+fn read(coded: Vec<u8>, from: usize, graph: Arc<Graph>, parser: &mut PieceParser) {
     let mut names = Names::new(&graph);
     let mut at = from;
     while let Some(list) = gap_code::first(&coded, at) {
-        if reading.is_full() {
+        if parser.is_full() {
             drop(names);
-            reading.go_on_with(move |reading| read(coded, at, graph, reading));
+            parser.continue_with(move |parser| read(coded, at, graph, parser));
             return;
         }
         at += list.len() + 1;
         let id = Numbers::new(list).next().unwrap_or_default();
-        let record = read_list(list, &mut names, graph.most_held, reading);
+        let record = read_list(list, &mut names, graph.max_held_bytes, parser);
         let (file, place) = graph.vertices.place(id);
         let mut name: &[u8] = &[];
         if record.is_err() {
-            reading.in_file(file);
+            parser.set_file(file);
             name = names.name(id);
         }
         let record = record.map(|mut record| {
@@ -212,7 +213,7 @@ fn read(coded: Vec<u8>, from: usize, graph: Arc<Graph>, reading: &mut Reading) {
             }
             Event::Record(record)
         });
-        reading.add(place, record, name);
+        parser.add(place, record, name);
     }
 }
 
@@ -242,13 +243,13 @@ impl NodeNames for Names<'_> {
     }
 
     fn own_url(&mut self, node: u64) -> Result<&str, Fault> {
-        put_url(self.own.text(node), &mut self.url)?;
+        push_url(self.own.text(node), &mut self.url)?;
         Ok(&self.url)
     }
 
     fn link_url(&mut self, node: u64, budget: &mut UrlBudget) -> Result<Option<&str>, Fault> {
         let name = self.linked.text(node);
         budget.take(name)?;
-        Ok(put_url(name, &mut self.url).ok().map(|()| &*self.url))
+        Ok(push_url(name, &mut self.url).ok().map(|()| &*self.url))
     }
 }

@@ -9,10 +9,10 @@ use super::host::quality;
 use super::part_lines::{PartLines, length};
 use crate::ingest::entries::utf_8;
 use crate::ingest::formats::node_graph::front_coded::{Cursor, FrontCodedList};
-use crate::ingest::number::whole_number;
+use crate::ingest::number::integer;
 use crate::ingest::open::Input;
 use crate::ingest::progress::Progress;
-use crate::ingest::reject::{Fault, MOST_LISTED, REJECTED_TEXT, RejectReason, beginning};
+use crate::ingest::reject::{EXCERPT_CHARS, Fault, MAX_LISTED_REJECTS, RejectReason, excerpt};
 use crate::ingest::source::Stop;
 use seedbank_algorithms::watch::Watch;
 
@@ -38,7 +38,7 @@ pub(super) struct Ranks {
     positions: Vec<u32>,
     /// Number of rows, including rejected ones.
     rows: u64,
-    /// The first rejected rows, at most [`MOST_LISTED`].
+    /// The first rejected rows, at most [`MAX_LISTED_REJECTS`].
     pub(super) rejected: Vec<RejectedRow>,
     /// The number of further rejected rows.
     pub(super) unlisted: BTreeMap<RejectReason, u64>,
@@ -56,7 +56,7 @@ impl Ranks {
     }
 
     fn reject(&mut self, file: &Arc<str>, line: u64, text: &[u8], fault: Fault) {
-        if self.rejected.len() as u64 >= MOST_LISTED {
+        if self.rejected.len() as u64 >= MAX_LISTED_REJECTS {
             *self.unlisted.entry(fault.reason).or_default() += 1;
             return;
         }
@@ -64,7 +64,7 @@ impl Ranks {
             file: Arc::clone(file),
             line,
             fault,
-            text: text.get(..REJECTED_TEXT * 4).unwrap_or(text).into(),
+            text: text.get(..EXCERPT_CHARS * 4).unwrap_or(text).into(),
         });
     }
 }
@@ -102,7 +102,7 @@ pub(super) fn read(
             let is_header = Columns::parse(text).is_some();
             let Some(found) = found else {
                 let error = CcGraphError::Header {
-                    text: beginning(text),
+                    text: excerpt(text),
                     file: lines.name(part),
                     position: POSITION,
                     host: HOST,
@@ -142,10 +142,10 @@ pub(super) fn read(
         }
         if ranks.rows.is_multiple_of(1 << 14) {
             watch.proceed()?;
-            progress.tell();
+            progress.report();
         }
     }
-    progress.tell();
+    progress.report();
     let (position, part, line) = largest;
     if u64::from(position) > ranks.rows {
         let error = CcGraphError::IncompleteRanks {
@@ -204,7 +204,7 @@ impl Columns {
             ));
         }
         let name = POSITION.trim_start_matches('#');
-        let position = whole_number(utf_8(position)?, name, u32::MAX.into())?;
+        let position = integer(utf_8(position)?, name, u32::MAX.into())?;
         match u32::try_from(position) {
             Ok(position) if position > 0 => Ok((position, host)),
             _ => Err(Fault::new(

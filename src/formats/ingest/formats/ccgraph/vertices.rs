@@ -8,8 +8,8 @@ use crate::ingest::formats::node_graph::front_coded::FrontCodedList;
 use crate::ingest::location::MAX_URL;
 use crate::ingest::open::Input;
 use crate::ingest::progress::Progress;
-use crate::ingest::reject::{Position, beginning};
-use crate::ingest::source::{Stop, check_held};
+use crate::ingest::reject::{Position, excerpt};
+use crate::ingest::source::{Stop, check_held_bytes};
 use seedbank_algorithms::watch::Watch;
 
 /// The names of all vertices by their ids, and their places.
@@ -36,11 +36,11 @@ impl Vertices {
     }
 }
 
-/// Reads the vertices, whose names may take `most_held` bytes of memory. Ids must be consecutive,
+/// Reads the vertices, whose names may take `max_held_bytes` bytes of memory. Ids must be consecutive,
 /// from 0.
 pub(super) fn read(
     inputs: &[Input],
-    most_held: usize,
+    max_held_bytes: usize,
     watch: &dyn Watch,
 ) -> Result<Vertices, Stop> {
     watch.stage("read hosts", length(inputs)?);
@@ -61,7 +61,7 @@ pub(super) fn read(
         let line = number;
         let Some(name) = name else {
             let error = CcGraphError::Vertex {
-                text: beginning(text),
+                text: excerpt(text),
                 file: lines.name(part),
                 line,
                 id,
@@ -76,13 +76,13 @@ pub(super) fn read(
         // One byte over the limit suffices for a rejection.
         names.push(name.get(..=MAX_URL).unwrap_or(name));
         if let Some(input) = inputs.get(part) {
-            check_held(input, names.memory(), most_held)?;
+            check_held_bytes(input, names.memory(), max_held_bytes)?;
         }
         if id.is_multiple_of(1 << 14) {
-            progress.tell();
+            progress.report();
         }
     }
-    progress.tell();
+    progress.report();
     let files = inputs.iter().map(|input| Arc::from(input.to_string()));
     Ok(Vertices {
         names,

@@ -6,10 +6,10 @@ use crate::ingest::entries::Entry;
 use crate::ingest::fetch::{Answer, Fetch};
 use crate::ingest::formats::capture_entry::{capture_entry, labelled_digest};
 use crate::ingest::formats::json_lines::{Fields, parse_structure};
-use crate::ingest::location::foreign_scheme;
-use crate::ingest::reading::Reading;
+use crate::ingest::location::other_scheme;
+use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::reject::{Fault, RejectReason};
-use crate::ingest::summary::PassedOver;
+use crate::ingest::summary::SkipReason;
 
 /// The fields of the JSON that are read.
 const FIELDS: [&str; 6] = ["url", "status", "digest", "mime", "redirect", "method"];
@@ -29,7 +29,7 @@ pub(super) struct Capture<'a> {
 }
 
 /// Reads an entry of CDXJ.
-pub(super) fn read_json(time: &str, json: &str, reading: &mut Reading) -> Result<Entry, Fault> {
+pub(super) fn read_json(time: &str, json: &str, parser: &mut PieceParser) -> Result<Entry, Fault> {
     let fields = parse_structure(json, &FIELDS)?;
     fields.check()?;
     let url = fields
@@ -44,7 +44,7 @@ pub(super) fn read_json(time: &str, json: &str, reading: &mut Reading) -> Result
         location: non_empty(fields.text("redirect")?),
         method: fields.text("method")?,
     };
-    capture.entry(reading)
+    capture.entry(parser)
 }
 
 /// Returns the status, which is a number in some indexes.
@@ -62,18 +62,18 @@ fn non_empty(field: Option<Cow<'_, str>>) -> Option<Cow<'_, str>> {
 
 impl Capture<'_> {
     /// Reads the capture. Nothing is counted of an entry that is rejected.
-    pub(super) fn entry(&self, reading: &mut Reading) -> Result<Entry, Fault> {
+    pub(super) fn entry(&self, parser: &mut PieceParser) -> Result<Entry, Fault> {
         // DNS responses, screenshots and crawler metadata; and responses to forms.
         let is_get = self.method.as_deref().is_none_or(|method| method == "GET");
-        if foreign_scheme(&self.url).is_some() || !is_get {
-            return Ok(Entry::None(PassedOver::NoPage));
+        if other_scheme(&self.url).is_some() || !is_get {
+            return Ok(Entry::Skipped(SkipReason::NoPage));
         }
         let is_revisit = self.mime.as_deref() == Some("warc/revisit");
         let answer = match self.status.as_deref() {
             // The page was crawled and is unchanged.
             None | Some("304") if is_revisit => Some(Answer::Crawled),
             Some(status) => match status.parse() {
-                Ok(status) => Answer::of(status),
+                Ok(status) => Answer::from_status(status),
                 Err(_) => {
                     return Err(Fault::new(
                         RejectReason::WrongType,
@@ -81,10 +81,10 @@ impl Capture<'_> {
                     ));
                 }
             },
-            None => return Ok(Entry::None(PassedOver::NoStatus)),
+            None => return Ok(Entry::Skipped(SkipReason::NoStatus)),
         };
         let Some(answer) = answer else {
-            return Ok(Entry::None(PassedOver::OtherStatus));
+            return Ok(Entry::Skipped(SkipReason::OtherStatus));
         };
         let digest = self.digest.as_deref().map(labelled_digest);
         let fetch = Fetch {
@@ -95,6 +95,6 @@ impl Capture<'_> {
             digest: digest.as_deref(),
             location: self.location.as_deref(),
         };
-        capture_entry(&fetch, None, reading)
+        capture_entry(&fetch, None, parser)
     }
 }

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::capture::Capture;
+use crate::display::counted;
 use crate::ingest::formats::tsv::check_no_nul;
 use crate::ingest::reject::{Fault, RejectReason};
-use crate::shown::counted;
 
 /// The layouts of indexes without a header, which are identified by their number of columns.
 const DEFAULT_LAYOUTS: [&str; 3] = [

@@ -15,9 +15,9 @@ mod capture;
 mod header;
 
 use crate::ingest::entries::{Entry, EntryFormat};
-use crate::ingest::reading::Reading;
+use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::reject::Fault;
-use crate::ingest::summary::PassedOver;
+use crate::ingest::summary::SkipReason;
 use header::Header;
 
 /// An index of a web archive.
@@ -27,23 +27,23 @@ pub(super) struct Cdx;
 impl EntryFormat for Cdx {
     type Context = Header;
 
-    fn notice(&self, line: &[u8], header: &mut Header) {
+    fn update(&self, line: &[u8], header: &mut Header) {
         if let Some(columns) = Header::parse(line) {
             *header = columns;
         }
     }
 
-    fn read(&self, line: &str, header: &Header, reading: &mut Reading) -> Result<Entry, Fault> {
+    fn read(&self, line: &str, header: &Header, parser: &mut PieceParser) -> Result<Entry, Fault> {
         // A header of CDXJ begins with `!`.
         if line.starts_with('!') || Header::parse(line.as_bytes()).is_some() {
-            return Ok(Entry::None(PassedOver::NoPage));
+            return Ok(Entry::Skipped(SkipReason::NoPage));
         }
         let mut parts = line.splitn(3, ' ').skip(1);
         match (parts.next(), parts.next()) {
             (Some(time), Some(json)) if json.starts_with('{') => {
-                capture::read_json(time, json, reading)
+                capture::read_json(time, json, parser)
             }
-            _ => header.capture(line)?.entry(reading),
+            _ => header.capture(line)?.entry(parser),
         }
     }
 }

@@ -4,7 +4,7 @@
 )]
 
 use super::*;
-use crate::ingest::fetch::as_crawled;
+use crate::ingest::fetch::mark_crawled;
 use crate::ingest::formats::json_lines::JsonLines;
 use crate::ingest::interner::Interner;
 use crate::ingest::lines::LineFormat;
@@ -14,39 +14,39 @@ use crate::ingest::reject::RejectReason;
 
 const SHA1: &str = "3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ";
 
-fn reading() -> Reading {
-    Reading::new(Naming::default(), Interner::default())
+fn parser() -> PieceParser {
+    PieceParser::new(Naming::default(), Interner::default())
 }
 
 /// What a line says after those before it.
-fn read(lines: &str) -> Result<Result<Event, PassedOver>, RejectReason> {
-    let mut reading = reading();
+fn read(lines: &str) -> Result<Result<Event, SkipReason>, RejectReason> {
+    let mut parser = parser();
     let mut header = Header::default();
-    let mut said = Ok(Err(PassedOver::NoPage));
+    let mut said = Ok(Err(SkipReason::NoPage));
     for line in lines.split('\n') {
-        said = match Cdx.read(line, &header, &mut reading) {
-            Ok(Entry::One(event)) => Ok(Ok(event.located(&reading.urls))),
-            Ok(Entry::None(reason)) => Ok(Err(reason)),
+        said = match Cdx.read(line, &header, &mut parser) {
+            Ok(Entry::One(event)) => Ok(Ok(event.located(&parser.urls))),
+            Ok(Entry::Skipped(reason)) => Ok(Err(reason)),
             Ok(Entry::Two(..)) => panic!("an entry says one thing"),
             Err(fault) => Err(fault.reason),
         };
-        Cdx.notice(line.as_bytes(), &mut header);
+        Cdx.update(line.as_bytes(), &mut header);
     }
     said
 }
 
 /// What a record of JSON Lines says.
-fn record(json: &str) -> Result<Result<Event, PassedOver>, RejectReason> {
-    let mut reading = reading();
-    let mut event = JsonLines.read(json, &mut reading).unwrap();
+fn record(json: &str) -> Result<Result<Event, SkipReason>, RejectReason> {
+    let mut parser = parser();
+    let mut event = JsonLines.read(json, &mut parser).unwrap();
     if let Event::Record(record) = &mut event
         && json.contains("fetched")
         && record.alias.is_none()
         && !record.gone
     {
-        as_crawled(record);
+        mark_crawled(record);
     }
-    Ok(Ok(event.located(&reading.urls)))
+    Ok(Ok(event.located(&parser.urls)))
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn columns_are_what_the_header_says() {
     }
     assert_eq!(
         read(" CDX N b a m s k r M S V g"),
-        Ok(Err(PassedOver::NoPage))
+        Ok(Err(SkipReason::NoPage))
     );
     assert_eq!(
         read(&format!(" CDX N b a\n{eleven}")),
@@ -101,27 +101,27 @@ fn columns_are_what_the_header_says() {
     );
     assert_eq!(
         read(&eleven.replace(" 200 ", " - ")),
-        Ok(Err(PassedOver::NoStatus))
+        Ok(Err(SkipReason::NoStatus))
     );
     assert_eq!(
         read(&eleven.replace(" 200 ", " 503 ")),
-        Ok(Err(PassedOver::OtherStatus))
+        Ok(Err(SkipReason::OtherStatus))
     );
     assert_eq!(
         read(&eleven.replace("http://a", "dns:a")),
-        Ok(Err(PassedOver::NoPage))
+        Ok(Err(SkipReason::NoPage))
     );
     let gone = r#"{"url": "http://a.example/", "gone": true, "fetched": "20261119040000"}"#;
     assert_eq!(read(&eleven.replace(" 200 ", " 404 ")), record(gone));
     let revisit = eleven.replace("text/html 200", "warc/revisit -");
     assert_eq!(read(&revisit), record(&page));
     let moved = eleven.replace(" 200 ", " 301 ");
-    assert_eq!(read(&moved), Ok(Err(PassedOver::OtherStatus)));
+    assert_eq!(read(&moved), Ok(Err(SkipReason::OtherStatus)));
     let moved = moved.replacen(" - ", " /x ", 1);
     let alias = r#"{"url": "http://a.example/", "redirect": "http://a.example/x", "fetched": "20261119040000"}"#;
     assert_eq!(read(&moved), record(alias));
     let itself = moved.replace(" /x ", " / ");
-    assert_eq!(read(&itself), Ok(Err(PassedOver::LeadsNowhere)));
+    assert_eq!(read(&itself), Ok(Err(SkipReason::LeadsNowhere)));
 }
 
 #[test]
@@ -150,18 +150,18 @@ fn json_says_it_by_names() {
     let json = r#"{"url": "http://a.example/", "status": "302", "redirect": "https://a.example/"}"#;
     assert_eq!(line(json), alias);
     for (json, reason) in [
-        (r#"{"url": "http://a.example/"}"#, PassedOver::NoStatus),
+        (r#"{"url": "http://a.example/"}"#, SkipReason::NoStatus),
         (
             r#"{"url": "http://a.example/", "status": "302"}"#,
-            PassedOver::OtherStatus,
+            SkipReason::OtherStatus,
         ),
         (
             r#"{"url": "http://a.example/", "status": "200", "method": "POST"}"#,
-            PassedOver::NoPage,
+            SkipReason::NoPage,
         ),
         (
             r#"{"url": "urn:pageinfo:http://a.example/", "status": "200"}"#,
-            PassedOver::NoPage,
+            SkipReason::NoPage,
         ),
     ] {
         assert_eq!(line(json), Ok(Err(reason)), "{json}");
@@ -188,7 +188,7 @@ fn json_says_it_by_names() {
     ] {
         assert_eq!(line(json), Err(reason), "{json}");
     }
-    assert_eq!(read("!OpenWayback-CDXJ 1.0"), Ok(Err(PassedOver::NoPage)));
+    assert_eq!(read("!OpenWayback-CDXJ 1.0"), Ok(Err(SkipReason::NoPage)));
     let bad = r#"example,a)/ yesterday {"url": "http://a.example/", "status": "200"}"#;
     assert_eq!(read(bad), Err(RejectReason::InvalidTimestamp));
 }

@@ -22,7 +22,7 @@ use crate::ingest::entries::utf_8;
 use crate::ingest::formats::file_source::{FileFormat, OpenFile};
 use crate::ingest::formats::json_lines::JsonLines;
 use crate::ingest::lines::LineFormat;
-use crate::ingest::reading::Reading;
+use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::reject::Position;
 use crate::ingest::source::{Piece, Pieces, Stop};
 use splitter::{Records, Splitter};
@@ -42,21 +42,21 @@ impl FileFormat for JsonArray {
                 bytes: records.bytes,
                 records: records.places.len(),
                 memory: records.text.len().max(MIN_PIECE_MEMORY),
-                read: Box::new(move |reading| read(&records, reading)),
+                read: Box::new(move |parser| read(&records, parser)),
             })
         })))
     }
 }
 
-fn read(records: &Records, reading: &mut Reading) {
+fn read(records: &Records, parser: &mut PieceParser) {
     for (number, place) in (records.first..).zip(&records.places) {
         let at = Position::Record(number);
         let text = records.text.get(place.text.clone()).unwrap_or_default();
         let event = if place.is_complete {
-            utf_8(text).and_then(|text| JsonLines.read(text, reading))
+            utf_8(text).and_then(|text| JsonLines.read(text, parser))
         } else {
             Err(line_too_long(place.bytes))
         };
-        reading.add(at, event, text);
+        parser.add(at, event, text);
     }
 }

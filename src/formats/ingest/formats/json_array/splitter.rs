@@ -5,11 +5,11 @@ use std::ops::Range;
 use super::error::JsonError;
 use super::value_scanner::{End, ValueScanner};
 use crate::ingest::blocks::MAX_LINE;
-use crate::ingest::foreign::{Foreign, HEAD};
 use crate::ingest::formats::file_source::OpenFile;
 use crate::ingest::formats::text_window::TextWindow;
 use crate::ingest::open::InputError;
-use crate::ingest::reject::REJECTED_TEXT;
+use crate::ingest::reject::EXCERPT_CHARS;
+use crate::ingest::sniff::{DetectedFormat, HEAD_BYTES};
 use crate::ingest::source::{PIECE_RECORDS, PIECE_SIZE, Stop};
 
 /// Consecutive records.
@@ -91,18 +91,20 @@ impl<'a> Splitter<'a> {
     /// Refuses a text whose first bytes are not JSON.
     fn check_format(&self) -> Result<(), InputError> {
         let beginning = self.text.rest();
-        let beginning = beginning.get(..HEAD).unwrap_or(beginning);
+        let beginning = beginning.get(..HEAD_BYTES).unwrap_or(beginning);
         let first = beginning.trim_ascii_start().first();
         let is_json = matches!(first, None | Some(b'[' | b'{'));
         match self.text.detect(beginning) {
             _ if beginning.is_empty() => Ok(()),
             Some(seen)
                 if !matches!(
-                    seen.is,
-                    Foreign::JsonArray | Foreign::JsonSpread | Foreign::JsonLines
-                ) && (seen.is.is_certain() || !is_json) =>
+                    seen.format,
+                    DetectedFormat::JsonArray
+                        | DetectedFormat::JsonSpread
+                        | DetectedFormat::JsonLines
+                ) && (seen.format.excludes_records() || !is_json) =>
             {
-                Err(InputError::Foreign(seen))
+                Err(InputError::NotRecords(seen))
             }
             _ if !is_json => Err(JsonError::NoJson {
                 file: self.file.clone(),
@@ -177,7 +179,7 @@ impl<'a> Splitter<'a> {
         }
         let is_complete = self.record.len() <= MAX_LINE;
         if !is_complete {
-            self.record.truncate(REJECTED_TEXT * 4);
+            self.record.truncate(EXCERPT_CHARS * 4);
         }
         let from = records.text.len();
         records.text.append(&mut self.record);

@@ -7,7 +7,7 @@ use std::fmt;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::ingest::number::whole_number;
+use crate::ingest::number::integer;
 use crate::ingest::record::Attribute;
 use crate::ingest::reject::{Fault, RejectReason};
 
@@ -105,7 +105,7 @@ impl<'a, const N: usize> Fields<'a, N> {
     /// Returns a whole number up to `max`; `None` if it is absent or null.
     pub(super) fn count(&self, name: &str, max: u64) -> Result<Option<u64>, Fault> {
         self.raw(name)
-            .map(|raw| whole_number(raw, name, max))
+            .map(|raw| integer(raw, name, max))
             .transpose()
     }
 
@@ -117,7 +117,7 @@ impl<'a, const N: usize> Fields<'a, N> {
     ) -> Result<Attribute<T>, Fault> {
         match self.raw_or_null(name) {
             None => Ok(Attribute::Absent),
-            Some("null") => Ok(Attribute::TakenAway),
+            Some("null") => Ok(Attribute::Removed),
             Some(raw) => read(raw, name).map(Attribute::Given),
         }
     }

@@ -12,12 +12,12 @@ use crate::ingest::digest::digest_hash;
 use crate::ingest::interner::UrlNumber;
 use crate::ingest::lines::LineFormat;
 use crate::ingest::number::quality;
-use crate::ingest::reading::Reading;
+use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::record::{
     Event, MAX_CLICKS, MAX_UNCRAWLED_OUTLINKS, PageRecord, UncrawledOutlinks,
 };
 use crate::ingest::reject::{Fault, RejectReason};
-use crate::ingest::timestamp::{Timestamp, parse_timestamp, timestamp_of_number};
+use crate::ingest::timestamp::{Timestamp, parse_timestamp, parse_timestamp_number};
 pub(super) use fields::Fields;
 pub(super) use fields::{decode_string, wrong_type};
 pub(crate) use fields::{parse_structure, truth};
@@ -61,22 +61,22 @@ pub const RECORD_FIELDS: [&str; 11] = [
 pub struct JsonLines;
 
 impl LineFormat for JsonLines {
-    fn read(&self, line: &str, reading: &mut Reading) -> Result<Event<UrlNumber>, Fault> {
+    fn read(&self, line: &str, parser: &mut PieceParser) -> Result<Event<UrlNumber>, Fault> {
         let fields = parse_structure(line, &RECORD_FIELDS)?;
         for name in &fields.unknown {
-            reading.summary.unknown_fields.count(name);
+            parser.summary.unknown_fields.count(name);
         }
         fields.check()?;
         let url = fields
             .text("url")?
             .ok_or_else(|| Fault::new(RejectReason::MissingUrl, "a record must have a url"))?;
-        let url = reading.page(&url)?;
+        let url = parser.page(&url)?;
         let mut record = PageRecord::new(url);
         if fields.truth("gone")? == Some(true) {
             record.gone = true;
             // The time only decides which of several records is the latest: it cannot reject this one.
             let fetched = fields.fetched().ok().flatten();
-            record.fetched = fetched.map(|time| reading.time(time));
+            record.fetched = fetched.map(|time| parser.time(time));
             return Ok(Event::Record(record));
         }
         record.spam = fields.truth("spam")?;
@@ -90,9 +90,9 @@ impl LineFormat for JsonLines {
             (fields.text("canonical")?, AliasBy::Canonical),
         ];
         // Last, so that nothing is counted for a record that is rejected.
-        record.outlinks = fields.outlinks(url, reading)?;
+        record.outlinks = fields.outlinks(url, parser)?;
         for (to, by) in aliases {
-            let to = to.and_then(|to| reading.lead(url, &to));
+            let to = to.and_then(|to| parser.alias_target(url, &to));
             if record.alias.is_none() {
                 record.alias = to.map(|to| (to, by));
             }
@@ -100,7 +100,7 @@ impl LineFormat for JsonLines {
         if record.alias.is_some() {
             record.outlinks = None;
         }
-        record.fetched = fetched.map(|time| reading.time(time));
+        record.fetched = fetched.map(|time| parser.time(time));
         Ok(Event::Record(record))
     }
 }
@@ -125,7 +125,7 @@ impl Fields<'_, { RECORD_FIELDS.len() }> {
         let time = match self.raw(name) {
             None => return Ok(None),
             Some(raw) if raw.starts_with(|c: char| c == '-' || c.is_ascii_digit()) => {
-                timestamp_of_number(raw)
+                parse_timestamp_number(raw)
             }
             Some(raw) if raw.starts_with('"') => match self.text(name)? {
                 Some(text) => parse_timestamp(&text),
@@ -139,11 +139,11 @@ impl Fields<'_, { RECORD_FIELDS.len() }> {
     fn outlinks(
         &self,
         page: UrlNumber,
-        reading: &mut Reading,
+        parser: &mut PieceParser,
     ) -> Result<Option<Vec<UrlNumber>>, Fault> {
         match self.raw("outlinks") {
             None => Ok(None),
-            Some(raw) if raw.starts_with('[') => outlinks(raw, page, reading).map(Some),
+            Some(raw) if raw.starts_with('[') => outlinks(raw, page, parser).map(Some),
             Some(_) => Err(wrong_type("outlinks", "a list of URLs")),
         }
     }

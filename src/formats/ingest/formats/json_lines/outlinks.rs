@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 use super::fields::decode_string;
 use crate::ingest::interner::UrlNumber;
-use crate::ingest::reading::Reading;
+use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::reject::{Fault, RejectReason};
 use crate::ingest::summary::DropReason;
 
@@ -25,11 +25,11 @@ const EXPECTED: &str = "expected a URL as a string, or an object with the URL as
 pub(super) fn outlinks(
     raw: &str,
     page: UrlNumber,
-    reading: &mut Reading,
+    parser: &mut PieceParser,
 ) -> Result<Vec<UrlNumber>, Fault> {
     let mut list = Outlinks {
         page,
-        reading,
+        parser,
         read: 0,
         fault: None,
     };
@@ -37,12 +37,12 @@ pub(super) fn outlinks(
         Some(targets) => targets,
         None => list.parsed(raw)?,
     };
-    Ok(reading.outlinks(targets))
+    Ok(parser.outlinks(targets))
 }
 
 struct Outlinks<'a> {
     page: UrlNumber,
-    reading: &'a mut Reading,
+    parser: &'a mut PieceParser,
     /// Number of elements that were parsed.
     read: usize,
     /// What was wrong with the last of them.
@@ -73,7 +73,7 @@ impl Outlinks<'_> {
         let texts = raw.split('"').skip(1).step_by(2);
         Some(
             texts
-                .filter_map(|text| self.reading.target(self.page, text))
+                .filter_map(|text| self.parser.target(self.page, text))
                 .collect(),
         )
     }
@@ -82,14 +82,14 @@ impl Outlinks<'_> {
     fn parsed(&mut self, raw: &str) -> Result<Vec<UrlNumber>, Fault> {
         // Counted separately, since a later element may reject the record. URLs that were already
         // numbered do no harm: a number has no effect until an event refers to it.
-        let before = std::mem::take(&mut self.reading.summary);
+        let before = std::mem::take(&mut self.parser.summary);
         let targets = self.deserialize(&mut serde_json::Deserializer::from_str(raw));
-        let counted = std::mem::replace(&mut self.reading.summary, before);
+        let counted = std::mem::replace(&mut self.parser.summary, before);
         let targets = targets.map_err(|error| {
             let fault = self.fault.take();
             fault.unwrap_or_else(|| Fault::new(RejectReason::InvalidJson, error.to_string()))
         })?;
-        self.reading.summary.merge(&counted);
+        self.parser.summary.merge(&counted);
         Ok(targets)
     }
 }
@@ -114,8 +114,8 @@ impl<'de> Visitor<'de> for &mut Outlinks<'_> {
         while let Some(raw) = list.next_element::<&RawValue>()? {
             self.read += 1;
             match url_of(raw.get(), self.read) {
-                Ok(Some(text)) => targets.extend(self.reading.target(self.page, &text)),
-                Ok(None) => self.reading.summary.dropped(DropReason::Invalid),
+                Ok(Some(text)) => targets.extend(self.parser.target(self.page, &text)),
+                Ok(None) => self.parser.summary.dropped(DropReason::Invalid),
                 Err(fault) => {
                     self.fault = Some(fault);
                     return Err(serde::de::Error::custom("an element is not a link"));

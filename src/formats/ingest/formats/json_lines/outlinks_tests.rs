@@ -10,12 +10,12 @@ use crate::ingest::{Event, JsonLines, LineFormat};
 
 /// The event of a record with these outlinks, and what was counted.
 fn read(outlinks: &str) -> (Result<Event, Fault>, ReadSummary) {
-    let mut reading = Reading::new(SiteMode::Host.with(UrlRules::Whatwg), Interner::default());
+    let mut parser = PieceParser::new(SiteMode::Host.with(UrlRules::Whatwg), Interner::default());
     let line = format!(r#"{{"url":"http://a.example/","outlinks":{outlinks}}}"#);
-    let event = JsonLines.read(&line, &mut reading);
+    let event = JsonLines.read(&line, &mut parser);
     (
-        event.map(|event| event.located(&reading.urls)),
-        reading.summary,
+        event.map(|event| event.located(&parser.urls)),
+        parser.summary,
     )
 }
 
@@ -142,11 +142,12 @@ type Said = (Vec<UrlNumber>, ReadSummary);
 /// take it.
 fn both_ways(raw: &str) -> (Option<Said>, Option<Said>) {
     let read = |simple: bool| {
-        let mut reading = Reading::new(SiteMode::Host.with(UrlRules::Whatwg), Interner::default());
-        let page = reading.page("http://a.example/").unwrap();
+        let mut parser =
+            PieceParser::new(SiteMode::Host.with(UrlRules::Whatwg), Interner::default());
+        let page = parser.page("http://a.example/").unwrap();
         let mut list = Outlinks {
             page,
-            reading: &mut reading,
+            parser: &mut parser,
             read: 0,
             fault: None,
         };
@@ -155,7 +156,7 @@ fn both_ways(raw: &str) -> (Option<Said>, Option<Said>) {
         } else {
             list.parsed(raw).ok()
         };
-        links.map(|links| (links, reading.summary))
+        links.map(|links| (links, parser.summary))
     };
     (read(true), read(false))
 }

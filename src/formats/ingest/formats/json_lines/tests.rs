@@ -6,15 +6,14 @@ use crate::ingest::location::{Location, SiteMode, UrlRules, parse};
 use crate::ingest::summary::{DropReason, ReadSummary};
 
 fn read(line: &str) -> (Result<PageRecord, Fault>, ReadSummary) {
-    let mut reading = Reading::new(SiteMode::Host.with(UrlRules::Whatwg), Interner::default());
-    let record =
-        JsonLines
-            .read(line, &mut reading)
-            .map(|event| match event.located(&reading.urls) {
-                Event::Record(record) => record,
-                other => panic!("{other:?}"),
-            });
-    (record, reading.summary)
+    let mut parser = PieceParser::new(SiteMode::Host.with(UrlRules::Whatwg), Interner::default());
+    let record = JsonLines
+        .read(line, &mut parser)
+        .map(|event| match event.located(&parser.urls) {
+            Event::Record(record) => record,
+            other => panic!("{other:?}"),
+        });
+    (record, parser.summary)
 }
 
 fn good(line: &str) -> PageRecord {

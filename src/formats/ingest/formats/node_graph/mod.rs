@@ -7,7 +7,7 @@ pub(super) mod url_budget;
 
 use crate::ingest::blocks::{MAX_LINE, line_too_long};
 use crate::ingest::interner::UrlNumber;
-use crate::ingest::reading::Reading;
+use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::record::PageRecord;
 use crate::ingest::reject::Fault;
 use crate::ingest::summary::DropReason;
@@ -26,30 +26,30 @@ pub(super) trait NodeNames {
     fn link_url(&mut self, node: u64, budget: &mut UrlBudget) -> Result<Option<&str>, Fault>;
 }
 
-/// Reads the coded list of a node, whose URLs may take `most_held` bytes.
+/// Reads the coded list of a node, whose URLs may take `max_held_bytes` bytes.
 pub(super) fn read_list(
     list: &[u8],
     names: &mut impl NodeNames,
-    most_held: usize,
-    reading: &mut Reading,
+    max_held_bytes: usize,
+    parser: &mut PieceParser,
 ) -> Result<PageRecord<UrlNumber>, Fault> {
     // A line of text may not be longer either: it bounds what a record takes.
     if list.len() > MAX_LINE {
         return Err(line_too_long(list.len() as u64));
     }
     let mut numbers = Numbers::new(list);
-    let page = reading.page(names.own_url(numbers.next().unwrap_or_default())?)?;
+    let page = parser.page(names.own_url(numbers.next().unwrap_or_default())?)?;
     let mut targets = Vec::new();
-    let mut budget = UrlBudget::new(list.len(), most_held);
+    let mut budget = UrlBudget::new(list.len(), max_held_bytes);
     let mut to = 0;
     for gap in numbers {
         to += gap;
         match names.link_url(to, &mut budget)? {
-            Some(url) => targets.extend(reading.target(page, url)),
-            None => reading.summary.dropped(DropReason::Invalid),
+            Some(url) => targets.extend(parser.target(page, url)),
+            None => parser.summary.dropped(DropReason::Invalid),
         }
     }
     let mut record = PageRecord::new(page);
-    record.outlinks = Some(reading.outlinks(targets));
+    record.outlinks = Some(parser.outlinks(targets));
     Ok(record)
 }

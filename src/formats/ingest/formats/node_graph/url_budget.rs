@@ -30,12 +30,12 @@ pub(in crate::ingest) struct UrlBudget {
 }
 
 impl UrlBudget {
-    /// The budget of a coded list of `list` bytes, at most `most_held`.
-    pub(in crate::ingest) fn new(list: usize, most_held: usize) -> Self {
+    /// The budget of a coded list of `list` bytes, at most `max_held_bytes`.
+    pub(in crate::ingest) fn new(list: usize, max_held_bytes: usize) -> Self {
         let most = BYTES_PER_BYTE
             .saturating_mul(list)
             .saturating_add(BYTES_PER_LIST);
-        let most = most.min(most_held);
+        let most = most.min(max_held_bytes);
         Self { left: most, most }
     }
 

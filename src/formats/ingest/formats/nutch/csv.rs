@@ -1,11 +1,11 @@
 //! `readdb -dump -format csv`: a header, then one page per line.
 
 use super::datum::Datum;
-use crate::ingest::crawlers::HEADER;
+use crate::ingest::crawler_output::HEADER;
 use crate::ingest::entries::{Entry, EntryFormat};
-use crate::ingest::reading::Reading;
+use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::reject::{Fault, RejectReason};
-use crate::ingest::summary::PassedOver;
+use crate::ingest::summary::SkipReason;
 
 /// A line of the dump. Texts are quoted, but quotes within them are not escaped, so a CSV reader
 /// cannot parse every line; only the first and the last column may contain any.
@@ -15,9 +15,9 @@ pub(super) struct Csv;
 impl EntryFormat for Csv {
     type Context = ();
 
-    fn read(&self, line: &str, (): &(), reading: &mut Reading) -> Result<Entry, Fault> {
+    fn read(&self, line: &str, (): &(), parser: &mut PieceParser) -> Result<Entry, Fault> {
         if line.starts_with(HEADER) {
-            return Ok(Entry::None(PassedOver::NoPage));
+            return Ok(Entry::Skipped(SkipReason::NoPage));
         }
         datum(line)
             .ok_or_else(|| {
@@ -26,7 +26,7 @@ impl EntryFormat for Csv {
                     "not the columns of the header: Url,Status code,Status name,...",
                 )
             })?
-            .entry(reading)
+            .entry(parser)
     }
 }
 

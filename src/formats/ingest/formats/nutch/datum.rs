@@ -15,10 +15,10 @@ use super::date::java_date;
 use crate::ingest::entries::Entry;
 use crate::ingest::fetch::{Answer, Fetch};
 use crate::ingest::formats::capture_entry::capture_entry;
-use crate::ingest::reading::Reading;
+use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::record::{Event, PageRecord};
 use crate::ingest::reject::{Fault, RejectReason};
-use crate::ingest::summary::PassedOver;
+use crate::ingest::summary::SkipReason;
 use crate::ingest::timestamp::Timestamp;
 
 const MICROS: i64 = 1_000_000;
@@ -40,17 +40,17 @@ pub(super) struct Datum<'a> {
 
 impl Datum<'_> {
     /// Reads the page. Nothing is counted of one that is rejected.
-    pub(super) fn entry(&self, reading: &mut Reading) -> Result<Entry, Fault> {
+    pub(super) fn entry(&self, parser: &mut PieceParser) -> Result<Entry, Fault> {
         let status = self
             .status
             .ok_or_else(|| Fault::new(RejectReason::MissingType, "a page must have a status"))?;
         let answer = match status {
             "db_fetched" | "db_notmodified" | "db_duplicate" | "db_parse_failed" => Answer::Crawled,
-            "db_redir_perm" | "db_redir_temp" => Answer::Leads,
+            "db_redir_perm" | "db_redir_temp" => Answer::Redirect,
             "db_gone" if self.is_gone() => Answer::Gone,
-            "db_gone" => return Ok(Entry::None(PassedOver::OtherStatus)),
+            "db_gone" => return Ok(Entry::Skipped(SkipReason::OtherStatus)),
             "db_unfetched" | "db_orphan" => {
-                let page = reading.page(self.url)?;
+                let page = parser.page(self.url)?;
                 return Ok(Entry::One(Event::Record(PageRecord::new(page))));
             }
             other => {
@@ -70,7 +70,7 @@ impl Datum<'_> {
             digest: signature.filter(|_| status != "db_parse_failed"),
             location: self.target(),
         };
-        capture_entry(&fetch, self.fetched()?, reading)
+        capture_entry(&fetch, self.fetched()?, parser)
     }
 
     /// Returns when the page was fetched; `None` if that is unknown.

@@ -3,7 +3,7 @@
 use super::datum::Datum;
 use crate::ingest::entries::{Entry, EntryFormat};
 use crate::ingest::formats::json_lines::parse_structure;
-use crate::ingest::reading::Reading;
+use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::reject::{Fault, RejectReason};
 
 const FIELDS: [&str; 6] = [
@@ -24,7 +24,7 @@ pub(super) struct Json;
 impl EntryFormat for Json {
     type Context = ();
 
-    fn read(&self, line: &str, (): &(), reading: &mut Reading) -> Result<Entry, Fault> {
+    fn read(&self, line: &str, (): &(), parser: &mut PieceParser) -> Result<Entry, Fault> {
         let fields = parse_structure(line, &FIELDS)?;
         fields.check()?;
         let url = fields
@@ -47,6 +47,6 @@ impl EntryFormat for Json {
             signature: signature.as_deref(),
             protocol: protocol.as_deref(),
         };
-        datum.entry(reading)
+        datum.entry(parser)
     }
 }

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use crate::ingest::blocks::MAX_LINE;
-use crate::ingest::crawlers::{FROM, INLINKS};
+use crate::ingest::crawler_output::{FROM, INLINKS};
 use crate::ingest::entries::{Entry, EntryFormat};
-use crate::ingest::reading::Reading;
+use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::record::{Event, PageAttributes};
 use crate::ingest::reject::{Fault, RejectReason};
-use crate::ingest::summary::PassedOver;
+use crate::ingest::summary::SkipReason;
 
 /// A line of the dump: a page, or one that links to the last page.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +17,7 @@ pub(super) struct Links;
 impl EntryFormat for Links {
     type Context = Option<Arc<str>>;
 
-    fn notice(&self, line: &[u8], to: &mut Option<Arc<str>>) {
+    fn update(&self, line: &[u8], to: &mut Option<Arc<str>>) {
         // A line that begins with a space is a link, whatever its anchor ends with.
         let is_link = line.starts_with(b" ");
         if line.ends_with(INLINKS.as_bytes()) && line.len() <= MAX_LINE && !is_link {
@@ -31,10 +31,10 @@ impl EntryFormat for Links {
         &self,
         line: &str,
         to: &Option<Arc<str>>,
-        reading: &mut Reading,
+        parser: &mut PieceParser,
     ) -> Result<Entry, Fault> {
         if page_of(line).is_some() {
-            return Ok(Entry::None(PassedOver::NoPage));
+            return Ok(Entry::Skipped(SkipReason::NoPage));
         }
         let wrong = |detail| Err(Fault::new(RejectReason::Columns, detail));
         let Some(rest) = line.strip_prefix(FROM) else {
@@ -44,8 +44,8 @@ impl EntryFormat for Links {
             return wrong("expected a page with inlinks before the pages that link to it");
         };
         let from = rest.split_once(' ').map_or(rest, |(from, _)| from);
-        let from = reading.page(from)?;
-        Ok(Entry::One(match reading.target(from, to) {
+        let from = parser.page(from)?;
+        Ok(Entry::One(match parser.target(from, to) {
             Some(to) => Event::Outlink { from, to },
             None => Event::Page(PageAttributes::named(from)),
         }))

@@ -21,9 +21,9 @@ mod links;
 mod text;
 
 use super::file_source::{FileFormat, OpenFile};
-use crate::ingest::crawlers::NutchDump;
+use crate::ingest::crawler_output::NutchDump;
 use crate::ingest::entries;
-use crate::ingest::foreign::Foreign;
+use crate::ingest::sniff::DetectedFormat;
 use crate::ingest::source::{Pieces, Stop};
 
 /// A dump of one of the databases.
@@ -32,8 +32,8 @@ pub(super) struct Dump;
 
 impl FileFormat for Dump {
     fn pieces<'a>(&self, mut file: OpenFile<'a>) -> Result<Pieces<'a>, Stop> {
-        let dump = match file.opened.look_ahead() {
-            Some(Foreign::Nutch(dump)) => dump,
+        let dump = match file.opened.peek_format() {
+            Some(DetectedFormat::Nutch(dump)) => dump,
             // An empty part of a dump, or a file that is rejected line by line.
             None => NutchDump::Text,
             Some(other) => return Err(file.other_format(other)),

@@ -11,12 +11,12 @@ use crate::ingest::formats::json_lines::JsonLines;
 use crate::ingest::interner::Interner;
 use crate::ingest::lines::LineFormat;
 use crate::ingest::location::Naming;
-use crate::ingest::reading::Reading;
+use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::record::Event;
 use crate::ingest::reject::RejectReason;
-use crate::ingest::summary::PassedOver;
+use crate::ingest::summary::SkipReason;
 
-type Said = Result<Result<Event, PassedOver>, RejectReason>;
+type Said = Result<Result<Event, SkipReason>, RejectReason>;
 
 /// A page of the database, as `readdb -dump -format csv` and `json` write it.
 struct Page<'a> {
@@ -70,10 +70,10 @@ impl Page<'_> {
 }
 
 fn read<F: EntryFormat<Context = ()>>(format: F, line: &str) -> Said {
-    let mut reading = Reading::new(Naming::default(), Interner::default());
-    match format.read(line, &(), &mut reading) {
-        Ok(Entry::One(event)) => Ok(Ok(event.located(&reading.urls))),
-        Ok(Entry::None(reason)) => Ok(Err(reason)),
+    let mut parser = PieceParser::new(Naming::default(), Interner::default());
+    match format.read(line, &(), &mut parser) {
+        Ok(Entry::One(event)) => Ok(Ok(event.located(&parser.urls))),
+        Ok(Entry::Skipped(reason)) => Ok(Err(reason)),
         Ok(Entry::Two(..)) => panic!("a page says one thing"),
         Err(fault) => Err(fault.reason),
     }
@@ -87,9 +87,9 @@ fn said(page: &Page<'_>) -> Said {
 }
 
 fn record(json: &str) -> Said {
-    let mut reading = Reading::new(Naming::default(), Interner::default());
-    let event = JsonLines.read(json, &mut reading).unwrap();
-    Ok(Ok(event.located(&reading.urls)))
+    let mut parser = PieceParser::new(Naming::default(), Interner::default());
+    let event = JsonLines.read(json, &mut parser).unwrap();
+    Ok(Ok(event.located(&parser.urls)))
 }
 
 #[test]
@@ -143,11 +143,11 @@ fn a_status_says_what_the_page_is() {
         ("gone(11), lastModified=0: http://a.example/", gone),
         (
             "robots_denied(18), lastModified=0",
-            Ok(Err(PassedOver::OtherStatus)),
+            Ok(Err(SkipReason::OtherStatus)),
         ),
         (
             "exception(16), lastModified=0: java.net.UnknownHostException: a",
-            Ok(Err(PassedOver::OtherStatus)),
+            Ok(Err(SkipReason::OtherStatus)),
         ),
     ] {
         let page = Page {
@@ -171,15 +171,15 @@ fn a_status_says_what_the_page_is() {
         ),
         (
             "moved(12), lastModified=0: http://a.example/",
-            Ok(Err(PassedOver::LeadsNowhere)),
+            Ok(Err(SkipReason::LeadsNowhere)),
         ),
         (
             "moved(12), lastModified=0",
-            Ok(Err(PassedOver::OtherStatus)),
+            Ok(Err(SkipReason::OtherStatus)),
         ),
         (
             "success(1), lastModified=0",
-            Ok(Err(PassedOver::OtherStatus)),
+            Ok(Err(SkipReason::OtherStatus)),
         ),
     ] {
         for name in ["db_redir_perm", "db_redir_temp"] {
@@ -228,7 +228,7 @@ fn a_status_says_what_the_page_is() {
 #[test]
 fn lines_that_are_none_are_bad() {
     let header = "Url,Status code,Status name,Fetch Time,Modified Time,Retries since fetch,Retry interval seconds,Retry interval days,Score,Signature,Metadata";
-    assert_eq!(read(csv::Csv, header), Ok(Err(PassedOver::NoPage)));
+    assert_eq!(read(csv::Csv, header), Ok(Err(SkipReason::NoPage)));
     for line in [
         "",
         "http://a.example/,2",

@@ -4,18 +4,18 @@ use std::sync::{Arc, OnceLock};
 
 use super::datum::Datum;
 use crate::ingest::blocks::{Block, Blocks, MAX_LINE, line_ends, line_too_long, lines};
-use crate::ingest::crawlers::VERSION;
-use crate::ingest::entries::{add, utf_8};
-use crate::ingest::open::{Opened, SeenInput};
+use crate::ingest::crawler_output::VERSION;
+use crate::ingest::entries::{add_entry, utf_8};
+use crate::ingest::open::{DetectedInput, Opened};
+use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::progress::Progress;
-use crate::ingest::reading::Reading;
 use crate::ingest::reject::{Fault, Position, RejectReason};
 use crate::ingest::source::{PIECE_RECORDS, Piece, Pieces, Stop};
 
 /// Cuts an open dump into pieces.
 pub(super) fn pieces<'a>(
     input: Opened,
-    seen: Arc<OnceLock<SeenInput>>,
+    seen: Arc<OnceLock<DetectedInput>>,
     progress: &Progress<'a>,
 ) -> Pieces<'a> {
     let blocks = Blocks::new(input, progress.clone(), Some(seen));
@@ -32,7 +32,7 @@ pub(super) fn pieces<'a>(
             bytes: block.text.len() as u64 + skipped,
             records: block.lines.min(PIECE_RECORDS),
             memory: block.text.len(),
-            read: Box::new(move |reading| read(&block, reading)),
+            read: Box::new(move |parser| read(&block, parser)),
         })
     }))
 }
@@ -128,46 +128,46 @@ struct Page<'a> {
     bytes: usize,
 }
 
-fn read(block: &Block, reading: &mut Reading) {
+fn read(block: &Block, parser: &mut PieceParser) {
     let mut number = block.first_line;
     let mut page: Option<Page<'_>> = None;
     for line in lines(&block.text) {
         if is_page(line) {
-            close(page.take(), reading);
+            close(page.take(), parser);
             page = Some(Page {
                 first_line: number,
                 lines: vec![line],
                 bytes: line.len(),
             });
         } else if line.trim_ascii().is_empty() {
-            reading.summary.blank_lines += 1;
+            parser.summary.blank_lines += 1;
         } else if let Some(page) = &mut page {
             page.bytes += line.len();
             page.lines.push(line);
         } else {
             let detail = "expected the first line of a page: URL, tab, Version";
             let fault = Fault::new(RejectReason::Columns, detail);
-            reading.add(Position::Line(number), Err(fault), line);
+            parser.add(Position::Line(number), Err(fault), line);
         }
         number += 1;
     }
-    close(page, reading);
+    close(page, parser);
     if let Some(overlong) = &block.overlong {
         let fault = line_too_long(overlong.bytes);
-        reading.add(Position::Line(number), Err(fault), &overlong.head);
+        parser.add(Position::Line(number), Err(fault), &overlong.head);
     }
 }
 
 /// Adds a page.
-fn close(page: Option<Page<'_>>, reading: &mut Reading) {
+fn close(page: Option<Page<'_>>, parser: &mut PieceParser) {
     let Some(page) = page else { return };
     let entry = if page.bytes > MAX_LINE {
         Err(line_too_long(page.bytes as u64))
     } else {
-        datum(&page.lines).and_then(|datum| datum.entry(reading))
+        datum(&page.lines).and_then(|datum| datum.entry(parser))
     };
     let text = page.lines.first().copied().unwrap_or_default();
-    add(reading, Position::Line(page.first_line), entry, text);
+    add_entry(parser, Position::Line(page.first_line), entry, text);
 }
 
 fn datum<'a>(lines: &[&'a [u8]]) -> Result<Datum<'a>, Fault> {

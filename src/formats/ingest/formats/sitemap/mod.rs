@@ -22,14 +22,14 @@ mod xml;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use crate::ingest::foreign::Foreign;
 use crate::ingest::formats::file_source::{FileFormat, OpenFile};
 use crate::ingest::formats::text_window::TextWindow;
-use crate::ingest::reading::Reading;
+use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::record::{Event, PageRecord};
 use crate::ingest::reject::{Fault, Position, RejectReason};
+use crate::ingest::sniff::DetectedFormat;
 use crate::ingest::source::{PIECE_RECORDS, PIECE_SIZE, Piece, Pieces, Stop};
-use crate::ingest::summary::PassedOver;
+use crate::ingest::summary::SkipReason;
 use error::SitemapError;
 use limited_bytes::LimitedBytes;
 use xml::{SitemapEntry, Xml};
@@ -71,8 +71,10 @@ impl IndexTally {
 
 impl FileFormat for Sitemap {
     fn pieces<'a>(&self, mut file: OpenFile<'a>) -> Result<Pieces<'a>, Stop> {
-        match file.opened.look_ahead() {
-            None | Some(Foreign::Sitemap | Foreign::SitemapIndex | Foreign::Xml) => {}
+        match file.opened.peek_format() {
+            None
+            | Some(DetectedFormat::Sitemap | DetectedFormat::SitemapIndex | DetectedFormat::Xml) => {
+            }
             Some(other) => return Err(file.other_format(other)),
         }
         let name = file.name();
@@ -145,22 +147,22 @@ impl<'a> Iterator for Splitter<'a> {
             bytes: self.xml.consumed() - from,
             records: entries.len(),
             memory,
-            read: Box::new(move |reading| read(&entries, reading)),
+            read: Box::new(move |parser| read(&entries, parser)),
         }))
     }
 }
 
-fn read(entries: &[(u64, SitemapEntry)], reading: &mut Reading) {
+fn read(entries: &[(u64, SitemapEntry)], parser: &mut PieceParser) {
     for (number, entry) in entries {
         match entry {
-            SitemapEntry::Sitemap => reading.pass_over(PassedOver::Sitemap),
+            SitemapEntry::Sitemap => parser.skip_record(SkipReason::Sitemap),
             SitemapEntry::Page(url, validity) => {
                 let page = match validity {
-                    Ok(()) => reading.page(url),
+                    Ok(()) => parser.page(url),
                     Err(detail) => Err(Fault::new(RejectReason::InvalidUrl, *detail)),
                 };
                 let event = page.map(|page| Event::Record(PageRecord::new(page)));
-                reading.add(Position::Record(*number), event, url.as_bytes());
+                parser.add(Position::Record(*number), event, url.as_bytes());
             }
         }
     }

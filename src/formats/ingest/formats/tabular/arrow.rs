@@ -15,11 +15,11 @@ use arrow_ipc::{BodyCompression, Buffer, Message, root_as_message};
 use super::batch::{self, Batch, wait};
 use super::column_map::ColumnMap;
 use super::error::TableError;
-use crate::ingest::foreign::Foreign;
+use crate::ingest::catch_panic::catch_panic;
 use crate::ingest::formats::file_source::{FileFormat, OpenFile};
-use crate::ingest::guard::caught;
 use crate::ingest::open::{InputError, Opened};
 use crate::ingest::progress::Progress;
+use crate::ingest::sniff::DetectedFormat;
 use crate::ingest::source::{PIECE_SIZE, Piece, Pieces, Stop};
 
 /// The first bytes of a file, which are padded, and its last bytes.
@@ -54,12 +54,12 @@ pub(in crate::ingest::formats) struct Arrow;
 
 impl FileFormat for Arrow {
     fn pieces<'a>(&self, mut file: OpenFile<'a>) -> Result<Pieces<'a>, Stop> {
-        let is = file.opened.look_ahead();
+        let is = file.opened.peek_format();
         let beginning = file.opened.ahead();
         let is_file = beginning.starts_with(MAGIC);
         if !is_file && !is_stream(beginning) {
             return Err(match is {
-                Some(other) if other.is_certain() && other != Foreign::Arrow => {
+                Some(other) if other.excludes_records() && other != DetectedFormat::Arrow => {
                     file.other_format(other)
                 }
                 _ => TableError::OtherKind {
@@ -83,7 +83,7 @@ impl FileFormat for Arrow {
             is_ended: false,
             lent: Arc::default(),
             lent_bytes: 0,
-            most_held: file.most_held as u64,
+            max_held_bytes: file.max_held_bytes as u64,
         }))
     }
 }
@@ -114,7 +114,7 @@ struct Stream<'a> {
     /// Bytes of batches to which such pieces may belong.
     lent_bytes: u64,
     /// The memory limit, in bytes.
-    most_held: u64,
+    max_held_bytes: u64,
 }
 
 impl<'a> Iterator for Stream<'a> {
@@ -139,7 +139,7 @@ impl Stream<'_> {
     /// Returns the next piece; `None` if another message must be read first, and at the end.
     fn next_piece<'p>(&mut self) -> Result<Option<Piece<'p>>, Stop> {
         let Some(batch) = self.batches.front_mut() else {
-            if self.lent_bytes > self.most_held / LENT_SHARE {
+            if self.lent_bytes > self.max_held_bytes / LENT_SHARE {
                 if Arc::strong_count(&self.lent) > 1 {
                     return Ok(Some(wait()));
                 }
@@ -148,7 +148,7 @@ impl Stream<'_> {
             self.next_message()?;
             return Ok(None);
         };
-        let piece = caught(|| batch.next());
+        let piece = catch_panic(|| batch.next());
         let piece =
             piece.map_err(|_| self.damaged("its bytes are not valid columns".to_owned()))?;
         if piece.is_none() {
@@ -190,7 +190,7 @@ impl Stream<'_> {
         let mut buffer = bytes.into();
         let mut batches = Vec::new();
         let decoder = &mut self.decoder;
-        let done = caught(|| {
+        let done = catch_panic(|| {
             loop {
                 match decoder.decode(&mut buffer)? {
                     Some(batch) => batches.push(batch),
@@ -268,16 +268,16 @@ impl Stream<'_> {
         let dictionaries = self.dictionaries.values();
         let held = dictionaries.fold(self.lent_bytes, |all, size| all.saturating_add(*size));
         let size = held.saturating_add(size);
-        if size <= self.most_held {
+        if size <= self.max_held_bytes {
             return Ok(());
         }
-        let error = InputError::Held {
+        let error = InputError::TooMuchMemory {
             file: self.file.clone(),
             what: format!(
                 "{what} after row {} that expands to {size} bytes",
                 self.rows
             ),
-            most: usize::try_from(self.most_held).unwrap_or(usize::MAX),
+            max: usize::try_from(self.max_held_bytes).unwrap_or(usize::MAX),
         };
         Err(error.into())
     }

@@ -10,7 +10,7 @@ use super::column_map::ColumnMap;
 use super::error::TableError;
 use super::row::{Row, Rows, Value};
 use crate::ingest::formats::json_lines::wrong_type;
-use crate::ingest::reading::Reading;
+use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::reject::{Fault, Position};
 use crate::ingest::source::{PIECE_RECORDS, PIECE_SIZE, Piece};
 
@@ -95,8 +95,8 @@ impl Batch {
             bytes: bytes as u64,
             records,
             memory: bytes.saturating_mul(EXPANSION),
-            read: Box::new(move |reading| {
-                read(&columns, records, &map, first, reading);
+            read: Box::new(move |parser| {
+                read(&columns, records, &map, first, parser);
                 drop((columns, lent));
             }),
         })
@@ -119,7 +119,7 @@ fn read(
     rows: usize,
     map: &ColumnMap,
     first: u64,
-    reading: &mut Reading,
+    parser: &mut PieceParser,
 ) {
     let columns = map.fields.iter().zip(columns);
     let columns = columns.map(|((field, _), column)| cell(field, column.as_ref()?.as_ref()));
@@ -131,9 +131,9 @@ fn read(
             cells: &cells,
             row,
         };
-        read.read(&arrays, Position::Record(number), None, reading);
+        read.read(&arrays, Position::Record(number), None, parser);
     }
-    read.finish(reading);
+    read.finish(parser);
 }
 
 /// A row of a batch.

@@ -2,7 +2,7 @@
 
 use super::error::TableError;
 use crate::ingest::formats::json_lines::RECORD_FIELDS;
-use crate::ingest::reject::beginning;
+use crate::ingest::reject::excerpt;
 
 /// The fields of Common Crawl's index that are read.
 pub(super) const INDEX_FIELDS: [&str; 5] = [
@@ -121,7 +121,7 @@ fn list_names(names: &[String]) -> String {
         if !list.is_empty() {
             list.push_str(", ");
         }
-        list.push_str(&beginning(name.as_bytes()));
+        list.push_str(&excerpt(name.as_bytes()));
     }
     list
 }

@@ -13,7 +13,7 @@ use crate::ingest::decimal::decimal;
 use crate::ingest::entries::utf_8;
 use crate::ingest::formats::file_source::{FileFormat, OpenFile};
 use crate::ingest::formats::text_window::{BYTE_ORDER_MARK, TextWindow};
-use crate::ingest::reading::Reading;
+use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::reject::{Fault, Position, RejectReason};
 use crate::ingest::source::{Piece, Pieces, Stop};
 
@@ -51,7 +51,7 @@ impl Delimited {
 
 impl FileFormat for Delimited {
     fn pieces<'a>(&self, mut file: OpenFile<'a>) -> Result<Pieces<'a>, Stop> {
-        if let Some(other) = file.opened.look_ahead().filter(|is| is.is_certain()) {
+        if let Some(other) = file.opened.peek_format().filter(|is| is.excludes_records()) {
             return Err(file.other_format(other));
         }
         let name = file.name();
@@ -66,7 +66,7 @@ impl FileFormat for Delimited {
                 bytes: records.bytes,
                 records: records.items.len(),
                 memory: records.text.len() * EXPANSION,
-                read: Box::new(move |reading| read(&records, &columns, delimiter, reading)),
+                read: Box::new(move |parser| read(&records, &columns, delimiter, parser)),
             })
         })))
     }
@@ -164,7 +164,7 @@ impl Delimited {
     }
 }
 
-fn read(records: &Records, columns: &ColumnMap, delimiter: &[u8], reading: &mut Reading) {
+fn read(records: &Records, columns: &ColumnMap, delimiter: &[u8], parser: &mut PieceParser) {
     // The reader skips a byte order mark at its beginning, where this text is not at its own: so an
     // artificial row comes first.
     let text = [FIRST_ROW, &records.text].concat();
@@ -175,8 +175,8 @@ fn read(records: &Records, columns: &ColumnMap, delimiter: &[u8], reading: &mut 
     for (line, item) in &records.items {
         let at = Position::Line(*line);
         match item {
-            Item::Blank => reading.summary.blank_lines += 1,
-            Item::Rejected(fault, head) => reading.add(at, Err(fault.clone()), head),
+            Item::Blank => parser.summary.blank_lines += 1,
+            Item::Rejected(fault, head) => parser.add(at, Err(fault.clone()), head),
             Item::Row(place) => {
                 let text = records.text.get(place.clone()).unwrap_or_default();
                 // Reading from memory cannot fail, and a row may have any number of cells.
@@ -184,19 +184,19 @@ fn read(records: &Records, columns: &ColumnMap, delimiter: &[u8], reading: &mut 
                 let begins = record.position().map(csv::Position::byte);
                 if !is_read || begins != Some((FIRST_ROW.len() + place.start) as u64) {
                     let fault = Fault::new(RejectReason::Quotes, "its quotes do not match");
-                    reading.add(at, Err(fault), text);
+                    parser.add(at, Err(fault), text);
                 } else if record.len() != columns.count {
                     let (found, expected) = (record.len(), columns.count);
                     let detail = format!("{found} cells; the header has {expected}");
                     let fault = Fault::new(RejectReason::Columns, detail);
-                    reading.add(at, Err(fault), text);
+                    parser.add(at, Err(fault), text);
                 } else {
-                    rows.read(&Cells(&record), at, Some(text), reading);
+                    rows.read(&Cells(&record), at, Some(text), parser);
                 }
             }
         }
     }
-    rows.finish(reading);
+    rows.finish(parser);
 }
 
 struct Cells<'a>(&'a ByteRecord);

@@ -22,13 +22,13 @@ const HEAD: usize = 64;
 /// The most columns of a schema, whether they are read or not.
 const MOST_COLUMNS: u64 = 10_000;
 
-/// Refuses a footer that is larger than `most_held` allows or has too many columns. Anything that is
+/// Refuses a footer that is larger than `max_held_bytes` allows or has too many columns. Anything that is
 /// not a footer is left to the decoder.
 pub(super) fn check(
     file: &str,
     on_disk: &mut File,
     length: u64,
-    most_held: usize,
+    max_held_bytes: usize,
 ) -> Result<(), Stop> {
     let mut tail = [0; TAIL];
     let Ok(bytes) = read_before(on_disk, length, TAIL as u64, &mut tail) else {
@@ -40,9 +40,13 @@ pub(super) fn check(
     };
     let refuse = |what: String, most: usize| {
         let file = file.to_owned();
-        Err(Stop::from(InputError::Held { file, what, most }))
+        Err(Stop::from(InputError::TooMuchMemory {
+            file,
+            what,
+            max: most,
+        }))
     };
-    let most = most_held / EXPANSION;
+    let most = max_held_bytes / EXPANSION;
     if u64::from(footer) > most as u64 {
         return refuse(format!("a footer of {footer} bytes"), most);
     }

@@ -18,11 +18,11 @@ use super::column_map::ColumnMap;
 use super::error::TableError;
 use super::footer;
 use super::limited_file::{Chunk, LimitedFile};
-use crate::ingest::foreign::Foreign;
+use crate::ingest::catch_panic::catch_panic;
 use crate::ingest::formats::file_source::{FileFormat, OpenFile};
-use crate::ingest::guard::caught;
 use crate::ingest::open::{Input, InputError, Opened};
 use crate::ingest::progress::Progress;
+use crate::ingest::sniff::DetectedFormat;
 use crate::ingest::source::{Piece, Pieces, Stop};
 
 /// The approximate size of a batch, in bytes, and the most rows.
@@ -42,9 +42,9 @@ pub(in crate::ingest::formats) struct Parquet;
 impl FileFormat for Parquet {
     fn pieces<'a>(&self, mut file: OpenFile<'a>) -> Result<Pieces<'a>, Stop> {
         let name = file.name();
-        match file.opened.look_ahead() {
-            Some(Foreign::Parquet) => {}
-            Some(other) if other.is_certain() => return Err(file.other_format(other)),
+        match file.opened.peek_format() {
+            Some(DetectedFormat::Parquet) => {}
+            Some(other) if other.excludes_records() => return Err(file.other_format(other)),
             _ => {
                 let kind = "a Parquet file";
                 return Err(TableError::OtherKind { file: name, kind }.into());
@@ -64,7 +64,7 @@ impl FileFormat for Parquet {
             .metadata()
             .map_err(|source| open_error(&file.input, source))?
             .len();
-        let mut table = Table::open(name, on_disk, length, file.most_held)?;
+        let mut table = Table::open(name, on_disk, length, file.max_held_bytes)?;
         // The bytes that were looked at, or all of standard input, are counted already.
         table.reported = if is_copy { length } else { read.min(length) };
         Ok(Box::new(std::iter::from_fn(move || {
@@ -150,21 +150,26 @@ struct Table {
     reported: u64,
     /// Shared with the pieces that are not yet read, which point into pages.
     lent: Arc<()>,
-    most_held: usize,
+    max_held_bytes: usize,
 }
 
 impl Table {
-    fn open(file: String, mut on_disk: File, length: u64, most_held: usize) -> Result<Self, Stop> {
-        footer::check(&file, &mut on_disk, length, most_held)?;
-        let pages = LimitedFile::new(on_disk, length, most_held as u64);
-        Ok(Self::new(file, pages, length, most_held)?)
+    fn open(
+        file: String,
+        mut on_disk: File,
+        length: u64,
+        max_held_bytes: usize,
+    ) -> Result<Self, Stop> {
+        footer::check(&file, &mut on_disk, length, max_held_bytes)?;
+        let pages = LimitedFile::new(on_disk, length, max_held_bytes as u64);
+        Ok(Self::new(file, pages, length, max_held_bytes)?)
     }
 
     fn new(
         file: String,
         pages: LimitedFile,
         length: u64,
-        most_held: usize,
+        max_held_bytes: usize,
     ) -> Result<Self, TableError> {
         let damaged = |problem: String| damaged(&file, 0, problem);
         // The Arrow schema that some writers add is ignored: the types of Parquet suffice.
@@ -223,7 +228,7 @@ impl Table {
             all_rows,
             reported: 0,
             lent: Arc::default(),
-            most_held,
+            max_held_bytes,
         })
     }
 
@@ -245,10 +250,10 @@ impl Table {
         if !self.pages.is_over_limit() {
             return error.into();
         }
-        let error = InputError::Held {
+        let error = InputError::TooMuchMemory {
             file: self.file.clone(),
             what: format!("larger pages after row {}", self.rows),
-            most: self.most_held,
+            max: self.max_held_bytes,
         };
         error.into()
     }
@@ -356,7 +361,7 @@ fn damaged(file: &str, rows: u64, problem: String) -> TableError {
 
 /// Runs a step of the decoder, which panics on some damaged files.
 fn guarded<T, E: ToString>(step: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
-    match caught(step) {
+    match catch_panic(step) {
         Ok(done) => done.map_err(|error| error.to_string()),
         Err(_) => Err("its bytes are not valid columns".to_owned()),
     }

@@ -15,9 +15,9 @@ use crate::ingest::fetch::{Answer, Fetch};
 use crate::ingest::formats::capture_entry::{capture_entry, labelled_digest};
 use crate::ingest::formats::json_lines::{JsonLines, wrong_type};
 use crate::ingest::lines::read_line;
-use crate::ingest::reading::Reading;
+use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::reject::{Fault, Position, RejectReason};
-use crate::ingest::summary::PassedOver;
+use crate::ingest::summary::SkipReason;
 use crate::ingest::timestamp::parse_timestamp;
 
 /// The value of a cell.
@@ -71,9 +71,9 @@ impl<'a> Rows<'a> {
     }
 
     /// Counts the unknown columns of all rows.
-    pub(super) fn finish(self, reading: &mut Reading) {
+    pub(super) fn finish(self, parser: &mut PieceParser) {
         for name in &self.columns.unknown {
-            reading.summary.unknown_fields.count_times(name, self.read);
+            parser.summary.unknown_fields.count_times(name, self.read);
         }
     }
 
@@ -83,16 +83,16 @@ impl<'a> Rows<'a> {
         row: &dyn Row<'_>,
         at: Position,
         text: Option<&[u8]>,
-        reading: &mut Reading,
+        parser: &mut PieceParser,
     ) {
         self.line.clear();
         let written = write_line(self.columns, row, &mut self.line);
         let entry = written.and_then(|()| match self.columns.kind {
-            RowKind::Record => read_line(&JsonLines, self.line.as_bytes(), reading).map(Entry::One),
-            RowKind::Capture => capture(self.columns, row, reading),
+            RowKind::Record => read_line(&JsonLines, self.line.as_bytes(), parser).map(Entry::One),
+            RowKind::Capture => capture(self.columns, row, parser),
         });
         self.read += 1;
-        entries::add(reading, at, entry, text.unwrap_or(self.line.as_bytes()));
+        entries::add_entry(parser, at, entry, text.unwrap_or(self.line.as_bytes()));
     }
 }
 
@@ -188,7 +188,11 @@ fn write_text(text: &str, line: &mut String) {
 }
 
 /// Reads a row of an index, which leaves the links of its page unchanged.
-fn capture(columns: &ColumnMap, row: &dyn Row<'_>, reading: &mut Reading) -> Result<Entry, Fault> {
+fn capture(
+    columns: &ColumnMap,
+    row: &dyn Row<'_>,
+    parser: &mut PieceParser,
+) -> Result<Entry, Fault> {
     let text = |field: &'static str| {
         let column = columns.fields.iter().find(|(name, _)| *name == field);
         let value = match column {
@@ -202,13 +206,13 @@ fn capture(columns: &ColumnMap, row: &dyn Row<'_>, reading: &mut Reading) -> Res
         }
     };
     let Some(status) = text("fetch_status")? else {
-        return Ok(Entry::None(PassedOver::NoStatus));
+        return Ok(Entry::Skipped(SkipReason::NoStatus));
     };
     let status: u16 = status
         .parse()
         .map_err(|_| wrong_type("fetch_status", "a status"))?;
-    let Some(answer) = Answer::of(status) else {
-        return Ok(Entry::None(PassedOver::OtherStatus));
+    let Some(answer) = Answer::from_status(status) else {
+        return Ok(Entry::Skipped(SkipReason::OtherStatus));
     };
     let url = text("url")?
         .ok_or_else(|| Fault::new(RejectReason::MissingUrl, "a row must have a url"))?;
@@ -224,7 +228,7 @@ fn capture(columns: &ColumnMap, row: &dyn Row<'_>, reading: &mut Reading) -> Res
         digest: digest.as_deref(),
         location: location.as_deref(),
     };
-    capture_entry(&fetch, None, reading)
+    capture_entry(&fetch, None, parser)
 }
 
 /// Adds the zone to a time of an index: it is UTC, whether or not the time says so. Query engines

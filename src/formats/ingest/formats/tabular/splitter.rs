@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use crate::ingest::blocks::{MAX_LINE, line_ends, line_too_long};
 use crate::ingest::formats::text_window::TextWindow;
-use crate::ingest::reject::{Fault, REJECTED_TEXT, RejectReason};
+use crate::ingest::reject::{EXCERPT_CHARS, Fault, RejectReason};
 use crate::ingest::source::{PIECE_RECORDS, PIECE_SIZE, Stop};
 
 /// The most records that are searched beyond their line for a closing quote in vain; each may cost a
@@ -150,7 +150,7 @@ impl<'a> Splitter<'a> {
         let item = if bare.trim_ascii().is_empty() {
             Item::Blank
         } else if bare.len() > MAX_LINE {
-            let head = bare.get(..REJECTED_TEXT * 4).unwrap_or(bare).to_vec();
+            let head = bare.get(..EXCERPT_CHARS * 4).unwrap_or(bare).to_vec();
             Item::Rejected(line_too_long(bare.len() as u64), head)
         } else {
             let from = into.len();
@@ -178,7 +178,7 @@ impl<'a> Splitter<'a> {
         let Some(end) = self.text.rest().iter().position(|byte| *byte == b'\n') else {
             return self.skip_line();
         };
-        let head = self.text.rest().get(..end.min(REJECTED_TEXT * 4));
+        let head = self.text.rest().get(..end.min(EXCERPT_CHARS * 4));
         let head = head.unwrap_or_default().to_vec();
         let item = Item::Rejected(Fault::new(RejectReason::Quotes, detail), head);
         let line = self.line;
@@ -189,7 +189,7 @@ impl<'a> Splitter<'a> {
 
     /// Skips a line without an end in the window: it is too long, or the last.
     fn skip_line(&mut self) -> Result<(u64, Item), Stop> {
-        let head = self.text.rest().get(..REJECTED_TEXT * 4);
+        let head = self.text.rest().get(..EXCERPT_CHARS * 4);
         let head = head.unwrap_or_else(|| self.text.rest()).to_vec();
         let mut bytes = 0;
         loop {

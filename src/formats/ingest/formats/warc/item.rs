@@ -2,14 +2,14 @@
 
 use super::http_response::HttpResponse;
 use super::{content_encoding, page};
-use crate::ingest::foreign::Foreign;
 use crate::ingest::formats::archive::archive_format::ArchiveFormat;
 use crate::ingest::formats::archive::framing::Records;
 use crate::ingest::formats::archive::header::{self, WarcHeader};
 use crate::ingest::formats::archive::page_links::Nofollow;
-use crate::ingest::location::foreign_scheme;
-use crate::ingest::reading::Reading;
-use crate::ingest::summary::{PassedOver, Unread};
+use crate::ingest::location::other_scheme;
+use crate::ingest::piece_parser::PieceParser;
+use crate::ingest::sniff::DetectedFormat;
+use crate::ingest::summary::{SkipReason, Unread};
 
 /// The WARC format.
 #[derive(Clone, Copy, Debug)]
@@ -60,7 +60,7 @@ impl WarcItem {
 impl ArchiveFormat for Warc {
     type Item = WarcItem;
 
-    const KIND: Foreign = Foreign::Warc;
+    const KIND: DetectedFormat = DetectedFormat::Warc;
     const MAY_CONTAIN_RECORDS: bool = true;
     const MAX_BLOCK: Option<usize> = None;
 
@@ -79,14 +79,14 @@ impl ArchiveFormat for Warc {
         header: &WarcHeader<'_>,
         block: &[u8],
         is_complete: bool,
-    ) -> Result<WarcItem, PassedOver> {
+    ) -> Result<WarcItem, SkipReason> {
         if header.is("continuation") || !matches!(header.segment, b"" | b"1") {
-            return Err(PassedOver::Continuation);
+            return Err(SkipReason::Continuation);
         }
         let url = String::from_utf8_lossy(header.url.unwrap_or_default());
         if header.is("metadata") {
-            if !has_outlinks(header, block) || foreign_scheme(&url).is_some() {
-                return Err(PassedOver::NoResponse);
+            if !has_outlinks(header, block) || other_scheme(&url).is_some() {
+                return Err(SkipReason::NoResponse);
             }
             return Ok(WarcItem {
                 text: [text, block].concat(),
@@ -96,16 +96,16 @@ impl ArchiveFormat for Warc {
         }
         let is_revisit = header.is("revisit");
         if !is_revisit && !header.is("response") {
-            return Err(PassedOver::NoResponse);
+            return Err(SkipReason::NoResponse);
         }
-        if foreign_scheme(&url).is_some() {
-            return Err(PassedOver::OtherScheme);
+        if other_scheme(&url).is_some() {
+            return Err(SkipReason::OtherScheme);
         }
         let is_http = header.content.is_empty()
             || header.content.eq_ignore_ascii_case(b"application/http")
             || is_revisit && block.is_empty();
         if !is_http {
-            return Err(PassedOver::NoResponse);
+            return Err(SkipReason::NoResponse);
         }
         let is_truncated =
             !is_complete || !header.segment.is_empty() || !header.truncated.is_empty();
@@ -121,8 +121,8 @@ impl ArchiveFormat for Warc {
         is_pair && previous.header().url.is_some() && previous.header().url == item.header().url
     }
 
-    fn read(self, records: Records<WarcItem>, reading: &mut Reading) {
-        page::read(0, self, records.records, reading);
+    fn read(self, records: Records<WarcItem>, parser: &mut PieceParser) {
+        page::read(0, self, records.records, parser);
     }
 }
 

@@ -6,31 +6,31 @@ use super::charset::in_utf8;
 use super::html::Html;
 use super::http_response::HttpResponse;
 use super::item::{Kind, Warc, WarcItem, outlink};
-use crate::ingest::fetch::{Answer, Fetch, as_crawled, counted};
+use crate::ingest::fetch::{Answer, Fetch, count_if_accepted, mark_crawled};
 use crate::ingest::formats::archive::framing::{Content, Record};
 use crate::ingest::formats::archive::header::WarcHeader;
 use crate::ingest::formats::archive::page_links::{LinkSource, Nofollow, PageLinks};
 use crate::ingest::interner::UrlNumber;
-use crate::ingest::reading::Reading;
+use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::record::{Event, PageRecord};
 use crate::ingest::reject::{Fault, Position, RejectReason};
-use crate::ingest::summary::PassedOver;
+use crate::ingest::summary::SkipReason;
 
 /// The record of a page; `Err` if the WARC record does not describe one.
-type Outcome = Result<PageRecord<UrlNumber>, PassedOver>;
+type Outcome = Result<PageRecord<UrlNumber>, SkipReason>;
 
 /// Reads the records of a piece from an index on.
 pub(super) fn read(
     from: usize,
     warc: Warc,
     mut records: Vec<Record<WarcItem>>,
-    reading: &mut Reading,
+    parser: &mut PieceParser,
 ) {
     // Metadata whose response comes next.
     let mut metadata: Option<WarcItem> = None;
     for at in from..records.len() {
-        if reading.is_full() && metadata.is_none() {
-            reading.go_on_with(move |reading| read(at, warc, records, reading));
+        if parser.is_full() && metadata.is_none() {
+            parser.continue_with(move |parser| read(at, warc, records, parser));
             return;
         }
         let is_item = |record: &Record<WarcItem>| matches!(record.content, Content::Item(_));
@@ -43,7 +43,7 @@ pub(super) fn read(
         // Metadata that is taken by the response before it is skipped in its turn.
         let mut take = |at: usize| {
             let record = records.get_mut(at)?;
-            let taken = Content::Skipped(PassedOver::BesideResponse);
+            let taken = Content::Skipped(SkipReason::BesideResponse);
             Some((record.number, std::mem::replace(&mut record.content, taken)))
         };
         let Some((number, content)) = take(at) else {
@@ -51,12 +51,12 @@ pub(super) fn read(
         };
         let number = Position::Record(number);
         match content {
-            Content::Skipped(reason) => reading.pass_over(reason),
-            Content::Rejected(fault, text) => reading.add(number, Err(fault), &text),
+            Content::Skipped(reason) => parser.skip_record(reason),
+            Content::Rejected(fault, text) => parser.add(number, Err(fault), &text),
             Content::Item(item) => {
                 if item.is_metadata() && partner.is_some() {
                     metadata = Some(item);
-                    reading.pass_over(PassedOver::BesideResponse);
+                    parser.skip_record(SkipReason::BesideResponse);
                     continue;
                 }
                 let partner = partner.filter(|_| !item.is_metadata());
@@ -64,13 +64,13 @@ pub(super) fn read(
                     Some((_, Content::Item(metadata))) => Some(metadata),
                     _ => metadata.take(),
                 };
-                let outcome = counted(reading, |reading| {
-                    page(&item, metadata.as_ref(), warc.nofollow, reading)
+                let outcome = count_if_accepted(parser, |parser| {
+                    page(&item, metadata.as_ref(), warc.nofollow, parser)
                 });
                 match outcome {
-                    Ok(Ok(record)) => reading.add(number, Ok(Event::Record(record)), &item.text),
-                    Ok(Err(reason)) => reading.pass_over(reason),
-                    Err(fault) => reading.add(number, Err(fault), &item.text),
+                    Ok(Ok(record)) => parser.add(number, Ok(Event::Record(record)), &item.text),
+                    Ok(Err(reason)) => parser.skip_record(reason),
+                    Err(fault) => parser.add(number, Err(fault), &item.text),
                 }
             }
         }
@@ -82,7 +82,7 @@ fn page(
     item: &WarcItem,
     metadata: Option<&WarcItem>,
     nofollow: Nofollow,
-    reading: &mut Reading,
+    parser: &mut PieceParser,
 ) -> Result<Outcome, Fault> {
     let header = item.header();
     let Kind::Response {
@@ -92,21 +92,21 @@ fn page(
         unread,
     } = item.kind
     else {
-        return metadata_page(item, &header, reading).map(Ok);
+        return metadata_page(item, &header, parser).map(Ok);
     };
     let (http, body) = item.block().split_at_checked(http).unwrap_or_default();
     let response = HttpResponse::read(http);
     let answer = match response.status {
         // A revisit need not repeat the response, or repeats that the page is unchanged.
         None | Some(304) if is_revisit => Answer::Crawled,
-        None => return Ok(Err(PassedOver::NoStatus)),
-        Some(status) => match Answer::of(status) {
+        None => return Ok(Err(SkipReason::NoStatus)),
+        Some(status) => match Answer::from_status(status) {
             Some(answer) => answer,
-            None => return Ok(Err(PassedOver::OtherStatus)),
+            None => return Ok(Err(SkipReason::OtherStatus)),
         },
     };
-    if answer == Answer::Leads && response.location.is_none() {
-        return Ok(Err(PassedOver::OtherStatus));
+    if answer == Answer::Redirect && response.location.is_none() {
+        return Ok(Err(SkipReason::OtherStatus));
     }
     let url = url(&header)?;
     let date = text(header.date, "WARC-Date")?;
@@ -120,7 +120,7 @@ fn page(
         digest,
         location: location.as_deref(),
     };
-    let mut record = match fetch.record(reading)? {
+    let mut record = match fetch.record(parser)? {
         Ok(record) => record,
         Err(reason) => return Ok(Err(reason)),
     };
@@ -128,7 +128,7 @@ fn page(
         return Ok(Ok(record));
     }
     if let Some(reason) = unread {
-        *reading.summary.unread.entry(reason).or_default() += 1;
+        *parser.summary.unread.entry(reason).or_default() += 1;
     }
     if is_html {
         let html = Html::read(&in_utf8(body, response.content));
@@ -139,15 +139,15 @@ fn page(
             page_nofollow: html.asks_not_to_follow,
             bytes: body.len(),
         };
-        let mut links = PageLinks::new(record.url, &source, reading);
+        let mut links = PageLinks::new(record.url, &source, parser);
         for (link, rel) in html.links() {
             links.add(link, Some(rel));
         }
         links.finish(html.canonical.as_deref(), &mut record);
     } else if let Some(metadata) = metadata {
-        add_outlinks(metadata, url, &mut record, reading);
+        add_outlinks(metadata, url, &mut record, parser);
     } else {
-        as_crawled(&mut record);
+        mark_crawled(&mut record);
     }
     Ok(Ok(record))
 }
@@ -156,7 +156,7 @@ fn page(
 fn metadata_page(
     metadata: &WarcItem,
     header: &WarcHeader<'_>,
-    reading: &mut Reading,
+    parser: &mut PieceParser,
 ) -> Result<PageRecord<UrlNumber>, Fault> {
     let url = url(header)?;
     let fetch = Fetch {
@@ -167,12 +167,12 @@ fn metadata_page(
         digest: None,
         location: None,
     };
-    let Ok(mut record) = fetch.record(reading)? else {
+    let Ok(mut record) = fetch.record(parser)? else {
         return Err(Fault::new(RejectReason::MissingUrl, "no page is named"));
     };
     // So that the response takes precedence, wherever it is.
     record.fetched = record.fetched.map(|at| at.saturating_sub(1));
-    add_outlinks(metadata, url, &mut record, reading);
+    add_outlinks(metadata, url, &mut record, parser);
     Ok(record)
 }
 
@@ -181,14 +181,14 @@ fn add_outlinks(
     metadata: &WarcItem,
     url: &str,
     record: &mut PageRecord<UrlNumber>,
-    reading: &mut Reading,
+    parser: &mut PieceParser,
 ) {
     let source = LinkSource {
         url,
         bytes: metadata.block().len(),
         ..LinkSource::default()
     };
-    let mut links = PageLinks::new(record.url, &source, reading);
+    let mut links = PageLinks::new(record.url, &source, parser);
     for line in metadata.block().split(|byte| *byte == b'\n') {
         if let Some((link, b"L")) = outlink(line) {
             links.add(&String::from_utf8_lossy(link), None);

@@ -6,29 +6,29 @@ use super::envelope::{
     Document, Html, LinkTag, MetaTag, Object, each, first_text, read, status, text,
 };
 use crate::ingest::entries::utf_8;
-use crate::ingest::fetch::{Answer, Fetch, as_crawled, counted};
+use crate::ingest::fetch::{Answer, Fetch, count_if_accepted, mark_crawled};
 use crate::ingest::formats::archive::page_links::{
     LinkSource, Nofollow, PageLinks, asks_not_to_follow, has_token, is_robots,
 };
 use crate::ingest::interner::UrlNumber;
-use crate::ingest::reading::Reading;
+use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::record::Event;
 use crate::ingest::reject::{Fault, RejectReason};
-use crate::ingest::summary::{DropReason, PassedOver};
+use crate::ingest::summary::{DropReason, SkipReason};
 
 /// The record of a page; `Err` if the WAT record does not describe one.
-pub(super) type Outcome = Result<Event<UrlNumber>, PassedOver>;
+pub(super) type Outcome = Result<Event<UrlNumber>, SkipReason>;
 
 /// Reads the block of a record. Nothing is counted of a record that is rejected.
 pub(super) fn capture(
     json: &[u8],
     nofollow: Nofollow,
-    reading: &mut Reading,
+    parser: &mut PieceParser,
 ) -> Result<Outcome, Fault> {
     let json = utf_8(json)?;
     let document = read(json)?;
-    counted(reading, |reading| {
-        capture_of(&document, json.len(), nofollow, reading)
+    count_if_accepted(parser, |parser| {
+        capture_of(&document, json.len(), nofollow, parser)
     })
 }
 
@@ -36,7 +36,7 @@ fn capture_of(
     document: &Document<'_>,
     length: usize,
     nofollow: Nofollow,
-    reading: &mut Reading,
+    parser: &mut PieceParser,
 ) -> Result<Outcome, Fault> {
     let envelope = &document.envelope.0;
     let header = &envelope.header.0;
@@ -47,22 +47,22 @@ fn capture_of(
         )
     })?;
     if !kind.eq_ignore_ascii_case("response") {
-        return Ok(Err(PassedOver::NoResponse));
+        return Ok(Err(SkipReason::NoResponse));
     }
     let response = &envelope.payload.0.response.0;
     let Some(status) = status(response.message.0.status)? else {
-        return Ok(Err(PassedOver::NoStatus));
+        return Ok(Err(SkipReason::NoStatus));
     };
-    let Some(answer) = Answer::of(status) else {
-        return Ok(Err(PassedOver::OtherStatus));
+    let Some(answer) = Answer::from_status(status) else {
+        return Ok(Err(SkipReason::OtherStatus));
     };
-    let location = if answer == Answer::Leads {
+    let location = if answer == Answer::Redirect {
         first_text(response.headers.0.location, "Location")?
     } else {
         None
     };
-    if answer == Answer::Leads && location.is_none() {
-        return Ok(Err(PassedOver::OtherStatus));
+    if answer == Answer::Redirect && location.is_none() {
+        return Ok(Err(SkipReason::OtherStatus));
     }
     let url = text(header.url, "WARC-Target-URI")?.ok_or_else(|| {
         Fault::new(
@@ -86,7 +86,7 @@ fn capture_of(
         digest: digest.as_deref(),
         location: location.as_deref(),
     };
-    let mut record = match fetch.record(reading)? {
+    let mut record = match fetch.record(parser)? {
         Ok(record) => record,
         Err(reason) => return Ok(Err(reason)),
     };
@@ -94,7 +94,7 @@ fn capture_of(
         return Ok(Ok(Event::Record(record)));
     }
     let Some(Object(html)) = &response.html else {
-        as_crawled(&mut record);
+        mark_crawled(&mut record);
         return Ok(Ok(Event::Record(record)));
     };
     let base = text(html.head.0.base, "Base")?;
@@ -105,7 +105,7 @@ fn capture_of(
         page_nofollow: nofollow == Nofollow::Drop && page_asks_not_to_follow(html)?,
         bytes: length,
     };
-    let mut links = PageLinks::new(record.url, &source, reading);
+    let mut links = PageLinks::new(record.url, &source, parser);
     add_links(html, &mut links)?;
     let canonical = canonical(html)?;
     links.finish(canonical.as_deref(), &mut record);
@@ -121,7 +121,7 @@ fn add_links(html: &Html<'_>, links: &mut PageLinks<'_>) -> Result<(), Fault> {
         }
         let Some(raw) = tag.url else { return Ok(()) };
         let Some(link) = text(Some(raw), "url")? else {
-            links.reading.summary.dropped(DropReason::Invalid);
+            links.parser.summary.dropped(DropReason::Invalid);
             return Ok(());
         };
         let rel = if links.drops() {

@@ -7,7 +7,7 @@
 //! * A WAT file is itself a web archive: first a `warcinfo` record, then, for each record of the
 //!   described archive (request, response, metadata), a record of type `metadata` whose block is
 //!   JSON. Those that describe a response are read; all others are skipped and counted
-//!   ([`PassedOver`]).
+//!   ([`SkipReason`]).
 //! * A page with a status of 200 to 299 is crawled, with its links, digest and time; 300 to 399
 //!   except 304, with a `Location`, is a redirect; 404 and 410 are gone; any other status leaves the
 //!   page unchanged.
@@ -25,10 +25,10 @@ use super::archive::framing::{Content, Record, Records};
 use super::archive::header::WarcHeader;
 use super::archive::page_links::Nofollow;
 use crate::ingest::blocks::MAX_LINE;
-use crate::ingest::foreign::Foreign;
-use crate::ingest::reading::Reading;
+use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::reject::Position;
-use crate::ingest::summary::PassedOver;
+use crate::ingest::sniff::DetectedFormat;
+use crate::ingest::summary::SkipReason;
 use capture::capture;
 
 /// The WAT format.
@@ -40,7 +40,7 @@ pub(crate) struct Wat {
 impl ArchiveFormat for Wat {
     type Item = Vec<u8>;
 
-    const KIND: Foreign = Foreign::Wat;
+    const KIND: DetectedFormat = DetectedFormat::Wat;
     const MAY_CONTAIN_RECORDS: bool = false;
     const MAX_BLOCK: Option<usize> = Some(MAX_LINE);
 
@@ -56,11 +56,11 @@ impl ArchiveFormat for Wat {
         header: &WarcHeader<'_>,
         block: &[u8],
         _: bool,
-    ) -> Result<Vec<u8>, PassedOver> {
+    ) -> Result<Vec<u8>, SkipReason> {
         if self.needs_block(header, block) {
             Ok(block.to_vec())
         } else {
-            Err(PassedOver::NoResponse)
+            Err(SkipReason::NoResponse)
         }
     }
 
@@ -68,26 +68,26 @@ impl ArchiveFormat for Wat {
         item.len()
     }
 
-    fn read(self, records: Records<Vec<u8>>, reading: &mut Reading) {
-        read_all(self, records.records.into_iter(), reading);
+    fn read(self, records: Records<Vec<u8>>, parser: &mut PieceParser) {
+        read_all(self, records.records.into_iter(), parser);
     }
 }
 
-fn read_all(wat: Wat, mut records: std::vec::IntoIter<Record<Vec<u8>>>, reading: &mut Reading) {
+fn read_all(wat: Wat, mut records: std::vec::IntoIter<Record<Vec<u8>>>, parser: &mut PieceParser) {
     while let Some(record) = records.next() {
-        if reading.is_full() {
+        if parser.is_full() {
             let rest = std::iter::once(record).chain(records).collect::<Vec<_>>();
-            reading.go_on_with(move |reading| read_all(wat, rest.into_iter(), reading));
+            parser.continue_with(move |parser| read_all(wat, rest.into_iter(), parser));
             return;
         }
         let at = Position::Record(record.number);
         match record.content {
-            Content::Skipped(reason) => reading.pass_over(reason),
-            Content::Rejected(fault, text) => reading.add(at, Err(fault), &text),
-            Content::Item(json) => match capture(&json, wat.nofollow, reading) {
-                Ok(Ok(event)) => reading.add(at, Ok(event), &json),
-                Ok(Err(reason)) => reading.pass_over(reason),
-                Err(fault) => reading.add(at, Err(fault), &json),
+            Content::Skipped(reason) => parser.skip_record(reason),
+            Content::Rejected(fault, text) => parser.add(at, Err(fault), &text),
+            Content::Item(json) => match capture(&json, wat.nofollow, parser) {
+                Ok(Ok(event)) => parser.add(at, Ok(event), &json),
+                Ok(Err(reason)) => parser.skip_record(reason),
+                Err(fault) => parser.add(at, Err(fault), &json),
             },
         }
     }

@@ -1,4 +1,4 @@
-//! In place of tables, in a build without them.
+//! Stands in for the Parquet writer in builds without the feature `parquet`.
 
 use std::convert::Infallible;
 use std::io::{self, Write};
@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 
 use super::{Cell, Column};
 
-/// A table that cannot be begun.
+/// A table that cannot be created.
 pub struct Table<W> {
     never: Infallible,
     out: PhantomData<W>,

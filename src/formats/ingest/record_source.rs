@@ -1,7 +1,7 @@
-//! Records that a caller hands over, without a file.
+//! Records passed by a caller, without a file.
 //!
-//! A record becomes the line of JSON Lines that a file would have, and is read as one: what holds
-//! for records from files holds for these, whatever rules come to be added.
+//! A record is converted to a line of JSON Lines and parsed like a line of a file, so that the same rules
+//! apply to both.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -12,14 +12,13 @@ use super::blocks::lines;
 use super::formats::json_lines::JsonLines;
 use super::lines::{read_any, read_line};
 use super::progress::Progress;
-use super::reading::Reading;
 use super::reject::Position;
 use super::source::{PIECE_RECORDS, PIECE_SIZE, Piece, Pieces, Source, Stop};
 
-/// A record with URLs as texts, as a crawler has it.
+/// A record of a page, with URLs as text.
 ///
-/// What is not said of the page stays as it was. Nothing is checked here: a record that makes no
-/// sense is refused and listed when it is read, as one in a file.
+/// Attributes that are not set leave the bank unchanged. Nothing is checked here: an invalid record is
+/// rejected and listed when it is read, like one in a file.
 ///
 /// ```
 /// use seedbank_formats::ingest::Record;
@@ -45,8 +44,8 @@ pub struct Record {
     #[serde(skip_serializing_if = "Option::is_none")]
     clicks: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    uncrawled_outlinks: Option<Uncrawled>,
-    /// A number, null, or what is no number and is refused.
+    uncrawled_outlinks: Option<Option<u64>>,
+    /// A number, null, or a text that will be rejected.
     #[serde(skip_serializing_if = "Option::is_none")]
     quality: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,18 +60,8 @@ pub struct Record {
     gone: bool,
 }
 
-/// What a record says of uncrawled outlinks; as JSON a number or null.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[serde(untagged)]
-enum Uncrawled {
-    /// So many there are.
-    Given(u64),
-    /// The bank is to count them.
-    Counted,
-}
-
 impl Record {
-    /// A record that names a page and says nothing of it.
+    /// Creates a record without attributes.
     pub fn new(url: impl Into<String>) -> Self {
         Self {
             url: url.into(),
@@ -89,125 +78,122 @@ impl Record {
         }
     }
 
-    /// The page's links, which replace those that the bank has; texts that are no URLs of pages are
-    /// left out and counted.
+    /// Sets the page's links, which replace those in the bank. Texts that are not page URLs are dropped and
+    /// counted.
     #[must_use]
     pub fn outlinks<T: Into<String>>(mut self, urls: impl IntoIterator<Item = T>) -> Self {
         self.outlinks = Some(urls.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Whether the page is spam.
+    /// Sets whether the page is spam.
     #[must_use]
     pub const fn spam(mut self, spam: bool) -> Self {
         self.spam = Some(spam);
         self
     }
 
-    /// The page's clicks, at most [`MAX_CLICKS`](super::MAX_CLICKS).
+    /// Sets the page's clicks, at most [`MAX_CLICKS`](super::MAX_CLICKS).
     #[must_use]
     pub const fn clicks(mut self, clicks: u64) -> Self {
         self.clicks = Some(clicks);
         self
     }
 
-    /// How many outlinks of the page were not crawled, at most
-    /// [`MAX_UNCRAWLED_OUTLINKS`](super::MAX_UNCRAWLED_OUTLINKS); from now on the bank does not
-    /// count them.
+    /// Sets the number of the page's outlinks that were not crawled, at most
+    /// [`MAX_UNCRAWLED_OUTLINKS`](super::MAX_UNCRAWLED_OUTLINKS). The bank stops counting them.
     #[must_use]
     pub const fn uncrawled_outlinks(mut self, count: u64) -> Self {
-        self.uncrawled_outlinks = Some(Uncrawled::Given(count));
+        self.uncrawled_outlinks = Some(Some(count));
         self
     }
 
-    /// From now on the bank counts itself how many outlinks of the page were not crawled.
+    /// Lets the bank count the page's uncrawled outlinks from now on.
     #[must_use]
     pub const fn count_uncrawled_outlinks(mut self) -> Self {
-        self.uncrawled_outlinks = Some(Uncrawled::Counted);
+        self.uncrawled_outlinks = Some(None);
         self
     }
 
-    /// How good the page is, from 0 to 1, in steps of 1/10,000 to the nearest of which it is
-    /// rounded: what a classifier says of it, a match of languages, a probability of spam turned
-    /// round. It beats that of the page's site.
+    /// Sets the page's quality from 0 to 1, rounded to the nearest 1/10,000. It may come from a classifier,
+    /// a language match or the complement of a spam probability, and overrides the quality of the site.
     #[must_use]
     pub fn quality(mut self, quality: f64) -> Self {
-        // What JSON has no number for is refused as a text.
+        // NaN and infinities, which JSON lacks, are rejected as text.
         let number = Number::from_f64(quality).map(Value::Number);
         self.quality = Some(number.unwrap_or_else(|| Value::String(quality.to_string())));
         self
     }
 
-    /// From now on the page has no quality of its own.
+    /// Removes the page's own quality.
     #[must_use]
     pub fn no_quality(mut self) -> Self {
         self.quality = Some(Value::Null);
         self
     }
 
-    /// A text that is the same for pages of the same content, such as a hash.
+    /// Sets a text that is equal for pages with equal content, such as a hash.
     #[must_use]
     pub fn digest(mut self, digest: impl Into<String>) -> Self {
         self.digest = Some(digest.into());
         self
     }
 
-    /// When the page was fetched, in any form that
-    /// [`parse_timestamp`](super::parse_timestamp) takes.
+    /// Sets the fetch time, in any form accepted by [`parse_timestamp`](super::parse_timestamp).
     #[must_use]
     pub fn fetched(mut self, time: impl Into<String>) -> Self {
         self.fetched = Some(time.into());
         self
     }
 
-    /// When the page was fetched, by a clock; a time before 1970 counts as its beginning.
+    /// Sets the fetch time; times before 1970 count as 1970-01-01.
     #[must_use]
     pub fn fetched_at(self, time: SystemTime) -> Self {
         let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-        let day = crate::clock::time(since.as_secs());
-        let seconds = day.trim_end_matches('Z');
+        let time = crate::clock::time(since.as_secs());
+        let seconds = time.trim_end_matches('Z');
         self.fetched(format!("{seconds}.{:06}Z", since.subsec_micros()))
     }
 
-    /// The page that fetching this one led to. Where that is another page, this one is an alias.
+    /// Sets the target of the page's redirect. If it is another page, this one becomes an alias.
     #[must_use]
     pub fn redirect(mut self, url: impl Into<String>) -> Self {
         self.redirect = Some(url.into());
         self
     }
 
-    /// The page that this one names as canonical; it counts where there is no redirect.
+    /// Sets the canonical URL of the page; ignored if there is a redirect.
     #[must_use]
     pub fn canonical(mut self, url: impl Into<String>) -> Self {
         self.canonical = Some(url.into());
         self
     }
 
-    /// The page is gone; all else that the record says is ignored, but its fetch time tells which
-    /// of several records is the latest.
+    /// Marks the page as gone. All other attributes are ignored, except that the fetch time orders several
+    /// records of the page.
     #[must_use]
     pub const fn gone(mut self) -> Self {
         self.gone = true;
         self
     }
 
-    /// The record as a line of JSON Lines, without the line's end.
+    /// Returns the record as a line of JSON Lines, without a line end.
     #[must_use]
     pub fn to_json(&self) -> String {
-        // A record has nothing that cannot be written; an empty line would be no record.
+        // Serialisation cannot fail: all keys are strings.
         serde_json::to_string(self).unwrap_or_default()
     }
 }
 
-/// Some records, as lines.
+/// Consecutive records as lines of JSON.
 #[derive(Default)]
-pub struct Portion {
+pub struct RecordChunk {
     text: Vec<u8>,
     records: usize,
 }
 
-impl Portion {
-    /// Adds a record; `true` once there are enough for a piece.
+impl RecordChunk {
+    /// Adds a record; returns `true` once the chunk is large enough for a piece.
     pub fn add(&mut self, record: &Record) -> bool {
         self.text.extend_from_slice(record.to_json().as_bytes());
         self.text.push(b'\n');
@@ -215,70 +201,68 @@ impl Portion {
         self.text.len() >= PIECE_SIZE || self.records >= PIECE_RECORDS
     }
 
-    /// Whether there is no record yet.
+    /// Returns whether the chunk has no records.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.records == 0
     }
 
-    /// The piece of these records, the first of which has this number.
-    fn piece<'a>(self, first: u64, length: Length) -> Piece<'a> {
+    /// Creates the piece of these records, numbered from `first`.
+    fn piece<'a>(self, first: u64, max_line: MaxLine) -> Piece<'a> {
         Piece {
             bytes: self.text.len() as u64,
             records: self.records,
             memory: self.text.len(),
-            read: Box::new(move |reading| read(&self.text, (first, length), reading)),
+            read: Box::new(move |parser| {
+                for (line, number) in lines(&self.text).zip(first..) {
+                    let event = match max_line {
+                        MaxLine::OfFile => read_line(&JsonLines, line, parser),
+                        MaxLine::Unlimited => read_any(&JsonLines, line, parser),
+                    };
+                    parser.add(Position::Record(number), event, line);
+                }
+            }),
         }
     }
 }
 
-/// How long the line of a record may be.
+/// The maximum length of the line of a record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Length {
-    /// As long as that of a file.
-    OfLine,
-    /// As long as it is: a page of the bank may have more links than a line has room for.
-    Any,
+enum MaxLine {
+    /// The limit of lines in files.
+    OfFile,
+    /// No limit: a page of the bank may have more links than fit into a line of a file.
+    Unlimited,
 }
 
-fn read(text: &[u8], (first, length): (u64, Length), reading: &mut Reading) {
-    for (line, number) in lines(text).zip(first..) {
-        let said = match length {
-            Length::OfLine => read_line(&JsonLines, line, reading),
-            Length::Any => read_any(&JsonLines, line, reading),
-        };
-        reading.add(Position::Record(number), said, line);
-    }
-}
-
-/// A source of records that come in portions, in order.
-pub struct Pushed<I> {
+/// A source of records in chunks.
+pub struct RecordSource<I> {
     name: String,
-    portions: I,
-    length: Length,
+    chunks: I,
+    max_line: MaxLine,
 }
 
-impl<I: Iterator<Item = Result<Portion, Stop>> + Send> Pushed<I> {
-    /// A source of this name.
-    pub const fn new(name: String, portions: I) -> Self {
+impl<I: Iterator<Item = Result<RecordChunk, Stop>> + Send> RecordSource<I> {
+    /// Creates a source; lines are limited as in files.
+    pub const fn new(name: String, chunks: I) -> Self {
         Self {
             name,
-            portions,
-            length: Length::OfLine,
+            chunks,
+            max_line: MaxLine::OfFile,
         }
     }
 
-    /// A source of what the bank itself says of its pages.
-    pub const fn of_bank(name: String, portions: I) -> Self {
+    /// Creates a source of records exported from a bank; lines are not limited.
+    pub const fn from_bank(name: String, chunks: I) -> Self {
         Self {
             name,
-            portions,
-            length: Length::Any,
+            chunks,
+            max_line: MaxLine::Unlimited,
         }
     }
 }
 
-impl<I: Iterator<Item = Result<Portion, Stop>> + Send> Source for Pushed<I> {
+impl<I: Iterator<Item = Result<RecordChunk, Stop>> + Send> Source for RecordSource<I> {
     fn name(&self) -> String {
         self.name.clone()
     }
@@ -286,32 +270,32 @@ impl<I: Iterator<Item = Result<Portion, Stop>> + Send> Source for Pushed<I> {
     fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
         let mut next = 1;
         let progress = progress.clone();
-        let length = self.length;
-        let pieces = self.portions.by_ref().map(move |portion| {
+        let max_line = self.max_line;
+        let pieces = self.chunks.by_ref().map(move |chunk| {
             progress.proceed()?;
-            let portion = portion?;
+            let chunk = chunk?;
             let first = next;
-            next += portion.records as u64;
-            Ok(portion.piece(first, length))
+            next += chunk.records as u64;
+            Ok(chunk.piece(first, max_line))
         });
         Ok(Box::new(pieces))
     }
 }
 
-/// Records cut into portions.
-pub struct Portions<I>(pub I);
+/// Splits records into chunks.
+pub struct RecordChunks<I>(pub I);
 
-impl<I: Iterator<Item = Record>> Iterator for Portions<I> {
-    type Item = Result<Portion, Stop>;
+impl<I: Iterator<Item = Record>> Iterator for RecordChunks<I> {
+    type Item = Result<RecordChunk, Stop>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let mut portion = Portion::default();
+        let mut chunk = RecordChunk::default();
         for record in self.0.by_ref() {
-            if portion.add(&record) {
+            if chunk.add(&record) {
                 break;
             }
         }
-        (!portion.is_empty()).then_some(Ok(portion))
+        (!chunk.is_empty()).then_some(Ok(chunk))
     }
 }
 
@@ -353,18 +337,18 @@ mod tests {
         };
         assert_eq!(at(0), Ok(0));
         assert_eq!(at(1_795_060_800_000_001), Ok(1_795_060_800_000_001));
-        let before = Record::new("u").fetched_at(UNIX_EPOCH - Duration::from_secs(1));
-        assert_eq!(before, Record::new("u").fetched_at(UNIX_EPOCH));
+        let earlier = Record::new("u").fetched_at(UNIX_EPOCH - Duration::from_secs(1));
+        assert_eq!(earlier, Record::new("u").fetched_at(UNIX_EPOCH));
     }
 
     #[test]
-    fn portions_are_bounded() {
+    fn chunks_are_bounded() {
         let short = std::iter::repeat_n(Record::new("u"), 2 * PIECE_RECORDS + 1);
-        let portions: Vec<_> = Portions(short).map(|p| p.map(|p| p.records)).collect();
-        let counts: Vec<_> = portions.into_iter().filter_map(Result::ok).collect();
+        let chunks: Vec<_> = RecordChunks(short).map(|p| p.map(|p| p.records)).collect();
+        let counts: Vec<_> = chunks.into_iter().filter_map(Result::ok).collect();
         assert_eq!(counts, [PIECE_RECORDS, PIECE_RECORDS, 1]);
         let long = std::iter::repeat_n(Record::new("u".repeat(PIECE_SIZE)), 3);
-        assert_eq!(Portions(long).count(), 3);
-        assert_eq!(Portions(std::iter::empty()).count(), 0);
+        assert_eq!(RecordChunks(long).count(), 3);
+        assert_eq!(RecordChunks(std::iter::empty()).count(), 0);
     }
 }

@@ -1,14 +1,14 @@
 //! Blogrolls: the inter-site links that all pages of a section share, so that they make one row.
 
 use super::address::Target;
-use super::draw::{Draw, For};
+use super::draw::{Draw, Purpose};
 use super::site::Site;
 use super::web::{FARM, Topic, Web};
 
 /// The number of the period in which a day falls for a slot. Each slot keeps its target for a fixed
 /// number of days, drawn once.
 pub(super) fn epoch(slot: Draw, shortest: u64, spread: u64, day: u32) -> u64 {
-    let draw = slot.of(For::Epoch);
+    let draw = slot.child(Purpose::Epoch);
     let period = shortest + draw.below(spread);
     (u64::from(day) + draw.at(0).below(period)) / period
 }
@@ -21,7 +21,11 @@ impl Web {
         if j < topic.len {
             return Target::Page(site.number, 0);
         }
-        let draw = self.key.of(For::Topic).at(index as u64).at(u64::from(j));
+        let draw = self
+            .key
+            .child(Purpose::Topic)
+            .at(index as u64)
+            .at(u64::from(j));
         if self.options.frontier_links > 0.0 && draw.chance(0.4) {
             self.outside(draw)
         } else {
@@ -56,7 +60,7 @@ impl Web {
 
     /// What a site's editors have chosen themselves, as of a day.
     fn own_roll(&self, site: &Site, day: u32, roll: &mut Vec<Target>) {
-        let key = site.key.of(For::Roll);
+        let key = site.key.child(Purpose::Roll);
         for (index, topic) in self.topics_of(site.number) {
             let topic_key = key.at(index as u64);
             for j in 0..(2 * topic.len).min(24) {
@@ -69,8 +73,8 @@ impl Web {
                 }
             }
         }
-        for j in 0..=key.of(For::Popular).below(4) {
-            let slot = key.of(For::Popular).at(j);
+        for j in 0..=key.child(Purpose::Popular).below(4) {
+            let slot = key.child(Purpose::Popular).at(j);
             roll.push(self.popular_target(slot.at(epoch(slot, 200, 800, day))));
         }
     }
@@ -78,7 +82,7 @@ impl Web {
     /// The roll of a whole site: its own, in 3 of 10 sites mixed with one copied from a neighbour
     /// in the order of sites (the copying model of Kleinberg, Kumar and others, 1999).
     fn site_roll(&self, site: &Site, day: u32) -> Vec<Target> {
-        let key = site.key.of(For::Roll).of(For::Target);
+        let key = site.key.child(Purpose::Roll).child(Purpose::Target);
         let mut roll = Vec::new();
         self.own_roll(site, day, &mut roll);
         if key.chance(0.3) {
@@ -105,10 +109,10 @@ impl Web {
             .map(|index| Target::Page(Self::spam_site(index), 0))
             .collect();
         let known = members.count() as u64;
-        let key = self.key.of(For::Spam).at(u64::from(farm));
+        let key = self.key.child(Purpose::Spam).at(u64::from(farm));
         for j in 0..12 {
             let target = key.at(j);
-            let slot = site.key.of(For::Spam).at(u64::from(section)).at(j);
+            let slot = site.key.child(Purpose::Spam).at(u64::from(section)).at(j);
             if slot.at(epoch(slot, 60, 300, day)).chance(0.85) {
                 let index = farm * FARM + target.below32(u32::try_from(known).unwrap_or(1));
                 let number = Self::spam_site(index);
@@ -116,14 +120,15 @@ impl Web {
                 roll.push(Target::Page(number, target.at(0).popular(pages)));
             }
         }
-        roll.push(self.popular_target(site.key.of(For::Spam)));
+        roll.push(self.popular_target(site.key.child(Purpose::Spam)));
         roll
     }
 
     /// The inter-site links that every page of a section carries when it is fetched on a day.
     pub(super) fn roll(&self, site: &Site, section: u32, day: u32) -> Vec<Target> {
         // Multiples of the golden ratio are spread evenly, so the share also holds within a site.
-        let spread = site.key.of(For::Section).unit() + f64::from(section) * 0.618_033_988_749_895;
+        let spread =
+            site.key.child(Purpose::Section).unit() + f64::from(section) * 0.618_033_988_749_895;
         if spread.fract() >= self.roll_share {
             return Vec::new();
         }
@@ -135,15 +140,15 @@ impl Web {
             self.farm_roll(site, section, day)
         } else {
             let mut roll = self.site_roll(site, day);
-            let key = site.key.of(For::Section).at(u64::from(section));
+            let key = site.key.child(Purpose::Section).at(u64::from(section));
             if key.chance(0.65) {
                 let mut at = 0;
                 roll.retain(|_| {
                     at += 1;
                     key.at(at).chance(0.85)
                 });
-                for j in 0..key.of(For::Extra).below(6) {
-                    let slot = key.of(For::Extra).at(j);
+                for j in 0..key.child(Purpose::Extra).below(6) {
+                    let slot = key.child(Purpose::Extra).at(j);
                     let draw = slot.at(epoch(slot, 60, 300, day));
                     roll.push(if draw.chance(0.4) {
                         self.popular_target(draw.at(0))

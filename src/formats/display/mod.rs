@@ -1,10 +1,7 @@
-//! How things are shown to people: the texts of others, URLs among them, and counts.
+//! Formatting for people: untrusted text, URLs, counts and sizes.
 //!
-//! Texts of others are names, paths and URLs in messages.
-//!
-//! Whoever chose them may be hostile. A line end in a name turns what follows into a line of its
-//! own, an escape sequence controls the terminal, and direction marks make one URL look like
-//! another.
+//! Names, paths and URLs in messages may be hostile: a line feed forges a line of output, an escape
+//! sequence controls the terminal, and direction marks make one URL look like another.
 
 mod readable;
 
@@ -13,13 +10,13 @@ use std::fmt::Display;
 
 pub use readable::readable;
 
-/// How many characters of a URL a message shows at most.
-const MOST: usize = 200;
+/// The limit of [`truncated`], in characters.
+const MAX_CHARS: usize = 200;
 
-/// Whether a character is invisible and changes how others are shown: controls, line and paragraph
-/// separators, direction marks, zero widths.
+/// Returns whether a character is invisible and changes how others are displayed: control characters,
+/// line and paragraph separators, direction marks, zero-width characters.
 #[must_use]
-pub fn is_steering(c: char) -> bool {
+pub fn is_invisible_control(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}'
             | '\u{200b}'..='\u{200f}'
@@ -28,37 +25,39 @@ pub fn is_steering(c: char) -> bool {
             | '\u{feff}')
 }
 
-/// The last part of a path, which says nothing of where that leads; of a path without parts all of it.
-pub fn last_part(path: &str) -> &str {
+/// Returns the last component of a path, so that the folder is not disclosed; a path without components
+/// is returned unchanged.
+pub fn file_name(path: &str) -> &str {
     let mut parts = path.rsplit(std::path::is_separator);
     parts.find(|part| !part.is_empty()).unwrap_or(path)
 }
 
-/// A text on one line, with each such character written by name or number, as `\n` or `\u{202e}`.
+/// Escapes [invisible control characters](is_invisible_control), as in `\n` or `\u{202e}`, so that the
+/// text fits on one line.
 ///
 /// ```
-/// assert_eq!(seedbank_formats::shown::plain("day\n1"), "day\\n1");
+/// assert_eq!(seedbank_formats::display::escape_controls("day\n1"), "day\\n1");
 /// ```
 #[must_use]
-pub fn plain(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_steering) {
+pub fn escape_controls(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_invisible_control) {
         return Cow::Borrowed(text);
     }
-    let mut plain = String::with_capacity(text.len() + 8);
+    let mut escaped = String::with_capacity(text.len() + 8);
     for c in text.chars() {
-        if is_steering(c) {
-            plain.extend(c.escape_default());
+        if is_invisible_control(c) {
+            escaped.extend(c.escape_default());
         } else {
-            plain.push(c);
+            escaped.push(c);
         }
     }
-    Cow::Owned(plain)
+    Cow::Owned(escaped)
 }
 
-/// The first 200 characters of a longer text, followed by its length; a shorter one as it is.
+/// Cuts a text after 200 characters and appends its length; shorter texts are returned unchanged.
 #[must_use]
-pub fn shortened(text: &str) -> Cow<'_, str> {
-    match text.char_indices().nth(MOST) {
+pub fn truncated(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(MAX_CHARS) {
         None => Cow::Borrowed(text),
         Some((end, _)) => {
             let beginning = text.get(..end).unwrap_or_default();
@@ -67,10 +66,10 @@ pub fn shortened(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A count with its noun, which is in the singular where it is 1.
+/// Formats a count with its noun, in the plural unless the count is 1.
 ///
 /// ```
-/// use seedbank_formats::shown::counted;
+/// use seedbank_formats::display::counted;
 ///
 /// assert_eq!(counted(1, "batch"), "1 batch");
 /// assert_eq!(counted(2, "batch"), "2 batches");
@@ -81,18 +80,18 @@ pub fn counted<N: Copy + Display + PartialEq + From<u8>>(count: N, noun: &str) -
     if count == N::from(1) {
         return format!("{count} {noun}");
     }
-    let hisses = ["s", "x", "ch", "sh"].iter().any(|end| noun.ends_with(end));
+    let takes_es = ["s", "x", "ch", "sh"].iter().any(|end| noun.ends_with(end));
     match noun.strip_suffix('y') {
         Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{count} {stem}ies"),
-        _ if hisses => format!("{count} {noun}es"),
+        _ if takes_es => format!("{count} {noun}es"),
         _ => format!("{count} {noun}s"),
     }
 }
 
-/// A whole number with its thousands apart.
+/// Formats an integer with thousands separators.
 ///
 /// ```
-/// assert_eq!(seedbank_formats::shown::thousands(1_234_567), "1,234,567");
+/// assert_eq!(seedbank_formats::display::thousands(1_234_567), "1,234,567");
 /// ```
 #[must_use]
 pub fn thousands(number: impl Display) -> String {
@@ -107,19 +106,19 @@ pub fn thousands(number: impl Display) -> String {
     text
 }
 
-/// `is` of one, `are` of any other count.
+/// Returns `is` for a count of 1, and `are` for any other.
 #[must_use]
-pub fn are<N: PartialEq + From<u8>>(count: &N) -> &'static str {
+pub fn is_or_are<N: PartialEq + From<u8>>(count: &N) -> &'static str {
     if *count == N::from(1) { "is" } else { "are" }
 }
 
-/// A number of bytes in a form for people.
+/// Formats a number of bytes with a binary unit.
 #[must_use]
 pub fn bytes(bytes: u64) -> String {
     indicatif::BinaryBytes(bytes).to_string()
 }
 
-/// An age in seconds in a form for people: its two largest units.
+/// Formats a duration in seconds by its two largest units.
 #[must_use]
 pub fn age(seconds: u64) -> String {
     let (days, hours, minutes) = (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60);
@@ -131,9 +130,9 @@ pub fn age(seconds: u64) -> String {
     }
 }
 
-/// A field in the form of RFC 4180: quoted where necessary, with inner quotes doubled.
+/// Formats a CSV field (RFC 4180): quoted if necessary, with inner quotes doubled.
 #[must_use]
-pub fn quoted(field: &str) -> String {
+pub fn csv_field(field: &str) -> String {
     if field.contains(['"', ',', '\r', '\n']) {
         format!("\"{}\"", field.replace('"', "\"\""))
     } else {
@@ -152,7 +151,7 @@ mod tests {
         assert_eq!(counted(2_usize, "stored refresh"), "2 stored refreshes");
         assert_eq!(counted(2, "entry"), "2 entries");
         assert_eq!(counted(2, "day"), "2 days");
-        assert_eq!((are(&1), are(&0)), ("is", "are"));
+        assert_eq!((is_or_are(&1), is_or_are(&0)), ("is", "are"));
     }
 
     #[test]
@@ -167,29 +166,29 @@ mod tests {
             ("", ""),
             ("/", "/"),
         ] {
-            assert_eq!(last_part(path), last);
+            assert_eq!(file_name(path), last);
         }
     }
 
     #[test]
-    fn what_steers_is_shown() {
-        assert_eq!(plain("é ☃ \\ \u{1f600}"), "é ☃ \\ \u{1f600}");
+    fn invisible_controls_are_escaped() {
+        assert_eq!(escape_controls("é ☃ \\ \u{1f600}"), "é ☃ \\ \u{1f600}");
         assert_eq!(
-            plain("a\r\n\t\u{1b}[31m\u{85}\u{7f}\0"),
+            escape_controls("a\r\n\t\u{1b}[31m\u{85}\u{7f}\0"),
             "a\\r\\n\\t\\u{1b}[31m\\u{85}\\u{7f}\\u{0}"
         );
         for steering in "\u{2028}\u{2029}\u{202a}\u{202e}\u{2066}\u{2069}\u{200f}".chars() {
             let shown = format!("\\u{{{:x}}}", u32::from(steering));
-            assert_eq!(plain(&steering.to_string()), shown);
+            assert_eq!(escape_controls(&steering.to_string()), shown);
         }
     }
 
     #[test]
     fn long_texts_are_cut_between_characters() {
-        let most = "é".repeat(MOST);
-        assert_eq!(shortened(&most), most);
+        let most = "é".repeat(MAX_CHARS);
+        assert_eq!(truncated(&most), most);
         assert_eq!(
-            shortened(&format!("{most}x")),
+            truncated(&format!("{most}x")),
             format!("{most}… (401 bytes)")
         );
     }

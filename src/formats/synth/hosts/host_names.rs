@@ -4,7 +4,7 @@
 //! labels ascend and no two are the same; the rest is made of syllables. The domains of a block of 1,024 hosts
 //! are drawn one after another from its beginning, which is what finding a host costs.
 
-use super::super::draw::{Draw, For};
+use super::super::draw::{Draw, Purpose};
 
 /// Hosts of a block: no domain reaches into another block, but those that are whole runs.
 const BLOCK: u64 = 1 << 10;
@@ -47,13 +47,13 @@ impl Names {
         Self {
             hosts,
             letters: letters(hosts),
-            draw: Draw::new(rng_seed).of(For::Site),
+            draw: Draw::new(rng_seed).child(Purpose::Site),
         }
     }
 
     /// Whether the run that begins with this host is one domain.
     fn is_whole(&self, run: u64) -> bool {
-        self.draw.of(For::Section).at(run).chance(WHOLE_RUNS)
+        self.draw.child(Purpose::Section).at(run).chance(WHOLE_RUNS)
     }
 
     /// The domain that begins with this host.
@@ -62,7 +62,7 @@ impl Names {
         let end = if first == run && self.is_whole(run) {
             run + RUN
         } else {
-            let unit = self.draw.of(For::Degree).at(first).unit();
+            let unit = self.draw.child(Purpose::Degree).at(first).unit();
             let block = first - first % BLOCK + BLOCK;
             (first + size(unit)).min(block)
         };
@@ -101,7 +101,7 @@ impl Names {
         out.extend_from_slice(ending.map_or("test", |(ending, _)| ending).as_bytes());
         out.push(b'.');
         put_letters(domain.first, self.letters, out);
-        put_syllables(self.draw.of(For::Word).at(domain.first), out);
+        put_syllables(self.draw.child(Purpose::Word).at(domain.first), out);
         let Some(further) = (host - domain.first).checked_sub(1) else {
             return;
         };
@@ -113,7 +113,7 @@ impl Names {
             out.extend_from_slice(label.copied().unwrap_or_default().as_bytes());
         } else {
             put_letters(further, letters(domain.hosts), out);
-            put_syllables(self.draw.of(For::Extra).at(host), out);
+            put_syllables(self.draw.child(Purpose::Extra).at(host), out);
         }
     }
 }

@@ -8,7 +8,7 @@
 //! - Changes: 30 % of the pages change 7 times as often as the others (the mean is the rate), as
 //!   all the studies find that a page's past change rate predicts its future one.
 
-use super::draw::For;
+use super::draw::Purpose;
 use super::options::SynthOptions;
 use super::site::Site;
 
@@ -24,7 +24,7 @@ pub(super) enum Event {
 
 /// The schedule of every page.
 #[derive(Debug)]
-pub(super) struct Life {
+pub(super) struct PageSchedule {
     born_per_day: u64,
     /// `survivors[age]`: a page is gone at that age iff its death draw is not below it.
     survivors: Vec<u64>,
@@ -35,7 +35,7 @@ pub(super) struct Life {
 
 const ONE: u64 = 1 << 32;
 
-impl Life {
+impl PageSchedule {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -76,7 +76,7 @@ impl Life {
     }
 
     fn phase(site: &Site) -> u64 {
-        site.key.of(For::Birth).bits() >> 32
+        site.key.child(Purpose::Birth).bits() >> 32
     }
 
     /// The day of a page's birth.
@@ -97,14 +97,14 @@ impl Life {
         let birth = self.birth(site, page);
         let age = usize::try_from(day.saturating_sub(birth)).unwrap_or(usize::MAX);
         let key = site.key.at(u64::from(page));
-        let death = key.of(For::Death).bits().min(u64::MAX - 1);
+        let death = key.child(Purpose::Death).bits().min(u64::MAX - 1);
         let known = self.survivors.get(..=age)?;
         if *known.last()? > death {
             return None;
         }
         let died = known.partition_point(|&share| share > death);
         let gone = birth.saturating_add(u32::try_from(died).unwrap_or(u32::MAX));
-        let back = key.of(For::Return);
+        let back = key.child(Purpose::Return);
         let returned = if back.chance(0.04) {
             gone.saturating_add(3 + back.at(0).below32(30))
         } else {
@@ -142,15 +142,15 @@ impl Life {
             }
         }
         let key = site.key.at(u64::from(page));
-        let rate = if key.of(For::Pace).chance(0.3) {
+        let rate = if key.child(Purpose::Pace).chance(0.3) {
             self.often
         } else {
             self.seldom
         };
-        if key.of(For::Change).at(u64::from(day)).chance(rate) {
+        if key.child(Purpose::Change).at(u64::from(day)).chance(rate) {
             return Some(Event::Changed);
         }
-        key.of(For::Click)
+        key.child(Purpose::Click)
             .at(u64::from(day))
             .chance(self.clicked)
             .then_some(Event::Clicked)
@@ -172,8 +172,8 @@ mod tests {
         }
     }
 
-    fn life(days: u32) -> Life {
-        Life::new(&SynthOptions {
+    fn life(days: u32) -> PageSchedule {
+        PageSchedule::new(&SynthOptions {
             days,
             gone_per_day: 0.02,
             born_per_day: 0.01,

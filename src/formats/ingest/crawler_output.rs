@@ -1,44 +1,44 @@
-//! What crawlers write of themselves, told by its first lines.
+//! Detection of crawler output (Nutch dumps, Heritrix logs) from the first lines.
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::crawl_log::LogLine;
 
-/// What a database of Nutch is dumped as.
+/// The form of a dump of a Nutch database.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum NutchDump {
-    /// Pages, each in several lines.
+    /// Pages, each on several lines.
     Text,
     /// Pages as CSV.
     Csv,
-    /// Pages as JSON, one a line.
+    /// Pages as JSON, one per line.
     Json,
-    /// Links, below the page that they lead to.
+    /// Links, grouped below their target page.
     Links,
 }
 
-/// What a crawler wrote.
+/// A kind of crawler output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Crawlers {
+pub(super) enum CrawlerOutput {
     Nutch(NutchDump),
     /// Heritrix's `crawl.log`.
     Log,
 }
 
-/// What the header of Nutch's CSV begins with.
+/// The beginning of the header of Nutch's CSV.
 pub(super) const HEADER: &str = "Url,Status code,Status name,Fetch Time,";
 
-/// What stands after the URL of a page of Nutch, as text.
+/// Follows the URL of a page in a text dump.
 pub(super) const VERSION: &str = "\tVersion: ";
 
-/// What stands after a page's URL where the pages follow that link to it.
+/// Follows the URL of a page in a dump of links.
 pub(super) const INLINKS: &str = "\tInlinks:";
 
-/// What a line begins with that names a page which links.
+/// The beginning of a line that names a linking page.
 pub(super) const FROM: &str = " fromUrl: ";
 
-/// The fields by which a page of Nutch's database is told from any other object.
+/// The fields that distinguish a page of a Nutch database from other objects.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct NutchPage {
@@ -53,11 +53,13 @@ struct NutchPage {
     _retries_since_fetch: IgnoredAny,
 }
 
-/// What a text is with these lines, neither blank nor comments, at its beginning.
-pub(super) fn of<'a, I: Iterator<Item = &'a str>>(lines: impl Fn() -> I) -> Option<Crawlers> {
-    let mut some = lines();
-    let first = some.next()?;
-    let second = some.next();
+/// Detects the kind of output from the first lines that are neither blank nor comments.
+pub(super) fn detect<'a, I: Iterator<Item = &'a str>>(
+    lines: impl Fn() -> I,
+) -> Option<CrawlerOutput> {
+    let mut head = lines();
+    let first = head.next()?;
+    let second = head.next();
     let second_begins = |text: &str| second.is_none_or(|line| line.starts_with(text));
     let dump = if first.starts_with(HEADER) {
         NutchDump::Csv
@@ -72,8 +74,8 @@ pub(super) fn of<'a, I: Iterator<Item = &'a str>>(lines: impl Fn() -> I) -> Opti
         }
         NutchDump::Json
     } else {
-        let is_log = lines().all(|line| LogLine::of(line).is_some());
-        return is_log.then_some(Crawlers::Log);
+        let is_log = lines().all(|line| LogLine::parse(line).is_some());
+        return is_log.then_some(CrawlerOutput::Log);
     };
-    Some(Crawlers::Nutch(dump))
+    Some(CrawlerOutput::Nutch(dump))
 }

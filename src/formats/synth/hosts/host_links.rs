@@ -1,6 +1,6 @@
 //! Which hosts a host links to, and how popular each is.
 
-use super::super::draw::{Draw, For};
+use super::super::draw::{Draw, Purpose};
 use super::{HostsOptions, MOST_LINKS};
 
 /// Shares of the links: to hosts near by, and to these or to the head.
@@ -34,15 +34,15 @@ pub(super) struct Targets {
 impl Targets {
     pub(super) fn new(options: &HostsOptions) -> Self {
         let hosts = options.hosts;
-        let draw = Draw::new(options.rng_seed).of(For::Target);
+        let draw = Draw::new(options.rng_seed).child(Purpose::Target);
         let mut targets = Self {
             hosts,
             dangling: options.dangling,
             least: 0.0,
             most: MOST_LINKS.min(hosts - 1),
             factor: factor(hosts),
-            offset: draw.of(For::Order).below(hosts),
-            start: draw.of(For::Degree).bits(),
+            offset: draw.child(Purpose::Order).below(hosts),
+            start: draw.child(Purpose::Degree).bits(),
             draw,
         };
         targets.calibrate(options.links);
@@ -68,7 +68,7 @@ impl Targets {
             for place in 0..SAMPLE {
                 let root = (place as f64 + 0.5) / SAMPLE as f64;
                 let weight = 4.0 * root * root * root / SAMPLE as f64;
-                let host = self.draw.of(For::Order).at(place).below(self.hosts);
+                let host = self.draw.child(Purpose::Order).at(place).below(self.hosts);
                 self.links(host, self.rounded(root), &mut out);
                 found += weight * out.len() as f64;
             }
@@ -117,7 +117,7 @@ impl Targets {
         for slot in 0..degree {
             let draw = draw.at(slot);
             let kind = draw.unit();
-            let number = draw.of(For::Popular);
+            let number = draw.child(Purpose::Popular);
             let to = if kind < NEAR {
                 let ahead = (host + 1 + popular(number, window)) % self.hosts;
                 let behind = (host + self.hosts - ahead % self.hosts + host) % self.hosts;

@@ -11,11 +11,11 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use rayon::prelude::*;
 
-use super::super::files::{Written, empty_directory, write_error};
+use super::super::crawl_files::{Written, empty_directory, write_error};
 use super::super::options::SynthError;
 use super::HostsOptions;
-use super::names::Names;
-use super::targets::Targets;
+use super::host_links::Targets;
+use super::host_names::Names;
 use seedbank_algorithms::watch::Watch;
 
 /// Hosts of a unit, which becomes a member.

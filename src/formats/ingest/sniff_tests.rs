@@ -2,8 +2,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn of(text: &str) -> Option<Foreign> {
-    Foreign::of(text.as_bytes())
+fn of(text: &str) -> Option<DetectedFormat> {
+    DetectedFormat::detect(text.as_bytes())
 }
 
 #[test]
@@ -13,94 +13,112 @@ fn texts_are_told_apart() {
         ("", None),
         ("x\n", None),
         ("url: http://a.example/\n", None),
-        (record, Some(Foreign::JsonLines)),
+        (record, Some(DetectedFormat::JsonLines)),
         ("{\"url\": \"http://a.exam", None),
         (
             "{\n  \"url\": \"http://a.example/\"\n}\n",
-            Some(Foreign::JsonSpread),
+            Some(DetectedFormat::JsonSpread),
         ),
-        ("{\"url\": 1}{\"url\": 2}\n", Some(Foreign::JsonSpread)),
+        (
+            "{\"url\": 1}{\"url\": 2}\n",
+            Some(DetectedFormat::JsonSpread),
+        ),
         ("{\"url\": nonsense}\n{\"url\": 1}\n", None),
-        ("[{\"url\": 1}, {\"url\": 2}]", Some(Foreign::JsonArray)),
+        (
+            "[{\"url\": 1}, {\"url\": 2}]",
+            Some(DetectedFormat::JsonArray),
+        ),
         (
             "\n[\n  {\n    \"url\": \"http://a.ex",
-            Some(Foreign::JsonArray),
+            Some(DetectedFormat::JsonArray),
         ),
         ("[{\"url\": 1}]\n[{\"url\": 2}]\n", None),
         ("[\"http://a.example/\", 3]\n", None),
         (
             "\"http://a.example/\"\n\"http://b.example/\"\n",
-            Some(Foreign::JsonStrings),
+            Some(DetectedFormat::JsonStrings),
         ),
         (
             "http://a.example/\n\nHTTPS://b.example/x\n",
-            Some(Foreign::Urls),
+            Some(DetectedFormat::Urls),
         ),
         (
             "# seeds\nhttp://a.example/\thttp.x=1\n",
-            Some(Foreign::Urls),
+            Some(DetectedFormat::Urls),
         ),
-        ("http://a.example/x,y\n", Some(Foreign::Urls)),
+        ("http://a.example/x,y\n", Some(DetectedFormat::Urls)),
         ("http://a.example/ and more words\n", None),
         (
             "http://a.example/\thttp://b.example/\n",
-            Some(Foreign::Links),
+            Some(DetectedFormat::Links),
         ),
         (
             "http://a.example/ http://b.example/\n",
-            Some(Foreign::LinksBySpace),
+            Some(DetectedFormat::LinksBySpace),
         ),
-        ("http://a.example/\t0\t1\t\n", Some(Foreign::Pages)),
-        ("http://a.example/\t0\t1\n", Some(Foreign::Tabs)),
-        ("url\tclicks\nhttp://a.example/\t1\n", Some(Foreign::Tabs)),
-        ("url,clicks\nhttp://a.example/,1\n", Some(Foreign::Commas)),
+        ("http://a.example/\t0\t1\t\n", Some(DetectedFormat::Pages)),
+        ("http://a.example/\t0\t1\n", Some(DetectedFormat::Tabs)),
+        (
+            "url\tclicks\nhttp://a.example/\t1\n",
+            Some(DetectedFormat::Tabs),
+        ),
+        (
+            "url,clicks\nhttp://a.example/,1\n",
+            Some(DetectedFormat::Commas),
+        ),
         (
             "\"url\",\"clicks\"\n\"http://a.example/\",1\n",
-            Some(Foreign::Commas),
+            Some(DetectedFormat::Commas),
         ),
         (
             "http://a.example/,http://b.example/\n",
-            Some(Foreign::Commas),
+            Some(DetectedFormat::Commas),
         ),
         (
             "URL;Last seen\nhttp://a.example/;1\n",
-            Some(Foreign::Semicolons),
+            Some(DetectedFormat::Semicolons),
         ),
         ("some words, and no table\nbut a text\n", None),
-        (" CDX N b a m s k r M S V g\n", Some(Foreign::Cdx)),
+        (" CDX N b a m s k r M S V g\n", Some(DetectedFormat::Cdx)),
         (
             "example,a)/ 20260101000000 http://a.example/ text/html 200\n",
-            Some(Foreign::Cdx),
+            Some(DetectedFormat::Cdx),
         ),
         (
             "example,a)/ 20260101000000 {\"url\": \"http://a.example/\"}\n",
-            Some(Foreign::Cdxj),
+            Some(DetectedFormat::Cdxj),
         ),
         (
             "!OpenWayback-CDXJ 1.0\nexample,a)/ 20260101000000 {}\n",
-            Some(Foreign::Cdxj),
+            Some(DetectedFormat::Cdxj),
         ),
-        ("<!DOCTYPE html>\n<title>x</title>", Some(Foreign::Html)),
-        ("<HTML lang=en>", Some(Foreign::Html)),
+        (
+            "<!DOCTYPE html>\n<title>x</title>",
+            Some(DetectedFormat::Html),
+        ),
+        ("<HTML lang=en>", Some(DetectedFormat::Html)),
         (
             "<?xml version='1.0'?><urlset xmlns=''><url>",
-            Some(Foreign::Sitemap),
+            Some(DetectedFormat::Sitemap),
         ),
-        ("<sitemapindex>", Some(Foreign::SitemapIndex)),
-        ("<?xml version='1.0'?>\n<rss>", Some(Foreign::Xml)),
+        ("<sitemapindex>", Some(DetectedFormat::SitemapIndex)),
+        ("<?xml version='1.0'?>\n<rss>", Some(DetectedFormat::Xml)),
         ("<3 this page", None),
-        ("WARC/1.0\r\nWARC-Type: warcinfo\r\n", Some(Foreign::Warc)),
+        (
+            "WARC/1.0\r\nWARC-Type: warcinfo\r\n",
+            Some(DetectedFormat::Warc),
+        ),
         (
             "WARC/1.0\r\nWARC-Type: metadata\r\n\r\n{\"Container\":{",
-            Some(Foreign::Wat),
+            Some(DetectedFormat::Wat),
         ),
         (
             "WARC/1.0\r\n\r\nWARC/1.0\r\nWARC-Type: conversion\r\n",
-            Some(Foreign::Wet),
+            Some(DetectedFormat::Wet),
         ),
         (
             "#BVGraph properties\nnodes=3\n",
-            Some(Foreign::BvProperties),
+            Some(DetectedFormat::BvProperties),
         ),
     ] {
         assert_eq!(of(text), foreign, "{text:?}");
@@ -110,37 +128,37 @@ fn texts_are_told_apart() {
 #[test]
 fn numbers_of_formats_come_first() {
     for (head, foreign) in [
-        (&b"PAR1\x15\x04"[..], Foreign::Parquet),
-        (b"Obj\x01\x04\x14avro.codec", Foreign::Avro),
-        (b"PK\x03\x04\x14\0", Foreign::Zip),
-        (b"BZh91AY&SY\x01", Foreign::Bzip2),
-        (b"\xff\xfe{\0", Foreign::Utf16),
-        (b"\xff\xfe\0\0{\0\0\0", Foreign::Utf32),
-        (b"{\0\"\0u\0", Foreign::Utf16),
-        (b"\0{\0\"\0u", Foreign::Utf16),
-        (b"\0\0\0\0", Foreign::Binary),
-        (b"\x01\0\x02\0", Foreign::Binary),
-        (b"text and \0", Foreign::Binary),
+        (&b"PAR1\x15\x04"[..], DetectedFormat::Parquet),
+        (b"Obj\x01\x04\x14avro.codec", DetectedFormat::Avro),
+        (b"PK\x03\x04\x14\0", DetectedFormat::Zip),
+        (b"BZh91AY&SY\x01", DetectedFormat::Bzip2),
+        (b"\xff\xfe{\0", DetectedFormat::Utf16),
+        (b"\xff\xfe\0\0{\0\0\0", DetectedFormat::Utf32),
+        (b"{\0\"\0u\0", DetectedFormat::Utf16),
+        (b"\0{\0\"\0u", DetectedFormat::Utf16),
+        (b"\0\0\0\0", DetectedFormat::Binary),
+        (b"\x01\0\x02\0", DetectedFormat::Binary),
+        (b"text and \0", DetectedFormat::Binary),
     ] {
-        assert_eq!(Foreign::of(head), Some(foreign), "{head:?}");
+        assert_eq!(DetectedFormat::detect(head), Some(foreign), "{head:?}");
     }
-    assert_eq!(Foreign::of(b"BZh, said the crawler\n"), None);
+    assert_eq!(DetectedFormat::detect(b"BZh, said the crawler\n"), None);
 }
 
 /// What is cut off after so many bytes must not count against the lines before.
 #[test]
 fn a_line_that_is_cut_off_is_not_looked_at() {
     let line = "http://a.example/a-page-among-many\n";
-    let text = line.repeat(HEAD / line.len() + 2);
-    assert_eq!(of(&text), Some(Foreign::Urls));
+    let text = line.repeat(HEAD_BYTES / line.len() + 2);
+    assert_eq!(of(&text), Some(DetectedFormat::Urls));
     let array = format!("[{}", "{\"url\": \"http://a.example/\"},\n".repeat(10_000));
-    assert_eq!(of(&array), Some(Foreign::JsonArray));
+    assert_eq!(of(&array), Some(DetectedFormat::JsonArray));
 }
 
 proptest! {
     #[test]
     fn any_bytes_are_something_or_not(head: Vec<u8>) {
-        let _ = Foreign::of(&head);
+        let _ = DetectedFormat::detect(&head);
     }
 
     #[test]
@@ -151,18 +169,18 @@ proptest! {
 
 #[test]
 fn what_crawlers_write_is_told_by_its_first_lines() {
-    let dump = |dump| Some(Foreign::Nutch(dump));
+    let dump = |dump| Some(DetectedFormat::Nutch(dump));
     let page = r#"{"url": "http://a.example/", "statusCode": 2, "statusName": "db_fetched", "fetchTime": "Sat Dec 19 04:00:00 UTC 2026", "retriesSinceFetch": 0}"#;
     let log = "2026-11-19T04:00:01.123Z   200       1299 http://a.example/ - - text/html #014 20261119040000574+225 sha1:A - -\n";
     for (text, foreign) in [
         (format!("{page}\n"), dump(NutchDump::Json)),
         (
             page.replace("db_", "fetch_") + "\n",
-            Some(Foreign::JsonLines),
+            Some(DetectedFormat::JsonLines),
         ),
         (
             page.replace("2,", "\"2\",") + "\n",
-            Some(Foreign::JsonLines),
+            Some(DetectedFormat::JsonLines),
         ),
         (
             "http://a.example/\tVersion: 7\nStatus: 2 (db_fetched)\n".to_owned(),
@@ -177,12 +195,12 @@ fn what_crawlers_write_is_told_by_its_first_lines() {
             "Url,Status code,Status name,Fetch Time,Modified Time\n".to_owned(),
             dump(NutchDump::Csv),
         ),
-        (log.to_owned(), Some(Foreign::CrawlLog)),
+        (log.to_owned(), Some(DetectedFormat::CrawlLog)),
         (log.replace("#014", "014"), None),
         (format!("{log}x\n"), None),
         (
             "# x\n+http://(example,\nhttp://a.example/\n".to_owned(),
-            Some(Foreign::Urls),
+            Some(DetectedFormat::Urls),
         ),
     ] {
         assert_eq!(of(&text), foreign, "{text:?}");

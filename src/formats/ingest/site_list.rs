@@ -1,76 +1,75 @@
-//! Attributes of sites: a list with a site a line, as JSON or tab-separated.
+//! Site lists: attributes of one site per line, as JSON or tab-separated.
 
 use super::formats::json_lines::{parse_structure, truth};
 use super::formats::tsv::{columns, flag};
 use super::interner::UrlNumber;
 use super::lines::{LineFormat, Lines};
 use super::location::{MAX_URL, Naming, SiteMode, parse};
-use super::number::{quality, whole_number};
+use super::number::{integer, quality};
 use super::open::Input;
-use super::reading::Reading;
+use super::piece_parser::PieceParser;
 use super::record::{Attribute, Event, SiteAttributes};
 use super::reject::{Fault, RejectReason};
 use super::source::Source;
 
-/// The fields of a record of a site.
+/// The fields of a site record.
 pub const SITE_FIELDS: [&str; 4] = ["site", "quality", "spam", "quota"];
 
-/// The source of a list of sites.
+/// Creates the source of a site list.
 #[must_use]
-pub fn source(input: &Input) -> Box<dyn Source> {
+pub fn site_list_source(input: &Input) -> Box<dyn Source> {
     Box::new(Lines::new(input.clone(), SiteList))
 }
 
-/// A site a line: a JSON object (`schema/site.schema.json`), or
-/// `site<TAB>quality<TAB>spam<TAB>quota`. Lines of both kinds may stand in one list, since no site's
-/// name begins with a brace.
+/// The format of site lists. A line is a JSON object (`schema/site.schema.json`) or
+/// `site<TAB>quality<TAB>spam<TAB>quota`. A list may mix both, since no site name begins with a brace.
 ///
-/// A field that is absent, or empty in TSV, is left as it was; null, which TSV cannot say, takes it
-/// away. `spam` is 0 or 1 in TSV. Unknown fields, and fields given twice, are taken as those of
-/// [`JsonLines`](super::JsonLines) are.
+/// A field that is absent, or empty in TSV, is unchanged; a JSON null removes it. `spam` is 0 or 1 in
+/// TSV. Unknown and duplicate fields are treated as in [`JsonLines`](super::JsonLines).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SiteList;
 
 impl LineFormat for SiteList {
-    fn read(&self, line: &str, reading: &mut Reading) -> Result<Event<UrlNumber>, Fault> {
+    fn read(&self, line: &str, parser: &mut PieceParser) -> Result<Event<UrlNumber>, Fault> {
         let site = if line.trim_start().starts_with('{') {
-            object(line, reading)
+            parse_object(line, parser)
         } else {
-            tabbed(line, reading.naming)
+            parse_tsv(line, parser.naming)
         };
         site.map(Event::Site)
     }
 }
 
-fn object(line: &str, reading: &mut Reading) -> Result<SiteAttributes, Fault> {
+fn parse_object(line: &str, parser: &mut PieceParser) -> Result<SiteAttributes, Fault> {
     let fields = parse_structure(line, &SITE_FIELDS)?;
     for name in &fields.unknown {
-        reading.summary.unknown_fields.count(name);
+        parser.summary.unknown_fields.count(name);
     }
     fields.check()?;
     let name = fields.text("site")?.ok_or_else(|| {
         Fault::new(
             RejectReason::MissingSite,
-            "a record of a site must have a site",
+            "expected a field `site`, found none",
         )
     })?;
-    let mut site = SiteAttributes::new(site_name(&name, reading.naming)?);
+    let mut site = SiteAttributes::new(site_name(&name, parser.naming)?);
     site.quality = fields.attribute("quality", quality)?;
     site.spam = fields.attribute("spam", truth)?;
     site.quota = fields.attribute("quota", quota)?;
     Ok(site)
 }
 
-fn tabbed(line: &str, naming: Naming) -> Result<SiteAttributes, Fault> {
-    let [name, of_quality, spam, of_quota] = columns(line)?;
+fn parse_tsv(line: &str, naming: Naming) -> Result<SiteAttributes, Fault> {
+    let [name, quality_text, spam, quota_text] = columns(line)?;
     let mut site = SiteAttributes::new(site_name(name, naming)?);
-    site.quality = given(of_quality, |text| quality(text, "quality"))?;
+    site.quality = attribute(quality_text, |text| quality(text, "quality"))?;
     site.spam = flag(spam, "spam")?.map_or(Attribute::Absent, Attribute::Given);
-    site.quota = given(of_quota, |text| quota(text, "quota"))?;
+    site.quota = attribute(quota_text, |text| quota(text, "quota"))?;
     Ok(site)
 }
 
-fn given<T>(
+/// Parses a TSV attribute; an empty text is absent.
+fn attribute<T>(
     text: &str,
     read: impl FnOnce(&str) -> Result<T, Fault>,
 ) -> Result<Attribute<T>, Fault> {
@@ -81,16 +80,16 @@ fn given<T>(
 }
 
 fn quota(text: &str, field: &str) -> Result<u32, Fault> {
-    let pages = whole_number(text, field, u32::MAX.into())?;
+    let pages = integer(text, field, u32::MAX.into())?;
     Ok(u32::try_from(pages).unwrap_or(u32::MAX))
 }
 
-/// The name of a site as a bank of this naming has it: in lower case and punycode, without a
-/// leading `www.` where the bank leaves that out.
+/// Normalises a site name for a bank with this naming: lower case, punycode, and without a leading `www.`
+/// if the bank removes it.
 fn site_name(text: &str, naming: Naming) -> Result<String, Fault> {
     let name = text.trim_matches(|c: char| c <= ' ');
-    let fault = |why: String| Err(Fault::new(RejectReason::InvalidSite, why));
-    // The colons of an address in brackets are its own.
+    let fault = |detail: String| Err(Fault::new(RejectReason::InvalidSite, detail));
+    // Ignore the colons of an IPv6 address in brackets.
     let outside = name
         .strip_prefix('[')
         .and_then(|rest| rest.split_once(']'))
@@ -127,8 +126,8 @@ mod tests {
     use super::*;
 
     fn read(line: &str, mode: SiteMode) -> Result<SiteAttributes, RejectReason> {
-        let mut reading = Reading::new(mode.with(UrlRules::Rfc3986), Interner::default());
-        match SiteList.read(line, &mut reading) {
+        let mut parser = PieceParser::new(mode.with(UrlRules::Rfc3986), Interner::default());
+        match SiteList.read(line, &mut parser) {
             Ok(Event::Site(site)) => Ok(site),
             Ok(other) => panic!("{other:?}"),
             Err(fault) => Err(fault.reason),
@@ -140,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_site_is_named_as_the_bank_names_it() {
+    fn site_names_are_normalised_for_the_bank() {
         use SiteMode::{BareHost, Domain, Host};
         for (text, mode, site) in [
             ("WWW.Example.org.", BareHost, "example.org"),
@@ -164,8 +163,8 @@ mod tests {
             "example.org?",
             "exa%mple.org",
         ] {
-            let why = name(text, BareHost);
-            assert_eq!(why, Err(RejectReason::InvalidSite), "{text}");
+            let result = name(text, BareHost);
+            assert_eq!(result, Err(RejectReason::InvalidSite), "{text}");
         }
         assert_eq!(
             name("a.example.co.uk", Domain),
@@ -174,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn both_kinds_of_lines_say_the_same() {
+    fn json_and_tsv_lines_are_equivalent() {
         let read = |line| read(line, SiteMode::BareHost);
         let mut site = SiteAttributes::new("a.example".to_owned());
         assert_eq!(read("a.example\t\t\t"), Ok(site.clone()));
@@ -185,9 +184,9 @@ mod tests {
         assert_eq!(read("a.example\t0.8\t0\t500"), Ok(site.clone()));
         let line = r#" {"site":"www.a.example","quality":0.8,"spam":false,"quota":500}"#;
         assert_eq!(read(line), Ok(site.clone()));
-        site.quality = Attribute::TakenAway;
-        site.spam = Attribute::TakenAway;
-        site.quota = Attribute::TakenAway;
+        site.quality = Attribute::Removed;
+        site.spam = Attribute::Removed;
+        site.quota = Attribute::Removed;
         let line = r#"{"site":"a.example","quality":null,"spam":null,"quota":null}"#;
         assert_eq!(read(line), Ok(site));
     }

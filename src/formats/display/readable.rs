@@ -1,18 +1,17 @@
-//! URLs as people read them.
+//! Decoding of URLs for people: `https://example.org/caf%C3%A9` becomes `https://example.org/café`.
 //!
-//! `https://example.org/caf%C3%A9` is `https://example.org/café` to whoever wrote it. Only what is
-//! certain to give the same URL back is decoded: escapes of letters and digits beyond ASCII, in
-//! UTF-8, in upper case, as the URL standard writes them. What could be taken for something else
-//! stays as it is, a whole word at a time: words of several scripts, words that could be written
-//! in ASCII, anything but the letters of a few scripts. So no escape of a control, a blank, a
-//! direction, an accent on its own or a sign of ASCII is ever decoded, nor is a host's punycode.
+//! Only escapes that encode back to the same URL are decoded: upper-case escapes of UTF-8 letters and
+//! digits outside ASCII. A word stays encoded if it could be mistaken for another: if it mixes
+//! scripts, looks like ASCII, or contains anything but letters of the supported scripts. Escapes of
+//! control characters, blanks, direction marks, combining accents and ASCII are never decoded, nor is
+//! a host's punycode.
 
 use std::borrow::Cow;
 
-/// A text for people with its URLs decoded where that is unambiguous. Data never go through this.
+/// Decodes the URLs in a text where that is unambiguous. For display only: never applied to data.
 ///
 /// ```
-/// use seedbank_formats::shown::readable;
+/// use seedbank_formats::display::readable;
 ///
 /// assert_eq!(
 ///     readable("seed 1 https://example.org/caf%C3%A9?q=a%20b%2Fc"),
@@ -41,7 +40,7 @@ pub fn readable(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Where the next URL of a page begins.
+/// Returns the offset of the next page URL.
 fn next_url(text: &str) -> Option<usize> {
     let schemes = ["http://", "https://"];
     schemes.iter().filter_map(|scheme| text.find(scheme)).min()
@@ -50,14 +49,14 @@ fn next_url(text: &str) -> Option<usize> {
 fn decode(url: &str, out: &mut String) {
     let host = url.find("://").map_or(0, |at| at + 3);
     let path = url.get(host..).and_then(|rest| rest.find(['/', '?', '#']));
-    let Some((before, mut rest)) = path.and_then(|at| url.split_at_checked(host + at)) else {
+    let Some((head, mut rest)) = path.and_then(|at| url.split_at_checked(host + at)) else {
         out.push_str(url);
         return;
     };
-    out.push_str(before);
+    out.push_str(head);
     while !rest.is_empty() {
-        let (length, has_escapes) = word(rest);
-        // What is no part of a word is one character.
+        let (length, has_escapes) = leading_word(rest);
+        // Outside words, advance by one character.
         let length = length.max(rest.chars().next().map_or(1, char::len_utf8));
         let (word, after) = rest.split_at_checked(length).unwrap_or((rest, ""));
         match has_escapes.then(|| unescaped(word)).flatten() {
@@ -68,9 +67,9 @@ fn decode(url: &str, out: &mut String) {
     }
 }
 
-/// How many bytes of letters and digits of ASCII and escapes beyond ASCII the text begins with, and
-/// whether there are escapes among them.
-fn word(text: &str) -> (usize, bool) {
+/// Returns the length in bytes of the leading run of ASCII letters, ASCII digits and non-ASCII escapes,
+/// and whether it contains an escape.
+fn leading_word(text: &str) -> (usize, bool) {
     let bytes = text.as_bytes();
     let (mut at, mut has_escapes) = (0, false);
     while let Some(byte) = bytes.get(at) {
@@ -86,8 +85,8 @@ fn word(text: &str) -> (usize, bool) {
     (at, has_escapes)
 }
 
-/// The byte that an escape stands for; `None` where there is none, or one in lower case, which
-/// would not come back.
+/// Decodes the escape at an offset; `None` if there is none or it is in lower case, which encoding would
+/// not restore.
 fn escape(bytes: &[u8], at: usize) -> Option<u8> {
     let [b'%', high, low] = *bytes.get(at..at + 3)? else {
         return None;
@@ -100,7 +99,7 @@ fn escape(bytes: &[u8], at: usize) -> Option<u8> {
     Some(digit(high)? << 4 | digit(low)?)
 }
 
-/// A word without its escapes; `None` where they are not UTF-8.
+/// Decodes the escapes of a word; `None` if the result is not UTF-8.
 fn unescaped(word: &str) -> Option<String> {
     let bytes = word.as_bytes();
     let mut plain = Vec::with_capacity(bytes.len());
@@ -117,24 +116,24 @@ fn unescaped(word: &str) -> Option<String> {
     String::from_utf8(plain).ok()
 }
 
-/// The scripts that are decoded. Hebrew, Arabic and others that turn the direction of the text, and
-/// those whose letters are put together from several characters in more than one way, are not.
+/// The scripts that are decoded. Right-to-left scripts, and scripts in which several sequences of
+/// characters display the same, are excluded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Script {
     Latin,
     Greek,
     Cyrillic,
     Thai,
-    /// Chinese characters and the Japanese syllables beside them.
+    /// Chinese characters and Japanese syllables.
     Han,
     Hangul,
 }
 
-/// The script of a letter or digit beyond ASCII, composed; `None` where it is not decoded.
+/// Returns the script of a composed non-ASCII letter or digit; `None` if it stays encoded.
 const fn script(c: char) -> Option<Script> {
     Some(match c {
-        // Not the signs among the letters of Latin, the dotless i, the kra, the long s, letters with
-        // a mark beside; nor the katakana no and the strokes that look like a slash.
+        // Excluded: Latin signs, dotless i, kra, long s, letters with an adjacent mark; katakana no
+        // and strokes that look like a slash.
         '\u{131}' | '\u{138}' | '\u{13f}' | '\u{140}' | '\u{149}' | '\u{17f}' | '\u{d7}'
         | '\u{f7}' | '\u{30ce}' | '\u{4e36}' | '\u{4e3f}' => return None,
         '\u{c0}'..='\u{17f}' => Script::Latin,
@@ -144,8 +143,7 @@ const fn script(c: char) -> Option<Script> {
         | '\u{38e}'..='\u{3a1}'
         | '\u{3a3}'..='\u{3ce}' => Script::Greek,
         '\u{400}'..='\u{45f}' | '\u{490}' | '\u{491}' => Script::Cyrillic,
-        // Not the sign of abbreviation, the twin of sara aa, the nikhahit, of which sara am could be
-        // made.
+        // Excluded: the abbreviation sign, the twin of sara aa, and nikhahit, a component of sara am.
         '\u{e01}'..='\u{e2e}'
         | '\u{e30}'..='\u{e39}'
         | '\u{e40}'..='\u{e44}'
@@ -160,7 +158,7 @@ const fn script(c: char) -> Option<Script> {
     })
 }
 
-/// Whether a letter beyond ASCII looks like a character of ASCII.
+/// Returns whether a non-ASCII letter looks like an ASCII character.
 fn looks_like_ascii(c: char) -> bool {
     const GREEK: &str = "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧαγηικνορστυχωϊ";
     const CYRILLIC: &str = "АВЕЗЅІЇЈКМНОРСТУХЬабгеѐёіїјорсѕухь";
@@ -170,14 +168,14 @@ fn looks_like_ascii(c: char) -> bool {
         .any(|like| like.contains(c))
 }
 
-/// Whether a word is read as what it is: of one script, with a letter that ASCII does not have.
+/// Returns whether a word is unambiguous: in one script, with a letter that does not look like ASCII.
 fn is_clear(word: &str) -> bool {
-    let foreign = || word.chars().filter(|c| !c.is_ascii());
-    let mut scripts = foreign().map(script);
+    let non_ascii = || word.chars().filter(|c| !c.is_ascii());
+    let mut scripts = non_ascii().map(script);
     let Some(Some(first)) = scripts.next() else {
         return false;
     };
-    if !scripts.all(|script| script == Some(first)) || foreign().all(looks_like_ascii) {
+    if !scripts.all(|script| script == Some(first)) || non_ascii().all(looks_like_ascii) {
         return false;
     }
     match first {
@@ -187,19 +185,19 @@ fn is_clear(word: &str) -> bool {
     }
 }
 
-/// Whether vowels above and below and tone marks stand where they are written: a mark elsewhere, or
-/// one over another, would be shown as something that another spelling gives, too.
+/// Returns whether vowel signs and tone marks are in regular positions; other sequences can display the
+/// same as a different spelling.
 fn is_well_formed_thai(word: &str) -> bool {
     let is_consonant = |c: char| ('\u{e01}'..='\u{e2e}').contains(&c);
     let is_vowel = |c: char| matches!(c, '\u{e31}' | '\u{e34}'..='\u{e39}' | '\u{e47}');
     let is_tone = |c: char| matches!(c, '\u{e48}'..='\u{e4c}');
-    let mut before = None;
+    let mut previous = None;
     word.chars().all(|c| {
-        let carried = before.replace(c);
-        match carried {
-            _ if is_vowel(c) => carried.is_some_and(is_consonant),
-            _ if is_tone(c) => carried.is_some_and(|c| is_consonant(c) || is_vowel(c)),
-            // Two of these look like the one that is a letter of its own.
+        let base = previous.replace(c);
+        match base {
+            _ if is_vowel(c) => base.is_some_and(is_consonant),
+            _ if is_tone(c) => base.is_some_and(|c| is_consonant(c) || is_vowel(c)),
+            // Two of these look like a single other letter.
             Some('\u{e40}') => c != '\u{e40}',
             _ => true,
         }
@@ -327,7 +325,7 @@ mod tests {
         ) {
             let url = written(&path);
             let shown = readable(&url);
-            prop_assert!(!shown.chars().any(crate::shown::is_steering), "{}", shown);
+            prop_assert!(!shown.chars().any(crate::display::is_invisible_control), "{}", shown);
             prop_assert_eq!(String::from(Url::parse(&shown).unwrap()), url);
         }
 

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use super::options::{SynthError, SynthOptions};
-use super::record::DayCounts;
+use super::record_writer::DayCounts;
 use super::stream::Groups;
 use super::web::Web;
 use seedbank_algorithms::watch::Watch;

@@ -1,21 +1,21 @@
-//! Enums that a user chooses from by name: each value is declared once, with its name and what it is,
-//! for the library, the command line and the addresses of the server.
+//! Enums that a user selects by name. Each value is declared once, with its name and help text, for the
+//! library, the command line and the server's URLs.
 
-/// A value of such an enum.
+/// A value of a named enum.
 #[derive(Clone, Copy, Debug)]
-pub struct Named<T: 'static> {
+pub struct NamedValue<T: 'static> {
     /// The value.
     pub value: T,
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// Another name that it is found by.
+    /// An alternative name.
     pub alias: Option<&'static str>,
-    /// What it is, in a phrase.
-    pub about: &'static str,
+    /// A phrase that describes the value.
+    pub help: &'static str,
 }
 
-impl<T: Copy> Named<T> {
-    /// The value of this name or alias.
+impl<T: Copy> NamedValue<T> {
+    /// Returns the value with this name or alias.
     #[must_use]
     pub fn find(all: &[Self], name: &str) -> Option<T> {
         let mut all = all.iter();
@@ -24,31 +24,31 @@ impl<T: Copy> Named<T> {
     }
 }
 
-/// Declares such an enum: `Value = "name" | "alias", "what it is";`.
-macro_rules! named {
+/// Declares a named enum; each value is written `Value = "name" | "alias", "help text";`.
+macro_rules! named_enum {
     (
         $(#[$of_enum:meta])*
         $vis:vis enum $Enum:ident {
-            $($(#[$of_value:meta])* $Value:ident = $name:literal $(| $alias:literal)?, $about:literal;)+
+            $($(#[$of_value:meta])* $Value:ident = $name:literal $(| $alias:literal)?, $help:literal;)+
         }
     ) => {
         $(#[$of_enum])*
         $vis enum $Enum {
-            $(#[doc = $about] $(#[$of_value])* $Value,)+
+            $(#[doc = $help] $(#[$of_value])* $Value,)+
         }
 
         impl $Enum {
-            /// Every value with its name, in the order in which they are offered.
-            $vis const NAMED: &'static [$crate::named::Named<Self>] = &[$(
-                $crate::named::Named {
+            /// All values with their names, in the order in which they are offered.
+            $vis const VALUES: &'static [$crate::named_enum::NamedValue<Self>] = &[$(
+                $crate::named_enum::NamedValue {
                     value: Self::$Value,
                     name: $name,
-                    alias: $crate::named::named!(@alias $($alias)?),
-                    about: $about,
+                    alias: $crate::named_enum::named_enum!(@alias $($alias)?),
+                    help: $help,
                 },
             )+];
 
-            /// Its name, as it is asked for.
+            /// Returns the name of the value.
             #[must_use]
             $vis const fn name(self) -> &'static str {
                 match self {
@@ -67,13 +67,13 @@ macro_rules! named {
     (@alias $alias:literal) => { Some($alias) };
 }
 
-pub(crate) use named;
+pub(crate) use named_enum;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    named! {
+    named_enum! {
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         enum Size {
             Small = "small", "Fits";
@@ -90,9 +90,9 @@ mod tests {
             ("Big", None),
             ("", None),
         ] {
-            assert_eq!(Named::find(Size::NAMED, name), size, "{name}");
+            assert_eq!(NamedValue::find(Size::VALUES, name), size, "{name}");
         }
         assert_eq!(Size::Large.to_string(), "large");
-        assert_eq!(Size::NAMED[1].about, "Does not fit");
+        assert_eq!(Size::VALUES[1].help, "Does not fit");
     }
 }

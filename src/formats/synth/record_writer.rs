@@ -5,9 +5,9 @@ use rand_distr::{Distribution, Pareto};
 use crate::clock;
 
 use super::address::{Target, push_number};
-use super::draw::For;
-use super::life::Event;
+use super::draw::Purpose;
 use super::links::LinkDraws;
+use super::page_schedule::Event;
 use super::site::Site;
 use super::web::Web;
 
@@ -138,7 +138,7 @@ impl<'w> RecordWriter<'w> {
         let draw = site
             .key
             .at(u64::from(page))
-            .of(For::Clicks)
+            .child(Purpose::Clicks)
             .at(u64::from(day));
         self.clicks
             .map_or(1.0, |clicks| clicks.sample(&mut draw.stream()).min(1e6)) as u64
@@ -179,31 +179,36 @@ impl<'w> RecordWriter<'w> {
         self.links = links;
         self.text.push(b']');
         // The crawler's classifier misses a sixth of the spam.
-        if site.spam && key.of(For::Spam).chance(0.84) {
+        if site.spam && key.child(Purpose::Spam).chance(0.84) {
             self.text.extend_from_slice(b",\"spam\":true");
         }
         if key
-            .of(For::Clicks)
+            .child(Purpose::Clicks)
             .chance(if page == 0 { 0.6 } else { 0.12 })
         {
             let clicks = self.clicks(site, page, day);
             self.field(b",\"clicks\":", clicks);
         }
-        let given = key.of(For::Given);
+        let given = key.child(Purpose::Given);
         if given.chance(0.02) {
             self.field(b",\"uncrawled_outlinks\":", given.at(0).popular(60).into());
         }
         // Some pages of a site are the same page under several URLs.
-        let digest = key.of(For::Digest);
+        let digest = key.child(Purpose::Digest);
         let digest = if digest.chance(0.03) && !site.stays(page) {
-            site.key.of(For::Digest).at(digest.at(0).popular(8).into())
+            site.key
+                .child(Purpose::Digest)
+                .at(digest.at(0).popular(8).into())
         } else {
             digest.at(1 + u64::from(day))
         };
         self.text.extend_from_slice(b",\"digest\":\"");
         push_hex(digest.bits(), &mut self.text);
         self.text.extend_from_slice(b"\",\"fetched\":\"");
-        let second = key.of(For::Fetched).at(u64::from(day)).below32(86_400);
+        let second = key
+            .child(Purpose::Fetched)
+            .at(u64::from(day))
+            .below32(86_400);
         push_time(day, second, &mut self.text);
         self.text.push(b'"');
     }

@@ -1,0 +1,189 @@
+//! Collects the events and counts of the records of a piece.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::interner::{Interner, UrlNumber};
+use super::location::Naming;
+use super::record::Event;
+use super::reject::{Fault, MAX_LISTED_REJECTS, Position, Reject, excerpt};
+use super::summary::{DropReason, ReadSummary, SkipReason};
+use super::timestamp::Timestamp;
+
+/// Events and counts of a piece so far. Formats parse URLs and add events through it.
+#[derive(Debug)]
+pub struct PieceParser {
+    /// How URLs are normalised and split into sites.
+    pub naming: Naming,
+    /// The URLs by number, including some of rejected records.
+    pub urls: Interner,
+    /// The counts; lines and bytes are set at the end.
+    pub summary: ReadSummary,
+    /// The events of the records, in order.
+    pub(super) events: Vec<(Position, Event<UrlNumber>)>,
+    /// The name of the source.
+    file: Arc<str>,
+    /// How many more rejects may be listed.
+    reject_budget: u64,
+    /// Memory of the events in bytes.
+    event_bytes: usize,
+    /// The limit in bytes for [`is_full`](Self::is_full).
+    budget: usize,
+    /// Parses the remaining records of the piece.
+    continuation: Option<Continuation>,
+}
+
+/// Parses the remaining records of a piece.
+pub(super) struct Continuation(pub(super) Box<dyn FnOnce(&mut PieceParser) + Send>);
+
+impl fmt::Debug for Continuation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Continuation")
+    }
+}
+
+impl PieceParser {
+    /// Creates a parser without events; `urls` may contain URLs already.
+    #[must_use]
+    pub fn new(naming: Naming, urls: Interner) -> Self {
+        Self::for_piece(Arc::from(""), MAX_LISTED_REJECTS, naming, urls, usize::MAX)
+    }
+
+    /// Creates the parser of a piece of the source `file`. The first `reject_budget` rejected records become
+    /// events. The parser is full once it takes more than `budget` bytes.
+    pub(super) fn for_piece(
+        file: Arc<str>,
+        reject_budget: u64,
+        naming: Naming,
+        urls: Interner,
+        budget: usize,
+    ) -> Self {
+        Self {
+            naming,
+            urls,
+            summary: ReadSummary::default(),
+            events: Vec::new(),
+            file,
+            reject_budget,
+            event_bytes: 0,
+            budget,
+            continuation: None,
+        }
+    }
+
+    /// Returns the memory of the events and their URLs, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.urls.bytes() + self.event_bytes
+    }
+
+    /// Returns whether the events should be passed on before more records are parsed. A format whose
+    /// records may expand to many times their size checks this after each record, and passes the others to
+    /// [`continue_with`](Self::continue_with).
+    pub(super) fn is_full(&self) -> bool {
+        self.bytes() > self.budget
+    }
+
+    /// Sets a closure that parses the rest of the piece once the events so far are passed on.
+    pub(super) fn continue_with(&mut self, rest: impl FnOnce(&mut Self) + Send + 'static) {
+        self.continuation = Some(Continuation(Box::new(rest)));
+    }
+
+    /// Takes the closure that parses the rest of the piece; `None` if the piece is complete.
+    pub(super) const fn take_continuation(&mut self) -> Option<Continuation> {
+        self.continuation.take()
+    }
+
+    /// Parses the URL of a record's page; an invalid URL rejects the record.
+    pub fn page(&mut self, url: &str) -> Result<UrlNumber, Fault> {
+        let number = self.urls.parse(url, self.naming);
+        number.map_err(|problem| Fault::page_url(&problem))
+    }
+
+    /// Parses the redirect or canonical URL of a page. Returns `None` if it is the page itself, or
+    /// invalid, which is counted.
+    pub fn alias_target(&mut self, from: UrlNumber, url: &str) -> Option<UrlNumber> {
+        match self.urls.parse(url, self.naming) {
+            Ok(to) => (to != from).then_some(to),
+            Err(problem) => {
+                self.summary.dropped(DropReason::from(&problem));
+                None
+            }
+        }
+    }
+
+    /// Parses the target of a link from a page. Returns `None` if it is the page itself or invalid, both of
+    /// which are counted.
+    pub fn target(&mut self, from: UrlNumber, url: &str) -> Option<UrlNumber> {
+        match self.urls.parse(url, self.naming) {
+            Ok(to) if to == from => self.summary.self_links += 1,
+            Ok(to) => return Some(to),
+            Err(problem) => self.summary.dropped(DropReason::from(&problem)),
+        }
+        None
+    }
+
+    /// Sorts the outlinks of a page, and removes and counts duplicates.
+    #[must_use]
+    pub fn outlinks(&mut self, mut targets: Vec<UrlNumber>) -> Vec<UrlNumber> {
+        let with_duplicates = targets.len();
+        targets.sort_unstable();
+        targets.dedup();
+        self.summary.duplicate_outlinks += (with_duplicates - targets.len()) as u64;
+        targets
+    }
+
+    /// Returns the microseconds since 1970 of an accepted record's time; counts assumed time zones.
+    pub fn time(&mut self, time: Timestamp) -> i64 {
+        self.summary.zones_assumed += u64::from(time.zone_assumed);
+        time.micros
+    }
+
+    /// Counts a record of a web archive, or a line of a list, that yields no record.
+    pub fn skip_record(&mut self, reason: SkipReason) {
+        *self.summary.passed_over.entry(reason).or_default() += 1;
+    }
+
+    /// Sets the name under which further rejects are listed, for a source of several files.
+    pub(super) fn set_file(&mut self, file: Arc<str>) {
+        self.file = file;
+    }
+
+    /// Adds the event of the record at a position. A rejected record is counted, and listed with the
+    /// beginning of its text.
+    pub fn add(&mut self, at: Position, event: Result<Event<UrlNumber>, Fault>, text: &[u8]) {
+        self.summary.records += 1;
+        let event = match event {
+            Ok(event) => event,
+            Err(fault) => {
+                *self.summary.rejects.entry(fault.reason).or_default() += 1;
+                let Some(budget) = self.reject_budget.checked_sub(1) else {
+                    return;
+                };
+                self.reject_budget = budget;
+                Event::Rejected(Reject {
+                    file: self.file.to_string(),
+                    at,
+                    reason: fault.reason,
+                    // The detail may quote the record.
+                    detail: excerpt(fault.detail.as_bytes()),
+                    record: excerpt(text),
+                })
+            }
+        };
+        self.event_bytes += size_of::<(Position, Event<UrlNumber>)>() + heap_bytes(&event);
+        self.events.push((at, event));
+    }
+}
+
+/// Returns the approximate heap memory of an event, in bytes.
+fn heap_bytes(event: &Event<UrlNumber>) -> usize {
+    match event {
+        Event::Record(record) => {
+            let outlinks = record.outlinks.as_ref();
+            outlinks.map_or(0, |outlinks| size_of_val(outlinks.as_slice()))
+        }
+        Event::Rejected(reject) => reject.file.len() + reject.detail.len() + reject.record.len(),
+        Event::Site(site) => site.site.len(),
+        Event::Link { .. } | Event::Outlink { .. } | Event::Page(_) => 0,
+    }
+}
