@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::BoolishValueParser;
 use seedbank::display::counted;
-use seedbank::display::counted;
 use seedbank::engine::query::DryRun;
 use seedbank::engine::refresh::{
     RecomputeReason, RecomputedCores, SiteChange, StepsView, TuningView,

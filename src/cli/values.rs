@@ -8,7 +8,6 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 pub(super) use seedbank::clock::time;
 pub(super) use seedbank::display::{age as human_age, bytes as human_bytes};
-pub(super) use seedbank::display::{age as human_age, bytes as human_bytes};
 use seedbank::engine::Which;
 use seedbank::engine::query::PageState;
 use seedbank::engine::refresh::RefreshId;
