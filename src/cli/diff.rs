@@ -1,6 +1,5 @@
 //! `diff`: compares two seed lists and gives a cause for each change.
 
-use seedbank::render::SummaryLine;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -8,6 +7,7 @@ use seedbank::display::{counted, escape_controls, readable};
 use seedbank::engine::query::{Cause, Change, DiffRequest, DiffSide, DiffSummary, SeedChange};
 use seedbank::engine::refresh::RefreshId;
 use seedbank::engine::{Bank, EngineError};
+use seedbank::render::SummaryLine;
 
 use super::failure::CliError;
 use super::output::{Output, print};

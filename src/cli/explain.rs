@@ -1,6 +1,5 @@
 //! `explain`: why a page is a seed, or why not.
 
-use seedbank::render::{Lines, page_explanation, site_explanation};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -8,6 +7,7 @@ use schemars::JsonSchema;
 use seedbank::display::{escape_controls, readable};
 use seedbank::engine::query::Explainer;
 use seedbank::engine::{Bank, EngineError};
+use seedbank::render::{Lines, page_explanation, site_explanation};
 use seedbank::watch::Unwatched;
 use serde::Serialize;
 

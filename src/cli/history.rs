@@ -1,6 +1,5 @@
 //! `history`: prints batches and refreshes, or when a page was a seed.
 
-use seedbank::render;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -8,6 +7,7 @@ use seedbank::display::{counted, escape_controls, readable};
 use seedbank::engine::Bank;
 use seedbank::engine::query::{BatchView, Event, History};
 use seedbank::engine::refresh::RefreshView;
+use seedbank::render;
 
 use super::failure::CliError;
 use super::page_history;

@@ -1,6 +1,5 @@
 //! `plans`: lists plans, shows one of them, or deletes it.
 
-use seedbank::render::{PlanWithCommand, plan_flags};
 use std::path::PathBuf;
 
 use clap::builder::BoolishValueParser;
@@ -9,6 +8,7 @@ use seedbank::display::{counted, escape_controls};
 use seedbank::engine::Bank;
 use seedbank::engine::query::PlanSummary;
 use seedbank::engine::refresh::DeletedPlan;
+use seedbank::render::{PlanWithCommand, plan_flags};
 
 use super::failure::CliError;
 use super::session::{Outcome, Session};

@@ -1,6 +1,5 @@
 //! `quotas`: computes how many pages of each site the next crawl should fetch.
 
-use seedbank::render::{without_limit, write_domain_limits, write_queue_limits};
 use std::io;
 use std::path::PathBuf;
 
@@ -8,6 +7,7 @@ use clap::{Args, ValueEnum};
 use seedbank::display::{counted, is_or_are};
 use seedbank::engine::Bank;
 use seedbank::engine::query::{QuotaBy, QuotaRequest, Quotas, SiteQuota};
+use seedbank::render::{without_limit, write_domain_limits, write_queue_limits};
 
 use super::failure::CliError;
 use super::output::{Output, print, print_json};

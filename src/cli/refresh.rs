@@ -1,6 +1,5 @@
 //! `refresh`: runs a plan.
 
-use seedbank::render;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -11,6 +10,7 @@ use seedbank::engine::refresh::{
     RecomputeReason, RecomputedCores, SiteChange, StepsView, TuningView,
 };
 use seedbank::engine::{Bank, RefreshReport, RefreshRequest};
+use seedbank::render;
 
 use super::failure::CliError;
 use super::metrics_file::MetricsArgs;

@@ -1,12 +1,12 @@
 //! `scores`: prints degrees and centralities of every page, and its role in a plan.
 
-use seedbank::render::{ScoreFormat, ScoreWriter};
 use std::path::PathBuf;
 
 use clap::Args;
 use seedbank::display::counted;
 use seedbank::engine::scores::{PageScore, ScoresReport, ScoresRequest};
 use seedbank::engine::{Bank, EngineError};
+use seedbank::render::{ScoreFormat, ScoreWriter};
 
 use super::compressed::Compressed;
 use super::failure::CliError;

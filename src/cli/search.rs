@@ -1,12 +1,12 @@
 //! `search`: finds pages and sites by URL, name, or part of one.
 
-use seedbank::render::Lines;
 use std::path::PathBuf;
 
 use clap::Args;
 use seedbank::display::{counted, escape_controls, readable};
 use seedbank::engine::Bank;
 use seedbank::engine::query::{FoundPage, SearchLimits, SearchResult};
+use seedbank::render::Lines;
 
 use super::failure::CliError;
 use super::session::{Outcome, Session};

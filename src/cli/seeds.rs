@@ -1,6 +1,5 @@
 //! `seeds`: prints seeds in the formats that crawlers read.
 
-use seedbank::render::{SeedFormat, split_seeds, write_seeds};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -8,6 +7,7 @@ use clap::Args;
 use seedbank::display::{counted, is_or_are};
 use seedbank::engine::Bank;
 use seedbank::engine::query::Seed;
+use seedbank::render::{SeedFormat, split_seeds, write_seeds};
 
 use super::atomic_file::{AtomicFile, Destination, persist_all};
 use super::failure::CliError;

@@ -1,12 +1,12 @@
 //! `site`: shows what the bank contains about one site.
 
-use seedbank::render::{Lines, site_in_plan};
 use std::path::PathBuf;
 
 use clap::Args;
 use seedbank::display::{counted, readable};
 use seedbank::engine::Bank;
 use seedbank::engine::query::{SiteAttributes, SiteFacts, SiteLimits, SiteLinkCounts};
+use seedbank::render::{Lines, site_in_plan};
 
 use super::failure::CliError;
 use super::session::{Outcome, Session};

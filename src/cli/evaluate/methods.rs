@@ -1,6 +1,5 @@
 //! `evaluate methods`: compares every method and baseline by what crawls gather per page fetched.
 
-use seedbank::render::plan_flags;
 use std::path::Path;
 
 use clap::Args;
@@ -11,6 +10,7 @@ use seedbank::engine::evaluate::{
 };
 use seedbank::engine::ingest::BatchId;
 use seedbank::engine::plan::Parameter;
+use seedbank::render::plan_flags;
 
 use super::output::{TableFormatArgs, claim_lines, state_line};
 use crate::cli::failure::{CliError, for_shell};
