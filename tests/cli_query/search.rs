@@ -1,7 +1,7 @@
 //! `search`: results for a URL, a site, or part of one.
 
-use super::schemas::fits;
 use crate::support::command::{Place, record};
+use crate::support::schemas::fits;
 use serde_json::json;
 
 fn place() -> Place {

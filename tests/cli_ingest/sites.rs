@@ -1,8 +1,8 @@
 //! Attributes of sites and quality of pages: given, inherited, removed, rejected; and quotas, compared
 //! with sums computed by hand.
 
-use super::schemas::fits;
 use crate::support::command::Place;
+use crate::support::schemas::fits;
 use serde_json::{Value, json};
 
 fn words(line: &str) -> Vec<&str> {

@@ -5,8 +5,8 @@ use std::fs;
 use std::io::Read;
 use std::process::Command;
 
-use super::schemas::fits;
 use crate::support::command::{Place, names, wait};
+use crate::support::schemas::fits;
 use serde_json::json;
 
 /// Some of everything: crawled and known pages, gone ones, aliases, attributes of pages and of sites, a

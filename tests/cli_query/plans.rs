@@ -3,8 +3,8 @@
 
 use std::fs::File;
 
-use super::schemas::fits;
 use crate::support::command::Place;
+use crate::support::schemas::fits;
 use serde_json::{Value, json};
 
 fn with_plans() -> Place {

@@ -1,7 +1,7 @@
 //! Cover plans as a user types them.
 
-use crate::schemas::fits;
 use crate::support::command::Place;
+use crate::support::schemas::fits;
 use serde_json::{Value, json};
 
 /// Two sites: a home page with three pages below it, one of them clicked, one spam, one with a link

@@ -1,5 +1,5 @@
 //! The texts of `explain` for more than thirty kinds of pages of a real crawl, in
-//! `tests/cli/explain_texts.txt`. A changed text shows up in the diff of that file. A small delta adds
+//! `tests/cli_query/explain_texts.txt`. A changed text shows up in the diff of that file. A small delta adds
 //! spam, a gone page, an alias and clicks to the crawl.
 //!
 //! `SEEDBANK_WRITE_TEXTS=1 cargo nextest run --test cli explain_texts` rewrites the file. Of the crawl
@@ -294,7 +294,7 @@ fn texts_of_explain_are_those_that_were_read() {
     for ((kind, plan, _), told) in KINDS.iter().zip(told) {
         writeln!(text, "## {kind} (plan {plan})\n\n{told}").unwrap();
     }
-    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/explain_texts.txt");
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli_query/explain_texts.txt");
     if std::env::var_os("SEEDBANK_WRITE_TEXTS").is_some() {
         std::fs::write(&golden, &text).unwrap();
     }
@@ -303,6 +303,6 @@ fn texts_of_explain_are_those_that_were_read() {
     let differ: Vec<_> = differ.filter(|(wanted, told)| wanted != told).collect();
     assert!(
         wanted == text,
-        "not the texts of tests/cli/explain_texts.txt (SEEDBANK_WRITE_TEXTS=1 writes it anew): {differ:#?}"
+        "not the texts of tests/cli_query/explain_texts.txt (SEEDBANK_WRITE_TEXTS=1 writes it anew): {differ:#?}"
     );
 }

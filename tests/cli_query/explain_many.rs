@@ -1,7 +1,7 @@
 //! `explain` of several pages, from arguments and from standard input, with one line each.
 
-use super::schemas::fits;
 use crate::support::command::Place;
+use crate::support::schemas::fits;
 
 #[test]
 fn every_page_gets_a_line_in_order() {

@@ -1,7 +1,7 @@
 //! `page`: facts about a page, as a user sees them.
 
-use super::schemas::fits;
 use crate::support::command::{Place, record};
+use crate::support::schemas::fits;
 use serde_json::json;
 
 fn place() -> Place {

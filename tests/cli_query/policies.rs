@@ -1,7 +1,7 @@
 //! Policies as a user gives them: files, `@media`, a plan file, invalid lines; and their messages.
 
-use super::schemas::fits;
 use crate::support::command::{Place, record};
+use crate::support::schemas::fits;
 
 fn words(line: &str) -> Vec<&str> {
     line.split(' ').collect()

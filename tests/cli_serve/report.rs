@@ -13,7 +13,7 @@ use serde_json::Value;
 
 #[track_caller]
 fn fits(report: &Value) {
-    super::schemas::fits("report", report);
+    crate::support::schemas::fits("report", report);
 }
 
 fn read(place: &Place, name: &str) -> String {

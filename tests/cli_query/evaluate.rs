@@ -5,9 +5,9 @@
 
 use std::fs;
 
-use super::schemas::fits;
 use crate::support::command;
 use crate::support::command::{Place, record};
+use crate::support::schemas::fits;
 use serde_json::Value;
 
 /// What an experiment prints as JSON, which must fit its schema.

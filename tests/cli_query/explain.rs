@@ -5,8 +5,8 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::schemas::fits;
 use crate::support::command::{Place, record};
+use crate::support::schemas::fits;
 use serde_json::{Value, json};
 
 /// One core of three hubs; `near` lacks a link; `far` links past it; `lone` leads to spam only.

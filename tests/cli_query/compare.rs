@@ -1,8 +1,8 @@
 //! `compare` and `cores --links` as a user types them: figures computed by hand, dead pages, lists
 //! that are empty, too long or missing, and invalid arguments.
 
-use super::schemas::fits;
 use crate::support::command::{Place, TWO_CORES, record};
+use crate::support::schemas::fits;
 use serde_json::{Value, json};
 
 /// A bank of two cores, a day after its refresh: a hub is gone, another is spam, one moved.

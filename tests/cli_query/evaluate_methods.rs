@@ -1,8 +1,8 @@
 //! `evaluate methods` as a user types it: figures computed by hand, every format, the recommended
 //! command, and invalid arguments.
 
-use super::schemas::fits;
 use crate::support::command::{Place, record};
+use crate::support::schemas::fits;
 use serde_json::Value;
 
 #[track_caller]
