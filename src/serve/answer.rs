@@ -232,7 +232,7 @@ impl From<EngineError> for RequestError {
                 "The bank was removed or moved while this server ran. The server answers again once a bank is there.",
             ),
             EngineError::Store(StoreError::OtherFormat { .. }) => Some(
-                "This version of the program does not support the format of the bank. Migrate the bank, or run the version that created it.",
+                "The format of the bank is not supported by this version of the program. Migrate the bank, or run the version that created it.",
             ),
             EngineError::Store(e) if e.is_damage() => Some(
                 "Run `seedbank check` on the command line; it reports the damage and how to repair it.",

@@ -410,7 +410,7 @@ fn a_list_that_cannot_be_read_keeps_all_files() {
     flip(&place.path("b/backups/2"));
     let error = place.run(&["restore", "b", "new", "--at", "2"]).fails(4);
     assert!(
-        error.contains("backup 2 is damaged: its list cannot be read"),
+        error.contains("backup 2 is damaged: its inventory cannot be read"),
         "{error}"
     );
     assert!(error.contains("; backup 3 is intact"), "{error}");

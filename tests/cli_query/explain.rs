@@ -367,8 +367,14 @@ fn refreshes_are_asked_as_they_were_and_forgotten_whole() {
     assert_eq!(kind(&place, "http://far.example/", &[]), "cover-seed");
     // Asserts that `check` is clean.
     let state = place.state();
-    assert_eq!(state["check"]["live"]["entries"]["standings"], 0, "{state}");
-    assert_eq!(state["check"]["live"]["entries"]["members"], 0, "{state}");
+    assert_eq!(
+        state["check"]["live"]["entries"]["page_evidence"], 0,
+        "{state}"
+    );
+    assert_eq!(
+        state["check"]["live"]["entries"]["core_members"], 0,
+        "{state}"
+    );
 }
 
 /// Of a page about which a refresh kept nothing, it is told over ten batches what it was, in few

@@ -18,7 +18,7 @@ use seedbank_store::{StoreError, tables};
 /// Of so many hubs and so many authorities, the first, it is told who links to whom.
 const LISTED: usize = 1_000;
 /// So many other cores are named.
-const NEIGHBOURS: usize = 10;
+const BLOCK_LEN: usize = 10;
 
 /// The links of a core today.
 ///
@@ -63,7 +63,7 @@ pub struct CoreLinks {
     pub links: Vec<Vec<u32>>,
     /// The other cores of the refresh to whose pages the first 1,000 hubs have the most links today, at
     /// most 10; ties by rank.
-    #[schemars(length(max = NEIGHBOURS))]
+    #[schemars(length(max = BLOCK_LEN))]
     pub neighbours: Vec<LinkedCore>,
 }
 
@@ -192,7 +192,7 @@ fn neighbours(
     }
     let mut cores: BTreeMap<u32, u64> = BTreeMap::new();
     for (page, links) in linked {
-        let member = views.reader.get(&tables::MEMBERS, &(refresh, page))?;
+        let member = views.reader.get(&tables::CORE_MEMBERS, &(refresh, page))?;
         if let Some(other) = member.filter(|member| member.core != rank)
             && is_live(views, page)?
         {
@@ -202,7 +202,7 @@ fn neighbours(
     let mut cores: Vec<(u32, u64)> = cores.into_iter().collect();
     // They come by rank, and stay so where they are tied.
     cores.sort_by_key(|(_, links)| std::cmp::Reverse(*links));
-    cores.truncate(NEIGHBOURS);
+    cores.truncate(BLOCK_LEN);
     let named = cores.into_iter().map(|(rank, links)| {
         let seed = views
             .reader

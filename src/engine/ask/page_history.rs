@@ -117,7 +117,7 @@ impl Bank {
                 kept.push((refresh, record));
             }
         }
-        let ranks = views.reader.lists_with(page)?.into_iter().collect();
+        let ranks = views.reader.lists_with_page(page)?.into_iter().collect();
         let of_page = OfPage {
             views: &views,
             page,

@@ -155,7 +155,7 @@ impl Bank {
                 } else {
                     weight as f64 / sum as f64
                 },
-                given: site.given.quota,
+                given: site.defaults.quota,
                 site: site.name,
             })
             .collect();
@@ -256,7 +256,7 @@ fn pages_of(site: &SiteRecord) -> u64 {
 
 /// The most pages that a site can get.
 fn bound(site: &SiteRecord) -> u32 {
-    let most = site.given.quota.unwrap_or(u32::MAX);
+    let most = site.defaults.quota.unwrap_or(u32::MAX);
     u32::try_from(pages_of(site)).unwrap_or(u32::MAX).min(most)
 }
 

@@ -14,7 +14,7 @@ use crate::engine::{Bank, EngineError};
 use seedbank_formats::ingest::{Naming, SiteMode, UrlRules};
 use seedbank_store::records::{BatchId, BatchKind, PageState, PlanRecord, RefreshId};
 use seedbank_store::tables;
-use seedbank_store::{self, Holds, Store, TableInfo};
+use seedbank_store::{self, Store, TableGroup, TableInfo};
 
 /// What a bank holds.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -160,7 +160,7 @@ pub struct ListToday {
 #[non_exhaustive]
 pub struct GroupSize {
     /// What the tables are there for.
-    pub holds: Holds,
+    pub holds: TableGroup,
     /// Bytes of the tables' files, of the published state.
     pub bytes: u64,
 }
@@ -172,7 +172,7 @@ pub struct TableSize {
     /// The table.
     pub table: String,
     /// What the table is there for.
-    pub holds: Holds,
+    pub holds: TableGroup,
     /// Bytes of its files; what small batches wrote may be in the log alone.
     pub bytes: u64,
     /// An estimate of its entries.
@@ -203,14 +203,14 @@ impl Bank {
         }
         let size = |(table, size): (&TableInfo, seedbank_store::TableSize)| TableSize {
             table: table.name.to_owned(),
-            holds: table.holds,
+            holds: table.group,
             bytes: size.bytes,
             entries: size.keys,
             compacted: size.is_compacted,
         };
         let tables: Vec<TableSize> = store.sizes()?.into_iter().map(size).collect();
         let counters = store.counters()?;
-        let groups = Holds::ALL.map(|holds| GroupSize {
+        let groups = TableGroup::ALL.map(|holds| GroupSize {
             holds,
             bytes: tables
                 .iter()
@@ -218,7 +218,7 @@ impl Bank {
                 .map(|table| table.bytes)
                 .sum(),
         });
-        let of_links = groups.iter().find(|group| group.holds == Holds::Links);
+        let of_links = groups.iter().find(|group| group.holds == TableGroup::Links);
         let link_bytes = of_links.map_or(0, |group| group.bytes);
         let links = counters.intra_links + counters.inter_links;
         Ok(Status {
@@ -240,9 +240,9 @@ impl Bank {
                 .then(|| 8.0 * link_bytes as f64 / links as f64),
             compacted: tables
                 .iter()
-                .all(|table| table.compacted || table.holds == Holds::Bank),
+                .all(|table| table.compacted || table.holds == TableGroup::Bank),
             groups: groups.into(),
-            folder_bytes: seedbank_store::room(self.path())?,
+            folder_bytes: seedbank_store::disk_usage(self.path())?,
             tables,
         })
     }

@@ -1,6 +1,6 @@
 //! What pages were after an earlier batch: their state, spam mark and row.
 //!
-//! A batch keeps what it overwrites (`former_pages`, `former_rows`), so the standing of a page
+//! A batch keeps what it overwrites (`page_history`, `removed_rows`), so the standing of a page
 //! after batch b is the one saved by the first later batch that changed it, or else the present
 //! one. When refreshes are deleted, the past that only they could ask for goes with them: from then
 //! on nothing is known of batches before the oldest kept refresh.
@@ -11,8 +11,8 @@ use crate::engine::EngineError;
 use crate::engine::plan::Pages;
 use crate::engine::plan::Plan;
 use seedbank_algorithms::page::{PageId, PageSet, RowId};
-use seedbank_store::records::{BatchId, FormerPage, PageState, RefreshId};
-use seedbank_store::tables::{self, BitmapKey};
+use seedbank_store::records::{BatchId, PageState, PreviousPage, RefreshId};
+use seedbank_store::tables::{self, PageSetKey};
 use seedbank_store::{Changes, Store, StoreError};
 
 /// What a page was to the crawler at some time.
@@ -32,7 +32,7 @@ impl Standing {
         row: None,
     };
 
-    fn of(former: FormerPage) -> Self {
+    fn of(former: PreviousPage) -> Self {
         Self {
             state: Some(former.state),
             spam: former.spam,
@@ -142,7 +142,7 @@ impl<'a> Past<'a> {
         let last = store.counters()?.batch;
         let mut sets = BTreeMap::new();
         for batch in (since..last).map(|batch| batch + 1) {
-            if let Some(pages) = store.get(&tables::BITMAPS, &BitmapKey::Former(batch))? {
+            if let Some(pages) = store.get(&tables::PAGE_SETS, &PageSetKey::History(batch))? {
                 sets.insert(batch, pages);
             }
         }
@@ -153,8 +153,8 @@ impl<'a> Past<'a> {
     pub(crate) fn changed(&self) -> Result<BTreeMap<BatchId, PageSet>, StoreError> {
         let mut changed = BTreeMap::new();
         for batch in self.batches()? {
-            let key = BitmapKey::Changed(batch);
-            changed.insert(batch, self.store.need(&tables::BITMAPS, &key)?);
+            let key = PageSetKey::Changed(batch);
+            changed.insert(batch, self.store.need(&tables::PAGE_SETS, &key)?);
         }
         Ok(changed)
     }
@@ -173,8 +173,8 @@ impl<'a> Past<'a> {
             let pages = if self.store.need(&tables::BATCHES, &batch)?.counts.born == 0 {
                 self.sets.get(&batch).cloned().unwrap_or_default()
             } else {
-                let key = BitmapKey::Changed(batch);
-                self.store.need(&tables::BITMAPS, &key)?
+                let key = PageSetKey::Changed(batch);
+                self.store.need(&tables::PAGE_SETS, &key)?
             };
             stirred.insert(batch, pages);
         }
@@ -192,7 +192,7 @@ impl<'a> Past<'a> {
             0
         };
         for (&batch, _) in self.sets.iter().filter(|(_, set)| set.contains(page.0)) {
-            let former = self.store.need(&tables::FORMER_PAGES, &(batch, page))?;
+            let former = self.store.need(&tables::PAGE_HISTORY, &(batch, page))?;
             steps.push((from, Standing::of(former)));
             from = batch;
         }
@@ -216,7 +216,7 @@ impl<'a> Past<'a> {
         };
         match self.store.row(row)? {
             Some(targets) => Ok(targets),
-            None => Ok(self.store.need(&tables::FORMER_ROWS, &row)?.targets),
+            None => Ok(self.store.need(&tables::REMOVED_ROWS, &row)?.targets),
         }
     }
 }
@@ -258,19 +258,19 @@ pub(crate) fn delete_unseen(
         return Ok(());
     }
     let oldest = oldest.map_or(batch, |oldest| oldest.min(batch));
-    for entry in store.scan(&tables::FORMER_PAGES)? {
+    for entry in store.scan(&tables::PAGE_HISTORY)? {
         let (key, _) = entry?;
         // Entries come in the order of batches.
         if key.0 > oldest {
             break;
         }
-        changes.delete(&tables::FORMER_PAGES, &key)?;
-        changes.delete(&tables::BITMAPS, &BitmapKey::Former(key.0))?;
+        changes.delete(&tables::PAGE_HISTORY, &key)?;
+        changes.delete(&tables::PAGE_SETS, &PageSetKey::History(key.0))?;
     }
-    for entry in store.scan(&tables::FORMER_ROWS)? {
+    for entry in store.scan(&tables::REMOVED_ROWS)? {
         let (row, former) = entry?;
         if former.until <= oldest {
-            changes.delete(&tables::FORMER_ROWS, &row)?;
+            changes.delete(&tables::REMOVED_ROWS, &row)?;
         }
     }
     Ok(())

@@ -10,9 +10,11 @@ use crate::engine::ask::views::bound;
 use crate::engine::plan::{CorePlan, Plan};
 use seedbank_algorithms::cores::{Growth, Rule};
 use seedbank_algorithms::page::PageId;
-use seedbank_store::blocks::place;
-use seedbank_store::evidence::{CoreEvidence, Links, Near, SidePlace, Standing, StandingKey};
-use seedbank_store::ledger::{CoreOrigin, OriginKey};
+use seedbank_store::component_cache::{CoreOrigin, CoreOriginKey};
+use seedbank_store::evidence::{
+    CoreEvidence, CoreProximity, LinkStatus, PageEvidence, PageEvidenceKey, SidePlace,
+};
+use seedbank_store::page_blocks::place;
 use seedbank_store::records::PageRecord;
 use seedbank_store::{StoreError, tables};
 
@@ -23,7 +25,7 @@ pub(super) fn why(
     record: &PageRecord,
 ) -> Result<Why, EngineError> {
     let store = &case.views.reader;
-    if let Some(member) = store.get(&tables::MEMBERS, &(case.refresh, page))? {
+    if let Some(member) = store.get(&tables::CORE_MEMBERS, &(case.refresh, page))? {
         let rank = member.core;
         let core = evidence(case, rank)?;
         if core.seed == page && core.gives_seed {
@@ -44,19 +46,19 @@ pub(super) fn why(
         return Ok(reason.map_or(unlinked, |reason| Why::LeftOut { reason }));
     };
     let reason = match standing.links {
-        Links::Spam => LeftOut::Spam,
+        LinkStatus::Spam => LeftOut::Spam,
         // What took no part at all: the page's own record knows more.
-        Links::Gone => case
+        LinkStatus::Gone => case
             .without_evidence(page, record)?
             .unwrap_or(LeftOut::Gone),
-        Links::NotCrawled => LeftOut::NotCrawled,
-        Links::Excluded => LeftOut::Excluded,
-        Links::Alone => {
+        LinkStatus::NotCrawled => LeftOut::NotCrawled,
+        LinkStatus::Excluded => LeftOut::Excluded,
+        LinkStatus::Isolated => {
             return Ok(Why::Unlinked {
                 others_left_out: true,
             });
         }
-        Links::Counted {
+        LinkStatus::Counted {
             as_authority,
             as_hub,
             ..
@@ -77,7 +79,7 @@ pub(super) fn why(
 /// The rank of a core in the refresh; `None` if it is none of its cores.
 fn rank(case: &Case, origin: CoreOrigin) -> Result<Option<u32>, StoreError> {
     let of = case.refresh;
-    let key = OriginKey { of, origin };
+    let key = CoreOriginKey { of, origin };
     case.views.reader.get(&tables::CORE_ORIGINS, &key)
 }
 
@@ -87,19 +89,19 @@ fn evidence(case: &Case, rank: u32) -> Result<CoreEvidence, StoreError> {
 }
 
 /// What the refresh kept about a page on inter-site links.
-pub(super) fn standing(case: &Case, page: PageId) -> Result<Option<Standing>, StoreError> {
+pub(super) fn standing(case: &Case, page: PageId) -> Result<Option<PageEvidence>, StoreError> {
     let Some(of) = case.record.standings else {
         return Ok(None);
     };
     let (block, place) = place(page.index());
-    let key = StandingKey {
+    let key = PageEvidenceKey {
         series: of.series,
         site: page.site(),
         block,
         refresh: case.refresh,
     };
     let store = &case.views.reader;
-    let mut found = store.scan_from(&tables::STANDINGS, &key, &key.of_block())?;
+    let mut found = store.scan_from(&tables::PAGE_EVIDENCE, &key, &key.block_prefix())?;
     let found = found.next().transpose()?;
     let block = found.and_then(|(_, standings)| standings.0);
     Ok(block.and_then(|block| block.at(place).copied()))
@@ -179,7 +181,7 @@ fn sums(case: &Case, as_authority: u64, as_hub: u64) -> Result<RowSums, StoreErr
 fn near_core(
     case: &Case,
     plan: &CorePlan,
-    (near, rank): (Near, u32),
+    (near, rank): (CoreProximity, u32),
     sums: RowSums,
 ) -> Result<NearCore, StoreError> {
     let core = evidence(case, rank)?;

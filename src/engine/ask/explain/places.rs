@@ -45,7 +45,7 @@ impl Places {
             places.insert(seed.page, place);
         }
         if differs {
-            for entry in store.scan_under(&tables::LISTED, &prefix)? {
+            for entry in store.scan_under(&tables::FINAL_LIST, &prefix)? {
                 let ((_, rank), listed) = entry?;
                 let place = Place {
                     listed: Some(rank),

@@ -45,7 +45,7 @@ pub(super) fn says(
     let member = case
         .views
         .reader
-        .get(&tables::MEMBERS, &(case.refresh, page))?;
+        .get(&tables::CORE_MEMBERS, &(case.refresh, page))?;
     let core = match member.filter(|member| member.hub.is_some()) {
         Some(member) => {
             let key = (case.refresh, member.core);

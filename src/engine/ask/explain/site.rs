@@ -17,8 +17,8 @@ use crate::engine::plan::{Plan, by_cores, by_cover};
 use crate::engine::{Bank, EngineError, Which};
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_formats::ingest::URL_PATTERN;
-use seedbank_store::blocks::BLOCK;
-use seedbank_store::evidence::{Links, Standings};
+use seedbank_store::evidence::{LinkStatus, PageEvidenceBlock};
+use seedbank_store::page_blocks::BLOCK;
 use seedbank_store::records::{CoverRecord, CoverStop, RefreshId, SiteRecord};
 use seedbank_store::{Key, tables};
 
@@ -283,7 +283,7 @@ fn of_cores(case: &Case, site: SiteId) -> Result<CoresOfSite, EngineError> {
     let store = &case.views.reader;
     let mut in_cores: BTreeMap<u32, PagesOfCore> = BTreeMap::new();
     let mut members = Vec::new();
-    for entry in store.scan_under(&tables::MEMBERS, &(case.refresh, site).bytes())? {
+    for entry in store.scan_under(&tables::CORE_MEMBERS, &(case.refresh, site).bytes())? {
         let ((_, page), member) = entry?;
         let core = member.core;
         let of_core = in_cores.entry(core).or_insert(PagesOfCore {
@@ -322,8 +322,8 @@ fn of_cores(case: &Case, site: SiteId) -> Result<CoresOfSite, EngineError> {
         origins.insert(key.origin);
     }
     let mut last = None;
-    for entry in store.scan_under(&tables::STANDINGS, &(series, site).bytes())? {
-        let (key, Standings(block)) = entry?;
+    for entry in store.scan_under(&tables::PAGE_EVIDENCE, &(series, site).bytes())? {
+        let (key, PageEvidenceBlock(block)) = entry?;
         // The newest version of a block comes first.
         if key.refresh > case.refresh || last.replace(key.block) == Some(key.block) {
             continue;
@@ -333,8 +333,8 @@ fn of_cores(case: &Case, site: SiteId) -> Result<CoresOfSite, EngineError> {
             let near = standing.near.filter(|near| origins.contains(&near.core));
             match (standing.links, near) {
                 _ if members.binary_search(&page).is_ok() => {}
-                (Links::Counted { .. }, Some(_)) => of_site.near += 1,
-                (Links::Counted { .. }, None) => of_site.with_row_sums += 1,
+                (LinkStatus::Counted { .. }, Some(_)) => of_site.near += 1,
+                (LinkStatus::Counted { .. }, None) => of_site.with_row_sums += 1,
                 _ => of_site.left_out += 1,
             }
         }
