@@ -176,8 +176,8 @@ fn live(name: &str, days: &[PathBuf], seeds: u32) {
         lives[plan].1.print(plan);
     }
     let reader = Reader::open(bank.path()).unwrap();
-    let pages = reader.scan(&tables::FORMER_PAGES).unwrap().count();
-    let rows = reader.scan(&tables::FORMER_ROWS).unwrap().count();
+    let pages = reader.scan(&tables::PAGE_HISTORY).unwrap().count();
+    let rows = reader.scan(&tables::REMOVED_ROWS).unwrap().count();
     let sizes = bank.status().unwrap().tables;
     let bytes = |former: bool| -> u64 {
         let of = sizes

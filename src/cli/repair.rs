@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use seedbank::engine::Bank;
-use seedbank::engine::maintenance::{Lost, Mended, RepairReport};
+use seedbank::engine::maintenance::{Lost, RepairReport, RepairedPart};
 
 use super::check;
 use super::failure::CliError;
@@ -61,12 +61,12 @@ fn text(report: &RepairReport) -> String {
     }
     for mended in &report.mended {
         text.push_str(match mended {
-            Mended::Marker => "the marker file SEEDBANK was rewritten\n",
-            Mended::Acknowledgement => "ACKNOWLEDGED was rewritten\n",
-            Mended::Locks => "lock files that were not regular files were moved aside\n",
-            Mended::LivePointer => "live/CURRENT was rewritten\n",
-            Mended::Live => "the live state was rebuilt from the published one\n",
-            Mended::Published => "the live state was published again\n",
+            RepairedPart::Marker => "the marker file SEEDBANK was rewritten\n",
+            RepairedPart::Acknowledgement => "ACKNOWLEDGED was rewritten\n",
+            RepairedPart::Locks => "lock files that were not regular files were moved aside\n",
+            RepairedPart::LivePointer => "live/CURRENT was rewritten\n",
+            RepairedPart::Live => "the live state was rebuilt from the published one\n",
+            RepairedPart::Published => "the live state was published again\n",
         });
     }
     if let Some(folder) = &report.moved_to {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use seedbank::display::{counted, escape_controls};
 use seedbank::engine::Bank;
-use seedbank::engine::maintenance::Holds;
+use seedbank::engine::maintenance::TableGroup;
 use seedbank::engine::query::{LastBatch, PlanView, SeedStates, Status, TableSize};
 use seedbank::ingest::{SiteMode, UrlRules};
 
@@ -197,8 +197,10 @@ fn sizes(status: &Status, total: u64) -> String {
     let mut text = aligned(&["table", "of", "keys", "on disk", "share"], &rows);
     for group in &status.groups {
         let note = match (group.group, status.bits_per_link) {
-            (Holds::Links, Some(bits)) => format!("; {bits:.2} bits per link, both directions"),
-            (Holds::History | Holds::Refreshes, _) => {
+            (TableGroup::Links, Some(bits)) => {
+                format!("; {bits:.2} bits per link, both directions")
+            }
+            (TableGroup::History | TableGroup::Refreshes, _) => {
                 "; `refresh --keep N` deletes what only older refreshes need".to_owned()
             }
             _ => String::new(),
@@ -223,7 +225,7 @@ fn sizes(status: &Status, total: u64) -> String {
     let uncompacted: Vec<&str> = status
         .tables
         .iter()
-        .filter(|table| !table.compacted && table.group != Holds::Bank)
+        .filter(|table| !table.compacted && table.group != TableGroup::Bank)
         .map(|table| table.table.as_str())
         .collect();
     if uncompacted.is_empty() {

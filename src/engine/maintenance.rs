@@ -4,8 +4,8 @@
 pub use seedbank_store::tables::FORMAT;
 pub use seedbank_store::{
     BackupReport, BackupRequest, BackupSummary, BackupView, Backups, BankCheck, CompactReport,
-    DamagedBackup, Holds, Lost, Mended, MigrateReport, RepairReport, RestoreReport, StateCheck,
-    Verdict,
+    DamagedBackup, Lost, MigrateReport, RepairReport, RepairedPart, RestoreReport, StateCheck,
+    TableGroup, Verdict,
 };
 
 use std::path::Path;
@@ -153,7 +153,7 @@ pub fn restore_with_blocklist(
     other: &Bank,
     watch: &dyn Watch,
 ) -> Result<(RestoreReport, Option<ForgetReport>)> {
-    seedbank_store::make_beside(bank, |place| {
+    seedbank_store::create_staged(bank, |place| {
         let report = seedbank_store::restore(folder, place, request.backup, watch)?;
         let forget = ForgetRequest::default();
         let forgotten = Bank::at(place).forget_blocked(other, &forget, watch)?;

@@ -1,32 +1,32 @@
-//! The format version of banks, and the older formats that can be migrated to it.
+//! The format version of banks, and the older formats that this build can migrate.
 
-use super::table::TableInfo;
+use crate::table_info::TableInfo;
 
 /// The format version of banks that this build reads and writes.
 pub const FORMAT: u32 = 1;
 
-/// The last format of the builds before 0.1. This build reads none of them, and no later format
-/// takes one of their numbers, 2 to 11: the format after 1 is 12.
-pub(super) const LAST_UNRELEASED: u32 = 11;
+/// The last format of the builds before 0.1, which this build cannot read. The numbers 2 to 11 are
+/// never reused: the format after 1 is 12.
+pub(crate) const LAST_UNRELEASED: u32 = 11;
 
-/// An older format from which a [step](super::steps) leads to the next one.
-pub(super) struct OlderFormat {
+/// An older format that a [migration step](crate::publish::migration_steps) upgrades.
+pub(crate) struct OlderFormat {
     /// The number of the format.
-    pub(super) number: u32,
+    pub(crate) number: u32,
     /// The number of the next format.
-    pub(super) next: u32,
-    /// The tables of the format; the others of [`ALL`](super::tables::ALL) are made when the bank is
-    /// opened for writing.
-    pub(super) tables: &'static [TableInfo],
+    pub(crate) next: u32,
+    /// The tables of the format. The remaining tables of [`ALL`](crate::tables::ALL) are created when
+    /// the bank is opened for writing.
+    pub(crate) tables: &'static [TableInfo],
 }
 
-/// The older formats, the oldest first. There are none yet, since format 1 is the first.
+/// The older formats, the oldest first. Format 1 is the first one, so there are none.
 #[cfg(not(test))]
-pub(super) const OLDER: &[OlderFormat] = &[];
+pub(crate) const OLDER: &[OlderFormat] = &[];
 
-/// The formats on the way from this one to [`FORMAT`], in order, without the last; `None` where this
-/// build cannot read the format.
-pub(super) fn older_from(format: u32) -> Option<&'static [OlderFormat]> {
+/// Returns the formats to migrate through from `format` to [`FORMAT`], in order, without the last;
+/// `None` if this build cannot read the format.
+pub(crate) fn upgrade_path(format: u32) -> Option<&'static [OlderFormat]> {
     if format == FORMAT {
         return Some(&[]);
     }
@@ -34,6 +34,6 @@ pub(super) fn older_from(format: u32) -> Option<&'static [OlderFormat]> {
     OLDER.get(first..)
 }
 
-/// A format 0 that exists in unit tests alone.
+/// A format 0 that exists only in unit tests.
 #[cfg(test)]
-pub(super) const OLDER: &[OlderFormat] = &[super::migrate::tests::FORMAT_0];
+pub(crate) const OLDER: &[OlderFormat] = &[crate::maintenance::migrate::tests::FORMAT_0];

@@ -14,102 +14,44 @@
 
 #![forbid(unsafe_code)]
 
-mod acknowledged;
-mod alias_reads;
-pub mod aliases;
 mod backup;
-mod backup_error;
-mod bank;
-mod beside;
-mod bits;
-pub mod blocks;
-mod bulk_load;
-mod changes;
 mod check;
-mod checksums;
-mod codec;
-mod commit;
-mod compact;
-mod content;
-mod create;
+mod disk;
 mod error;
-pub mod evidence;
-mod examine;
-mod files;
-mod folder;
 mod format;
-mod former;
-mod free_room;
-mod from_state;
-mod gains;
-mod given;
-mod hint;
-mod intent;
-mod keep;
-pub mod kept_steps;
-mod last_block;
-pub mod ledger;
-mod lineage;
-mod link_reads;
-pub mod links;
-mod listed;
-pub mod lists;
-mod live;
-mod load;
-mod lock;
-mod logs;
-mod manifest;
-mod migrate;
-mod open_files;
-mod options;
-mod page_reads;
-mod page_set;
-mod published;
-mod raw;
-mod reader;
-pub mod records;
-mod repair;
+mod maintenance;
+mod publish;
 mod rocks;
-mod room;
-mod seeds;
-pub mod sides;
-mod sorted_file;
 mod sorter;
-mod steps;
-mod store;
-mod table;
+mod table_info;
 pub mod tables;
-pub mod undo;
 
 pub use backup::{
     BackupReport, BackupRequest, BackupSummary, BackupView, Backups, DamagedBackup, RestoreReport,
     backup, backups, restore,
 };
-pub use backup_error::BackupError;
-pub use bank::Writer;
-pub use beside::make_beside;
-pub use changes::Changes;
-pub use changes::encode;
 pub use check::{CheckReport, Finding};
-pub use codec::Malformed;
-pub use compact::CompactReport;
-pub use create::create;
-pub use error::StoreError;
-pub use examine::{BankCheck, FileFinding, StateCheck, Verdict, check as check_bank};
-pub use hint::StoreHint;
-pub use last_block::LastBlock;
-pub use migrate::{MigrateReport, migrate, migrate_to};
-pub use page_set::PageSetBytes;
+pub use disk::{create_staged, disk_usage};
+pub use error::{BackupError, StoreError, StoreHint};
+pub use maintenance::{
+    BankCheck, CompactReport, FileFinding, Lost, MigrateReport, RepairReport, RepairedPart,
+    StateCheck, Verdict, check as check_bank, migrate, migrate_to, repair,
+};
 #[doc(hidden)]
-pub use raw::{RawEntry, RawState, raw_entries, raw_state, raw_write};
-pub use reader::Reader;
-pub use records::Hash128;
-pub use repair::{Lost, Mended, RepairReport, repair};
-pub use rocks::TableSize;
-pub use room::room;
+pub use publish::{RawEntry, RawState, raw_entries, raw_state, raw_write};
+pub use publish::{Reader, Writer, create};
+pub use rocks::database::TableSize;
 pub use sorter::{Entry, Sorted, Sorter};
-pub use store::{Entries, Store};
-pub use table::{Access, Holds, Key, Table, TableInfo, Value};
+pub use table_info::{Access, TableGroup, TableInfo};
+pub use tables::changes::{Changes, encode};
+pub use tables::codec::Malformed;
+pub use tables::records::{
+    self, Hash128, aliases, component_cache, evidence, links, page_blocks, plan_lists, step_cache,
+    undo,
+};
+pub use tables::store::{Entries, Store};
+pub use tables::table::{FixedKey, Key, Table, Value};
+pub use tables::{LinkCursor, PageSetWriter, member_order};
 
 use seedbank_algorithms::page::PageId;
 use serde::Serialize;
@@ -118,13 +60,13 @@ use serde::de::DeserializeOwned;
 /// The bytes of a record that is on its way through a [`Sorter`].
 pub fn pack<T: Serialize>(record: &T) -> Result<Vec<u8>, StoreError> {
     let mut bytes = Vec::new();
-    codec::put_record(record, &mut bytes).map_err(|e| StoreError::passing(&e))?;
+    tables::codec::put_record(record, &mut bytes).map_err(|e| StoreError::spilled(&e))?;
     Ok(bytes)
 }
 
 /// Reads what [`pack`] wrote.
 pub fn unpack<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, StoreError> {
-    codec::take_record(bytes).map_err(|e| StoreError::passing(&e))
+    tables::codec::take_record(bytes).map_err(|e| StoreError::spilled(&e))
 }
 
 /// The hash by which a row is found on its site: of its targets' ids, which never change.

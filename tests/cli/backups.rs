@@ -5,9 +5,9 @@ use std::fs::{self, File, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::schemas::fits;
 use crate::support::command::{Place, names, record};
 use crate::support::folders::{NO_FILES, changes, contents, files};
+use crate::support::schemas::fits;
 use serde_json::Value;
 
 /// A place whose bank has three states: after the first batch, after a refresh, after the next
@@ -410,7 +410,7 @@ fn a_list_that_cannot_be_read_keeps_all_files() {
     flip(&place.path("b/backups/2"));
     let error = place.run(&["restore", "b", "new", "--at", "2"]).fails(4);
     assert!(
-        error.contains("backup 2 is damaged: its list cannot be read"),
+        error.contains("backup 2 is damaged: its inventory cannot be read"),
         "{error}"
     );
     assert!(error.contains("; backup 3 is intact"), "{error}");

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use crate::schemas::fits;
 use crate::support::command::{Place, TWO_CORES, record};
+use crate::support::schemas::fits;
 
 /// The files below a folder that have a text in their bytes.
 fn with_text(folder: &Path, text: &str) -> Vec<String> {

@@ -3,9 +3,9 @@
 use std::fs::File;
 use std::path::Path;
 
-use crate::schemas::fits;
 use crate::support::command::{Place, names, record, wait};
 use crate::support::folders::{NO_FILES, changes, contents};
+use crate::support::schemas::fits;
 use seedbank_store::tables::ALL;
 
 /// A bank of several batches, of which some files are not merged.

@@ -355,7 +355,7 @@ fn the_past_is_kept_for_the_refreshes_that_are() {
 fn former(bank: &Bank) -> BTreeMap<u32, u32> {
     let reader = seedbank_store::Reader::open(bank.path()).unwrap();
     let mut former = BTreeMap::new();
-    let pages = &seedbank_store::tables::FORMER_PAGES;
+    let pages = &seedbank_store::tables::PAGE_HISTORY;
     for entry in reader.scan(pages).unwrap() {
         *former.entry(entry.unwrap().0.0).or_default() += 1;
     }

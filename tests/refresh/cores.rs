@@ -206,7 +206,7 @@ fn other_parameters() {
 /// How many components the refreshes of a series keep cores of.
 fn components(bank: &TestBank, series: RefreshId) -> usize {
     let reader = Reader::open(bank.bank.path()).unwrap();
-    let kept = reader.scan_under(&tables::COMPONENTS, &series.to_be_bytes());
+    let kept = reader.scan_under(&tables::COMPONENT_CACHE, &series.to_be_bytes());
     let kept = kept.unwrap().map(|entry| entry.unwrap().1);
     kept.filter(|record| !record.cores.is_empty()).count()
 }
@@ -219,12 +219,12 @@ fn mixed_up_components() {
     bank.delta(&places(5));
     let first = bank.refresh("again", &seeds(5), false);
     assert_eq!(components(&bank, first.view.refresh), 5);
-    let entries = raw_entries(bank.bank.path(), "components").unwrap();
+    let entries = raw_entries(bank.bank.path(), "component_cache").unwrap();
     let swapped = [
         (entries[0].0.clone(), Some(entries[1].1.clone())),
         (entries[1].0.clone(), Some(entries[0].1.clone())),
     ];
-    raw_write(bank.bank.path(), "components", &swapped).unwrap();
+    raw_write(bank.bank.path(), "component_cache", &swapped).unwrap();
     // Publishes that state, and changes what a component is made of.
     bank.delta(r#"{"url":"http://h3.test/1","outlinks":["http://a3.test/0","http://a3.test/1"]}"#);
     let request = RefreshRequest {
@@ -347,7 +347,7 @@ fn pruned() {
         bank.is_sound();
     }
     let reader = Reader::open(bank.bank.path()).unwrap();
-    let kept = reader.scan(&tables::COMPONENTS).unwrap();
+    let kept = reader.scan(&tables::COMPONENT_CACHE).unwrap();
     assert!(
         kept.map(|entry| entry.unwrap().0.0)
             .all(|series| series == 1)

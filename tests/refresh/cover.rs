@@ -402,8 +402,8 @@ fn deleted_refreshes_leave_what_later_ones_took_over() {
     bank.bank.refresh(&cold, &Unwatched).unwrap();
     bank.is_sound();
     let reader = Reader::open(bank.bank.path()).unwrap();
-    let older = reader.scan(&tables::BITMAPS).unwrap().filter(
-        |entry| matches!(entry, Ok((tables::BitmapKey::Covered(key), _)) if key.refresh != 6),
+    let older = reader.scan(&tables::PAGE_SETS).unwrap().filter(
+        |entry| matches!(entry, Ok((tables::PageSetKey::Covered(key), _)) if key.refresh != 6),
     );
     assert_eq!(older.count(), 0);
 }

@@ -150,10 +150,12 @@ fn nothing_is_left_of_a_deleted_plan_and_all_of_the_others() {
     assert!(bank.bank.plans().unwrap().plans.is_empty());
     let reader = Reader::open(bank.bank.path()).unwrap();
     assert!(is_empty(&reader, &tables::REFRESHES) && is_empty(&reader, &tables::SEEDS));
-    assert!(is_empty(&reader, &tables::CORES) && is_empty(&reader, &tables::VECTORS));
-    assert!(is_empty(&reader, &tables::COMPONENTS) && is_empty(&reader, &tables::STANDINGS));
+    assert!(is_empty(&reader, &tables::CORES) && is_empty(&reader, &tables::CORE_SCORES));
+    assert!(
+        is_empty(&reader, &tables::COMPONENT_CACHE) && is_empty(&reader, &tables::PAGE_EVIDENCE)
+    );
     assert!(is_empty(&reader, &tables::COVERS) && is_empty(&reader, &tables::REACH));
-    assert!(is_empty(&reader, &tables::FORMER_PAGES) && is_empty(&reader, &tables::FORMER_ROWS));
+    assert!(is_empty(&reader, &tables::PAGE_HISTORY) && is_empty(&reader, &tables::REMOVED_ROWS));
     drop(reader);
     bank.delta(&days[3]);
     let (plan, options) = &plans()[0];

@@ -271,7 +271,7 @@ fn lists_are_kept_as_long_as_something_names_them() {
     let bank = communities(2);
     let lists = || {
         let reader = Reader::open(bank.bank.path()).unwrap();
-        reader.scan(&tables::LISTS).unwrap().count()
+        reader.scan(&tables::PLAN_LISTS).unwrap().count()
     };
     let of = |text: &str| PlanOptions {
         exclude: Some(List::parse("x", text)),

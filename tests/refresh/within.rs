@@ -193,7 +193,7 @@ fn only_the_last_refresh_keeps_steps() {
     bank.delta(&day_text(&crawl(7), 0).unwrap());
     let kept = |bank: &TestBank| -> Vec<u32> {
         let reader = Reader::open(bank.bank.path()).unwrap();
-        let entries = reader.scan(&tables::KEPT_STEPS).unwrap();
+        let entries = reader.scan(&tables::STEP_CACHE).unwrap();
         let mut refreshes: Vec<u32> = entries.map(|entry| entry.unwrap().0.0).collect();
         refreshes.dedup();
         refreshes

@@ -6,7 +6,7 @@ use std::path::Path;
 use seedbank::engine::Bank;
 use seedbank::ingest::{SiteMode, UrlRules};
 use seedbank::watch::Unwatched;
-use seedbank_store::{Mended, Verdict};
+use seedbank_store::{RepairedPart, Verdict};
 
 fn is_sound(bank: &Bank) {
     let check = bank.check(&Unwatched).unwrap();
@@ -60,7 +60,7 @@ fn a_published_state_that_is_not_there_is_published_again() {
         assert_eq!(check.live.verdict, Verdict::Good, "damage {number}");
         assert_eq!(check.published.verdict, Verdict::Damaged, "damage {number}");
         let report = bank.repair(false, &Unwatched).unwrap();
-        assert_eq!(report.mended, [Mended::Published], "damage {number}");
+        assert_eq!(report.mended, [RepairedPart::Published], "damage {number}");
         assert_eq!(report.lost, None);
         is_sound(&bank);
     }

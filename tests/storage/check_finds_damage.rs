@@ -128,33 +128,56 @@ fn mirrors(table: &str) -> &'static [&'static str] {
         "row_members" => &["row_members", "rows", "pages", "sites"],
         "citers" => &["citers", "rows"],
         "digests" => &["digests", "sites", "pages"],
-        "batches" => &["batches", "bitmaps"],
-        "former_pages" => &["former_pages", "bitmaps"],
-        "former_rows" => &["former_rows", "former_pages"],
+        "batches" => &["batches", "page_sets"],
+        "page_history" => &["page_history", "page_sets"],
+        "removed_rows" => &["removed_rows", "page_history"],
         "plans" => &["plans", "refreshes"],
-        "refreshes" => &["refreshes", "plans", "cores", "seeds", "covers", "vectors"],
-        "cores" => &["cores", "vectors", "refreshes", "core_evidence", "members"],
-        "vectors" => &["vectors", "cores"],
-        "components" => &["components", "component_order", "near_cores"],
-        "component_order" => &["component_order"],
-        "near_cores" => &["near_cores"],
-        "kept_steps" => &["kept_steps"],
-        "core_origins" => &["core_origins", "components"],
-        "covers" => &["covers", "seeds", "bitmaps", "refreshes"],
-        "bitmaps" => &["bitmaps", "batches", "refreshes", "covers", "former_pages"],
+        "refreshes" => &[
+            "refreshes",
+            "plans",
+            "cores",
+            "seeds",
+            "covers",
+            "core_scores",
+        ],
+        "cores" => &[
+            "cores",
+            "core_scores",
+            "refreshes",
+            "core_evidence",
+            "core_members",
+        ],
+        "core_scores" => &["core_scores", "cores"],
+        "component_cache" => &[
+            "component_cache",
+            "component_cache_order",
+            "near_core_cache",
+        ],
+        "component_cache_order" => &["component_cache_order"],
+        "near_core_cache" => &["near_core_cache"],
+        "step_cache" => &["step_cache"],
+        "core_origins" => &["core_origins", "component_cache"],
+        "covers" => &["covers", "seeds", "page_sets", "refreshes"],
+        "page_sets" => &[
+            "page_sets",
+            "batches",
+            "refreshes",
+            "covers",
+            "page_history",
+        ],
         "seeds" => &["seeds", "cores", "covers", "refreshes"],
-        "members" => &["members", "cores"],
+        "core_members" => &["core_members", "cores"],
         "core_evidence" => &["core_evidence", "cores"],
-        "standings" => &["standings", "components", "bitmaps"],
-        "reach" => &["reach", "bitmaps", "covers"],
-        "aliases" => &["aliases", "alias_in", "pages"],
-        "alias_in" => &["alias_in", "aliases"],
-        "listed" => &["listed", "seeds", "refreshes"],
-        "lists" => &["lists", "plans", "refreshes"],
+        "page_evidence" => &["page_evidence", "component_cache", "page_sets"],
+        "reach" => &["reach", "page_sets", "covers"],
+        "aliases" => &["aliases", "alias_references", "pages"],
+        "alias_references" => &["alias_references", "aliases"],
+        "final_list" => &["final_list", "seeds", "refreshes"],
+        "plan_lists" => &["plan_lists", "plans", "refreshes"],
         "undo" => &["undo"],
-        "barred" => &["barred"],
+        "blocklist" => &["blocklist"],
         "seed_pages" => &["seed_pages"],
-        "meta" => &["meta", "undo", "barred"],
+        "meta" => &["meta", "undo", "blocklist"],
         other => panic!("a table that this test does not know: {other}"),
     }
 }
@@ -324,11 +347,11 @@ fn damage_to_links_is_found() {
 fn damage_to_history_is_found() {
     for table in [
         "batches",
-        "former_pages",
-        "former_rows",
+        "page_history",
+        "removed_rows",
         "plans",
         "refreshes",
-        "bitmaps",
+        "page_sets",
         "meta",
     ] {
         check_table(table);
@@ -337,14 +360,14 @@ fn damage_to_history_is_found() {
 
 #[test]
 fn damage_to_evidence_is_found() {
-    for table in ["members", "core_evidence", "standings", "reach"] {
+    for table in ["core_members", "core_evidence", "page_evidence", "reach"] {
         check_table(table);
     }
 }
 
 #[test]
 fn damage_to_what_refreshes_keep_is_found() {
-    for table in ["covers", "cores", "vectors", "seeds", "components"] {
+    for table in ["covers", "cores", "core_scores", "seeds", "component_cache"] {
         check_table(table);
     }
 }

@@ -8,7 +8,7 @@
 //! Bug classes: a batch in part (tables committed separately, a bulk load taken in halfway and not
 //! finished), a published state of half a commit, a lock or a file that blocks the next open, a
 //! committed batch that is applied again, a reader that is given an older state than the last one.
-//! The steps of commit and open are tested one by one in `src/store/bank_tests.rs`.
+//! The steps of commit and open are tested one by one in `src/store/publish/commit_tests.rs`.
 
 use std::fs;
 use std::path::Path;

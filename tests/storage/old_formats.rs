@@ -1,5 +1,5 @@
 //! Banks that earlier builds wrote are opened, queried, and used further (`tests/fixtures`). Steps
-//! from one format to the next are tested in `src/store/migrate_tests.rs`.
+//! from one format to the next are tested in `src/store/maintenance/migrate_tests.rs`.
 //!
 //! Bug classes: a record that is read differently from how it was written, a bank that is refused
 //! or emptied by a build that should know it, a reader that changes what it reads.

@@ -10,7 +10,7 @@ fn the_list_of_tables_is_up_to_date() {
     let file = std::fs::read_to_string(path).unwrap_or_default();
     assert!(
         file == code,
-        "schema/tables.md is not what src/store/tables.rs declares; write it anew with\n  \
+        "schema/tables.md is not what src/store/tables/schema.rs declares; write it anew with\n  \
          SEEDBANK_WRITE_SCHEMA=1 cargo test --test storage schema_tables"
     );
 }

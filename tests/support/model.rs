@@ -9,7 +9,7 @@ use seedbank::engine::query::{AliasBy, AliasView, PageView};
 use seedbank::engine::{Bank, EngineError, IngestReport, IngestRequest};
 use seedbank::ingest::Input;
 use seedbank::watch::Unwatched;
-use seedbank_store::records::{PageState, SiteGiven};
+use seedbank_store::records::{PageState, SiteDefaults};
 use seedbank_store::{Reader, Verdict, tables};
 
 use super::records::{Batch, Record, SiteLine, site, url};
@@ -314,9 +314,9 @@ impl Model {
     }
 
     /// What is given of sites.
-    pub fn given(&self) -> BTreeMap<String, SiteGiven> {
+    pub fn given(&self) -> BTreeMap<String, SiteDefaults> {
         let sites = self.sites.iter().map(|(site, [quality, spam, quota])| {
-            let given = SiteGiven {
+            let given = SiteDefaults {
                 quality: quality.map(|steps| u16::try_from(steps).unwrap()),
                 spam: spam.map(|spam| spam == 1),
                 quota: *quota,
@@ -324,7 +324,7 @@ impl Model {
             ((*site).to_owned(), given)
         });
         sites
-            .filter(|(_, given)| *given != SiteGiven::default())
+            .filter(|(_, given)| *given != SiteDefaults::default())
             .collect()
     }
 
@@ -435,13 +435,13 @@ pub fn ingest(bank: &Bank, batch: &Batch, memory: usize) -> IngestReport {
 }
 
 /// What is given of each site, according to the bank's site records.
-pub fn given_of(bank: &Bank) -> BTreeMap<String, SiteGiven> {
+pub fn given_of(bank: &Bank) -> BTreeMap<String, SiteDefaults> {
     let reader = Reader::open(bank.path()).unwrap();
     let sites = reader.scan(&tables::SITES).unwrap();
     let sites = sites.map(|entry| entry.unwrap().1);
     sites
-        .map(|site| (site.name, site.given))
-        .filter(|(_, given)| *given != SiteGiven::default())
+        .map(|site| (site.name, site.defaults))
+        .filter(|(_, given)| *given != SiteDefaults::default())
         .collect()
 }
 

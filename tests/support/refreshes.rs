@@ -6,19 +6,21 @@ use std::collections::BTreeMap;
 use seedbank::engine::query::{CoreView, Evidence};
 use seedbank::engine::{Bank, EngineError, Which};
 use seedbank_algorithms::page::{PageId, SiteId};
-use seedbank_store::evidence::{CoreEvidence, Member, Near, SidePlace, Standing, Standings};
-use seedbank_store::ledger::CoreOrigin;
+use seedbank_store::component_cache::CoreOrigin;
+use seedbank_store::evidence::{
+    CoreEvidence, CoreProximity, Member, PageEvidence, PageEvidenceBlock, SidePlace,
+};
 use seedbank_store::records::RefreshId;
 use seedbank_store::{Reader, Store, tables};
 
-type Blocks = BTreeMap<(SiteId, u32), Vec<(u32, Standing)>>;
+type Blocks = BTreeMap<(SiteId, u32), Vec<(u32, PageEvidence)>>;
 
 /// The standings that a refresh sees, cores by their ranks in it.
 fn standings(store: &Store, refresh: RefreshId) -> Blocks {
     let ranks = store.scan_under(&tables::CORE_ORIGINS, &refresh.to_be_bytes());
     let ranks = ranks.unwrap().map(|entry| entry.unwrap());
     let ranks: BTreeMap<CoreOrigin, u32> = ranks.map(|(key, rank)| (key.origin, rank)).collect();
-    let ranked = |mut standing: Standing| {
+    let ranked = |mut standing: PageEvidence| {
         let near = standing.near.take();
         standing.near = near.and_then(|mut near| {
             let rank = *ranks.get(&near.core)?;
@@ -32,10 +34,10 @@ fn standings(store: &Store, refresh: RefreshId) -> Blocks {
     let mut blocks = Blocks::new();
     let mut seen = None;
     for entry in store
-        .scan_under(&tables::STANDINGS, &series.to_be_bytes())
+        .scan_under(&tables::PAGE_EVIDENCE, &series.to_be_bytes())
         .unwrap()
     {
-        let (key, Standings(block)) = entry.unwrap();
+        let (key, PageEvidenceBlock(block)) = entry.unwrap();
         let place = (key.site, key.block);
         if key.refresh <= refresh && seen.replace(place) != Some(place) {
             let facts = block.map(|block| block.0.into_iter());
@@ -126,7 +128,7 @@ fn same_cores(bank: &Bank, ours: RefreshId, theirs: RefreshId) {
 #[track_caller]
 fn same_members(store: &Store, ours: RefreshId, theirs: RefreshId) {
     let members = |refresh: RefreshId| -> Vec<(PageId, Member)> {
-        let entries = store.scan_under(&tables::MEMBERS, &refresh.to_be_bytes());
+        let entries = store.scan_under(&tables::CORE_MEMBERS, &refresh.to_be_bytes());
         let entries = entries.unwrap().map(|entry| entry.unwrap());
         entries.map(|(key, member)| (key.1, member)).collect()
     };
@@ -184,7 +186,7 @@ fn same_standings(store: &Store, ours: RefreshId, theirs: RefreshId) {
     for (ours, theirs) in ours.values().zip(theirs.values()) {
         assert_eq!(ours.len(), theirs.len());
         for ((page, ours), (other, theirs)) in ours.iter().zip(theirs) {
-            let exact = |near: &Near| (near.core, near.hub, near.links);
+            let exact = |near: &CoreProximity| (near.core, near.hub, near.links);
             assert_eq!((page, ours.links), (other, theirs.links));
             assert_eq!(
                 ours.near.as_ref().map(exact),

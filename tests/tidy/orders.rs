@@ -31,6 +31,22 @@ pub(super) const ORDERS: &[Order] = &[
         ],
     },
     Order {
+        of: "src/store",
+        folder: &[],
+        lines: &[
+            &["table_info"],
+            &["format"],
+            &["error"],
+            &["disk", "sorter"],
+            &["rocks"],
+            &["tables"],
+            &["check"],
+            &["publish"],
+            &["backup"],
+            &["maintenance"],
+        ],
+    },
+    Order {
         of: "src",
         folder: &[],
         lines: &[

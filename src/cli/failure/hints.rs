@@ -139,10 +139,10 @@ const fn store_hint(hint: StoreHint) -> Option<&'static str> {
             "free disk space if the disk is full; `seedbank repair`, or the next command that writes, publishes it"
         }
         StoreHint::SeveralBanks => "split the crawl into several banks",
-        StoreHint::MakeRoom => {
+        StoreHint::FreeSpace => {
             "free disk space and run the same command again; the bank is unchanged"
         }
-        StoreHint::MakeRoomInStore => {
+        StoreHint::FreeSpaceForStore => {
             "free disk space and run the same command again; no partial result is visible"
         }
         StoreHint::CheckPathOfBackups => {

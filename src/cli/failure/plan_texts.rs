@@ -15,7 +15,7 @@ pub(super) fn engine(error: &EngineError) -> Option<String> {
         EngineError::Request(RequestError::KeepsNothing) => {
             Some("--keep 0 would delete the refresh itself; use at least 1".to_owned())
         }
-        EngineError::Store(StoreError::NoRoom { path, needed, free }) => Some(format!(
+        EngineError::Store(StoreError::InsufficientSpace { path, needed, free }) => Some(format!(
             "not enough disk space for {}: expected {}, found {} free",
             path.display(),
             BinaryBytes(*needed),

@@ -15,7 +15,7 @@ use seedbank_formats::ingest::{self, MAX_LINE, SiteMode};
 use seedbank_store::aliases::{AliasLinks, AliasRecord};
 use seedbank_store::links::LinkKey;
 use seedbank_store::records::PageState;
-use seedbank_store::{LastBlock, Store, StoreError, tables};
+use seedbank_store::{LinkCursor, Store, StoreError, tables};
 
 /// Limits of a chunk.
 #[derive(Clone, Copy)]
@@ -151,7 +151,7 @@ impl<'a> Exporter<'a> {
                 .extend(next.next().map(|place| Page::new(place, record)));
             Ok::<_, StoreError>(())
         })?;
-        let mut blocks = LastBlock::new(self.store, &tables::INTRA);
+        let mut blocks = LinkCursor::new(self.store, &tables::INTRA);
         let Gathered { pages, links, rows } = &mut gathered;
         for page in pages.iter_mut() {
             let first = links.len();
@@ -161,7 +161,7 @@ impl<'a> Exporter<'a> {
                 return Ok(None);
             }
         }
-        let mut blocks = LastBlock::new(self.store, &tables::ROWS);
+        let mut blocks = LinkCursor::new(self.store, &tables::ROWS);
         let mut all = links.len();
         for (row, targets) in rows.iter_mut() {
             let row = RowId::new(chunk.site, *row);
@@ -186,7 +186,7 @@ impl<'a> Exporter<'a> {
         page: &mut Page,
         links: &mut Vec<PageId>,
         rows: &mut Rows,
-        blocks: &mut LastBlock<'_, u32>,
+        blocks: &mut LinkCursor<'_, u32>,
     ) -> Result<(), StoreError> {
         if !matches!(page.record.state, PageState::Crawled | PageState::Alias) {
             return Ok(());

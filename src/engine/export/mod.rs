@@ -31,7 +31,7 @@ use report::Counts;
 pub use report::ExportReport;
 use seedbank_algorithms::page::SiteId;
 use seedbank_algorithms::watch::Watch;
-use seedbank_store::records::{SiteGiven, SiteRecord};
+use seedbank_store::records::{SiteDefaults, SiteRecord};
 use seedbank_store::tables;
 
 /// Limits of a chunk. Chunks with twice the links or four times the pages in total are processed in
@@ -115,10 +115,10 @@ fn export(
         watch.proceed()?;
         let (name, id) = entry?;
         let site = reader.need(&tables::SITES, &id)?;
-        if site.given != SiteGiven::default() {
+        if site.defaults != SiteDefaults::default() {
             wave.counts.sites += 1;
             if let Some(sites) = &mut sites {
-                let written = sites.write_all(&report::site_line(&name, site.given)?);
+                let written = sites.write_all(&report::site_line(&name, site.defaults)?);
                 written.map_err(failed(ExportPart::Sites))?;
             }
         }

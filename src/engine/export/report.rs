@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::EngineError;
 use seedbank_formats::ingest::{MAX_QUALITY, Naming, SiteMode, UrlRules};
-use seedbank_store::records::{BatchId, Counters, SiteGiven};
+use seedbank_store::records::{BatchId, Counters, SiteDefaults};
 
 /// Counts of an export, and the state that it read.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -136,7 +136,7 @@ struct SiteLine<'a> {
 }
 
 /// Formats the attributes of a site as a line of a list of sites.
-pub(super) fn site_line(site: &str, given: SiteGiven) -> Result<Vec<u8>, EngineError> {
+pub(super) fn site_line(site: &str, given: SiteDefaults) -> Result<Vec<u8>, EngineError> {
     let line = SiteLine {
         site,
         quality: given.quality.map(quality),

@@ -20,7 +20,7 @@ use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::{self, SiteMode};
 use seedbank_store::links::LinkKey;
 use seedbank_store::records::{PageRecord, PageState, SiteRecord};
-use seedbank_store::{LastBlock, Store, StoreError, tables};
+use seedbank_store::{LinkCursor, Store, StoreError, tables};
 
 /// Limits of a chunk.
 #[derive(Clone, Copy)]
@@ -179,7 +179,7 @@ impl Pages<'_> {
             }));
             Ok::<_, StoreError>(())
         })?;
-        let mut blocks = LastBlock::new(self.store, &tables::INTRA);
+        let mut blocks = LinkCursor::new(self.store, &tables::INTRA);
         for (page, id) in pages.iter_mut().zip(&ids) {
             let first = links.len();
             let (key, at) = LinkKey::of_page(*id);
@@ -194,7 +194,7 @@ impl Pages<'_> {
             }
         }
         let mut gone_of = BTreeMap::new();
-        let mut blocks = LastBlock::new(self.store, &tables::ROWS);
+        let mut blocks = LinkCursor::new(self.store, &tables::ROWS);
         let mut all = links.len();
         for (row, to) in rows.iter_mut() {
             let id = RowId::new(chunk.site, *row);

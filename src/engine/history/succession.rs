@@ -21,7 +21,7 @@ use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::{self, SiteMode};
 use seedbank_store::links::LinkKey;
 use seedbank_store::records::{PageState, RefreshId, SeedEvidence, Succession};
-use seedbank_store::tables::{self, VectorKey, VectorSide};
+use seedbank_store::tables::{self, CoreScoresKey, CoreScoresPart};
 use seedbank_store::{Store, StoreError};
 
 /// Finder of successors in the current state.
@@ -77,12 +77,12 @@ impl<'a> Successors<'a> {
             targets.sort_unstable();
         }
         if let Some(((refresh, rank), core)) = core {
-            let key = VectorKey {
+            let key = CoreScoresKey {
                 refresh,
                 rank,
-                side: VectorSide::Hubs,
+                side: CoreScoresPart::Hubs,
             };
-            let scores = self.store.need(&tables::VECTORS, &key)?;
+            let scores = self.store.need(&tables::CORE_SCORES, &key)?;
             let authorities: BTreeSet<PageId> = core.authorities.into_iter().collect();
             let hubs = core.hubs.into_iter().zip(scores);
             if let Some((page, row)) = self.best_hub(seed.page, hubs, &authorities)? {

@@ -11,8 +11,8 @@ use crate::engine::EngineError;
 use crate::engine::plan::Pages;
 use crate::engine::plan::Plan;
 use seedbank_algorithms::page::{PageId, PageSet, RowId};
-use seedbank_store::records::{BatchId, FormerPage, PageState, RefreshId};
-use seedbank_store::tables::{self, BitmapKey};
+use seedbank_store::records::{BatchId, PageState, PreviousPage, RefreshId};
+use seedbank_store::tables::{self, PageSetKey};
 use seedbank_store::{Changes, Store, StoreError};
 
 /// Status of a page at some time.
@@ -32,7 +32,7 @@ impl PageStatus {
         row: None,
     };
 
-    fn from_stored(former: FormerPage) -> Self {
+    fn from_stored(former: PreviousPage) -> Self {
         Self {
             state: Some(former.state),
             spam: former.spam,
@@ -141,7 +141,7 @@ impl<'a> PageTimelines<'a> {
         let last = store.counters()?.batch;
         let mut sets = BTreeMap::new();
         for batch in (since..last).map(|batch| batch + 1) {
-            if let Some(pages) = store.get(&tables::BITMAPS, &BitmapKey::Former(batch))? {
+            if let Some(pages) = store.get(&tables::PAGE_SETS, &PageSetKey::History(batch))? {
                 sets.insert(batch, pages);
             }
         }
@@ -152,8 +152,8 @@ impl<'a> PageTimelines<'a> {
     pub(crate) fn changed(&self) -> Result<BTreeMap<BatchId, PageSet>, StoreError> {
         let mut changed = BTreeMap::new();
         for batch in self.batches()? {
-            let key = BitmapKey::Changed(batch);
-            changed.insert(batch, self.store.need(&tables::BITMAPS, &key)?);
+            let key = PageSetKey::Changed(batch);
+            changed.insert(batch, self.store.need(&tables::PAGE_SETS, &key)?);
         }
         Ok(changed)
     }
@@ -172,8 +172,8 @@ impl<'a> PageTimelines<'a> {
             let pages = if self.store.need(&tables::BATCHES, &batch)?.counts.new_pages == 0 {
                 self.sets.get(&batch).cloned().unwrap_or_default()
             } else {
-                let key = BitmapKey::Changed(batch);
-                self.store.need(&tables::BITMAPS, &key)?
+                let key = PageSetKey::Changed(batch);
+                self.store.need(&tables::PAGE_SETS, &key)?
             };
             possibly_changed.insert(batch, pages);
         }
@@ -191,7 +191,7 @@ impl<'a> PageTimelines<'a> {
             0
         };
         for (&batch, _) in self.sets.iter().filter(|(_, set)| set.contains(page.0)) {
-            let former = self.store.need(&tables::FORMER_PAGES, &(batch, page))?;
+            let former = self.store.need(&tables::PAGE_HISTORY, &(batch, page))?;
             steps.push((from, PageStatus::from_stored(former)));
             from = batch;
         }
@@ -215,7 +215,7 @@ impl<'a> PageTimelines<'a> {
         };
         match self.store.row(row)? {
             Some(targets) => Ok(targets),
-            None => Ok(self.store.need(&tables::FORMER_ROWS, &row)?.targets),
+            None => Ok(self.store.need(&tables::REMOVED_ROWS, &row)?.targets),
         }
     }
 }
@@ -260,19 +260,19 @@ pub(crate) fn prune(
         return Ok(());
     }
     let oldest = oldest.map_or(batch, |oldest| oldest.min(batch));
-    for entry in store.scan(&tables::FORMER_PAGES)? {
+    for entry in store.scan(&tables::PAGE_HISTORY)? {
         let (key, _) = entry?;
         // Entries are sorted by batch.
         if key.0 > oldest {
             break;
         }
-        changes.delete(&tables::FORMER_PAGES, &key)?;
-        changes.delete(&tables::BITMAPS, &BitmapKey::Former(key.0))?;
+        changes.delete(&tables::PAGE_HISTORY, &key)?;
+        changes.delete(&tables::PAGE_SETS, &PageSetKey::History(key.0))?;
     }
-    for entry in store.scan(&tables::FORMER_ROWS)? {
+    for entry in store.scan(&tables::REMOVED_ROWS)? {
         let (row, former) = entry?;
         if former.until <= oldest {
-            changes.delete(&tables::FORMER_ROWS, &row)?;
+            changes.delete(&tables::REMOVED_ROWS, &row)?;
         }
     }
     Ok(())

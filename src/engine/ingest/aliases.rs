@@ -19,7 +19,9 @@ use super::gather::PageInput;
 use crate::engine::Result;
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
-use seedbank_store::aliases::{Alias, AliasIn, AliasLinks, AliasRecord, LONGEST_CHAIN, led_to};
+use seedbank_store::aliases::{
+    Alias, AliasLinks, AliasRecord, AliasReference, MAX_CHAIN, resolve_alias,
+};
 use seedbank_store::links::LinkKey;
 use seedbank_store::{Changes, Store, StoreError, tables};
 
@@ -192,8 +194,8 @@ impl<'a> Aliases<'a> {
         // Only pages whose final target changed need their links resolved again.
         for page in self.affected_aliases(watch)? {
             watch.proceed()?;
-            let was = led_to(page, |page| self.before(page))?;
-            let is = led_to(page, |page| self.after(page))?;
+            let was = resolve_alias(page, |page| self.before(page))?;
+            let is = resolve_alias(page, |page| self.after(page))?;
             if is.is_none() && was.is_some() {
                 self.counts.cut += 1;
             }
@@ -203,8 +205,8 @@ impl<'a> Aliases<'a> {
             // Adds the pages that linked to it as a page. If it was an alias, there are none.
             self.add_linking(page)?;
             if self.any {
-                for (other, why) in self.store.alias_in(page)? {
-                    if why == AliasIn::Links {
+                for (other, why) in self.store.alias_references(page)? {
+                    if why == AliasReference::Link {
                         self.affected.insert(other.0);
                     }
                 }
@@ -223,14 +225,14 @@ impl<'a> Aliases<'a> {
         }
         let mut found: BTreeSet<PageId> = self.changes.keys().copied().collect();
         let mut last: Vec<PageId> = found.iter().copied().collect();
-        for _ in 0..=LONGEST_CHAIN {
+        for _ in 0..=MAX_CHAIN {
             let mut next = Vec::new();
             for page in last {
                 watch.proceed()?;
                 next.extend(new_in.get(&page).into_iter().flatten());
                 if self.any {
-                    let before = self.store.alias_in(page)?.into_iter();
-                    let leads = before.filter(|(_, why)| *why == AliasIn::Leads);
+                    let before = self.store.alias_references(page)?.into_iter();
+                    let leads = before.filter(|(_, why)| *why == AliasReference::Alias);
                     next.extend(leads.map(|(other, _)| other));
                 }
             }
@@ -368,7 +370,7 @@ impl<'a> Aliases<'a> {
     ) -> Result<Resolved, StoreError> {
         let mut reached = BTreeSet::new();
         for alias in &aliases {
-            if let Some(to) = led_to(*alias, |page| self.after(page))?
+            if let Some(to) = resolve_alias(*alias, |page| self.after(page))?
                 && to != page
                 && direct.binary_search(&to).is_err()
             {
@@ -403,24 +405,27 @@ pub(super) fn write(
         Some(new) => changes.put(&tables::ALIASES, &page, new)?,
         None => changes.delete(&tables::ALIASES, &page)?,
     }
-    let ways = |record: Option<&AliasRecord>| -> BTreeMap<PageId, AliasIn> {
-        record.into_iter().flat_map(AliasRecord::ways).collect()
+    let ways = |record: Option<&AliasRecord>| -> BTreeMap<PageId, AliasReference> {
+        record
+            .into_iter()
+            .flat_map(AliasRecord::references)
+            .collect()
     };
     let (before, after) = (ways(old), ways(new));
     for (other, why) in &before {
         match after.get(other) {
-            None => changes.delete(&tables::ALIAS_IN, &(*other, page))?,
+            None => changes.delete(&tables::ALIAS_REFERENCES, &(*other, page))?,
             Some(now) if now != why => {}
             Some(_) => continue,
         }
-        if *why == AliasIn::Leads {
+        if *why == AliasReference::Alias {
             lead(*other, false)?;
         }
     }
     for (other, why) in &after {
         if before.get(other) != Some(why) {
-            changes.put(&tables::ALIAS_IN, &(*other, page), why)?;
-            if *why == AliasIn::Leads {
+            changes.put(&tables::ALIAS_REFERENCES, &(*other, page), why)?;
+            if *why == AliasReference::Alias {
                 lead(*other, true)?;
             }
         }

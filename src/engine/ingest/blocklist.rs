@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::{EngineError, Result};
 use seedbank_formats::ingest::Interner;
-use seedbank_store::records::{Barred, Meta};
+use seedbank_store::records::{BlocklistEntry, Meta};
 use seedbank_store::tables::{self, MetaKey};
 use seedbank_store::{Changes, Hash128, Store, StoreError};
 
@@ -121,8 +121,8 @@ impl Blocklist {
             sites: false,
             counts: BlockedCounts::default(),
         };
-        for entry in store.scan(&tables::BARRED)? {
-            let (hash, Barred { site, .. }) = entry?;
+        for entry in store.scan(&tables::BLOCKLIST)? {
+            let (hash, BlocklistEntry { site, .. }) = entry?;
             blocklist.hashes.insert(hash);
             blocklist.sites |= site;
         }

@@ -57,7 +57,7 @@ use seedbank_formats::ingest::{
     site_list_source, within_limit,
 };
 use seedbank_store::records::{BatchRecord, Counters};
-use seedbank_store::tables::{self, BitmapKey};
+use seedbank_store::tables::{self, PageSetKey};
 use seedbank_store::{Changes, StoreError, Writer};
 pub use site_records::SiteCounts;
 pub use undo::UndoReport;
@@ -265,10 +265,10 @@ fn finish_batch(
     };
     changes.put(&tables::BATCHES, &batch, &record)?;
     let changed = changed.finish()?;
-    changes.put_encoded(&tables::BITMAPS, &BitmapKey::Changed(batch), &changed)?;
+    changes.put_encoded(&tables::PAGE_SETS, &PageSetKey::Changed(batch), &changed)?;
     if !former.is_empty() {
         let former = former.finish()?;
-        changes.put_encoded(&tables::BITMAPS, &BitmapKey::Former(batch), &former)?;
+        changes.put_encoded(&tables::PAGE_SETS, &PageSetKey::History(batch), &former)?;
     }
     counters.batch = batch;
     Ok((changes, counters))

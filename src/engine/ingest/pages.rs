@@ -7,8 +7,8 @@ use super::passes::{PageEvent, PagesEvent, Passes, SiteDelta, read_page};
 use crate::engine::Result;
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_formats::ingest::{Attribute, UncrawledOutlinks};
-use seedbank_store::links::{LinkKey, NEIGHBOURS};
-use seedbank_store::records::{FormerPage, PageRecord, PageState, SiteGiven, SiteRecord};
+use seedbank_store::links::{BLOCK_LEN, LinkKey};
+use seedbank_store::records::{PageRecord, PageState, PreviousPage, SiteDefaults, SiteRecord};
 use seedbank_store::{self, Hash128, Sorted, StoreError, tables};
 
 /// Writes the records of pages, and emits changes of their sites.
@@ -26,7 +26,7 @@ pub(super) fn pages_pass(mut events: Sorted, passes: &mut Passes<'_>) -> Result<
             site = Some(of_block.site);
         }
         changes.clear();
-        changes.resize_with(NEIGHBOURS as usize, || None);
+        changes.resize_with(BLOCK_LEN as usize, || None);
         while let Some(key) = events.peek()? {
             let (block, place) = LinkKey::of_page(Fields(key).page()?);
             if block != of_block {
@@ -83,7 +83,7 @@ struct PageChange {
     inter: i64,
     uncrawled: i64,
     /// Attributes of the page's site; `None` if they did not change.
-    site: Option<SiteGiven>,
+    site: Option<SiteDefaults>,
 }
 
 impl PageChange {
@@ -108,7 +108,7 @@ impl PageChange {
         // A new page gets the attributes of its site by an event, if there are any.
         if self.site.is_none() && old.is_some() && self.loses_quality() {
             let site = passes.store.get(&tables::SITES, &page.site())?;
-            self.site = Some(site.unwrap_or_default().given);
+            self.site = Some(site.unwrap_or_default().defaults);
         }
         let mut new = self.new_record(page, old.as_ref(), local, passes.batch)?;
         if passes.forgotten.pages.contains(page.0) {
@@ -271,8 +271,8 @@ fn has_changed(old: &PageRecord, new: &PageRecord) -> bool {
 }
 
 /// Returns the part of a page's record whose previous versions are stored.
-pub(super) const fn history_of(record: &PageRecord) -> FormerPage {
-    FormerPage {
+pub(super) const fn history_of(record: &PageRecord) -> PreviousPage {
+    PreviousPage {
         state: record.state,
         spam: record.spam,
         row: record.row,
@@ -289,7 +289,7 @@ fn store_former(
     if let Some(was) = old.map(history_of).filter(|was| *was != history_of(new)) {
         passes.former.push(page)?;
         let key = (passes.batch, page);
-        passes.changes.put(&tables::FORMER_PAGES, &key, &was)?;
+        passes.changes.put(&tables::PAGE_HISTORY, &key, &was)?;
     }
     Ok(())
 }
@@ -361,7 +361,7 @@ pub(super) fn sites_pass(mut deltas: Sorted, passes: &mut Passes<'_>) -> Result<
         }
         if passes.forgotten.sites.contains(&site) {
             new.name = String::new();
-            new.given = SiteGiven::default();
+            new.defaults = SiteDefaults::default();
         }
         if old.as_ref() != Some(&new) {
             passes.changes.put(&tables::SITES, &site, &new)?;
@@ -393,7 +393,7 @@ fn apply_delta(
         record.name = name;
     }
     if let Some(given) = delta.given {
-        record.given = given;
+        record.defaults = given;
     }
     record.next_page = record.next_page.max(delta.next_page);
     record.next_row = record.next_row.max(delta.next_row);

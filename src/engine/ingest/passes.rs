@@ -41,9 +41,9 @@ use super::site_records::{SiteCounts, SiteRecords};
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
 use seedbank_algorithms::watch::Watch;
-use seedbank_store::links::{LinkKey, NEIGHBOURS};
-use seedbank_store::records::{BatchCounts, BatchId, Counters, PageState, SiteGiven};
-use seedbank_store::{self, Changes, PageSetBytes, Sorted, Sorter, Store, StoreError, Writer};
+use seedbank_store::links::{BLOCK_LEN, LinkKey};
+use seedbank_store::records::{BatchCounts, BatchId, Counters, PageState, SiteDefaults};
+use seedbank_store::{self, Changes, PageSetWriter, Sorted, Sorter, Store, StoreError, Writer};
 
 /// Number of shares of the memory budget. Two thirds of them can be in use at the same time; the
 /// rest covers allocator overhead and read-ahead.
@@ -74,9 +74,9 @@ pub(super) struct Passes<'a> {
     pub(super) of_sites: SiteCounts,
     pub(super) batch: BatchId,
     /// Pages whose links, state or attributes changed.
-    pub(super) changed: PageSetBytes,
+    pub(super) changed: PageSetWriter,
     /// Pages whose state, spam mark or row changed.
-    pub(super) former: PageSetBytes,
+    pub(super) former: PageSetWriter,
     /// Pages and sites to forget, whose names are removed.
     pub(super) forgotten: Forgotten,
     /// Loss by the batch; complete after the links pass.
@@ -123,8 +123,8 @@ impl<'a> Passes<'a> {
             counts: BatchCounts::default(),
             of_sites: SiteCounts::default(),
             batch: batch.ok_or(StoreError::Full("batch"))?,
-            changed: PageSetBytes::default(),
-            former: PageSetBytes::default(),
+            changed: PageSetWriter::default(),
+            former: PageSetWriter::default(),
             forgotten: Forgotten::default(),
             loss: Loss::default(),
             aliases: Aliases::load(writer)?,
@@ -195,7 +195,7 @@ pub(super) enum PageEvent<'a> {
     /// Change of the number of inter-site links.
     Inter(i64),
     /// Attributes of the page's site, if the page or the attributes are new.
-    Inherit(SiteGiven),
+    Inherit(SiteDefaults),
 }
 
 /// Kinds of events of `pages`. One for several pages of a block comes before those of its first
@@ -273,7 +273,7 @@ pub(super) fn read_page<'a>(key: &[u8], value: &'a [u8]) -> Result<PagesEvent<'a
     }))
 }
 
-const _: () = assert!(NEIGHBOURS <= u64::BITS, "a place of a block is a bit");
+const _: () = assert!(BLOCK_LEN <= u64::BITS, "a place of a block is a bit");
 
 const STATES: [PageState; 5] = [
     PageState::Known,
@@ -463,7 +463,7 @@ pub(super) struct SiteDelta {
     pub(super) intra_links: i64,
     pub(super) inter_links: i64,
     /// New attributes of the site itself; `None` if they did not change.
-    pub(super) given: Option<SiteGiven>,
+    pub(super) given: Option<SiteDefaults>,
     pub(super) known_quality: i64,
     pub(super) crawled_quality: i64,
 }

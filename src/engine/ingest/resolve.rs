@@ -15,7 +15,7 @@ use super::site_records::SortedSiteRecords;
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_formats::ingest::SiteAttributes;
-use seedbank_store::records::{PageState, SiteGiven, SiteRecord};
+use seedbank_store::records::{PageState, SiteDefaults, SiteRecord};
 use seedbank_store::{self, Sorted, tables};
 
 /// The site whose URLs are being resolved.
@@ -186,8 +186,8 @@ fn apply_attributes(
     update: &SiteAttributes,
     passes: &mut Passes<'_>,
 ) -> Result<()> {
-    let before = site.record.given;
-    let given = SiteGiven {
+    let before = site.record.defaults;
+    let given = SiteDefaults {
         quality: update.quality.apply_to(before.quality),
         spam: update.spam.apply_to(before.spam),
         quota: update.quota.apply_to(before.quota),
@@ -197,7 +197,7 @@ fn apply_attributes(
         return Ok(());
     }
     passes.of_sites.changed += 1;
-    site.record.given = given;
+    site.record.defaults = given;
     site.is_changed = true;
     if (given.quality, given.spam) == (before.quality, before.spam) {
         return Ok(());
@@ -240,7 +240,7 @@ fn finish_site(site: Current, passes: &mut Passes<'_>) -> Result<()> {
     let delta = SiteDelta {
         name: site.is_new.then_some(site.name),
         next_page: site.record.next_page,
-        given: site.is_changed.then_some(site.record.given),
+        given: site.is_changed.then_some(site.record.defaults),
         ..SiteDelta::default()
     };
     passes.site(site.id, &delta)
@@ -264,11 +264,11 @@ fn find_or_create_page(
     let page = PageId::new(site.id, index);
     passes.changes.put(&tables::PAGE_IDS, &key, &index)?;
     page_event(&mut passes.pages, page, &PageEvent::New(local))?;
-    if site.record.given != SiteGiven::default() {
+    if site.record.defaults != SiteDefaults::default() {
         page_event(
             &mut passes.pages,
             page,
-            &PageEvent::Inherit(site.record.given),
+            &PageEvent::Inherit(site.record.defaults),
         )?;
     }
     Ok((page, true))

@@ -7,7 +7,7 @@ use super::fields::{Bytes, Fields, group};
 use super::passes::{PageEvent, Passes, SiteDelta, member_event, page_event};
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
-use seedbank_store::records::{FormerRow, RowMembers};
+use seedbank_store::records::{RemovedRow, RowMembers};
 use seedbank_store::{Sorted, StoreError, Value, row_hash, tables};
 
 /// Parts of a row in `row_counts`.
@@ -132,11 +132,11 @@ fn delete_row(row: RowId, passes: &mut Passes<'_>) -> Result<()> {
     passes.rows.push(&row.0.to_be_bytes(), &[])?;
     let of_hash = Bytes::default().u32(row.site().0).array(row_hash(&targets));
     hash_event(row, &group(&of_hash)?, false, passes)?;
-    let former = FormerRow {
+    let former = RemovedRow {
         until: passes.batch,
         targets,
     };
-    passes.changes.put(&tables::FORMER_ROWS, &row, &former)?;
+    passes.changes.put(&tables::REMOVED_ROWS, &row, &former)?;
     passes.changes.delete(&tables::ROW_MEMBERS, &row)?;
     let delta = SiteDelta {
         rows: -1,

@@ -8,8 +8,8 @@ use super::passes::{
 use super::rows::row_uncrawled_event;
 use crate::engine::Result;
 use seedbank_algorithms::page::{PageId, RowId};
-use seedbank_store::aliases::AliasIn;
-use seedbank_store::links::{Link, LinkBlock, LinkKey, NEIGHBOURS};
+use seedbank_store::aliases::AliasReference;
+use seedbank_store::links::{BLOCK_LEN, Link, LinkBlock, LinkKey};
 use seedbank_store::records::PageState;
 use seedbank_store::{Sorted, Table, tables};
 
@@ -191,8 +191,10 @@ fn apply(
 fn is_led_to(page: PageId, target: &Target, passes: &Passes<'_>) -> Result<bool> {
     let mut leads = target.leads.unwrap_or(0);
     if passes.aliases.any {
-        let before = passes.store.alias_in(page)?.into_iter();
-        leads += before.fold(0, |sum, (_, why)| sum + i64::from(why == AliasIn::Leads));
+        let before = passes.store.alias_references(page)?.into_iter();
+        leads += before.fold(0, |sum, (_, why)| {
+            sum + i64::from(why == AliasReference::Alias)
+        });
     }
     Ok(leads > 0)
 }
@@ -240,7 +242,7 @@ fn lost<T: Ord + Copy>(blocks: &[(T, Places)], block: T) -> u64 {
 
 /// Iterates over the marked places of a block.
 fn marked(places: u64) -> impl Iterator<Item = u32> {
-    (0..NEIGHBOURS).filter(move |place| places & (1 << place) != 0)
+    (0..BLOCK_LEN).filter(move |place| places & (1 << place) != 0)
 }
 
 /// Updates the uncrawled counts of the rows that gained or kept a link to the page.

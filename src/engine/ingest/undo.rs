@@ -24,10 +24,10 @@ use crate::engine::{Bank, EngineError, Result};
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::{
-    BatchCounts, BatchId, BatchKind, BatchRecord, Counters, FormerRow, PageRecord, PageState,
-    SiteGiven, SiteRecord, UndoRecord,
+    BatchCounts, BatchId, BatchKind, BatchRecord, Counters, PageRecord, PageState, RemovedRow,
+    SiteDefaults, SiteRecord, UndoRecord,
 };
-use seedbank_store::tables::{self, BitmapKey};
+use seedbank_store::tables::{self, PageSetKey};
 use seedbank_store::{Changes, Key, StoreError, Value, Writer};
 
 /// Report of an undo.
@@ -85,7 +85,7 @@ impl Bank {
             former: RoaringTreemap::new(),
             counts: BatchCounts::default(),
         };
-        writer.overwritten(&undo, |table, key, former| {
+        writer.overwritten_entries(&undo, |table, key, former| {
             watch.proceed()?;
             watch.advance(1);
             reversal.restore(table, key, former)
@@ -97,13 +97,13 @@ impl Bank {
             ..
         } = reversal;
         // The undo changes the same pages as the undone batch, in reverse.
-        let of_batch = writer.need(&tables::BITMAPS, &BitmapKey::Changed(undo.batch))?;
+        let of_batch = writer.need(&tables::PAGE_SETS, &PageSetKey::Changed(undo.batch))?;
         counts.changed = undone.counts.changed;
         counts.links_added = undone.counts.links_removed;
         counts.links_removed = undone.counts.links_added;
-        changes.put(&tables::BITMAPS, &BitmapKey::Changed(batch), &of_batch)?;
+        changes.put(&tables::PAGE_SETS, &PageSetKey::Changed(batch), &of_batch)?;
         if !former.is_empty() {
-            changes.put(&tables::BITMAPS, &BitmapKey::Former(batch), &former)?;
+            changes.put(&tables::PAGE_SETS, &PageSetKey::History(batch), &former)?;
         }
         let seconds = begun.elapsed().as_secs_f64();
         let record = BatchRecord {
@@ -125,7 +125,7 @@ impl Bank {
             next_site: counters.next_site,
             ..undo.before
         };
-        writer.commit_for_good(changes, counters)?;
+        writer.commit_irreversible(changes, counters)?;
         Ok(UndoReport {
             undone: undo.batch,
             name: undone.name,
@@ -161,7 +161,7 @@ struct Reversal<'a> {
     batch: BatchId,
     undone: BatchId,
     /// Attributes of sites before the undone batch.
-    given: BTreeMap<SiteId, SiteGiven>,
+    given: BTreeMap<SiteId, SiteDefaults>,
     /// Pages whose state, spam mark or row changes.
     former: RoaringTreemap,
     counts: BatchCounts,
@@ -194,7 +194,7 @@ impl Reversal<'_> {
             }
         };
         let before = former.unwrap_or_default();
-        self.given.insert(site, before.given);
+        self.given.insert(site, before.defaults);
         let record = SiteRecord {
             name: now.name,
             next_page: now.next_page,
@@ -216,7 +216,7 @@ impl Reversal<'_> {
         if was != history_of(&record) {
             self.former.insert(page.0);
             let key = (self.batch, page);
-            self.changes.put(&tables::FORMER_PAGES, &key, &was)?;
+            self.changes.put(&tables::PAGE_HISTORY, &key, &was)?;
         }
         if now.state != record.state {
             match record.state {
@@ -233,7 +233,7 @@ impl Reversal<'_> {
         let site = page.site();
         let given = match self.given.get(&site) {
             Some(given) => *given,
-            None => self.writer.need(&tables::SITES, &site)?.given,
+            None => self.writer.need(&tables::SITES, &site)?.defaults,
         };
         let mut record = PageRecord::unlinked(now.local.clone(), now.first_seen);
         record.inherit(&given);
@@ -243,11 +243,11 @@ impl Reversal<'_> {
     /// Stores a row that the undone batch added as a former row.
     fn keep_row(&mut self, row: RowId) -> Result<()> {
         let targets = self.writer.need_row(row)?;
-        let former = FormerRow {
+        let former = RemovedRow {
             until: self.batch,
             targets,
         };
-        Ok(self.changes.put(&tables::FORMER_ROWS, &row, &former)?)
+        Ok(self.changes.put(&tables::REMOVED_ROWS, &row, &former)?)
     }
 }
 

@@ -14,7 +14,7 @@ use crate::engine::{EngineError, Result};
 use seedbank_algorithms::watch::{Interrupted, Interruptible, Watch, is_interrupted};
 use seedbank_formats::display::file_name;
 use seedbank_store::Hash128;
-use seedbank_store::lists::ListText;
+use seedbank_store::plan_lists::ListText;
 
 /// Maximum size of a list, in bytes.
 const MAX_BYTES: u64 = 256 << 20;

@@ -10,7 +10,7 @@ use crate::engine::error::PlanError;
 use crate::engine::{Result, naming};
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::{self, Naming, Patterns, PatternsError};
-use seedbank_store::lists::ListText;
+use seedbank_store::plan_lists::ListText;
 use seedbank_store::{Changes, Store, tables};
 
 /// The lists that a plan references.
@@ -32,9 +32,9 @@ impl<'a> PolicyLists<'a> {
     pub(crate) fn put(&self, store: &Store, changes: &mut Changes) -> Result<()> {
         for list in self.all() {
             if let (Some(hash), Some(text)) = (list.hash(), list.text())
-                && !store.has(&tables::LISTS, &hash)?
+                && !store.has(&tables::PLAN_LISTS, &hash)?
             {
-                changes.put(&tables::LISTS, &hash, &ListText(text.to_owned()))?;
+                changes.put(&tables::PLAN_LISTS, &hash, &ListText(text.to_owned()))?;
             }
         }
         Ok(())
@@ -45,7 +45,7 @@ impl<'a> PolicyLists<'a> {
 fn text_of(store: &Store, list: &List) -> Result<String> {
     match (list.text(), list.hash()) {
         (Some(text), _) => Ok(text.to_owned()),
-        (None, Some(hash)) => Ok(store.need(&tables::LISTS, &hash)?.0),
+        (None, Some(hash)) => Ok(store.need(&tables::PLAN_LISTS, &hash)?.0),
         (None, None) => Ok(String::new()),
     }
 }

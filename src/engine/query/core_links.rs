@@ -197,7 +197,7 @@ fn neighbours(
     }
     let mut cores: BTreeMap<u32, u64> = BTreeMap::new();
     for (page, links) in linked {
-        let member = views.reader.get(&tables::MEMBERS, &(refresh, page))?;
+        let member = views.reader.get(&tables::CORE_MEMBERS, &(refresh, page))?;
         if let Some(other) = member.filter(|member| member.core != rank)
             && is_live(views, page)?
         {

@@ -19,7 +19,7 @@ use crate::engine::{Bank, EngineError};
 use seedbank_algorithms::cover::Value;
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_formats::ingest::URL_PATTERN;
-use seedbank_store::aliases::AliasIn;
+use seedbank_store::aliases::AliasReference;
 use seedbank_store::records::{BatchId, PageRecord, PageState};
 use seedbank_store::{Key, StoreError, tables};
 
@@ -162,7 +162,7 @@ impl Bank {
             Ok(SeenInBatch { batch, at })
         };
         let (aliases, links_to_alias) = aliases(&views, page, limits.examples)?;
-        let of_site = views.reader.need(&tables::SITES, &page.site())?.given;
+        let of_site = views.reader.need(&tables::SITES, &page.site())?.defaults;
         Ok(PageFacts {
             url: location.url(views.naming.sites),
             site: location.site,
@@ -228,10 +228,13 @@ pub(super) fn targets_by_site(
 fn aliases(views: &Views, page: PageId, limit: usize) -> Result<(Aliases, u64), StoreError> {
     let mut found = Aliases::default();
     let mut links = 0;
-    for entry in views.reader.scan_under(&tables::ALIAS_IN, &page.bytes())? {
+    for entry in views
+        .reader
+        .scan_under(&tables::ALIAS_REFERENCES, &page.bytes())?
+    {
         match entry? {
-            ((_, _), AliasIn::Links) => links += 1,
-            ((_, alias), AliasIn::Leads) => {
+            ((_, _), AliasReference::Link) => links += 1,
+            ((_, alias), AliasReference::Alias) => {
                 found.pages += 1;
                 let examples = &mut found.examples;
                 let url = views.name(alias)?.1;

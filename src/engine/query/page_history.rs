@@ -117,7 +117,7 @@ impl Bank {
                 of_plan.push((refresh, record));
             }
         }
-        let ranks = views.reader.lists_with(page)?.into_iter().collect();
+        let ranks = views.reader.lists_with_page(page)?.into_iter().collect();
         let lists = PageLists {
             views: &views,
             page,

@@ -154,7 +154,7 @@ impl Bank {
                 } else {
                     weight as f64 / sum as f64
                 },
-                limit: site.given.quota,
+                limit: site.defaults.quota,
                 site: site.name,
             })
             .collect();
@@ -255,7 +255,7 @@ fn pages_of(site: &SiteRecord) -> u64 {
 
 /// Returns the maximum quota of a site.
 fn max_quota(site: &SiteRecord) -> u32 {
-    let most = site.given.quota.unwrap_or(u32::MAX);
+    let most = site.defaults.quota.unwrap_or(u32::MAX);
     u32::try_from(pages_of(site)).unwrap_or(u32::MAX).min(most)
 }
 

@@ -192,7 +192,7 @@ impl Bank {
         let record: SiteRecord = views.reader.need(&tables::SITES, &site)?;
         let mut pages = Pages::new(&name, limits);
         let complete = pages.read(&views, site, &record, watch)?;
-        let given = record.given;
+        let given = record.defaults;
         Ok(SiteFacts {
             attributes: SiteAttributes {
                 quality: given.quality.map(Value::from_quality),

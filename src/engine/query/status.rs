@@ -14,7 +14,7 @@ use crate::engine::{Bank, EngineError};
 use seedbank_formats::ingest::{Naming, SiteMode, UrlRules};
 use seedbank_store::records::{BatchId, BatchKind, PageState, PlanRecord, RefreshId};
 use seedbank_store::tables;
-use seedbank_store::{self, Holds, Store, TableInfo};
+use seedbank_store::{self, Store, TableGroup, TableInfo};
 
 /// Status of a bank.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -157,7 +157,7 @@ pub struct SeedStates {
 #[non_exhaustive]
 pub struct GroupSize {
     /// Group of the tables.
-    pub group: Holds,
+    pub group: TableGroup,
     /// Bytes of the tables' files in the published state.
     pub bytes: u64,
 }
@@ -169,7 +169,7 @@ pub struct TableSize {
     /// Name of the table.
     pub table: String,
     /// Group of the table.
-    pub group: Holds,
+    pub group: TableGroup,
     /// Bytes of its files. Data of small batches may be only in the log.
     pub bytes: u64,
     /// Estimated number of entries.
@@ -200,14 +200,14 @@ impl Bank {
         }
         let size = |(table, size): (&TableInfo, seedbank_store::TableSize)| TableSize {
             table: table.name.to_owned(),
-            group: table.holds,
+            group: table.group,
             bytes: size.bytes,
             entries: size.keys,
             compacted: size.is_compacted,
         };
         let tables: Vec<TableSize> = store.sizes()?.into_iter().map(size).collect();
         let counters = store.counters()?;
-        let groups = Holds::ALL.map(|holds| GroupSize {
+        let groups = TableGroup::ALL.map(|holds| GroupSize {
             group: holds,
             bytes: tables
                 .iter()
@@ -215,7 +215,7 @@ impl Bank {
                 .map(|table| table.bytes)
                 .sum(),
         });
-        let of_links = groups.iter().find(|group| group.group == Holds::Links);
+        let of_links = groups.iter().find(|group| group.group == TableGroup::Links);
         let link_bytes = of_links.map_or(0, |group| group.bytes);
         let links = counters.intra_links + counters.inter_links;
         Ok(Status {
@@ -237,9 +237,9 @@ impl Bank {
                 .then(|| 8.0 * link_bytes as f64 / links as f64),
             compacted: tables
                 .iter()
-                .all(|table| table.compacted || table.group == Holds::Bank),
+                .all(|table| table.compacted || table.group == TableGroup::Bank),
             groups: groups.into(),
-            folder_bytes: seedbank_store::room(self.path())?,
+            folder_bytes: seedbank_store::disk_usage(self.path())?,
             tables,
         })
     }

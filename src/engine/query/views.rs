@@ -22,8 +22,8 @@ use seedbank_store::records::{
     BatchId, BatchRecord, CoreRecord, PageRecord, PageState, RefreshId, RefreshRecord,
     SeedEvidence, SeedRecord, Succession,
 };
-use seedbank_store::tables::{self, VectorKey, VectorSide};
-use seedbank_store::{self, BankCheck, Reader, RepairReport, StoreError, sides};
+use seedbank_store::tables::{self, CoreScoresKey, CoreScoresPart};
+use seedbank_store::{self, BankCheck, Reader, RepairReport, StoreError, member_order};
 
 /// Reader of the published state that resolves ids to URLs.
 pub(crate) struct Views {
@@ -75,7 +75,7 @@ impl Views {
         let Some(alias) = self.reader.alias(page)? else {
             return Ok(None);
         };
-        let end = self.reader.led_to(page)?;
+        let end = self.reader.resolve_alias(page)?;
         Ok(Some(AliasView {
             to: self.name(alias.to)?.1,
             by: alias.by,
@@ -332,12 +332,12 @@ fn core_view(
     core: &CoreRecord,
 ) -> Result<CoreView, EngineError> {
     let scores = |side| {
-        let key = VectorKey {
+        let key = CoreScoresKey {
             refresh,
             rank,
             side,
         };
-        views.reader.need(&tables::VECTORS, &key)
+        views.reader.need(&tables::CORE_SCORES, &key)
     };
     let pairs = core.hubs.len() as f64 * core.authorities.len() as f64;
     Ok(CoreView {
@@ -351,9 +351,9 @@ fn core_view(
         gives_seed: core.gives_seed,
         hubs: views.urls(&core.hubs)?,
         authorities: views.urls(&core.authorities)?,
-        hub_scores: scores(VectorSide::Hubs)?,
-        authority_scores: scores(VectorSide::Authorities)?,
-        sides: sides::unpack(&core.sides, core.hubs.len() + core.authorities.len()),
+        hub_scores: scores(CoreScoresPart::Hubs)?,
+        authority_scores: scores(CoreScoresPart::Authorities)?,
+        sides: member_order::unpack(&core.sides, core.hubs.len() + core.authorities.len()),
     })
 }
 
@@ -364,12 +364,12 @@ pub(super) fn sigma_bound(
     refresh: RefreshId,
     rank: u32,
 ) -> Result<Option<f64>, StoreError> {
-    let key = VectorKey {
+    let key = CoreScoresKey {
         refresh,
         rank,
-        side: VectorSide::Bound,
+        side: CoreScoresPart::Bound,
     };
-    let bound = views.reader.get(&tables::VECTORS, &key)?;
+    let bound = views.reader.get(&tables::CORE_SCORES, &key)?;
     Ok(bound.and_then(|bound| bound.first().copied()))
 }
 

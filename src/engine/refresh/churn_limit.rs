@@ -9,7 +9,7 @@ use crate::engine::Result;
 use crate::engine::policy::{Caps, ChurnLimit, LoadedPolicy, limit_churn};
 use seedbank_algorithms::graph::number;
 use seedbank_algorithms::page::PageId;
-use seedbank_store::records::{ListedSeed, RefreshId, SeedEvidence, SeedRecord};
+use seedbank_store::records::{FinalListEntry, RefreshId, SeedEvidence, SeedRecord};
 use seedbank_store::{Changes, Store, tables};
 
 /// A list after the limit on changes, compared with the plan's previous list.
@@ -58,7 +58,7 @@ pub(super) fn limit_changes(
         .map(|seed| seed.1.page)
         .collect();
     let mut last_chosen = HashMap::new();
-    for entry in store.scan_under(&tables::LISTED, &last.to_be_bytes())? {
+    for entry in store.scan_under(&tables::FINAL_LIST, &last.to_be_bytes())? {
         let (_, seed) = entry?;
         last_chosen.insert(seed.page, seed.last_chosen);
     }
@@ -139,7 +139,7 @@ impl LimitedList {
         if !self.differs() {
             return Ok(());
         }
-        let list = self.seeds.iter().map(|&page| ListedSeed {
+        let list = self.seeds.iter().map(|&page| FinalListEntry {
             page,
             chosen: self.chosen.get(&page).map(|place| place + 1),
             last_chosen: self.stayed.get(&page).copied().unwrap_or(refresh),

@@ -18,7 +18,7 @@ pub(super) fn delete_unreferenced(
     now: &[Hash128],
 ) -> Result<()> {
     let mut unnamed = BTreeSet::new();
-    for entry in store.scan(&tables::LISTS)? {
+    for entry in store.scan(&tables::PLAN_LISTS)? {
         unnamed.insert(entry?.0);
     }
     if unnamed.is_empty() {
@@ -40,7 +40,7 @@ pub(super) fn delete_unreferenced(
         }
     }
     for hash in unnamed {
-        changes.delete(&tables::LISTS, &hash)?;
+        changes.delete(&tables::PLAN_LISTS, &hash)?;
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use super::global;
 use crate::engine::Result;
 use seedbank_algorithms::page::SiteId;
 use seedbank_store::records::RefreshId;
-use seedbank_store::tables::{self, BitmapKey};
+use seedbank_store::tables::{self, PageSetKey};
 use seedbank_store::{Changes, Store};
 
 /// The refreshes that picked the seeds of a refresh. Later refreshes can reuse the seeds.
@@ -63,18 +63,18 @@ pub(super) fn prune(
             global::evidence::delete_refresh(store, changes, since)?;
         }
         changes.delete(&tables::REFRESHES, &refresh)?;
-        changes.delete(&tables::BITMAPS, &BitmapKey::Removed(refresh))?;
+        changes.delete(&tables::PAGE_SETS, &PageSetKey::Removed(refresh))?;
         changes.delete_under(store, &tables::CORES, &prefix)?;
-        changes.delete_under(store, &tables::VECTORS, &prefix)?;
-        changes.delete_under(store, &tables::KEPT_STEPS, &prefix)?;
+        changes.delete_under(store, &tables::CORE_SCORES, &prefix)?;
+        changes.delete_under(store, &tables::STEP_CACHE, &prefix)?;
         changes.delete_list(store, refresh, record)?;
         cached_cores::delete_refresh(store, changes, refresh)?;
         evidence::delete_refresh(store, changes, refresh)?;
         for (site, record) in cover::records(store, refresh)? {
             changes.delete(&tables::COVERS, &(refresh, site))?;
             if picked_by.of_sites.get(&site) != Some(&record.since) {
-                let sets = BitmapKey::covered_prefix(record.since, site);
-                changes.delete_under(store, &tables::BITMAPS, &sets)?;
+                let sets = PageSetKey::covered_prefix(record.since, site);
+                changes.delete_under(store, &tables::PAGE_SETS, &sets)?;
                 reach::delete_site(store, changes, (record.since, site))?;
             }
         }

@@ -14,7 +14,7 @@ use crate::engine::{EngineError, Result};
 use seedbank_algorithms::cover::Value;
 use seedbank_algorithms::cover::global::{Setting, Trial, Tuning, WebChoice};
 use seedbank_algorithms::rank::{Origin, ProvenStep};
-use seedbank_store::records::{BatchId, RefreshId, RefreshRecord, SeriesRecord};
+use seedbank_store::records::{BatchId, EvidenceSeries, RefreshId, RefreshRecord};
 
 /// Report of a refresh.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -360,7 +360,7 @@ impl RefreshReport {
     /// `chosen` is the number of seeds that the method selected, if the list differs from them.
     pub(super) fn record(
         &self,
-        standings: Option<SeriesRecord>,
+        standings: Option<EvidenceSeries>,
         chosen: Option<u32>,
     ) -> Result<RefreshRecord> {
         let view = self.view.clone();

@@ -7,8 +7,8 @@ use crate::engine::plan::Plan;
 use crate::engine::query::views::Views;
 use crate::engine::{EngineError, PlanOptions};
 use seedbank_algorithms::page::{PageId, SiteId};
-use seedbank_store::blocks::BLOCK;
 use seedbank_store::evidence::{Member, Reach};
+use seedbank_store::page_blocks::BLOCK;
 use seedbank_store::records::{RefreshId, RefreshRecord, SeedEvidence};
 use seedbank_store::{Key, StoreError, tables};
 
@@ -80,7 +80,7 @@ impl PlanEvidence {
             Stored::Nothing => {}
             Stored::Cores(refresh) => {
                 let prefix = (*refresh, site).bytes();
-                for entry in views.reader.scan_under(&tables::MEMBERS, &prefix)? {
+                for entry in views.reader.scan_under(&tables::CORE_MEMBERS, &prefix)? {
                     let ((_, page), member) = entry?;
                     found.members.insert(page, member);
                 }

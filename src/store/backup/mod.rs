@@ -1,31 +1,30 @@
 //! Backups of a bank's published state, in a folder of their own.
 //!
 //! ```text
-//! DIR/SEEDBANK-BACKUPS   marker with the number of this layout
-//! DIR/lock               held by the one backup; shared by those who read
-//! DIR/files/HASH         the bytes of a file, under their blake3 hash; many backups may need one
-//! DIR/backups/N          the list of backup N: what it is of, its files, a checksum of itself
+//! DIR/SEEDBANK-BACKUPS   the marker with the layout version
+//! DIR/lock               exclusive for a backup, shared for a reader
+//! DIR/files/HASH         the contents of a file, under their blake3 hash; backups share them
+//! DIR/backups/N          the inventory of backup N: summary, files, checksum
 //! ```
 //!
-//! A backup holds the published state's lock as any reader does, so it never waits for a writer and
-//! no writer waits for it. Table files never change: one that the last list has under the same
-//! name, with the same size and time, is not read again. Any other file is copied, hashed meanwhile,
-//! read back from the disk and compared, and only then gets its name; the list comes last. So what
-//! has a name in `files` is whole, and a backup that was killed leaves nothing but files that no
-//! list names, which the next one uses or removes.
+//! A backup holds the lock of the published state like any reader, so it never waits for a writer, nor a
+//! writer for it. Table files never change: one that the last inventory has with the same name, size and
+//! modification time is not read again. Any other file is copied, hashed, read back from the disk and
+//! compared before it is renamed; the inventory comes last. So every file in `files` is intact, and a killed
+//! backup leaves only files that no inventory names, which the next backup uses or removes.
 
-mod list;
-mod places;
+mod create;
+mod inventory;
+mod repository;
 mod restore;
-mod shelf;
+mod separate_folders;
 mod sources;
-mod take;
-mod verdict;
+mod verify;
 
-pub use list::BackupSummary;
-pub(super) use places::are_apart;
+pub use create::{BackupReport, BackupRequest, backup};
+pub use inventory::BackupSummary;
+pub(crate) use repository::set_mode;
 pub use restore::{RestoreReport, restore};
-pub(super) use shelf::set_mode;
-pub(super) use sources::{mode, sources};
-pub use take::{BackupReport, BackupRequest, backup};
-pub use verdict::{BackupView, Backups, DamagedBackup, backups};
+pub(crate) use separate_folders::ensure_separate;
+pub(crate) use sources::{mode, sources};
+pub use verify::{BackupView, Backups, DamagedBackup, backups};

@@ -1,4 +1,4 @@
-//! Making a bank of a backup.
+//! Creation of a bank from a backup.
 
 use std::io;
 use std::path::Path;
@@ -7,128 +7,134 @@ use std::time::Instant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::list::{BackupSummary, List, Listed, STATE};
-use super::places::are_apart;
-use super::shelf::{Found, Shelf, set_mode};
-use super::verdict::{fault_of, faults};
-use crate::backup_error::BackupError;
-use crate::content::{Content, copy};
-use crate::create::make_at;
+use super::inventory::{BackupSummary, Inventory, InventoryFile, STATE};
+use super::repository::{FoundInventory, Repository, set_mode};
+use super::separate_folders::ensure_separate;
+use super::verify::{backup_fault, faults};
+use crate::disk::folder::{end_copy, sync_folder, write_marker};
+use crate::disk::free_space::ensure_free_space;
+use crate::disk::verified_copy::{Content, copy};
+use crate::error::BackupError;
 use crate::error::StoreError;
-use crate::folder::{end_copy, sync_folder, write_marker};
-use crate::format::older_from;
-use crate::free_room::has_room;
-use crate::from_state::{begin, surround};
+use crate::format::upgrade_path;
+use crate::publish::bank_from_state::{create_folders, finish_bank};
+use crate::publish::create::create_at;
 use seedbank_algorithms::watch::Watch;
 
-/// What was restored.
+/// The report of `restore`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct RestoreReport {
-    /// The backup.
+    /// The restored backup.
     #[serde(flatten)]
     pub made: BackupSummary,
-    /// How long it took, in seconds.
+    /// The elapsed time in seconds.
     #[schemars(range(min = 0))]
     pub seconds: f64,
 }
 
-/// Makes a bank of a backup, the latest one or that of this number, in a folder that does not exist
-/// or is empty: whole or not at all, and in the format that it was backed up in.
+/// Creates a bank from a backup, the latest one or the one with this number, in a folder that does not exist or
+/// is empty, atomically and in the format of the backup.
 ///
-/// Every file is compared with what was backed up while it is copied. Where one is not that, the
-/// error names the latest other backup of which all files are.
+/// Every file is verified while it is copied. If one is damaged, the error names the latest other backup whose
+/// files are all intact.
 ///
-/// Cost: every file of the backup is read twice, once back from the copy, and written once. After
-/// damage, the files of other backups are read until one is whole.
+/// Cost: reads every file of the backup twice, once from the copy, and writes it once. After damage, also reads
+/// the files of other backups until one is intact.
 pub fn restore(
     folder: &Path,
     bank: &Path,
     number: Option<u32>,
     watch: &dyn Watch,
 ) -> Result<RestoreReport, StoreError> {
-    let begun = Instant::now();
-    let shelf = Shelf::open(folder)?;
-    let _lock = shelf.share()?;
-    are_apart(bank, folder)?;
-    let lists = shelf.lists()?;
-    let restored = chosen(&shelf, &lists, number).and_then(|list| {
-        is_complete(&shelf, list, watch)?;
-        make_at(bank, |place, _| fill(place, bank, &shelf, list, watch))?;
-        Ok(list)
+    let start = Instant::now();
+    let repository = Repository::open(folder)?;
+    let _lock = repository.lock_shared()?;
+    ensure_separate(bank, folder)?;
+    let inventories = repository.inventories()?;
+    let restored = select_backup(&repository, &inventories, number).and_then(|inventory| {
+        ensure_complete(&repository, inventory, watch)?;
+        create_at(bank, |place, _| {
+            fill(place, bank, &repository, inventory, watch)
+        })?;
+        Ok(inventory)
     });
     match restored {
-        Ok(list) => Ok(RestoreReport {
-            made: list.made.clone(),
-            seconds: begun.elapsed().as_secs_f64(),
+        Ok(inventory) => Ok(RestoreReport {
+            made: inventory.made.clone(),
+            seconds: start.elapsed().as_secs_f64(),
         }),
         Err(StoreError::Backup(BackupError::Damaged { number, what, .. })) => {
-            let whole = other_whole(&shelf, &lists, number, watch)?;
-            Err(damaged(number, what, whole))
+            let intact = find_intact_backup(&repository, &inventories, number, watch)?;
+            Err(damaged(number, what, intact))
         }
         Err(e) => Err(e),
     }
 }
 
-fn damaged(number: u32, what: String, whole: Option<u32>) -> StoreError {
+fn damaged(number: u32, what: String, intact: Option<u32>) -> StoreError {
     BackupError::Damaged {
         number,
         what,
-        whole,
+        intact,
     }
     .into()
 }
 
-/// The list of the backup of this number, or of the latest.
-fn chosen<'a>(
-    shelf: &Shelf,
-    lists: &'a [Found],
+/// Returns the inventory of the backup with this number, or of the latest one.
+fn select_backup<'a>(
+    repository: &Repository,
+    inventories: &'a [FoundInventory],
     number: Option<u32>,
-) -> Result<&'a List, StoreError> {
-    let path = || shelf.path().to_path_buf();
+) -> Result<&'a Inventory, StoreError> {
+    let path = || repository.path().to_path_buf();
     let found = match number {
-        Some(number) => lists.iter().find(|found| found.0 == number),
-        None => lists.last(),
+        Some(number) => inventories.iter().find(|found| found.0 == number),
+        None => inventories.last(),
     };
     match (found, number) {
-        (Some((_, Ok(list))), _) if older_from(list.made.format).is_none() => {
-            Err(StoreError::other_format(path(), list.made.format))
+        (Some((_, Ok(inventory))), _) if upgrade_path(inventory.made.format).is_none() => {
+            Err(StoreError::other_format(path(), inventory.made.format))
         }
-        (Some((_, Ok(list))), _) => Ok(list),
+        (Some((_, Ok(inventory))), _) => Ok(inventory),
         (Some((number, Err(what))), _) => Err(damaged(*number, what.clone(), None)),
-        (None, Some(number)) if !lists.is_empty() => Err(BackupError::NoSuch {
+        (None, Some(number)) if !inventories.is_empty() => Err(BackupError::NoSuch {
             path: path(),
             number,
-            there: lists.iter().map(|found| found.0).collect(),
+            existing: inventories.iter().map(|found| found.0).collect(),
         }
         .into()),
         (None, _) => Err(BackupError::NoBackups(path()).into()),
     }
 }
 
-/// Fails, before anything is written, where a file is visibly not what it should be.
-fn is_complete(shelf: &Shelf, list: &List, watch: &dyn Watch) -> Result<(), StoreError> {
-    let number = list.made.backup;
-    let this = [(number, Ok(list.clone()))];
-    let faults = faults(shelf, &this, &shelf.present()?, false, watch)?;
-    match fault_of(list, &faults) {
+/// Fails if a file is missing or has another size, before anything is written.
+fn ensure_complete(
+    repository: &Repository,
+    inventory: &Inventory,
+    watch: &dyn Watch,
+) -> Result<(), StoreError> {
+    let number = inventory.made.backup;
+    let this = [(number, Ok(inventory.clone()))];
+    let faults = faults(repository, &this, &repository.files()?, false, watch)?;
+    match backup_fault(inventory, &faults) {
         Some(what) => Err(damaged(number, what, None)),
         None => Ok(()),
     }
 }
 
-/// The latest backup but this one of which every file was read and is what was backed up.
-fn other_whole(
-    shelf: &Shelf,
-    lists: &[Found],
-    but: u32,
+/// Returns the latest backup other than `excluded` whose files are all intact.
+fn find_intact_backup(
+    repository: &Repository,
+    inventories: &[FoundInventory],
+    excluded: u32,
     watch: &dyn Watch,
 ) -> Result<Option<u32>, StoreError> {
-    let present = shelf.present()?;
-    for found in lists.iter().rev().filter(|found| found.0 != but) {
-        if let (number, Ok(list)) = found {
-            let faults = faults(shelf, std::slice::from_ref(found), &present, true, watch)?;
-            if fault_of(list, &faults).is_none() {
+    let files = repository.files()?;
+    for found in inventories.iter().rev().filter(|found| found.0 != excluded) {
+        if let (number, Ok(inventory)) = found {
+            let faults = faults(repository, std::slice::from_ref(found), &files, true, watch)?;
+            if backup_fault(inventory, &faults).is_none() {
                 return Ok(Some(*number));
             }
         }
@@ -136,12 +142,12 @@ fn other_whole(
     Ok(None)
 }
 
-/// Makes the bank in a folder that holds nothing but its lock, the marker last.
+/// Creates the bank in a folder that contains only its lock, the marker last.
 fn fill(
     place: &Path,
     bank: &Path,
-    shelf: &Shelf,
-    list: &List,
+    repository: &Repository,
+    inventory: &Inventory,
     watch: &dyn Watch,
 ) -> Result<(), StoreError> {
     let BackupSummary {
@@ -150,65 +156,71 @@ fn fill(
         files,
         bytes,
         ..
-    } = list.made;
-    has_room(place, files, bytes)?;
-    let state = begin(place, epoch)?;
-    // A folder that was there keeps the permissions that its owner gave it.
+    } = inventory.made;
+    ensure_free_space(place, files, bytes)?;
+    let state = create_folders(place, epoch)?;
+    // An existing folder keeps its permissions.
     let is_new = place != bank;
     if is_new {
-        // Whatever the bank's were, its files are still to be written.
-        set_mode(place, list.mode | 0o700)?;
+        // The folder must be writable until it is complete.
+        set_mode(place, inventory.mode | 0o700)?;
     }
     watch.stage("copy", Some(bytes));
-    for file in &list.files {
-        let (folder, name) = file.place().unwrap_or((STATE, &file.name));
+    for file in &inventory.files {
+        let (folder, name) = file.folder_and_name().unwrap_or((STATE, &file.name));
         let folder = match folder {
             STATE => state.clone(),
             folder => place.join(folder),
         };
-        copy_listed(list.made.backup, shelf, file, &folder.join(name), watch)?;
+        restore_file(
+            inventory.made.backup,
+            repository,
+            file,
+            &folder.join(name),
+            watch,
+        )?;
     }
-    let rejects = place.join(super::list::REJECTS);
+    let rejects = place.join(super::inventory::REJECTS);
     sync_folder(&rejects).map_err(StoreError::io("write to", &rejects))?;
-    let counters = surround(place, epoch, format)?.counters()?;
-    let said = (list.made.batch, list.made.refresh);
-    if (counters.batch, counters.refresh) != said {
-        let (batch, refresh) = said;
-        let what = format!("it is not the state after batch {batch} and refresh {refresh}");
-        return Err(damaged(list.made.backup, what, None));
+    let counters = finish_bank(place, epoch, format)?.counters()?;
+    // The files may be intact and still belong to another state, if the inventory was forged.
+    let (batch, refresh) = (inventory.made.batch, inventory.made.refresh);
+    if (counters.batch, counters.refresh) != (batch, refresh) {
+        let what = format!("expected the state after batch {batch} and refresh {refresh}");
+        return Err(damaged(inventory.made.backup, what, None));
     }
     write_marker(place, format)?;
     end_copy(place);
     if is_new {
-        set_mode(place, list.mode)?;
+        set_mode(place, inventory.mode)?;
     }
     Ok(())
 }
 
-/// Copies a file of the backup, and compares it with what was backed up.
-fn copy_listed(
+/// Copies a file of the backup and verifies it.
+fn restore_file(
     number: u32,
-    shelf: &Shelf,
-    file: &Listed,
+    repository: &Repository,
+    file: &InventoryFile,
     to: &Path,
     watch: &dyn Watch,
 ) -> Result<(), StoreError> {
-    let from = shelf.file(&file.hash);
-    let told = |what: String| {
+    let from = repository.file(&file.hash);
+    let damaged_file = |what: String| {
         let hash = file.hash.to_hex();
         damaged(number, format!("{} (files/{hash}) {what}", file.name), None)
     };
-    let wanted = Content {
+    let expected = Content {
         hash: file.hash,
         bytes: file.bytes,
     };
     match copy(&from, to, file.mode, watch) {
-        Ok(copied) if copied == wanted => Ok(()),
-        Ok(_) => Err(told("differs from what was backed up".to_owned())),
+        Ok(copied) if copied == expected => Ok(()),
+        Ok(_) => Err(damaged_file("differs from what was backed up".to_owned())),
         Err(StoreError::Io { source, path, .. })
             if path == from && source.kind() != io::ErrorKind::PermissionDenied =>
         {
-            Err(told(format!("cannot be read: {source}")))
+            Err(damaged_file(format!("cannot be read: {source}")))
         }
         Err(e) => Err(e),
     }

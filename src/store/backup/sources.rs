@@ -1,40 +1,40 @@
-//! The files of a bank that a backup holds.
+//! The files of a bank that a backup contains.
 
 use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use super::list::{REJECTS, STATE};
+use super::inventory::{REJECTS, STATE};
+use crate::disk::folder::names_in;
 use crate::error::StoreError;
-use crate::folder::names_in;
-use crate::records::BatchId;
+use crate::tables::records::BatchId;
 
 /// A file of the bank.
 pub(crate) struct Source {
-    /// Its name in the list.
+    /// The name in the inventory.
     pub(crate) name: String,
     pub(crate) path: PathBuf,
     pub(crate) bytes: u64,
-    /// When it was last modified, in nanoseconds since 1970.
+    /// The modification time, in nanoseconds since 1970.
     pub(crate) modified: i64,
-    /// Its permissions.
+    /// The permissions.
     pub(crate) mode: u32,
 }
 
 impl Source {
-    fn new(folder: &str, name: &str, path: PathBuf, about: &Metadata) -> Self {
-        let seconds = about.mtime().saturating_mul(1_000_000_000);
+    fn new(folder: &str, name: &str, path: PathBuf, metadata: &Metadata) -> Self {
+        let seconds = metadata.mtime().saturating_mul(1_000_000_000);
         Self {
             name: format!("{folder}/{name}"),
             path,
-            bytes: about.len(),
-            modified: seconds.saturating_add(about.mtime_nsec()),
-            mode: mode(about),
+            bytes: metadata.len(),
+            modified: seconds.saturating_add(metadata.mtime_nsec()),
+            mode: mode(metadata),
         }
     }
 
-    /// The name of the table file that it is, which never changes; `None` where it is another.
+    /// Returns the name if it is a table file, which never changes; else `None`.
     pub(crate) fn table_file(&self) -> Option<&str> {
         let name = self.name.strip_prefix(STATE)?.strip_prefix('/')?;
         Path::new(&name)
@@ -43,17 +43,17 @@ impl Source {
             .then_some(name)
     }
 
-    /// Where it belongs in a bank whose published state is in the folder `state`.
-    pub(crate) fn place_in(&self, bank: &Path, state: &Path) -> PathBuf {
+    /// Returns the path in another bank, whose published state is in the folder `state`.
+    pub(crate) fn destination(&self, bank: &Path, state: &Path) -> PathBuf {
         match self.name.split_once('/') {
             Some((STATE, name)) => state.join(name),
             _ => bank.join(&self.name),
         }
     }
 
-    /// Whether an error says that the file is not there any more, which is as it should be: a list of
-    /// bad records gets another name when its batch is in.
-    pub(crate) fn has_gone(&self, error: &StoreError) -> bool {
+    /// Returns whether an error means that a list of rejected records disappeared. That is regular: the list is
+    /// renamed when its batch is committed.
+    pub(crate) fn has_disappeared(&self, error: &StoreError) -> bool {
         let StoreError::Io { source, path, .. } = error else {
             return false;
         };
@@ -63,19 +63,19 @@ impl Source {
     }
 }
 
-/// The permissions of a file or folder.
-pub(crate) fn mode(about: &Metadata) -> u32 {
-    about.permissions().mode() & 0o7777
+/// Returns the permissions of a file or folder.
+pub(crate) fn mode(metadata: &Metadata) -> u32 {
+    metadata.permissions().mode() & 0o7777
 }
 
-/// What RocksDB writes for people, and its lock.
-fn is_told(name: &str) -> bool {
+/// Returns whether a file is a log for people or the lock of RocksDB.
+fn is_informational(name: &str) -> bool {
     name == "LOG" || name.starts_with("LOG.old") || name == "LOCK"
 }
 
-/// Whether a name is that of a list of bad records that belongs to a state with this last batch: a
-/// list of a batch that is in it, or of an attempt at one of them or at the next.
-fn is_list(name: &str, last: BatchId) -> bool {
+/// Returns whether a name is that of a list of rejected records that belongs to a state with this last batch:
+/// the list of a batch, or of an attempt at a batch up to the next one.
+fn is_reject_list(name: &str, last: BatchId) -> bool {
     let name = name.strip_prefix("batch-");
     let Some(name) = name.and_then(|name| name.strip_suffix(".jsonl")) else {
         return false;
@@ -88,8 +88,8 @@ fn is_list(name: &str, last: BatchId) -> bool {
     number.is_none_or(|number| number <= most)
 }
 
-/// The files of a published state, which the caller keeps from being removed, and of the lists of
-/// bad records that belong to it, by name. `last` is the last batch in the state.
+/// Returns the files of a published state, which the caller has locked, and the lists of rejected records that
+/// belong to it, by name. `last` is the last batch in the state.
 pub(crate) fn sources(bank: &Path, epoch: u64, last: BatchId) -> Result<Vec<Source>, StoreError> {
     let mut sources = Vec::new();
     let folder = bank.join("published").join(epoch.to_string());
@@ -97,30 +97,30 @@ pub(crate) fn sources(bank: &Path, epoch: u64, last: BatchId) -> Result<Vec<Sour
     for entry in entries {
         let entry = entry.map_err(StoreError::io("read", &folder))?;
         let path = entry.path();
-        let about = fs::metadata(&path).map_err(StoreError::io("look at", &path))?;
+        let metadata = fs::metadata(&path).map_err(StoreError::io("look at", &path))?;
         let name = entry.file_name().into_string().ok();
-        let Some(name) = name.filter(|_| about.is_file()) else {
+        let Some(name) = name.filter(|_| metadata.is_file()) else {
             return Err(StoreError::State {
                 state: "published",
                 what: format!("{} is not a file of a state", path.display()),
             });
         };
-        if !is_told(&name) {
-            sources.push(Source::new(STATE, &name, path, &about));
+        if !is_informational(&name) {
+            sources.push(Source::new(STATE, &name, path, &metadata));
         }
     }
     let folder = bank.join(REJECTS);
     for name in names_in(&folder) {
-        if !is_list(&name, last) {
+        if !is_reject_list(&name, last) {
             continue;
         }
         let path = folder.join(&name);
         match fs::symlink_metadata(&path) {
-            Ok(about) if about.is_file() => {
-                sources.push(Source::new(REJECTS, &name, path, &about));
+            Ok(metadata) if metadata.is_file() => {
+                sources.push(Source::new(REJECTS, &name, path, &metadata));
             }
             Ok(_) => {}
-            // A list gets another name when its batch is in.
+            // The list was renamed when its batch was committed.
             Err(e) if e.kind() == io::ErrorKind::NotFound => {}
             Err(e) => return Err(StoreError::io("look at", path)(e)),
         }
@@ -131,7 +131,7 @@ pub(crate) fn sources(bank: &Path, epoch: u64, last: BatchId) -> Result<Vec<Sour
 
 #[cfg(test)]
 mod tests {
-    use super::is_list;
+    use super::is_reject_list;
 
     #[test]
     fn lists_of_later_batches_belong_to_later_states() {
@@ -140,7 +140,7 @@ mod tests {
             "batch-000003-attempt-1.jsonl",
             "batch-000004-attempt-12.jsonl",
         ] {
-            assert!(is_list(name, 3), "{name}");
+            assert!(is_reject_list(name, 3), "{name}");
         }
         for name in [
             "batch-000004.jsonl",
@@ -148,7 +148,7 @@ mod tests {
             "batch-000003.txt",
             "000003.jsonl",
         ] {
-            assert!(!is_list(name, 3), "{name}");
+            assert!(!is_reject_list(name, 3), "{name}");
         }
     }
 }

@@ -1,15 +1,15 @@
-//! Intra-site links against their transpose, and counts against links.
+//! Check of intra-site links against their transpose, and of counts of links.
 
 use std::collections::BTreeMap;
 
 use super::{SiteCounts, Walk, mix};
 use crate::error::StoreError;
-use crate::links::LinkKey;
 use crate::tables;
+use crate::tables::records::links::LinkKey;
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
 
-/// A hash of a link from a block of pages to a page of the same site.
-fn intra_mix(from: LinkKey, target: u32) -> u64 {
+/// Hashes a link from a block of pages to a page of the same site.
+fn intra_hash(from: LinkKey, target: u32) -> u64 {
     mix(
         RowId::new(from.site, from.block).0,
         PageId::new(from.site, target).0,
@@ -20,14 +20,14 @@ impl Walk<'_> {
     pub(super) fn intra(&mut self) -> Result<(), StoreError> {
         self.walk(&tables::INTRA, |walk, key, block| {
             for (place, targets) in block.lists() {
-                walk.intra_of_page(PageId::new(key.site, key.index(place)), targets);
+                walk.intra_targets(PageId::new(key.site, key.index(place)), targets);
             }
             let distinct = block.distinct();
             let of_site = |target: &u32| PageId::new(key.site, *target).0;
             walk.linked.extend(distinct.iter().map(of_site));
             let site = walk.site(key.site);
             for target in distinct {
-                site.intra = site.intra.wrapping_add(intra_mix(key, target));
+                site.intra = site.intra.wrapping_add(intra_hash(key, target));
             }
             Ok(())
         })?;
@@ -39,18 +39,19 @@ impl Walk<'_> {
                         site: key.site,
                         block: of_sources,
                     };
-                    site.intra = site.intra.wrapping_sub(intra_mix(from, key.index(place)));
+                    site.intra = site.intra.wrapping_sub(intra_hash(from, key.index(place)));
                 }
             }
             Ok(())
         })?;
-        for site in self.unequal(|site| site.intra) {
-            self.intra_of(site)?;
+        for site in self.unequal_sites(|site| site.intra) {
+            self.compare_intra(site)?;
         }
         Ok(())
     }
 
-    pub(super) fn unequal(&self, sum: impl Fn(&SiteCounts) -> u64) -> Vec<SiteId> {
+    /// Returns the sites with a non-zero sum.
+    pub(super) fn unequal_sites(&self, sum: impl Fn(&SiteCounts) -> u64) -> Vec<SiteId> {
         self.sites
             .iter()
             .filter(|(_, counts)| sum(counts) != 0)
@@ -58,8 +59,8 @@ impl Walk<'_> {
             .collect()
     }
 
-    /// Reports the links of a site on which `intra` and `intra_in` disagree.
-    fn intra_of(&mut self, site: SiteId) -> Result<(), StoreError> {
+    /// Reports the differences between `intra` and `intra_in` on a site.
+    fn compare_intra(&mut self, site: SiteId) -> Result<(), StoreError> {
         let prefix = site.0.to_be_bytes();
         for entry in self.store.scan_under(&tables::INTRA, &prefix)? {
             let Ok((key, block)) = entry else { continue };
@@ -68,11 +69,9 @@ impl Walk<'_> {
                 let (back, place) = LinkKey::of_page(target);
                 let listed = self.store.links(&tables::INTRA_IN, back);
                 if listed.is_ok_and(|listed| !listed.at(place).contains(&key.block)) {
-                    self.report.find(
-                        "intra_in",
-                        target,
-                        format!("block {} of intra links to it and is missing", key.block),
-                    );
+                    let what =
+                        format!("it lacks block {} of `intra`, which links to it", key.block);
+                    self.find("intra_in", target, what);
                 }
             }
         }
@@ -83,13 +82,10 @@ impl Walk<'_> {
                 for &block in blocks {
                     let links = self.store.links(&tables::INTRA, LinkKey { site, block });
                     if links.is_ok_and(|links| links.places_of(target).next().is_none()) {
-                        self.report.find(
-                            "intra",
-                            PageId::new(site, target),
-                            format!(
-                                "no page of block {block} links to it, but intra_in has an entry"
-                            ),
+                        let what = format!(
+                            "no page of block {block} links to it, but `intra_in` has an entry"
                         );
+                        self.find("intra", PageId::new(site, target), what);
                     }
                 }
             }
@@ -97,14 +93,13 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Checks the targets of a page on their own.
-    fn intra_of_page(&mut self, page: PageId, targets: &[u32]) {
+    /// Checks the targets of a page.
+    fn intra_targets(&mut self, page: PageId, targets: &[u32]) {
         if !self.live.contains(page.0) {
-            self.report
-                .find("intra", page, "a page that is gone or not there has links");
+            self.find("intra", page, "it is not live, but has links");
         }
         if targets.binary_search(&page.index()).is_ok() {
-            self.report.find("intra", page, "it links to itself");
+            self.find("intra", page, "it links to itself");
         }
         self.site(page.site()).seen.intra_links += targets.len() as u64;
     }
@@ -120,14 +115,11 @@ impl Walk<'_> {
             }
             let counted = counts.get(&page.index()).copied().unwrap_or(0);
             if counted != record.uncrawled_intra {
-                walk.report.find(
-                    "pages",
-                    page,
-                    format!(
-                        "{counted} of its intra-site targets are known, but the record has {}",
-                        record.uncrawled_intra
-                    ),
+                let what = format!(
+                    "{counted} of its intra-site targets are known, but the record has {}",
+                    record.uncrawled_intra
                 );
+                walk.find("pages", page, what);
             }
             Ok(())
         })

@@ -1,35 +1,31 @@
-//! Batches, plans and refreshes: their numbers, and that no reference dangles.
+//! Check of batches, plans, refreshes and their results: numbers and references.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::covers::{Picks, Seeds};
-use super::web::OverWeb;
-use super::{Walk, bitmap_name, vector_name};
+use super::web_covers::OverWeb;
+use super::{Walk, core_scores_name, page_set_name};
 use crate::Hash128;
 use crate::error::StoreError;
-use crate::records::{Counters, RefreshRecord};
-use crate::tables::{self, BitmapKey};
+use crate::tables::records::{Counters, RefreshRecord};
+use crate::tables::{self, PageSetKey};
 
 impl Walk<'_> {
-    pub(super) fn history(&mut self, counters: &Counters) -> Result<(), StoreError> {
-        // Wider than the numbers, since a damaged one may be the highest possible.
+    pub(super) fn refresh_tables(&mut self, counters: &Counters) -> Result<(), StoreError> {
+        // Wider than the numbers, since a damaged one may be the maximum.
         let mut next = 1_u64;
         let mut batches = BTreeSet::new();
         self.walk(&tables::BATCHES, |walk, batch, _| {
             batches.insert(batch);
             if u64::from(batch) != next {
-                walk.report
-                    .find("batches", batch, format!("batch {next} was expected here"));
+                walk.find("batches", batch, format!("expected batch {next}"));
             }
             next = u64::from(batch) + 1;
             Ok(())
         })?;
         if next != u64::from(counters.batch) + 1 {
-            self.report.find(
-                "batches",
-                next,
-                format!("the counter has {} as the last one", counters.batch),
-            );
+            let what = format!("the counter has {} as the last one", counters.batch);
+            self.find("batches", next, what);
         }
         let refreshes = self.refreshes(counters)?;
         let mut named = self.plans(&refreshes)?;
@@ -38,17 +34,16 @@ impl Walk<'_> {
         let mut seeds = self.seeds(&refreshes)?;
         let picks = self.covers(&refreshes, &mut seeds)?;
         self.cores(&refreshes, &seeds)?;
-        self.kept_steps(&refreshes)?;
+        self.step_cache(&refreshes)?;
         self.seed_pages(&refreshes)?;
-        self.ledger(&refreshes)?;
-        self.evidence(&refreshes, &seeds.over_web.picked_by())?;
-        self.bitmaps(&batches, &refreshes, picks, seeds.over_web)
+        self.component_cache(&refreshes)?;
+        self.evidence(&refreshes, &seeds.over_web.selected_by())?;
+        self.page_sets(&batches, &refreshes, picks, seeds.over_web)
     }
 
-    /// Every batch has the set of pages that it changed, every refresh with cores the set of those
-    /// that its cores removed, and every pick of a cover, of a site or over the web, the set that it
-    /// covers.
-    fn bitmaps(
+    /// Every batch has the set of changed pages, every refresh with cores the set of removed pages, and every
+    /// seed of a cover method, on a site or over the web, the sets of covered pages.
+    fn page_sets(
         &mut self,
         batches: &BTreeSet<u32>,
         refreshes: &BTreeMap<u32, RefreshRecord>,
@@ -57,64 +52,57 @@ impl Walk<'_> {
     ) -> Result<(), StoreError> {
         let mut changed = BTreeSet::new();
         let mut removed = BTreeSet::new();
-        self.walk(&tables::BITMAPS, |walk, key, pages| {
-            let there = match key {
-                BitmapKey::Changed(batch) => {
+        self.walk(&tables::PAGE_SETS, |walk, key, pages| {
+            let is_expected = match key {
+                PageSetKey::Changed(batch) => {
                     changed.insert(batch);
                     batches.contains(&batch)
                 }
-                BitmapKey::Removed(refresh) => {
+                PageSetKey::Removed(refresh) => {
                     removed.insert(refresh);
                     refreshes.contains_key(&refresh)
                 }
-                BitmapKey::Written(refresh) => {
+                PageSetKey::EvidenceBlocks(refresh) => {
                     let record = refreshes.get(&refresh);
                     record.is_some_and(|record| record.standings.is_some())
                 }
-                BitmapKey::Former(batch) => {
-                    walk.of_former(batch, &pages);
+                PageSetKey::History(batch) => {
+                    walk.history_set(batch, &pages);
                     batches.contains(&batch)
                 }
-                BitmapKey::Covered(key) => {
+                PageSetKey::Covered(key) => {
                     walk.covered(key, &pages, &mut picks);
                     true
                 }
-                BitmapKey::Reached(key) => {
+                PageSetKey::Reached(key) => {
                     walk.reached(key, &pages, &mut over_web);
                     true
                 }
             };
-            if !there {
-                walk.report.find(
-                    "bitmaps",
-                    bitmap_name(key),
-                    "its batch or refresh does not exist",
-                );
+            if !is_expected {
+                let what = "its batch or refresh does not exist";
+                walk.find("page_sets", page_set_name(key), what);
             }
-            let are_pages = !matches!(key, BitmapKey::Written(_));
+            let are_pages = !matches!(key, PageSetKey::EvidenceBlocks(_));
             if are_pages && !pages.is_subset(&walk.pages) {
-                walk.report.find(
-                    "bitmaps",
-                    bitmap_name(key),
-                    "it names pages that do not exist",
-                );
+                let what = "it has pages that do not exist";
+                walk.find("page_sets", page_set_name(key), what);
             }
             Ok(())
         })?;
-        self.uncovered(&picks);
-        self.not_reached(&over_web);
-        self.former_left();
+        self.missing_covered(&picks);
+        self.missing_reached(&over_web);
+        self.missing_history_sets();
         let with_cores = refreshes.iter().filter(|(_, record)| record.cores > 0);
         let of_batches = batches.difference(&changed);
         let of_refreshes = with_cores
             .map(|(number, _)| *number)
             .filter(|number| !removed.contains(number));
         let missing = of_batches
-            .map(|batch| BitmapKey::Changed(*batch))
-            .chain(of_refreshes.map(BitmapKey::Removed));
+            .map(|batch| PageSetKey::Changed(*batch))
+            .chain(of_refreshes.map(PageSetKey::Removed));
         for key in missing {
-            self.report
-                .find("bitmaps", bitmap_name(key), "it is not there");
+            self.find("page_sets", page_set_name(key), "it is missing");
         }
         Ok(())
     }
@@ -126,15 +114,12 @@ impl Walk<'_> {
         let mut refreshes = BTreeMap::new();
         self.walk(&tables::REFRESHES, |walk, number, record| {
             if number > counters.refresh {
-                walk.report.find(
-                    "refreshes",
-                    number,
-                    format!("the counter has {} as the last one", counters.refresh),
-                );
+                let what = format!("the counter has {} as the last one", counters.refresh);
+                walk.find("refreshes", number, what);
             }
             if record.batch > counters.batch {
-                walk.report
-                    .find("refreshes", number, "it names a batch that does not exist");
+                let what = "it refers to a batch that does not exist";
+                walk.find("refreshes", number, what);
             }
             refreshes.insert(number, record);
             Ok(())
@@ -142,7 +127,7 @@ impl Walk<'_> {
         Ok(refreshes)
     }
 
-    /// Every plan's last refresh is there; gives the lists that plans name.
+    /// The last refresh of every plan exists; returns the lists that plans name.
     fn plans(
         &mut self,
         refreshes: &BTreeMap<u32, RefreshRecord>,
@@ -156,43 +141,37 @@ impl Walk<'_> {
                 .get(&plan.last_refresh)
                 .is_none_or(|r| r.plan != name)
             {
-                walk.report.find(
-                    "plans",
-                    name,
-                    format!("its last refresh {} is missing", plan.last_refresh),
-                );
+                let what = format!("its last refresh {} is missing", plan.last_refresh);
+                walk.find("plans", name, what);
             }
             Ok(())
         })?;
         for (number, refresh) in refreshes {
             if !plans.contains(&refresh.plan) {
-                self.report.find(
-                    "plans",
-                    &refresh.plan,
-                    format!("refresh {number} belongs to it, but it is missing"),
-                );
+                let what = format!("refresh {number} belongs to it, but it is missing");
+                self.find("plans", &refresh.plan, what);
             }
         }
         Ok(lists)
     }
 
-    /// Every list is what its key says, and is named; every one that is named is there.
+    /// Every list matches its key and is named; every named list exists.
     fn lists(&mut self, mut named: BTreeSet<Hash128>) -> Result<(), StoreError> {
         let name = |hash: &Hash128| format!("list {:032x}", u128::from_be_bytes(*hash));
-        self.walk(&tables::LISTS, |walk, hash, text| {
+        self.walk(&tables::PLAN_LISTS, |walk, hash, text| {
             if text.hash() != hash {
                 let what = "its lines do not match its hash";
-                walk.report.find("lists", name(&hash), what);
+                walk.find("plan_lists", name(&hash), what);
             }
             if !named.remove(&hash) {
                 let what = "no plan or refresh names it";
-                walk.report.find("lists", name(&hash), what);
+                walk.find("plan_lists", name(&hash), what);
             }
             Ok(())
         })?;
         for hash in &named {
             let what = "a plan or refresh names it, but it is missing";
-            self.report.find("lists", name(hash), what);
+            self.find("plan_lists", name(hash), what);
         }
         Ok(())
     }
@@ -211,47 +190,46 @@ impl Walk<'_> {
                 .iter()
                 .chain(&core.authorities)
                 .chain([&core.seed]);
-            for page in pages.filter(|page| !walk.pages.contains(page.0)) {
-                walk.report
-                    .find("cores", &name, format!("{page} does not exist"));
+            for page in pages {
+                walk.require_page("cores", &name, *page);
             }
             let members = core.hubs.len() + core.authorities.len();
             if core.sides.len() != members.div_ceil(8) || !core.hubs.contains(&core.seed) {
-                walk.report
-                    .find("cores", &name, "its sides or its seed do not fit its pages");
+                let what = "its member order or its seed does not match its pages";
+                walk.find("cores", &name, what);
             }
             for (side, pages) in [
-                (tables::VectorSide::Hubs, core.hubs.len()),
-                (tables::VectorSide::Authorities, core.authorities.len()),
+                (tables::CoreScoresPart::Hubs, core.hubs.len()),
+                (tables::CoreScoresPart::Authorities, core.authorities.len()),
             ] {
-                let key = tables::VectorKey {
+                let key = tables::CoreScoresKey {
                     refresh,
                     rank,
                     side,
                 };
-                let scores = walk.store.get(&tables::VECTORS, &key).ok().flatten();
+                let scores = walk.store.get(&tables::CORE_SCORES, &key).ok().flatten();
                 if scores.is_none_or(|scores| scores.len() != pages) {
-                    walk.report
-                        .find("vectors", vector_name(key), "it does not fit its core");
+                    let what = "it does not match its core";
+                    walk.find("core_scores", core_scores_name(key), what);
                 }
             }
             Ok(())
         })?;
-        self.walk(&tables::VECTORS, |walk, key, _| {
+        self.walk(&tables::CORE_SCORES, |walk, key, _| {
             if walk
                 .store
                 .has(&tables::CORES, &(key.refresh, key.rank))
-                .is_ok_and(|there| !there)
+                .is_ok_and(|exists| !exists)
             {
-                walk.report
-                    .find("vectors", vector_name(key), "its core does not exist");
+                let what = "its core does not exist";
+                walk.find("core_scores", core_scores_name(key), what);
             }
             Ok(())
         })?;
-        let mut listed = self.listed()?;
+        let mut listed = self.final_lists()?;
         let mut counted = seeds.by_refresh.clone();
         for (number, record) in refreshes {
-            for (table, counted, kept) in [
+            for (table, counted, expected) in [
                 ("cores", cores.remove(number), record.cores),
                 (
                     "seeds",
@@ -259,30 +237,24 @@ impl Walk<'_> {
                     record.chosen.unwrap_or(record.seeds),
                 ),
                 (
-                    "listed",
+                    "final_list",
                     listed.remove(number),
                     record.chosen.map_or(0, |_| record.seeds),
                 ),
             ] {
-                if counted.unwrap_or(0) != kept {
-                    self.report.find(
-                        table,
-                        format!("refresh {number}"),
-                        format!(
-                            "{} found, but the refresh records {kept}",
-                            counted.unwrap_or(0)
-                        ),
+                if counted.unwrap_or(0) != expected {
+                    let what = format!(
+                        "{} found, but the refresh records {expected}",
+                        counted.unwrap_or(0)
                     );
+                    self.find(table, format!("refresh {number}"), what);
                 }
             }
         }
-        for (table, left) in [("cores", cores), ("seeds", counted), ("listed", listed)] {
+        for (table, left) in [("cores", cores), ("seeds", counted), ("final_list", listed)] {
             for refresh in left.keys() {
-                self.report.find(
-                    table,
-                    format!("refresh {refresh}"),
-                    "the refresh does not exist",
-                );
+                let what = "the refresh does not exist";
+                self.find(table, format!("refresh {refresh}"), what);
             }
         }
         Ok(())
@@ -291,13 +263,13 @@ impl Walk<'_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::records::{BatchCounts, BatchKind, BatchRecord, Settings};
-    use crate::tables::BitmapKey;
+    use crate::tables::PageSetKey;
+    use crate::tables::records::{BatchCounts, BatchKind, BatchRecord, Settings};
     use crate::{Changes, Writer, create, tables};
     use seedbank_algorithms::page::PageSet;
     use seedbank_algorithms::watch::Unwatched;
 
-    /// A damaged number may be the highest possible.
+    /// A damaged number may be the maximum.
     #[test]
     fn the_highest_batch_number_is_a_finding() {
         let folder = tempfile::tempdir().unwrap();
@@ -320,15 +292,15 @@ mod tests {
         };
         let mut changes = Changes::new(&writer.spill_folder(), 1 << 20);
         changes.put(&tables::BATCHES, &u32::MAX, &record).unwrap();
-        let of_batch = BitmapKey::Changed(u32::MAX);
+        let of_batch = PageSetKey::Changed(u32::MAX);
         changes
-            .put(&tables::BITMAPS, &of_batch, &PageSet::new())
+            .put(&tables::PAGE_SETS, &of_batch, &PageSet::new())
             .unwrap();
         let mut counters = writer.counters().unwrap();
         counters.batch = u32::MAX;
         writer.commit(changes, counters).unwrap();
         let report = writer.check(&Unwatched).unwrap();
         assert_eq!(report.count, 1, "{:?}", report.findings);
-        assert_eq!(report.findings[0].what, "batch 1 was expected here");
+        assert_eq!(report.findings[0].what, "expected batch 1");
     }
 }

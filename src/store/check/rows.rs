@@ -1,17 +1,18 @@
-//! Rows against their transpose, their pages and their hashes.
+//! Check of rows against their transpose, their members and their hashes.
 
 use super::{Walk, hash, mix};
 use crate::error::StoreError;
-use crate::links::{LinkBlock, LinkKey};
+use crate::tables::records::links::{LinkBlock, LinkKey};
 use crate::{Hash128, row_hash, tables};
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
 
-/// A hash of a link from a block of rows to a page.
-fn row_mix(from: LinkKey, target: PageId) -> u64 {
+/// Hashes a link from a block of rows to a page.
+fn row_link_hash(from: LinkKey, target: PageId) -> u64 {
     mix(RowId::new(from.site, from.block).0, target.0)
 }
 
-fn hash_mix(row: RowId, of_row: Hash128) -> u64 {
+/// Hashes a row and the hash of its targets.
+fn row_entry_hash(row: RowId, of_row: Hash128) -> u64 {
     hash(&[&row.0.to_be_bytes(), &of_row])
 }
 
@@ -21,10 +22,9 @@ impl Walk<'_> {
             for (place, targets) in block.lists() {
                 walk.row(RowId::new(key.site, key.index(place)), targets);
             }
-            let sum = block
-                .distinct()
-                .into_iter()
-                .fold(0_u64, |sum, target| sum.wrapping_add(row_mix(key, target)));
+            let sum = block.distinct().into_iter().fold(0_u64, |sum, target| {
+                sum.wrapping_add(row_link_hash(key, target))
+            });
             let site = walk.site(key.site);
             site.rows = site.rows.wrapping_add(sum);
             Ok(())
@@ -35,18 +35,15 @@ impl Walk<'_> {
         self.rows.insert(row.0);
         for &target in targets {
             if target.site() == row.site() {
-                self.report.find(
-                    "rows",
-                    row,
-                    format!("its target {target} is on its own site"),
-                );
+                let what = format!("its target {target} is on its own site");
+                self.find("rows", row, what);
             }
             self.linked.insert(target.0);
         }
         let site = self.site(row.site());
         site.row_hashes = site
             .row_hashes
-            .wrapping_add(hash_mix(row, row_hash(targets)));
+            .wrapping_add(row_entry_hash(row, row_hash(targets)));
         site.seen.rows += 1;
         site.seen.row_links += targets.len() as u64;
         site.highest_row = site.highest_row.max(Some(row.index()));
@@ -58,17 +55,17 @@ impl Walk<'_> {
                 let page = PageId::new(key.site, key.index(place));
                 for &from in blocks {
                     let site = walk.site(from.site);
-                    site.rows = site.rows.wrapping_sub(row_mix(from, page));
+                    site.rows = site.rows.wrapping_sub(row_link_hash(from, page));
                 }
             }
             Ok(())
         })?;
-        let sites = self.unequal(|site| site.rows);
+        let sites = self.unequal_sites(|site| site.rows);
         if sites.is_empty() {
             return Ok(());
         }
         for site in &sites {
-            self.rows_of(*site)?;
+            self.compare_citers(*site)?;
         }
         for entry in self.store.scan(&tables::CITERS)? {
             let Ok((key, block)) = entry else { continue };
@@ -80,11 +77,9 @@ impl Walk<'_> {
                     }
                     let rows = self.store.links(&tables::ROWS, from);
                     if rows.is_ok_and(|rows| rows.places_of(page).next().is_none()) {
-                        self.report.find(
-                            "citers",
-                            page,
-                            format!("no row of {}, block {} links to it", from.site, from.block),
-                        );
+                        let what =
+                            format!("no row of {}, block {} links to it", from.site, from.block);
+                        self.find("citers", page, what);
                     }
                 }
             }
@@ -92,8 +87,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Reports the links of a site's rows that `citers` lacks.
-    fn rows_of(&mut self, site: SiteId) -> Result<(), StoreError> {
+    /// Reports the links of the rows of a site that `citers` lacks.
+    fn compare_citers(&mut self, site: SiteId) -> Result<(), StoreError> {
         let prefix = site.0.to_be_bytes();
         for entry in self.store.scan_under(&tables::ROWS, &prefix)? {
             let Ok((key, block)) = entry else { continue };
@@ -101,14 +96,11 @@ impl Walk<'_> {
                 let (back, place) = LinkKey::of_page(target);
                 let listed = self.store.links(&tables::CITERS, back);
                 if listed.is_ok_and(|listed| !listed.at(place).contains(&key)) {
-                    self.report.find(
-                        "citers",
-                        target,
-                        format!(
-                            "rows of {site}, block {} link to it and are missing",
-                            key.block
-                        ),
+                    let what = format!(
+                        "it lacks rows of {site}, block {}, which link to it",
+                        key.block
                     );
+                    self.find("citers", target, what);
                 }
             }
         }
@@ -117,17 +109,15 @@ impl Walk<'_> {
 
     pub(super) fn members(&mut self) -> Result<(), StoreError> {
         let mut with_pages = roaring::RoaringTreemap::new();
-        // Rows come in the order of their blocks, so one block at a time is held.
+        // Members are in the order of the blocks of their rows, so one block is cached.
         let mut at: Option<(LinkKey, LinkBlock<PageId>)> = None;
         self.walk(&tables::ROW_MEMBERS, |walk, row, members| {
             with_pages.insert(row.0);
             if members.pages.is_empty() {
-                walk.report
-                    .find("row_members", row, "a row without pages is kept");
+                walk.find("row_members", row, "the row has no pages");
             }
             if !walk.rows.contains(row.0) {
-                walk.report
-                    .find("row_members", row, "the row does not exist");
+                walk.find("row_members", row, "the row does not exist");
                 return Ok(());
             }
             let (key, place) = LinkKey::of_row(row);
@@ -144,14 +134,11 @@ impl Walk<'_> {
                 .filter(|target| walk.known.contains(target.0))
                 .count() as u64;
             if known != u64::from(members.uncrawled) {
-                walk.report.find(
-                    "row_members",
-                    row,
-                    format!(
-                        "{known} of its targets are known, but the record has {}",
-                        members.uncrawled
-                    ),
+                let what = format!(
+                    "{known} of its targets are known, but the record has {}",
+                    members.uncrawled
                 );
+                walk.find("row_members", row, what);
             }
             let site = walk.site(row.site());
             site.members = site.members.wrapping_sub(sum);
@@ -160,7 +147,7 @@ impl Walk<'_> {
         })?;
         let without = &self.rows - &with_pages;
         for row in &without {
-            self.report.find("rows", RowId(row), "no page carries it");
+            self.find("rows", RowId(row), "no page has it");
         }
         Ok(())
     }
@@ -170,18 +157,18 @@ impl Walk<'_> {
             let counts = walk.site(site);
             for index in rows {
                 let row = RowId::new(site, index);
-                counts.row_hashes = counts.row_hashes.wrapping_sub(hash_mix(row, of_row));
+                counts.row_hashes = counts.row_hashes.wrapping_sub(row_entry_hash(row, of_row));
             }
             Ok(())
         })?;
-        for site in self.unequal(|site| site.row_hashes) {
-            self.row_hashes_of(site)?;
+        for site in self.unequal_sites(|site| site.row_hashes) {
+            self.compare_row_hashes(site)?;
         }
         Ok(())
     }
 
-    /// Reports the rows of a site that are missing under their hash, or are under another one.
-    fn row_hashes_of(&mut self, site: SiteId) -> Result<(), StoreError> {
+    /// Reports the differences between the rows of a site and `row_hashes`.
+    fn compare_row_hashes(&mut self, site: SiteId) -> Result<(), StoreError> {
         let prefix = site.0.to_be_bytes();
         for entry in self.store.scan_under(&tables::ROW_HASHES, &prefix)? {
             let Ok(((_, of_row), rows)) = entry else {
@@ -191,8 +178,7 @@ impl Walk<'_> {
                 let row = RowId::new(site, index);
                 let targets = self.store.row(row).ok().flatten();
                 if targets.is_none_or(|targets| row_hash(&targets) != of_row) {
-                    self.report
-                        .find("row_hashes", row, "the row is missing or has another hash");
+                    self.find("row_hashes", row, "the row is missing or has another hash");
                 }
             }
         }
@@ -202,8 +188,7 @@ impl Walk<'_> {
                 .store
                 .get(&tables::ROW_HASHES, &(site, row_hash(&targets)));
             if listed.is_ok_and(|rows| rows.is_none_or(|rows| !rows.contains(&row.index()))) {
-                self.report
-                    .find("row_hashes", row, "the row is not listed under its hash");
+                self.find("row_hashes", row, "the row is not listed under its hash");
             }
         }
         Ok(())

@@ -1,11 +1,11 @@
-//! Sites: their names, and their counts against what the walk has seen.
+//! Check of sites: names, and counts against the other tables.
 
 use std::collections::BTreeSet;
 
 use super::{SiteCounts, Walk};
 use crate::error::StoreError;
-use crate::records::{Counters, SiteRecord};
 use crate::tables;
+use crate::tables::records::{Counters, SiteRecord};
 use seedbank_algorithms::page::{MAX_QUALITY, SiteId};
 
 impl Walk<'_> {
@@ -16,8 +16,7 @@ impl Walk<'_> {
             let counts = walk.sites.remove(&site).unwrap_or_default();
             walk.site_counts(site, &record, &counts);
             if site.0 >= counters.next_site {
-                walk.report
-                    .find("sites", site, "its number was not given out yet");
+                walk.find("sites", site, "its number is not assigned yet");
             }
             if !record.name.is_empty() {
                 walk.name(site, &record, &mut names)?;
@@ -33,20 +32,16 @@ impl Walk<'_> {
             Ok(())
         })?;
         for site in std::mem::take(&mut self.sites).into_keys() {
-            self.report
-                .find("sites", site, "it has pages or rows and no record");
+            self.find("sites", site, "it has pages or rows and no record");
         }
         self.walk(&tables::SITE_IDS, |walk, name, site| {
             if !names.contains(&name) {
-                walk.report.find(
-                    "site_ids",
-                    name,
-                    format!("it leads to {site}, which has another name"),
-                );
+                let what = format!("it refers to {site}, which has another name");
+                walk.find("site_ids", name, what);
             }
             Ok(())
         })?;
-        for (what, counted, kept) in [
+        for (what, counted, recorded) in [
             ("known pages", totals.known, counters.known),
             ("crawled pages", totals.crawled, counters.crawled),
             ("gone pages", totals.gone, counters.gone),
@@ -56,18 +51,16 @@ impl Walk<'_> {
             ("intra-site links", totals.intra_links, counters.intra_links),
             ("inter-site links", totals.inter_links, counters.inter_links),
         ] {
-            if counted != kept {
-                self.report.find(
-                    "meta",
-                    "Counters",
-                    format!("{what}: the sites have {counted}, but the counter has {kept}"),
-                );
+            if counted != recorded {
+                let what =
+                    format!("{what}: the sites have {counted}, but the counter has {recorded}");
+                self.find("meta", "Counters", what);
             }
         }
         Ok(())
     }
 
-    /// A name leads to its site, and to no other. A site that was forgotten has none.
+    /// The name of a site refers to the site, and to no other. A forgotten site has no name.
     fn name(
         &mut self,
         site: SiteId,
@@ -76,78 +69,36 @@ impl Walk<'_> {
     ) -> Result<(), StoreError> {
         match self.store.get(&tables::SITE_IDS, &record.name) {
             Ok(Some(id)) if id == site => {}
-            Ok(_) => self.report.find(
+            Ok(_) => self.find(
                 "site_ids",
                 &record.name,
-                format!("it is the name of {site}, but does not lead there"),
+                format!("it is the name of {site}, but does not refer to it"),
             ),
             Err(e) if e.is_damage() => {
-                self.report.find("site_ids", &record.name, e.to_string());
+                self.find("site_ids", &record.name, e.to_string());
             }
             Err(e) => return Err(e),
         }
         if !names.insert(record.name.clone()) {
-            self.report.find(
-                "sites",
-                site,
-                format!("another site has its name {}", record.name),
-            );
+            let what = format!("another site has its name {}", record.name);
+            self.find("sites", site, what);
         }
         Ok(())
     }
 
     fn site_counts(&mut self, site: SiteId, record: &SiteRecord, counts: &SiteCounts) {
-        let seen = &counts.seen;
-        for (what, counted, kept) in [
-            (
-                "known pages",
-                u64::from(seen.known),
-                u64::from(record.known),
-            ),
-            (
-                "crawled pages",
-                u64::from(seen.crawled),
-                u64::from(record.crawled),
-            ),
-            ("gone pages", u64::from(seen.gone), u64::from(record.gone)),
-            ("spam pages", u64::from(seen.spam), u64::from(record.spam)),
-            ("rows", u64::from(seen.rows), u64::from(record.rows)),
-            ("links of rows", seen.row_links, record.row_links),
-            ("intra-site links", seen.intra_links, record.intra_links),
-            ("inter-site links", seen.inter_links, record.inter_links),
-            (
-                "qualities of known pages",
-                seen.known_quality,
-                record.known_quality,
-            ),
-            (
-                "qualities of crawled pages",
-                seen.crawled_quality,
-                record.crawled_quality,
-            ),
-            (
-                "pages with a digest",
-                u64::from(seen.with_digest),
-                u64::from(record.with_digest),
-            ),
-            (
-                "distinct digests",
-                u64::from(counts.distinct),
-                u64::from(record.distinct_digests),
-            ),
-        ] {
-            if counted != kept {
-                self.report.find(
-                    "sites",
-                    site,
-                    format!("{what}: {counted} found, but the record has {kept}"),
-                );
-            }
+        let pairs = site_totals(&counts.seen)
+            .into_iter()
+            .zip(site_totals(record));
+        for ((what, counted), (_, recorded)) in
+            pairs.filter(|(counted, recorded)| counted != recorded)
+        {
+            let what = format!("{what}: {counted} found, but the record has {recorded}");
+            self.find("sites", site, what);
         }
-        let quality = record.given.quality;
+        let quality = record.defaults.quality;
         if quality.is_some_and(|quality| quality > MAX_QUALITY) {
-            self.report
-                .find("sites", site, "the quality that is given of it is above 1");
+            self.find("sites", site, "its quality is above 1");
         }
         for (what, sum) in [
             ("pages and page_ids do not match", counts.names),
@@ -155,26 +106,39 @@ impl Walk<'_> {
             ("pages and digests do not match", counts.digests),
         ] {
             if sum != 0 {
-                self.report
-                    .find("sites", format!("{site} ({})", record.name), what);
+                self.find("sites", format!("{site} ({})", record.name), what);
             }
         }
         if counts
             .highest_page
             .is_some_and(|highest| highest >= record.next_page)
         {
-            self.report.find(
-                "sites",
-                site,
-                "a page has an index that is not assigned yet",
-            );
+            let what = "a page has an index that is not assigned yet";
+            self.find("sites", site, what);
         }
         if counts
             .highest_row
             .is_some_and(|highest| highest >= record.next_row)
         {
-            self.report
-                .find("sites", site, "a row has an index that is not assigned yet");
+            self.find("sites", site, "a row has an index that is not assigned yet");
         }
     }
+}
+
+/// Returns the counts of a site that the check recomputes.
+fn site_totals(site: &SiteRecord) -> [(&'static str, u64); 12] {
+    [
+        ("known pages", site.known.into()),
+        ("crawled pages", site.crawled.into()),
+        ("gone pages", site.gone.into()),
+        ("spam pages", site.spam.into()),
+        ("rows", site.rows.into()),
+        ("links of rows", site.row_links),
+        ("intra-site links", site.intra_links),
+        ("inter-site links", site.inter_links),
+        ("qualities of known pages", site.known_quality),
+        ("qualities of crawled pages", site.crawled_quality),
+        ("pages with a digest", site.with_digest.into()),
+        ("distinct digests", site.distinct_digests.into()),
+    ]
 }

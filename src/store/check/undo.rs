@@ -1,55 +1,55 @@
-//! What takes the last batch back is what the bank says that it kept.
+//! Check of the entries for undoing the last batch, and of the blocklist.
 
 use super::Walk;
 use crate::error::StoreError;
-use crate::keep::is_kept;
-use crate::records::{Counters, UndoRecord};
+use crate::tables::records::undo::Overwritten;
+use crate::tables::records::{Counters, UndoRecord};
+use crate::tables::undo_capture::is_undoable;
 use crate::tables::{self, ALL, MetaKey};
-use crate::undo::Overwritten;
 
 impl Walk<'_> {
     pub(super) fn undo(&mut self, counters: &Counters) -> Result<(), StoreError> {
-        let kept = self.undo.take();
-        if kept.is_some_and(|kept| kept.batch != counters.batch) {
-            let what = "it is not about the last batch";
-            self.report.find("meta", "Undo", what);
+        let record = self.undo.take();
+        if record.is_some_and(|record| record.batch != counters.batch) {
+            let what = "it does not belong to the last batch";
+            self.find("meta", "Undo", what);
         }
-        let mut found = kept.map(|kept| UndoRecord {
+        let mut found = record.map(|record| UndoRecord {
             entries: 0,
             bytes: 0,
             sum: 0,
-            ..kept
+            ..record
         });
-        let mut unfit = 0_u64;
-        self.walk(&tables::UNDO, |_, key, Overwritten(former)| {
-            let of_table = ALL.get(usize::from(key.table)).is_some_and(is_kept);
+        let mut unexpected = 0_u64;
+        self.walk(&tables::UNDO, |_, key, Overwritten(previous)| {
+            let of_table = ALL.get(usize::from(key.table)).is_some_and(is_undoable);
             match &mut found {
                 Some(found) if of_table && key.batch == found.batch => {
-                    found.add(&key, former.as_deref());
+                    found.add(&key, previous.as_deref());
                 }
-                _ => unfit += 1,
+                _ => unexpected += 1,
             }
             Ok(())
         })?;
-        if unfit > 0 || found != kept {
-            let what = "they differ from what the bank recorded for undoing the last batch";
-            self.report.find("undo", "(all)", what);
+        if unexpected > 0 || found != record {
+            let what = "they differ from the record for undoing the last batch";
+            self.find("undo", "(all)", what);
         }
         Ok(())
     }
 
-    pub(super) fn barred(&mut self, counters: &Counters) -> Result<(), StoreError> {
-        // Another record in its place is reported where records are walked.
+    pub(super) fn blocklist(&mut self, counters: &Counters) -> Result<(), StoreError> {
+        // A record of another key is reported by the check of `meta`.
         let secret = self.store.has(&tables::META, &MetaKey::Secret)?;
-        let first = self.store.scan(&tables::BARRED)?.next();
+        let first = self.store.scan(&tables::BLOCKLIST)?.next();
         if first.is_some() && !secret {
             let what = "the secret of their hashes is missing";
-            self.report.find("barred", "(all)", what);
+            self.find("blocklist", "(all)", what);
         }
-        self.walk(&tables::BARRED, |walk, _, barred| {
-            if barred.batch > counters.batch {
-                let what = format!("batch {} forgot it, which does not exist", barred.batch);
-                walk.report.find("barred", "(a hash)", what);
+        self.walk(&tables::BLOCKLIST, |walk, _, entry| {
+            if entry.batch > counters.batch {
+                let what = format!("it refers to batch {}, which does not exist", entry.batch);
+                walk.find("blocklist", "(a hash)", what);
             }
             Ok(())
         })

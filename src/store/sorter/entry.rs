@@ -1,9 +1,9 @@
-//! An entry of a sort, and the part of its key that decides most comparisons.
+//! Entries of a sort, and key prefixes for fast comparisons.
 
 /// A key and its value.
 pub type Entry<'a> = (&'a [u8], &'a [u8]);
 
-/// The first 16 bytes of a key as numbers that sort as the bytes do; a shorter key ends in zeros.
+/// The first 16 bytes of a key as two big-endian numbers; a shorter key is padded with zeros.
 pub(super) type Head = [u64; 2];
 
 pub(super) fn head_of(key: &[u8]) -> Head {
@@ -14,7 +14,7 @@ pub(super) fn head_of(key: &[u8]) -> Head {
     [low(both >> 64), low(both)]
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "the low half is meant")]
+#[expect(clippy::cast_possible_truncation, reason = "only the low half is used")]
 fn low(both: u128) -> u64 {
     both as u64
 }

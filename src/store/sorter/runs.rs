@@ -1,8 +1,8 @@
-//! Sorted runs on disk: written once, read once, merged.
+//! Sorted runs on disk, and merges of them.
 //!
-//! An entry is the number of bytes that its key shares with the previous one, the number of its
-//! remaining bytes, the length of the value (all LEB128), the remaining bytes, and the value; all
-//! in a zstd stream. Keys ascend, so most of a key is shared, and there is little left to compress.
+//! An entry is the length of the prefix that its key shares with the previous key, the length of the rest of
+//! the key, the length of the value (all LEB128), the rest of the key, and the value, in a zstd stream. Keys
+//! ascend, so they share long prefixes, and little is left to compress.
 
 use std::cmp::Ordering;
 use std::fs::File;
@@ -13,15 +13,14 @@ use std::path::{Path, PathBuf};
 use super::entry::{Entry, Head, head_of};
 use crate::error::StoreError;
 
-/// How many bytes go to the compressor, or come from the decompressor, at a time.
+/// The number of bytes that are compressed or decompressed at a time.
 const BUFFER: usize = 64 << 10;
 
-/// The logarithm of how far back the compressor looks. As many bytes are held for each run that is read;
-/// what keys share is left out before.
-const WINDOW: u32 = 17;
+/// The binary logarithm of the compression window in bytes. Each run that is read needs as much memory.
+const WINDOW_LOG: u32 = 17;
 
-/// The most bytes that the three numbers before an entry take.
-const HEADER: usize = 15;
+/// The maximum size in bytes of the three numbers before an entry.
+const MAX_HEADER: usize = 15;
 
 /// Writes a run.
 pub(super) struct RunWriter {
@@ -34,9 +33,9 @@ pub(super) struct RunWriter {
 impl RunWriter {
     pub(super) fn new(folder: &Path) -> Result<Self, StoreError> {
         let file = tempfile::tempfile_in(folder).map_err(StoreError::io("write to", folder))?;
-        // A fast level: runs are read back once, soon.
+        // A fast level, since runs are read once and soon.
         let mut out = zstd::Encoder::new(file, -3).map_err(StoreError::io("write to", folder))?;
-        out.window_log(WINDOW)
+        out.window_log(WINDOW_LOG)
             .map_err(StoreError::io("write to", folder))?;
         Ok(Self {
             out,
@@ -47,7 +46,7 @@ impl RunWriter {
     }
 
     pub(super) fn push(&mut self, key: &[u8], value: &[u8]) -> Result<(), StoreError> {
-        let shared = shared(&self.last, key);
+        let shared = shared_prefix_len(&self.last, key);
         for number in [shared, key.len() - shared, value.len()] {
             put_number(number, &mut self.buffer);
         }
@@ -80,8 +79,8 @@ impl RunWriter {
     }
 }
 
-/// How many bytes two keys begin with alike.
-pub(crate) fn shared(one: &[u8], other: &[u8]) -> usize {
+/// Returns the length of the common prefix of two keys.
+pub(crate) fn shared_prefix_len(one: &[u8], other: &[u8]) -> usize {
     let (ones, _) = one.as_chunks::<8>();
     let (others, _) = other.as_chunks::<8>();
     let words = ones.iter().zip(others).take_while(|(a, b)| a == b).count();
@@ -106,12 +105,12 @@ fn put_number(mut number: usize, out: &mut Vec<u8>) {
 struct RunReader {
     input: zstd::Decoder<'static, BufReader<File>>,
     buffer: Vec<u8>,
-    /// The part of the buffer that has not been read yet.
-    left: Range<usize>,
+    /// The unread part of the buffer.
+    unread: Range<usize>,
     ended: bool,
     head: Head,
     key: Vec<u8>,
-    /// Where the value is in the buffer.
+    /// The range of the value in the buffer.
     value: Range<usize>,
 }
 
@@ -120,7 +119,7 @@ impl RunReader {
         Ok(Self {
             input: zstd::Decoder::with_buffer(BufReader::with_capacity(BUFFER, file))?,
             buffer: vec![0; BUFFER],
-            left: 0..0,
+            unread: 0..0,
             ended: false,
             head: Head::default(),
             key: Vec::new(),
@@ -130,44 +129,44 @@ impl RunReader {
 
     /// Reads the next entry; `false` at the end.
     fn advance(&mut self) -> io::Result<bool> {
-        self.fill(HEADER)?;
-        if self.left.is_empty() {
+        self.fill(MAX_HEADER)?;
+        if self.unread.is_empty() {
             return Ok(false);
         }
         let shared = self.number()?;
         let rest = self.number()?;
         let value = self.number()?;
         self.fill(rest + value)?;
-        if self.left.len() < rest + value || shared > self.key.len() {
+        if self.unread.len() < rest + value || shared > self.key.len() {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        let middle = self.left.start + rest;
+        let middle = self.unread.start + rest;
         self.key.truncate(shared);
         self.key
-            .extend_from_slice(&self.buffer[self.left.start..middle]);
+            .extend_from_slice(&self.buffer[self.unread.start..middle]);
         self.value = middle..middle + value;
-        self.left.start = self.value.end;
+        self.unread.start = self.value.end;
         self.head = head_of(&self.key);
         Ok(true)
     }
 
-    /// Makes `wanted` bytes ready, or fewer at the end of the run.
+    /// Buffers `wanted` bytes, or fewer at the end of the run.
     fn fill(&mut self, wanted: usize) -> io::Result<()> {
-        if self.left.len() >= wanted || self.ended {
+        if self.unread.len() >= wanted || self.ended {
             return Ok(());
         }
-        self.buffer.copy_within(self.left.clone(), 0);
-        self.left = 0..self.left.len();
+        self.buffer.copy_within(self.unread.clone(), 0);
+        self.unread = 0..self.unread.len();
         if self.buffer.len() < wanted {
             self.buffer.resize(wanted, 0);
         }
-        while self.left.end < wanted {
-            match self.input.read(&mut self.buffer[self.left.end..]) {
+        while self.unread.end < wanted {
+            match self.input.read(&mut self.buffer[self.unread.end..]) {
                 Ok(0) => {
                     self.ended = true;
                     break;
                 }
-                Ok(read) => self.left.end += read,
+                Ok(read) => self.unread.end += read,
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 Err(e) => return Err(e),
             }
@@ -177,10 +176,10 @@ impl RunReader {
 
     fn number(&mut self) -> io::Result<usize> {
         let mut number = 0;
-        for (place, byte) in self.buffer[self.left.clone()].iter().take(5).enumerate() {
+        for (place, byte) in self.buffer[self.unread.clone()].iter().take(5).enumerate() {
             number |= usize::from(byte & 0x7f) << (7 * place);
             if byte & 0x80 == 0 {
-                self.left.start += place + 1;
+                self.unread.start += place + 1;
                 return Ok(number);
             }
         }
@@ -188,13 +187,13 @@ impl RunReader {
     }
 }
 
-/// A merge of sorted runs; equal keys come from earlier runs first.
+/// A merge of sorted runs. Equal keys come in the order of the runs.
 pub(super) struct Merge {
     readers: Vec<RunReader>,
-    /// A heap of the readers that have an entry; the first one's entry comes next.
+    /// A heap of the readers with an entry; the entry of the first one comes next.
     heap: Vec<usize>,
-    /// Whether the first reader's entry has been handed out.
-    given: bool,
+    /// Whether the entry of the first reader is the current one.
+    is_current: bool,
     folder: PathBuf,
 }
 
@@ -203,7 +202,7 @@ impl Merge {
         let mut merge = Self {
             readers: Vec::with_capacity(runs.len()),
             heap: Vec::with_capacity(runs.len()),
-            given: false,
+            is_current: false,
             folder: folder.to_path_buf(),
         };
         for file in runs {
@@ -223,9 +222,9 @@ impl Merge {
         Ok(merge)
     }
 
-    /// Goes to the next entry; `false` at the end.
+    /// Advances to the next entry; returns `false` at the end.
     pub(super) fn advance(&mut self) -> Result<bool, StoreError> {
-        if std::mem::replace(&mut self.given, true)
+        if std::mem::replace(&mut self.is_current, true)
             && let Some(&first) = self.heap.first()
         {
             let more = self.readers[first]
@@ -239,7 +238,7 @@ impl Merge {
         Ok(!self.heap.is_empty())
     }
 
-    /// The current entry, to which [`Merge::advance`] went.
+    /// Returns the current entry, after [`Merge::advance`] returned `true`.
     pub(super) fn entry(&self) -> Entry<'_> {
         self.heap.first().map_or((&[], &[]), |first| {
             let reader = &self.readers[*first];
@@ -251,7 +250,7 @@ impl Merge {
         loop {
             let mut least = at;
             for child in [2 * at + 1, 2 * at + 2] {
-                if child < self.heap.len() && self.before(self.heap[child], self.heap[least]) {
+                if child < self.heap.len() && self.is_before(self.heap[child], self.heap[least]) {
                     least = child;
                 }
             }
@@ -263,14 +262,14 @@ impl Merge {
         }
     }
 
-    fn before(&self, one: usize, other: usize) -> bool {
+    fn is_before(&self, one: usize, other: usize) -> bool {
         let (a, b) = (&self.readers[one], &self.readers[other]);
         let order = a.head.cmp(&b.head).then_with(|| a.key.cmp(&b.key));
         order.then(one.cmp(&other)) == Ordering::Less
     }
 }
 
-/// Merges several runs, given in the order in which they were written, into one.
+/// Merges runs, in insertion order, into one.
 pub(super) fn merge_runs(runs: Vec<File>, folder: &Path) -> Result<File, StoreError> {
     let mut merge = Merge::new(runs, folder)?;
     let mut run = RunWriter::new(folder)?;

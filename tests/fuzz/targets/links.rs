@@ -3,7 +3,7 @@
 
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_store::Value;
-use seedbank_store::links::{Link, LinkBlock, LinkKey, NEIGHBOURS};
+use seedbank_store::links::{BLOCK_LEN, Link, LinkBlock, LinkKey};
 
 use super::cursor::Cursor;
 use super::kind;
@@ -30,7 +30,7 @@ fn block<T: Link>(bytes: &[u8]) -> LinkBlock<T> {
     let mut from = Cursor::of(bytes);
     let mut block = LinkBlock::default();
     while !from.is_empty() {
-        let place = u32::from(from.byte()) % NEIGHBOURS;
+        let place = u32::from(from.byte()) % BLOCK_LEN;
         let mut high = 0;
         let parts = from.list(20, |from| {
             high = if from.byte() % 2 == 1 {

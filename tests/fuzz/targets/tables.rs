@@ -9,9 +9,11 @@ use seedbank::engine::{Bank, IngestRequest, PlanOptions, RefreshRequest};
 use seedbank::ingest::{Input, SiteMode, UrlRules};
 use seedbank::watch::Unwatched;
 use seedbank_algorithms::page::{PageId, SiteId};
-use seedbank_store::kept_steps::KeptRecord;
-use seedbank_store::lists::ListText;
-use seedbank_store::records::{Barred, Counters, Intent, Lineage, ListedSeed, LoadFile, Meta};
+use seedbank_store::plan_lists::ListText;
+use seedbank_store::records::{
+    BlocklistEntry, Counters, FinalListEntry, Intent, Lineage, LoadFile, Meta,
+};
+use seedbank_store::step_cache::StepCacheRecord;
 use seedbank_store::tables::{self, ALL, MetaKey};
 use seedbank_store::{Key, Table, Value, raw_entries};
 
@@ -46,9 +48,9 @@ pub(super) fn run(data: &[u8]) {
     }
     entry_of_any!(table.name, key, value,
         SITES SITE_IDS PAGES PAGE_IDS INTRA INTRA_IN ROWS ROW_HASHES ROW_MEMBERS CITERS DIGESTS
-        BATCHES FORMER_PAGES FORMER_ROWS PLANS REFRESHES CORES VECTORS COMPONENTS COMPONENT_ORDER
-        NEAR_CORES CORE_ORIGINS COVERS BITMAPS SEEDS MEMBERS CORE_EVIDENCE STANDINGS REACH META
-        ALIASES ALIAS_IN LISTED LISTS UNDO BARRED SEED_PAGES KEPT_STEPS);
+        BATCHES PAGE_HISTORY REMOVED_ROWS PLANS REFRESHES CORES CORE_SCORES COMPONENT_CACHE COMPONENT_CACHE_ORDER
+        NEAR_CORE_CACHE CORE_ORIGINS COVERS PAGE_SETS SEEDS CORE_MEMBERS CORE_EVIDENCE PAGE_EVIDENCE REACH META
+        ALIASES ALIAS_REFERENCES FINAL_LIST PLAN_LISTS UNDO BLOCKLIST SEED_PAGES STEP_CACHE);
 }
 
 fn entry<K: Key, V: Value>(table: &Table<K, V>, key: &[u8], value: &[u8]) {
@@ -117,16 +119,16 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
         if table.name == tables::META.name {
             seeds.push(input(number, &MetaKey::Intent.bytes(), &written(&intent())));
         }
-        if table.name == tables::LISTED.name {
-            let listed = ListedSeed {
+        if table.name == tables::FINAL_LIST.name {
+            let listed = FinalListEntry {
                 page: PageId::new(SiteId(1), 2),
                 chosen: Some(3),
                 last_chosen: 4,
             };
             seeds.push(input(number, &(4_u32, 1_u32).bytes(), &written(&listed)));
         }
-        if table.name == tables::KEPT_STEPS.name {
-            let kept = KeptRecord {
+        if table.name == tables::STEP_CACHE.name {
+            let kept = StepCacheRecord {
                 pages: vec![PageId::new(SiteId(1), 2), PageId::new(SiteId(1), 3)],
                 groups: vec![1, 0],
                 scores: vec![(0, 145)],
@@ -134,14 +136,14 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
             };
             seeds.push(input(number, &(4_u32, 1_u32).bytes(), &written(&kept)));
         }
-        if table.name == tables::BARRED.name {
-            let barred = Barred {
+        if table.name == tables::BLOCKLIST.name {
+            let barred = BlocklistEntry {
                 site: true,
                 batch: 3,
             };
             seeds.push(input(number, &[7; 16], &written(&barred)));
         }
-        if table.name == tables::LISTS.name {
+        if table.name == tables::PLAN_LISTS.name {
             let list = ListText("*.pdf\n.example.org\n".to_owned());
             seeds.push(input(number, &list.hash(), &written(&list)));
         }

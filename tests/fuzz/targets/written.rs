@@ -6,10 +6,12 @@ use std::fmt::Debug;
 
 use seedbank_algorithms::page::{PageId, PageSet, SiteId};
 use seedbank_store::Value;
-use seedbank_store::blocks::{BLOCK, PageBlock};
-use seedbank_store::evidence::{Covered, Links, Near, Reach, Standing, Standings};
-use seedbank_store::ledger::CoreOrigin;
-use seedbank_store::records::FormerRow;
+use seedbank_store::component_cache::CoreOrigin;
+use seedbank_store::evidence::{
+    CoreProximity, Covered, LinkStatus, PageEvidence, PageEvidenceBlock, Reach,
+};
+use seedbank_store::page_blocks::{BLOCK, PageBlock};
+use seedbank_store::records::RemovedRow;
 
 use super::cursor::Cursor;
 use super::kind;
@@ -21,7 +23,7 @@ pub(super) fn run(data: &[u8]) {
     match kind % 7 {
         0 => {
             let pages = places(&mut from, standing);
-            comes_back(&Standings(Some(PageBlock(pages))));
+            comes_back(&PageEvidenceBlock(Some(PageBlock(pages))));
         }
         1 => {
             let pages = places(&mut from, reach);
@@ -29,7 +31,7 @@ pub(super) fn run(data: &[u8]) {
         }
         2 => comes_back(&ascending(&mut from, Cursor::small)),
         3 => comes_back(&ascending(&mut from, |from| PageId(from.number()))),
-        4 => comes_back(&FormerRow {
+        4 => comes_back(&RemovedRow {
             until: from.small(),
             targets: ascending(&mut from, |from| PageId(from.number())),
         }),
@@ -70,19 +72,19 @@ fn places<T>(from: &mut Cursor<'_>, take: impl Fn(&mut Cursor<'_>) -> T) -> Vec<
     places
 }
 
-fn standing(from: &mut Cursor<'_>) -> Standing {
+fn standing(from: &mut Cursor<'_>) -> PageEvidence {
     let links = match from.byte() % 5 {
-        0 => Links::Spam,
-        1 => Links::Gone,
-        2 => Links::NotCrawled,
-        3 => Links::Alone,
-        _ => Links::Counted {
+        0 => LinkStatus::Spam,
+        1 => LinkStatus::Gone,
+        2 => LinkStatus::NotCrawled,
+        3 => LinkStatus::Isolated,
+        _ => LinkStatus::Counted {
             component: PageId::new(SiteId(from.small()), from.small()),
             as_authority: from.number(),
             as_hub: from.number(),
         },
     };
-    let near = from.maybe(|from| Near {
+    let near = from.maybe(|from| CoreProximity {
         core: CoreOrigin {
             refresh: from.small(),
             rank: from.small(),
@@ -91,7 +93,7 @@ fn standing(from: &mut Cursor<'_>) -> Standing {
         links: from.small(),
         score: from.score(),
     });
-    Standing { links, near }
+    PageEvidence { links, near }
 }
 
 fn reach(from: &mut Cursor<'_>) -> Reach {

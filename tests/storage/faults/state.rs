@@ -46,7 +46,7 @@ impl State {
         for entry in reader.scan(&tables::META)? {
             entry?;
         }
-        for entry in reader.scan(&tables::BARRED)? {
+        for entry in reader.scan(&tables::BLOCKLIST)? {
             entry?;
         }
         Ok(Self {
@@ -66,30 +66,30 @@ impl State {
                 hash(reader, &tables::BATCHES, |batch: &mut BatchRecord| {
                     (batch.at, batch.seconds) = (0, 0.0);
                 })?,
-                hash(reader, &tables::FORMER_PAGES, |_| ())?,
-                hash(reader, &tables::FORMER_ROWS, |_| ())?,
+                hash(reader, &tables::PAGE_HISTORY, |_| ())?,
+                hash(reader, &tables::REMOVED_ROWS, |_| ())?,
                 hash(reader, &tables::PLANS, |_| ())?,
                 hash(reader, &tables::REFRESHES, |refresh: &mut RefreshRecord| {
                     (refresh.at, refresh.seconds) = (0, 0.0);
                 })?,
                 hash(reader, &tables::CORES, |_| ())?,
-                hash(reader, &tables::VECTORS, |_| ())?,
+                hash(reader, &tables::CORE_SCORES, |_| ())?,
                 hash(reader, &tables::COVERS, |_| ())?,
-                hash(reader, &tables::BITMAPS, |_| ())?,
+                hash(reader, &tables::PAGE_SETS, |_| ())?,
                 hash(reader, &tables::SEEDS, |_| ())?,
-                hash(reader, &tables::MEMBERS, |_| ())?,
+                hash(reader, &tables::CORE_MEMBERS, |_| ())?,
                 hash(reader, &tables::CORE_EVIDENCE, |_| ())?,
                 hash(reader, &tables::ALIASES, |_| ())?,
-                hash(reader, &tables::ALIAS_IN, |_| ())?,
-                hash(reader, &tables::COMPONENTS, |_| ())?,
-                hash(reader, &tables::COMPONENT_ORDER, |()| ())?,
-                hash(reader, &tables::NEAR_CORES, |_| ())?,
+                hash(reader, &tables::ALIAS_REFERENCES, |_| ())?,
+                hash(reader, &tables::COMPONENT_CACHE, |_| ())?,
+                hash(reader, &tables::COMPONENT_CACHE_ORDER, |()| ())?,
+                hash(reader, &tables::NEAR_CORE_CACHE, |_| ())?,
                 hash(reader, &tables::CORE_ORIGINS, |_| ())?,
                 hash(reader, &tables::REACH, |_| ())?,
-                hash(reader, &tables::LISTS, |_| ())?,
-                hash(reader, &tables::KEPT_STEPS, |_| ())?,
-                hash(reader, &tables::STANDINGS, |_| ())?,
-                hash(reader, &tables::LISTED, |_| ())?,
+                hash(reader, &tables::PLAN_LISTS, |_| ())?,
+                hash(reader, &tables::STEP_CACHE, |_| ())?,
+                hash(reader, &tables::PAGE_EVIDENCE, |_| ())?,
+                hash(reader, &tables::FINAL_LIST, |_| ())?,
                 hash(reader, &tables::UNDO, |_| ())?,
                 hash(reader, &tables::SEED_PAGES, |_| ())?,
             ]),

@@ -10,8 +10,8 @@ use crate::engine::{EngineError, Result};
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::{self, Location, Naming, Record, SiteMode};
-use seedbank_store::aliases::{AliasIn, AliasRecord};
-use seedbank_store::records::{Barred, PageState};
+use seedbank_store::aliases::{AliasRecord, AliasReference};
+use seedbank_store::records::{BlocklistEntry, PageState};
 use seedbank_store::{Changes, Hash128, Store, StoreError, tables};
 
 /// Normalised names of pages and sites.
@@ -66,8 +66,8 @@ impl NameSet {
         watch: &dyn Watch,
     ) -> Result<Self> {
         let mut hashes = Vec::new();
-        for entry in other_bank.scan(&tables::BARRED)? {
-            let (hash, Barred { site, .. }) = entry?;
+        for entry in other_bank.scan(&tables::BLOCKLIST)? {
+            let (hash, BlocklistEntry { site, .. }) = entry?;
             hashes.push((hash, site));
         }
         let mut names = Self {
@@ -221,10 +221,10 @@ impl Matches {
         for page in self.pages.iter().map(PageId) {
             watch.proceed()?;
             removal.records.push(Record::new(url(page)?).gone());
-            for (other, why) in store.alias_in(page)? {
+            for (other, why) in store.alias_references(page)? {
                 match why {
-                    AliasIn::Leads => leading.insert(other.0),
-                    AliasIn::Links => linking.insert(other.0),
+                    AliasReference::Alias => leading.insert(other.0),
+                    AliasReference::Link => linking.insert(other.0),
                 };
             }
         }

@@ -34,7 +34,7 @@ use matches::{Matches, NameSet};
 use redact::{Redactor, is_in_reject_lists, redact_lists, redact_reject_lists};
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::{Format, RecordChunks, RecordSource};
-use seedbank_store::records::{Barred, BatchId, BatchKind};
+use seedbank_store::records::{BatchId, BatchKind, BlocklistEntry};
 use seedbank_store::{Writer, tables};
 
 /// What to forget, and how.
@@ -229,8 +229,8 @@ impl Bank {
         };
         for (hash, site) in &barred {
             let site = *site;
-            let record = Barred { site, batch };
-            passes.changes.put(&tables::BARRED, hash, &record)?;
+            let record = BlocklistEntry { site, batch };
+            passes.changes.put(&tables::BLOCKLIST, hash, &record)?;
         }
         // Before the names are deleted: if this fails, the same command can be repeated.
         let reject_lines = redact_reject_lists(self.path(), &redactor, watch)?;
@@ -240,7 +240,7 @@ impl Bank {
         let (changes, counters) = finish_batch(passes, &report, [0; 32], Vec::new())?;
         watch.stage("commit", None);
         watch.proceed()?;
-        writer.commit_for_good(changes, counters)?;
+        writer.commit_irreversible(changes, counters)?;
         Ok(ForgetReport {
             batch,
             pages: found.pages.len(),

@@ -11,7 +11,7 @@ use crate::engine::Result;
 use crate::engine::ingest::reject_list::write_error;
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::{self, Naming};
-use seedbank_store::lists::ListText;
+use seedbank_store::plan_lists::ListText;
 use seedbank_store::{Changes, Hash128, Store, tables};
 
 /// Replaces a host in stored texts.
@@ -140,7 +140,7 @@ pub(super) fn redact_lists(
 ) -> Result<u64> {
     let mut removed = 0;
     let mut replacements: BTreeMap<Hash128, RedactedList> = BTreeMap::new();
-    for entry in store.scan(&tables::LISTS)? {
+    for entry in store.scan(&tables::PLAN_LISTS)? {
         let (hash, ListText(text)) = entry?;
         let mut kept = String::with_capacity(text.len());
         for line in text.lines() {
@@ -161,8 +161,8 @@ pub(super) fn redact_lists(
                 lines,
             };
             replacements.insert(hash, redacted);
-            changes.delete(&tables::LISTS, &hash)?;
-            changes.put(&tables::LISTS, &list.hash(), &list)?;
+            changes.delete(&tables::PLAN_LISTS, &hash)?;
+            changes.put(&tables::PLAN_LISTS, &list.hash(), &list)?;
         }
     }
     for entry in store.scan(&tables::PLANS)? {

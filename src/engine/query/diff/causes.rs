@@ -13,7 +13,7 @@ use crate::engine::policy::{Caps, RejectionReason};
 use crate::engine::query::views::Views;
 use seedbank_algorithms::page::{PageId, PageSet, SiteId};
 use seedbank_store::records::{BatchId, CoreRecord, PageState, SeedEvidence};
-use seedbank_store::tables::{self, BitmapKey};
+use seedbank_store::tables::{self, PageSetKey};
 
 /// Two lists and the batches between them.
 pub(in crate::engine) struct Pair<'a> {
@@ -69,7 +69,7 @@ impl<'a> Pair<'a> {
             for batch in (low + 1..=high).rev() {
                 let pages = views
                     .reader
-                    .need(&tables::BITMAPS, &BitmapKey::Changed(batch))?;
+                    .need(&tables::PAGE_SETS, &PageSetKey::Changed(batch))?;
                 changed.push((batch, pages));
             }
         }

@@ -7,7 +7,7 @@ use crate::engine::EngineError;
 use crate::engine::plan::Plan;
 use seedbank_algorithms::page::PageId;
 use seedbank_store::records::{CoverRecord, CoverStop, SeedEvidence};
-use seedbank_store::tables::{self, BitmapKey};
+use seedbank_store::tables::{self, PageSetKey};
 
 impl Pair<'_> {
     pub(super) fn absent_from_cover(
@@ -59,9 +59,9 @@ impl Pair<'_> {
         if choice.method.is_baseline() {
             return Ok(None);
         }
-        let prefix = BitmapKey::covered_prefix(record.since, page.site());
-        for entry in self.views.reader.scan_under(&tables::BITMAPS, &prefix)? {
-            if let (BitmapKey::Covered(key), pages) = entry?
+        let prefix = PageSetKey::covered_prefix(record.since, page.site());
+        for entry in self.views.reader.scan_under(&tables::PAGE_SETS, &prefix)? {
+            if let (PageSetKey::Covered(key), pages) = entry?
                 && pages.contains(page.0)
             {
                 return Ok(Some((key.pick, key.hop)));

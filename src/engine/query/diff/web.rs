@@ -6,8 +6,8 @@ use super::side::StoredRefresh;
 use crate::engine::EngineError;
 use seedbank_algorithms::cover::global::WebChoice;
 use seedbank_algorithms::page::PageId;
-use seedbank_store::blocks::place;
 use seedbank_store::evidence::ReachKey;
+use seedbank_store::page_blocks::place;
 use seedbank_store::records::SeedEvidence;
 use seedbank_store::tables;
 

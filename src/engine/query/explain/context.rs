@@ -166,7 +166,7 @@ impl Context {
             return Ok(None);
         }
         for batch in since {
-            if let Some(former) = store.get(&tables::FORMER_PAGES, &(batch, page))? {
+            if let Some(former) = store.get(&tables::PAGE_HISTORY, &(batch, page))? {
                 return Ok(Some((former.state, former.spam)));
             }
         }

@@ -10,9 +10,11 @@ use crate::engine::plan::{CorePlan, Plan};
 use crate::engine::query::views::sigma_bound;
 use seedbank_algorithms::cores::{Growth, Rule};
 use seedbank_algorithms::page::PageId;
-use seedbank_store::blocks::place;
-use seedbank_store::evidence::{CoreEvidence, Links, Near, SidePlace, Standing, StandingKey};
-use seedbank_store::ledger::{CoreOrigin, OriginKey};
+use seedbank_store::component_cache::{CoreOrigin, CoreOriginKey};
+use seedbank_store::evidence::{
+    CoreEvidence, CoreProximity, LinkStatus, PageEvidence, PageEvidenceKey, SidePlace,
+};
+use seedbank_store::page_blocks::place;
 use seedbank_store::records::PageRecord;
 use seedbank_store::{StoreError, tables};
 
@@ -23,7 +25,7 @@ pub(super) fn why(
     record: &PageRecord,
 ) -> Result<Why, EngineError> {
     let store = &context.views.reader;
-    if let Some(member) = store.get(&tables::MEMBERS, &(context.refresh, page))? {
+    if let Some(member) = store.get(&tables::CORE_MEMBERS, &(context.refresh, page))? {
         let rank = member.core;
         let core = evidence(context, rank)?;
         if core.seed == page && core.gives_seed {
@@ -44,19 +46,19 @@ pub(super) fn why(
         return Ok(reason.map_or(unlinked, |reason| Why::Ineligible { reason }));
     };
     let reason = match standing.links {
-        Links::Spam => IneligibleReason::Spam,
+        LinkStatus::Spam => IneligibleReason::Spam,
         // The page's own record may give a more precise reason.
-        Links::Gone => context
+        LinkStatus::Gone => context
             .ineligible_reason(page, record)?
             .unwrap_or(IneligibleReason::Gone),
-        Links::NotCrawled => IneligibleReason::NotCrawled,
-        Links::Excluded => IneligibleReason::Excluded,
-        Links::Alone => {
+        LinkStatus::NotCrawled => IneligibleReason::NotCrawled,
+        LinkStatus::Excluded => IneligibleReason::Excluded,
+        LinkStatus::Isolated => {
             return Ok(Why::NoInterSiteLinks {
                 neighbours_ineligible: true,
             });
         }
-        Links::Counted {
+        LinkStatus::Counted {
             as_authority,
             as_hub,
             ..
@@ -76,7 +78,7 @@ pub(super) fn why(
 
 /// Returns the rank of a core in the refresh; `None` if the refresh does not have it.
 fn rank_of(context: &Context, origin: CoreOrigin) -> Result<Option<u32>, StoreError> {
-    let key = OriginKey {
+    let key = CoreOriginKey {
         of: context.refresh,
         origin,
     };
@@ -89,19 +91,22 @@ fn evidence(context: &Context, rank: u32) -> Result<CoreEvidence, StoreError> {
 }
 
 /// Returns what the refresh stored about a page with inter-site links.
-pub(super) fn standing(context: &Context, page: PageId) -> Result<Option<Standing>, StoreError> {
+pub(super) fn standing(
+    context: &Context,
+    page: PageId,
+) -> Result<Option<PageEvidence>, StoreError> {
     let Some(of) = context.record.standings else {
         return Ok(None);
     };
     let (block, place) = place(page.index());
-    let key = StandingKey {
+    let key = PageEvidenceKey {
         series: of.series,
         site: page.site(),
         block,
         refresh: context.refresh,
     };
     let store = &context.views.reader;
-    let mut found = store.scan_from(&tables::STANDINGS, &key, &key.of_block())?;
+    let mut found = store.scan_from(&tables::PAGE_EVIDENCE, &key, &key.block_prefix())?;
     let found = found.next().transpose()?;
     let block = found.and_then(|(_, standings)| standings.0);
     Ok(block.and_then(|block| block.at(place).copied()))
@@ -189,7 +194,7 @@ fn row_sums(context: &Context, as_authority: u64, as_hub: u64) -> Result<RowSums
 fn near_core(
     context: &Context,
     plan: &CorePlan,
-    near: Near,
+    near: CoreProximity,
     rank: u32,
     sums: RowSums,
 ) -> Result<NearCore, StoreError> {

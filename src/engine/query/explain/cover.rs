@@ -5,8 +5,8 @@ use super::context::Context;
 use super::cover_answers::{CoverSeed, SiteSeed, Uncovered, ValueBreakdown};
 use crate::engine::EngineError;
 use seedbank_algorithms::page::PageId;
-use seedbank_store::blocks::place;
 use seedbank_store::evidence::{Reach, ReachKey};
+use seedbank_store::page_blocks::place;
 use seedbank_store::records::{CoverEvidence, CoverRecord, HopEvidence, PageRecord, SeedEvidence};
 use seedbank_store::{StoreError, tables};
 

@@ -44,7 +44,7 @@ impl ListPositions {
             positions.insert(seed.page, position);
         }
         if differs {
-            for entry in store.scan_under(&tables::LISTED, &prefix)? {
+            for entry in store.scan_under(&tables::FINAL_LIST, &prefix)? {
                 let ((_, rank), listed) = entry?;
                 let position = ListPosition {
                     listed: Some(rank),

@@ -49,7 +49,7 @@ pub(super) fn verdict(
     let member = context
         .views
         .reader
-        .get(&tables::MEMBERS, &(context.refresh, page))?;
+        .get(&tables::CORE_MEMBERS, &(context.refresh, page))?;
     let core = match member.filter(|member| member.hub.is_some()) {
         Some(member) => {
             let key = (context.refresh, member.core);

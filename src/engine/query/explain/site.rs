@@ -17,8 +17,8 @@ use crate::engine::query::views::Views;
 use crate::engine::{Bank, EngineError, Which};
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_formats::ingest::URL_PATTERN;
-use seedbank_store::blocks::BLOCK;
-use seedbank_store::evidence::{Links, Standings};
+use seedbank_store::evidence::{LinkStatus, PageEvidenceBlock};
+use seedbank_store::page_blocks::BLOCK;
 use seedbank_store::records::{CoverRecord, CoverStop, RefreshId, SiteRecord};
 use seedbank_store::{Key, tables};
 
@@ -283,7 +283,7 @@ fn cores_of_site(context: &Context, site: SiteId) -> Result<CoresOfSite, EngineE
     let store = &context.views.reader;
     let mut in_cores: BTreeMap<u32, PagesOfCore> = BTreeMap::new();
     let mut members = Vec::new();
-    for entry in store.scan_under(&tables::MEMBERS, &(context.refresh, site).bytes())? {
+    for entry in store.scan_under(&tables::CORE_MEMBERS, &(context.refresh, site).bytes())? {
         let ((_, page), member) = entry?;
         let core = member.core;
         let of_core = in_cores.entry(core).or_insert(PagesOfCore {
@@ -322,8 +322,8 @@ fn cores_of_site(context: &Context, site: SiteId) -> Result<CoresOfSite, EngineE
         origins.insert(key.origin);
     }
     let mut last = None;
-    for entry in store.scan_under(&tables::STANDINGS, &(series, site).bytes())? {
-        let (key, Standings(block)) = entry?;
+    for entry in store.scan_under(&tables::PAGE_EVIDENCE, &(series, site).bytes())? {
+        let (key, PageEvidenceBlock(block)) = entry?;
         // Versions of a block are sorted from the newest; take the newest up to this refresh.
         if key.refresh > context.refresh || last.replace(key.block) == Some(key.block) {
             continue;
@@ -333,8 +333,8 @@ fn cores_of_site(context: &Context, site: SiteId) -> Result<CoresOfSite, EngineE
             let near = standing.near.filter(|near| origins.contains(&near.core));
             match (standing.links, near) {
                 _ if members.binary_search(&page).is_ok() => {}
-                (Links::Counted { .. }, Some(_)) => of_site.near_core += 1,
-                (Links::Counted { .. }, None) => of_site.no_core += 1,
+                (LinkStatus::Counted { .. }, Some(_)) => of_site.near_core += 1,
+                (LinkStatus::Counted { .. }, None) => of_site.no_core += 1,
                 _ => of_site.ineligible += 1,
             }
         }

@@ -8,8 +8,8 @@ use super::cover_answers::{
 use crate::engine::EngineError;
 use seedbank_algorithms::cover::global::WebChoice;
 use seedbank_algorithms::page::{PageId, SiteId};
-use seedbank_store::blocks::{BLOCK, place};
 use seedbank_store::evidence::{Reach, ReachKey};
+use seedbank_store::page_blocks::{BLOCK, place};
 use seedbank_store::records::{
     HopEvidence, PageRecord, PageState, RefreshId, SeedEvidence, SeedRecord, WebEvidence, WebHop,
 };

@@ -8,10 +8,10 @@ use crate::engine::{EngineError, Result};
 use seedbank_algorithms::cores::{CachedComponent, CachedCore, Core, CoreCache, Hits, NearPage};
 use seedbank_algorithms::graph::{Role, WeakComponents};
 use seedbank_algorithms::page::PageId;
-use seedbank_store::ledger::{ComponentCore, ComponentRecord, CoreOrigin, OriginKey};
+use seedbank_store::component_cache::{ComponentCore, ComponentRecord, CoreOrigin, CoreOriginKey};
 use seedbank_store::records::{BatchId, CoreRecord, RefreshId};
-use seedbank_store::tables::{self, VectorKey, VectorSide};
-use seedbank_store::{Changes, Store, StoreError, sides};
+use seedbank_store::tables::{self, CoreScoresKey, CoreScoresPart};
+use seedbank_store::{Changes, Store, StoreError, member_order};
 
 /// The previous refresh, whose results are reused.
 #[derive(Clone, Copy, Debug)]
@@ -79,7 +79,7 @@ pub(crate) fn load(
         let mut cores = StoredCores::open(store, cached)?;
         let present: BTreeMap<_, u32> =
             components.fingerprints().iter().copied().zip(0..).collect();
-        for entry in store.scan_under(&tables::COMPONENTS, &cached.series.to_be_bytes())? {
+        for entry in store.scan_under(&tables::COMPONENT_CACHE, &cached.series.to_be_bytes())? {
             let (_, record) = entry?;
             if let Some(&component) = present.get(&record.fingerprint) {
                 let found = cores.component(hubs, &record, &|page| {
@@ -131,7 +131,7 @@ impl<'a> StoredCores<'a> {
 
     fn damaged(&self, origin: CoreOrigin) -> EngineError {
         EngineError::DamagedCache(StoreError::Damaged {
-            table: tables::COMPONENTS.name,
+            table: tables::COMPONENT_CACHE.name,
             key: format!("series {}, core {origin:?}", self.cached.series),
             what: "the component does not match its core".to_owned(),
         })
@@ -145,12 +145,12 @@ impl<'a> StoredCores<'a> {
             let rank = rank.ok_or_else(|| self.damaged(origin))?;
             let record = self.store.need(&tables::CORES, &(refresh, rank))?;
             let scores = |side, pages: usize| {
-                let key = VectorKey {
+                let key = CoreScoresKey {
                     refresh,
                     rank,
                     side,
                 };
-                let scores = self.store.need(&tables::VECTORS, &key)?;
+                let scores = self.store.need(&tables::CORE_SCORES, &key)?;
                 if scores.len() == pages && pages > 0 {
                     Ok(scores)
                 } else {
@@ -158,8 +158,8 @@ impl<'a> StoredCores<'a> {
                 }
             };
             let core = StoredCore {
-                hub_scores: scores(VectorSide::Hubs, record.hubs.len())?,
-                authority_scores: scores(VectorSide::Authorities, record.authorities.len())?,
+                hub_scores: scores(CoreScoresPart::Hubs, record.hubs.len())?,
+                authority_scores: scores(CoreScoresPart::Authorities, record.authorities.len())?,
                 record,
             };
             self.read.insert(origin, core);
@@ -177,11 +177,11 @@ impl<'a> StoredCores<'a> {
     ) -> Result<CachedComponent> {
         let mut known = self.unloaded_component(hubs, record, is_in_it)?;
         for core in &mut known.cores {
-            let origin = CoreOrigin::of_packed(core.origin.unwrap_or_default());
+            let origin = CoreOrigin::from_packed(core.origin.unwrap_or_default());
             let of = self.cached.series;
             let near = self
                 .store
-                .need(&tables::NEAR_CORES, &OriginKey { of, origin })?;
+                .need(&tables::NEAR_CORE_CACHE, &CoreOriginKey { of, origin })?;
             for near in near.0 {
                 let number = hubs.number(near.page).filter(|number| is_in_it(*number));
                 core.near.push(NearPage {
@@ -205,7 +205,7 @@ impl<'a> StoredCores<'a> {
     ) -> Result<CachedComponent> {
         let mut cores = Vec::new();
         if !is_bound(record.next) {
-            return Err(self.damaged(CoreOrigin::of_packed(0)));
+            return Err(self.damaged(CoreOrigin::from_packed(0)));
         }
         for ComponentCore { origin, sigma } in &record.cores {
             let damaged = self.damaged(*origin);
@@ -237,7 +237,7 @@ impl<'a> StoredCores<'a> {
                 authorities,
                 hub_scores: hub_scores.clone(),
                 authority_scores: authority_scores.clone(),
-                sides: sides::unpack(&record.sides, h + a),
+                sides: member_order::unpack(&record.sides, h + a),
                 seed,
                 gives_seed: record.gives_seed,
                 doubt: None,
@@ -253,7 +253,7 @@ impl<'a> StoredCores<'a> {
             Some(ahead) => {
                 let best = hubs.number(ahead.best).filter(|best| is_in_it(*best));
                 let known = best.filter(|_| ahead.fits(record.next));
-                let best = known.ok_or_else(|| self.damaged(CoreOrigin::of_packed(0)))?;
+                let best = known.ok_or_else(|| self.damaged(CoreOrigin::from_packed(0)))?;
                 Some((ahead.sigma, best))
             }
         };
@@ -292,9 +292,9 @@ pub(crate) fn delete_series(
     series: RefreshId,
 ) -> Result<(), StoreError> {
     let prefix = series.to_be_bytes();
-    changes.delete_under(store, &tables::COMPONENTS, &prefix)?;
-    changes.delete_under(store, &tables::COMPONENT_ORDER, &prefix)?;
-    changes.delete_under(store, &tables::NEAR_CORES, &prefix)?;
+    changes.delete_under(store, &tables::COMPONENT_CACHE, &prefix)?;
+    changes.delete_under(store, &tables::COMPONENT_CACHE_ORDER, &prefix)?;
+    changes.delete_under(store, &tables::NEAR_CORE_CACHE, &prefix)?;
     Ok(())
 }
 

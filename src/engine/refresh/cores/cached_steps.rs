@@ -6,8 +6,8 @@ use crate::engine::{EngineError, Result};
 use seedbank_algorithms::graph::{Csr, NONE};
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::rank::{CachedStep, CachedSteps, ProvenStep};
-use seedbank_store::kept_steps::KeptRecord;
 use seedbank_store::records::RefreshId;
+use seedbank_store::step_cache::StepCacheRecord;
 use seedbank_store::{Changes, Store, StoreError, tables};
 
 /// Loads the cached steps of a refresh, with groups in the numbers of the current graph. Returns
@@ -27,7 +27,7 @@ pub(super) fn load(
         Plan::Cores(previous_plan) if plan.can_reuse(&previous_plan) => {}
         _ => return Ok(kept),
     }
-    for entry in store.scan_under(&tables::KEPT_STEPS, &refresh.to_be_bytes())? {
+    for entry in store.scan_under(&tables::STEP_CACHE, &refresh.to_be_bytes())? {
         let ((_, rank), record) = entry?;
         if rank == 0 {
             kept.groups = groups(&record, hubs);
@@ -38,7 +38,7 @@ pub(super) fn load(
         let last = record.weights.last().map(|last| last.0).max(scored);
         if last.is_some_and(|last| last as usize >= groups) {
             return Err(EngineError::DamagedCache(StoreError::Damaged {
-                table: tables::KEPT_STEPS.name,
+                table: tables::STEP_CACHE.name,
                 key: format!("refresh {refresh}, core {rank}"),
                 what: format!(
                     "expected a group below {groups}, found {}",
@@ -55,7 +55,7 @@ pub(super) fn load(
 }
 
 /// Returns the numbers of the pages of each group, without those that left the graph.
-fn groups(record: &KeptRecord, hubs: &LoadedHubGraph) -> Csr {
+fn groups(record: &StepCacheRecord, hubs: &LoadedHubGraph) -> Csr {
     let pages = record.groups.iter().zip(&record.pages);
     let numbers = pages.filter_map(|(group, page)| Some((*group, hubs.number(*page)?)));
     let mut numbers: Vec<(u32, u32)> = numbers.collect();
@@ -81,7 +81,7 @@ pub(super) fn put(
 ) -> Result<()> {
     if let Some(plan) = store.get(&tables::PLANS, &plan.to_owned())? {
         let before = plan.last_refresh.to_be_bytes();
-        changes.delete_under(store, &tables::KEPT_STEPS, &before)?;
+        changes.delete_under(store, &tables::STEP_CACHE, &before)?;
     }
     if steps.is_empty() {
         return Ok(());
@@ -106,19 +106,19 @@ pub(super) fn put(
     }
     pages.sort_unstable();
     let (pages, of_pages) = pages.into_iter().unzip();
-    let record = KeptRecord {
+    let record = StepCacheRecord {
         pages,
         groups: of_pages,
-        ..KeptRecord::default()
+        ..StepCacheRecord::default()
     };
-    changes.put(&tables::KEPT_STEPS, &(refresh, 0), &record)?;
+    changes.put(&tables::STEP_CACHE, &(refresh, 0), &record)?;
     for (rank, ProvenStep { cached, .. }) in (1_u32..).zip(steps) {
-        let record = KeptRecord {
+        let record = StepCacheRecord {
             scores: by_group(&cached.scores, &groups),
             weights: by_group(&cached.weights, &groups),
-            ..KeptRecord::default()
+            ..StepCacheRecord::default()
         };
-        changes.put(&tables::KEPT_STEPS, &(refresh, rank), &record)?;
+        changes.put(&tables::STEP_CACHE, &(refresh, rank), &record)?;
     }
     Ok(())
 }

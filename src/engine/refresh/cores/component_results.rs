@@ -10,8 +10,9 @@ use crate::engine::{EngineError, Result};
 use seedbank_algorithms::cores::{ComponentResult, NearPage, Selection};
 use seedbank_algorithms::graph::{Role, WeakComponents};
 use seedbank_algorithms::page::PageId;
-use seedbank_store::ledger::{
-    Ahead, ComponentCore, ComponentRecord, CoreOrigin, NearRecord, NearRecords, OrderKey, OriginKey,
+use seedbank_store::component_cache::{
+    ComponentCore, ComponentOrderKey, ComponentRecord, CoreOrigin, CoreOriginKey, NearGroup,
+    NearGroups, NextStep,
 };
 use seedbank_store::records::RefreshId;
 use seedbank_store::{Changes, Key, Store, StoreError, Table, Value, tables};
@@ -21,9 +22,9 @@ struct NewResult {
     pages: u32,
     fingerprint: [u8; 16],
     /// Ranks of the cores that can be reused, each with the pages near the core.
-    cores: Vec<(u32, Vec<NearRecord>)>,
+    cores: Vec<(u32, Vec<NearGroup>)>,
     next: f64,
-    ahead: Option<Ahead>,
+    ahead: Option<NextStep>,
 }
 
 /// Results by component, to be stored.
@@ -35,10 +36,10 @@ pub(crate) struct ComponentResults {
 }
 
 /// Converts the next step of a component.
-pub(crate) fn ahead(hubs: &LoadedHubGraph, found: &ComponentResult) -> Option<Ahead> {
+pub(crate) fn ahead(hubs: &LoadedHubGraph, found: &ComponentResult) -> Option<NextStep> {
     let (sigma, best) = found.ahead?;
     let best = *hubs.pages.get(best as usize)?;
-    Some(Ahead { sigma, best })
+    Some(NextStep { sigma, best })
 }
 
 /// Stored results that a run on a part of the graph replaces.
@@ -58,7 +59,7 @@ impl ComponentResults {
         selection: &Selection,
         changed: Option<Changed>,
     ) -> Self {
-        let near = |near: &NearPage| NearRecord {
+        let near = |near: &NearPage| NearGroup {
             page: hubs.pages[near.page as usize],
             hub: near.role == Role::Hub,
             links: near.links,
@@ -81,7 +82,7 @@ impl ComponentResults {
             (name, finding)
         });
         let origins = selection.origins.iter();
-        let origins = origins.map(|origin| origin.map(CoreOrigin::of_packed));
+        let origins = origins.map(|origin| origin.map(CoreOrigin::from_packed));
         Self {
             by_component: by_component.collect(),
             cores: origins
@@ -116,7 +117,7 @@ impl ComponentResults {
     ) -> Result<()> {
         for ((origin, _), rank) in self.cores.iter().zip(1..) {
             let origin = origin.unwrap_or(CoreOrigin { refresh, rank });
-            let key = OriginKey {
+            let key = CoreOriginKey {
                 of: refresh,
                 origin,
             };
@@ -131,9 +132,9 @@ impl ComponentResults {
                     core.ok_or(EngineError::Internal("a component has no such core"))?;
                 let origin = origin.unwrap_or(CoreOrigin { refresh, rank });
                 if origin.refresh == refresh {
-                    let key = OriginKey { of: series, origin };
-                    let near = NearRecords(near.clone());
-                    changes.put(&tables::NEAR_CORES, &key, &near)?;
+                    let key = CoreOriginKey { of: series, origin };
+                    let near = NearGroups(near.clone());
+                    changes.put(&tables::NEAR_CORE_CACHE, &key, &near)?;
                 }
                 cores.push(ComponentCore { origin, sigma });
             }
@@ -190,33 +191,36 @@ fn put_all(
     new: &BTreeMap<PageId, ComponentRecord>,
 ) -> Result<()> {
     let mut same = BTreeSet::new();
-    for key in keys_of(store, &tables::COMPONENTS, series)? {
-        match (new.get(&key.1), store.get(&tables::COMPONENTS, &key)) {
+    for key in keys_of(store, &tables::COMPONENT_CACHE, series)? {
+        match (new.get(&key.1), store.get(&tables::COMPONENT_CACHE, &key)) {
             (Some(new), Ok(Some(old))) if *new == old => {
                 same.insert(key.1);
             }
             (Some(_), _) => {}
-            (None, _) => changes.delete(&tables::COMPONENTS, &key)?,
+            (None, _) => changes.delete(&tables::COMPONENT_CACHE, &key)?,
         }
     }
     for (&name, record) in new.iter().filter(|(name, _)| !same.contains(*name)) {
-        changes.put(&tables::COMPONENTS, &(series, name), record)?;
+        changes.put(&tables::COMPONENT_CACHE, &(series, name), record)?;
     }
-    let keys = new.iter().map(|(&name, record)| record.order(series, name));
-    let mut missing: BTreeMap<Vec<u8>, OrderKey> = keys.map(|key| (key.bytes(), key)).collect();
-    for key in keys_of(store, &tables::COMPONENT_ORDER, series)? {
+    let keys = new
+        .iter()
+        .map(|(&name, record)| record.order_key(series, name));
+    let mut missing: BTreeMap<Vec<u8>, ComponentOrderKey> =
+        keys.map(|key| (key.bytes(), key)).collect();
+    for key in keys_of(store, &tables::COMPONENT_CACHE_ORDER, series)? {
         if missing.remove(&key.bytes()).is_none() {
-            changes.delete(&tables::COMPONENT_ORDER, &key)?;
+            changes.delete(&tables::COMPONENT_CACHE_ORDER, &key)?;
         }
     }
     for key in missing.values() {
-        changes.put(&tables::COMPONENT_ORDER, key, &())?;
+        changes.put(&tables::COMPONENT_CACHE_ORDER, key, &())?;
     }
     let cores = new.values().flat_map(|record| &record.cores);
     let named: BTreeSet<CoreOrigin> = cores.map(|core| core.origin).collect();
-    for key in keys_of(store, &tables::NEAR_CORES, series)? {
+    for key in keys_of(store, &tables::NEAR_CORE_CACHE, series)? {
         if !named.contains(&key.origin) {
-            changes.delete(&tables::NEAR_CORES, &key)?;
+            changes.delete(&tables::NEAR_CORE_CACHE, &key)?;
         }
     }
     Ok(())
@@ -233,14 +237,14 @@ fn replace(
     if old == new {
         return Ok(());
     }
-    let order = |record: &ComponentRecord| record.order(series, component);
+    let order = |record: &ComponentRecord| record.order_key(series, component);
     let (before, after) = (old.map(order), new.map(order));
     if before != after {
         if let Some(key) = before {
-            changes.delete(&tables::COMPONENT_ORDER, &key)?;
+            changes.delete(&tables::COMPONENT_CACHE_ORDER, &key)?;
         }
         if let Some(key) = after {
-            changes.put(&tables::COMPONENT_ORDER, &key, &())?;
+            changes.put(&tables::COMPONENT_CACHE_ORDER, &key, &())?;
         }
     }
     let stays = |core: &ComponentCore| {
@@ -249,16 +253,16 @@ fn replace(
     };
     let old_cores = old.map_or(&[][..], |old| &old.cores).iter();
     for core in old_cores.filter(|core| !stays(core)) {
-        let key = OriginKey {
+        let key = CoreOriginKey {
             of: series,
             origin: core.origin,
         };
-        changes.delete(&tables::NEAR_CORES, &key)?;
+        changes.delete(&tables::NEAR_CORE_CACHE, &key)?;
     }
     let key = (series, component);
     match new {
-        Some(new) => changes.put(&tables::COMPONENTS, &key, new)?,
-        None => changes.delete(&tables::COMPONENTS, &key)?,
+        Some(new) => changes.put(&tables::COMPONENT_CACHE, &key, new)?,
+        None => changes.delete(&tables::COMPONENT_CACHE, &key)?,
     }
     Ok(())
 }

@@ -183,7 +183,7 @@ impl CoresEvidence {
         counted: u64,
     ) -> Result<Written> {
         for (page, member) in &self.members {
-            changes.put(&tables::MEMBERS, &(refresh, *page), member)?;
+            changes.put(&tables::CORE_MEMBERS, &(refresh, *page), member)?;
         }
         let plan = store.get(&tables::PLANS, &plan.to_owned())?;
         let previous = plan.map(|plan| plan.last_refresh);
@@ -224,7 +224,7 @@ pub(crate) fn delete_refresh(
     refresh: RefreshId,
 ) -> Result<(), StoreError> {
     let prefix = refresh.to_be_bytes();
-    changes.delete_under(store, &tables::MEMBERS, &prefix)?;
+    changes.delete_under(store, &tables::CORE_MEMBERS, &prefix)?;
     changes.delete_under(store, &tables::CORE_EVIDENCE, &prefix)?;
     Ok(())
 }

@@ -31,9 +31,9 @@ use seedbank_algorithms::graph::{Fingerprint, WeakComponents, number};
 use seedbank_algorithms::page::{PageId, PageSet, RowId, SiteId};
 use seedbank_algorithms::rank::Work;
 use seedbank_algorithms::watch::Watch;
-use seedbank_store::blocks::{PageBlock, place};
-use seedbank_store::evidence::{Links, Standing, StandingKey, Standings};
-use seedbank_store::ledger::ComponentRecord;
+use seedbank_store::component_cache::ComponentRecord;
+use seedbank_store::evidence::{LinkStatus, PageEvidence, PageEvidenceBlock, PageEvidenceKey};
+use seedbank_store::page_blocks::{PageBlock, place};
 use seedbank_store::{Store, StoreError, tables};
 
 /// Gives up if more than 1 in this many pages would be loaded by key.
@@ -75,24 +75,27 @@ pub(crate) enum Attempt {
 struct PreviousEvidence<'a> {
     store: &'a Store,
     cached: CachedRefresh,
-    blocks: BTreeMap<(SiteId, u32), Option<PageBlock<Standing>>>,
+    blocks: BTreeMap<(SiteId, u32), Option<PageBlock<PageEvidence>>>,
 }
 
 impl PreviousEvidence<'_> {
-    fn standing(&mut self, page: PageId) -> Result<Option<Standing>, StoreError> {
+    fn standing(&mut self, page: PageId) -> Result<Option<PageEvidence>, StoreError> {
         let (block, at) = place(page.index());
         let site = page.site();
         if !self.blocks.contains_key(&(site, block)) {
-            let key = StandingKey {
+            let key = PageEvidenceKey {
                 series: self.cached.series,
                 site,
                 block,
                 refresh: self.cached.refresh,
             };
-            let mut found = self
-                .store
-                .scan_from(&tables::STANDINGS, &key, &key.of_block())?;
-            let Standings(found) = found.next().transpose()?.map_or(Standings(None), |f| f.1);
+            let mut found =
+                self.store
+                    .scan_from(&tables::PAGE_EVIDENCE, &key, &key.block_prefix())?;
+            let PageEvidenceBlock(found) = found
+                .next()
+                .transpose()?
+                .map_or(PageEvidenceBlock(None), |f| f.1);
             self.blocks.insert((site, block), found);
         }
         let block = self.blocks.get(&(site, block)).and_then(Option::as_ref);
@@ -102,7 +105,7 @@ impl PreviousEvidence<'_> {
     /// Returns the component that contained a page.
     fn component(&mut self, page: PageId) -> Result<Option<PageId>, StoreError> {
         Ok(match self.standing(page)?.map(|standing| standing.links) {
-            Some(Links::Counted { component, .. }) => Some(component),
+            Some(LinkStatus::Counted { component, .. }) => Some(component),
             _ => None,
         })
     }
@@ -223,7 +226,7 @@ impl IncrementalRun<'_> {
             && !self.old.contains_key(&component)
         {
             let key = (self.cached.series, component);
-            let record = self.store.need(&tables::COMPONENTS, &key)?;
+            let record = self.store.need(&tables::COMPONENT_CACHE, &key)?;
             self.pages += u64::from(record.pages);
             self.old.insert(component, record);
         }
@@ -241,7 +244,10 @@ impl IncrementalRun<'_> {
         let mut unloaded = Vec::new();
         let (mut below, mut tied) = (0, 0);
         let prefix = self.cached.series.to_be_bytes();
-        for entry in self.store.scan_under(&tables::COMPONENT_ORDER, &prefix)? {
+        for entry in self
+            .store
+            .scan_under(&tables::COMPONENT_CACHE_ORDER, &prefix)?
+        {
             let (key, ()) = entry?;
             if self.old.contains_key(&key.component) {
                 continue;
@@ -253,10 +259,10 @@ impl IncrementalRun<'_> {
                 }
             }
             let of = (self.cached.series, key.component);
-            let record = self.store.need(&tables::COMPONENTS, &of)?;
+            let record = self.store.need(&tables::COMPONENT_CACHE, &of)?;
             if record.bound().to_bits() != key.bound.to_bits() {
                 return Err(self.damaged(
-                    tables::COMPONENT_ORDER.name,
+                    tables::COMPONENT_CACHE_ORDER.name,
                     "the order differs from that of the components",
                 ));
             }
@@ -315,7 +321,7 @@ impl IncrementalRun<'_> {
             let loaded = components.fingerprints();
             if !wanted.iter().all(|wanted| loaded.contains(wanted)) {
                 return Err(self.damaged(
-                    tables::COMPONENTS.name,
+                    tables::COMPONENT_CACHE.name,
                     "the fingerprint does not match the links",
                 ));
             }
@@ -446,7 +452,7 @@ impl IncrementalRun<'_> {
             let component =
                 number.and_then(|n| ledger.components().component_of_page(&hubs.graph, n));
             let links = match component {
-                Some(_) => Some(Links::Alone),
+                Some(_) => Some(LinkStatus::Isolated),
                 None => self.neighbourhood.link_state(page)?,
             };
             standings.insert(page, links);

@@ -35,8 +35,8 @@ use seedbank_algorithms::graph::number;
 use seedbank_algorithms::page::{PageId, PageSet};
 use seedbank_algorithms::rank::Work;
 use seedbank_store::records::{CoreRecord, RefreshId, SeedEvidence, SeedRecord, Succession};
-use seedbank_store::tables::{self, BitmapKey, VectorKey, VectorSide};
-use seedbank_store::{Changes, Store, sides};
+use seedbank_store::tables::{self, CoreScoresKey, CoreScoresPart, PageSetKey};
+use seedbank_store::{Changes, Store, member_order};
 use select::select;
 
 /// Result of a refresh by cores, to be stored.
@@ -279,7 +279,7 @@ impl CoresRun {
             &self.selection.steps,
         )?;
         for (rank, seed) in (1_u32..).zip(self.seeds()) {
-            changes.put_seed((refresh, rank), &seed)?;
+            changes.put_seed(refresh, rank, &seed)?;
         }
         let counted = self.findings.counted(self.cached);
         let written = self.evidence.put(store, changes, plan, refresh, counted)?;
@@ -305,7 +305,7 @@ fn put_cores(
             edges: core.edges,
             hubs: core.hubs.iter().map(page).collect(),
             authorities: core.authorities.iter().map(page).collect(),
-            sides: sides::pack(&core.sides),
+            sides: member_order::pack(&core.sides),
             seed: page(&core.seed),
             gives_seed: core.gives_seed,
         };
@@ -319,19 +319,19 @@ fn put_cores(
         changes.put(&tables::CORES, &(refresh, rank), &record)?;
         let bound = core.sigma_bound.map(|bound| vec![bound]);
         for (side, scores) in [
-            (VectorSide::Hubs, Some(&core.hub_scores)),
-            (VectorSide::Authorities, Some(&core.authority_scores)),
-            (VectorSide::Bound, bound.as_ref()),
+            (CoreScoresPart::Hubs, Some(&core.hub_scores)),
+            (CoreScoresPart::Authorities, Some(&core.authority_scores)),
+            (CoreScoresPart::Bound, bound.as_ref()),
         ] {
-            let key = VectorKey {
+            let key = CoreScoresKey {
                 refresh,
                 rank,
                 side,
             };
             if let Some(scores) = scores {
-                changes.put(&tables::VECTORS, &key, scores)?;
+                changes.put(&tables::CORE_SCORES, &key, scores)?;
             }
         }
     }
-    Ok(changes.put(&tables::BITMAPS, &BitmapKey::Removed(refresh), &removed)?)
+    Ok(changes.put(&tables::PAGE_SETS, &PageSetKey::Removed(refresh), &removed)?)
 }

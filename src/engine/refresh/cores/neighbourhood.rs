@@ -14,14 +14,14 @@ use super::load::{LoadedHubGraph, PageFilter};
 use crate::engine::Result;
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
 use seedbank_formats::ingest;
-use seedbank_store::evidence::Links;
+use seedbank_store::evidence::LinkStatus;
 use seedbank_store::links::{Link, LinkBlock, LinkKey};
 use seedbank_store::{Store, StoreError, Table, tables};
 
 /// A page that was looked up.
 struct Seen {
     /// Why the page is ineligible; `None` if it is included.
-    reason: Option<Links>,
+    reason: Option<LinkStatus>,
     /// The index of the page's row; `None` if it has none.
     row: Option<u32>,
     url: String,
@@ -212,11 +212,11 @@ impl<'a> Neighbourhood<'a> {
 
     /// Returns why a page on inter-site links is ineligible, or `Alone` if it is included; `None`
     /// if it is on no inter-site link.
-    pub(crate) fn link_state(&mut self, page: PageId) -> Result<Option<Links>> {
+    pub(crate) fn link_state(&mut self, page: PageId) -> Result<Option<LinkStatus>> {
         if self.rows_at(page)?.is_empty() {
             return Ok(None);
         }
         let seen = self.lookup(page)?;
-        Ok(seen.map(|seen| seen.reason.unwrap_or(Links::Alone)))
+        Ok(seen.map(|seen| seen.reason.unwrap_or(LinkStatus::Isolated)))
     }
 }

@@ -9,11 +9,13 @@ use crate::engine::Result;
 use seedbank_algorithms::cores::{Nearness, RowSums, Selection, row_sums};
 use seedbank_algorithms::graph::WeakComponents;
 use seedbank_algorithms::page::{PageId, PageSet, SiteId};
-use seedbank_store::blocks::{PageBlock, place};
-use seedbank_store::evidence::{Links, Near, Standing, StandingKey, Standings};
-use seedbank_store::ledger::CoreOrigin;
-use seedbank_store::records::{RefreshId, RefreshRecord, SeriesRecord};
-use seedbank_store::tables::{self, BitmapKey};
+use seedbank_store::component_cache::CoreOrigin;
+use seedbank_store::evidence::{
+    CoreProximity, LinkStatus, PageEvidence, PageEvidenceBlock, PageEvidenceKey,
+};
+use seedbank_store::page_blocks::{PageBlock, place};
+use seedbank_store::records::{EvidenceSeries, RefreshId, RefreshRecord};
+use seedbank_store::tables::{self, PageSetKey};
 use seedbank_store::{Changes, Store, StoreError};
 
 /// A site, and a block of its page indexes.
@@ -23,18 +25,21 @@ type BlockPlace = (SiteId, u32);
 /// until it has a number.
 pub(crate) enum NewPageEvidence {
     /// Evidence for all pages.
-    All(BTreeMap<BlockPlace, PageBlock<Standing>>),
+    All(BTreeMap<BlockPlace, PageBlock<PageEvidence>>),
     /// Changed blocks, new and old, and the number of pages with evidence.
-    Changed(BTreeMap<BlockPlace, [Option<PageBlock<Standing>>; 2]>, u64),
+    Changed(
+        BTreeMap<BlockPlace, [Option<PageBlock<PageEvidence>>; 2]>,
+        u64,
+    ),
 }
 
 /// Pages whose evidence may have changed.
 pub(crate) struct ChangedPageEvidence {
     /// Reason for being ineligible, or `Alone` for included pages; `None` for pages on no
     /// inter-site link.
-    pub(crate) pages: BTreeMap<PageId, Option<Links>>,
+    pub(crate) pages: BTreeMap<PageId, Option<LinkStatus>>,
     /// Their blocks, as of the earlier refresh.
-    pub(crate) blocks: BTreeMap<BlockPlace, Option<PageBlock<Standing>>>,
+    pub(crate) blocks: BTreeMap<BlockPlace, Option<PageBlock<PageEvidence>>>,
     /// Number of pages with evidence in the earlier refresh.
     pub(crate) previous_pages: u64,
 }
@@ -67,14 +72,14 @@ impl<'a> Source<'a> {
     }
 
     /// Computes the evidence for an included page.
-    fn standing(&self, number: u32) -> Standing {
+    fn standing(&self, number: u32) -> PageEvidence {
         let graph = &self.hubs.graph;
         let hub = graph.hub_class(number).map(|class| class as usize);
         let authority = graph.authority_class(number).map(|c| c as usize);
         let component = self.components.component_of_page(graph, number);
         let links = match component.and_then(|component| self.names.get(component as usize)) {
-            None => Links::Alone,
-            Some(&component) => Links::Counted {
+            None => LinkStatus::Isolated,
+            Some(&component) => LinkStatus::Counted {
                 component,
                 as_authority: authority.map_or(0, |class| self.sums.authorities[class]),
                 as_hub: hub.map_or(0, |class| self.sums.hubs[class]),
@@ -92,14 +97,14 @@ impl<'a> Source<'a> {
             .chain(as_authority.map(|near| (near, false)));
         let near = both.min_by_key(|(near, _)| near.core);
         let near = near.map(|(near, hub)| self.near(near, hub));
-        Standing { links, near }
+        PageEvidence { links, near }
     }
 
-    fn near(&self, near: Nearness, hub: bool) -> Near {
+    fn near(&self, near: Nearness, hub: bool) -> CoreProximity {
         let rank = near.core;
         let origin = self.selection.origins.get(rank as usize - 1);
-        let origin = origin.copied().flatten().map(CoreOrigin::of_packed);
-        Near {
+        let origin = origin.copied().flatten().map(CoreOrigin::from_packed);
+        CoreProximity {
             core: origin.unwrap_or(CoreOrigin { refresh: 0, rank }),
             hub,
             links: near.links,
@@ -117,7 +122,7 @@ impl ChangedPageEvidence {
         selection: &Selection,
     ) -> NewPageEvidence {
         let source = Source::new(hubs, components, selection);
-        let mut blocks: BTreeMap<BlockPlace, BTreeMap<u32, Standing>> = BTreeMap::new();
+        let mut blocks: BTreeMap<BlockPlace, BTreeMap<u32, PageEvidence>> = BTreeMap::new();
         let mut count = self.previous_pages;
         for (page, links) in self.pages {
             let (block, at) = place(page.index());
@@ -127,8 +132,8 @@ impl ChangedPageEvidence {
                 before.map_or_else(BTreeMap::new, |block| block.0.iter().copied().collect())
             });
             let new = links.map(|links| match (links, hubs.number(page)) {
-                (Links::Alone, Some(number)) => source.standing(number),
-                _ => Standing { links, near: None },
+                (LinkStatus::Isolated, Some(number)) => source.standing(number),
+                _ => PageEvidence { links, near: None },
             });
             let old = match new {
                 Some(new) => facts.insert(at, new),
@@ -147,7 +152,7 @@ impl ChangedPageEvidence {
 }
 
 /// Replaces the placeholder number 0 in origins by the number of the refresh.
-fn numbered(block: &PageBlock<Standing>, refresh: RefreshId) -> PageBlock<Standing> {
+fn numbered(block: &PageBlock<PageEvidence>, refresh: RefreshId) -> PageBlock<PageEvidence> {
     let mut block = block.clone();
     for near in block.0.iter_mut().filter_map(|fact| fact.1.near.as_mut()) {
         if near.core.refresh == 0 {
@@ -171,10 +176,10 @@ impl NewPageEvidence {
             .peekable();
         let ineligible = hubs.ineligible.iter();
         let mut ineligible = ineligible
-            .map(|&(page, links)| (page, Standing { links, near: None }))
+            .map(|&(page, links)| (page, PageEvidence { links, near: None }))
             .peekable();
         // Merges both lists block by block, since a list of all pages would double the memory.
-        let mut blocks: BTreeMap<BlockPlace, PageBlock<Standing>> = BTreeMap::new();
+        let mut blocks: BTreeMap<BlockPlace, PageBlock<PageEvidence>> = BTreeMap::new();
         let (mut at, mut block) = ((SiteId(0), 0), Vec::new());
         loop {
             let next = match (included.peek(), ineligible.peek()) {
@@ -209,15 +214,15 @@ impl NewPageEvidence {
         counted: u64,
     ) -> Result<Written> {
         let mut written = BTreeSet::new();
-        let mut write = |(site, block): BlockPlace, new: Option<PageBlock<Standing>>| {
-            let key = StandingKey {
+        let mut write = |(site, block): BlockPlace, new: Option<PageBlock<PageEvidence>>| {
+            let key = PageEvidenceKey {
                 series,
                 site,
                 block,
                 refresh,
             };
             written.insert((site, block));
-            changes.put(&tables::STANDINGS, &key, &Standings(new))
+            changes.put(&tables::PAGE_EVIDENCE, &key, &PageEvidenceBlock(new))
         };
         let pages = match self {
             Self::Changed(blocks, count) => {
@@ -232,8 +237,8 @@ impl NewPageEvidence {
             Self::All(blocks) => {
                 let mut left: BTreeSet<BlockPlace> = blocks.keys().copied().collect();
                 let mut last = None;
-                for entry in store.scan_under(&tables::STANDINGS, &series.to_be_bytes())? {
-                    let (key, Standings(stored)) = entry?;
+                for entry in store.scan_under(&tables::PAGE_EVIDENCE, &series.to_be_bytes())? {
+                    let (key, PageEvidenceBlock(stored)) = entry?;
                     let place = (key.site, key.block);
                     // The newest version of a block comes first.
                     if last.replace(place) == Some(place) {
@@ -255,10 +260,14 @@ impl NewPageEvidence {
         };
         if !written.is_empty() {
             let blocks: PageSet = written.iter().copied().map(packed).collect();
-            changes.put(&tables::BITMAPS, &BitmapKey::Written(refresh), &blocks)?;
+            changes.put(
+                &tables::PAGE_SETS,
+                &PageSetKey::EvidenceBlocks(refresh),
+                &blocks,
+            )?;
         }
         Ok(Written {
-            record: SeriesRecord {
+            record: EvidenceSeries {
                 series,
                 pages,
                 counted,
@@ -277,13 +286,13 @@ pub(crate) struct SeriesRefresh {
 
 /// Page evidence that a refresh wrote.
 pub(crate) struct Written {
-    pub(crate) record: SeriesRecord,
+    pub(crate) record: EvidenceSeries,
     blocks: BTreeSet<BlockPlace>,
 }
 
 impl Written {
     /// Nothing was written, since the evidence is that of the last refresh of the series.
-    pub(crate) const fn nothing(record: SeriesRecord) -> Self {
+    pub(crate) const fn nothing(record: EvidenceSeries) -> Self {
         Self {
             record,
             blocks: BTreeSet::new(),
@@ -305,16 +314,16 @@ pub(crate) fn delete_unseen(
 ) -> Result<(), StoreError> {
     let mut oldest: BTreeMap<RefreshId, RefreshId> = BTreeMap::new();
     let mut touched: BTreeMap<RefreshId, PageSet> = BTreeMap::new();
-    let blocks_of = |refresh| store.get(&tables::BITMAPS, &BitmapKey::Written(refresh));
+    let blocks_of = |refresh| store.get(&tables::PAGE_SETS, &PageSetKey::EvidenceBlocks(refresh));
     for entry in store.scan(&tables::REFRESHES)? {
         let (number, record): (RefreshId, RefreshRecord) = entry?;
-        let Some(SeriesRecord { series, .. }) = record.standings else {
+        let Some(EvidenceSeries { series, .. }) = record.standings else {
             continue;
         };
         if pruned.contains(&number) {
             let blocks = touched.entry(series).or_default();
             *blocks |= blocks_of(number)?.unwrap_or_default();
-            changes.delete(&tables::BITMAPS, &BitmapKey::Written(number))?;
+            changes.delete(&tables::PAGE_SETS, &PageSetKey::EvidenceBlocks(number))?;
         } else {
             oldest.entry(series).or_insert(number);
         }
@@ -326,7 +335,7 @@ pub(crate) fn delete_unseen(
         // No refresh of the series is left.
         let Some(&oldest) = oldest.get(&series) else {
             cached_cores::delete_series(store, changes, series)?;
-            changes.delete_under(store, &tables::STANDINGS, &series.to_be_bytes())?;
+            changes.delete_under(store, &tables::PAGE_EVIDENCE, &series.to_be_bytes())?;
             continue;
         };
         let new_blocks = written.filter(|_| oldest == new).map(|w| &w.blocks);
@@ -336,7 +345,7 @@ pub(crate) fn delete_unseen(
         }
         for block in blocks.into_iter().map(PageId) {
             let place = (block.site(), block.index());
-            let key = StandingKey {
+            let key = PageEvidenceKey {
                 series,
                 site: place.0,
                 block: place.1,
@@ -345,10 +354,10 @@ pub(crate) fn delete_unseen(
             // The first entry is the newest version for the oldest refresh, and stays, unless the
             // refresh that is being stored has written the block itself.
             let mut first = new_blocks.is_none_or(|written| !written.contains(&place));
-            for entry in store.scan_from(&tables::STANDINGS, &key, &key.of_block())? {
-                let (key, Standings(block)) = entry?;
+            for entry in store.scan_from(&tables::PAGE_EVIDENCE, &key, &key.block_prefix())? {
+                let (key, PageEvidenceBlock(block)) = entry?;
                 if !first || block.is_none() {
-                    changes.delete(&tables::STANDINGS, &key)?;
+                    changes.delete(&tables::PAGE_EVIDENCE, &key)?;
                 }
                 first = false;
             }

@@ -11,9 +11,9 @@ use crate::engine::plan::CorePlan;
 use seedbank_algorithms::graph::number;
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
-use seedbank_store::ledger::OriginKey;
-use seedbank_store::records::{RefreshId, RefreshRecord, SeriesRecord};
-use seedbank_store::tables::{self, BitmapKey, VectorKey};
+use seedbank_store::component_cache::CoreOriginKey;
+use seedbank_store::records::{EvidenceSeries, RefreshId, RefreshRecord};
+use seedbank_store::tables::{self, CoreScoresKey, PageSetKey};
 use seedbank_store::{Changes, Key, Store, StoreError, Table, Value};
 
 use super::page_evidence::Written;
@@ -22,7 +22,7 @@ use super::page_evidence::Written;
 pub(crate) struct UnchangedRun {
     pub(crate) refresh: RefreshId,
     pub(crate) record: RefreshRecord,
-    standings: SeriesRecord,
+    standings: EvidenceSeries,
     pub(crate) seeds: Vec<PageId>,
     /// Numbers of hubs and authorities of each core.
     pub(crate) sizes: Vec<(u32, u32)>,
@@ -91,27 +91,30 @@ impl UnchangedRun {
         let prefix = self.refresh.to_be_bytes();
         for entry in store.scan_under(&tables::SEEDS, &prefix)? {
             let ((_, rank), seed) = entry?;
-            changes.put_seed((refresh, rank), &seed)?;
+            changes.put_seed(refresh, rank, &seed)?;
         }
-        let removed = store.need(&tables::BITMAPS, &BitmapKey::Removed(self.refresh))?;
-        changes.put(&tables::BITMAPS, &BitmapKey::Removed(refresh), &removed)?;
+        let removed = store.need(&tables::PAGE_SETS, &PageSetKey::Removed(self.refresh))?;
+        changes.put(&tables::PAGE_SETS, &PageSetKey::Removed(refresh), &removed)?;
         let of = refresh;
         let ranked = |(_, rank)| (refresh, rank);
         copy(store, changes, &tables::CORES, &prefix, ranked)?;
-        copy(store, changes, &tables::VECTORS, &prefix, |key| VectorKey {
-            refresh,
-            ..key
+        copy(store, changes, &tables::CORE_SCORES, &prefix, |key| {
+            CoreScoresKey { refresh, ..key }
         })?;
         copy(store, changes, &tables::CORE_ORIGINS, &prefix, |key| {
-            OriginKey { of, ..key }
+            CoreOriginKey { of, ..key }
         })?;
-        copy(store, changes, &tables::MEMBERS, &prefix, |(_, page)| {
-            (refresh, page)
-        })?;
+        copy(
+            store,
+            changes,
+            &tables::CORE_MEMBERS,
+            &prefix,
+            |(_, page)| (refresh, page),
+        )?;
         copy(store, changes, &tables::CORE_EVIDENCE, &prefix, ranked)?;
-        copy(store, changes, &tables::KEPT_STEPS, &prefix, ranked)?;
+        copy(store, changes, &tables::STEP_CACHE, &prefix, ranked)?;
         // Only the last refresh of a plan keeps its steps.
-        changes.delete_under(store, &tables::KEPT_STEPS, &prefix)?;
+        changes.delete_under(store, &tables::STEP_CACHE, &prefix)?;
         Ok(Written::nothing(self.standings))
     }
 }

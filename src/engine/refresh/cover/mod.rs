@@ -37,7 +37,7 @@ use seedbank_algorithms::page::{PageId, PageSet, SiteId};
 use seedbank_store::records::{
     BatchId, CoverEvidence, CoverRecord, RefreshId, SeedEvidence, SeedRecord,
 };
-use seedbank_store::tables::{self, BitmapKey, CoveredKey};
+use seedbank_store::tables::{self, CoveredKey, PageSetKey};
 use seedbank_store::{Changes, Store};
 use select::{SiteSelection, select};
 use sites::cover_sites;
@@ -231,7 +231,7 @@ impl CoverRun {
                     picked.page
                 }
                 Ranked::Reused(seed) => {
-                    changes.put_seed((refresh, rank), &seed)?;
+                    changes.put_seed(refresh, rank, &seed)?;
                     seed.page
                 }
                 Ranked::Pin(page) => {
@@ -240,7 +240,7 @@ impl CoverRun {
                         evidence: SeedEvidence::ByPolicy,
                         succeeds: None,
                     };
-                    return Ok(changes.put_seed((refresh, rank), &seed)?);
+                    return Ok(changes.put_seed(refresh, rank, &seed)?);
                 }
             };
             ranks.entry(page.site()).or_default().push(rank);
@@ -340,7 +340,7 @@ fn put_pick(changes: &mut Changes, refresh: RefreshId, rank: u32, picked: &Picke
                 hop,
             };
             let pages = on_site(site, pages);
-            changes.put(&tables::BITMAPS, &BitmapKey::Covered(key), &pages)?;
+            changes.put(&tables::PAGE_SETS, &PageSetKey::Covered(key), &pages)?;
         }
     }
     let seed = SeedRecord {
@@ -348,7 +348,7 @@ fn put_pick(changes: &mut Changes, refresh: RefreshId, rank: u32, picked: &Picke
         evidence: SeedEvidence::Cover(evidence),
         succeeds: None,
     };
-    Ok(changes.put_seed((refresh, rank), &seed)?)
+    Ok(changes.put_seed(refresh, rank, &seed)?)
 }
 
 fn on_site(site: SiteId, indexes: &RoaringBitmap) -> PageSet {

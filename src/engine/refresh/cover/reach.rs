@@ -9,8 +9,8 @@ use crate::engine::Result;
 use seedbank_algorithms::cover::{Choice, SiteCover, uncovered_scores};
 use seedbank_algorithms::page::SiteId;
 use seedbank_algorithms::watch::Watch;
-use seedbank_store::blocks::{PageBlock, place};
 use seedbank_store::evidence::{Covered, Reach, ReachKey};
+use seedbank_store::page_blocks::{PageBlock, place};
 use seedbank_store::records::RefreshId;
 use seedbank_store::{Changes, Key, Store, StoreError, tables};
 

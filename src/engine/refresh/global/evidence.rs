@@ -8,12 +8,12 @@ use seedbank_algorithms::cover::global::{ValueBy, WebChoice, WebSelection};
 use seedbank_algorithms::cover::{HopGain, Pick};
 use seedbank_algorithms::graph::number;
 use seedbank_algorithms::page::{PageId, PageSet};
-use seedbank_store::blocks::{PageBlock, place};
 use seedbank_store::evidence::{Covered, Reach, ReachKey};
+use seedbank_store::page_blocks::{PageBlock, place};
 use seedbank_store::records::{
     HopEvidence, RefreshId, SeedEvidence, SeedRecord, WebEvidence, WebHop,
 };
-use seedbank_store::tables::{self, BitmapKey, ReachedKey};
+use seedbank_store::tables::{self, PageSetKey, ReachedKey};
 use seedbank_store::{Changes, Store, StoreError};
 
 /// A pick, with the pages that it reaches first.
@@ -151,7 +151,7 @@ pub(super) fn put_pick(
     for (hop, pages) in (0..).zip(&picked.reached) {
         if !pages.is_empty() {
             let key = ReachedKey { refresh, rank, hop };
-            changes.put(&tables::BITMAPS, &BitmapKey::Reached(key), pages)?;
+            changes.put(&tables::PAGE_SETS, &PageSetKey::Reached(key), pages)?;
         }
     }
     let seed = SeedRecord {
@@ -159,7 +159,7 @@ pub(super) fn put_pick(
         evidence: SeedEvidence::Web(evidence),
         succeeds: None,
     };
-    Ok(changes.put_seed((refresh, rank), &seed)?)
+    Ok(changes.put_seed(refresh, rank, &seed)?)
 }
 
 /// Adds the reach of pages to `changes`, under the refresh that picked the seeds.
@@ -192,7 +192,11 @@ pub(crate) fn delete_refresh(
     changes: &mut Changes,
     since: RefreshId,
 ) -> Result<(), StoreError> {
-    changes.delete_under(store, &tables::BITMAPS, &BitmapKey::reached_prefix(since))?;
+    changes.delete_under(
+        store,
+        &tables::PAGE_SETS,
+        &PageSetKey::reached_prefix(since),
+    )?;
     changes.delete_under(store, &tables::REACH, &since.to_be_bytes())?;
     Ok(())
 }

@@ -146,7 +146,7 @@ impl WebRun {
         match &self.seeds {
             Seeds::Reused(_, seeds) => {
                 for (rank, seed) in (1..).zip(seeds) {
-                    changes.put_seed((refresh, rank), seed)?;
+                    changes.put_seed(refresh, rank, seed)?;
                 }
                 Ok(())
             }

@@ -1,0 +1,365 @@
+//! Creation of backups.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::num::NonZeroU32;
+use std::path::Path;
+use std::time::Instant;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::inventory::{BackupSummary, Inventory, InventoryFile};
+use super::repository::{FoundInventory, Repository};
+use super::separate_folders::ensure_separate;
+use super::sources::{Source, mode, sources};
+use super::verify::{DamagedBackup, Faults, backup_fault, faults};
+use crate::disk::folder::marker_format;
+use crate::disk::free_space::ensure_free_space;
+use crate::disk::verified_copy::{copy, hash_file};
+use crate::error::BackupError;
+use crate::error::StoreError;
+use crate::publish::reader::Reader;
+use seedbank_algorithms::watch::{Quiet, Watch};
+
+/// Options of `backup`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct BackupRequest {
+    /// The number of restorable backups to keep, including the new one; older ones are deleted. `None` deletes
+    /// none.
+    pub keep: Option<NonZeroU32>,
+    /// Verify the contents of all files of the folder. Damaged files, and files of killed backups, are written
+    /// again if the bank still has them. If `false`, only names and sizes are compared.
+    pub verify: bool,
+    /// Wait for another backup or restore that uses the folder.
+    pub wait: bool,
+}
+
+/// The report of `backup`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct BackupReport {
+    /// The new backup.
+    #[serde(flatten)]
+    pub made: BackupSummary,
+    /// The number of files written; the folder already had the others.
+    pub written_files: u64,
+    /// The size of the files written, in bytes.
+    pub written_bytes: u64,
+    /// The deleted older backups, in order.
+    pub deleted: Vec<u32>,
+    /// The size of the removed files, in bytes.
+    pub freed_bytes: u64,
+    /// Other backups in the folder that cannot be restored.
+    pub damaged: Vec<DamagedBackup>,
+    /// The elapsed time in seconds.
+    #[schemars(range(min = 0))]
+    pub seconds: f64,
+}
+
+/// The contents of the folder before the backup.
+struct Existing {
+    inventories: Vec<FoundInventory>,
+    files: HashMap<blake3::Hash, u64>,
+    faults: Faults,
+}
+
+impl Existing {
+    fn readable(&self) -> impl DoubleEndedIterator<Item = &Inventory> {
+        self.inventories
+            .iter()
+            .filter_map(|(_, inventory)| inventory.as_ref().ok())
+    }
+
+    /// Returns whether an intact file with this hash and size exists.
+    fn has(&self, hash: &blake3::Hash, bytes: u64) -> bool {
+        self.files.get(hash) == Some(&bytes) && !self.faults.contains_key(hash)
+    }
+
+    /// Returns the entry of a table file without reading it, if the latest inventory has it with the same name,
+    /// size and modification time.
+    fn known(&self, source: &Source) -> Option<InventoryFile> {
+        source.table_file()?;
+        let files = &self.readable().next_back()?.files;
+        let at = files.binary_search_by(|listed| listed.name.cmp(&source.name));
+        let listed = &files[at.ok()?];
+        let is_same = listed.bytes == source.bytes && listed.modified == source.modified;
+        (is_same && self.has(&listed.hash, listed.bytes)).then(|| InventoryFile {
+            mode: source.mode,
+            ..listed.clone()
+        })
+    }
+}
+
+/// The files of the new backup so far.
+#[derive(Default)]
+struct Written {
+    files: Vec<InventoryFile>,
+    /// The hashes and sizes of the files that the folder did not have.
+    fresh: HashMap<blake3::Hash, u64>,
+}
+
+/// Backs up the published state of a bank to a folder, which is created if it is missing. `at` is the time in
+/// seconds since 1970.
+///
+/// The checksums of new table files are verified first: a damaged state is not backed up. Existing table files
+/// were verified when they were copied.
+///
+/// Cost: reads the entries of each new table file; every new file is read twice more, once from the copy, and
+/// written once.
+pub fn backup(
+    bank: &Path,
+    folder: &Path,
+    request: &BackupRequest,
+    at: u64,
+    watch: &dyn Watch,
+) -> Result<BackupReport, StoreError> {
+    let start = Instant::now();
+    // Errors of the bank are reported before a folder is created.
+    marker_format(bank)?;
+    drop(Reader::open_published(bank)?);
+    ensure_separate(bank, folder)?;
+    let metadata = fs::metadata(bank).map_err(StoreError::io("look at", bank))?;
+    let repository = Repository::open_or_create(folder, mode(&metadata))?;
+    let _lock = repository.lock_exclusive(request.wait, watch)?;
+    // Waiting for the lock may have taken long, so the latest state is opened only now.
+    let reader = Reader::open(bank)?;
+    repository.prepare()?;
+    let (inventories, files) = (repository.inventories()?, repository.files()?);
+    let mut faults = faults(&repository, &inventories, &files, request.verify, watch)?;
+    if request.verify {
+        distrust_unreferenced(&inventories, &files, &mut faults);
+    }
+    let existing = Existing {
+        inventories,
+        files,
+        faults,
+    };
+    let identity = reader.rocks.identity();
+    let is_other = |inventory: &Inventory| !inventory.bank.is_empty() && inventory.bank != identity;
+    if !identity.is_empty() && existing.readable().next_back().is_some_and(is_other) {
+        return Err(BackupError::OtherBank(folder.to_path_buf()).into());
+    }
+    let mut written = Written::default();
+    let copied = copy_all(bank, &reader, &repository, &existing, &mut written, watch);
+    if copied
+        .as_ref()
+        .is_err_and(|e| !matches!(e, StoreError::Interrupted(_)))
+    {
+        // On a full disk the new files are in the way. After an interrupt, the next backup uses them.
+        discard(&repository, &existing, &written);
+    }
+    copied?;
+    let last = existing.inventories.last().map_or(0, |(number, _)| *number);
+    let counters = reader.counters()?;
+    let entry = Inventory {
+        made: BackupSummary {
+            backup: last.checked_add(1).ok_or(StoreError::Full("backup"))?,
+            at,
+            format: reader.format()?,
+            epoch: reader.epoch(),
+            batch: counters.batch,
+            refresh: counters.refresh,
+            files: written.files.len() as u64,
+            bytes: written.files.iter().map(|file| file.bytes).sum(),
+        },
+        bank: identity,
+        mode: mode(&metadata),
+        files: written.files,
+    };
+    repository.write_inventory(&entry)?;
+    drop(reader);
+    let made = entry.made.clone();
+    let (written_files, written_bytes) = (written.fresh.len() as u64, written.fresh.values().sum());
+    let retention = delete_old(&repository, existing, entry, &written.fresh, request.keep)?;
+    Ok(BackupReport {
+        made,
+        written_files,
+        written_bytes,
+        deleted: retention.deleted,
+        freed_bytes: retention.freed_bytes,
+        damaged: retention.damaged,
+        seconds: start.elapsed().as_secs_f64(),
+    })
+}
+
+/// Marks files that no inventory names as faulty, since they were not verified.
+fn distrust_unreferenced(
+    inventories: &[FoundInventory],
+    files: &HashMap<blake3::Hash, u64>,
+    faults: &mut Faults,
+) {
+    let readable = inventories
+        .iter()
+        .filter_map(|(_, inventory)| inventory.as_ref().ok());
+    let named: HashSet<blake3::Hash> = readable.flat_map(hashes).collect();
+    for hash in files.keys().filter(|hash| !named.contains(hash)) {
+        faults.insert(*hash, "was not verified".to_owned());
+    }
+}
+
+/// Copies the files of the state that the folder does not have.
+fn copy_all(
+    bank: &Path,
+    reader: &Reader,
+    repository: &Repository,
+    existing: &Existing,
+    written: &mut Written,
+    watch: &dyn Watch,
+) -> Result<(), StoreError> {
+    let sources = sources(bank, reader.epoch(), reader.counters()?.batch)?;
+    let known: Vec<Option<InventoryFile>> = sources
+        .iter()
+        .map(|source| existing.known(source))
+        .collect();
+    let new = || {
+        sources
+            .iter()
+            .zip(&known)
+            .filter(|(_, known)| known.is_none())
+    };
+    let bytes = new().map(|(source, _)| source.bytes).sum();
+    ensure_free_space(repository.path(), new().count() as u64, bytes)?;
+    let tables: HashSet<&str> = new()
+        .filter_map(|(source, _)| source.table_file())
+        .collect();
+    reader.rocks.verify_checksums(&tables, watch)?;
+    watch.stage("copy", Some(bytes));
+    for (source, known) in sources.iter().zip(known) {
+        match known {
+            Some(listed) => written.files.push(listed),
+            None => store_file(repository, existing, source, written, watch)?,
+        }
+    }
+    Ok(())
+}
+
+/// Copies a file to the folder, unless an intact file with its contents exists.
+fn store_file(
+    repository: &Repository,
+    existing: &Existing,
+    source: &Source,
+    written: &mut Written,
+    watch: &dyn Watch,
+) -> Result<(), StoreError> {
+    let store = || {
+        let has_same_size = existing.files.values().any(|bytes| *bytes == source.bytes);
+        if has_same_size {
+            let content = hash_file(&source.path, &Quiet(watch))?;
+            if existing.has(&content.hash, content.bytes) {
+                watch.advance(content.bytes);
+                return Ok((content, false));
+            }
+        }
+        let unfinished = repository.unfinished();
+        let content = copy(&source.path, &unfinished, source.mode, watch)?;
+        let place = repository.file(&content.hash);
+        // Replaces a file with this hash that is damaged.
+        fs::rename(&unfinished, &place).map_err(StoreError::io("write", &place))?;
+        Ok((content, !existing.has(&content.hash, content.bytes)))
+    };
+    match store() {
+        Err(e) if source.has_disappeared(&e) => Ok(()),
+        Err(e) => Err(e),
+        Ok((content, is_fresh)) => {
+            if is_fresh {
+                written.fresh.insert(content.hash, content.bytes);
+            }
+            written.files.push(InventoryFile {
+                name: source.name.clone(),
+                bytes: content.bytes,
+                hash: content.hash,
+                modified: source.modified,
+                mode: source.mode,
+            });
+            Ok(())
+        }
+    }
+}
+
+/// Removes the files of a failed backup that no other backup needs. Best effort: the next backup tries again.
+fn discard(repository: &Repository, existing: &Existing, written: &Written) {
+    if existing
+        .inventories
+        .iter()
+        .any(|(_, inventory)| inventory.is_err())
+    {
+        return;
+    }
+    let needed: HashSet<blake3::Hash> = existing.readable().flat_map(hashes).collect();
+    for hash in written.fresh.keys() {
+        if !needed.contains(hash) {
+            let _ = repository.remove(hash);
+        }
+    }
+}
+
+fn hashes(inventory: &Inventory) -> impl Iterator<Item = blake3::Hash> {
+    inventory.files.iter().map(|file| file.hash)
+}
+
+/// The effects of deleting old backups.
+struct Retention {
+    deleted: Vec<u32>,
+    freed_bytes: u64,
+    damaged: Vec<DamagedBackup>,
+}
+
+/// Deletes old backups, and then the files that no inventory names. If a remaining inventory is unreadable, its
+/// files are unknown, so all files stay.
+fn delete_old(
+    repository: &Repository,
+    mut existing: Existing,
+    inventory: Inventory,
+    fresh: &HashMap<blake3::Hash, u64>,
+    keep: Option<NonZeroU32>,
+) -> Result<Retention, StoreError> {
+    existing.faults.retain(|hash, _| !fresh.contains_key(hash));
+    existing.files.extend(fresh);
+    existing
+        .inventories
+        .push((inventory.made.backup, Ok(inventory)));
+    let fault = |(_, inventory): &FoundInventory| match inventory {
+        Ok(inventory) => backup_fault(inventory, &existing.faults),
+        Err(what) => Some(what.clone()),
+    };
+    let mut whole = existing
+        .inventories
+        .iter()
+        .filter(|found| fault(found).is_none());
+    let first = keep.and_then(|keep| whole.nth_back(keep.get() as usize - 1));
+    let first = first.map_or(0, |(number, _)| *number);
+    let (gone, stay): (Vec<&FoundInventory>, Vec<&FoundInventory>) = existing
+        .inventories
+        .iter()
+        .partition(|(number, _)| *number < first);
+    let deleted: Vec<u32> = gone.iter().map(|(number, _)| *number).collect();
+    if !deleted.is_empty() {
+        repository.delete_inventories(&deleted)?;
+    }
+    let mut freed_bytes = 0;
+    if stay.iter().all(|(_, inventory)| inventory.is_ok()) {
+        let needed: HashSet<blake3::Hash> = stay
+            .iter()
+            .filter_map(|(_, inventory)| inventory.as_ref().ok())
+            .flat_map(hashes)
+            .collect();
+        for (hash, bytes) in &existing.files {
+            if !needed.contains(hash) {
+                repository.remove(hash)?;
+                freed_bytes += bytes;
+            }
+        }
+    }
+    let damaged = stay.into_iter().filter_map(|found| {
+        Some(DamagedBackup {
+            backup: found.0,
+            what: fault(found)?,
+        })
+    });
+    Ok(Retention {
+        deleted,
+        freed_bytes,
+        damaged: damaged.collect(),
+    })
+}

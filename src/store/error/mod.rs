@@ -1,0 +1,9 @@
+//! Errors of the store, and what a caller can do about them.
+
+mod backup_error;
+mod hint;
+mod store_error;
+
+pub use backup_error::BackupError;
+pub use hint::StoreHint;
+pub use store_error::StoreError;

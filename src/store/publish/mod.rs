@@ -1,0 +1,20 @@
+//! Commits and published states: the one writer of a bank and its readers.
+
+pub(crate) mod acknowledged;
+pub(crate) mod bank_from_state;
+mod bulk_load;
+pub(crate) mod commit;
+pub(crate) mod create;
+pub(crate) mod live_state;
+mod load_files;
+mod migration_steps;
+pub(crate) mod published;
+pub(crate) mod reader;
+mod test_access;
+pub(crate) mod writer;
+
+pub use create::create;
+pub use reader::Reader;
+#[doc(hidden)]
+pub use test_access::{RawEntry, RawState, raw_entries, raw_state, raw_write};
+pub use writer::Writer;

@@ -1,0 +1,353 @@
+//! Published states: checkpoints of hard links that readers open while a writer is at work.
+//!
+//! ```text
+//! BANK/published/N/       the checkpoint of epoch N
+//! BANK/published/N.lock   shared by its readers
+//! BANK/published/CURRENT  the pointer to the current state, replaced atomically:
+//!                         12 MANIFEST-000123 4821 HASH log HASH bank ID state ID SUM
+//!                         (without `log HASH` if the state is flushed to table files)
+//! ```
+//!
+//! A state is removed once a later one is current and nobody holds its lock. The pointer has fingerprints of
+//! the MANIFEST and of the log, if any, so that readers can verify what they open. It also has the identities
+//! of the bank and of the state, which reveal a folder that was restored from a copy or from another bank.
+
+use std::fmt::Write;
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::acknowledged::{Acknowledged, checksum, strip_checksum};
+use crate::disk::folder::{
+    is_folder, lock_file, names_in, open_regular, read_text, replace_file, sync_folder,
+};
+use crate::error::StoreError;
+use crate::rocks::manifest::Manifest;
+use crate::rocks::write_ahead_log as logs;
+use crate::tables::records::lineage::StateId;
+use crate::tables::store::Store;
+
+/// The pointer to the current published state.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Pointer {
+    /// The epoch of the state.
+    pub(crate) epoch: u64,
+    /// The fingerprint of the MANIFEST of the state.
+    manifest: Manifest,
+    /// The hash of the log of the state; `None` if the log is empty.
+    log: Option<blake3::Hash>,
+    /// The identity of the state.
+    id: StateId,
+}
+
+/// Creates the error of a damaged published state.
+pub(crate) fn damaged(what: impl Into<String>) -> StoreError {
+    StoreError::state("published", what)
+}
+
+/// The text before the hash of the log.
+const LOG: &str = " log ";
+
+/// The text before the identity of the state.
+const BANK: &str = " bank ";
+
+/// Returns the folder of the published states.
+pub(crate) fn published_folder(bank: &Path) -> PathBuf {
+    bank.join("published")
+}
+
+/// Returns the folder of the published state with this epoch.
+pub(crate) fn state_folder(bank: &Path, epoch: u64) -> PathBuf {
+    published_folder(bank).join(epoch.to_string())
+}
+
+/// Returns the lock file of the published state with this epoch.
+pub(crate) fn state_lock(bank: &Path, epoch: u64) -> PathBuf {
+    published_folder(bank).join(format!("{epoch}.lock"))
+}
+
+impl Pointer {
+    /// Returns the pointer as a line of text.
+    pub(crate) fn line(&self) -> String {
+        let mut text = format!("{} {}", self.epoch, self.manifest);
+        if let Some(log) = &self.log {
+            text.push_str(LOG);
+            text.push_str(&log.to_hex());
+        }
+        // Writing to a string cannot fail.
+        let _ = write!(text, " {}", self.id);
+        format!("{text} {}\n", checksum(&text))
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let line = text.strip_suffix('\n')?;
+        let (epoch, state) = strip_checksum(line)?.split_once(' ')?;
+        let (state, id) = state.split_once(BANK)?;
+        let (bank, id) = id.split_once(" state ")?;
+        let id = StateId::parse(bank, id)?;
+        let (manifest, log) = match state.split_once(LOG) {
+            Some((manifest, log)) => (manifest, Some(blake3::Hash::from_hex(log).ok()?)),
+            None => (state, None),
+        };
+        Some(Self {
+            epoch: epoch.parse().ok()?,
+            manifest: manifest.parse().ok()?,
+            log,
+            id,
+        })
+    }
+
+    /// Reads the pointer of a bank; an error of damage if it is missing or malformed.
+    pub(crate) fn read(bank: &Path) -> Result<Self, StoreError> {
+        let path = published_folder(bank).join("CURRENT");
+        match read_text(&path) {
+            Ok(text) => Self::parse(&text).ok_or_else(|| damaged("CURRENT cannot be read")),
+            Err(e) if e.kind() == io::ErrorKind::PermissionDenied => {
+                Err(StoreError::io("read", &path)(e))
+            }
+            Err(e) => Err(damaged(format!("CURRENT: {e}"))),
+        }
+    }
+
+    /// Returns the folder of the state.
+    pub(crate) fn folder(&self, bank: &Path) -> PathBuf {
+        state_folder(bank, self.epoch)
+    }
+
+    /// Fails unless this can be the last published state according to the acknowledgement. Otherwise the
+    /// folder was restored from a copy, or belongs to another bank.
+    pub(crate) fn ensure_expected(&self, acknowledged: &Acknowledged) -> Result<(), StoreError> {
+        if self.id.bank != acknowledged.id.bank {
+            return Err(damaged("it belongs to another bank"));
+        }
+        if self.epoch == acknowledged.epoch && self.id.state != acknowledged.id.state {
+            let what = format!("it is a state {} from another copy of the bank", self.epoch);
+            return Err(damaged(what));
+        }
+        if self.epoch < acknowledged.published {
+            return Err(damaged(format!(
+                "expected the published state {}, found the older state {}",
+                acknowledged.published, self.epoch
+            )));
+        }
+        Ok(())
+    }
+
+    /// Compares the MANIFEST and the log of the state with the pointer; the error is what is wrong.
+    pub(crate) fn verify_files(&self, bank: &Path) -> Result<(), String> {
+        let place = self.folder(bank);
+        self.manifest.compare(&place, true)?;
+        let log = logs::fingerprint(&place).map_err(|e| format!("its log: {e}"))?;
+        if log == self.log {
+            Ok(())
+        } else {
+            Err("its log differs from the published one".to_owned())
+        }
+    }
+
+    /// Returns whether the log of the live database equals the log of this state, which was synced.
+    pub(crate) fn is_synced(&self, bank: &Path) -> bool {
+        logs::fingerprint(&bank.join("live")).is_ok_and(|log| log == self.log)
+    }
+
+    /// Returns whether the log of the live database begins with the log of this state.
+    fn is_log_prefix(&self, bank: &Path) -> io::Result<bool> {
+        logs::is_prefix(&bank.join("live"), &self.folder(bank))
+    }
+
+    /// Verifies and opens the state.
+    pub(crate) fn open(&self, bank: &Path) -> Result<Store, StoreError> {
+        self.verify_files(bank).map_err(damaged)?;
+        let store = Store::read(&self.folder(bank))?;
+        let found = store.counters()?.epoch;
+        if found == self.epoch {
+            Ok(store)
+        } else {
+            let expected = self.epoch;
+            Err(damaged(format!("expected state {expected}, found {found}")))
+        }
+    }
+}
+
+/// Publishes the state of the live database, so that readers open it from now on. Returns whether it is
+/// flushed to table files; if `false`, parts are in its log only.
+pub(crate) fn publish(bank: &Path, store: &Store, epoch: u64) -> Result<bool, StoreError> {
+    let place = state_folder(bank, epoch);
+    lock_file(&state_lock(bank, epoch))?;
+    if is_folder(&place) {
+        // It is damaged, or the leftover of a crash between the checkpoint and the pointer.
+        fs::remove_dir_all(&place).map_err(StoreError::io("remove", &place))?;
+    } else if fs::symlink_metadata(&place).is_ok() {
+        let what = io::Error::new(io::ErrorKind::AlreadyExists, "something else is there");
+        return Err(StoreError::io("make", &place)(what));
+    }
+    // RocksDB creates the checkpoint under a temporary name; a crash leaves no incomplete state.
+    let keep_log = logs::is_small(&bank.join("live"));
+    store.rocks.checkpoint(&place, keep_log)?;
+    // The live log keeps growing, so the state needs files of its own.
+    let previous = Pointer::read(bank).map(|pointer| pointer.folder(bank));
+    logs::separate_from_live(&place, &bank.join("live"), previous.ok().as_deref())
+        .map_err(StoreError::io("write", &place))?;
+    // A crash before the pointer is replaced: readers see the previous state, the next writer publishes.
+    let is_flushed = write_pointer(bank, epoch, store.state_id()?)?;
+    remove_old_states(bank, epoch);
+    Ok(is_flushed)
+}
+
+/// Points readers to a state whose files and lock exist. Returns whether the state is flushed.
+fn write_pointer(bank: &Path, epoch: u64, id: StateId) -> Result<bool, StoreError> {
+    let folder = published_folder(bank);
+    let place = state_folder(bank, epoch);
+    let log = logs::fingerprint(&place).map_err(StoreError::io("read the log of", &place))?;
+    let pointer = Pointer {
+        epoch,
+        manifest: Manifest::read(&place)?,
+        log,
+        id,
+    };
+    // The names of the state must be durable before the pointer.
+    sync_folder(&folder).map_err(StoreError::io("write to", &folder))?;
+    replace_file(&folder.join("CURRENT"), pointer.line())?;
+    Ok(log.is_none())
+}
+
+/// Removes published states before `current` without readers. Best effort: the next call tries again.
+pub(crate) fn remove_old_states(bank: &Path, current: u64) {
+    let folder = published_folder(bank);
+    for name in names_in(&folder) {
+        let epoch = name.strip_suffix(".lock").map(str::parse::<u64>);
+        let Some(Ok(epoch)) = epoch else {
+            continue;
+        };
+        if epoch >= current {
+            continue;
+        }
+        let path = folder.join(&name);
+        let Ok(lock) = open_regular(&path) else {
+            continue;
+        };
+        if lock.try_lock().is_ok() {
+            let place = state_folder(bank, epoch);
+            let is_gone = fs::symlink_metadata(&place).is_err();
+            if is_gone || is_folder(&place) && fs::remove_dir_all(&place).is_ok() {
+                // The lock goes last, so that a partly removed state is tried again.
+                let _ = fs::remove_file(path);
+            }
+        }
+    }
+}
+
+/// How files of the same name are compared.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Comparison {
+    /// By contents, unless they are the same inode.
+    Bytes,
+    /// By contents, unless they are the same inode or have the same size and modification time.
+    Stat,
+}
+
+/// Returns the names of the table files of the live database that the published state lacks.
+pub(crate) fn unpublished_table_files(bank: &Path) -> Vec<String> {
+    let Ok(pointer) = Pointer::read(bank) else {
+        return Vec::new();
+    };
+    let place = pointer.folder(bank);
+    let mut names = names_in(&bank.join("live"));
+    names.retain(|name| Path::new(name).extension().is_some_and(|end| end == "sst"));
+    names.retain(|name| !place.join(name).exists());
+    names
+}
+
+/// Returns a table file of the live database that differs from the file with its name in the published
+/// state, so that one of the two is damaged. That is only possible in a copy of a bank, where the two are
+/// not hard links.
+///
+/// Cost: reads the metadata of each file, and the files that are compared by contents.
+pub(crate) fn table_differing_from_published(
+    bank: &Path,
+    comparison: Comparison,
+) -> Result<Option<String>, StoreError> {
+    let Ok(pointer) = Pointer::read(bank) else {
+        return Ok(None);
+    };
+    let live = bank.join("live");
+    let place = pointer.folder(bank);
+    for name in names_in(&place) {
+        let (ours, theirs) = (live.join(&name), place.join(&name));
+        let is_table = theirs.extension().is_some_and(|end| end == "sst");
+        // A table file that was compacted since is not live any more.
+        if is_table && ours.is_file() && !is_same(&ours, &theirs, comparison)? {
+            return Ok(Some(name));
+        }
+    }
+    Ok(None)
+}
+
+/// Returns whether two files are equal.
+fn is_same(one: &Path, other: &Path, comparison: Comparison) -> Result<bool, StoreError> {
+    let hash = |path| {
+        let mut hasher = blake3::Hasher::new();
+        let read = open_regular(path).and_then(|file| hasher.update_reader(file).map(drop));
+        read.map_err(StoreError::io("read", path))?;
+        Ok::<_, StoreError>(hasher.finalize())
+    };
+    let metadata = |path| fs::metadata(path).map_err(StoreError::io("look at", path));
+    let (here, there) = (metadata(one)?, metadata(other)?);
+    if (here.dev(), here.ino()) == (there.dev(), there.ino()) {
+        return Ok(true);
+    }
+    let time = |file: &fs::Metadata| (file.len(), file.mtime(), file.mtime_nsec());
+    if comparison == Comparison::Stat && time(&here) == time(&there) {
+        return Ok(true);
+    }
+    Ok(here.len() == there.len() && hash(one)? == hash(other)?)
+}
+
+/// Returns whether the state with this epoch has readers.
+pub(crate) fn has_readers(bank: &Path, epoch: u64) -> bool {
+    let lock = open_regular(&state_lock(bank, epoch));
+    lock.is_ok_and(|lock| lock.try_lock().is_err())
+}
+
+/// Returns whether the published state with this epoch and identity is flushed to table files; `None` if it
+/// is not published completely: a copy of a bank may lack the pointer, the lock or files.
+pub(crate) fn published_is_flushed(bank: &Path, epoch: u64, id: StateId) -> Option<bool> {
+    let lock = state_lock(bank, epoch);
+    let pointer = Pointer::read(bank).ok()?;
+    let is_same = pointer.epoch == epoch && pointer.id == id;
+    let is_complete = is_same && lock.is_file() && pointer.verify_files(bank).is_ok();
+    // The live database may have flushed its log since, as when a compaction was cancelled. Then the
+    // published log is no longer a prefix of the live one.
+    is_complete.then(|| pointer.log.is_none() || !pointer.is_log_prefix(bank).unwrap_or(false))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pointer_is_read_back_and_every_flipped_bit_is_seen() {
+        let hash = blake3::hash(b"x").to_hex();
+        let id = StateId { bank: 1, state: 2 };
+        for log in [None, Some(blake3::hash(b"y"))] {
+            let pointer = Pointer {
+                epoch: 12,
+                manifest: format!("MANIFEST-000007 123 {hash}").parse().unwrap(),
+                log,
+                id,
+            };
+            let line = pointer.line();
+            assert_eq!(Pointer::parse(&line), Some(pointer));
+            for at in 0..line.len() {
+                for bit in 0..7 {
+                    let mut bytes = line.clone().into_bytes();
+                    bytes[at] ^= 1 << bit;
+                    let flipped = String::from_utf8(bytes).unwrap();
+                    assert_eq!(Pointer::parse(&flipped), None, "{flipped:?}");
+                }
+            }
+        }
+        assert_eq!(Pointer::parse("12\n"), None);
+    }
+}

@@ -1,0 +1,164 @@
+//! Readers of published states.
+
+use std::fs::File;
+use std::ops::Deref;
+use std::path::Path;
+use std::time::Duration;
+
+use super::acknowledged::Acknowledged;
+use super::live_state::live_is_damaged;
+use super::published::{Pointer, damaged, state_lock};
+use crate::disk::folder::{ACKNOWLEDGED, WRITER_LOCK, is_folder, marker_format, open_regular};
+use crate::error::StoreError;
+use crate::format::FORMAT;
+use crate::tables::store::Store;
+
+/// The maximum number of retries if the state is removed while it is opened.
+const MAX_RETRIES: u32 = 1000;
+
+/// The time between retries.
+const RETRY_INTERVAL: Duration = Duration::from_millis(2);
+
+/// A published state of a bank, open for reading.
+pub struct Reader {
+    store: Store,
+    pointer: Pointer,
+    /// Prevents the removal of the state.
+    _lock: File,
+}
+
+impl Reader {
+    /// Opens the last published state. Any number of readers can be open at the same time, also while a
+    /// writer is at work.
+    ///
+    /// Logs a warning if a later state is stored but not published, and no writer is at work. A state of
+    /// another bank, or older than the last published one, is an error.
+    ///
+    /// Cost: in addition to opening the state, reads its MANIFEST once more.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        let format = marker_format(path)?;
+        if format != FORMAT {
+            return Err(StoreError::other_format(path, format));
+        }
+        Self::open_to_migrate(path)
+    }
+
+    /// Opens a bank like [`Reader::open`], also in an older format, whose records only a
+    /// [migration step](super::migration_steps) can read.
+    pub(crate) fn open_to_migrate(path: &Path) -> Result<Self, StoreError> {
+        marker_format(path)?;
+        let reader = Self::open_published(path)?;
+        reader.compare_with_acknowledged(path)?;
+        Ok(reader)
+    }
+
+    /// Opens the published state without checking the marker of the bank and the acknowledgement.
+    pub(crate) fn open_published(path: &Path) -> Result<Self, StoreError> {
+        let mut why = "it is missing";
+        // A writer may publish another state and remove this one before it is locked.
+        for _ in 0..MAX_RETRIES {
+            let pointer = Pointer::read(path)?;
+            let epoch = pointer.epoch;
+            let Ok(lock) = open_regular(&state_lock(path, epoch)) else {
+                why = "its lock file is missing";
+                std::thread::sleep(RETRY_INTERVAL);
+                continue;
+            };
+            // A writer removes only states before the current one, so after this check the lock protects it.
+            if lock.lock_shared().is_ok()
+                && Pointer::read(path)?.epoch == epoch
+                && is_folder(&pointer.folder(path))
+            {
+                return Ok(Self {
+                    store: pointer.open(path)?,
+                    pointer,
+                    _lock: lock,
+                });
+            }
+            std::thread::sleep(RETRY_INTERVAL);
+        }
+        Err(damaged(why))
+    }
+
+    /// Fails unless this is the last published state, and warns if it is older than the acknowledged one, so
+    /// that no answer from it passes for the latest.
+    ///
+    /// Each event has a field for the case, so that a listener can add a hint: the next writer or `repair`
+    /// publishes an `unpublished` state, and `repair` replaces a live state that is `live_damaged` and an
+    /// acknowledgement that is `unacknowledged`.
+    fn compare_with_acknowledged(&self, path: &Path) -> Result<(), StoreError> {
+        let is_latest = || {
+            let acknowledged = Acknowledged::read(path).ok().flatten();
+            acknowledged.is_some_and(|state| {
+                state.epoch == self.epoch() && self.pointer.ensure_expected(&state).is_ok()
+            }) && Acknowledged::fault(path).is_none()
+        };
+        if is_latest() {
+            return Ok(());
+        }
+        // A writer may have published a later state since this one was opened.
+        let is_current = || Pointer::read(path).is_ok_and(|pointer| pointer == self.pointer);
+        if let Ok(Some(acknowledged)) = Acknowledged::read(path)
+            && let Err(e) = self.pointer.ensure_expected(&acknowledged)
+            && is_current()
+        {
+            return Err(e);
+        }
+        // A writer that has acknowledged a state is about to publish it.
+        let lock = open_regular(&path.join(WRITER_LOCK));
+        if lock.is_ok_and(|lock| lock.try_lock_shared().is_err()) {
+            return Ok(());
+        }
+        // Or it has published the state in between.
+        if is_latest() || !is_current() {
+            return Ok(());
+        }
+        match Acknowledged::read(path) {
+            Ok(Some(state)) if state.epoch > self.epoch() && live_is_damaged(path, &state) => {
+                tracing::warn!(
+                    live_damaged = true,
+                    "this is an older state: batch {} and refresh {} are stored in the live state, which is damaged",
+                    state.batch,
+                    state.refresh
+                );
+            }
+            Ok(Some(state)) if state.epoch > self.epoch() => tracing::warn!(
+                unpublished = true,
+                "this is an older state: batch {} and refresh {} are stored but not published yet",
+                state.batch,
+                state.refresh
+            ),
+            _ => tracing::warn!(
+                unacknowledged = true,
+                "{ACKNOWLEDGED} is damaged, so this may not be the latest state"
+            ),
+        }
+        Ok(())
+    }
+
+    /// Fails unless this can be the last published state according to the acknowledgement.
+    pub(crate) fn ensure_expected(&self, acknowledged: &Acknowledged) -> Result<(), StoreError> {
+        self.pointer.ensure_expected(acknowledged)
+    }
+
+    /// Returns the epoch of the state.
+    #[must_use]
+    pub fn epoch(&self) -> u64 {
+        self.pointer.epoch
+    }
+
+    /// Returns whether this is still the current state of the bank; an error if the bank cannot be read.
+    ///
+    /// Cost: reads two small files.
+    pub fn is_current(&self, path: &Path) -> Result<bool, StoreError> {
+        marker_format(path)?;
+        Ok(Pointer::read(path)? == self.pointer)
+    }
+}
+
+impl Deref for Reader {
+    type Target = Store;
+    fn deref(&self) -> &Store {
+        &self.store
+    }
+}

@@ -1,0 +1,70 @@
+//! Access to raw bytes of a bank that nobody has open, for tests.
+
+use std::path::Path;
+
+use super::acknowledged::Acknowledged;
+use super::published::Pointer;
+use crate::error::StoreError;
+use crate::rocks::database::Database;
+use crate::rocks::manifest::structure_error;
+use crate::rocks::options::AutoCompaction;
+use crate::tables::ALL;
+
+/// The contents of the small files of a bank, and the structure of its live database.
+#[derive(Debug)]
+pub struct RawState {
+    /// The last acknowledged state as text; `None` if there is none.
+    pub acknowledged: Result<Option<String>, StoreError>,
+    /// The pointer to the published state as text.
+    pub pointer: Result<String, StoreError>,
+    /// What is wrong with the structure of the live database.
+    pub live: Result<(), String>,
+}
+
+/// Reads the small files of a bank.
+#[must_use]
+pub fn raw_state(bank: &Path) -> RawState {
+    RawState {
+        acknowledged: Acknowledged::read(bank).map(|state| state.map(|state| state.to_string())),
+        pointer: Pointer::read(bank).map(|pointer| pointer.line()),
+        live: structure_error(&bank.join("live")),
+    }
+}
+
+/// A stored key and its value.
+pub type RawEntry = (Vec<u8>, Vec<u8>);
+
+fn open(bank: &Path, table: &str) -> Result<(Database, &'static str), StoreError> {
+    let found = ALL.iter().find(|info| info.name == table);
+    let table = found.ok_or(StoreError::NoBank(bank.join("live").join(table)))?;
+    Ok((
+        Database::open_writer(&bank.join("live"), ALL, AutoCompaction::Enabled, false)?,
+        table.name,
+    ))
+}
+
+/// Returns all entries of a table in key order.
+pub fn raw_entries(bank: &Path, table: &str) -> Result<Vec<RawEntry>, StoreError> {
+    let (rocks, table) = open(bank, table)?;
+    let mut entries = Vec::new();
+    let mut scan = rocks.scan(table, &[], None)?;
+    while let Some(entry) = scan.next_with(|key, value| (key.to_vec(), value.to_vec()))? {
+        entries.push(entry);
+    }
+    Ok(entries)
+}
+
+/// Sets or deletes keys of a table without any checks, and publishes nothing.
+pub fn raw_write(
+    bank: &Path,
+    table: &str,
+    changes: &[(Vec<u8>, Option<Vec<u8>>)],
+) -> Result<(), StoreError> {
+    let (rocks, table) = open(bank, table)?;
+    rocks.write(
+        changes
+            .iter()
+            .map(|(key, value)| (table, (key.as_slice(), value.as_deref()))),
+        None,
+    )
+}

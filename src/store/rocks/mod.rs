@@ -1,0 +1,10 @@
+//! The only code that knows RocksDB: bytes in, bytes out.
+
+pub(crate) mod checksums;
+pub(crate) mod compact_small_files;
+pub(crate) mod database;
+pub(crate) mod manifest;
+mod open_file_limit;
+pub(crate) mod options;
+mod sorted_file;
+pub(crate) mod write_ahead_log;

@@ -1,0 +1,196 @@
+//! The changes of a batch or refresh, collected before they are committed together.
+//!
+//! Changes are sorted by table and key, in memory or, beyond the budget, on disk. A small set becomes one
+//! atomic write, a large one the sorted files of a bulk load.
+
+use std::path::Path;
+
+use super::codec::Malformed;
+use super::schema::ALL;
+use super::store::Store;
+use super::table::{Key, Table, Value};
+use crate::error::StoreError;
+use crate::sorter::{Sorted, Sorter};
+
+/// Changes to commit together. The last change of a key wins.
+pub struct Changes {
+    sorter: Sorter,
+    key: Vec<u8>,
+    value: Vec<u8>,
+}
+
+const DELETE: u8 = 0;
+const PUT: u8 = 1;
+
+impl Changes {
+    /// Creates an empty set that uses about `budget` bytes of memory and spills to files in `folder`.
+    #[must_use]
+    pub fn new(folder: &Path, budget: usize) -> Self {
+        Self {
+            sorter: Sorter::new(folder, budget),
+            key: Vec::new(),
+            value: Vec::new(),
+        }
+    }
+
+    /// Sets the value of a key.
+    pub fn put<K: Key, V: Value>(
+        &mut self,
+        table: &Table<K, V>,
+        key: &K,
+        value: &V,
+    ) -> Result<(), StoreError> {
+        self.set_key(table.name, key)?;
+        self.value.clear();
+        self.value.push(PUT);
+        encode(table, key, value, &mut self.value)?;
+        self.sorter.push(&self.key, &self.value)
+    }
+
+    /// Sets the value of a key to already encoded bytes.
+    pub fn put_encoded<K: Key, V>(
+        &mut self,
+        table: &Table<K, V>,
+        key: &K,
+        value: &[u8],
+    ) -> Result<(), StoreError> {
+        self.put_raw(table.name, &key.bytes(), Some(value))
+    }
+
+    /// Sets a key to a value, both as raw bytes; `None` deletes the key.
+    pub fn put_raw(
+        &mut self,
+        table: &'static str,
+        key: &[u8],
+        value: Option<&[u8]>,
+    ) -> Result<(), StoreError> {
+        self.start_key(table)?;
+        self.key.extend_from_slice(key);
+        self.value.clear();
+        self.value.push(if value.is_some() { PUT } else { DELETE });
+        self.value.extend_from_slice(value.unwrap_or_default());
+        self.sorter.push(&self.key, &self.value)
+    }
+
+    /// Deletes a key.
+    pub fn delete<K: Key, V>(&mut self, table: &Table<K, V>, key: &K) -> Result<(), StoreError> {
+        self.set_key(table.name, key)?;
+        self.sorter.push(&self.key, &[DELETE])
+    }
+
+    /// Deletes every key of a table in `store` that starts with `prefix`.
+    pub fn delete_under<K: Key, V: Value>(
+        &mut self,
+        store: &Store,
+        table: &Table<K, V>,
+        prefix: &[u8],
+    ) -> Result<(), StoreError> {
+        for entry in store.scan_under(table, prefix)? {
+            self.delete(table, &entry?.0)?;
+        }
+        Ok(())
+    }
+
+    fn set_key<K: Key>(&mut self, table: &'static str, key: &K) -> Result<(), StoreError> {
+        self.start_key(table)?;
+        key.put(&mut self.key);
+        Ok(())
+    }
+
+    /// Starts a key with the number of its table.
+    fn start_key(&mut self, table: &'static str) -> Result<(), StoreError> {
+        let number = ALL
+            .iter()
+            .position(|info| info.name == table)
+            .and_then(|number| u8::try_from(number).ok())
+            .ok_or(StoreError::Full("table"))?;
+        self.key.clear();
+        self.key.push(number);
+        Ok(())
+    }
+
+    /// Returns the entries set in a table, in key order, without committing anything.
+    pub fn new_entries<K: Key, V: Value>(
+        self,
+        table: &Table<K, V>,
+    ) -> Result<Vec<(K, V)>, StoreError> {
+        let mut ordered = self.finish()?;
+        let mut found = Vec::new();
+        while let Some((name, key, value)) = ordered.next_change()? {
+            let Some(value) = value.filter(|_| name == table.name) else {
+                continue;
+            };
+            let entry = K::take(key).zip(V::decode(value).ok());
+            let malformed =
+                || StoreError::spilled(&Malformed("an entry cannot be decoded".to_owned()));
+            found.push(entry.ok_or_else(malformed)?);
+        }
+        Ok(found)
+    }
+
+    /// Returns whether the changes exceeded the budget, so that they need a bulk load.
+    #[must_use]
+    pub(crate) fn is_large(&self) -> bool {
+        self.sorter.spilled()
+    }
+
+    /// Sorts the changes by table and key, each key once.
+    pub(crate) fn finish(self) -> Result<SortedChanges, StoreError> {
+        Ok(SortedChanges {
+            sorted: self.sorter.finish()?,
+            key: Vec::new(),
+            value: Vec::new(),
+        })
+    }
+}
+
+/// Appends the encoded value of a table.
+pub fn encode<K: Key, V: Value>(
+    table: &Table<K, V>,
+    key: &K,
+    value: &V,
+    out: &mut Vec<u8>,
+) -> Result<(), StoreError> {
+    let failed = |e| StoreError::damaged(table.name, format!("{key:?}"), e);
+    value.encode(out).map_err(failed)
+}
+
+/// Changes in the order of tables and keys.
+pub(crate) struct SortedChanges {
+    sorted: Sorted,
+    key: Vec<u8>,
+    value: Vec<u8>,
+}
+
+/// A change: the table, the key, and the new value or `None` to delete the key.
+pub(crate) type TableChange<'a> = (&'static str, &'a [u8], Option<&'a [u8]>);
+
+impl SortedChanges {
+    /// Returns the next change; `None` after the last.
+    pub(crate) fn next_change(&mut self) -> Result<Option<TableChange<'_>>, StoreError> {
+        let Some((key, value)) = self.sorted.next_entry()? else {
+            return Ok(None);
+        };
+        self.key.clear();
+        self.key.extend_from_slice(key);
+        self.value.clear();
+        self.value.extend_from_slice(value);
+        // Equal keys come in the order of their changes; the last one wins.
+        while self.sorted.peek()? == Some(self.key.as_slice()) {
+            if let Some((_, value)) = self.sorted.next_entry()? {
+                self.value.clear();
+                self.value.extend_from_slice(value);
+            }
+        }
+        let table = self
+            .key
+            .first()
+            .and_then(|number| ALL.get(usize::from(*number)))
+            .ok_or(StoreError::Full("table"))?;
+        let value = match self.value.split_first() {
+            Some((&PUT, value)) => Some(value),
+            _ => None,
+        };
+        Ok(Some((table.name, &self.key[1..], value)))
+    }
+}

@@ -1,0 +1,233 @@
+//! Reads of links, in both directions.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use roaring::{RoaringBitmap, RoaringTreemap};
+
+use super::records::links::{Link, LinkBlock, LinkKey, RowWithMembers};
+use super::schema as tables;
+use super::store::Store;
+use super::table::Table;
+use crate::error::StoreError;
+use seedbank_algorithms::page::{PageId, RowId, SiteId};
+use seedbank_algorithms::watch::Watch;
+
+impl Store {
+    /// Returns a block of links; empty if it does not exist.
+    pub fn links<T: Link>(
+        &self,
+        table: &Table<LinkKey, LinkBlock<T>>,
+        key: LinkKey,
+    ) -> Result<LinkBlock<T>, StoreError> {
+        Ok(self.get(table, &key)?.unwrap_or_default())
+    }
+
+    /// Returns the intra-site targets of a page, ascending.
+    pub fn intra(&self, page: PageId) -> Result<Vec<u32>, StoreError> {
+        let (key, place) = LinkKey::of_page(page);
+        Ok(self.links(&tables::INTRA, key)?.at(place).to_vec())
+    }
+
+    /// Returns all targets of a page, ascending; `row` is the index of its row.
+    pub fn links_of(&self, page: PageId, row: Option<u32>) -> Result<Vec<PageId>, StoreError> {
+        let intra = self.intra(page)?.into_iter();
+        let mut links: Vec<PageId> = intra.map(|index| PageId::new(page.site(), index)).collect();
+        if let Some(row) = row {
+            links.extend(self.need_row(RowId::new(page.site(), row))?);
+        }
+        links.sort_unstable();
+        Ok(links)
+    }
+
+    /// Iterates over the pages of a site with intra-site links and their targets, both ascending.
+    pub fn intra_of(
+        &self,
+        site: SiteId,
+    ) -> Result<impl Iterator<Item = Result<(PageId, Vec<u32>), StoreError>>, StoreError> {
+        let blocks = self.scan_under(&tables::INTRA, &site.0.to_be_bytes())?;
+        Ok(lists_of(blocks).map(move |list| {
+            let (_, index, targets) = list?;
+            Ok((PageId::new(site, index), targets))
+        }))
+    }
+
+    /// Returns the targets of a row, ascending; `None` if the row does not exist.
+    pub fn row(&self, row: RowId) -> Result<Option<Vec<PageId>>, StoreError> {
+        let (key, place) = LinkKey::of_row(row);
+        let targets = self.links(&tables::ROWS, key)?.at(place).to_vec();
+        Ok((!targets.is_empty()).then_some(targets))
+    }
+
+    /// Returns the targets of a row that must exist, since another record refers to it.
+    pub fn need_row(&self, row: RowId) -> Result<Vec<PageId>, StoreError> {
+        let missing =
+            || StoreError::damaged(tables::ROWS.name, row.to_string(), "the row is missing");
+        self.row(row)?.ok_or_else(missing)
+    }
+
+    /// Returns the pages that link to any of these pages, in any state.
+    ///
+    /// Cost: reads each block with such a link once.
+    pub fn linking_any(
+        &self,
+        pages: &RoaringTreemap,
+        watch: &dyn Watch,
+    ) -> Result<RoaringTreemap, StoreError> {
+        // The blocks with links to the pages are collected first, so that each is read once.
+        let mut inside = BTreeSet::new();
+        let mut blocks = BTreeSet::new();
+        for page in pages.iter().map(PageId) {
+            watch.proceed()?;
+            let (key, place) = LinkKey::of_page(page);
+            let of_site = |&block: &u32| LinkKey {
+                site: page.site(),
+                block,
+            };
+            let own = self.links(&tables::INTRA_IN, key)?;
+            inside.extend(own.at(place).iter().map(of_site));
+            blocks.extend(self.links(&tables::CITERS, key)?.at(place));
+        }
+        let mut linking = RoaringTreemap::new();
+        for key in inside {
+            watch.proceed()?;
+            for (place, targets) in self.links(&tables::INTRA, key)?.lists() {
+                let mut targets = targets.iter().map(|&index| PageId::new(key.site, index));
+                if targets.any(|target| pages.contains(target.0)) {
+                    linking.insert(PageId::new(key.site, key.index(place)).0);
+                }
+            }
+        }
+        for key in blocks {
+            watch.proceed()?;
+            for (place, targets) in self.links(&tables::ROWS, key)?.lists() {
+                if !targets.iter().any(|target| pages.contains(target.0)) {
+                    continue;
+                }
+                let row = RowId::new(key.site, key.index(place));
+                let members = self.need(&tables::ROW_MEMBERS, &row)?.pages;
+                linking.extend(members.iter().map(|index| PageId::new(key.site, index).0));
+            }
+        }
+        Ok(linking)
+    }
+
+    /// Counts the pages of each site that link to a page, in the order of the sites.
+    ///
+    /// Memory: a few bytes for each site. Cost: reads the rows that link to the page, and their members.
+    pub fn linking_sites(&self, page: PageId) -> Result<Vec<(SiteId, u64)>, StoreError> {
+        let (key, place) = LinkKey::of_page(page);
+        let citers = self.links(&tables::CITERS, key)?;
+        let mut sites = Vec::new();
+        let own = self.linking_inside(page)?.len();
+        if own > 0 {
+            sites.push((page.site(), own));
+        }
+        for blocks in citers.at(place).chunk_by(|a, b| a.site == b.site) {
+            let mut pages = 0;
+            for block in blocks {
+                for row in self.citing_rows(page, std::slice::from_ref(block))? {
+                    pages += self.need(&tables::ROW_MEMBERS, &row)?.pages.len();
+                }
+            }
+            sites.extend(blocks.first().map(|block| (block.site, pages)));
+        }
+        sites.sort_unstable();
+        Ok(sites)
+    }
+
+    /// Returns the indexes of the pages of a site that link to a page.
+    pub fn linking_from(&self, page: PageId, site: SiteId) -> Result<RoaringBitmap, StoreError> {
+        if site == page.site() {
+            return self.linking_inside(page);
+        }
+        let (key, place) = LinkKey::of_page(page);
+        let citers = self.links(&tables::CITERS, key)?;
+        let mut linking = RoaringBitmap::new();
+        let of_site = citers.at(place).iter().filter(|block| block.site == site);
+        for block in of_site {
+            for row in self.citing_rows(page, std::slice::from_ref(block))? {
+                linking |= self.need(&tables::ROW_MEMBERS, &row)?.pages;
+            }
+        }
+        Ok(linking)
+    }
+
+    /// Returns the indexes of the pages of the same site that link to a page.
+    fn linking_inside(&self, page: PageId) -> Result<RoaringBitmap, StoreError> {
+        let (key, place) = LinkKey::of_page(page);
+        let mut linking = RoaringBitmap::new();
+        for &block in self.links(&tables::INTRA_IN, key)?.at(place) {
+            let of_block = LinkKey {
+                site: page.site(),
+                block,
+            };
+            let targets = self.links(&tables::INTRA, of_block)?;
+            let places = targets.places_of(page.index());
+            linking.extend(places.map(|at| of_block.index(at)));
+        }
+        Ok(linking)
+    }
+
+    /// Returns the rows that link to a page, ascending; `blocks` are the blocks with such rows.
+    pub fn citing_rows(&self, page: PageId, blocks: &[LinkKey]) -> Result<Vec<RowId>, StoreError> {
+        let mut rows = Vec::new();
+        for &key in blocks {
+            let links = self.links(&tables::ROWS, key)?;
+            let places = links.places_of(page);
+            rows.extend(places.map(|place| RowId::new(key.site, key.index(place))));
+        }
+        Ok(rows)
+    }
+
+    /// Iterates over the rows of sites and their targets, ascending.
+    pub fn rows_of(
+        &self,
+        sites: Range<u32>,
+    ) -> Result<impl Iterator<Item = Result<(RowId, Vec<PageId>), StoreError>>, StoreError> {
+        Ok(
+            lists_of(self.scan_sites(&tables::ROWS, sites)?).map(|list| {
+                let (site, index, targets) = list?;
+                Ok((RowId::new(site, index), targets))
+            }),
+        )
+    }
+
+    /// Iterates over the rows of sites with their members and targets, ascending.
+    pub fn carried_rows(
+        &self,
+        sites: Range<u32>,
+    ) -> Result<impl Iterator<Item = Result<RowWithMembers, StoreError>>, StoreError> {
+        let mut members = self.scan_sites(&tables::ROW_MEMBERS, sites.clone())?;
+        Ok(self.rows_of(sites)?.map(move |row| {
+            let (row, targets) = row?;
+            match members.next().transpose()? {
+                Some((other, members)) if other == row => Ok((row, members, targets)),
+                _ => Err(StoreError::damaged(
+                    tables::ROW_MEMBERS.name,
+                    row.to_string(),
+                    "the row has no pages",
+                )),
+            }
+        }))
+    }
+}
+
+/// A list of a block: the site, the index of the page or row, and the entries.
+type SiteList<T> = (SiteId, u32, Vec<T>);
+
+fn lists_of<T: Link>(
+    blocks: impl Iterator<Item = Result<(LinkKey, LinkBlock<T>), StoreError>>,
+) -> impl Iterator<Item = Result<SiteList<T>, StoreError>> {
+    blocks.flat_map(|entry| {
+        let (key, lists, error) = match entry {
+            Ok((key, block)) => (Some(key), block.0, None),
+            Err(e) => (None, Vec::new(), Some(Err(e))),
+        };
+        let lists = lists.into_iter().filter_map(move |(place, list)| {
+            let key = key?;
+            Some(Ok((key.site, key.index(place), list)))
+        });
+        error.into_iter().chain(lists)
+    })
+}

@@ -1,0 +1,24 @@
+//! Tables, keys and records: the layer above RocksDB.
+//!
+//! Every table is declared once, in `schema`. [`store::Store`] reads tables, and
+//! [`changes::Changes`] collects what is to be written to them.
+
+mod alias_reads;
+mod bit_codes;
+pub(crate) mod changes;
+pub(crate) mod codec;
+mod final_list;
+mod link_cursor;
+mod link_reads;
+pub mod member_order;
+mod page_reads;
+mod page_set_writer;
+pub mod records;
+mod schema;
+pub(crate) mod store;
+pub(crate) mod table;
+pub(crate) mod undo_capture;
+
+pub use link_cursor::LinkCursor;
+pub use page_set_writer::PageSetWriter;
+pub use schema::*;

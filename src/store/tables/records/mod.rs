@@ -1,0 +1,469 @@
+//! Records: the values of tables.
+
+pub mod aliases;
+pub mod component_cache;
+pub(crate) mod cover_evidence;
+pub mod evidence;
+pub(crate) mod lineage;
+pub mod links;
+pub(crate) mod load_intent;
+pub mod page_blocks;
+pub(crate) mod page_history;
+pub mod plan_lists;
+pub(crate) mod seeds;
+pub(crate) mod site_attributes;
+pub mod step_cache;
+pub mod undo;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::tables::codec::{self, Malformed};
+use crate::tables::table::{Value, record_values};
+use seedbank_algorithms::page::PageId;
+
+pub use self::cover_evidence::{CoverEvidence, HopEvidence, WebEvidence, WebHop};
+pub use self::lineage::Lineage;
+pub use self::load_intent::{Intent, LoadFile};
+pub use self::page_history::{PreviousPage, RemovedRow, Succession};
+pub use self::seeds::{FinalListEntry, SeedEvidence, SeedRecord};
+pub use self::site_attributes::SiteDefaults;
+pub use self::undo::{BlocklistEntry, UndoRecord};
+pub use crate::tables::table::Hash128;
+
+/// The number of a batch, from 1.
+pub type BatchId = u32;
+
+/// The number of a refresh, from 1.
+pub type RefreshId = u32;
+
+/// The settings of a bank, chosen when it is created.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Settings {
+    /// The definition of a site: `bare-host`, `host` or `domain`.
+    pub site_mode: String,
+    /// The rules of URL normalisation: `rfc3986` or `whatwg`.
+    pub url_rules: String,
+    /// The version of the public suffix list that determines sites.
+    pub suffix_list: String,
+}
+
+/// Totals over the bank, and the last assigned numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Counters {
+    /// The number of the state; increases with every commit and names the published checkpoint.
+    pub epoch: u64,
+    /// The last batch; 0 if there is none.
+    pub batch: BatchId,
+    /// The last refresh; 0 if there is none.
+    pub refresh: RefreshId,
+    /// The id of the next new site.
+    pub next_site: u32,
+    /// Known pages.
+    pub known: u64,
+    /// Crawled pages.
+    pub crawled: u64,
+    /// Gone pages.
+    pub gone: u64,
+    /// Known and crawled pages with the spam mark.
+    pub spam: u64,
+    /// Intra-site links.
+    pub intra_links: u64,
+    /// Inter-site links; those of a row count once for every page of the row.
+    pub inter_links: u64,
+    /// Rows.
+    pub rows: u64,
+    /// Targets of all rows, each row counted once.
+    pub row_links: u64,
+}
+
+/// The values of the `meta` table.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Meta {
+    /// The format version of the bank.
+    Format(u32),
+    /// Totals, and the last assigned numbers.
+    Counters(Counters),
+    /// The settings of the bank.
+    Settings(Settings),
+    /// The record for undoing the last batch.
+    Undo(UndoRecord),
+    /// The secret that keys the hashes of `blocklist`.
+    Secret([u8; 32]),
+    /// An unfinished bulk load.
+    Intent(Intent),
+    /// The identities of the bank and of its state.
+    Lineage(Lineage),
+}
+
+/// A site.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct SiteRecord {
+    /// Host or registrable domain, in lower case and punycode.
+    pub name: String,
+    /// The index of the next new page.
+    pub next_page: u32,
+    /// The index of the next new row.
+    pub next_row: u32,
+    /// The last batch that changed the site, a page of it or a link.
+    pub changed: BatchId,
+    /// The last batch that changed an input of cover methods: the crawled pages of the site, the links
+    /// between them, their values, or `P_uniq`.
+    pub cover_changed: BatchId,
+    /// Known pages.
+    pub known: u32,
+    /// Crawled pages.
+    pub crawled: u32,
+    /// Gone pages.
+    pub gone: u32,
+    /// Known and crawled pages with the spam mark.
+    pub spam: u32,
+    /// Crawled pages with a content digest: `n` of P_uniq.
+    pub with_digest: u32,
+    /// Distinct content digests among them: `d` of P_uniq.
+    pub distinct_digests: u32,
+    /// Rows.
+    pub rows: u32,
+    /// Targets of the site's rows, each row counted once.
+    pub row_links: u64,
+    /// Intra-site links.
+    pub intra_links: u64,
+    /// Inter-site links from pages of the site; those of a row count once for every page of the row.
+    pub inter_links: u64,
+    /// Values that pages of the site inherit. A site may have these before it has a page.
+    pub defaults: SiteDefaults,
+    /// The sum of the qualities of known pages, in ten-thousandths.
+    pub known_quality: u64,
+    /// The sum of the qualities of crawled pages, in ten-thousandths.
+    pub crawled_quality: u64,
+}
+
+/// The state of a page.
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum PageState {
+    /// Not fetched: linked to, or named by a record with attributes only.
+    Known,
+    /// Fetched: it has had a record with outlinks, a digest or a fetch time.
+    Crawled,
+    /// Reported as gone.
+    Gone,
+    /// Not linked to any more, and never had a record: outside the store this is no page. The store
+    /// keeps the record, so that the page gets the same id when a link returns, and so that the evidence
+    /// of earlier refreshes keeps its URL.
+    Unlinked,
+    /// An alias: it redirects to another page or names another page as canonical. It does not count as a
+    /// page.
+    Alias,
+}
+
+impl PageState {
+    /// Returns whether the page is known or crawled.
+    #[must_use]
+    pub const fn is_live(self) -> bool {
+        matches!(self, Self::Known | Self::Crawled)
+    }
+
+    /// Returns the name of the state, as in JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Known => "known",
+            Self::Crawled => "crawled",
+            Self::Gone => "gone",
+            Self::Unlinked => "unlinked",
+            Self::Alias => "alias",
+        }
+    }
+}
+
+/// A page.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct PageRecord {
+    /// The part of the URL after the name of the site; sorts in the order of the URLs of the site.
+    pub local: String,
+    /// The state of the page.
+    pub state: PageState,
+    /// The effective spam mark: `spam_given`, else the default of the site, else `false`.
+    pub spam: bool,
+    /// Clicks.
+    pub clicks: u64,
+    /// `uncrawled_outlinks` as reported by a record; `None` if no record did and links are counted.
+    pub uncrawled_given: Option<u32>,
+    /// The number of known, not crawled intra-site targets. Those of its row are counted in the row.
+    pub uncrawled_intra: u32,
+    /// Hash of the content digest; `None` without one.
+    pub digest: Option<Hash128>,
+    /// The index of the row of the page on its site; `None` without inter-site links.
+    pub row: Option<u32>,
+    /// The batch that first named the page.
+    pub first_seen: BatchId,
+    /// The last batch with a record of the page; `None` if the page is only linked to.
+    pub last_seen: Option<BatchId>,
+    /// The spam mark that a record of the page reported; `None` if none did.
+    pub spam_given: Option<bool>,
+    /// The quality that a record of the page reported, in ten-thousandths; `None` if none did.
+    pub quality_given: Option<u16>,
+    /// The effective quality in ten-thousandths: `quality_given`, else the default of the site; `None`,
+    /// which counts as 0, if there is neither.
+    pub quality: Option<u16>,
+}
+
+impl PageRecord {
+    /// Creates the record of a forgotten page, which only keeps its id for evidence that refers to it.
+    #[must_use]
+    pub const fn nameless(first_seen: BatchId) -> Self {
+        Self::unlinked(String::new(), first_seen)
+    }
+
+    /// Returns whether the page was forgotten, so that it has no URL.
+    #[must_use]
+    pub const fn is_nameless(&self) -> bool {
+        self.local.is_empty()
+    }
+
+    /// Creates a page without links to it that never had a record.
+    #[must_use]
+    pub const fn unlinked(local: String, first_seen: BatchId) -> Self {
+        Self {
+            local,
+            state: PageState::Unlinked,
+            spam: false,
+            clicks: 0,
+            uncrawled_given: None,
+            uncrawled_intra: 0,
+            digest: None,
+            row: None,
+            first_seen,
+            last_seen: None,
+            spam_given: None,
+            quality_given: None,
+            quality: None,
+        }
+    }
+
+    /// Updates the effective spam mark and quality.
+    pub fn inherit(&mut self, site: &SiteDefaults) {
+        (self.spam, self.quality) = site.effective(self.spam_given, self.quality_given);
+    }
+
+    /// Returns the effective quality in ten-thousandths; 0 if there is none.
+    #[must_use]
+    pub fn quality(&self) -> u16 {
+        self.quality.unwrap_or(0)
+    }
+}
+
+/// The members of a row: the pages with exactly these inter-site targets.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RowMembers {
+    /// The number of known, not crawled targets of the row.
+    pub uncrawled: u32,
+    /// The indexes of the pages on the site of the row; never empty.
+    pub pages: roaring::RoaringBitmap,
+}
+
+/// The kind of a batch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum BatchKind {
+    /// A complete crawl: crawled pages without a record become gone.
+    Snapshot,
+    /// Changes.
+    Delta,
+    /// Undoes the previous batch.
+    Undo,
+    /// Forgets pages or sites.
+    Forget,
+}
+
+/// Counts of the effects of a batch; they do not depend on the order of its records.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct BatchCounts {
+    /// Records read, accepted or rejected.
+    pub records: u64,
+    /// Records rejected.
+    pub rejected: u64,
+    /// Records superseded by another record of the batch for the same URL.
+    pub superseded: u64,
+    /// Outlinks dropped because they are not http or https URLs.
+    pub dropped_outlinks: u64,
+    /// Pages that are new to the bank.
+    pub new_pages: u64,
+    /// Pages that became crawled.
+    pub became_crawled: u64,
+    /// Pages that became gone.
+    pub became_gone: u64,
+    /// Pages whose links, state or attributes changed, including new pages.
+    pub changed: u64,
+    /// Links added.
+    pub links_added: u64,
+    /// Links removed.
+    pub links_removed: u64,
+}
+
+/// An ingested batch.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct BatchRecord {
+    /// The name that the user chose.
+    pub name: String,
+    /// The kind of the batch.
+    pub kind: BatchKind,
+    /// The inputs, as named by the user.
+    pub inputs: Vec<String>,
+    /// The digest of the canonical records.
+    pub digest: [u8; 32],
+    /// The time of the ingest, in seconds since 1970 (UTC).
+    pub at: u64,
+    /// The duration of the ingest in seconds.
+    pub seconds: f64,
+    /// Counts of the effects.
+    pub counts: BatchCounts,
+}
+
+/// A plan: a named seed selection.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct PlanRecord {
+    /// The method and its parameters as JSON, which only the engine interprets.
+    pub settings: String,
+    /// The last refresh of the plan.
+    pub last_refresh: RefreshId,
+    /// The keys of the lists that the parameters name, ascending.
+    pub lists: Vec<Hash128>,
+}
+
+/// A run of a plan.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct RefreshRecord {
+    /// The name of the plan.
+    pub plan: String,
+    /// The method and parameters of the plan at that time, as JSON.
+    pub settings: String,
+    /// The last batch of the state that the refresh ran on.
+    pub batch: BatchId,
+    /// The time of the refresh, in seconds since 1970 (UTC).
+    pub at: u64,
+    /// The duration of the refresh in seconds.
+    pub seconds: f64,
+    /// Whether the refresh reused nothing of a previous one.
+    pub cold: bool,
+    /// Whether every result is certified.
+    pub certified: bool,
+    /// Why a result is not certified; `None` if all are.
+    pub doubt: Option<String>,
+    /// Seeds selected.
+    pub seeds: u32,
+    /// Cores found.
+    pub cores: u32,
+    /// Steps reused from the previous refresh.
+    pub steps_reused: u64,
+    /// Steps computed.
+    pub steps_recomputed: u64,
+    /// Entries of rows or citers read while ranking.
+    pub link_visits: u64,
+    /// Settled pages plus scanned adjacency entries, summed over all sites.
+    pub page_visits: u64,
+    /// The series of its page evidence; `None` for a refresh by a cover method.
+    pub standings: Option<EvidenceSeries>,
+    /// The number of weakly connected components of the graph of a refresh by cores.
+    pub components: u32,
+    /// The keys of the lists that the parameters name, ascending.
+    pub lists: Vec<Hash128>,
+    /// The result of policies as JSON, which only the engine interprets; `None` without policies.
+    pub policy: Option<String>,
+    /// The number of seeds that the method selected; `None` if they are the final list.
+    pub chosen: Option<u32>,
+}
+
+/// A core of a refresh. Its scores are in `core_scores`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct CoreRecord {
+    /// The largest singular value of the region that the core was extracted from.
+    pub sigma: f64,
+    /// The number of links from hubs to authorities.
+    pub edges: u64,
+    /// The hubs in the order in which they were added.
+    pub hubs: Vec<PageId>,
+    /// The authorities in the order in which they were added.
+    pub authorities: Vec<PageId>,
+    /// The order of additions to both sides, as bits (see `member_order`).
+    pub sides: Vec<u8>,
+    /// The hub that is the seed; if the core has no seed, its best hub.
+    pub seed: PageId,
+    /// Whether the core has a seed.
+    pub gives_seed: bool,
+}
+
+/// The result of a refresh by a cover method for a site with crawled pages.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct CoverRecord {
+    /// The refresh that selected the seeds: this one, or the earlier one whose result it reused.
+    pub since: RefreshId,
+    /// The seed quota of the site.
+    pub seats: u32,
+    /// The ranks of its seeds in the order of selection, ascending.
+    pub ranks: Vec<u32>,
+    /// The reason why the site has no more seeds.
+    pub stop: CoverStop,
+    /// The number of crawled pages of the site.
+    pub crawled: u32,
+    /// The value of these pages in millionths; `None` if it was not computed.
+    pub value: Option<i64>,
+    /// The page visits of the run that selected the seeds.
+    pub page_visits: u64,
+    /// The number of crawled pages that may be seeds; `None` if it was not computed.
+    pub allowed: Option<u32>,
+    /// The number of pinned seeds, which come first.
+    pub pinned: u32,
+}
+
+/// The reason why a site has no further seed: the first one that applies, in this order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CoverStop {
+    /// No page has any remaining value.
+    NoValueLeft,
+    /// No candidate is left.
+    NoPageLeft,
+    /// The quota is used up.
+    Complete,
+    /// The score of the next candidate is not positive.
+    NotPositive,
+}
+
+/// The series of page evidence of a refresh.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct EvidenceSeries {
+    /// The series that the refresh belongs to.
+    pub series: RefreshId,
+    /// The number of pages with evidence that the refresh sees; verified by `check`.
+    pub pages: u64,
+    /// The number of these pages in components.
+    pub counted: u64,
+}
+
+impl Value for RowMembers {
+    fn encode(&self, out: &mut Vec<u8>) -> Result<(), Malformed> {
+        codec::put_varint(u64::from(self.uncrawled), out);
+        codec::put_bitmap(&self.pages, out)
+    }
+    fn decode(mut bytes: &[u8]) -> Result<Self, Malformed> {
+        let uncrawled = u32::try_from(codec::take_varint(&mut bytes)?)
+            .map_err(|_| Malformed("count of uncrawled targets exceeds 32 bits".to_owned()))?;
+        let pages = codec::take_bitmap(bytes)?;
+        Ok(Self { uncrawled, pages })
+    }
+}
+
+record_values!(
+    Meta,
+    SiteRecord,
+    PageRecord,
+    BatchRecord,
+    PlanRecord,
+    RefreshRecord,
+    CoreRecord,
+    CoverRecord,
+);

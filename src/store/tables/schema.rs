@@ -1,0 +1,382 @@
+//! The declarations of all tables. Opening, `check`, `status` and `schema/tables.md` use this list.
+
+use std::fmt::Write;
+
+use super::records::aliases::{AliasRecord, AliasReference};
+use super::records::component_cache::{
+    ComponentOrderKey, ComponentRecord, CoreOriginKey, NearGroups,
+};
+use super::records::evidence::{
+    CoreEvidence, Member, PageEvidenceBlock, PageEvidenceKey, Reach, ReachKey,
+};
+use super::records::links::{LinkBlock, LinkKey};
+use super::records::page_blocks::PageBlock;
+use super::records::plan_lists::ListText;
+use super::records::step_cache::StepCacheRecord;
+use super::records::undo::{BlocklistEntry, Overwritten, UndoKey};
+use super::records::{
+    BatchRecord, CoreRecord, CoverRecord, FinalListEntry, Hash128, Meta, PageRecord, PlanRecord,
+    PreviousPage, RefreshRecord, RemovedRow, RowMembers, SeedRecord, SiteRecord,
+};
+use super::table::{Key, Table};
+pub use crate::format::FORMAT;
+use crate::table_info::{Access, TableGroup, TableInfo};
+use seedbank_algorithms::page::{PageId, PageSet, RowId, SiteId};
+
+macro_rules! tables {
+    ($($(#[doc = $purpose:literal])+ $constant:ident = $name:literal: $key:ty => $value:ty,
+        $access:ident, $holds:ident, key $key_doc:literal, value $value_doc:literal;)+) => {
+        $(
+            $(#[doc = $purpose])+
+            pub const $constant: Table<$key, $value> = Table::new($name);
+        )+
+
+        /// All tables, in the order in which a bulk load ingests them.
+        pub const ALL: &[TableInfo] = &[$(TableInfo {
+            name: $name,
+            key: $key_doc,
+            value: $value_doc,
+            purpose: concat!($($purpose),+),
+            access: Access::$access,
+            group: TableGroup::$holds,
+        }),+];
+    };
+}
+
+tables! {
+    /// Sites by id.
+    SITES = "sites": SiteId => SiteRecord, Lookup, Pages,
+        key "site u32", value "record: name, next page and row index, counts (also for P_uniq), values that pages inherit";
+    /// Site ids by name.
+    SITE_IDS = "site_ids": String => SiteId, Lookup, Pages,
+        key "name, UTF-8", value "site id, varint";
+    /// Pages by id.
+    PAGES = "pages": PageId => PageRecord, Lookup, Pages,
+        key "site u32, index u32", value "record: URL after the name of the site, state, attributes, row, first and last batch";
+    /// Page indexes by URL; key order is the URL order of a site.
+    PAGE_IDS = "page_ids": (SiteId, String) => u32, LookupByUrl, Pages,
+        key "site u32, URL after the name of the site, UTF-8", value "page index, varint";
+    /// Intra-site targets of a page.
+    INTRA = "intra": LinkKey => LinkBlock<u32>, Lookup, Links,
+        key "site u32, block of 64 page indexes u32", value "lists by page: page indexes on the same site";
+    /// Transpose of `intra`: the blocks that contain links to a page.
+    INTRA_IN = "intra_in": LinkKey => LinkBlock<u32>, Lookup, Links,
+        key "site u32, block of 64 page indexes u32", value "lists by page: blocks of `intra` that link to it";
+    /// Inter-site targets of a row; never modified, only created and deleted.
+    ROWS = "rows": LinkKey => LinkBlock<PageId>, Lookup, Links,
+        key "site u32, block of 64 row indexes u32", value "lists by row: page ids";
+    /// Rows of a site by the hash of their targets.
+    ROW_HASHES = "row_hashes": (SiteId, Hash128) => Vec<u32>, Lookup, Links,
+        key "site u32, 128-bit hash of the targets", value "row indexes, gap-coded; more than one only if hashes collide";
+    /// Pages of a row.
+    ROW_MEMBERS = "row_members": RowId => RowMembers, Lookup, Links,
+        key "site u32, row u32", value "count of known targets, varint; page indexes, roaring, never empty";
+    /// Transpose of `rows`: the blocks that contain links to a page.
+    CITERS = "citers": LinkKey => LinkBlock<LinkKey>, Lookup, Links,
+        key "site u32, block of 64 page indexes u32", value "lists by page: site and block of the `rows` that link to it";
+    /// Crawled pages of a site by content digest.
+    DIGESTS = "digests": (SiteId, Hash128) => u32, Lookup, Pages,
+        key "site u32, 128-bit hash of the digest", value "pages, varint, never 0";
+    /// Batches by number.
+    BATCHES = "batches": u32 => BatchRecord, Scan, History,
+        key "batch u32", value "record: name, kind, inputs, digest, time, counts";
+    /// Previous state, spam mark and row of pages, stored by the batch that changed one of them.
+    PAGE_HISTORY = "page_history": (u32, PageId) => PreviousPage, Lookup, History,
+        key "batch u32, site u32, index u32", value "record: state, spam mark, row";
+    /// Rows that no page has any more.
+    REMOVED_ROWS = "removed_rows": RowId => RemovedRow, Lookup, History,
+        key "site u32, row u32", value "the batch that removed it from its last page, varint; page ids, gap-coded";
+    /// Plans by name.
+    PLANS = "plans": String => PlanRecord, Lookup, Bank,
+        key "name, UTF-8", value "record: method and parameters as JSON, last refresh, keys of its lists";
+    /// Refreshes by number.
+    REFRESHES = "refreshes": u32 => RefreshRecord, Scan, Refreshes,
+        key "refresh u32", value "record: plan, parameters, state, costs, counts";
+    /// Cores of a refresh in order.
+    CORES = "cores": (u32, u32) => CoreRecord, Scan, Refreshes,
+        key "refresh u32, rank u32", value "record: sigma, links, hubs and authorities in order, seed";
+    /// Scores of the pages of a core, in the order of its record, and the upper bound of its sigma.
+    CORE_SCORES = "core_scores": CoreScoresKey => Vec<f64>, Scan, Refreshes,
+        key "refresh u32, rank u32, side: 0 authorities, 1 hubs, 2 bound", value "scores, or the bound, little-endian doubles";
+    /// Results of the last refresh of a plan by cores in each weakly connected component of its graph, cached for the next one.
+    COMPONENT_CACHE = "component_cache": (u32, PageId) => ComponentRecord, Lookup, Refreshes,
+        key "series u32, smallest page: site u32, index u32", value "record: 128-bit hash of its pages and links, number of pages, its cores, an upper bound for the remaining links, the next step";
+    /// Index of `component_cache` by bound, in descending order.
+    COMPONENT_CACHE_ORDER = "component_cache_order": ComponentOrderKey => (), Scan, Refreshes,
+        key "series u32, bound of sigma: bits of a double, inverted, smallest page: site u32, index u32", value "nothing";
+    /// Pages near the cores of `component_cache`.
+    NEAR_CORE_CACHE = "near_core_cache": CoreOriginKey => NearGroups, Scan, Refreshes,
+        key "series u32, refresh that computed the core u32, its rank there u32", value "record: groups of pages with the same links, each with number of links and score";
+    /// The ranks of the cores of a refresh.
+    CORE_ORIGINS = "core_origins": CoreOriginKey => u32, Lookup, Refreshes,
+        key "refresh u32, refresh that computed the core u32, its rank there u32", value "rank, varint";
+    /// Sites of a refresh by a cover method.
+    COVERS = "covers": (u32, SiteId) => CoverRecord, Scan, Refreshes,
+        key "refresh u32, site u32", value "record: the refresh that selected the seeds, seed quota, ranks, stop reason, value, work";
+    /// Sets of pages.
+    PAGE_SETS = "page_sets": PageSetKey => PageSet, Scan, Refreshes,
+        key "kind u8: 0 changed by a batch, 1 removed by a refresh, 2 covered, 3 in `page_history` of a batch, 4 blocks of `page_evidence` written by a refresh, 5 reached over the web; number of the batch, the refresh or, for kinds 2 and 5, the refresh that selected the seed u32; kind 2: site u32, pick u32, hop u32; kind 5: rank u32, hop u32", value "page ids, roaring";
+    /// Seeds of a refresh in order.
+    SEEDS = "seeds": (u32, u32) => SeedRecord, Scan, Refreshes,
+        key "refresh u32, rank u32", value "record: page, evidence";
+    /// Pages of the cores of a refresh.
+    CORE_MEMBERS = "core_members": (u32, PageId) => Member, Lookup, Refreshes,
+        key "refresh u32, site u32, index u32", value "record: core, position and score in each role";
+    /// Summaries of the cores of a refresh, for comparisons.
+    CORE_EVIDENCE = "core_evidence": (u32, u32) => CoreEvidence, Scan, Refreshes,
+        key "refresh u32, rank u32", value "record: sigma, counts, seed, runner-up, weakest pages, links that one more page needs";
+    /// Evidence for pages with inter-site links in refreshes by cores. A block is written only if it changed; a refresh of the series uses the latest block that is not later than itself.
+    PAGE_EVIDENCE = "page_evidence": PageEvidenceKey => PageEvidenceBlock, Scan, Refreshes,
+        key "series u32, site u32, block of 4096 page indexes u32, u32::MAX less the refresh u32", value "distinct facts, and pages with gaps: component, row sums and the first core that the page was near; empty if no page is left";
+    /// Evidence for crawled pages in a refresh by a cover method; over the web, for reached pages and for candidates.
+    REACH = "reach": ReachKey => PageBlock<Reach>, Lookup, Refreshes,
+        key "refresh that selected the seeds u32, site u32, block of 4096 page indexes u32", value "distinct facts, and pages with gaps: pick (over the web: rank), covering pick and hop, score, whether the score is exact";
+    /// Single records: format version, settings, counters, the intent of a bulk load, the record for `undo`, the secret of `blocklist`, the identities of the bank and its state.
+    META = "meta": MetaKey => Meta, Lookup, Bank,
+        key "0 format, 1 settings, 2 counters, 3 intent, 4 undo, 5 secret, 6 lineage", value "record";
+    /// Aliases, and pages that link to aliases.
+    ALIASES = "aliases": PageId => AliasRecord, Lookup, Pages,
+        key "site u32, index u32", value "record: of an alias, its target and whether it is a redirect or a canonical link; of another page, its links to aliases, and the targets that it reaches only through them";
+    /// Transpose of `aliases`.
+    ALIAS_REFERENCES = "alias_references": (PageId, PageId) => AliasReference, Lookup, Pages,
+        key "page: site u32, index u32, other page: site u32, index u32", value "varint: 0 if the other page is an alias with this target, 1 if it links to the page, which is an alias";
+    /// The final list of a refresh, if policies changed the seeds that the method selected.
+    FINAL_LIST = "final_list": (u32, u32) => FinalListEntry, Scan, Refreshes,
+        key "refresh u32, rank u32", value "record: page, its rank in `seeds`, the last refresh that selected it";
+    /// Lists of URLs and hosts that plans name, by content.
+    PLAN_LISTS = "plan_lists": Hash128 => ListText, Lookup, Bank,
+        key "128-bit hash of the value", value "lines, UTF-8, each terminated by a line feed";
+    /// Previous values of the entries that the last batch wrote.
+    UNDO = "undo": UndoKey => Overwritten, Scan, History,
+        key "batch u32, number of the table in this list, from 0, u8, key in that table", value "0: there was no entry; 1: the previous value follows";
+    /// Pages and sites that later batches reject.
+    BLOCKLIST = "blocklist": Hash128 => BlocklistEntry, Lookup, Bank,
+        key "128-bit hash of the URL or the site's name, keyed by a secret of the bank", value "record: whether it is a site, the batch that removed it";
+    /// Index of seed lists by page.
+    SEED_PAGES = "seed_pages": (PageId, u32) => u32, Scan, Refreshes,
+        key "site u32, index u32, refresh u32", value "rank on the list, varint";
+    /// Steps of the last refresh of a plan by cores within a bound, cached for the next one.
+    STEP_CACHE = "step_cache": (u32, u32) => StepCacheRecord, Scan, Refreshes,
+        key "refresh u32, rank u32", value "record: at rank 0 the grouped pages, gap-coded, and the group of each; else the quantized scores (u8) and weights (u16) of groups";
+}
+
+/// Keys of `meta`. The discriminants are stored.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MetaKey {
+    /// The format version.
+    Format = 0,
+    /// The settings of the bank.
+    Settings = 1,
+    /// Totals, and the last assigned numbers.
+    Counters = 2,
+    /// The unfinished bulk load; absent if there is none.
+    Intent = 3,
+    /// The record for undoing the last batch; absent if that is impossible.
+    Undo = 4,
+    /// The secret that keys the hashes of `blocklist`; absent before the first entry.
+    Secret = 5,
+    /// The identities of the bank and of its state.
+    Lineage = 6,
+}
+
+impl MetaKey {
+    const ALL: [Self; 7] = [
+        Self::Format,
+        Self::Settings,
+        Self::Counters,
+        Self::Intent,
+        Self::Undo,
+        Self::Secret,
+        Self::Lineage,
+    ];
+}
+
+impl Key for MetaKey {
+    fn put(&self, out: &mut Vec<u8>) {
+        out.push(*self as u8);
+    }
+    fn take(bytes: &[u8]) -> Option<Self> {
+        match bytes {
+            [number] => Self::ALL.get(usize::from(*number)).copied(),
+            _ => None,
+        }
+    }
+}
+
+/// A part of the scores of a core. The discriminants are stored.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum CoreScoresPart {
+    /// Authority scores.
+    Authorities = 0,
+    /// Hub scores.
+    Hubs = 1,
+    /// The upper bound on the largest sigma of the remaining links, if it is not sigma itself.
+    Bound = 2,
+}
+
+/// Keys of `core_scores`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CoreScoresKey {
+    /// The refresh.
+    pub refresh: u32,
+    /// The rank of the core.
+    pub rank: u32,
+    /// The part.
+    pub side: CoreScoresPart,
+}
+
+impl Key for CoreScoresKey {
+    fn put(&self, out: &mut Vec<u8>) {
+        (self.refresh, self.rank).put(out);
+        out.push(self.side as u8);
+    }
+    fn take(bytes: &[u8]) -> Option<Self> {
+        let (&side, rest) = bytes.split_last()?;
+        let (refresh, rank) = Key::take(rest)?;
+        let side = match side {
+            0 => CoreScoresPart::Authorities,
+            1 => CoreScoresPart::Hubs,
+            2 => CoreScoresPart::Bound,
+            _ => return None,
+        };
+        Some(Self {
+            refresh,
+            rank,
+            side,
+        })
+    }
+}
+
+/// Keys of `page_sets`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PageSetKey {
+    /// Pages whose links, state or attributes a batch changed.
+    Changed(u32),
+    /// Pages that the cores of a refresh removed from the graph.
+    Removed(u32),
+    /// Pages that a seed is the first of its site to cover.
+    Covered(CoveredKey),
+    /// Pages whose state, spam mark or row a batch changed; never empty.
+    History(u32),
+    /// Pages that a seed of a plan over the web is the first to reach.
+    Reached(ReachedKey),
+    /// Blocks of page evidence that a refresh wrote. Each is a page with the number of the block as its
+    /// index; never empty.
+    EvidenceBlocks(u32),
+}
+
+/// The key of the pages at one distance from a seed that the seed is the first to cover; the set is
+/// never empty.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct CoveredKey {
+    /// The refresh that selected the seed.
+    pub refresh: u32,
+    /// The site.
+    pub site: SiteId,
+    /// The position of the seed among the seeds of the site, from 1.
+    pub pick: u32,
+    /// The distance from the seed, in links.
+    pub hop: u32,
+}
+
+/// The key of the pages at one distance from a seed over the web that the seed is the first to reach;
+/// the set is never empty.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct ReachedKey {
+    /// The refresh that selected the seed.
+    pub refresh: u32,
+    /// The rank of the seed.
+    pub rank: u32,
+    /// The distance from the seed, in links.
+    pub hop: u32,
+}
+
+impl PageSetKey {
+    /// Returns the prefix of the sets that the seeds of a refresh over the web reach.
+    #[must_use]
+    pub fn reached_prefix(refresh: u32) -> Vec<u8> {
+        [&[REACHED][..], &refresh.bytes()].concat()
+    }
+
+    /// Returns the prefix of the sets that the seeds of a site cover, by the refresh that selected them.
+    #[must_use]
+    pub fn covered_prefix(refresh: u32, site: SiteId) -> Vec<u8> {
+        [&[COVERED][..], &(refresh, site).bytes()].concat()
+    }
+}
+
+/// The first byte of the keys of `page_sets`.
+const CHANGED: u8 = 0;
+const REMOVED: u8 = 1;
+const COVERED: u8 = 2;
+const HISTORY: u8 = 3;
+const EVIDENCE_BLOCKS: u8 = 4;
+const REACHED: u8 = 5;
+
+impl Key for PageSetKey {
+    fn put(&self, out: &mut Vec<u8>) {
+        let (kind, rest) = match self {
+            Self::Changed(batch) => (CHANGED, batch.bytes()),
+            Self::Removed(refresh) => (REMOVED, refresh.bytes()),
+            Self::Covered(key) => (
+                COVERED,
+                ((key.refresh, key.site), (key.pick, key.hop)).bytes(),
+            ),
+            Self::History(batch) => (HISTORY, batch.bytes()),
+            Self::EvidenceBlocks(refresh) => (EVIDENCE_BLOCKS, refresh.bytes()),
+            Self::Reached(key) => (REACHED, ((key.refresh, key.rank), key.hop).bytes()),
+        };
+        out.push(kind);
+        out.extend_from_slice(&rest);
+    }
+    fn take(bytes: &[u8]) -> Option<Self> {
+        let (kind, rest) = bytes.split_first()?;
+        match *kind {
+            CHANGED => u32::take(rest).map(Self::Changed),
+            REMOVED => u32::take(rest).map(Self::Removed),
+            HISTORY => u32::take(rest).map(Self::History),
+            EVIDENCE_BLOCKS => u32::take(rest).map(Self::EvidenceBlocks),
+            REACHED => {
+                let ((refresh, rank), hop) = Key::take(rest)?;
+                Some(Self::Reached(ReachedKey { refresh, rank, hop }))
+            }
+            COVERED => {
+                let ((refresh, site), (pick, hop)) = Key::take(rest)?;
+                Some(Self::Covered(CoveredKey {
+                    refresh,
+                    site,
+                    pick,
+                    hop,
+                }))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Returns the text of `schema/tables.md`.
+#[must_use]
+pub fn describe() -> String {
+    let mut text = format!(
+        "# Tables of a bank, format version {FORMAT}\n\n\
+         Generated from `src/store/tables/schema.rs`; a test compares the two. Numbers in keys are\n\
+         big-endian. A record is a version byte followed by bincode with variable-length integers. A\n\
+         gap-coded list is a count, the first number and then the gaps minus one, as LEB128 varints.\n\
+         Lists by page or row are the distinct entries of all lists of the block and, for each list,\n\
+         its positions among them, in truncated binary, zeta and interpolative codes\n\
+         (`src/store/tables/records/links.rs`).\n\n\
+         | table | key | value | contents |\n| --- | --- | --- | --- |\n"
+    );
+    for table in ALL {
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "| `{}` | {} | {} | {} |",
+            table.name,
+            table.key,
+            table.value,
+            table.purpose.trim()
+        );
+    }
+    text
+}

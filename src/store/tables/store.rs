@@ -1,0 +1,333 @@
+//! Typed reads of the tables of a bank, in the live database or in a published state.
+
+use std::fmt::Write;
+use std::marker::PhantomData;
+use std::ops::Range;
+use std::path::Path;
+
+use super::records::lineage::StateId;
+use super::records::{Counters, Intent, Lineage, Meta, Settings, UndoRecord};
+use super::schema::{self as tables, MetaKey};
+use super::table::{Key, Table, Value};
+use crate::error::StoreError;
+use crate::format::OLDER;
+use crate::rocks::database::{Database, Scan, TableSize};
+use crate::table_info::TableInfo;
+use seedbank_algorithms::page::SiteId;
+
+/// The tables of a bank, open for reading.
+pub struct Store {
+    pub(crate) rocks: Database,
+}
+
+/// Returns the error of a key of `meta` with a record of another key.
+fn other_record(key: MetaKey) -> StoreError {
+    let what = "the record belongs to another key";
+    StoreError::damaged(tables::META.name, format!("{key:?}"), what)
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+impl Store {
+    /// Opens a database read-only. A database of an older format may lack tables.
+    pub(crate) fn read(path: &Path) -> Result<Self, StoreError> {
+        let current = Database::open_reader(path, tables::ALL).map(|rocks| Self { rocks });
+        if current.is_ok() {
+            return current;
+        }
+        // RocksDB fails if a table is missing, so the tables of each older format are tried.
+        for older in OLDER {
+            if let Ok(rocks) = Database::open_reader(path, older.tables) {
+                let store = Self { rocks };
+                if store.format().is_ok_and(|format| format == older.number) {
+                    return Ok(store);
+                }
+            }
+        }
+        current
+    }
+
+    /// Returns the value at a key.
+    pub fn get<K: Key, V: Value>(
+        &self,
+        table: &Table<K, V>,
+        key: &K,
+    ) -> Result<Option<V>, StoreError> {
+        match self.rocks.get(table.name, &key.bytes(), V::decode)? {
+            None => Ok(None),
+            Some(Ok(value)) => Ok(Some(value)),
+            Some(Err(e)) => Err(StoreError::damaged(table.name, format!("{key:?}"), e)),
+        }
+    }
+
+    /// Returns the value at a key that must exist, since another record refers to it.
+    pub fn need<K: Key, V: Value>(&self, table: &Table<K, V>, key: &K) -> Result<V, StoreError> {
+        self.get(table, key)?.ok_or_else(|| {
+            StoreError::damaged(table.name, format!("{key:?}"), "the record is missing")
+        })
+    }
+
+    /// Returns whether a key exists.
+    pub fn has<K: Key, V: Value>(&self, table: &Table<K, V>, key: &K) -> Result<bool, StoreError> {
+        Ok(self.rocks.get(table.name, &key.bytes(), |_| ())?.is_some())
+    }
+
+    /// Iterates over all entries of a table, in key order.
+    pub fn scan<K: Key, V: Value>(
+        &self,
+        table: &Table<K, V>,
+    ) -> Result<Entries<'_, K, V>, StoreError> {
+        self.scan_under(table, &[])
+    }
+
+    /// Iterates over the entries whose keys start with `prefix`, in key order.
+    pub fn scan_under<K: Key, V: Value>(
+        &self,
+        table: &Table<K, V>,
+        prefix: &[u8],
+    ) -> Result<Entries<'_, K, V>, StoreError> {
+        let scan = self.rocks.scan(table.name, prefix, prefix_end(prefix))?;
+        Ok(Entries::new(table, scan))
+    }
+
+    /// Iterates over the entries of a range of sites, in key order. The keys must start with the site.
+    pub fn scan_sites<K: Key, V: Value>(
+        &self,
+        table: &Table<K, V>,
+        sites: Range<u32>,
+    ) -> Result<Entries<'_, K, V>, StoreError> {
+        let until = sites.end.to_be_bytes().to_vec();
+        let from = sites.start.to_be_bytes();
+        // The last block of a single site also has the next sites, which are likely to be read next.
+        let scan = if sites.len() > 1 {
+            self.rocks.scan_once(table.name, &from, until)?
+        } else {
+            self.rocks.scan(table.name, &from, Some(until))?
+        };
+        Ok(Entries::new(table, scan))
+    }
+
+    /// Iterates over the entries at or after `from` whose keys start with `prefix`, in key order.
+    pub fn scan_from<K: Key, V: Value>(
+        &self,
+        table: &Table<K, V>,
+        from: &K,
+        prefix: &[u8],
+    ) -> Result<Entries<'_, K, V>, StoreError> {
+        let (from, until) = (from.bytes(), prefix_end(prefix));
+        Ok(Entries::new(
+            table,
+            self.rocks.scan(table.name, &from, until)?,
+        ))
+    }
+
+    /// Iterates backwards over the entries at or before `from` whose keys start with `prefix`.
+    pub fn scan_back<K: Key, V: Value>(
+        &self,
+        table: &Table<K, V>,
+        from: &K,
+        prefix: &[u8],
+    ) -> Result<Entries<'_, K, V>, StoreError> {
+        let scan = self.rocks.scan_back(table.name, &from.bytes(), prefix)?;
+        Ok(Entries::new(table, scan))
+    }
+
+    /// Returns the settings of the bank.
+    pub fn settings(&self) -> Result<Settings, StoreError> {
+        match self.need(&tables::META, &MetaKey::Settings)? {
+            Meta::Settings(settings) => Ok(settings),
+            _ => Err(other_record(MetaKey::Settings)),
+        }
+    }
+
+    /// Returns the totals and the last assigned numbers.
+    pub fn counters(&self) -> Result<Counters, StoreError> {
+        match self.need(&tables::META, &MetaKey::Counters)? {
+            Meta::Counters(counters) => Ok(counters),
+            _ => Err(other_record(MetaKey::Counters)),
+        }
+    }
+
+    /// Returns the record for undoing the last batch; `None` if it cannot be undone.
+    pub fn undo_record(&self) -> Result<Option<UndoRecord>, StoreError> {
+        match self.get(&tables::META, &MetaKey::Undo)? {
+            None => Ok(None),
+            Some(Meta::Undo(undo)) => Ok(Some(undo)),
+            Some(_) => Err(other_record(MetaKey::Undo)),
+        }
+    }
+
+    /// Returns the intent of the unfinished bulk load; `None` if there is none.
+    pub(crate) fn unfinished_load(&self) -> Result<Option<Intent>, StoreError> {
+        match self.get(&tables::META, &MetaKey::Intent)? {
+            None => Ok(None),
+            Some(Meta::Intent(intent)) => Ok(Some(intent)),
+            Some(_) => Err(other_record(MetaKey::Intent)),
+        }
+    }
+
+    /// Returns the format version.
+    pub fn format(&self) -> Result<u32, StoreError> {
+        match self.need(&tables::META, &MetaKey::Format)? {
+            Meta::Format(format) => Ok(format),
+            _ => Err(other_record(MetaKey::Format)),
+        }
+    }
+
+    /// Returns the identities of the bank and its state.
+    pub(crate) fn lineage(&self) -> Result<Lineage, StoreError> {
+        match self.need(&tables::META, &MetaKey::Lineage)? {
+            Meta::Lineage(lineage) => Ok(lineage),
+            _ => Err(other_record(MetaKey::Lineage)),
+        }
+    }
+
+    /// Returns the identity of the state.
+    pub(crate) fn state_id(&self) -> Result<StateId, StoreError> {
+        Ok(self.lineage()?.id())
+    }
+
+    /// Returns whether the bank never had a commit: it has its first state and no unfinished bulk load.
+    pub(crate) fn is_new(&self) -> bool {
+        let counters = self
+            .rocks
+            .get(tables::META.name, &MetaKey::Counters.bytes(), Meta::decode);
+        let is_first = match counters {
+            Ok(None) => true,
+            Ok(Some(Ok(Meta::Counters(counters)))) => counters.epoch == 0,
+            _ => false,
+        };
+        is_first && matches!(self.get(&tables::META, &MetaKey::Intent), Ok(None))
+    }
+
+    /// Fails if the state is older than the state with this epoch, which was acknowledged.
+    pub(crate) fn ensure_not_older(&self, acknowledged: u64) -> Result<(), StoreError> {
+        let found = self.counters()?.epoch;
+        if found >= acknowledged {
+            return Ok(());
+        }
+        let what = format!("expected the acknowledged state {acknowledged}, found state {found}");
+        Err(StoreError::state("live", what))
+    }
+
+    /// Returns the size of every table on disk.
+    pub fn sizes(&self) -> Result<Vec<(&'static TableInfo, TableSize)>, StoreError> {
+        let sizes = tables::ALL.iter();
+        sizes
+            .map(|table| Ok((table, self.rocks.size(table.name)?)))
+            .collect()
+    }
+
+    /// Returns the size of the log in bytes.
+    #[must_use]
+    pub fn log_bytes(&self) -> u64 {
+        self.rocks.log_bytes()
+    }
+
+    /// Returns the number of reads since the store was opened: gets, and entries that scans returned.
+    #[must_use]
+    pub fn reads(&self) -> u64 {
+        self.rocks.reads()
+    }
+
+    /// Returns the number of bytes of keys and values read since the store was opened.
+    #[must_use]
+    pub fn bytes_read(&self) -> u64 {
+        self.rocks.bytes_read()
+    }
+}
+
+/// Returns the first key after all keys that start with `prefix`; `None` if there is none.
+fn prefix_end(prefix: &[u8]) -> Option<Vec<u8>> {
+    let end = prefix.iter().rposition(|byte| *byte != u8::MAX)?;
+    let mut until = prefix[..=end].to_vec();
+    until[end] += 1;
+    Some(until)
+}
+
+/// An iterator over entries of a table. An entry that cannot be decoded is an error and does not end
+/// the iteration.
+pub struct Entries<'a, K, V> {
+    table: &'static str,
+    scan: Scan<'a>,
+    _types: PhantomData<fn() -> (K, V)>,
+}
+
+impl<'a, K: Key, V: Value> Entries<'a, K, V> {
+    const fn new(table: &Table<K, V>, scan: Scan<'a>) -> Self {
+        Self {
+            table: table.name,
+            scan,
+            _types: PhantomData,
+        }
+    }
+
+    /// Returns the next entry whose key is wanted, without decoding the values of other entries.
+    pub fn next_where(
+        &mut self,
+        is_wanted: impl Fn(&K) -> bool,
+    ) -> Option<Result<(K, V), StoreError>> {
+        let table = self.table;
+        let read = |key: &[u8], value: &[u8]| {
+            let Some(decoded) = K::take(key) else {
+                let key = hexadecimal(key);
+                return Some(Err(StoreError::damaged(
+                    table,
+                    key,
+                    "the key cannot be decoded",
+                )));
+            };
+            is_wanted(&decoded).then(|| match V::decode(value) {
+                Ok(value) => Ok((decoded, value)),
+                Err(e) => Err(StoreError::damaged(table, format!("{decoded:?}"), e)),
+            })
+        };
+        loop {
+            match self.scan.next_with(read).transpose()? {
+                Ok(None) => {}
+                Ok(Some(entry)) => return Some(entry),
+                Err(e) => return Some(Err(e)),
+            }
+        }
+    }
+}
+
+impl Entries<'_, (SiteId, String), u32> {
+    /// Calls `read` with the next entry, without copying its key; `None` at the end.
+    pub fn next_with<T>(
+        &mut self,
+        read: impl FnOnce(SiteId, &str, u32) -> T,
+    ) -> Result<Option<T>, StoreError> {
+        let table = self.table;
+        let read = |key: &[u8], value: &[u8]| {
+            let parts = key.split_first_chunk::<4>();
+            let parts = parts.and_then(|(site, text)| {
+                let site = SiteId(u32::from_be_bytes(*site));
+                Some((site, std::str::from_utf8(text).ok()?))
+            });
+            let Some((site, text)) = parts else {
+                let key = hexadecimal(key);
+                return Err(StoreError::damaged(table, key, "the key cannot be decoded"));
+            };
+            match u32::decode(value) {
+                Ok(value) => Ok(read(site, text, value)),
+                Err(e) => Err(StoreError::damaged(table, format!("{:?}", (site, text)), e)),
+            }
+        };
+        self.scan.next_with(read)?.transpose()
+    }
+}
+
+impl<K: Key, V: Value> Iterator for Entries<'_, K, V> {
+    type Item = Result<(K, V), StoreError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_where(|_| true)
+    }
+}
