@@ -13,8 +13,8 @@ use seedbank::engine::maintenance::{
     BackupReport, Backups, BankCheck, CompactReport, MigrateReport, RepairReport, RestoreReport,
 };
 use seedbank::engine::query::{
-    CoreLinks, CoreView, DiffSummary, DryRun, Explanation, Found, History, LinkedPages,
-    ListComparison, PageFacts, PageHistory, PlanDetail, Plans, Quotas, Seed, SeedChange,
+    CoreLinks, CoreView, DiffSummary, DryRun, Explanation, History, LinkedPages, ListComparison,
+    PageFacts, PageHistory, PlanDetail, Plans, Quotas, SearchResult, Seed, SeedChange,
     SiteExplanation, SiteFacts, SiteQuota, Status,
 };
 use seedbank::engine::refresh::DeletedPlan;
@@ -97,7 +97,7 @@ pub fn fits(name: &str, output: &Value) {
         "restore" if output["backups"].is_array() => reads::<Backups>(output),
         "restore" => reads::<RestoreReport>(output),
         "scores" => reads::<PageScore>(output),
-        "search" => reads::<Found>(output),
+        "search" => reads::<SearchResult>(output),
         "seeds" => reads::<Seed>(output),
         "site-facts" => reads::<SiteFacts>(output),
         "status" => reads::<Status>(output),
