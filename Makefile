@@ -187,7 +187,7 @@ test-long: deps
 	LONG_UNDOS=$(LONG_UNDOS) $(CARGO) test --locked --test ingest -- undo::an_export --nocapture
 	LONG_POLICIES=$(LONG_POLICIES) $(CARGO) test --locked --test refresh -- policies::random_histories --nocapture
 	LONG_DAILY=$(LONG_DAILY) $(CARGO) test --locked --test cli -- daily:: --nocapture
-	LONG_CROWDS=$(LONG_CROWDS) $(CARGO) test --locked --test cli -- serve_crowds:: --nocapture
+	LONG_CROWDS=$(LONG_CROWDS) $(CARGO) test --locked --test cli_serve -- serve_crowds:: --nocapture
 	LONG_WITHIN=$(LONG_WITHIN) $(CARGO) test --locked --package seedbank-algorithms --lib -- cores::within_tests --nocapture
 
 # Guided by coverage, on the stable compiler: libFuzzer comes with a crate and is built with g++.

@@ -5,9 +5,9 @@ use std::fs::{self, File, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::schemas::fits;
 use crate::support::command::{Place, names, record};
 use crate::support::folders::{NO_FILES, changes, contents, files};
+use crate::support::schemas::fits;
 use serde_json::Value;
 
 /// A place whose bank has three states: after the first batch, after a refresh, after the next

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use crate::schemas::fits;
 use crate::support::command::{Place, TWO_CORES, record};
+use crate::support::schemas::fits;
 
 /// The files below a folder that have a text in their bytes.
 fn with_text(folder: &Path, text: &str) -> Vec<String> {
@@ -96,7 +96,7 @@ fn no_byte_is_left_once_files_are_merged() {
     let report = report.json();
     fits("ingest", &report);
     assert_eq!(
-        (&report["barred"]["records"], &report["barred"]["links"]),
+        (&report["blocked"]["records"], &report["blocked"]["links"]),
         (&1.into(), &1.into())
     );
     let page = place.run(&["page", "bank", &url]);

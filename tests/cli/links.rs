@@ -134,7 +134,7 @@ fn what_is_forgotten_goes_from_lists_and_from_no_file_behind_a_link() {
 }
 
 /// The name of a list of bad records is made anew; that of another file is kept, and the file behind
-/// it replaced (`tests/cli/lists_to_files.rs`). A link to nothing is replaced, in both.
+/// it replaced (`tests/cli_query/lists_to_files.rs`). A link to nothing is replaced, in both.
 #[test]
 fn a_link_under_the_name_itself() {
     let place = place();

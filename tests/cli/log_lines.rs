@@ -7,8 +7,8 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::schemas::fits;
 use crate::support::command::{Ended, Place};
+use crate::support::schemas::fits;
 
 /// The lines of standard error, which must all be JSON that the schema allows.
 #[track_caller]

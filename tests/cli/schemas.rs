@@ -1,129 +1,10 @@
 //! JSON output matches `schema/`, without further fields.
 
-use std::error::Error;
-use std::fs;
 use std::path::Path;
 
 use crate::support::command::{Place, TWO_CORES, names};
-use jsonschema::{Retrieve, Uri, Validator};
-use seedbank::engine::ask::{
-    CoreLinks, CoreView, DiffSummary, DryRun, Explanation, Found, History, LinkedPages,
-    ListComparison, PageFacts, PageHistory, PlanDetail, Plans, Quotas, Seed, SeedChange,
-    SiteExplanation, SiteFacts, SiteQuota, Status,
-};
-use seedbank::engine::evaluate::{
-    BudgetEvaluation, CoverageEvaluation, CrawlEvaluation, DistancesEvaluation, MethodsEvaluation,
-};
-use seedbank::engine::ingest::{ForgetReport, UndoReport};
-use seedbank::engine::maintenance::{
-    BackupReport, Backups, BankCheck, CompactReport, MigrateReport, RepairReport, RestoreReport,
-};
-use seedbank::engine::refresh::DeletedPlan;
-use seedbank::engine::scores::PageScore;
-use seedbank::engine::{IngestReport, RefreshReport};
-use seedbank::report::Report;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use crate::support::schemas::{fits, schema, validator};
 use serde_json::{Value, json};
-
-fn schema(name: &str) -> Value {
-    read(&format!("{name}.schema.json"))
-}
-
-fn read(file: &str) -> Value {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("schema");
-    serde_json::from_str(&fs::read_to_string(folder.join(file)).unwrap()).unwrap()
-}
-
-/// Finds the files of `schema/` that a schema refers to by their names.
-struct Folder;
-
-impl Retrieve for Folder {
-    fn retrieve(&self, uri: &Uri<String>) -> Result<Value, Box<dyn Error + Send + Sync>> {
-        let name = uri.path().as_str().trim_start_matches('/');
-        assert!(!name.contains('/'), "{uri}");
-        Ok(read(name))
-    }
-}
-
-/// The validator of a schema by name.
-pub fn validator(name: &str) -> Validator {
-    let options = jsonschema::options().with_retriever(Folder);
-    options.build(&schema(name)).unwrap()
-}
-
-/// Checks printed JSON against its schema, and that its type reads it back.
-#[track_caller]
-pub fn fits(name: &str, output: &Value) {
-    let faults: Vec<String> = validator(name)
-        .iter_errors(output)
-        .map(|e| e.to_string())
-        .collect();
-    assert!(faults.is_empty(), "{name}: {faults:?}\n{output}");
-    match name {
-        "backup" => reads::<BackupReport>(output),
-        "check" => reads::<BankCheck>(&without(output, &["clean", "count"])),
-        "compact" => reads::<CompactReport>(output),
-        "compare" => reads::<ListComparison>(output),
-        "cores" if output["links"].is_array() => reads::<CoreLinks>(output),
-        "cores" => reads::<CoreView>(output),
-        "diff" if output["summary"].is_object() => reads::<DiffSummary>(&output["summary"]),
-        "diff" => reads::<SeedChange>(output),
-        "evaluate-budget" => reads::<BudgetEvaluation>(output),
-        "evaluate-coverage" => reads::<CoverageEvaluation>(output),
-        "evaluate-crawl" => reads::<CrawlEvaluation>(output),
-        "evaluate-distances" => reads::<DistancesEvaluation>(output),
-        "evaluate-methods" => reads::<MethodsEvaluation>(output),
-        "explain" if output["error"].is_string() => {}
-        "explain" if output["url"].is_string() => reads::<Explanation>(output),
-        "explain" => reads::<SiteExplanation>(output),
-        "history" if output["url"].is_string() => reads::<PageHistory>(output),
-        "history" => reads::<History>(output),
-        "ingest" => reads::<IngestReport>(output),
-        "migrate" => reads::<MigrateReport>(output),
-        "page" if output["linked"].is_array() => reads::<LinkedPages>(output),
-        "page" => reads::<PageFacts>(output),
-        "plans" if output["plans"].is_array() => reads::<Plans>(output),
-        "plans" if output["plan"].is_string() => {
-            reads::<PlanDetail>(&without(output, &["command"]));
-        }
-        "plans" => reads::<DeletedPlan>(output),
-        "quotas" if output["sites"].is_array() => reads::<Quotas>(output),
-        "quotas" => reads::<SiteQuota>(output),
-        "refresh" if output["dry_run"].is_boolean() => reads::<DryRun>(output),
-        "refresh" => reads::<RefreshReport>(output),
-        "repair" => reads::<RepairReport>(output),
-        "report" => reads::<Report>(output),
-        "restore" if output["backups"].is_array() => reads::<Backups>(output),
-        "restore" => reads::<RestoreReport>(output),
-        "scores" => reads::<PageScore>(output),
-        "search" => reads::<Found>(output),
-        "seeds" => reads::<Seed>(output),
-        "site-facts" => reads::<SiteFacts>(output),
-        "status" => reads::<Status>(output),
-        "forget" => reads::<ForgetReport>(output),
-        "undo" => reads::<UndoReport>(output),
-        "log" | "record" | "site" | "synth" | "synth-hosts" => {}
-        other => panic!("{other}"),
-    }
-}
-
-/// A caller of the library reads an answer back from what was printed, and has all of it.
-#[track_caller]
-fn reads<T: Serialize + DeserializeOwned>(output: &Value) {
-    let answer: T = serde_json::from_value(output.clone()).unwrap();
-    assert_eq!(serde_json::to_value(answer).unwrap(), *output);
-}
-
-/// What the command line adds to an answer is left out.
-fn without(output: &Value, fields: &[&str]) -> Value {
-    let mut answer = output.clone();
-    answer
-        .as_object_mut()
-        .unwrap()
-        .retain(|name, _| !fields.contains(&name.as_str()));
-    answer
-}
 
 #[test]
 fn what_is_printed_fits() {
@@ -270,7 +151,7 @@ fn what_diff_and_the_history_of_a_page_print_fits() {
             causes.extend(line["cause"].as_str().map(str::to_owned));
         }
     }
-    for cause in ["gone", "not-listed", "unknown", "settings", "revived"] {
+    for cause in ["gone", "not-listed", "not-in-bank", "parameters", "revived"] {
         assert!(causes.iter().any(|told| told == cause), "{causes:?}");
     }
     let json = |args: &[&str]| place.run(&[args, &["--format", "json"]].concat()).json();

@@ -1,7 +1,7 @@
 //! `undo` as a user types it: ingesting the same file again, rejected undos, the history, JSON.
 
-use crate::schemas::fits;
 use crate::support::command::{Place, TWO_CORES};
+use crate::support::schemas::fits;
 
 #[test]
 fn a_batch_is_taken_back_and_can_come_again() {

@@ -19,6 +19,7 @@ pub mod model;
 pub mod over_web;
 pub mod records;
 pub mod refreshes;
+pub mod schemas;
 pub mod sites;
 pub mod skipped;
 #[cfg(feature = "parquet")]
