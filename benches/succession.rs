@@ -12,7 +12,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use seedbank::engine::ask::{Cause, Change, DiffRequest, SeedChange};
+use seedbank::engine::query::{Cause, Change, DiffRequest, SeedChange};
 use seedbank::engine::{Bank, EngineError, IngestRequest, PlanOptions, RefreshRequest, Which};
 use seedbank::ingest::{Input, SiteMode, UrlRules};
 use seedbank::synth::{SynthOptions, day_text};

@@ -65,9 +65,9 @@
 pub mod engine;
 pub mod guide;
 pub mod named_enum;
+pub mod render;
 pub mod report;
 pub mod serve;
-pub mod told;
 
 mod html;
 

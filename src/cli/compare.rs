@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use seedbank::display::{counted, escape_controls, readable};
 use seedbank::engine::Bank;
-use seedbank::engine::ask::{
-    CompareRequest, CrawlFound, ListComparison, ListWorth, ListedAs, ListedLine, Standing,
+use seedbank::engine::query::{
+    CompareRequest, CrawlComparison, CrawlResult, LineState, ListComparison, ListRelation,
+    ListedLine,
 };
 
 use super::failure::CliError;
@@ -21,7 +22,7 @@ Examples:
   seedbank compare bank today.txt                      the crawler's current list against plan `default`
   seedbank compare bank today.txt --plan weekly --fetches 1000,20000
   seedbank seeds bank --plan old | seedbank compare bank - --plan new
-  seedbank compare bank today.txt --format json | jq -r '.lines[] | select(.is == \"gone\") | .url'
+  seedbank compare bank today.txt --format json | jq -r '.lines[] | select(.state == \"gone\") | .url'
 
 For every line of the list, the output says what the page is today and how it relates to the plan's
 seeds; `seedbank explain` says why. The crawls are the same as in `seedbank evaluate BANK budget`.";
@@ -62,7 +63,7 @@ pub(super) fn run(args: CompareArgs, session: &Session) -> Result<Outcome, CliEr
         Format::Text => {
             let mut out = Output::new();
             out.text(&readable(&counts(&found)))?;
-            out.line(&worth(&found.worth))?;
+            out.line(&worth(&found.crawls))?;
             for listed in &found.lines {
                 out.line(&readable(&line(listed)))?;
             }
@@ -74,14 +75,14 @@ pub(super) fn run(args: CompareArgs, session: &Session) -> Result<Outcome, CliEr
 
 /// Formats the counts of the list as text.
 fn counts(found: &ListComparison) -> String {
-    let (asked, counts) = (&found.asked, &found.counts);
+    let (asked, counts) = (&found.run, &found.counts);
     let mut text = format!(
         "{} against refresh {} of plan {} ({}), state after batch {}: {}\n",
         escape_controls(&found.list),
         asked.refresh,
         asked.plan,
         asked.method,
-        asked.state_after,
+        asked.state_batch,
         counted(asked.seeds, "seed"),
     );
     // Zero counts are left out.
@@ -99,7 +100,10 @@ fn counts(found: &ListComparison) -> String {
         counted(counts.pages, "page")
     );
     // Lines that name no further page explain why there are fewer pages than lines.
-    for (count, what) in [(counts.repeated, "repeated"), (counts.no_url, "invalid")] {
+    for (count, what) in [
+        (counts.duplicates, "repeated"),
+        (counts.invalid_urls, "invalid"),
+    ] {
         if count > 0 {
             append!(text, ", {count} {what}");
         }
@@ -119,11 +123,15 @@ fn counts(found: &ListComparison) -> String {
         (counts.unlinked, "no longer linked to"),
         (counts.not_in_bank, "not in the bank"),
     ]);
-    append_line!(text, "\ntoday, after batch {}: {today}", found.today);
+    append_line!(
+        text,
+        "\ntoday, after batch {}: {today}",
+        found.current_batch
+    );
     let standing = several(&[
         (counts.seeds, "on the plan's list"),
         (counts.covered, "covered by it"),
-        (counts.near, "near a core"),
+        (counts.near_core, "near a core"),
         (counts.not_covered, "not covered"),
     ]);
     if !standing.is_empty() {
@@ -134,8 +142,8 @@ fn counts(found: &ListComparison) -> String {
 }
 
 /// Formats what the crawls find as a table.
-fn worth(worth: &[ListWorth]) -> String {
-    let row = |fetches: u64, from: &str, found: &CrawlFound| {
+fn worth(worth: &[CrawlComparison]) -> String {
+    let row = |fetches: u64, from: &str, found: &CrawlResult| {
         vec![
             from.to_owned(),
             found.starts.to_string(),
@@ -174,7 +182,7 @@ fn worth(worth: &[ListWorth]) -> String {
 fn line(listed: &ListedLine) -> String {
     let url = escape_controls(listed.url.as_deref().unwrap_or(&listed.text));
     let mut text = format!("{} {url}  ", listed.line);
-    match (listed.is, listed.same_as, &listed.problem) {
+    match (listed.state, listed.first_line, &listed.error) {
         (_, Some(first), _) => {
             append!(text, "repeats line {first}");
         }
@@ -187,35 +195,35 @@ fn line(listed: &ListedLine) -> String {
         return text;
     };
     if let Some(to) = page
-        .today
+        .current
         .alias
         .as_ref()
-        .and_then(|alias| alias.leads_to.as_ref())
+        .and_then(|alias| alias.resolves_to.as_ref())
     {
         append!(text, " of {to}");
     }
     text.push_str("; ");
-    match &page.standing {
-        Standing::Seed { rank } => append!(text, "seed {rank}"),
-        Standing::InCore { core, seed } => append!(text, "in core {core}, of {seed}"),
-        Standing::Covered { by, rank, hop } => {
+    match &page.relation {
+        ListRelation::Seed { rank } => append!(text, "seed {rank}"),
+        ListRelation::InCore { core, seed } => append!(text, "in core {core}, of {seed}"),
+        ListRelation::Covered { by, rank, hop } => {
             let links = counted(*hop, "link");
             append!(text, "covered by seed {rank} in {links}: {by}")
         }
-        Standing::NearCore { core, seed } => append!(text, "near core {core}, of {seed}"),
+        ListRelation::NearCore { core, seed } => append!(text, "near core {core}, of {seed}"),
         _ => append!(text, "not covered"),
     }
     text
 }
 
-const fn state(is: ListedAs) -> &'static str {
+const fn state(is: LineState) -> &'static str {
     match is {
-        ListedAs::Alive => "alive",
-        ListedAs::Spam => "spam",
-        ListedAs::Gone => "gone",
-        ListedAs::Alias => "an alias",
-        ListedAs::Unlinked => "no longer linked to",
-        ListedAs::NotInBank => "not in the bank",
+        LineState::Alive => "alive",
+        LineState::Spam => "spam",
+        LineState::Gone => "gone",
+        LineState::Alias => "an alias",
+        LineState::Unlinked => "no longer linked to",
+        LineState::NotInBank => "not in the bank",
         _ => "",
     }
 }

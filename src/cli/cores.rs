@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use seedbank::display::{counted, readable};
-use seedbank::engine::ask::{CoreLinks, CoreView};
+use seedbank::engine::query::{CoreLinks, CoreView};
 use seedbank::engine::{Bank, Which};
 
 use super::failure::CliError;
@@ -151,8 +151,8 @@ fn drawn(core: &CoreView, links: &CoreLinks) -> String {
         counted(links.hubs, "hub"),
         counted(links.authorities, "authority"),
         counted(links.edges, "link"),
-        links.today,
-        links.lost,
+        links.current_edges,
+        links.lost_edges,
     );
     // Large cores are truncated, so that rows fit on a terminal.
     let columns = core.authorities.len().min(DRAWN);

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use seedbank::display::{counted, escape_controls, readable};
-use seedbank::engine::ask::{Cause, Change, DiffRequest, DiffSide, DiffSummary, SeedChange};
+use seedbank::engine::query::{Cause, Change, DiffRequest, DiffSide, DiffSummary, SeedChange};
 use seedbank::engine::refresh::RefreshId;
 use seedbank::engine::{Bank, EngineError};
-use seedbank::told::SummaryLine;
+use seedbank::render::SummaryLine;
 
 use super::failure::CliError;
 use super::output::{Output, print};
@@ -88,7 +88,7 @@ pub(super) fn run(args: DiffArgs, session: &Session) -> Result<Outcome, CliError
     let mut out = Output::new();
     match args.format {
         DiffFormat::Jsonl => {
-            out.json(&SummaryLine::of(&diff))?;
+            out.json(&SummaryLine::new(&diff))?;
             for seed in &diff.seeds {
                 out.json(seed)?;
             }
@@ -137,7 +137,7 @@ fn counts(summary: &DiffSummary) -> String {
         summary.kept,
         summary.moved
     );
-    if summary.settings_differ {
+    if summary.parameters_differ {
         text.push_str("; the parameters differ");
     }
     text.push('\n');
@@ -182,7 +182,7 @@ fn line(seed: &SeedChange) -> String {
     if let Some(cause) = seed.cause {
         append!(text, "  {}", cause_name(cause));
     }
-    if let (Some(links), Some(of)) = (seed.links, seed.links_of) {
+    if let (Some(links), Some(of)) = (seed.changed_links, seed.core_links) {
         append!(text, " ({links} of {})", counted(of, "link"));
     }
     if let Some(core) = seed.core {

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use schemars::JsonSchema;
 use seedbank::display::{escape_controls, readable};
-use seedbank::engine::ask::Explainer;
+use seedbank::engine::query::Explainer;
 use seedbank::engine::{Bank, EngineError};
-use seedbank::told::{Lines, of_page, of_site};
+use seedbank::render::{Lines, page_explanation, site_explanation};
 use seedbank::watch::Unwatched;
 use serde::Serialize;
 
@@ -62,14 +62,14 @@ pub(super) fn run(args: ExplainArgs, session: &Session) -> Result<Outcome, CliEr
         (Some(site), _) => {
             let answer = bank.explain_site(site, &which)?;
             format.print(&answer, |answer| {
-                readable(&of_site(answer).to_string()).into_owned()
+                readable(&site_explanation(answer).to_string()).into_owned()
             })?;
             answer.cost
         }
         (None, [url]) if url != "-" => {
             let answer = bank.explain(url, &which)?;
             format.print(&answer, |answer| {
-                readable(&of_page(answer).to_string()).into_owned()
+                readable(&page_explanation(answer).to_string()).into_owned()
             })?;
             answer.cost
         }
@@ -103,7 +103,7 @@ fn many(explainer: &Explainer, urls: &[String], format: Format) -> Result<Outcom
         match explainer.page(url) {
             Ok(answer) => match format {
                 Format::Json => out.json(&answer),
-                Format::Text => out.text(&readable(&of_page(&answer).to_string())),
+                Format::Text => out.text(&readable(&page_explanation(&answer).to_string())),
             },
             Err(
                 e @ (EngineError::UnknownPage { .. }

@@ -125,8 +125,8 @@ fn print_notes(
         report.gone,
         counted(report.aliases, "alias"),
         counted(report.links, "link"),
-        counted(report.only_linked, "page"),
-        is_or_are(&report.only_linked)
+        counted(report.without_record, "page"),
+        is_or_are(&report.without_record)
     ));
     if report.digests > 0 {
         session.note(format_args!(
@@ -145,11 +145,11 @@ fn print_notes(
     session.note(
         "not exported: names and times of batches, history, plans, refreshes, fetch times, original digests",
     );
-    if report.beside_gone > 0 {
+    if report.dropped_attributes > 0 {
         session.note(format_args!(
             "also not exported: attributes (clicks, marks, digests) of {} that {} gone, or known again after being gone",
-            counted(report.beside_gone, "page"),
-            is_or_are(&report.beside_gone)
+            counted(report.dropped_attributes, "page"),
+            is_or_are(&report.dropped_attributes)
         ));
     }
     // From here on, warn of what makes the exported copy differ from the bank.

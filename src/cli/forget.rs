@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::BoolishValueParser;
 use seedbank::display::counted;
-use seedbank::engine::ask::PageLimits;
 use seedbank::engine::ingest::{ForgetReport, ForgetRequest};
+use seedbank::engine::query::PageLimits;
 use seedbank::engine::{Bank, EngineError};
 
 use super::failure::CliError;
@@ -88,7 +88,7 @@ fn text(report: &ForgetReport) -> String {
         (report.aliases, "alias of a page, now gone"),
         (report.list_lines, "line of the lists of plans"),
         (report.reject_lines, "line of the lists of bad records"),
-        (report.barred, "name blocked in later batches"),
+        (report.blocked, "name blocked in later batches"),
     ] {
         if count > 0 {
             append_line!(text, "{what}: {count}");

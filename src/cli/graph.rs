@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use seedbank::display::{counted, is_or_are};
-use seedbank::engine::graph_files::{GraphFormat, GraphOf, GraphReport, GraphRequest};
+use seedbank::engine::graph_export::{GraphFormat, GraphOf, GraphReport, GraphRequest};
 use seedbank::engine::{Bank, EngineError};
 use tempfile::{Builder, TempDir};
 
@@ -171,18 +171,18 @@ fn print_notes(report: &GraphReport, request: GraphRequest, args: &GraphArgs, se
         args.out.display(),
         request.files().join(", ")
     ));
-    if report.to_gone > 0 {
+    if report.links_to_gone > 0 {
         session.note(format_args!(
             "{} to gone pages {} omitted",
-            counted(report.to_gone, "link"),
-            is_or_are(&report.to_gone)
+            counted(report.links_to_gone, "link"),
+            is_or_are(&report.links_to_gone)
         ));
     }
-    if report.unnamed > 0 && request.format == GraphFormat::CcGraph {
+    if report.invalid_hosts > 0 && request.format == GraphFormat::CcGraph {
         session.warn(format_args!(
             "{} {} a name that `ingest` does not accept as a host (an IPv6 address, an empty label)",
-            counted(report.unnamed, "site"),
-            if report.unnamed == 1 { "has" } else { "have" }
+            counted(report.invalid_hosts, "site"),
+            if report.invalid_hosts == 1 { "has" } else { "have" }
         ));
     }
     // Formats that `ingest` reads do not record which nodes are crawled.

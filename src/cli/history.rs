@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use seedbank::display::{counted, escape_controls, readable};
 use seedbank::engine::Bank;
-use seedbank::engine::ask::{BatchView, Event, History};
+use seedbank::engine::query::{BatchView, Event, History};
 use seedbank::engine::refresh::RefreshView;
-use seedbank::told;
+use seedbank::render;
 
 use super::failure::CliError;
 use super::page_history;
@@ -99,7 +99,7 @@ fn batch_line(batch: &BatchView) -> String {
         escape_controls(&record.name),
         counted(counts.records, "record"),
         counts.rejected,
-        counted(counts.born, "page"),
+        counted(counts.new_pages, "page"),
         counts.became_crawled,
         counts.became_gone,
         counts.changed,
@@ -119,7 +119,7 @@ fn refresh_line(refresh: &RefreshView) -> String {
         refresh.batch,
         counted(refresh.seeds, "seed"),
         counted(refresh.cores, "core"),
-        told::how(refresh),
+        render::provenance(refresh),
         counted(refresh.link_visits, "link visit"),
         counted(refresh.page_visits, "page visit"),
         refresh.seconds

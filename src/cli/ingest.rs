@@ -363,7 +363,7 @@ fn text(report: &IngestReport) -> String {
         append_line!(
             text,
             "pages: {} new, {} became crawled, {} became gone, {} changed\nlinks: {} added, {} removed",
-            counts.born,
+            counts.new_pages,
             counts.became_crawled,
             counts.became_gone,
             counts.changed,
@@ -372,14 +372,14 @@ fn text(report: &IngestReport) -> String {
         );
     }
     text += &sites_and_aliases(report);
-    if counts.overruled > 0 {
+    if counts.superseded > 0 {
         append_line!(
             text,
             "duplicates: {} of pages that have another record in the batch",
-            counted(counts.overruled, "record")
+            counted(counts.superseded, "record")
         );
     }
-    let barred = &report.barred;
+    let barred = &report.blocked;
     if barred.records + barred.links > 0 {
         append_line!(
             text,

@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 use std::path::Path;
 
-use seedbank::told::SeedFormat;
+use seedbank::render::SeedFormat;
 use serde::Serialize;
 
 use super::atomic_file::{AtomicFile, Destination, persist_all};

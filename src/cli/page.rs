@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use seedbank::display::{counted, readable};
 use seedbank::engine::Bank;
-use seedbank::engine::ask::{
-    AliasBy, AliasView, GivenOf, LinkDirection, LinkedPages, LinkedRequest, LinksBySite, PageFacts,
-    PageLimits, Seen,
+use seedbank::engine::query::{
+    AliasBy, AliasView, AttributeSource, LinkDirection, LinkedPages, LinkedRequest, LinksBySite,
+    PageFacts, PageLimits, SeenInBatch,
 };
-use seedbank::told::{Lines, sentence, state_name};
+use seedbank::render::{Lines, page_reason, state_name};
 
 use super::failure::CliError;
 use super::session::Outcome;
@@ -78,7 +78,7 @@ pub(super) fn run(args: &PageArgs) -> Result<Outcome, CliError> {
         let request = LinkedRequest {
             direction: direction.into(),
             site: args.site.clone(),
-            from: args.from.unwrap_or(0),
+            offset: args.from.unwrap_or(0),
             limit: limit.unwrap_or(100),
         };
         let answer = bank.linked(&args.url, &request)?;
@@ -116,9 +116,9 @@ fn linked(answer: &LinkedPages) -> String {
         counted(answer.pages, "page")
     ));
     if answer.linked.is_empty() {
-        lines.add(format_args!("  none after {}", answer.from));
+        lines.add(format_args!("  none after {}", answer.offset));
     }
-    for (number, page) in (answer.from + 1..).zip(&answer.linked) {
+    for (number, page) in (answer.offset + 1..).zip(&answer.linked) {
         let mut description = state_and_spam(page.state, page.spam);
         if !page.seed_of.is_empty() {
             description.push_str("; seed of ");
@@ -126,7 +126,7 @@ fn linked(answer: &LinkedPages) -> String {
         }
         lines.add(format_args!("  {number} {}  {description}", page.url));
     }
-    let last = answer.from.saturating_add(answer.linked.len() as u64);
+    let last = answer.offset.saturating_add(answer.linked.len() as u64);
     let more = answer.pages.saturating_sub(last);
     if more > 0 && !answer.linked.is_empty() {
         lines.add(format_args!("  and {more} more (--from {last})"));
@@ -140,9 +140,9 @@ fn text(facts: &PageFacts) -> String {
     lines.add(format_args!(
         "{}{}; first seen in {}{}",
         state_name(facts.state),
-        match (facts.spam, facts.spam_given_of) {
+        match (facts.spam, facts.spam_source) {
             (false, _) => "",
-            (true, Some(GivenOf::Site)) => ", spam because its site is",
+            (true, Some(AttributeSource::Site)) => ", spam because its site is",
             (true, _) => ", spam",
         },
         seen(facts.first_seen),
@@ -189,8 +189,8 @@ fn text(facts: &PageFacts) -> String {
     }
     for plan in &facts.plans {
         let why = (plan.policy.as_ref(), &plan.why);
-        lines.add(sentence(
-            &plan.asked,
+        lines.add(page_reason(
+            &plan.run,
             why,
             &facts.site,
             facts.alias.as_ref(),
@@ -199,7 +199,7 @@ fn text(facts: &PageFacts) -> String {
     lines.to_string()
 }
 
-fn seen(seen: Seen) -> String {
+fn seen(seen: SeenInBatch) -> String {
     format!("batch {} ({})", seen.batch, time(seen.at))
 }
 
@@ -208,8 +208,8 @@ fn quality(facts: &PageFacts) -> String {
     let Some(quality) = facts.quality else {
         return String::new();
     };
-    let of_site = match facts.quality_given_of {
-        Some(GivenOf::Site) => " (its site's)",
+    let of_site = match facts.quality_source {
+        Some(AttributeSource::Site) => " (its site's)",
         _ => "",
     };
     format!(", quality {quality}{of_site}")
@@ -221,7 +221,7 @@ fn alias_line(alias: &AliasView, links: u64) -> String {
         AliasBy::Canonical => "its canonical page is",
     };
     let mut text = format!("{by} {}", alias.to);
-    match &alias.leads_to {
+    match &alias.resolves_to {
         Some(end) if *end == alias.to => {}
         Some(end) => append!(text, ", which leads to {end}"),
         None => append!(text, ", which leads nowhere (a cycle, or too many steps)"),

@@ -1,7 +1,7 @@
 //! `history URL`: formats the history of a page as text.
 
 use seedbank::display::counted;
-use seedbank::engine::ask::{Appearance, PageHistory, PageState};
+use seedbank::engine::query::{Appearance, PageHistory, PageState};
 
 pub(super) fn text(history: &PageHistory) -> String {
     let mut text = String::new();
@@ -75,8 +75,8 @@ fn line(appearance: &Appearance, until: Option<&Appearance>) -> String {
         "  refresh {}{} (after batch {}{}): {}\n",
         appearance.refresh,
         to(|until| until.refresh),
-        appearance.state_after,
-        to(|until| until.state_after),
+        appearance.state_batch,
+        to(|until| until.state_batch),
         parts.join("; ")
     )
 }

@@ -6,9 +6,9 @@ use clap::builder::BoolishValueParser;
 use clap::{Args, Subcommand};
 use seedbank::display::{counted, escape_controls};
 use seedbank::engine::Bank;
-use seedbank::engine::ask::PlanSummary;
+use seedbank::engine::query::PlanSummary;
 use seedbank::engine::refresh::DeletedPlan;
-use seedbank::told::{ShownPlan, flags};
+use seedbank::render::{PlanWithCommand, plan_flags};
 
 use super::failure::CliError;
 use super::session::{Outcome, Session};
@@ -115,7 +115,7 @@ fn list(bank: &Bank, format: Format, session: &Session) -> Result<Outcome, CliEr
 
 fn show(bank: &Bank, plan: &str, format: Format) -> Result<Outcome, CliError> {
     let detail = bank.plan(plan)?;
-    let shown = ShownPlan::of(&detail, &bank.path().to_string_lossy());
+    let shown = PlanWithCommand::new(&detail, &bank.path().to_string_lossy());
     format.print(&shown, text)?;
     Ok(Outcome::Done)
 }
@@ -152,7 +152,7 @@ fn line(plan: &PlanSummary) -> String {
         title(plan),
         last(plan),
         counted(plan.last.seeds, "seed"),
-        flags(&plan.parameters).map_or_else(
+        plan_flags(&plan.parameters).map_or_else(
             || "a plan file".to_owned(),
             |flags| {
                 if flags.is_empty() {
@@ -185,7 +185,7 @@ fn last(plan: &PlanSummary) -> String {
     )
 }
 
-fn text(shown: &ShownPlan<'_>) -> String {
+fn text(shown: &PlanWithCommand<'_>) -> String {
     let plan = &shown.detail.summary;
     let mut text = format!(
         "plan {}\n  last {}: {}\n  {} stored: {}\n",
@@ -193,7 +193,7 @@ fn text(shown: &ShownPlan<'_>) -> String {
         last(plan),
         counted(plan.last.seeds, "seed"),
         counted(plan.refreshes, "refresh"),
-        numbers(&shown.detail.kept)
+        numbers(&shown.detail.stored_refreshes)
     );
     if let Some(tuned) = &plan.parameters.tuned {
         let fetch_cost = plan.parameters.fetch_cost.unwrap_or_default();

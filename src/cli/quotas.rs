@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use seedbank::display::{counted, is_or_are};
 use seedbank::engine::Bank;
-use seedbank::engine::ask::{QuotaBy, QuotaRequest, Quotas, SiteQuota};
-use seedbank::told::{without_limit, write_domain_limits, write_queue_limits};
+use seedbank::engine::query::{QuotaBy, QuotaRequest, Quotas, SiteQuota};
+use seedbank::render::{without_limit, write_domain_limits, write_queue_limits};
 
 use super::failure::CliError;
 use super::output::{Output, print, print_json};
@@ -141,18 +141,18 @@ fn limits(
 
 /// Explains why fewer pages are distributed than requested; `None` if all are.
 fn shortage(quotas: &Quotas) -> Option<String> {
-    let missing = quotas.asked - quotas.placed;
+    let missing = quotas.requested - quotas.allocated;
     if missing == 0 {
         return None;
     }
-    let given = match quotas.beyond_given {
+    let given = match quotas.beyond_limits {
         0 => String::new(),
         beyond => format!(", and given quotas exclude {beyond} of them"),
     };
     Some(format!(
         "{} of {} {} not distributed: the bank knows {}{given}",
         missing,
-        counted(quotas.asked, "page"),
+        counted(quotas.requested, "page"),
         is_or_are(&missing),
         counted(quotas.known, "page"),
     ))
@@ -169,8 +169,8 @@ fn text(quotas: &Quotas) -> String {
     append_line!(
         text,
         "{} of {} on {}, by {by}, as of batch {}\n",
-        counted(quotas.placed, "page"),
-        quotas.asked,
+        counted(quotas.allocated, "page"),
+        quotas.requested,
         counted(quotas.sites.len(), "site"),
         quotas.batch
     );
@@ -198,13 +198,13 @@ const fn columns(share: &str) -> [&str; 7] {
         "crawled",
         "uncrawled",
         share,
-        "given",
+        "limit",
     ]
 }
 
 /// Formats a site as a row; `missing` is the text for a missing quota.
 fn cells(site: &SiteQuota, share: String, missing: &str) -> Vec<String> {
-    let given = site.given.map(|quota| quota.to_string());
+    let given = site.limit.map(|quota| quota.to_string());
     vec![
         site.site.clone(),
         site.quota.to_string(),

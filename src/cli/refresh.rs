@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::BoolishValueParser;
 use seedbank::display::counted;
-use seedbank::engine::ask::DryRun;
+use seedbank::engine::query::DryRun;
 use seedbank::engine::refresh::{
     RecomputeReason, RecomputedCores, SiteChange, StepsView, TuningView,
 };
 use seedbank::engine::{Bank, RefreshReport, RefreshRequest};
-use seedbank::told;
+use seedbank::render;
 
 use super::failure::CliError;
 use super::metrics_file::MetricsArgs;
@@ -126,7 +126,7 @@ pub(super) fn run(args: RefreshArgs, session: &Session) -> Result<Outcome, CliEr
             report.view.plan
         ));
     }
-    if let Some(doubt) = &report.view.doubt {
+    if let Some(doubt) = &report.view.uncertified_reason {
         session.warn(format_args!("the result is not certified: {doubt}"));
     }
     args.format
@@ -152,7 +152,7 @@ fn print_dry_run(run: &DryRun, format: Format, session: &Session) -> Result<Outc
             view.plan
         ));
     }
-    if let Some(doubt) = &view.doubt {
+    if let Some(doubt) = &view.uncertified_reason {
         session.warn(format_args!("the result is not certified: {doubt}"));
     }
     format.print(run, |run| {
@@ -270,17 +270,17 @@ fn text(report: &RefreshReport, stored: bool) -> String {
     );
     if let Some(steps) = &report.steps {
         let StepsView {
-            carried,
+            bound_inherited,
             proven,
-            mended,
-            bounded,
+            repaired,
+            bound_recomputed,
             computed,
             ..
         } = steps;
         append_line!(
             text,
-            "steps reused: {carried} by an earlier bound, {proven} by their own, {mended} by a repaired one, \
-             {bounded} by a new one; {computed} recomputed"
+            "steps reused: {bound_inherited} by an earlier bound, {proven} by their own, {repaired} by a repaired one, \
+             {bound_recomputed} by a new one; {computed} recomputed"
         );
     } else if !report.view.cold && report.components > 0 {
         append_line!(
@@ -291,14 +291,14 @@ fn text(report: &RefreshReport, stored: bool) -> String {
             counted(report.pages_loaded, "page")
         );
     }
-    if let Some(short) = report.short {
-        told::shortage(&mut text, short, report.view.seeds);
+    if let Some(short) = report.shortage {
+        render::write_shortage(&mut text, short, report.view.seeds);
     }
     if let Some(policy) = &report.view.policy {
-        told::policy(&mut text, policy);
+        render::write_policy(&mut text, policy);
     }
     if let Some(stars) = report.stars {
-        told::stars(&mut text, stars);
+        render::write_stars(&mut text, stars);
     }
     if let Some(tuning) = &report.tuning {
         text.push_str(&tuning_text(tuning, stored));

@@ -131,7 +131,7 @@ fn is_report(file: &Path) -> bool {
     let Ok(bytes) = std::fs::read(file) else {
         return false;
     };
-    let parts = ["bank", "refresh", "seeds", "cores", "left_out", "changes"];
+    let parts = ["bank", "refresh", "seeds", "cores", "skipped", "changes"];
     serde_json::from_slice(&bytes)
         .is_ok_and(|json: serde_json::Value| parts.iter().all(|part| json.get(part).is_some()))
 }

@@ -6,7 +6,7 @@ use clap::Args;
 use seedbank::display::counted;
 use seedbank::engine::scores::{PageScore, ScoresReport, ScoresRequest};
 use seedbank::engine::{Bank, EngineError};
-use seedbank::told::{ScoreFormat, ScoreWriter};
+use seedbank::render::{ScoreFormat, ScoreWriter};
 
 use super::compressed::Compressed;
 use super::failure::CliError;
@@ -104,7 +104,7 @@ fn print_notes(report: &ScoresReport, session: &Session) {
             )
         }
     ));
-    match (&report.plan, report.refresh, report.state_after) {
+    match (&report.plan, report.refresh, report.state_batch) {
         (Some(plan), Some(refresh), Some(batch)) => session.note(format_args!(
             "seeds, cores and covers are from refresh {refresh} of plan {plan}, state after batch {batch}"
         )),

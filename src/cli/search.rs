@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use seedbank::display::{counted, escape_controls, readable};
 use seedbank::engine::Bank;
-use seedbank::engine::ask::{Found, FoundPage, SearchLimits};
-use seedbank::told::Lines;
+use seedbank::engine::query::{FoundPage, SearchLimits, SearchResult};
+use seedbank::render::Lines;
 
 use super::failure::CliError;
 use super::session::{Outcome, Session};
@@ -35,7 +35,7 @@ pub(super) struct SearchArgs {
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = integer::<u32>(1..=10_000))]
     limit: u32,
     /// Maximum number of site names and URLs to examine; at most half of them are site names
-    #[arg(long, value_name = "N", default_value_t = SearchLimits::default().looked,
+    #[arg(long, value_name = "N", default_value_t = SearchLimits::default().examined,
         value_parser = integer::<u64>(1..=u64::MAX))]
     look: u64,
     #[command(flatten)]
@@ -46,7 +46,7 @@ pub(super) fn run(args: &SearchArgs, session: &Session) -> Result<Outcome, CliEr
     let limits = SearchLimits {
         sites: args.limit as usize,
         pages: args.limit as usize,
-        looked: args.look,
+        examined: args.look,
     };
     let found = session.run(|watch| Bank::at(&args.bank).search(&args.text, limits, watch))?;
     args.format
@@ -59,13 +59,13 @@ pub(super) fn run(args: &SearchArgs, session: &Session) -> Result<Outcome, CliEr
     })
 }
 
-fn is_empty(found: &Found) -> bool {
+fn is_empty(found: &SearchResult) -> bool {
     found.page.is_none() && found.sites.is_empty() && found.pages.is_empty()
 }
 
 /// Formats the result as text.
-fn text(found: &Found, limits: SearchLimits) -> String {
-    let mut lines = Lines::under(escape_controls(&found.asked).as_ref());
+fn text(found: &SearchResult, limits: SearchLimits) -> String {
+    let mut lines = Lines::under(escape_controls(&found.query).as_ref());
     let page =
         |page: &FoundPage| format!("{}  {}", page.url, state_and_spam(page.state, page.spam));
     if let Some(exact) = &found.page {
@@ -101,14 +101,14 @@ fn text(found: &Found, limits: SearchLimits) -> String {
         (true, true) => lines.add("no site name and no URL contains the text"),
         (false, true) => lines.add(format_args!(
             "none of the {} examined contains the text (--look examines more)",
-            counted(found.looked, "name")
+            counted(found.examined, "name")
         )),
         (false, false) => {
             let is_full = found.sites.len() >= limits.sites || found.pages.len() >= limits.pages;
             lines.add(format_args!(
                 "there may be more: {} {} examined ({} raises the limit)",
-                counted(found.looked, "name"),
-                if found.looked == 1 { "was" } else { "were" },
+                counted(found.examined, "name"),
+                if found.examined == 1 { "was" } else { "were" },
                 if is_full { "--limit" } else { "--look" }
             ));
         }

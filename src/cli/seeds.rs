@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use seedbank::display::{counted, is_or_are};
 use seedbank::engine::Bank;
-use seedbank::engine::ask::Seed;
-use seedbank::told::{SeedFormat, split_seeds, write_seeds};
+use seedbank::engine::query::Seed;
+use seedbank::render::{SeedFormat, split_seeds, write_seeds};
 
 use super::atomic_file::{AtomicFile, Destination, persist_all};
 use super::failure::CliError;
@@ -110,12 +110,12 @@ pub(super) fn run(args: SeedsArgs, session: &Session) -> Result<Outcome, CliErro
         ));
     }
     // Without a file, compare with the previous refresh of the plan.
-    let list = bank.seeds_and_earlier(&args.which.clone().into())?;
-    match &list.earlier {
-        Some(earlier) if list.is_same(args.limit.map(|limit| limit as usize)) => {
+    let list = bank.seeds_with_previous(&args.which.clone().into())?;
+    match &list.previous {
+        Some(previous) if list.is_unchanged(args.limit.map(|limit| limit as usize)) => {
             session.note(format_args!(
                 "nothing changed: refresh {} of plan {} has the same list as refresh {}",
-                list.refresh, list.plan, earlier.refresh
+                list.refresh, list.plan, previous.refresh
             ));
             return Ok(Outcome::Nothing);
         }

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal};
 
 use clap::builder::BoolishValueParser;
 use clap::{ArgAction, Args};
-use seedbank::engine::ask::ReadCost;
+use seedbank::engine::query::ReadCost;
 use tracing_subscriber::EnvFilter;
 
 use super::abort_handler;

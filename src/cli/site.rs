@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use seedbank::display::{counted, readable};
 use seedbank::engine::Bank;
-use seedbank::engine::ask::{GivenOfSite, LinksOfSite, SiteFacts, SiteLimits};
-use seedbank::told::{Lines, of_site_in_plan};
+use seedbank::engine::query::{SiteAttributes, SiteFacts, SiteLimits, SiteLinkCounts};
+use seedbank::render::{Lines, site_in_plan};
 
 use super::failure::CliError;
 use super::session::{Outcome, Session};
@@ -57,7 +57,7 @@ pub(super) fn run(args: &SiteArgs, session: &Session) -> Result<Outcome, CliErro
 /// Formats the facts about a site as text.
 fn text(facts: &SiteFacts) -> String {
     let mut lines = Lines::under(format_args!("site {}", facts.site));
-    if let Some(attributes) = attributes(facts.given) {
+    if let Some(attributes) = attributes(facts.attributes) {
         lines.add(format_args!("given attributes: {attributes}"));
     }
     let pages = &facts.pages;
@@ -73,7 +73,7 @@ fn text(facts: &SiteFacts) -> String {
         lines.add(format_args!(
             "only its first {} were examined (--look): the aliases, unlinked pages, links with other \
              sites and repeated content below refer to these pages",
-            counted(facts.looked, "page")
+            counted(facts.examined, "page")
         ));
     }
     lines.add(format_args!(
@@ -82,8 +82,8 @@ fn text(facts: &SiteFacts) -> String {
     ));
     lines.add(format_args!(
         "{} within the site, {} to other sites",
-        counted(facts.links_inside, "link"),
-        facts.links_out
+        counted(facts.intra_links, "link"),
+        facts.inter_links
     ));
     links(&mut lines, "links to", &facts.links_to);
     links(&mut lines, "linked from", &facts.linked_from);
@@ -92,13 +92,13 @@ fn text(facts: &SiteFacts) -> String {
         lines.add("no plan has been refreshed yet");
     }
     for plan in &facts.plans {
-        lines.extend(of_site_in_plan(plan));
+        lines.extend(site_in_plan(plan));
     }
     lines.to_string()
 }
 
 /// Formats the attributes given for a site; `None` if there are none.
-fn attributes(given: GivenOfSite) -> Option<String> {
+fn attributes(given: SiteAttributes) -> Option<String> {
     let quality = given.quality.map(|quality| format!("quality {quality}"));
     let spam = given
         .spam
@@ -109,7 +109,7 @@ fn attributes(given: GivenOfSite) -> Option<String> {
     (!attributes.is_empty()).then(|| attributes.join(", "))
 }
 
-fn links(lines: &mut Lines, what: &str, links: &LinksOfSite) {
+fn links(lines: &mut Lines, what: &str, links: &SiteLinkCounts) {
     if links.sites == 0 {
         lines.add(format_args!("{what} no other site"));
         return;

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use seedbank::display::{counted, escape_controls};
 use seedbank::engine::Bank;
-use seedbank::engine::ask::{LastBatch, ListToday, PlanView, Status, TableSize};
 use seedbank::engine::maintenance::TableGroup;
+use seedbank::engine::query::{LastBatch, PlanView, SeedStates, Status, TableSize};
 use seedbank::ingest::{SiteMode, UrlRules};
 
 use super::failure::CliError;
@@ -139,7 +139,7 @@ fn batch_lines(batch: &LastBatch) -> String {
 }
 
 fn plan_line(plan: &PlanView) -> String {
-    let ListToday {
+    let SeedStates {
         listed,
         alive,
         gone,
@@ -187,7 +187,7 @@ fn sizes(status: &Status, total: u64) -> String {
         .map(|table| {
             vec![
                 table.table.clone(),
-                table.holds.name().to_owned(),
+                table.group.name().to_owned(),
                 format!("about {}", table.entries),
                 human_bytes(table.bytes),
                 share(table.bytes),
@@ -196,7 +196,7 @@ fn sizes(status: &Status, total: u64) -> String {
         .collect();
     let mut text = aligned(&["table", "of", "keys", "on disk", "share"], &rows);
     for group in &status.groups {
-        let note = match (group.holds, status.link_bits) {
+        let note = match (group.group, status.bits_per_link) {
             (TableGroup::Links, Some(bits)) => {
                 format!("; {bits:.2} bits per link, both directions")
             }
@@ -208,7 +208,7 @@ fn sizes(status: &Status, total: u64) -> String {
         append_line!(
             text,
             "{}: {}, {}{note}",
-            group.holds.name(),
+            group.group.name(),
             human_bytes(group.bytes),
             share(group.bytes)
         );
@@ -225,7 +225,7 @@ fn sizes(status: &Status, total: u64) -> String {
     let uncompacted: Vec<&str> = status
         .tables
         .iter()
-        .filter(|table| !table.compacted && table.holds != TableGroup::Bank)
+        .filter(|table| !table.compacted && table.group != TableGroup::Bank)
         .map(|table| table.table.as_str())
         .collect();
     if uncompacted.is_empty() {

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-use seedbank::engine::ask::UrlList;
+use seedbank::engine::query::UrlList;
 use seedbank::ingest::MAX_URL;
 use seedbank::watch::{Interruptible, Watch};
 

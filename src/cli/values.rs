@@ -9,11 +9,11 @@ use clap::{Args, ValueEnum};
 pub(super) use seedbank::clock::time;
 pub(super) use seedbank::display::{age as human_age, bytes as human_bytes};
 use seedbank::engine::Which;
-use seedbank::engine::ask::PageState;
+use seedbank::engine::query::PageState;
 use seedbank::engine::refresh::RefreshId;
 use seedbank::named_enum::NamedValue;
-pub(super) use seedbank::told::kind_name;
-use seedbank::told::state_name;
+pub(super) use seedbank::render::kind_name;
+use seedbank::render::state_name;
 use serde::Serialize;
 
 use super::failure::CliError;

@@ -11,32 +11,32 @@
 //! | `ingest` | applies a batch of records to the bank |
 //! | `maintenance` | backup, restore, compaction, format migration |
 //! | `refresh` | runs a plan: by `cores`, by `cover` of sites or `global` over the web |
-//! | `ask` | queries: seeds, cores, history, status; explanations; differences |
+//! | `query` | queries: seeds, cores, history, status; explanations; differences |
 //! | `export` | the whole state as records that make another bank |
-//! | `graph_files` | the links as graph files |
+//! | `graph_export` | the links as graph files |
 //! | `evaluate` | experiments from the papers |
 //! | `scores` | degrees and centralities of every page, with the results of a plan |
 
-pub mod ask;
 mod bank;
 mod clock;
 pub mod error;
 pub mod evaluate;
 pub mod export;
-pub mod graph_files;
+pub mod graph_export;
 mod history;
 pub mod ingest;
 pub mod maintenance;
 pub mod plan;
 pub mod policy;
+pub mod query;
 pub mod refresh;
 pub mod scores;
 mod web_graph;
 
-pub use ask::Which;
 pub use bank::Bank;
 pub(crate) use bank::naming;
 pub use error::{EngineError, Result};
 pub use ingest::{IngestReport, IngestRequest};
 pub use plan::PlanOptions;
+pub use query::Which;
 pub use refresh::{RefreshReport, RefreshRequest};

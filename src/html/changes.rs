@@ -1,6 +1,6 @@
 //! The seeds that a refresh gained, lost and moved.
 
-use crate::engine::ask::{Change, SeedChange, SeedDiff};
+use crate::engine::query::{Change, SeedChange, SeedDiff};
 
 /// The seeds with one kind of change, best first.
 pub(crate) struct ChangeList<'a> {

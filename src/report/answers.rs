@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::ask::{CounterView, ScoredUrl, Seed, SeedDiff, Turnover};
 use crate::engine::evaluate::{
     AbsentReason, BudgetEvaluation, CoverageEvaluation, CrawlEvaluation, DistancesEvaluation,
 };
 use crate::engine::plan::Method;
+use crate::engine::query::{CounterView, ScoredUrl, Seed, SeedDiff, Turnover};
 use crate::engine::refresh::RefreshView;
 use crate::html::text::Count;
 
@@ -25,7 +25,7 @@ pub struct Report {
     /// The method that selected its seeds.
     pub method: Method,
     /// The stored previous refreshes of the plan, in order.
-    pub earlier: Vec<RefreshView>,
+    pub previous_refreshes: Vec<RefreshView>,
     /// The number of sites with at least one known, crawled or gone page.
     pub sites: u64,
     /// Totals of the bank after its last batch, the state that the experiments run on.
@@ -44,7 +44,7 @@ pub struct Report {
     /// Crawls within a budget of pages, from the seeds and then from those of other plans.
     pub budget: Option<BudgetEvaluation>,
     /// The reasons why experiments were left out, one sentence each.
-    pub left_out: Vec<String>,
+    pub skipped: Vec<String>,
     /// The changes since the plan's previous refresh; `None` if none is stored.
     pub changes: Option<SeedDiff>,
     /// The seeds that the plan's last refreshes up to this one kept, gained and lost, in order, at most twelve;
@@ -60,7 +60,7 @@ pub struct ReportSeed {
     #[serde(flatten)]
     pub seed: Seed,
     /// Whether the plan's previous refresh has it; `None` if none is stored.
-    pub kept: Option<bool>,
+    pub in_previous: Option<bool>,
     /// The reason why it can no longer start a crawl; `None` if it can.
     pub dead: Option<AbsentReason>,
 }

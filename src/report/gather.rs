@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::answers::{CoreMembers, CoreSummary, Report, ReportSeed, SiteShare};
-use crate::engine::ask::{Change, CoreView, DiffRequest, ScoredUrl, SeedDiff, Turnover};
+use crate::engine::query::{Change, CoreView, DiffRequest, ScoredUrl, SeedDiff, Turnover};
 use crate::engine::refresh::RefreshView;
 use crate::engine::{Bank, EngineError, Which};
 use seedbank_algorithms::watch::Watch;
@@ -83,7 +83,7 @@ impl Bank {
         let mut report = Report {
             bank: bank.name(),
             method: refresh.method(),
-            earlier: earlier.cloned().collect(),
+            previous_refreshes: earlier.cloned().collect(),
             refresh,
             sites: status.sites,
             counters: status.counters,
@@ -93,7 +93,7 @@ impl Bank {
             distances: None,
             coverage: None,
             budget: None,
-            left_out: Vec::new(),
+            skipped: Vec::new(),
             changes: None,
             turnover: Vec::new(),
         };
@@ -112,7 +112,7 @@ impl Bank {
         });
         let dead = bank.dead_seeds(&which)?;
         let seeds = bank.seeds(&which)?.into_iter().map(|seed| ReportSeed {
-            kept: gained.as_ref().map(|new| !new.contains(&*seed.url)),
+            in_previous: gained.as_ref().map(|new| !new.contains(&*seed.url)),
             dead: dead.get(&seed.rank).copied(),
             seed,
         });
@@ -125,7 +125,7 @@ impl Bank {
 
     /// The changes since the plan's previous refresh; `None` if none is stored.
     fn changes(&self, report: &Report, watch: &dyn Watch) -> Result<Option<SeedDiff>, EngineError> {
-        let Some(earlier) = report.earlier.last() else {
+        let Some(earlier) = report.previous_refreshes.last() else {
             return Ok(None);
         };
         let request = DiffRequest {
@@ -141,7 +141,10 @@ impl Bank {
         report: &Report,
         watch: &dyn Watch,
     ) -> Result<Vec<Turnover>, EngineError> {
-        let earlier = report.earlier.iter().map(|earlier| earlier.refresh);
+        let earlier = report
+            .previous_refreshes
+            .iter()
+            .map(|earlier| earlier.refresh);
         let all: Vec<_> = earlier.chain([report.refresh.refresh]).collect();
         // One more refresh, with which the first is compared.
         let first = all.len().saturating_sub(TURNOVERS + 1);

@@ -96,7 +96,7 @@ fn or_left_out<T>(
         }
         Err(e) => return Err(e),
     };
-    report.left_out.push(why);
+    report.skipped.push(why);
     Ok(None)
 }
 

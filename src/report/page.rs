@@ -11,9 +11,9 @@ use super::gather::WITH_MEMBERS;
 use super::seeds;
 use super::turnover;
 use super::verdict::{self, Verdict, verdict};
-use crate::engine::ask::{ByPolicy, Evidence};
 use crate::engine::evaluate::Claim;
 use crate::engine::plan::Method;
+use crate::engine::query::{ByPolicy, Evidence};
 use crate::engine::refresh::{RefreshView, Stars};
 use crate::html::bars::{Bar, bars};
 use crate::html::changes::change_lists;
@@ -124,7 +124,7 @@ impl Page<'_> {
         report.crawl.is_some()
             || report.distances.is_some()
             || report.coverage.is_some()
-            || !report.left_out.is_empty()
+            || !report.skipped.is_empty()
     }
 
     /// The totals over the authorities of all cores.
@@ -220,7 +220,7 @@ impl Page<'_> {
 
     /// The plan's refreshes up to this one, in order.
     fn refreshes(&self) -> Vec<&RefreshView> {
-        let earlier = self.report.earlier.iter();
+        let earlier = self.report.previous_refreshes.iter();
         earlier.chain([&self.report.refresh]).collect()
     }
 

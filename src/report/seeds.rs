@@ -1,9 +1,9 @@
 //! The list of seeds on the page: its length, its script, and the number of seeds per site.
 
 use super::answers::{Report, ReportSeed, SiteShare};
-use crate::engine::ask::Evidence;
 use crate::engine::evaluate::AbsentReason;
 use crate::engine::plan::{Method, Scope};
+use crate::engine::query::Evidence;
 
 /// The most seeds on the page; more rows would make browsers slow.
 pub(super) const SHOWN: usize = 5_000;
@@ -41,7 +41,7 @@ impl Report {
     /// Whether the state of any seed is known, so that the table needs the column.
     pub(super) fn has_states(&self) -> bool {
         let mut seeds = self.seeds.iter();
-        seeds.any(|seed| seed.kept.is_some() || seed.dead.is_some())
+        seeds.any(|seed| seed.in_previous.is_some() || seed.dead.is_some())
     }
 
     /// The number of seeds of each site, descending, ties by name.

@@ -1,7 +1,7 @@
 //! The figure of the seeds that the plan's last refreshes kept, gained and lost.
 
 use super::answers::Report;
-use crate::engine::ask::Turnover;
+use crate::engine::query::Turnover;
 use crate::engine::refresh::RefreshView;
 use crate::html::chart::{Frame, Point, Series, lines};
 use crate::html::figure::Figure;
@@ -51,7 +51,7 @@ pub(super) fn figure(report: &Report) -> Option<Figure> {
             vec![
                 found.refresh.to_string(),
                 view.map_or_else(String::new, |view| day(view.at)),
-                found.since.to_string(),
+                found.previous.to_string(),
                 found.kept.whole(),
                 found.gained.whole(),
                 found.lost.whole(),
@@ -71,6 +71,6 @@ pub(super) fn figure(report: &Report) -> Option<Figure> {
 
 /// The refresh of a turnover; `None` if the report does not have it.
 fn view<'a>(report: &'a Report, found: &Turnover) -> Option<&'a RefreshView> {
-    let mut all = report.earlier.iter().chain([&report.refresh]);
+    let mut all = report.previous_refreshes.iter().chain([&report.refresh]);
     all.find(|view| view.refresh == found.refresh)
 }

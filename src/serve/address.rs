@@ -6,7 +6,7 @@ use url::form_urlencoded::byte_serialize;
 
 use super::security::MAX_URI_BYTES;
 use crate::html::text::{escape, put};
-use crate::told::{Line, Part};
+use crate::render::{Line, Part};
 use seedbank_formats::display::readable;
 
 /// Reserved length in bytes for further parameters, such as a site, a refresh and a format.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use crate::engine::ask::Turnover;
+use crate::engine::query::Turnover;
 use crate::engine::{Bank, EngineError};
 use seedbank_algorithms::watch::Watch;
 
@@ -29,7 +29,7 @@ impl TurnoverCache {
         let last = refreshes.windows(2).rposition(is_missing);
         if let (Some(first), Some(last)) = (first, last) {
             for turnover in bank.turnover(&refreshes[first..last + 2], watch)? {
-                cached.insert((turnover.since, turnover.refresh), turnover);
+                cached.insert((turnover.previous, turnover.refresh), turnover);
             }
         }
         let pairs = refreshes.windows(2);

@@ -96,7 +96,7 @@ fn no_byte_is_left_once_files_are_merged() {
     let report = report.json();
     fits("ingest", &report);
     assert_eq!(
-        (&report["barred"]["records"], &report["barred"]["links"]),
+        (&report["blocked"]["records"], &report["blocked"]["links"]),
         (&1.into(), &1.into())
     );
     let page = place.run(&["page", "bank", &url]);

@@ -175,7 +175,7 @@ fn metrics_are_what_status_tells() {
         number(&status["folder_bytes"])
     );
     for group in status["groups"].as_array().unwrap() {
-        let label = [("group", group["holds"].as_str().unwrap())];
+        let label = [("group", group["group"].as_str().unwrap())];
         assert_eq!(of(&later, "tables_bytes", &label), number(&group["bytes"]));
     }
     let batch = &status["last_batch"];

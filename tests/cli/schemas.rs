@@ -151,7 +151,7 @@ fn what_diff_and_the_history_of_a_page_print_fits() {
             causes.extend(line["cause"].as_str().map(str::to_owned));
         }
     }
-    for cause in ["gone", "not-listed", "unknown", "settings", "revived"] {
+    for cause in ["gone", "not-listed", "not-in-bank", "parameters", "revived"] {
         assert!(causes.iter().any(|told| told == cause), "{causes:?}");
     }
     let json = |args: &[&str]| place.run(&[args, &["--format", "json"]].concat()).json();

@@ -30,7 +30,7 @@ fn compacted(place: &Place) -> bool {
 /// What can be asked of the bank, whether compacted or not.
 fn answers(place: &Place) -> Vec<serde_json::Value> {
     let mut status = place.status();
-    for physical in ["compacted", "link_bits", "undo"] {
+    for physical in ["compacted", "bits_per_link", "undo"] {
         status.as_object_mut().unwrap().remove(physical);
     }
     let mut all = place

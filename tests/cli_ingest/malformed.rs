@@ -97,7 +97,7 @@ fn a_bad_record_is_rejected_or_refuses_the_batch_and_nothing_else() {
         match answer {
             Rejected(reason) => {
                 assert_eq!(read["rejects"], json!({*reason: 1}), "{name}: {read}");
-                let born = &report["counts"]["born"];
+                let born = &report["counts"]["new_pages"];
                 assert_eq!(*born, 1, "{name}: the good record counts");
                 // Not a dry run: the bank must still be as it was.
                 let error = place.run(&strict).fails(3);
@@ -110,13 +110,13 @@ fn a_bad_record_is_rejected_or_refuses_the_batch_and_nothing_else() {
                     json!({*reason: 1}),
                     "{name}: {read}"
                 );
-                let born = &report["counts"]["born"];
+                let born = &report["counts"]["new_pages"];
                 assert_eq!(*born, 2, "{name}: both records count");
                 place.run(&[&strict[..], &dry].concat()).done();
             }
             Taken(_) => {
                 assert_eq!(read["rejects"], json!({}), "{name}: {read}");
-                assert_eq!(report["counts"]["born"], 2, "{name}");
+                assert_eq!(report["counts"]["new_pages"], 2, "{name}");
             }
             Refused(_) => panic!("{name}"),
         }
@@ -138,7 +138,7 @@ fn odd_urls_are_one_page_with_their_normal_form() {
         let report = place
             .run_with(&["ingest", "bank", "-", "--format", "json"], &line)
             .json();
-        assert_eq!(report["counts"]["born"], 0, "{name}: {report}");
+        assert_eq!(report["counts"]["new_pages"], 0, "{name}: {report}");
         let status = place.status();
         assert_eq!(status["crawled"], 1, "{name}: {status}");
     }
@@ -278,7 +278,7 @@ fn a_line_of_100_megabytes_is_rejected_and_never_held() {
     ];
     let report = place.run(&args).json();
     assert_eq!(report["read"]["rejects"], json!({"line_too_long": 1}));
-    assert_eq!(report["counts"]["born"], 1);
+    assert_eq!(report["counts"]["new_pages"], 1);
     place.state();
 }
 

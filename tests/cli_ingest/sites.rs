@@ -34,7 +34,7 @@ fn quotas(place: &Place, line: &str) -> Vec<(String, u64, f64)> {
         .iter()
         .map(|site| site["quota"].as_u64().unwrap())
         .sum();
-    assert_eq!(all["placed"], sum);
+    assert_eq!(all["allocated"], sum);
     let mut rows: Vec<(String, u64, f64)> = sites
         .iter()
         .map(|site| {
@@ -102,7 +102,7 @@ fn a_list_of_sites_is_a_batch_like_any_other() {
     );
     let both = words("ingest bank more.jsonl --sites sites.jsonl --format json");
     let report = place.run(&both).json();
-    assert_eq!(report["counts"]["overruled"], 1);
+    assert_eq!(report["counts"]["superseded"], 1);
     assert_eq!(place.status()["spam"], 1);
     let check = place.run(&words("check bank")).done();
     assert!(
@@ -222,7 +222,7 @@ fn quotas_add_up_within_what_is_known_and_given() {
     let csv = place
         .run(&words("quotas bank --pages 2 --format csv"))
         .done();
-    assert!(csv.starts_with("site,quota,pages,crawled,uncrawled,share,given\r\n"));
+    assert!(csv.starts_with("site,quota,pages,crawled,uncrawled,share,limit\r\n"));
     // Limits: a line for what has a quota, by domain or by site.
     let limits = place.run(&words("quotas bank --pages 2 --format cc"));
     assert!(limits.err.contains("with a quota of 0"), "{limits:?}");

@@ -25,9 +25,9 @@ fn a_diff_is_told_to_people() {
         [
             "refresh 1 of plan default, after batch 1 -> refresh 2 of plan default, after batch 2",
             "2 seeds -> 3: 2 gained, 1 lost, 1 kept (1 of them moved)",
-            "causes: 1 gone, 1 new-page, 1 took-over, 1 shifted",
+            "causes: 1 gone, 1 new-page, 1 replaces-hub, 1 shifted",
             "+ 1 http://m1.example/  new-page, batch 2",
-            "+ 2 http://h2.example/  took-over, core 1, seed http://h1.example/, batch 2",
+            "+ 2 http://h2.example/  replaces-hub, core 1, seed http://h1.example/, batch 2",
             "- 1 http://h1.example/  gone, batch 2; successor http://h2.example/ (same core, \
              similarity 1.00)",
             "  2 -> 3 http://k1.example/x,y  shifted",
@@ -84,7 +84,7 @@ fn the_history_of_a_page_is_told_to_people() {
     );
     let text = place.run(&["history", "bank", "http://h2.example/"]).done();
     let came =
-        "  refresh 2 (after batch 2): rank 2; came: took-over, seed http://h1.example/, batch 2";
+        "  refresh 2 (after batch 2): rank 2; came: replaces-hub, seed http://h1.example/, batch 2";
     assert_eq!(text.lines().last(), Some(came));
     place.run(&["refresh", "bank"]).done();
     let text = place.run(&["history", "bank", "http://h2.example/"]).done();

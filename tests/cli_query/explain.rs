@@ -73,7 +73,7 @@ fn every_kind_by_cores() {
     assert_eq!(seed["kind"], "core-seed");
     assert_eq!(seed["url"], "http://h1.example/");
     assert_eq!(
-        (&seed["leads_to"], &seed["leads_to_sites"]),
+        (&seed["linked_authorities"], &seed["linked_sites"]),
         (&json!(3), &json!(3))
     );
     assert_eq!(seed["runner_up"]["url"], "http://h2.example/");
@@ -86,31 +86,34 @@ fn every_kind_by_cores() {
     let near = answer(&place, "http://near.example/", &[]);
     assert_eq!(
         (&near["kind"], &near["reason"]),
-        (&json!("near-core"), &json!("lacks-links"))
+        (&json!("near-core"), &json!("too-few-links"))
     );
-    assert_eq!((&near["links"], &near["needs"]), (&json!(2), &json!(3)));
+    assert_eq!(
+        (&near["links"], &near["links_needed"]),
+        (&json!(2), &json!(3))
+    );
     // Two authorities with four citers each.
-    assert_eq!(near["sums"]["as_hub"], 8);
+    assert_eq!(near["row_sums"]["as_hub"], 8);
     let far = answer(&place, "http://far.example/", &[]);
     assert_eq!(
         (&far["kind"], &far["as_hub"]),
-        (&json!("row-sum"), &json!(1))
+        (&json!("no-core"), &json!(1))
     );
     assert_eq!(far["reaches"], false);
     let lone = answer(&place, "http://lone.example/", &[]);
     assert_eq!(
-        (&lone["kind"], &lone["others_left_out"]),
-        (&json!("unlinked"), &json!(true))
+        (&lone["kind"], &lone["neighbours_ineligible"]),
+        (&json!("no-inter-site-links"), &json!(true))
     );
     let inside = answer(&place, "http://inside.example/b", &[]);
     assert_eq!(
-        (&inside["kind"], &inside["others_left_out"]),
-        (&json!("unlinked"), &json!(false))
+        (&inside["kind"], &inside["neighbours_ineligible"]),
+        (&json!("no-inter-site-links"), &json!(false))
     );
     let spam = answer(&place, "http://spam.example/", &[]);
     assert_eq!(
         (&spam["kind"], &spam["reason"]),
-        (&json!("left-out"), &json!("spam"))
+        (&json!("ineligible"), &json!("spam"))
     );
     let site = ["explain", "bank", "--site", "h1.example"];
     let site = place
@@ -142,7 +145,7 @@ fn every_kind_by_cover() {
     let known = answer(&place, "http://inside.example/c", &flags);
     assert_eq!(
         (&known["kind"], &known["reason"]),
-        (&json!("left-out"), &json!("not-crawled"))
+        (&json!("ineligible"), &json!("not-crawled"))
     );
     let hops = [
         "refresh",
@@ -195,7 +198,7 @@ fn every_kind_by_cover() {
         "--format",
         "json",
     ];
-    assert_eq!(place.run(&none).json()["kind"], "nothing-crawled");
+    assert_eq!(place.run(&none).json()["kind"], "no-crawled-pages");
 }
 
 #[test]
@@ -206,7 +209,7 @@ fn texts_can_be_pasted_into_a_ticket() {
         .done();
     let wanted = "\
 http://near.example/
-  No seed of plan default: it links to 2 of the 3 pages that a group of 3 pages links to together, too few to belong to that group.
+  Not a seed of plan default: it links to 2 of the 3 pages that a group of 3 pages links to together, too few to belong to that group.
   refresh 1 (cores, state after batch 1)
   today: crawled; first seen in batch 1, last record in batch 1
   near core 1 (sigma 3.228688, 3 hubs, 3 authorities on 3 sites, 9 links), as a hub
@@ -300,21 +303,24 @@ fn refreshes_are_asked_as_they_were_and_forgotten_whole() {
     place.write("day1.jsonl", changes);
     place.run(&["ingest", "bank", "day1.jsonl"]).done();
     let old = ["--refresh", "1"];
-    assert_eq!(kind(&place, "http://new.example/", &old), "later");
+    assert_eq!(kind(&place, "http://new.example/", &old), "not-yet-known");
     let gone = answer(&place, "http://h1.example/", &old);
     assert_eq!(
         (&gone["kind"], &gone["page"]["state"]),
         (&json!("core-seed"), &json!("gone"))
     );
-    assert_eq!(gone["page"]["recorded_since"], true);
+    assert_eq!(gone["page"]["recorded_since_refresh"], true);
     place.run(&["refresh", "bank"]).done();
     place.run(&["refresh", "bank", "--plan", "sites"]).done();
     let new = answer(&place, "http://h1.example/", &[]);
     assert_eq!(
         (&new["kind"], &new["reason"]),
-        (&json!("left-out"), &json!("gone"))
+        (&json!("ineligible"), &json!("gone"))
     );
-    assert_eq!(kind(&place, "http://near.example/", &[]), "unlinked");
+    assert_eq!(
+        kind(&place, "http://near.example/", &[]),
+        "no-inter-site-links"
+    );
     assert_eq!(kind(&place, "http://near.example/", &old), "near-core");
     assert_eq!(kind(&place, "http://new.example/", &[]), "near-core");
     let seed = answer(&place, "http://h2.example/", &[]);
@@ -348,9 +354,9 @@ fn refreshes_are_asked_as_they_were_and_forgotten_whole() {
     }
     assert_eq!(
         kind(&place, "http://near.example/", &["--refresh", "3"]),
-        "unlinked"
+        "no-inter-site-links"
     );
-    assert_eq!(kind(&place, "http://far.example/", &[]), "row-sum");
+    assert_eq!(kind(&place, "http://far.example/", &[]), "no-core");
     let kept = answer(&place, "http://inside.example/b", &["--plan", "sites"]);
     assert_eq!(
         (&kept["kind"], &kept["refresh"]),
@@ -358,8 +364,11 @@ fn refreshes_are_asked_as_they_were_and_forgotten_whole() {
     );
     place.state();
     place.run(&["refresh", "bank", "--keep", "1"]).done();
-    assert_eq!(kind(&place, "http://far.example/", &[]), "row-sum");
-    assert_eq!(kind(&place, "http://near.example/", &[]), "unlinked");
+    assert_eq!(kind(&place, "http://far.example/", &[]), "no-core");
+    assert_eq!(
+        kind(&place, "http://near.example/", &[]),
+        "no-inter-site-links"
+    );
     // Once it is of the other family, the plan leaves no standings behind.
     place
         .run(&["refresh", "bank", "--method", "greedy", "--keep", "1"])
@@ -405,7 +414,7 @@ fn what_a_page_was_is_told_over_ten_batches() {
         if batch <= 10 {
             assert_eq!(now["reason"], "spam", "after {batch} batches");
         } else {
-            assert_eq!(now["kind"], "unlinked");
+            assert_eq!(now["kind"], "no-inter-site-links");
         }
         let args = [
             "explain",

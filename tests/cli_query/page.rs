@@ -47,12 +47,12 @@ fn what_is_known_of_a_page_is_told() {
         "{text}"
     );
     assert!(
-        told[9].starts_with("  No seed of plan default: it is one of 3 pages that the same 3"),
+        told[9].starts_with("  Not a seed of plan default: it is one of 3 pages that the same 3"),
         "{text}"
     );
     assert_eq!(
         told[10],
-        "  No seed of plan sites: its site has no seed, and there was nothing more to gain."
+        "  Not a seed of plan sites: its site has no seed, and there was nothing more to gain."
     );
     assert_eq!(told.len(), 11, "{text}");
 
@@ -177,7 +177,7 @@ fn the_pages_that_a_page_is_linked_with() {
     fits("page", &json);
     assert_eq!(
         json,
-        json!({"url": a1, "direction": "out", "site": "a1.example", "pages": 1, "from": 0,
+        json!({"url": a1, "direction": "out", "site": "a1.example", "pages": 1, "offset": 0,
             "linked": [{"url": "http://a1.example/b", "site": "a1.example", "state": "known",
                 "spam": false, "seed_of": []}]})
     );

@@ -53,7 +53,7 @@ fn plans_are_listed_and_shown() {
     ] {
         let one = place.run(&words(line)).json();
         fits("plans", &one);
-        assert_eq!(one["kept"], json!([2, 3]));
+        assert_eq!(one["stored_refreshes"], json!([2, 3]));
     }
     let told = place.run(&words("plans bank show none")).fails(2);
     assert!(told.contains("`seedbank plans` lists the plans"), "{told}");

@@ -36,12 +36,12 @@ fn lists_are_read_kept_and_taken_off() {
     let told = place.run(&words("refresh bank --seeds 2 --exclude no.txt"));
     assert!(
         told.out
-            .contains("1 of the 2 seeds asked for: no inter-site link is left"),
+            .contains("1 of 2 requested seeds: no inter-site links are left"),
         "{}",
         told.out
     );
     assert!(
-        told.out.contains("held back: 2 by --exclude\n"),
+        told.out.contains("rejected: 2 by --exclude\n"),
         "{}",
         told.out
     );
@@ -76,7 +76,7 @@ fn lists_are_read_kept_and_taken_off() {
     let changes = place
         .run(&words("diff bank 2 3 --format json"))
         .json_lines();
-    assert_eq!(changes[0]["summary"]["causes"]["settings"], 3);
+    assert_eq!(changes[0]["summary"]["causes"]["parameters"], 3);
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn a_plan_file_names_lists_beside_it() {
     );
     let report = place.run(&words("refresh bank --plan-file plans/weekly.toml"));
     assert!(report.out.contains("pinned: 1 seed\n"), "{}", report.out);
-    let left_out = "pinned and no seed: http://nowhere.test/: the bank has no such page\n";
+    let left_out = "pinned but not a seed: http://nowhere.test/: the bank has no such page\n";
     assert!(report.out.contains(left_out), "{}", report.out);
     let seeds = place.run(&words("seeds bank --format jsonl"));
     let seeds = seeds.json_lines();
@@ -176,7 +176,7 @@ fn a_list_that_may_change_by_few_says_who_stays() {
     let told = place.run(&words("refresh bank")).done();
     assert!(told.contains("1 by --max-changes"), "{told}");
     assert!(
-        told.contains("0 came, 0 left (0 could be no seed any more), 1 stay"),
+        told.contains("0 gained, 0 lost (0 of them no longer eligible), 1 kept"),
         "{told}"
     );
     let seeds = place.run(&words("seeds bank --format jsonl")).json_lines();
@@ -223,8 +223,11 @@ fn a_core_that_gives_no_seed_has_none() {
         let (text, json) = explained(&place, url);
         assert!(!text.contains("is the seed"), "{text}");
         assert!(!text.contains("the core's seed is"), "{text}");
-        assert!(!text.contains("is enough"), "{text}");
-        assert!(text.contains("the core gives no seed"), "{text}");
+        assert!(!text.contains("one hub of a core is enough"), "{text}");
+        assert!(
+            text.contains("policies of the plan give the core no seed"),
+            "{text}"
+        );
         assert_eq!(json["core"]["gives_seed"], false, "{json}");
     }
     let (text, json) = explained(&place, "http://b.test/");
@@ -298,7 +301,7 @@ fn ranks_are_those_of_the_list() {
         let (text, json) = explained(&place, "http://s.test/1");
         assert!(text.contains("seed 1, http://s.test/"), "{text}");
         assert_eq!(json["by"]["rank"], 1);
-        assert!(json["by"].get("held_back").is_none(), "{json}");
+        assert!(json["by"].get("deferred").is_none(), "{json}");
         let (text, json) = explained(&place, "http://s.test/");
         assert!(text.contains("Seed 1 of plan default"), "{text}");
         assert_eq!(json["rank"], 1);
@@ -306,13 +309,13 @@ fn ranks_are_those_of_the_list() {
         let (text, json) = explained(&place, "http://u.test/1");
         assert!(!text.contains("seed 1, "), "{text}");
         assert!(text.contains("--max-changes"), "{text}");
-        assert_eq!(json["by"]["held_back"], true);
+        assert_eq!(json["by"]["deferred"], true);
         let (_, json) = explained(&place, "http://u.test/");
         assert_eq!(json["policy"]["by"], "max-changes");
-        assert_eq!(json["held_back"], true);
+        assert_eq!(json["deferred"], true);
         let (text, json) = explained(&place, "--site u.test");
-        assert!(text.contains("no seed, held back"), "{text}");
-        assert_eq!(json["site_seeds"][0]["held_back"], true);
+        assert!(text.contains("not a seed, deferred"), "{text}");
+        assert_eq!(json["site_seeds"][0]["deferred"], true);
         // Over the web it stays; of sites it was chosen again.
         let (text, json) = explained(&place, "--site t.test");
         assert!(text.contains("seed 2 http://t.test/") || text.contains("(seed 2, "));

@@ -49,7 +49,7 @@ fn what_is_known_of_a_site_is_told() {
         .json();
     fits("site-facts", &json);
     assert_eq!(
-        json["given"],
+        json["attributes"],
         json!({"quality": 0.5, "spam": false, "quota": 7})
     );
     assert_eq!(

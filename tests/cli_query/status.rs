@@ -199,11 +199,11 @@ fn the_folder_is_counted_as_du_counts_it() {
     let place = Place::with_seeds();
     let told = status(&place);
     let groups = told["groups"].as_array().unwrap();
-    let names: Vec<&Value> = groups.iter().map(|group| &group["holds"]).collect();
+    let names: Vec<&Value> = groups.iter().map(|group| &group["group"]).collect();
     assert_eq!(names, ["pages", "links", "history", "refreshes", "bank"]);
     for group in groups {
         let tables = told["tables"].as_array().unwrap().iter();
-        let of_group = tables.filter(|table| table["holds"] == group["holds"]);
+        let of_group = tables.filter(|table| table["group"] == group["group"]);
         let bytes: u64 = of_group.map(|table| table["bytes"].as_u64().unwrap()).sum();
         assert_eq!(group["bytes"], bytes, "{group}");
     }

@@ -4,9 +4,9 @@
 //! with something in every part, into which the numbers are written.
 
 use crate::support::command::{Place, TWO_CORES, record};
-use seedbank::engine::ask::{Cause, Change, Evidence, SuccessorView};
 use seedbank::engine::evaluate::{Claim, CoverageCurve, CoveragePoint, CoverageShare, Estimate};
 use seedbank::engine::plan::{CoverMethod, Method, Scope};
+use seedbank::engine::query::{Cause, Change, Evidence, SuccessorView};
 use seedbank::engine::{Bank, PlanOptions};
 use seedbank::report::{Commands, Report, ReportRequest, SiteShare};
 use seedbank::watch::Unwatched;
@@ -80,7 +80,7 @@ pub fn of_cores(count: u32) -> Report {
             sigma: core.sigma,
             hub_score: 0.05,
         };
-        seed.kept = Some(rank % 5 != 0);
+        seed.in_previous = Some(rank % 5 != 0);
         report.cores.push(core);
         report.seeds.push(seed);
     }
@@ -97,7 +97,7 @@ pub fn of_cores(count: u32) -> Report {
     };
     let mut first = refresh.clone();
     (first.refresh, first.batch, first.cold) = (1, 1, true);
-    report.earlier = vec![first];
+    report.previous_refreshes = vec![first];
     crawl(&mut report);
     fetches(&mut report);
     distances(&mut report, count);
@@ -303,7 +303,7 @@ pub fn of_cover(count: u32) -> Report {
             since: 1,
             seats: None,
         };
-        seed.kept = None;
+        seed.in_previous = None;
         seed
     };
     report.seeds = (1..=count).map(seed).collect();
@@ -328,11 +328,11 @@ pub fn of_long_texts() -> Report {
         (view.refresh, view.link_visits) = (number, 1_118_172_326);
         view
     };
-    report.earlier = (1_101..1_112).map(of_number).collect();
+    report.previous_refreshes = (1_101..1_112).map(of_number).collect();
     let like = report.turnover[0];
     let turnover = |number| {
         let mut found = like;
-        (found.refresh, found.since) = (number, number - 1);
+        (found.refresh, found.previous) = (number, number - 1);
         (found.kept, found.gained, found.lost) = (12_345, 120, 120);
         found
     };
@@ -356,7 +356,7 @@ pub fn of_long_texts() -> Report {
 /// A report of a plan without seeds, of which nothing was measured.
 pub fn of_nothing() -> Report {
     let mut report = of_cores(0);
-    report.earlier.clear();
+    report.previous_refreshes.clear();
     report.turnover.clear();
     report.changes = None;
     unmeasured(report)
@@ -375,8 +375,8 @@ pub fn hostile() -> Report {
     HOSTILE.clone_into(&mut report.bank);
     HOSTILE.clone_into(&mut report.refresh.plan);
     report.refresh.certified = false;
-    report.refresh.doubt = Some(HOSTILE.to_owned());
-    report.left_out.push(HOSTILE.to_owned());
+    report.refresh.uncertified_reason = Some(HOSTILE.to_owned());
+    report.skipped.push(HOSTILE.to_owned());
     for seed in &mut report.seeds {
         HOSTILE.clone_into(&mut seed.seed.url);
         HOSTILE.clone_into(&mut seed.seed.site);

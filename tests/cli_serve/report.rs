@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::support::command::{Place, TWO_CORES, clean, names, record};
 use seedbank::engine::Bank;
-use seedbank::engine::ask::DiffRequest;
 use seedbank::engine::error::ErrorKind;
+use seedbank::engine::query::DiffRequest;
 use seedbank::report::ReportRequest;
 use seedbank::watch::{Unwatched, Watch};
 use serde_json::Value;
@@ -62,7 +62,7 @@ fn a_report_is_a_page_and_a_json_file() {
     // No site is large enough to compare cover methods on.
     assert!(json["coverage"].is_null());
     assert_eq!(
-        json["left_out"],
+        json["skipped"],
         serde_json::json!(["no site has 10 crawled pages"])
     );
     let page = read(&place, "r.html");
@@ -110,9 +110,12 @@ fn what_changed_is_told() {
     assert_eq!(lost["successor"]["url"], "http://h2.example/");
     let kept = &json["seeds"][0];
     assert_eq!(kept["url"], "http://k1.example/x,y");
-    assert_eq!((&kept["kept"], &kept["dead"]), (&true.into(), &Value::Null));
+    assert_eq!(
+        (&kept["in_previous"], &kept["dead"]),
+        (&true.into(), &Value::Null)
+    );
     let history = place.run(&["history", "bank", "--format", "json"]).json();
-    assert_eq!(json["earlier"][0], history["refreshes"][0]);
+    assert_eq!(json["previous_refreshes"][0], history["refreshes"][0]);
     assert_eq!(json["refresh"], history["refreshes"][1]);
     let page = read(&place, "r.html");
     assert!(
@@ -137,7 +140,7 @@ fn what_changed_is_told() {
         (&1.into(), &1.into())
     );
     assert!(json["changes"].is_null());
-    assert_eq!(json["earlier"], serde_json::json!([]));
+    assert_eq!(json["previous_refreshes"], serde_json::json!([]));
 }
 
 /// Of each of the last twelve refreshes, by the numbers that `diff` has.

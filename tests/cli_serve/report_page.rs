@@ -290,7 +290,7 @@ fn a_plan_over_the_web_speaks_of_no_sites() {
 #[test]
 fn one_is_told_as_one() {
     let mut report = of_cores(1);
-    report.earlier.clear();
+    report.previous_refreshes.clear();
     report.cores[0].hubs = 1;
     let fetches = report.crawl.as_mut().unwrap().fetches.as_mut().unwrap();
     fetches.lists.iter_mut().for_each(|list| list.budget = 1);
@@ -345,7 +345,7 @@ fn little_or_nothing_is_told_too() {
     }
     let mut empty = of_nothing();
     empty
-        .left_out
+        .skipped
         .push("no site has 10 crawled pages".to_owned());
     let empty = page(&empty, "report.json");
     assert!(empty.contains("<h2>Experiments</h2>"), "{empty}");

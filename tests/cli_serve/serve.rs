@@ -10,7 +10,7 @@ use std::thread::{scope, sleep};
 use std::time::Duration;
 
 use seedbank::engine::Bank;
-use seedbank::engine::ask::PageLimits;
+use seedbank::engine::query::PageLimits;
 use serde_json::Value;
 
 use crate::support::command::Place;

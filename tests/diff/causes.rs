@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use crate::support::banks::TestBank;
 use seedbank::engine::PlanOptions;
-use seedbank::engine::ask::{Cause, Change, DiffRequest, SeedChange, SeedDiff, UrlList};
 use seedbank::engine::plan::{CoverMethod, Method};
+use seedbank::engine::query::{Cause, Change, DiffRequest, SeedChange, SeedDiff, UrlList};
 use seedbank::watch::Unwatched;
 
 /// A page of a site of its own.
@@ -155,7 +155,7 @@ fn a_seed_that_is_gone_has_a_successor() {
     assert_eq!(successor.url, url("xh2"));
     assert!(successor.same_core && (successor.similarity - 1.0).abs() < 1e-12);
     let gained = find(&told, &url("xh2"));
-    assert_eq!(gained.cause, Some(Cause::TookOver));
+    assert_eq!(gained.cause, Some(Cause::ReplacesHub));
     assert_eq!((gained.core, gained.by), (Some(1), Some(url("xh1"))));
     assert_eq!(told.summary.successors, 1);
 }
@@ -179,7 +179,7 @@ fn a_seed_without_links_is_no_hub() {
 #[test]
 fn a_better_hub_takes_over() {
     let better = page(&url("xh0"), &names("xa", 4));
-    let told = tell(&to_x(better, Cause::AnotherHub, Cause::TookOver));
+    let told = tell(&to_x(better, Cause::ReplacedByHub, Cause::ReplacesHub));
     let lost = find(&told, &url("xh1"));
     assert_eq!((lost.core, lost.by), (Some(1), Some(url("xh0"))));
     assert_eq!(lost.successor, None);
@@ -195,7 +195,7 @@ fn a_seed_can_become_an_authority() {
     let targets = [names("ma", 9), vec![url("xh1")]].concat();
     let hubs = names("mh", 10);
     let bring = hubs.iter().map(|hub| page(hub, &targets)).collect();
-    tell(&to_x(bring, Cause::AsAuthority, Cause::WasAuthority));
+    tell(&to_x(bring, Cause::BecameAuthority, Cause::WasAuthority));
 }
 
 #[test]
@@ -208,14 +208,14 @@ fn a_core_can_lose_its_links() {
         ..to_x(bring, Cause::LinksLost, Cause::LinksGained)
     });
     let lost = find(&told, &url("xh1"));
-    assert_eq!((lost.links, lost.links_of), (Some(13), Some(16)));
+    assert_eq!((lost.changed_links, lost.core_links), (Some(13), Some(16)));
 }
 
 #[test]
 fn a_core_can_be_displaced() {
     let told = tell(&Story {
         lost: url("yh1"),
-        ..to_x(core("w", 6, 6), Cause::Displaced, Cause::MovedUp)
+        ..to_x(core("w", 6, 6), Cause::Outranked, Cause::Outranks)
     });
     let gained = find(&told, &url("wh1"));
     assert_eq!(gained.cause, Some(Cause::NewPage));
@@ -236,7 +236,7 @@ fn a_core_can_be_taken_apart() {
         plan: cores(10),
         noise: String::new(),
         lost: url("yh1"),
-        ..to_x(bring, Cause::TakenApart, Cause::SetFree)
+        ..to_x(bring, Cause::PagesTaken, Cause::PagesReleased)
     });
     let lost = find(&told, &url("yh1"));
     assert_eq!((lost.core, lost.by), (Some(1), Some(url("nh1"))));
@@ -257,7 +257,7 @@ fn a_region_can_weaken_around_a_core() {
         plan: cores(1),
         first: core("x", 3, 3) + &around + &core("y", 4, 4),
         noise: String::new(),
-        ..to_x(bring, Cause::RegionWeakened, Cause::RegionGrown)
+        ..to_x(bring, Cause::RegionWeakened, Cause::RegionStrengthened)
     });
 }
 
@@ -268,11 +268,11 @@ fn other_parameters_are_settings() {
     bank.refresh("p", &cores(2), true);
     bank.refresh("p", &cores(1), true);
     let told = diff(&bank, &[]);
-    assert!(told.summary.settings_differ);
+    assert!(told.summary.parameters_differ);
     let lost = find(&told, &url("yh1"));
-    assert_eq!((lost.cause, lost.batch), (Some(Cause::Settings), None));
+    assert_eq!((lost.cause, lost.batch), (Some(Cause::Parameters), None));
     let reverse = diff(&bank, &[2, 1]);
-    assert_eq!(find(&reverse, &url("yh1")).cause, Some(Cause::Settings));
+    assert_eq!(find(&reverse, &url("yh1")).cause, Some(Cause::Parameters));
 }
 
 /// A page of a site that has several.
@@ -387,9 +387,9 @@ fn a_list_from_outside_is_compared() {
         .collect();
     let expected = [
         ("xh1", None, Cause::NotListed, None),
-        ("xh2", Some(1), Cause::AnotherHub, None),
+        ("xh2", Some(1), Cause::ReplacedByHub, None),
         ("xh4", Some(2), Cause::Gone, Some(2)),
-        ("nowhere", Some(3), Cause::Unknown, None),
+        ("nowhere", Some(3), Cause::NotInBank, None),
         ("yh1", Some(4), Cause::NoCore, None),
         ("solo", Some(5), Cause::NoLinks, None),
         ("xh3", Some(6), Cause::Spam, Some(2)),

@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::support::days::{Day, Life, host};
-use seedbank::engine::ask::{Cause, Change, DiffRequest};
 use seedbank::engine::plan::{CoverMethod, Method};
+use seedbank::engine::query::{Cause, Change, DiffRequest};
 use seedbank::engine::{PlanOptions, Which};
 use seedbank::synth::{SynthOptions, day_text};
 use seedbank::watch::Unwatched;
@@ -42,7 +42,7 @@ fn distance(day: &Day, from: &str, to: &str) -> Option<u32> {
 /// Whether a cause holds for a page that is not a seed on `day`, where the seeds are `seeds`.
 fn holds(
     cause: Cause,
-    told: &seedbank::engine::ask::SeedChange,
+    told: &seedbank::engine::query::SeedChange,
     (day, other): (&Day, &Day),
     seeds: &[String],
 ) -> bool {

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::support;
 use crate::support::days::{Day, Life, Printed, friendlinks, options};
 use crate::support::model::assert_clean;
-use seedbank::engine::ask::{Change, DiffRequest, SeedChange};
+use seedbank::engine::query::{Change, DiffRequest, SeedChange};
 use seedbank::synth::{SynthOptions, day_text};
 use seedbank::watch::Unwatched;
 
@@ -62,7 +62,7 @@ fn judge(days: &[Day], url: &str, has: &Printed, lacks: &Printed) -> Judged {
             ..Judged::default()
         };
     }
-    for (cause, hubs) in [("another-hub", true), ("as-authority", false)] {
+    for (cause, hubs) in [("replaced-by-hub", true), ("became-authority", false)] {
         if let Some(core) = lacks.core_of(url, hubs) {
             assert_ne!(core.seed, url);
             return Judged {
@@ -81,12 +81,12 @@ fn judge(days: &[Day], url: &str, has: &Printed, lacks: &Printed) -> Judged {
             .iter()
             .all(|other| other.sigma > core.sigma * limit)
     };
-    let displaced = Judged {
-        cause: "displaced",
+    let outranked = Judged {
+        cause: "outranked",
         ..Judged::default()
     };
     if all_above(1.0 + 1e-9) {
-        return displaced;
+        return outranked;
     }
     let pairs = core.hubs.iter().flat_map(|hub| {
         let authorities = core.authorities.iter();
@@ -114,11 +114,11 @@ fn judge(days: &[Day], url: &str, has: &Printed, lacks: &Printed) -> Judged {
     let takers = pages.filter_map(|page| lacks.core_with(page));
     match takers.min_by_key(|core| core.rank) {
         Some(core) => Judged {
-            cause: "taken-apart",
+            cause: "pages-taken",
             by: Some(core.seed.clone()),
             ..Judged::default()
         },
-        None if all_above(1.0 - 2e-9) => displaced,
+        None if all_above(1.0 - 2e-9) => outranked,
         None => Judged {
             cause: "region-weakened",
             ..Judged::default()
@@ -133,12 +133,12 @@ fn reversed(cause: &str, was_page: bool) -> &str {
         "gone" | "unlinked" => "revived",
         "spam" => "spam-cleared",
         "no-links" => "became-hub",
-        "another-hub" => "took-over",
-        "as-authority" => "was-authority",
-        "displaced" => "moved-up",
+        "replaced-by-hub" => "replaces-hub",
+        "became-authority" => "was-authority",
+        "outranked" => "outranks",
         "links-lost" => "links-gained",
-        "taken-apart" => "set-free",
-        "region-weakened" => "region-grown",
+        "pages-taken" => "pages-released",
+        "region-weakened" => "region-strengthened",
         other => other,
     }
 }
@@ -147,7 +147,11 @@ fn same(told: &SeedChange, cause: &str, judged: &Judged) {
     let name = serde_json::to_value(told.cause).unwrap();
     assert_eq!(name, cause, "{told:?} {judged:?}");
     assert_eq!(told.by, judged.by, "{told:?}");
-    assert_eq!(told.links.zip(told.links_of), judged.links, "{told:?}");
+    assert_eq!(
+        told.changed_links.zip(told.core_links),
+        judged.links,
+        "{told:?}"
+    );
     if let Brought::By(batch) = judged.batch {
         assert_eq!(told.batch, batch, "{told:?}");
     }

@@ -3,9 +3,9 @@
 
 use crate::support::banks::TestBank;
 use seedbank::engine::PlanOptions;
-use seedbank::engine::ask::{Cause, Change, DiffRequest, SeedChange, UrlList};
 use seedbank::engine::plan::{CoverMethod, Method, Value};
 use seedbank::engine::policy::{Limit, List};
+use seedbank::engine::query::{Cause, Change, DiffRequest, SeedChange, UrlList};
 use seedbank::watch::Unwatched;
 use serde_json::json;
 
@@ -80,7 +80,7 @@ fn a_page_can_come_to_be_of_too_little_quality() {
     bank.delta(&(quality(1, 0.9) + &quality(2, 0.1)));
     let changes = diff(&bank, &[1, 2], None);
     let another = Some("http://h2.test/".to_owned());
-    let lost = (Change::Lost, Some(Cause::AnotherHub), another);
+    let lost = (Change::Lost, Some(Cause::ReplacedByHub), another);
     assert_eq!(told(&changes, "http://h1.test/"), lost);
 }
 
@@ -104,7 +104,7 @@ fn a_page_of_a_list_from_outside_can_be_excluded() {
     let policy = (Change::Lost, Some(Cause::Policy), None);
     assert_eq!(told(&changes, "http://h1.test/"), policy);
     let another = Some("http://h2.test/".to_owned());
-    let lost = (Change::Lost, Some(Cause::AnotherHub), another);
+    let lost = (Change::Lost, Some(Cause::ReplacedByHub), another);
     assert_eq!(told(&changes, "http://h3.test/"), lost);
 }
 

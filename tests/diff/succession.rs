@@ -9,7 +9,7 @@ use crate::support;
 use crate::support::banks::TestBank;
 use crate::support::days::{Day, Life, Printed, friendlinks, host, options};
 use crate::support::model::assert_clean;
-use seedbank::engine::ask::{Cause, Change, DiffRequest, Seed, SuccessorView};
+use seedbank::engine::query::{Cause, Change, DiffRequest, Seed, SuccessorView};
 use seedbank::engine::{Bank, PlanOptions, RefreshRequest};
 use seedbank::synth::{SynthOptions, day_text};
 use seedbank::watch::Unwatched;

@@ -13,12 +13,12 @@ use crate::support::histories::for_each_history;
 use crate::support::model::pages_of;
 use crate::support::over_web::over_web;
 use crate::support::shared;
-use seedbank::engine::ask::{
-    CompareRequest, CrawlFound, ListComparison, ListedAs, PageState, PageView, Standing, UrlList,
-    Why,
-};
 use seedbank::engine::evaluate::{BudgetRequest, SeedList};
 use seedbank::engine::plan::{CoverMethod, Method};
+use seedbank::engine::query::{
+    CompareRequest, CrawlResult, LineState, ListComparison, ListRelation, PageState, PageView,
+    UrlList, Why,
+};
 use seedbank::engine::{Bank, EngineError, PlanOptions, RefreshRequest, Which};
 use seedbank::synth::{SynthOptions, Web};
 use seedbank::watch::{Unwatched, Watch};
@@ -47,7 +47,7 @@ impl Judge {
     }
 
     /// What a crawl finds, by the definition.
-    fn crawl(&self, starts: &[&str], fetches: u64) -> CrawlFound {
+    fn crawl(&self, starts: &[&str], fetches: u64) -> CrawlResult {
         let room = usize::try_from(fetches).unwrap();
         let mut order: Vec<(&str, u32)> = starts.iter().map(|url| (*url, 0)).collect();
         let mut seen: BTreeSet<&str> = starts.iter().copied().collect();
@@ -68,7 +68,7 @@ impl Judge {
         let pages: Vec<&PageView> = order.iter().map(|(url, _)| &self.0[*url]).collect();
         let count = |is: fn(&PageView) -> bool| pages.iter().filter(|p| is(p)).count() as u64;
         let sites: BTreeSet<&str> = pages.iter().map(|page| &*page.site).collect();
-        let mut found = CrawlFound::default();
+        let mut found = CrawlResult::default();
         found.starts = starts.len() as u64;
         found.pages = pages.len() as u64;
         found.crawled = count(|page| page.state == PageState::Crawled);
@@ -83,12 +83,12 @@ impl Judge {
 
 /// What `evaluate budget` counts of a list, but for the sites, which it does not; with the URLs of the
 /// list that take no part.
-fn budget(bank: &Bank, of: SeedList, pages: u64) -> (CrawlFound, BTreeSet<String>) {
+fn budget(bank: &Bank, of: SeedList, pages: u64) -> (CrawlResult, BTreeSet<String>) {
     let lists = vec![of];
     let asked = BudgetRequest { lists, pages };
     let found = bank.evaluate_budget(&asked, &Unwatched).unwrap();
     let row = &found.lists[0];
-    let mut told = CrawlFound::default();
+    let mut told = CrawlResult::default();
     told.starts = row.list.seeds;
     told.pages = row.pages;
     told.crawled = row.crawled;
@@ -100,29 +100,29 @@ fn budget(bank: &Bank, of: SeedList, pages: u64) -> (CrawlFound, BTreeSet<String
     (told, absent.collect())
 }
 
-fn without_sites(mut found: CrawlFound) -> CrawlFound {
+fn without_sites(mut found: CrawlResult) -> CrawlResult {
     found.sites = 0;
     found
 }
 
 /// The crawls of a comparison are those of `evaluate budget`.
 fn is_the_same_crawl(bank: &Bank, plan: &str, urls: &[String], found: &ListComparison) {
-    for worth in &found.worth {
+    for crawls in &found.crawls {
         let given = |urls: Vec<String>| SeedList::Urls {
             name: "urls".to_owned(),
             urls,
         };
-        let (of_list, _) = budget(bank, given(urls.to_vec()), worth.fetches);
-        assert_eq!(without_sites(worth.list), of_list);
-        if found.asked.seeds == 0 {
-            assert_eq!(worth.first_seeds, CrawlFound::default());
-            assert!(worth.all_seeds.is_none());
+        let (of_list, _) = budget(bank, given(urls.to_vec()), crawls.fetches);
+        assert_eq!(without_sites(crawls.list), of_list);
+        if found.run.seeds == 0 {
+            assert_eq!(crawls.first_seeds, CrawlResult::default());
+            assert!(crawls.all_seeds.is_none());
             continue;
         }
-        let (all, dead) = budget(bank, SeedList::Refresh(of(plan)), worth.fetches);
-        let told = worth.all_seeds.unwrap_or(worth.first_seeds);
+        let (all, dead) = budget(bank, SeedList::Refresh(of(plan)), crawls.fetches);
+        let told = crawls.all_seeds.unwrap_or(crawls.first_seeds);
         assert_eq!(without_sites(told), all);
-        if worth.all_seeds.is_none() {
+        if crawls.all_seeds.is_none() {
             assert!(all.starts <= of_list.starts);
             continue;
         }
@@ -132,25 +132,28 @@ fn is_the_same_crawl(bank: &Bank, plan: &str, urls: &[String], found: &ListCompa
             .take(usize::try_from(of_list.starts).unwrap())
             .collect();
         if first.is_empty() {
-            assert_eq!(worth.first_seeds, CrawlFound::default());
+            assert_eq!(crawls.first_seeds, CrawlResult::default());
         } else {
-            let (first, _) = budget(bank, given(first), worth.fetches);
-            assert_eq!(without_sites(worth.first_seeds), first);
+            let (first, _) = budget(bank, given(first), crawls.fetches);
+            assert_eq!(without_sites(crawls.first_seeds), first);
         }
     }
 }
 
-/// Counts, states and standings by what the other answers say, and the list's crawls in memory.
+/// Counts, states and relations by what the other answers say, and the list's crawls in memory.
 fn is_told_as_it_is(bank: &Bank, plan: &str, urls: &[String], found: &ListComparison) {
     let judge = Judge(pages_of(bank));
     let counts = found.counts;
     assert_eq!(found.lines.len(), urls.len());
     assert_eq!(counts.lines, urls.len() as u64);
-    assert_eq!(counts.lines, counts.pages + counts.repeated + counts.no_url);
+    assert_eq!(
+        counts.lines,
+        counts.pages + counts.duplicates + counts.invalid_urls
+    );
     let in_bank = counts.alive + counts.spam + counts.gone + counts.alias + counts.unlinked;
     assert_eq!(counts.pages, in_bank + counts.not_in_bank);
-    let standings = counts.seeds + counts.covered + counts.near + counts.not_covered;
-    assert_eq!(in_bank, standings);
+    let relations = counts.seeds + counts.covered + counts.near_core + counts.not_covered;
+    assert_eq!(in_bank, relations);
     let seeds = bank.seeds(&of(plan)).unwrap().into_iter();
     let ranks: BTreeMap<String, u32> = seeds.map(|seed| (seed.url, seed.rank)).collect();
     let mut cores: BTreeMap<String, (u32, String)> = BTreeMap::new();
@@ -161,34 +164,34 @@ fn is_told_as_it_is(bank: &Bank, plan: &str, urls: &[String], found: &ListCompar
         Ok::<_, EngineError>(())
     })
     .unwrap();
-    let by_cores = found.asked.method == Method::Cores;
+    let by_cores = found.run.method == Method::Cores;
     let explainer = bank.explainer(&of(plan)).unwrap();
     let mut starts = Vec::new();
     let mut first: BTreeMap<&str, u64> = BTreeMap::new();
     for listed in &found.lines {
         let Some(url) = &listed.url else {
-            assert_eq!(listed.is, ListedAs::NoUrl);
-            assert!(listed.problem.is_some() && listed.page.is_none());
+            assert_eq!(listed.state, LineState::InvalidUrl);
+            assert!(listed.error.is_some() && listed.page.is_none());
             continue;
         };
         if let Some(line) = first.get(&**url) {
             assert_eq!(
-                (listed.is, listed.same_as),
-                (ListedAs::Repeated, Some(*line))
+                (listed.state, listed.first_line),
+                (LineState::Duplicate, Some(*line))
             );
             continue;
         }
         first.insert(url, listed.line);
-        let is = match judge.0.get(url).map(|page| (page.state, page.spam)) {
-            Some((PageState::Known | PageState::Crawled, true)) => ListedAs::Spam,
-            Some((PageState::Known | PageState::Crawled, false)) => ListedAs::Alive,
-            Some((PageState::Gone, _)) => ListedAs::Gone,
-            Some((PageState::Alias, _)) => ListedAs::Alias,
+        let state = match judge.0.get(url).map(|page| (page.state, page.spam)) {
+            Some((PageState::Known | PageState::Crawled, true)) => LineState::Spam,
+            Some((PageState::Known | PageState::Crawled, false)) => LineState::Alive,
+            Some((PageState::Gone, _)) => LineState::Gone,
+            Some((PageState::Alias, _)) => LineState::Alias,
             // Pages that nobody links to are not among those of a bank.
-            _ if listed.page.is_some() => ListedAs::Unlinked,
-            _ => ListedAs::NotInBank,
+            _ if listed.page.is_some() => LineState::Unlinked,
+            _ => LineState::NotInBank,
         };
-        assert_eq!(listed.is, is, "{url}");
+        assert_eq!(listed.state, state, "{url}");
         if judge.live(url).is_some() {
             starts.push(&**url);
         }
@@ -201,31 +204,35 @@ fn is_told_as_it_is(bank: &Bank, plan: &str, urls: &[String], found: &ListCompar
             (&page.policy, &page.why),
             "{url}"
         );
-        assert_eq!((&told.page, &told.site), (&page.today, &page.site), "{url}");
-        let standing = match (ranks.get(url), cores.get(url), &told.why) {
-            (Some(rank), _, _) => Standing::Seed { rank: *rank },
-            (None, Some((core, seed)), _) => Standing::InCore {
+        assert_eq!(
+            (&told.page, &told.site),
+            (&page.current, &page.site),
+            "{url}"
+        );
+        let relation = match (ranks.get(url), cores.get(url), &told.why) {
+            (Some(rank), _, _) => ListRelation::Seed { rank: *rank },
+            (None, Some((core, seed)), _) => ListRelation::InCore {
                 core: *core,
                 seed: seed.clone(),
             },
-            (None, None, Why::NearCore(near)) if by_cores => Standing::NearCore {
+            (None, None, Why::NearCore(near)) if by_cores => ListRelation::NearCore {
                 core: near.core.rank,
                 seed: near.seed.url.clone(),
             },
             (None, None, Why::Covered { by, hop } | Why::Reached { by, hop }) => {
                 assert_eq!(ranks.get(&by.url), Some(&by.rank));
-                Standing::Covered {
+                ListRelation::Covered {
                     by: by.url.clone(),
                     rank: by.rank,
                     hop: *hop,
                 }
             }
-            _ => Standing::NotCovered,
+            _ => ListRelation::NotCovered,
         };
-        assert_eq!(page.standing, standing, "{url}");
+        assert_eq!(page.relation, relation, "{url}");
     }
-    for worth in &found.worth {
-        assert_eq!(worth.list, judge.crawl(&starts, worth.fetches));
+    for crawls in &found.crawls {
+        assert_eq!(crawls.list, judge.crawl(&starts, crawls.fetches));
     }
 }
 
@@ -317,7 +324,7 @@ fn a_generated_crawl() {
             let seeds = bank.seeds(plan).into_iter().step_by(9);
             urls.extend(seeds.map(|seed| seed.url));
             let found = compared(&bank.bank, plan, &urls, &[500, 1, 37, 1, 20_000]);
-            let fetches: Vec<u64> = found.worth.iter().map(|worth| worth.fetches).collect();
+            let fetches: Vec<u64> = found.crawls.iter().map(|crawls| crawls.fetches).collect();
             assert_eq!(fetches, [1, 37, 500, 20_000]);
             assert!(found.counts.seeds > 0);
             is_told_as_it_is(&bank.bank, plan, &urls, &found);
@@ -396,7 +403,7 @@ fn a_comparison_can_be_stopped_and_refuses_what_makes_no_sense() {
         ..CompareRequest::default()
     };
     let found = told(&list(&urls), &asked, &Unwatched).unwrap();
-    assert!(found.worth.is_empty() && found.counts.alive == 1);
+    assert!(found.crawls.is_empty() && found.counts.alive == 1);
     let long = [urls[0].clone(), urls[0].clone()];
     let error = told(&list(&long), &asked, &Unwatched).unwrap_err();
     assert!(

@@ -8,7 +8,7 @@ use std::io::Read;
 
 use crate::support::banks::TestBank;
 use crate::support::model::pages_of;
-use seedbank::engine::ask::{CoreView, PageState};
+use seedbank::engine::query::{CoreView, PageState};
 use seedbank::engine::{EngineError, PlanOptions, Which};
 use seedbank::synth::{SynthOptions, Web};
 
@@ -38,7 +38,7 @@ fn links_that_went_are_missing() {
     let links = bank.bank.core_links(&which, 1).unwrap();
     assert_eq!((links.refresh, links.rank), (1, 1));
     assert_eq!((links.hubs, links.authorities, links.edges), (4, 3, 12));
-    assert_eq!((links.today, links.lost), (12, 0));
+    assert_eq!((links.current_edges, links.lost_edges), (12, 0));
     assert_eq!(links.links, vec![vec![0, 1, 2]; 4]);
     assert!(links.neighbours.is_empty());
     // One hub goes, one links to the other core in the place of an authority, another authority goes.
@@ -49,7 +49,7 @@ fn links_that_went_are_missing() {
     bank.delta(&day);
     let links = bank.bank.core_links(&which, 1).unwrap();
     assert_eq!(links.links, [vec![], vec![1], vec![0, 1], vec![0, 1]]);
-    assert_eq!((links.today, links.lost), (5, 7));
+    assert_eq!((links.current_edges, links.lost_edges), (5, 7));
     assert_eq!(links.neighbours.len(), 1);
     let to = &links.neighbours[0];
     assert_eq!((to.rank, to.links, &*to.seed), (2, 2, "http://k1.example/"));
@@ -69,7 +69,10 @@ fn a_core_of_thousands_of_hubs_is_told_in_part() {
     bank.delta(&hubs);
     bank.refresh("default", &PlanOptions::default(), false);
     let links = bank.bank.core_links(&Which::default(), 1).unwrap();
-    assert_eq!((links.hubs, links.today, links.lost), (1_200, 2_400, 0));
+    assert_eq!(
+        (links.hubs, links.current_edges, links.lost_edges),
+        (1_200, 2_400, 0)
+    );
     assert_eq!(links.links, vec![vec![0, 1]; 1_000]);
 }
 
@@ -139,8 +142,8 @@ fn the_links_of_cores_are_those_of_all_pages() {
         let today = links.iter().map(Vec::len).sum::<usize>() as u64;
         assert_eq!(found.links, links);
         assert_eq!(found.edges, core.edges);
-        assert_eq!(found.today, today);
-        assert_eq!(found.lost, core.edges.saturating_sub(today));
+        assert_eq!(found.current_edges, today);
+        assert_eq!(found.lost_edges, core.edges.saturating_sub(today));
         let mut neighbours: Vec<(u32, u64)> = neighbours.into_iter().collect();
         neighbours.sort_by_key(|(rank, links)| (std::cmp::Reverse(*links), *rank));
         neighbours.truncate(10);
@@ -152,7 +155,7 @@ fn the_links_of_cores_are_those_of_all_pages() {
         for other in &found.neighbours {
             assert_eq!(other.seed, cores[other.rank as usize - 1].seed);
         }
-        lost += found.lost;
+        lost += found.lost_edges;
         linked += neighbours.len();
     }
     assert!(lost > 0 && linked > 0, "{lost} {linked}");

@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 use crate::support::banks::TestBank;
 use crate::support::graphs::{Page, Web};
 use crate::support::shared;
-use seedbank::engine::ask::{
-    CoreView, Explanation, LeftOut, NotTaken, PlaceView, Role, RowSums, Why,
-};
 use seedbank::engine::plan::Pages;
+use seedbank::engine::query::{
+    CoreView, Explanation, IneligibleReason, NotAdded, Role, RowSums, SidePosition, Why,
+};
 use seedbank::engine::{EngineError, PlanOptions, Which};
 use seedbank_algorithms::cores::{Growth, Hits};
 
@@ -92,9 +92,9 @@ fn same(a: f64, b: f64) {
     assert!((a - b).abs() <= 1e-9 * b.abs(), "{a} is not {b}");
 }
 
-fn fits(place: &PlaceView, at: usize, scores: &[f64]) {
+fn fits(place: &SidePosition, at: usize, scores: &[f64]) {
     same(place.score, scores[at]);
-    assert_eq!(place.taken as usize, at + 1);
+    assert_eq!(place.position as usize, at + 1);
     let better = scores.iter().filter(|s| **s > scores[at] * (1.0 + 2e-9));
     let as_good = scores.iter().filter(|s| **s >= scores[at] * (1.0 - 2e-9));
     let between = better.count() + 1..=as_good.count();
@@ -128,7 +128,7 @@ impl<'a> Judge<'a> {
         assert_eq!(sums.last_lambda, lambda);
         let largest = sums.as_authority.max(sums.as_hub) as f64;
         let reaches = lambda.is_none_or(|lambda| largest >= lambda * (1.0 - 1e-8));
-        assert_eq!(sums.reaches, reaches);
+        assert_eq!(sums.reaches_last_core, reaches);
     }
 
     fn member(&self, url: &str, member: InCore, why: &Why) {
@@ -141,12 +141,16 @@ impl<'a> Judge<'a> {
                 let out = &self.links.out[self.links.numbers[url]];
                 let leads = |a: &&String| out.binary_search(&self.links.numbers[*a]).is_ok();
                 let leads_to: Vec<&String> = view.authorities.iter().filter(leads).collect();
-                assert_eq!(seed.leads_to as usize, leads_to.len());
+                assert_eq!(seed.linked_authorities as usize, leads_to.len());
                 let mut sites: Vec<String> = leads_to.iter().map(|url| host(url)).collect();
                 sites.sort();
                 sites.dedup();
-                assert_eq!(seed.leads_to_sites as usize, sites.len());
-                assert!(seed.first.iter().eq(leads_to.into_iter().take(3)));
+                assert_eq!(seed.linked_sites as usize, sites.len());
+                assert!(
+                    seed.first_authorities
+                        .iter()
+                        .eq(leads_to.into_iter().take(3))
+                );
                 assert_eq!(seed.runner_up.is_some(), view.hubs.len() > 1);
                 if let Some(second) = &seed.runner_up {
                     assert_ne!(second.url, url);
@@ -207,7 +211,7 @@ impl<'a> Judge<'a> {
             (view.rank, role, links)
         );
         assert_eq!(near.seed.url, view.seed);
-        self.row_sums(page, &near.sums);
+        self.row_sums(page, &near.row_sums);
         let (h, a) = (view.hubs.len() as u64, view.authorities.len() as u64);
         let pairs = if hub { (h + 1) * a } else { h * (a + 1) };
         let density = self.options.density.unwrap_or_default().millionths();
@@ -216,18 +220,18 @@ impl<'a> Judge<'a> {
             Some(_) => 1,
             None => (edges - view.edges).max(1),
         };
-        assert_eq!(near.needs, needs);
+        assert_eq!(near.links_needed, needs);
         let full = self
             .options
             .max_hubs
             .is_some_and(|most| h >= u64::from(most));
         let reason = match (hub && full, self.options.core_size, self.options.growth) {
-            (true, ..) => NotTaken::HubsFull,
-            (_, Some(_), _) => NotTaken::CoreFull,
-            (_, _, Some(Growth::Literal)) if u64::from(links) >= needs => NotTaken::Ended,
+            (true, ..) => NotAdded::MaxHubs,
+            (_, Some(_), _) => NotAdded::CoreSize,
+            (_, _, Some(Growth::Literal)) if u64::from(links) >= needs => NotAdded::GrowthEnded,
             _ => {
                 assert!(u64::from(links) < needs, "it would have fitted");
-                NotTaken::LacksLinks
+                NotAdded::TooFewLinks
             }
         };
         assert_eq!(near.reason, reason);
@@ -259,24 +263,29 @@ impl<'a> Judge<'a> {
         let not_crawled = !page.crawled && self.options.pages == Some(Pages::Crawled);
         if spam || not_crawled {
             let reason = if spam {
-                LeftOut::Spam
+                IneligibleReason::Spam
             } else {
-                LeftOut::NotCrawled
+                IneligibleReason::NotCrawled
             };
-            assert_eq!(answer.why, Why::LeftOut { reason }, "{}", answer.url);
+            assert_eq!(answer.why, Why::Ineligible { reason }, "{}", answer.url);
             return "left out";
         }
         let links = &self.links;
         if links.out[number].is_empty() && links.into[number].is_empty() {
-            let others_left_out = links.linked[number];
-            assert_eq!(answer.why, Why::Unlinked { others_left_out });
+            let neighbours_ineligible = links.linked[number];
+            assert_eq!(
+                answer.why,
+                Why::NoInterSiteLinks {
+                    neighbours_ineligible
+                }
+            );
             return "unlinked";
         }
         if let Some(wanted) = self.near(number) {
             self.near_core(number, &answer.why, wanted);
             return "near a core";
         }
-        let Why::RowSum(sums) = &answer.why else {
+        let Why::NoCore(sums) = &answer.why else {
             panic!("{}: {:?}", answer.url, answer.why);
         };
         self.row_sums(number, sums);

@@ -12,8 +12,8 @@ use crate::support::graphs::Web;
 use crate::support::shared;
 use crate::support::sites;
 use crate::support::sites::{Loaded, LoadedSite};
-use seedbank::engine::ask::{Evidence, Explainer, LeftOut, Seed, SiteWhy, Why};
 use seedbank::engine::plan::{CoverMethod, Method};
+use seedbank::engine::query::{Evidence, Explainer, IneligibleReason, Seed, SiteWhy, Why};
 use seedbank::engine::{PlanOptions, Which};
 use seedbank_algorithms::cover::{Covered, SiteGraph};
 
@@ -147,7 +147,7 @@ impl<'a> Judge<'a> {
         "uncovered"
     }
 
-    fn seed(&self, pick: usize, found: &seedbank::engine::ask::CoverSeed) {
+    fn seed(&self, pick: usize, found: &seedbank::engine::query::CoverSeed) {
         let values = self.site.graph.values();
         let mut hops: Vec<(u64, i64)> = Vec::new();
         for (page, &(by, hop)) in &self.covered {
@@ -206,7 +206,7 @@ fn site_agrees(explainer: &Explainer, judge: &Judge<'_>, uncovered: u64) {
     );
     assert_eq!(found.uncovered, uncovered);
     assert_eq!(found.covers.pages, judge.covered.len() as u64);
-    assert_eq!(found.crawled_then, judge.site.graph.pages());
+    assert_eq!(found.crawled_at_refresh, judge.site.graph.pages());
     let scored = if judge.method == CoverMethod::Random {
         0
     } else {
@@ -272,9 +272,9 @@ fn agrees(name: &str) {
     let explainer = bank.bank.explainer(&which).unwrap();
     let mut known = 0;
     for url in web.pages.keys().filter(|url| !crawled.contains(url)) {
-        let reason = LeftOut::NotCrawled;
+        let reason = IneligibleReason::NotCrawled;
         let why = explainer.page(url).unwrap().why;
-        assert_eq!(why, Why::LeftOut { reason }, "{url}");
+        assert_eq!(why, Why::Ineligible { reason }, "{url}");
         known += 1;
     }
     assert!(known > 100);

@@ -9,8 +9,8 @@ use crate::support::banks::TestBank;
 use crate::support::command::record;
 use crate::support::histories::for_each_history;
 use crate::support::model::pages_of;
-use seedbank::engine::ask::{LinkDirection, LinkedPage, LinkedRequest, PageView};
 use seedbank::engine::plan::{CoverMethod, Method};
+use seedbank::engine::query::{LinkDirection, LinkedPage, LinkedRequest, PageView};
 use seedbank::engine::{Bank, EngineError, PlanOptions, RefreshRequest, Which};
 use seedbank::watch::Unwatched;
 
@@ -22,11 +22,11 @@ fn told(bank: &Bank, url: &str, request: &LinkedRequest) -> (u64, Vec<LinkedPage
     loop {
         let from = all.len() as u64;
         let request = LinkedRequest {
-            from,
+            offset: from,
             ..request.clone()
         };
         let answer = bank.linked(url, &request).unwrap();
-        assert_eq!((&*answer.url, answer.from), (url, from));
+        assert_eq!((&*answer.url, answer.offset), (url, from));
         assert!(answer.linked.len() <= request.limit);
         if answer.linked.is_empty() {
             assert_eq!(answer.pages, from);
@@ -154,7 +154,7 @@ fn of_very_many_the_asked_ones_are_told() {
     ] {
         let after = urls.iter().skip(usize::try_from(from).unwrap());
         let request = LinkedRequest {
-            from,
+            offset: from,
             limit,
             ..LinkedRequest::default()
         };
@@ -166,7 +166,7 @@ fn of_very_many_the_asked_ones_are_told() {
     }
     let request = LinkedRequest {
         site: Some("BIG.example".to_owned()),
-        from: 1099,
+        offset: 1099,
         ..LinkedRequest::default()
     };
     assert_eq!(

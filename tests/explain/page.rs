@@ -7,7 +7,7 @@ use std::io::Read;
 
 use crate::support::banks::TestBank;
 use crate::support::model::pages_of;
-use seedbank::engine::ask::{LinksBySite, PageLimits, SiteLinks};
+use seedbank::engine::query::{LinksBySite, PageLimits, SiteLinks};
 use seedbank::engine::{PlanOptions, Which};
 use seedbank::synth::{SynthOptions, Web};
 

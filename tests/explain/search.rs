@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 
 use crate::support::command::record;
 use crate::support::histories::for_each_history;
-use seedbank::engine::ask::{Found, FoundPage, SearchLimits};
 use seedbank::engine::error::{ErrorKind, RequestError};
 use seedbank::engine::ingest::ForgetRequest;
+use seedbank::engine::query::{FoundPage, SearchLimits, SearchResult};
 use seedbank::engine::{Bank, EngineError};
 use seedbank::ingest::{self, Naming};
 use seedbank::watch::{Unwatched, Watch};
@@ -18,7 +18,7 @@ use seedbank_store::{Reader, tables};
 const ALL: SearchLimits = SearchLimits {
     sites: usize::MAX,
     pages: usize::MAX,
-    looked: u64::MAX,
+    examined: u64::MAX,
 };
 
 /// Texts, and how URLs have them: in lower case and punycode.
@@ -144,11 +144,11 @@ impl Names {
     }
 }
 
-fn searched(bank: &Bank, text: &str, limits: SearchLimits) -> Found {
+fn searched(bank: &Bank, text: &str, limits: SearchLimits) -> SearchResult {
     bank.search(text, limits, &Unwatched).unwrap()
 }
 
-fn sites(found: &Found) -> Vec<&String> {
+fn sites(found: &SearchResult) -> Vec<&String> {
     found.sites.iter().map(|site| &site.site).collect()
 }
 
@@ -158,7 +158,7 @@ fn judged(bank: &Bank) {
     for (text, part) in TEXTS {
         let found = searched(&pinned, text, ALL);
         let (text, all) = (text.trim(), names.pages(text.trim(), part));
-        assert_eq!(found.asked, text);
+        assert_eq!(found.query, text);
         assert_eq!(found.page.map(|page| page.url), names.named(text), "{text}");
         assert_eq!(found.pages, all, "{text}");
         let all_sites = names.sites(text, part);
@@ -172,7 +172,7 @@ fn judged(bank: &Bank) {
             let limits = SearchLimits {
                 sites: most,
                 pages: most,
-                looked: u64::MAX,
+                examined: u64::MAX,
             };
             let some = searched(&pinned, text, limits);
             assert_eq!(some.pages, all[..most.min(all.len())], "{text}");
@@ -185,17 +185,17 @@ fn judged(bank: &Bank) {
             let are_all = all.len() <= most && all_sites.len() <= most;
             assert_eq!(some.complete, are_all, "{text} {most}");
         }
-        for looked in [
+        for examined in [
             0,
             1,
             3,
             9,
-            found.looked.saturating_sub(1),
-            found.looked,
-            2 * found.looked,
+            found.examined.saturating_sub(1),
+            found.examined,
+            2 * found.examined,
         ] {
-            let some = searched(&pinned, text, SearchLimits { looked, ..ALL });
-            assert!(some.looked <= looked, "{text}");
+            let some = searched(&pinned, text, SearchLimits { examined, ..ALL });
+            assert!(some.examined <= examined, "{text}");
             assert!(all.starts_with(&some.pages), "{text}");
             assert!(
                 all_sites
@@ -208,7 +208,7 @@ fn judged(bank: &Bank) {
                 !some.complete || (some.pages == all && some.sites == found.sites),
                 "{text}"
             );
-            assert!(looked < 2 * found.looked || some.complete, "{text}");
+            assert!(examined < 2 * found.examined || some.complete, "{text}");
         }
     }
 }

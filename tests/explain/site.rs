@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::support::histories::for_each_history;
 use crate::support::model::pages_of;
-use seedbank::engine::ask::{
-    GivenOfSite, LinkedSite, LinksOfSite, PageView, RepeatedDigest, SiteFacts, SiteLimits,
-};
 use seedbank::engine::error::{ErrorKind, Hint};
 use seedbank::engine::plan::{CoverMethod, Method, Value};
+use seedbank::engine::query::{
+    LinkedSite, PageView, RepeatedDigest, SiteAttributes, SiteFacts, SiteLimits, SiteLinkCounts,
+};
 use seedbank::engine::{Bank, EngineError, PlanOptions, RefreshRequest, Which};
 use seedbank::ingest;
 use seedbank::watch::Unwatched;
@@ -51,15 +51,15 @@ impl Whole {
         }
     }
 
-    /// Links between pages, of which one is among those looked at and the other on another site, by the
+    /// Links between pages, of which one is among those examined and the other on another site, by the
     /// other's site.
-    fn links(&self, site: &str, looked: &BTreeSet<&String>, is_from: bool) -> LinksOfSite {
+    fn links(&self, site: &str, examined: &BTreeSet<&String>, is_from: bool) -> SiteLinkCounts {
         let mut counts: BTreeMap<&String, (u64, BTreeSet<&String>)> = BTreeMap::new();
         for (from, page) in &self.pages {
             for to in &page.outlinks {
                 let (ours, theirs) = if is_from { (from, to) } else { (to, from) };
                 let other = &self.pages[theirs].site;
-                if looked.contains(ours) && other != site {
+                if examined.contains(ours) && other != site {
                     let (links, pages) = counts.entry(other).or_default();
                     *links += 1;
                     pages.insert(theirs);
@@ -78,7 +78,7 @@ impl Whole {
         let links = by_site.iter().map(|site| site.links).sum();
         let pages = by_site.iter().map(|site| site.pages).sum();
         by_site.truncate(LIMITS.sites);
-        LinksOfSite {
+        SiteLinkCounts {
             links,
             pages,
             sites: counts.len() as u64,
@@ -88,11 +88,11 @@ impl Whole {
 
     fn judge(&self, site: &str, facts: &SiteFacts, most: usize) {
         let records = &self.records[site];
-        let looked: Vec<(&String, &PageRecord)> = records.iter().take(most).collect();
-        assert_eq!(facts.looked, looked.len() as u64, "{site}");
-        assert_eq!(facts.complete, looked.len() == records.len(), "{site}");
+        let examined: Vec<(&String, &PageRecord)> = records.iter().take(most).collect();
+        assert_eq!(facts.examined, examined.len() as u64, "{site}");
+        assert_eq!(facts.complete, examined.len() == records.len(), "{site}");
         let all = |state| records.values().filter(|page| page.state == state).count() as u64;
-        let some = |state| looked.iter().filter(|page| page.1.state == state).count() as u64;
+        let some = |state| examined.iter().filter(|page| page.1.state == state).count() as u64;
         assert_eq!(facts.pages.known, all(PageState::Known));
         assert_eq!(facts.pages.crawled, all(PageState::Crawled));
         assert_eq!(facts.pages.gone, all(PageState::Gone));
@@ -102,15 +102,15 @@ impl Whole {
             .values()
             .filter(|page| page.spam && page.state.is_live());
         assert_eq!(facts.pages.spam, spam.count() as u64);
-        let urls: BTreeSet<&String> = looked.iter().map(|(url, _)| *url).collect();
+        let urls: BTreeSet<&String> = examined.iter().map(|(url, _)| *url).collect();
         assert_eq!(facts.links_to, self.links(site, &urls, true), "{site}");
         assert_eq!(facts.linked_from, self.links(site, &urls, false), "{site}");
         let everything = self.links(site, &records.keys().collect(), true);
-        assert_eq!(facts.links_out, everything.links);
+        assert_eq!(facts.inter_links, everything.links);
         let inside = self.pages.values().filter(|page| page.site == site);
         let inside = inside.flat_map(|page| &page.outlinks);
         let inside = inside.filter(|to| self.pages[*to].site == site);
-        assert_eq!(facts.links_inside, inside.count() as u64);
+        assert_eq!(facts.intra_links, inside.count() as u64);
         let digest =
             |record: &PageRecord| record.digest.filter(|_| record.state == PageState::Crawled);
         let with: Vec<_> = records.values().filter_map(digest).collect();
@@ -120,7 +120,7 @@ impl Whole {
             with.iter().collect::<BTreeSet<_>>().len() as u64
         );
         let mut groups: BTreeMap<_, Vec<&String>> = BTreeMap::new();
-        for (url, record) in looked {
+        for (url, record) in examined {
             if let Some(digest) = digest(record) {
                 groups.entry(digest).or_default().push(url);
             }
@@ -183,21 +183,21 @@ fn what_is_told_of_a_site_is_what_its_pages_come_to() {
                 assert_eq!(facts.site, *site);
                 whole.judge(site, &facts, most);
                 let kept = given.get(site).copied().unwrap_or_default();
-                let kept = GivenOfSite {
+                let kept = SiteAttributes {
                     quality: kept.quality.map(|quality| Value(i64::from(quality) * 100)),
                     spam: kept.spam,
                     quota: kept.quota,
                 };
-                assert_eq!(facts.given, kept);
-                let plans: Vec<&str> = facts.plans.iter().map(|of| &*of.asked.plan).collect();
+                assert_eq!(facts.attributes, kept);
+                let plans: Vec<&str> = facts.plans.iter().map(|of| &*of.run.plan).collect();
                 assert_eq!(plans, ["a-cores", "b-cover"]);
                 for of in &facts.plans {
                     let which = Which {
-                        plan: Some(of.asked.plan.clone()),
+                        plan: Some(of.run.plan.clone()),
                         refresh: None,
                     };
                     let told = bank.explain_site(site, &which).unwrap();
-                    assert_eq!((&told.asked, &told.why), (&of.asked, &of.why));
+                    assert_eq!((&told.run, &told.why), (&of.run, &of.why));
                     assert_eq!(told.by_policy, of.by_policy);
                 }
             }

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use crate::support::banks::TestBank;
 use crate::support::{golden, shared};
 use seedbank::engine::PlanOptions;
-use seedbank::engine::ask::{Evidence, Seed};
 use seedbank::engine::plan::{CoverMethod, Method};
+use seedbank::engine::query::{Evidence, Seed};
 use seedbank_algorithms::cover::{Covered, Share};
 use serde_json::Value;
 

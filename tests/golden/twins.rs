@@ -4,7 +4,7 @@
 //! `cargo test --locked --test golden -- twins --nocapture` prints the first 30 cores of both.
 
 use crate::support;
-use seedbank::engine::ask::CoreView;
+use seedbank::engine::query::CoreView;
 use seedbank::engine::{Bank, EngineError, IngestRequest, PlanOptions, RefreshRequest, Which};
 use seedbank::ingest::{Input, Naming, SiteMode, UrlRules};
 use seedbank::watch::Unwatched;

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use seedbank::engine::Bank;
-use seedbank::engine::ask::PageState;
-use seedbank::engine::graph_files::{GraphFormat, GraphOf, GraphReport, GraphRequest};
+use seedbank::engine::graph_export::{GraphFormat, GraphOf, GraphReport, GraphRequest};
+use seedbank::engine::query::PageState;
 use seedbank::watch::Unwatched;
 use webgraph::prelude::{BvGraphSeq, RandomAccessGraph, SequentialLabeling, VecGraph};
 

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use seedbank::engine::ask::{PageLimits, Why};
 use seedbank::engine::plan::{CoverMethod, Method};
+use seedbank::engine::query::{PageLimits, Why};
 use seedbank::engine::scores::{PageScore, ScoresRequest};
 use seedbank::engine::{Bank, EngineError, PlanOptions, RefreshRequest, Which};
+use seedbank::render::{ScoreFormat, ScoreWriter, SeedFormat, write_seeds};
 use seedbank::synth::{SynthOptions, day_text};
-use seedbank::told::{ScoreFormat, ScoreWriter, SeedFormat, write_seeds};
 use seedbank::watch::Unwatched;
 
 use super::judge::Graph;
@@ -157,7 +157,7 @@ fn what_a_plan_knows_is_what_explain_says() {
             assert_eq!(facts.state, score.state);
             assert_eq!(facts.inlinks.pages, score.in_degree);
             assert_eq!(facts.outlinks.pages, score.out_degree);
-            let of_plan = facts.plans.iter().find(|of| of.asked.plan == plan).unwrap();
+            let of_plan = facts.plans.iter().find(|of| of.run.plan == plan).unwrap();
             let told = (score.covered_by.as_deref(), score.covered_at);
             match &of_plan.why {
                 Why::CoreSeed(_) | Why::CoreMember(_) => {
@@ -183,7 +183,7 @@ fn what_a_plan_knows_is_what_explain_says() {
         assert!(in_cores > 0 || covered > 2, "{plan}: {in_cores}, {covered}");
         // The seeds of cores have the score that the list tells.
         for seed in &seeds {
-            if let seedbank::engine::ask::Evidence::Core {
+            if let seedbank::engine::query::Evidence::Core {
                 core, hub_score, ..
             } = seed.evidence
             {

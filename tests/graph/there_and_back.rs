@@ -10,7 +10,7 @@
 use std::fs;
 use std::path::Path;
 
-use seedbank::engine::graph_files::{GraphFormat, GraphOf};
+use seedbank::engine::graph_export::{GraphFormat, GraphOf};
 use seedbank::engine::ingest::Format;
 use seedbank::engine::{Bank, IngestRequest};
 use seedbank::ingest::{Input, Naming, SiteMode, UrlRules};
@@ -224,11 +224,11 @@ fn links_to_gone_pages_are_left_out_and_counted() {
         r#"{"url": "http://b.example/", "gone": true}"#,
         "\n",
     ));
-    for (of, nodes, to_gone) in [(GraphOf::Pages, 2, 3), (GraphOf::Sites, 1, 2)] {
+    for (of, nodes, links_to_gone) in [(GraphOf::Pages, 2, 3), (GraphOf::Sites, 1, 2)] {
         let (_folder, report) = written(&bank.bank, of, GraphFormat::Tsv);
         assert_eq!(
-            (report.nodes, report.links, report.to_gone),
-            (nodes, 0, to_gone)
+            (report.nodes, report.links, report.links_to_gone),
+            (nodes, 0, links_to_gone)
         );
     }
 }

@@ -51,7 +51,7 @@ impl Case {
 
     fn outlinks(&self, url: &str) -> Vec<String> {
         let mut found = Vec::new();
-        let each = |page: seedbank::engine::ask::PageView| {
+        let each = |page: seedbank::engine::query::PageView| {
             if page.url == url {
                 found = page.outlinks;
             }
@@ -149,7 +149,7 @@ fn two_spellings_of_a_url_come_to_the_same_in_any_order() {
                     ..IngestRequest::default()
                 };
                 let report = case.bank.ingest(&request, &Unwatched).unwrap();
-                assert_eq!(report.counts.overruled, 1);
+                assert_eq!(report.counts.superseded, 1);
                 let mut records = Vec::new();
                 case.bank.export(&mut records, None, &Unwatched).unwrap();
                 exports.push(String::from_utf8(records).unwrap());

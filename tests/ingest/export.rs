@@ -15,9 +15,9 @@ use crate::support::banks::TestBank;
 use crate::support::histories::{PLENTY, exported, for_each_history, made_of, parts};
 use crate::support::model::{assert_clean, digests_of, ingest, pages_of, totals_of};
 use crate::support::over_web::over_web;
-use seedbank::engine::ask::{PageState, PageView};
 use seedbank::engine::export::ExportReport;
 use seedbank::engine::plan::{CoverMethod, Method};
+use seedbank::engine::query::{PageState, PageView};
 use seedbank::engine::{Bank, EngineError, PlanOptions, RefreshRequest, Which};
 use seedbank::synth::{SynthOptions, day_text};
 use seedbank::watch::Unwatched;
@@ -58,7 +58,7 @@ fn timeless(told: Value) -> Value {
                 "last_seen",
                 "refresh",
                 "since",
-                "state_after",
+                "state_batch",
             ];
             let kept = fields
                 .into_iter()
@@ -142,7 +142,7 @@ fn random_histories_come_back() {
         let report = assert_same_state(bank, &new);
         assert_clean(&new);
         // Records cannot say what gone pages had, which is there again when the pages are.
-        if report.beside_gone == 0 {
+        if report.dropped_attributes == 0 {
             compared.set(compared.get() + 1);
             for bank in [bank, &new] {
                 ingest(bank, &more[0], PLENTY);

@@ -188,7 +188,7 @@ fn what_is_barred_does_not_come_back() {
     let file = bank.bank.path().with_extension("again");
     std::fs::write(&file, again).unwrap();
     let report = bank.bank.ingest(&request(&file), &Unwatched).unwrap();
-    assert_eq!((report.barred.records, report.barred.links), (3, 3));
+    assert_eq!((report.blocked.records, report.blocked.links), (3, 3));
     bank.is_sound();
     let pages = pages_of(&bank.bank);
     assert!(pages.contains_key("http://never.test/other"));
@@ -202,7 +202,10 @@ fn what_is_barred_does_not_come_back() {
         .bank
         .forget_blocked(&bank.bank, &ForgetRequest::default(), &Unwatched);
     let as_there = as_there.unwrap().unwrap();
-    assert_eq!((as_there.pages, as_there.sites, as_there.barred), (2, 1, 3));
+    assert_eq!(
+        (as_there.pages, as_there.sites, as_there.blocked),
+        (2, 1, 3)
+    );
     other.delta(again);
     let pages = pages_of(&other.bank);
     assert!(

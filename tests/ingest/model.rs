@@ -19,7 +19,7 @@ use crate::support::model::{
 use crate::support::records::{Batch, Record, batch, cuts, distinct, record, site_line};
 use proptest::prelude::*;
 use proptest::sample::Index;
-use seedbank::engine::ask::{CoreView, Seed};
+use seedbank::engine::query::{CoreView, Seed};
 use seedbank::engine::{Bank, EngineError, IngestRequest, PlanOptions, RefreshRequest, Which};
 use seedbank::ingest::{SiteMode, UrlRules};
 use seedbank::watch::Unwatched;
@@ -71,8 +71,8 @@ fn follows_the_model(batches: &[Batch], by_domain: bool, memory: usize) {
         assert_eq!(report.batch, Some(number));
         assert_eq!(report.counts.rejected, u64::from(batch.bad_line));
         let counts = Counts {
-            overruled: report.counts.overruled,
-            born: report.counts.born,
+            superseded: report.counts.superseded,
+            new_pages: report.counts.new_pages,
             became_crawled: report.counts.became_crawled,
             became_gone: report.counts.became_gone,
             changed: report.counts.changed,
@@ -266,7 +266,7 @@ proptest! {
         let mut model = Model::new(false);
         let report = ingest(&first, &Batch::delta(records.clone()), PLENTY);
         let counts = model.apply(&Batch::delta(records.clone()));
-        prop_assert_eq!(report.counts.overruled, counts.overruled);
+        prop_assert_eq!(report.counts.superseded, counts.superseded);
         assert_equals(&first, &model);
         for (order, memory) in orders.iter().zip([PLENTY, 1 << 17, 0]) {
             let (_folder, other) = bank(false);

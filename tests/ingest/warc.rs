@@ -86,7 +86,7 @@ proptest! {
         prop_assert_eq!(report.read.records, lines.lines().count() as u64);
         let (_other, theirs, other) = bank_of(lines.as_bytes(), Format::JsonLines);
         prop_assert_eq!(exported(&ours), exported(&theirs));
-        prop_assert_eq!(report.counts.overruled, other.counts.overruled);
+        prop_assert_eq!(report.counts.superseded, other.counts.superseded);
         prop_assert_eq!(report.aliases, other.aliases);
         let (_wat, theirs, described) = bank_of(&wat::records(&captures).concat(), AUTO);
         prop_assert_eq!(exported(&ours), exported(&theirs));

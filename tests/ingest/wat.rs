@@ -55,7 +55,7 @@ proptest! {
         prop_assert_eq!(report.read.records, lines.lines().count() as u64);
         let (_other, theirs, other) = bank_of(lines.as_bytes(), Format::JsonLines);
         prop_assert_eq!(exported(&ours), exported(&theirs));
-        prop_assert_eq!(report.counts.overruled, other.counts.overruled);
+        prop_assert_eq!(report.counts.superseded, other.counts.superseded);
         prop_assert_eq!(report.aliases, other.aliases);
         if report.read.records > 0 {
             // The records are the same, so that the lines are no new batch.
@@ -174,7 +174,7 @@ fn the_latest_capture_counts() {
     captures[0].date = "2024-05-18T01:58:11Z".to_owned();
     captures[2].date = "2024-05-18T01:58:11.5Z".to_owned();
     let (_folder, bank, report) = bank_of(&members(&records(&captures)), WAT);
-    assert_eq!((report.counts.overruled, report.read.records), (2, 4));
+    assert_eq!((report.counts.superseded, report.read.records), (2, 4));
     let text = String::from_utf8(exported(&bank)).unwrap();
     assert!(text.contains("/new") && !text.contains("/old"), "{text}");
     assert!(text.contains("\"gone\":true"), "{text}");

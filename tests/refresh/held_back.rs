@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use crate::support::banks::TestBank;
-use seedbank::engine::ask::{ByPolicy, PolicySays, Seed};
 use seedbank::engine::policy::{Limit, List, PinRejection, RejectionReason};
+use seedbank::engine::query::{ByPolicy, PolicyVerdict, Seed};
 use seedbank::engine::refresh::ShortageReason;
 use seedbank::engine::{PlanOptions, RefreshRequest, Which};
 use seedbank::watch::Unwatched;
@@ -35,7 +35,7 @@ fn urls(seeds: &[Seed]) -> Vec<&str> {
     seeds.iter().map(|seed| seed.url.as_str()).collect()
 }
 
-fn says(bank: &TestBank, url: &str) -> Option<PolicySays> {
+fn says(bank: &TestBank, url: &str) -> Option<PolicyVerdict> {
     let which = Which {
         plan: Some("p".to_owned()),
         refresh: None,
@@ -69,18 +69,18 @@ fn what_is_held_back_is_told() {
     let policy = report.view.policy.unwrap();
     assert!(report.plan_changed);
     assert_eq!(
-        policy.held_back,
+        policy.rejected,
         BTreeMap::from([(RejectionReason::MaxPerSite, 2)])
     );
     assert_eq!((report.view.seeds, report.view.cores), (2, 4));
     assert_eq!(
-        report.short.map(|short| short.reason),
+        report.shortage.map(|short| short.reason),
         Some(ShortageReason::NoLinkLeft)
     );
-    let held = |by| Some(PolicySays::HeldBack { by, line: None });
+    let held = |by| Some(PolicyVerdict::Rejected { by, line: None });
     assert!(matches!(
         says(&bank, "http://hub.test/2-0"),
-        Some(PolicySays::HeldBack {
+        Some(PolicyVerdict::Rejected {
             by: RejectionReason::MaxPerSite,
             ..
         })
@@ -94,7 +94,7 @@ fn what_is_held_back_is_told() {
     };
     let report = bank.refresh("p", &large, false);
     assert_eq!(
-        report.view.policy.unwrap().held_back,
+        report.view.policy.unwrap().rejected,
         BTreeMap::from([(RejectionReason::MinHubs, 2)])
     );
     assert_eq!(
@@ -113,11 +113,11 @@ fn what_is_held_back_is_told() {
     };
     let report = bank.refresh("p", &excluding, false);
     assert_eq!(
-        report.view.policy.unwrap().held_back,
+        report.view.policy.unwrap().rejected,
         BTreeMap::from([(RejectionReason::Exclude, 1)])
     );
     assert_eq!(bank.seeds("p")[0].url, "http://hub.test/0-1");
-    let Some(PolicySays::HeldBack { by, line }) = says(&bank, "http://hub.test/0-0") else {
+    let Some(PolicyVerdict::Rejected { by, line }) = says(&bank, "http://hub.test/0-0") else {
         panic!("nothing is said");
     };
     assert_eq!(
@@ -148,7 +148,7 @@ fn pins_come_first_and_are_counted() {
     let report = bank.refresh("p", &options, false);
     let policy = report.view.policy.unwrap();
     assert_eq!(policy.pinned, 3);
-    let left_out = &policy.pins_left_out;
+    let left_out = &policy.rejected_pins;
     assert_eq!(
         (&*left_out[0].url, left_out[0].why),
         ("http://nowhere.test/", PinRejection::Unknown)
@@ -176,12 +176,12 @@ fn pins_come_first_and_are_counted() {
     );
     assert!(matches!(
         says(&bank, "http://a1.g0.test/"),
-        Some(PolicySays::Pinned { rank: 1 })
+        Some(PolicyVerdict::Pinned { rank: 1 })
     ));
     // A pin that dies is no seed, and is told.
     bank.delta("{\"url\": \"http://hub.test/1-2\", \"gone\": true}\n");
     let report = bank.refresh("p", &PlanOptions::default(), false);
-    let left_out = report.view.policy.unwrap().pins_left_out;
+    let left_out = report.view.policy.unwrap().rejected_pins;
     assert_eq!(left_out[0].why, PinRejection::Gone);
     bank.is_sound();
     let few = PlanOptions {
@@ -227,10 +227,10 @@ fn a_list_changes_by_no_more_than_it_may() {
     let report = bank.refresh("p", &options, false);
     let changes = report.view.policy.unwrap().changes.unwrap();
     assert_eq!(
-        (changes.came, changes.left, changes.had_to_leave),
+        (changes.gained, changes.lost, changes.lost_ineligible),
         (1, 1, 1)
     );
-    assert_eq!((changes.stayed, changes.held_back), (2, 2));
+    assert_eq!((changes.retained, changes.deferred), (2, 2));
     let seeds = bank.seeds("p");
     assert_eq!(
         urls(&seeds),
@@ -244,7 +244,7 @@ fn a_list_changes_by_no_more_than_it_may() {
         ]
     );
     assert_eq!(before.len(), 6);
-    let Some(PolicySays::Stays {
+    let Some(PolicyVerdict::Retained {
         rank: 6,
         last_chosen: 1,
     }) = says(&bank, "http://hub.test/4-0")
@@ -253,7 +253,7 @@ fn a_list_changes_by_no_more_than_it_may() {
     };
     assert!(matches!(
         says(&bank, "http://new.test/8-0"),
-        Some(PolicySays::HeldBack {
+        Some(PolicyVerdict::Rejected {
             by: RejectionReason::MaxChanges,
             ..
         })
@@ -261,7 +261,7 @@ fn a_list_changes_by_no_more_than_it_may() {
     bank.is_sound();
     // One more day, without a change: the next one comes in.
     let report = bank.refresh("p", &options, false);
-    assert_eq!(report.view.policy.unwrap().changes.unwrap().came, 1);
+    assert_eq!(report.view.policy.unwrap().changes.unwrap().gained, 1);
     assert_eq!(bank.seeds("p")[1].url, "http://new.test/8-0");
     bank.is_sound();
 }

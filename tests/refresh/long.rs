@@ -132,7 +132,7 @@ fn days_of_a_crawl() {
                 ours.view.seconds,
                 cold.view.seconds,
                 begun.elapsed().as_secs_f64(),
-                ours.view.doubt.unwrap_or_default()
+                ours.view.uncertified_reason.unwrap_or_default()
             );
         }
     }

@@ -11,9 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::support::banks::TestBank;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
-use seedbank::engine::ask::{ByPolicy, Seed};
 use seedbank::engine::plan::{CoverMethod, Method, Scope, Value};
 use seedbank::engine::policy::{Limit, List};
+use seedbank::engine::query::{ByPolicy, Seed};
 use seedbank::engine::{PlanOptions, RefreshRequest};
 use seedbank::watch::Unwatched;
 use seedbank_algorithms::cover::Share;
@@ -200,7 +200,7 @@ fn bare(bank: &TestBank) -> Vec<(String, Option<ByPolicy>, String)> {
         .zip(by)
         .map(|((_, url, evidence), by)| {
             let evidence = match evidence {
-                seedbank::engine::ask::Evidence::Core { core, .. } => format!("core {core}"),
+                seedbank::engine::query::Evidence::Core { core, .. } => format!("core {core}"),
                 other => format!("{other:?}"),
             };
             (url, by, evidence)
@@ -240,7 +240,7 @@ fn as_from_scratch(
         };
         prop_assert_eq!(bare(&warm), bare(&cold));
         prop_assert_eq!(&ours.view.policy, &theirs.view.policy);
-        prop_assert_eq!(ours.short, theirs.short);
+        prop_assert_eq!(ours.shortage, theirs.shortage);
         let seeds = warm.seeds("p");
         prop_assert_eq!(ours.view.seeds as usize, seeds.len());
         keeps_to(options, &seeds, &last);

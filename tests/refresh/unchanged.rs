@@ -86,14 +86,17 @@ fn clicks_lead_to_the_same_cores_of_any_kind() {
         if *name == "near" {
             let StepsView {
                 proven,
-                carried,
-                mended,
-                bounded,
+                bound_inherited,
+                repaired,
+                bound_recomputed,
                 computed,
                 ..
             } = again.steps.unwrap();
             assert_eq!(
-                (proven, carried + mended + bounded + computed),
+                (
+                    proven,
+                    bound_inherited + repaired + bound_recomputed + computed
+                ),
                 (again.view.cores, 0)
             );
         }

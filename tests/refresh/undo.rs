@@ -10,8 +10,8 @@ use crate::support::records::{Batch, batch};
 use crate::support::refreshes::came_to_the_same;
 use proptest::prelude::*;
 use seedbank::engine::PlanOptions;
-use seedbank::engine::ask::DiffRequest;
 use seedbank::engine::plan::{CoverMethod, Method, Scope};
+use seedbank::engine::query::DiffRequest;
 use seedbank::watch::Unwatched;
 
 /// The plans of every kind.

@@ -15,8 +15,8 @@ use crate::support::over_web::{Judge, Terms, over_web};
 use crate::support::records::{Batch, record, site_line};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use seedbank::engine::ask::{DiffRequest, Evidence, LeftOut, PageState, Why};
 use seedbank::engine::plan::{CoverMethod, Scope, Value, ValueBy};
+use seedbank::engine::query::{DiffRequest, Evidence, IneligibleReason, PageState, Why};
 use seedbank::engine::{EngineError, PlanOptions, RefreshRequest, Which};
 use seedbank::synth::{SynthOptions, day_text};
 use seedbank::watch::Unwatched;
@@ -78,14 +78,14 @@ fn every_page_is_told_why(bank: &TestBank, judge: &Judge, seeds: usize, terms: T
                     assert!(millionths(last.gain.unwrap()) >= then);
                 }
             }
-            Why::LeftOut { reason } => {
+            Why::Ineligible { reason } => {
                 assert!(first.is_none());
                 let wanted = match page.state {
-                    PageState::Gone => LeftOut::Gone,
-                    PageState::Alias => LeftOut::Alias,
-                    _ if page.spam => LeftOut::Spam,
-                    PageState::Known => LeftOut::NotCrawled,
-                    _ => LeftOut::NoLinks,
+                    PageState::Gone => IneligibleReason::Gone,
+                    PageState::Alias => IneligibleReason::Alias,
+                    _ if page.spam => IneligibleReason::Spam,
+                    PageState::Known => IneligibleReason::NotCrawled,
+                    _ => IneligibleReason::NoLinks,
                 };
                 // Of a refresh without seeds nothing is kept.
                 if !picks.is_empty() {
@@ -414,8 +414,8 @@ fn nothing_to_start_from_is_an_empty_list() {
         .unwrap();
     assert!(matches!(
         told.why,
-        Why::LeftOut {
-            reason: LeftOut::NoLinks
+        Why::Ineligible {
+            reason: IneligibleReason::NoLinks
         }
     ));
     assert!(bank.bank.explain_site("a.example", &which("web")).is_ok());

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use crate::support::banks::TestBank;
 use crate::support::days::friendlinks;
 use crate::support::{gunzip, shared};
-use seedbank::engine::ask::CoreView;
+use seedbank::engine::query::CoreView;
 use seedbank::engine::refresh::StepsView;
 use seedbank::engine::{PlanOptions, RefreshReport, Which};
 use seedbank::synth::{SynthOptions, day_text};
@@ -53,7 +53,11 @@ fn steps(report: &RefreshReport) -> StepsView {
 
 /// Every core lies within the bound that is told.
 fn holds(bank: &TestBank, report: &RefreshReport, share: f64) {
-    assert!(report.view.certified, "{:?}", report.view.doubt);
+    assert!(
+        report.view.certified,
+        "{:?}",
+        report.view.uncertified_reason
+    );
     let cores = cores(bank, report);
     assert_eq!(cores.len(), report.view.cores as usize);
     for core in cores {
@@ -77,9 +81,14 @@ fn days_of_a_crawl_keep_their_cores() {
         holds(&bank, &again, 0.01);
         assert!(!again.view.cold);
         let StepsView {
-            computed, bounded, ..
+            computed,
+            bound_recomputed,
+            ..
         } = steps(&again);
-        assert_eq!(again.view.steps_recomputed, u64::from(computed + bounded));
+        assert_eq!(
+            again.view.steps_recomputed,
+            u64::from(computed + bound_recomputed)
+        );
         assert_eq!(again.view.steps_reused + again.view.steps_recomputed, 40);
     }
     bank.is_sound();

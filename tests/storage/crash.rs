@@ -20,7 +20,7 @@ use crate::kills::{
 };
 use crate::support::command::{Place, names};
 use crate::support::folders::copy;
-use seedbank::engine::ask::Evidence;
+use seedbank::engine::query::Evidence;
 use seedbank::engine::{Bank, Which};
 use seedbank::synth::{SynthOptions, generate};
 use seedbank::watch::Unwatched;

@@ -9,7 +9,7 @@ use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use seedbank::engine::ask::{CounterView, PageView};
+use seedbank::engine::query::{CounterView, PageView};
 use seedbank::engine::{Bank, EngineError};
 use seedbank::watch::Unwatched;
 use seedbank_store::{Verdict, Writer};

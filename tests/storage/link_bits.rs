@@ -38,7 +38,7 @@ fn bits(options: &SynthOptions) -> Vec<f64> {
         let kinds: Vec<&str> = status
             .tables
             .iter()
-            .filter(|table| format!("{:?}", table.holds) == "Links")
+            .filter(|table| format!("{:?}", table.group) == "Links")
             .map(|table| table.table.as_str())
             .collect();
         let all = [
@@ -50,7 +50,7 @@ fn bits(options: &SynthOptions) -> Vec<f64> {
             "citers",
         ];
         assert_eq!(kinds, all);
-        bits.push(status.link_bits.unwrap());
+        bits.push(status.bits_per_link.unwrap());
     }
     assert!(bank.check(&Unwatched).unwrap().is_clean());
     bits

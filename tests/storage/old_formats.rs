@@ -48,7 +48,7 @@ fn answers(place: &Place) -> Value {
         "log_bytes",
         "compacted",
         "format",
-        "link_bits",
+        "bits_per_link",
     ];
     for other in physical.iter().chain(&["at", "last_batch"]) {
         status.as_object_mut().unwrap().remove(*other).unwrap();

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::support::command::{Place, names};
-use seedbank::engine::ask::CounterView;
+use seedbank::engine::query::CounterView;
 use seedbank::engine::{Bank, EngineError, IngestRequest, PlanOptions, RefreshRequest, Which};
 use seedbank::ingest::Input;
 use seedbank::synth::{SynthOptions, generate};

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use seedbank::engine::ask::DiffRequest;
 use seedbank::engine::error::ErrorKind;
+use seedbank::engine::query::DiffRequest;
 use seedbank::engine::{Bank, EngineError, Which};
 use seedbank::watch::Unwatched;
 use serde::Serialize;
@@ -135,7 +135,7 @@ fn without_times(answer: Value) -> Value {
                     "folder_bytes",
                     "log_bytes",
                     "rejects_file",
-                    "link_bits",
+                    "bits_per_link",
                     "compacted",
                     "inputs",
                 ]

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use seedbank::engine::ask::{Evidence, Seed};
 use seedbank::engine::ingest::Format;
+use seedbank::engine::query::{Evidence, Seed};
 use seedbank::engine::{Bank, IngestRequest, PlanOptions, RefreshReport, RefreshRequest, Which};
 use seedbank::ingest::{Input, SiteMode, UrlRules};
 use seedbank::watch::Unwatched;

@@ -217,7 +217,7 @@ impl Place {
             "groups",
             "folder_bytes",
             "log_bytes",
-            "link_bits",
+            "bits_per_link",
             "at",
         ] {
             fields.remove(other).unwrap();

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use seedbank::engine::ask::CoreView;
+use seedbank::engine::query::CoreView;
 use seedbank::engine::{Bank, EngineError, IngestRequest, PlanOptions, RefreshRequest, Which};
 use seedbank::ingest::{Input, SiteMode, UrlRules};
 use seedbank::watch::Unwatched;

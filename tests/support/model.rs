@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use seedbank::engine::ask::{AliasBy, AliasView, PageView};
 use seedbank::engine::plan::Value;
+use seedbank::engine::query::{AliasBy, AliasView, PageView};
 use seedbank::engine::{Bank, EngineError, IngestReport, IngestRequest};
 use seedbank::ingest::Input;
 use seedbank::watch::Unwatched;
@@ -35,8 +35,8 @@ struct Page {
 /// What a batch does, as far as the model says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
-    pub overruled: u64,
-    pub born: u64,
+    pub superseded: u64,
+    pub new_pages: u64,
     pub became_crawled: u64,
     pub became_gone: u64,
     pub changed: u64,
@@ -147,7 +147,7 @@ impl Model {
         let sites = self.inherit(&batch.sites);
         let mut counts = self.compare(&before);
         let all = batch.records.len() + batch.sites.len();
-        counts.overruled = (all - winners.len() - sites) as u64;
+        counts.superseded = (all - winners.len() - sites) as u64;
         counts
     }
 
@@ -227,7 +227,7 @@ impl Model {
             let links = old.map_or(&none, |old| &old.outlinks);
             counts.links_added += page.outlinks.difference(links).count() as u64;
             counts.links_removed += links.difference(&page.outlinks).count() as u64;
-            counts.born += u64::from(old.is_none());
+            counts.new_pages += u64::from(old.is_none());
             counts.changed += u64::from(old.is_none_or(|old| {
                 let unlinked = |page: &Page| page.state == PageState::Unlinked;
                 let same = Page {
@@ -269,7 +269,7 @@ impl Model {
                         } else {
                             AliasBy::Redirect
                         },
-                        leads_to: end(&self.aliases, number).map(url),
+                        resolves_to: end(&self.aliases, number).map(url),
                     }),
                     spam: page.spam,
                     quality: page.quality.map(|steps| Value(i64::from(steps) * 100)),

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use seedbank::engine::PlanOptions;
-use seedbank::engine::ask::{PageState, PageView};
 use seedbank::engine::plan::{CoverMethod, Method, Scope};
+use seedbank::engine::query::{PageState, PageView};
 
 use super::banks::TestBank;
 use super::model::pages_of;

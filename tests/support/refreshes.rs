@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use seedbank::engine::ask::{CoreView, Evidence};
+use seedbank::engine::query::{CoreView, Evidence};
 use seedbank::engine::{Bank, EngineError, Which};
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_store::component_cache::CoreOrigin;

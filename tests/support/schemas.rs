@@ -5,17 +5,17 @@ use std::fs;
 use std::path::Path;
 
 use jsonschema::{Retrieve, Uri, Validator};
-use seedbank::engine::ask::{
-    CoreLinks, CoreView, DiffSummary, DryRun, Explanation, Found, History, LinkedPages,
-    ListComparison, PageFacts, PageHistory, PlanDetail, Plans, Quotas, Seed, SeedChange,
-    SiteExplanation, SiteFacts, SiteQuota, Status,
-};
 use seedbank::engine::evaluate::{
     BudgetEvaluation, CoverageEvaluation, CrawlEvaluation, DistancesEvaluation, MethodsEvaluation,
 };
 use seedbank::engine::ingest::{ForgetReport, UndoReport};
 use seedbank::engine::maintenance::{
     BackupReport, Backups, BankCheck, CompactReport, MigrateReport, RepairReport, RestoreReport,
+};
+use seedbank::engine::query::{
+    CoreLinks, CoreView, DiffSummary, DryRun, Explanation, History, LinkedPages, ListComparison,
+    PageFacts, PageHistory, PlanDetail, Plans, Quotas, SearchResult, Seed, SeedChange,
+    SiteExplanation, SiteFacts, SiteQuota, Status,
 };
 use seedbank::engine::refresh::DeletedPlan;
 use seedbank::engine::scores::PageScore;
@@ -97,7 +97,7 @@ pub fn fits(name: &str, output: &Value) {
         "restore" if output["backups"].is_array() => reads::<Backups>(output),
         "restore" => reads::<RestoreReport>(output),
         "scores" => reads::<PageScore>(output),
-        "search" => reads::<Found>(output),
+        "search" => reads::<SearchResult>(output),
         "seeds" => reads::<Seed>(output),
         "site-facts" => reads::<SiteFacts>(output),
         "status" => reads::<Status>(output),

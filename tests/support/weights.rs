@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use seedbank::engine::ask::AliasBy;
+use seedbank::engine::query::AliasBy;
 use seedbank::ingest::{Attribute, SiteAttributes, SiteMode, UncrawledOutlinks, UrlRules, parse};
 use seedbank_store::pack;
 

@@ -52,7 +52,7 @@ pub(super) const ORDERS: &[Order] = &[
         lines: &[
             &["named_enum"],
             &["engine"],
-            &["told", "html"],
+            &["render", "html"],
             &["report", "serve"],
         ],
     },
@@ -68,7 +68,7 @@ pub(super) const ORDERS: &[Order] = &[
             &["ingest"],
             &["maintenance"],
             &["refresh"],
-            &["ask", "export", "graph_files"],
+            &["query", "export", "graph_export"],
             &["evaluate", "scores"],
         ],
     },

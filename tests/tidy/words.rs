@@ -1,11 +1,11 @@
 //! Who chooses which words: how something is typed is for the command line to say, and for some files
-//! of `told`, which have those of its sentences that a browser shows too. The rest of the library names
+//! of `render`, which have those of its sentences that a browser shows too. The rest of the library names
 //! parameters, and gives what to do about an error as a variant.
 
 use super::{fail_on, files, product, root, sources};
 
-/// The files of `told` whose sentences name flags.
-const TOLD: [&str; 5] = ["explain", "plans", "policy", "sentence", "web"];
+/// The files of `render` whose sentences name flags.
+const WITH_FLAGS: [&str; 5] = ["explain", "plans", "policy", "sentence", "web"];
 
 /// The commands, as they are typed.
 fn commands() -> Vec<String> {
@@ -43,18 +43,18 @@ fn has_command(line: &str, commands: &[String]) -> bool {
 fn only_the_command_line_speaks_of_flags_and_commands() {
     let commands = commands();
     let mut found = Vec::new();
-    let mut told = Vec::new();
+    let mut used = Vec::new();
     for (path, text) in sources("src") {
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
         let is_test = name == "tests" || name.ends_with("_tests");
         if is_test || path.starts_with("src/cli") {
             continue;
         }
-        let may_name = path.starts_with("src/told") && TOLD.contains(&&*name);
+        let may_name = path.starts_with("src/render") && WITH_FLAGS.contains(&&*name);
         for (number, line) in product(&text) {
             let is_typed = has_flag(line) || has_command(line, &commands);
             if is_typed && may_name {
-                told.push(name.to_string());
+                used.push(name.to_string());
             } else if is_typed {
                 found.push(format!("{}:{number}: {}", path.display(), line.trim()));
             }
@@ -68,12 +68,12 @@ fn only_the_command_line_speaks_of_flags_and_commands() {
         }
     }
     fail_on("the command line's words in the library", &found);
-    let needless = TOLD.map(str::to_owned);
+    let needless = WITH_FLAGS.map(str::to_owned);
     let needless: Vec<String> = needless
         .into_iter()
-        .filter(|name| !told.contains(name))
+        .filter(|name| !used.contains(name))
         .collect();
-    fail_on("files of src/told that name no flag any more", &needless);
+    fail_on("files of src/render that name no flag any more", &needless);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use seedbank::engine::evaluate::{
 };
 use seedbank::engine::ingest::BatchId;
 use seedbank::engine::plan::Parameter;
-use seedbank::told::flags;
+use seedbank::render::plan_flags;
 
 use super::output::{TableFormatArgs, claim_lines, state_line};
 use crate::cli::failure::{CliError, for_shell};
@@ -106,7 +106,7 @@ fn text(found: &MethodsEvaluation, bank: &str) -> String {
             text,
             "  seedbank refresh {} --plan {name} {}",
             for_shell(bank),
-            flags(&plan.parameters).unwrap_or_default().join(" ")
+            plan_flags(&plan.parameters).unwrap_or_default().join(" ")
         );
     }
     text

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use seedbank::told::{ShownPlan, SummaryLine};
+use seedbank::render::{PlanWithCommand, SummaryLine};
 use seedbank::{engine, report};
 use serde_json::{Value, json};
 
@@ -80,7 +80,7 @@ const FILES: &[File] = &[
         "compare",
         "Seedbank comparison of a list",
         "Output of `seedbank compare --format json`: a list of start pages compared with the seeds of a plan.",
-        &[(None, schema_of::<engine::ask::ListComparison>)],
+        &[(None, schema_of::<engine::query::ListComparison>)],
     ),
     file(
         "cores",
@@ -88,10 +88,10 @@ const FILES: &[File] = &[
         "One line of `seedbank cores --format jsonl`: a core, in the order of extraction; with --links, \
          the current links from its hubs to its authorities.",
         &[
-            (Some("a core"), schema_of::<engine::ask::CoreView>),
+            (Some("a core"), schema_of::<engine::query::CoreView>),
             (
                 Some("the current links of a core"),
-                schema_of::<engine::ask::CoreLinks>,
+                schema_of::<engine::query::CoreLinks>,
             ),
         ],
     ),
@@ -105,7 +105,7 @@ const FILES: &[File] = &[
                 Some("the counts, on the first line"),
                 schema_of::<SummaryLine<'_>>,
             ),
-            (Some("a seed"), schema_of::<engine::ask::SeedChange>),
+            (Some("a seed"), schema_of::<engine::query::SeedChange>),
         ],
     ),
     file(
@@ -151,8 +151,8 @@ const FILES: &[File] = &[
         "Output of `seedbank explain --format json`: why a page is a seed of a refresh, or why \
          not; with --site, how a site was treated; for several pages, one line for each.",
         &[
-            (None, schema_of::<engine::ask::Explanation>),
-            (None, schema_of::<engine::ask::SiteExplanation>),
+            (None, schema_of::<engine::query::Explanation>),
+            (None, schema_of::<engine::query::SiteExplanation>),
             (
                 Some("one of several pages, without an answer"),
                 schema_of::<explain::NoAnswer<'_>>,
@@ -166,11 +166,11 @@ const FILES: &[File] = &[
         &[
             (
                 Some("the history of the bank"),
-                schema_of::<engine::ask::History>,
+                schema_of::<engine::query::History>,
             ),
             (
                 Some("the history of a page"),
-                schema_of::<engine::ask::PageHistory>,
+                schema_of::<engine::query::PageHistory>,
             ),
         ],
     ),
@@ -198,8 +198,11 @@ const FILES: &[File] = &[
         "Output of `seedbank page --format json`: facts about a page; with --links, its \
          linked pages.",
         &[
-            (Some("a page"), schema_of::<engine::ask::PageFacts>),
-            (Some("linked pages"), schema_of::<engine::ask::LinkedPages>),
+            (Some("a page"), schema_of::<engine::query::PageFacts>),
+            (
+                Some("linked pages"),
+                schema_of::<engine::query::LinkedPages>,
+            ),
         ],
     ),
     file(
@@ -208,8 +211,8 @@ const FILES: &[File] = &[
         "Output of `seedbank plans BANK --format json`; with show, one plan; with delete, the \
          deleted plan.",
         &[
-            (Some("all plans"), schema_of::<engine::ask::Plans>),
-            (Some("one plan"), schema_of::<ShownPlan<'_>>),
+            (Some("all plans"), schema_of::<engine::query::Plans>),
+            (Some("one plan"), schema_of::<PlanWithCommand<'_>>),
             (
                 Some("a deleted plan"),
                 schema_of::<engine::refresh::DeletedPlan>,
@@ -221,10 +224,10 @@ const FILES: &[File] = &[
         "Seedbank quotas",
         "Output of `seedbank quotas --format json`; with `--format jsonl`, one line for each site.",
         &[
-            (Some("all quotas"), schema_of::<engine::ask::Quotas>),
+            (Some("all quotas"), schema_of::<engine::query::Quotas>),
             (
                 Some("the quota of a site"),
-                schema_of::<engine::ask::SiteQuota>,
+                schema_of::<engine::query::SiteQuota>,
             ),
         ],
     ),
@@ -234,7 +237,7 @@ const FILES: &[File] = &[
         "Output of `seedbank refresh --format json`; with --dry-run, the result of the dry run.",
         &[
             (Some("a refresh"), schema_of::<engine::RefreshReport>),
-            (Some("a dry run"), schema_of::<engine::ask::DryRun>),
+            (Some("a dry run"), schema_of::<engine::query::DryRun>),
         ],
     ),
     file(
@@ -277,26 +280,26 @@ const FILES: &[File] = &[
         "Seedbank search",
         "Output of `seedbank search --format json`: the pages and sites whose names contain a \
          text.",
-        &[(None, schema_of::<engine::ask::Found>)],
+        &[(None, schema_of::<engine::query::SearchResult>)],
     ),
     // `site.schema.json` describes input.
     file(
         "site-facts",
         "Seedbank site",
         "Output of `seedbank site --format json`: facts about a site.",
-        &[(None, schema_of::<engine::ask::SiteFacts>)],
+        &[(None, schema_of::<engine::query::SiteFacts>)],
     ),
     file(
         "seeds",
         "Seedbank seed",
         "One line of `seedbank seeds --format jsonl`: a seed, best first, with its evidence.",
-        &[(None, schema_of::<engine::ask::Seed>)],
+        &[(None, schema_of::<engine::query::Seed>)],
     ),
     file(
         "status",
         "Seedbank status",
         "Output of `seedbank status --format json`.",
-        &[(None, schema_of::<engine::ask::Status>)],
+        &[(None, schema_of::<engine::query::Status>)],
     ),
     file(
         "forget",

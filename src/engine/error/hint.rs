@@ -67,7 +67,7 @@ pub enum Hint {
     /// [`history`](crate::engine::Bank::history) lists plans and refreshes.
     ListRefreshes,
     /// Refresh the plan again after the next batch, or name two refreshes, or
-    /// [another plan](crate::engine::ask::DiffRequest::against).
+    /// [another plan](crate::engine::query::DiffRequest::against).
     RefreshAgain,
     /// Give one URL per line; lines that begin with `#` are skipped.
     OneUrlPerLine,

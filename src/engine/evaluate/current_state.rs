@@ -2,7 +2,7 @@
 
 use super::answers::StateView;
 use crate::engine::EngineError;
-use crate::engine::ask::views::Views;
+use crate::engine::query::views::Views;
 use crate::engine::refresh::cover::sites::{facts, uncrawled_of_rows};
 use crate::engine::web_graph::{ALL_PAGES, LoadedGraph, PageNumbers};
 use seedbank_algorithms::cover::{PUniq, Weights, page_value};

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::answers::{AbsentReason, AbsentSeed, ListView};
 use super::current_state::CurrentState;
 use super::requests::SeedList;
-use crate::engine::ask::views::Views;
 use crate::engine::error::ExperimentError;
-use crate::engine::history::past::Past;
 use crate::engine::history::succession::{OldSeed, Successors};
+use crate::engine::history::timeline::PageTimelines;
 use crate::engine::plan::Plan;
+use crate::engine::query::views::Views;
 use crate::engine::{Bank, EngineError, PlanOptions, Which};
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
@@ -125,7 +125,7 @@ fn resolve_refresh(
     }
     // A successor that is a seed already is not used again.
     let listed: BTreeSet<PageId> = seeds.iter().map(|seed| seed.page).collect();
-    let past = Past::open(reader, record.batch)?;
+    let past = PageTimelines::open(reader, record.batch)?;
     let successors = Successors::new(reader, current.views.naming.sites, &plan, &past);
     if with_successors {
         resolver.view.succeeded = Some(0);
@@ -140,7 +140,7 @@ fn resolve_refresh(
         };
         let mut successor = None;
         if with_successors
-            && let Some((page, _)) = successors.of(seed)?
+            && let Some((page, _)) = successors.find(seed)?
             && !listed.contains(&page)
         {
             successor = Some((current.url(page)?, number(current, page)?));

@@ -1,13 +1,13 @@
-//! Some pages of a site, neighbours in URL order, as records.
+//! Writes the records of a chunk: some pages of a site, consecutive in URL order.
 //!
-//! Tables are in the order of ids, and records are in that of URLs. So of some thousand pages at a time
-//! what they have is read in the order of ids, each block of links once, each row once, each target's
-//! URL once; then their records are written in URL order.
+//! Tables are sorted by id, records by URL. Therefore the data of a chunk of some thousand pages is read in
+//! the order of ids, each block of links, each row and each target's URL once, and the records are then
+//! written in URL order.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::line::{Page, Urls, lost, record};
+use super::record::{Page, Urls, lost_url, record};
 use super::report::Counts;
 use crate::engine::EngineError;
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
@@ -17,30 +17,29 @@ use seedbank_store::links::LinkKey;
 use seedbank_store::records::PageState;
 use seedbank_store::{LinkCursor, Store, StoreError, tables};
 
-/// How much is held at a time.
+/// Limits of a chunk.
 #[derive(Clone, Copy)]
 pub(super) struct Limits {
-    /// How many pages a chunk has at most.
+    /// Maximum number of pages.
     pub(super) pages: usize,
-    /// How many links the pages of a chunk may have together, each row counted once; a single page
-    /// may have more.
+    /// Maximum number of links of its pages together, each row counted once. A single page may have more.
     pub(super) links: usize,
 }
 
-/// The bank whose pages are written.
-pub(super) struct Of<'a> {
+/// Writer of records of a bank.
+pub(super) struct Exporter<'a> {
     pub(super) store: &'a Store,
     mode: SiteMode,
     pub(super) limits: Limits,
-    /// Whether it has any aliases; without them nothing is looked up.
+    /// Whether the bank has aliases. Without them no alias is looked up.
     has_aliases: bool,
 }
 
-/// Some pages of a site.
+/// Some pages of a site, consecutive in URL order.
 pub(super) struct Chunk {
     site: SiteId,
     name: Arc<str>,
-    /// The index and the rest of the URL of each, in URL order.
+    /// Index and URL below the site of each page, in URL order.
     pub(super) pages: Vec<(u32, String)>,
 }
 
@@ -58,19 +57,18 @@ impl Chunk {
     }
 }
 
-/// The records of a chunk's pages.
+/// Records of a chunk.
 pub(super) struct Text {
     pub(super) bytes: Vec<u8>,
     pub(super) counts: Counts,
-    /// The last pages of the chunk, where all of them have too many links; they are still to be
-    /// written.
+    /// Remaining pages of the chunk, if all together have too many links.
     pub(super) rest: Option<Chunk>,
 }
 
-/// The targets of rows of a site.
+/// Targets of the rows of a site, by row index.
 type Rows = BTreeMap<u32, Vec<PageId>>;
 
-/// What the pages of a chunk have.
+/// Data of the pages of a chunk.
 #[derive(Default)]
 struct Gathered {
     pages: Vec<Page>,
@@ -78,8 +76,8 @@ struct Gathered {
     rows: Rows,
 }
 
-impl<'a> Of<'a> {
-    pub(super) fn bank(
+impl<'a> Exporter<'a> {
+    pub(super) fn new(
         store: &'a Store,
         mode: SiteMode,
         limits: Limits,
@@ -93,7 +91,7 @@ impl<'a> Of<'a> {
         })
     }
 
-    /// The records of a chunk's pages, or of the first of them.
+    /// Returns the records of a chunk, or of its first pages if it has too many links.
     pub(super) fn text(&self, mut chunk: Chunk) -> Result<Text, EngineError> {
         let mut rest = Vec::new();
         let gathered = loop {
@@ -117,12 +115,12 @@ impl<'a> Of<'a> {
         let rows: Result<BTreeMap<u32, Vec<&str>>, EngineError> = gathered
             .rows
             .iter()
-            .map(|(row, targets)| Ok((*row, urls.of_all(targets)?)))
+            .map(|(row, targets)| Ok((*row, urls.get_all(targets)?)))
             .collect();
         let rows = rows?;
         for page in &gathered.pages {
             let links = &gathered.links[page.links.clone()];
-            let mut outlinks = urls.of_all(links)?;
+            let mut outlinks = urls.get_all(links)?;
             if let Some(row) = page.row {
                 outlinks.extend(rows.get(&row).into_iter().flatten());
             }
@@ -138,8 +136,8 @@ impl<'a> Of<'a> {
         Ok(text)
     }
 
-    /// What the pages of a chunk have, in the order of the chunk; `None` where they are several and
-    /// have too many links.
+    /// Reads the data of the pages of a chunk, in the order of the chunk; `None` if there are several pages
+    /// with too many links.
     fn gather(&self, chunk: &Chunk) -> Result<Option<Gathered>, EngineError> {
         let mut gathered = Gathered::default();
         let is_too_much = |links: usize| links > self.limits.links && chunk.pages.len() > 1;
@@ -157,7 +155,7 @@ impl<'a> Of<'a> {
         let Gathered { pages, links, rows } = &mut gathered;
         for page in pages.iter_mut() {
             let first = links.len();
-            self.gather_page(chunk, page, (links, rows), &mut blocks)?;
+            self.gather_page(chunk, page, links, rows, &mut blocks)?;
             page.links = first..links.len();
             if is_too_much(links.len()) {
                 return Ok(None);
@@ -186,23 +184,24 @@ impl<'a> Of<'a> {
         &self,
         chunk: &Chunk,
         page: &mut Page,
-        (links, rows): (&mut Vec<PageId>, &mut Rows),
+        links: &mut Vec<PageId>,
+        rows: &mut Rows,
         blocks: &mut LinkCursor<'_, u32>,
     ) -> Result<(), StoreError> {
         if !matches!(page.record.state, PageState::Crawled | PageState::Alias) {
             return Ok(());
         }
         let id = chunk.page(page.place);
-        let about = if self.has_aliases {
+        let aliases = if self.has_aliases {
             self.store.get(&tables::ALIASES, &id)?
         } else {
             None
         };
-        match (page.record.state, about) {
+        match (page.record.state, aliases) {
             (PageState::Alias, Some(AliasRecord::Alias(alias))) => page.alias = Some(alias),
             (PageState::Crawled, Some(AliasRecord::Links(aliases))) => {
                 let counted = self.store.links_of(id, page.record.row)?;
-                links.extend(given(counted, &aliases));
+                links.extend(given_links(counted, &aliases));
             }
             (PageState::Crawled, None) => {
                 let (key, at) = LinkKey::of_page(id);
@@ -222,7 +221,7 @@ impl<'a> Of<'a> {
         Ok(())
     }
 
-    /// The URLs of all pages that the records of a chunk name besides their own.
+    /// Returns the URLs of all pages that the records of a chunk refer to.
     fn urls(&self, chunk: &Chunk, gathered: &Gathered) -> Result<Urls, EngineError> {
         let mut wanted = gathered.links.clone();
         wanted.extend(gathered.rows.values().flatten());
@@ -233,8 +232,8 @@ impl<'a> Of<'a> {
         let place_of: HashMap<PageId, usize> = (0..chunk.pages.len())
             .map(|place| (chunk.page(place), place))
             .collect();
-        let is_here = |page: &PageId| place_of.contains_key(page);
-        let elsewhere: Vec<PageId> = wanted.iter().copied().filter(|p| !is_here(p)).collect();
+        let is_in_chunk = |page: &PageId| place_of.contains_key(page);
+        let elsewhere: Vec<PageId> = wanted.iter().copied().filter(|p| !is_in_chunk(p)).collect();
         let mut locals = Vec::with_capacity(elsewhere.len());
         self.store.records_of(&elsewhere, |_, record| {
             locals.push(record.local);
@@ -248,23 +247,23 @@ impl<'a> Of<'a> {
                 let record = self.store.need(&tables::SITES, &page.site())?;
                 site = (page.site(), record.name);
             }
-            let here = place_of.get(&page).map(|place| &chunk.pages[*place].1);
-            let local = here.or_else(|| locals.next()).ok_or_else(lost)?;
+            let in_chunk = place_of.get(&page).map(|place| &chunk.pages[*place].1);
+            let local = in_chunk.or_else(|| locals.next()).ok_or_else(lost_url)?;
             urls.push(page, &ingest::url(&site.1, local, self.mode));
         }
         Ok(urls)
     }
 }
 
-/// The places of a chunk in the order of ids.
+/// Returns the positions in a chunk in the order of page ids.
 fn by_id(chunk: &Chunk) -> Vec<usize> {
     let mut places: Vec<usize> = (0..chunk.pages.len()).collect();
     places.sort_unstable_by_key(|place| chunk.page(*place));
     places
 }
 
-/// The links that a page's record gave, of those that count and what aliases make of them.
-fn given(mut links: Vec<PageId>, aliases: &AliasLinks) -> Vec<PageId> {
+/// Returns the links that a page's record gave, from its effective links and its aliases.
+fn given_links(mut links: Vec<PageId>, aliases: &AliasLinks) -> Vec<PageId> {
     links.retain(|target| aliases.reached.binary_search(target).is_err());
     links.extend(&aliases.aliases);
     links

@@ -1,23 +1,22 @@
-//! Export: the whole state of a bank as records that make another one.
+//! Export: the whole state of a bank as records from which another bank can be made.
 //!
-//! What comes out depends on the state alone, not on how the bank came to it: pages are in the order
-//! of site names and of the URLs of each site, links in URL order, and no id, number of a batch or
-//! time shows. Every page has at most one record, by what it is:
+//! The output depends only on the state, not on the history of the bank: pages are sorted by site name and
+//! URL, links by URL, and there are no ids, batch numbers or times. Every page has at most one record:
 //!
 //! | page | record |
 //! | --- | --- |
-//! | crawled | its outlinks, as its records gave them, and its attributes |
+//! | crawled | its outlinks as its records gave them, and its attributes |
 //! | an alias | `redirect` or `canonical`, and its attributes |
-//! | known by a record of its own | its attributes alone |
-//! | only linked to, or led to by an alias | none: it comes back with the link |
+//! | known from a record of its own | its attributes |
+//! | known only as the target of links or aliases | none: the link recreates it |
 //! | gone | `gone` |
 //!
-//! Links that count are made of those that were given and of where aliases lead
-//! ([`seedbank_store::aliases`]), and the given ones are what is written, so that these too are what
-//! they were when an alias changes later. What pages have of their site is said of the site alone.
+//! Effective links result from the given links and the targets of aliases ([`seedbank_store::aliases`]).
+//! The given links are written, so that a later change of an alias has the same effect in the new bank.
+//! Attributes that pages inherit are written only for their site.
 
 mod chunk;
-mod line;
+mod record;
 mod report;
 
 use std::io::{self, Write};
@@ -27,7 +26,7 @@ use rayon::prelude::*;
 
 use super::error::ExportPart;
 use super::{Bank, EngineError};
-use chunk::{Chunk, Limits, Of};
+use chunk::{Chunk, Exporter, Limits};
 use report::Counts;
 pub use report::ExportReport;
 use seedbank_algorithms::page::SiteId;
@@ -35,31 +34,30 @@ use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::{SiteDefaults, SiteRecord};
 use seedbank_store::tables;
 
-/// How many pages and links are worked on together; twice the links and four times the pages are
-/// worked on side by side.
-const AT_A_TIME: Limits = Limits {
+/// Limits of a chunk. Chunks with twice the links or four times the pages in total are processed in
+/// parallel.
+const DEFAULT_LIMITS: Limits = Limits {
     pages: 4096,
     links: 1 << 20,
 };
 
 impl Bank {
-    /// Writes the published state as records, JSON Lines, from which
-    /// [`ingest`](Self::ingest) makes another bank of the same [`Naming`](seedbank_formats::ingest::Naming)
-    /// with the same pages, links, attributes and counts, as one snapshot; and to `sites`, where it is
-    /// given, what records of sites gave, as the list of sites of the same batch. A refresh from
-    /// scratch gives the same seeds in both.
+    /// Writes the published state as records (JSON Lines). [`ingest`](Self::ingest) of them as one snapshot
+    /// makes a bank of the same [`Naming`](seedbank_formats::ingest::Naming) with the same pages, links,
+    /// attributes and counts. The attributes of sites go to `sites`, as the list of sites of that batch. A
+    /// cold refresh selects the same seeds in both banks.
     ///
-    /// The same state gives the same bytes, however the bank came to it. What is not in them: batches
-    /// with their names and times, history, plans and refreshes, fetch times, digests other than as
-    /// the hashes that the bank keeps of them, and attributes of gone pages, which no record of a gone
-    /// page can have ([`ExportReport::beside_gone`]).
+    /// The same state gives the same bytes, whatever the history of the bank. Not exported are batches with
+    /// their names and times, history, plans, refreshes, fetch times, digests other than as stored hashes,
+    /// and attributes of gone pages, which their records cannot have
+    /// ([`ExportReport::dropped_attributes`]).
     ///
-    /// Writers are not in the way, and all is of one state. After an error, part of it may have been
-    /// written.
+    /// Everything is read from one published state, while others may write. After an error, part of the
+    /// output may have been written.
     ///
-    /// Cost: a scan of the sites and their pages in URL order; of each page its record and links,
-    /// each row once for some thousand pages of its site, and a lookup for each distinct target among
-    /// those. Memory: the text of some thousand pages, or of one million links, a few times over.
+    /// Cost: a scan of the sites and their pages in URL order; per page its record and links; per chunk of
+    /// some thousand pages each row and each distinct target once. Memory: the text of some thousand pages,
+    /// or of one million links, a few times over.
     ///
     /// ```
     #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
@@ -87,7 +85,7 @@ impl Bank {
         sites: Option<&mut dyn Write>,
         watch: &dyn Watch,
     ) -> Result<ExportReport, EngineError> {
-        export(self, records, sites, AT_A_TIME, watch)
+        export(self, records, sites, DEFAULT_LIMITS, watch)
     }
 }
 
@@ -105,7 +103,7 @@ fn export(
     let pages = totals.known + totals.crawled + totals.gone;
     watch.stage("export", Some(pages));
     let mut wave = Wave {
-        of: Of::bank(&reader, naming.sites, limits)?,
+        exporter: Exporter::new(&reader, naming.sites, limits)?,
         chunks: Vec::new(),
         pages: 0,
         links: 0,
@@ -139,16 +137,17 @@ fn export(
         &counts,
     ))
 }
+
 fn failed(what: ExportPart) -> impl Fn(io::Error) -> EngineError {
     move |source| EngineError::Export { what, source }
 }
 
-/// Chunks that are worked on side by side, and written in their order.
+/// Chunks that are processed in parallel and written in order.
 struct Wave<'a> {
-    of: Of<'a>,
+    exporter: Exporter<'a>,
     chunks: Vec<Chunk>,
     pages: usize,
-    /// About how many links they have.
+    /// Estimated number of their links.
     links: u64,
     to: &'a mut dyn Write,
     counts: Counts,
@@ -161,9 +160,9 @@ impl Wave<'_> {
         let name: Arc<str> = name.into();
         let new = || Chunk::new(id, Arc::clone(&name));
         let mut chunk = new();
-        let (most, links) = shape(site, self.of.limits);
+        let (most, links) = chunk_shape(site, self.exporter.limits);
         for entry in self
-            .of
+            .exporter
             .store
             .scan_under(&tables::PAGE_IDS, &id.0.to_be_bytes())?
         {
@@ -176,9 +175,9 @@ impl Wave<'_> {
         self.add(chunk, links)
     }
 
-    /// Adds a chunk whose pages have about so many links each.
+    /// Adds a chunk whose pages have about `links` links each.
     fn add(&mut self, chunk: Chunk, links: u64) -> Result<(), EngineError> {
-        let limits = self.of.limits;
+        let limits = self.exporter.limits;
         self.pages += chunk.pages.len();
         self.links += chunk.pages.len() as u64 * links;
         self.chunks.push(chunk);
@@ -192,10 +191,10 @@ impl Wave<'_> {
         self.watch.proceed()?;
         let chunks = std::mem::take(&mut self.chunks);
         (self.pages, self.links) = (0, 0);
-        let of = &self.of;
-        let written = chunks.into_par_iter().map(|chunk| of.text(chunk));
+        let exporter = &self.exporter;
+        let written = chunks.into_par_iter().map(|chunk| exporter.text(chunk));
         for mut text in written.collect::<Result<Vec<_>, _>>()? {
-            // What was left of a chunk with too many links comes before the next one.
+            // The rest of a chunk with too many links is written before the next chunk.
             loop {
                 let put = self.to.write_all(&text.bytes);
                 put.map_err(failed(ExportPart::Records))?;
@@ -205,15 +204,16 @@ impl Wave<'_> {
                     break;
                 };
                 self.watch.proceed()?;
-                text = self.of.text(rest)?;
+                text = self.exporter.text(rest)?;
             }
         }
         Ok(())
     }
 }
 
-/// How many pages of a site a chunk has at most, and how many links each has on average, rounded up.
-fn shape(site: &SiteRecord, limits: Limits) -> (usize, u64) {
+/// Returns the maximum number of pages of a chunk of a site, and the average number of links per page,
+/// rounded up.
+fn chunk_shape(site: &SiteRecord, limits: Limits) -> (usize, u64) {
     let pages = u64::from(site.known) + u64::from(site.crawled) + u64::from(site.gone);
     let links = (site.intra_links + site.inter_links).div_ceil(pages.max(1));
     let most = limits.links as u64 / links.max(1);

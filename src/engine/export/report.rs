@@ -1,4 +1,4 @@
-//! What an export wrote.
+//! Report of an export.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,40 +6,40 @@ use crate::engine::EngineError;
 use seedbank_formats::ingest::{MAX_QUALITY, Naming, SiteMode, UrlRules};
 use seedbank_store::records::{BatchId, Counters, SiteDefaults};
 
-/// What an export wrote, and of which state.
+/// Counts of an export, and the state that it read.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ExportReport {
-    /// The last batch of the state; 0 for an empty bank.
+    /// Last batch of the state; 0 for an empty bank.
     pub batch: BatchId,
-    /// What a site is in this bank; another one made of the records needs the same.
+    /// Definition of a site, which a bank made from the records must share.
     pub site_mode: SiteMode,
-    /// What one URL is in this bank; another one made of the records needs the same.
+    /// LoadedPolicy of URL normalisation, which a bank made from the records must share.
     pub url_rules: UrlRules,
-    /// The public suffix list that the sites were told apart with.
+    /// Version of the public suffix list that determined the sites.
     pub suffix_list: String,
-    /// Records of pages: the sum of the next four.
+    /// Number of records of pages: the sum of the next four fields.
     pub records: u64,
-    /// Crawled pages.
+    /// Records of crawled pages.
     pub crawled: u64,
-    /// Pages that are known by a record of their own.
+    /// Records of known pages.
     pub known: u64,
-    /// Gone pages.
+    /// Records of gone pages.
     pub gone: u64,
-    /// Aliases.
+    /// Records of aliases.
     pub aliases: u64,
-    /// Pages that are only linked to, or led to by an alias, and have no record.
-    pub only_linked: u64,
-    /// Outlinks of the records, those to aliases among them.
+    /// Pages without a record: known only as the target of links or aliases.
+    pub without_record: u64,
+    /// Outlinks of the records, including those to aliases.
     pub links: u64,
     /// Records with a digest.
     pub digests: u64,
-    /// Sites with attributes of their own, written or not.
+    /// Sites with attributes, whether written or not.
     pub sites: u64,
-    /// Gone pages of which the bank has attributes, and pages known again of which it has a digest:
-    /// no record can say both.
-    pub beside_gone: u64,
-    /// Records that are longer than an ingest reads ([`MAX_LINE`](seedbank_formats::ingest::MAX_LINE)).
+    /// Pages with data that their record cannot have: gone pages with attributes, and known pages with a
+    /// digest.
+    pub dropped_attributes: u64,
+    /// Records longer than the maximum that ingest reads ([`MAX_LINE`](seedbank_formats::ingest::MAX_LINE)).
     pub too_long: u64,
 }
 
@@ -60,41 +60,41 @@ impl ExportReport {
             known: counts.known,
             gone: counts.gone,
             aliases: counts.aliases,
-            only_linked: counts.only_linked,
+            without_record: counts.without_record,
             links: counts.links,
             digests: counts.digests,
             sites: counts.sites,
-            beside_gone: counts.beside_gone,
+            dropped_attributes: counts.dropped_attributes,
             too_long: counts.too_long,
         }
     }
 
-    /// How another bank has to tell pages and sites apart that is made of the records.
+    /// Returns the naming rules for a bank made from the records.
     #[must_use]
     pub const fn naming(&self) -> Naming {
         self.site_mode.with(self.url_rules)
     }
 }
 
-/// What has been written so far.
+/// Running counts of an export.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Counts {
     pub(super) crawled: u64,
     pub(super) known: u64,
     pub(super) gone: u64,
     pub(super) aliases: u64,
-    pub(super) only_linked: u64,
+    pub(super) without_record: u64,
     pub(super) links: u64,
     pub(super) digests: u64,
     pub(super) sites: u64,
-    pub(super) beside_gone: u64,
+    pub(super) dropped_attributes: u64,
     pub(super) too_long: u64,
 }
 
 impl Counts {
-    /// Pages as the bank counts them.
+    /// Returns the number of pages as the bank counts them.
     pub(super) const fn pages(&self) -> u64 {
-        self.crawled + self.known + self.gone + self.only_linked
+        self.crawled + self.known + self.gone + self.without_record
     }
 
     pub(super) fn add(&mut self, other: &Self) {
@@ -103,27 +103,27 @@ impl Counts {
             known,
             gone,
             aliases,
-            only_linked,
+            without_record,
             links,
             digests,
             sites,
-            beside_gone,
+            dropped_attributes,
             too_long,
         } = other;
         self.crawled += crawled;
         self.known += known;
         self.gone += gone;
         self.aliases += aliases;
-        self.only_linked += only_linked;
+        self.without_record += without_record;
         self.links += links;
         self.digests += digests;
         self.sites += sites;
-        self.beside_gone += beside_gone;
+        self.dropped_attributes += dropped_attributes;
         self.too_long += too_long;
     }
 }
 
-/// A line of a list of sites.
+/// Line of a list of sites.
 #[derive(Serialize)]
 struct SiteLine<'a> {
     site: &'a str,
@@ -135,7 +135,7 @@ struct SiteLine<'a> {
     quota: Option<u32>,
 }
 
-/// What is given of a site, as a line of a list of sites.
+/// Formats the attributes of a site as a line of a list of sites.
 pub(super) fn site_line(site: &str, given: SiteDefaults) -> Result<Vec<u8>, EngineError> {
     let line = SiteLine {
         site,
@@ -149,7 +149,7 @@ pub(super) fn site_line(site: &str, given: SiteDefaults) -> Result<Vec<u8>, Engi
     Ok(line)
 }
 
-/// A quality from 0 to 1, whose shortest text has at most four decimals.
+/// Converts a stored quality to a number from 0 to 1, with at most four decimals.
 pub(super) fn quality(steps: u16) -> f64 {
     f64::from(steps) / f64::from(MAX_QUALITY)
 }

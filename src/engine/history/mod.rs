@@ -1,5 +1,4 @@
-//! What batches kept of the past: the state of pages after an earlier batch, and who succeeds a
-//! dead seed.
+//! History of the bank: the state of pages after earlier batches, and the successors of dead seeds.
 
-pub(crate) mod past;
 pub(crate) mod succession;
+pub(crate) mod timeline;

@@ -1,20 +1,18 @@
-//! Who succeeds a dead seed: one that is gone, spam where the plan leaves spam out, or no longer a
-//! hub.
+//! Finds successors of dead seeds. A seed is dead if it is gone, spam in a plan that excludes spam, or no
+//! longer a hub.
 //!
-//! The first choice is another hub of its core: of those that still link to an authority of the
-//! core that takes part, the one with the best hub score there. Otherwise it is the page with the
-//! most similar row: by exact Jaccard similarity of inter-site targets, compared with the last row
-//! that the dead seed had. That row is kept by the batch that took it away; where the batch is
-//! older than what the bank keeps, the authorities of the core stand in for it. Ties go to the
-//! smallest URL. All of this is as the bank stands now, so a proposal may change with the next
-//! batch.
+//! The first choice is another hub of its core: the one with the best hub score among those that still
+//! link to an eligible authority of the core. Otherwise it is the page with the most similar row, by the
+//! exact Jaccard similarity of inter-site targets with the last row of the dead seed. If the history no
+//! longer has that row, the authorities of the core replace it. Ties go to the smallest URL. Successors
+//! depend on the current state, so they may change with the next batch.
 //!
-//! Cost: for the core its hubs and their rows; for similar rows the citers of the old targets, and
-//! of the rows found there those that could still be the most similar.
+//! Cost: the hubs of the core and their rows; for similar rows the rows that share a target, of which only
+//! those that could still be the most similar are read.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::past::{Past, TakesPart};
+use super::timeline::{Eligibility, PageTimelines};
 use crate::engine::EngineError;
 use crate::engine::plan::{CorePlan, Plan};
 use seedbank_algorithms::page::{PageId, RowId};
@@ -26,41 +24,45 @@ use seedbank_store::records::{PageState, RefreshId, SeedEvidence, Succession};
 use seedbank_store::tables::{self, CoreScoresKey, CoreScoresPart};
 use seedbank_store::{Store, StoreError};
 
-/// Finds successors as the bank stands now.
+/// Finder of successors in the current state.
 pub(crate) struct Successors<'a> {
     store: &'a Store,
     mode: SiteMode,
-    part: TakesPart,
+    eligibility: Eligibility,
     by_cores: bool,
-    past: &'a Past<'a>,
+    timelines: &'a PageTimelines<'a>,
 }
 
-/// A seed as it was selected.
+/// Seed of a stored refresh.
 #[derive(Clone, Copy)]
 pub(crate) struct OldSeed {
     pub(crate) page: PageId,
-    /// The refresh and the rank of its core there; `None` for a cover method, or for a list from
-    /// outside.
+    /// Refresh, and rank of its core there; `None` for a cover method or a list from outside.
     pub(crate) core: Option<(RefreshId, u32)>,
 }
 
 impl<'a> Successors<'a> {
-    pub(crate) fn new(store: &'a Store, mode: SiteMode, plan: &Plan, past: &'a Past<'a>) -> Self {
+    pub(crate) fn new(
+        store: &'a Store,
+        mode: SiteMode,
+        plan: &Plan,
+        timelines: &'a PageTimelines<'a>,
+    ) -> Self {
         let by_cores = matches!(plan, Plan::Cores(_));
-        let mut of_plan = TakesPart::of(plan);
-        // Cover methods select spam like any page, and yet nobody wants to start from it.
-        of_plan.spam &= by_cores;
+        let mut eligibility = Eligibility::for_plan(plan);
+        // Cover methods include spam pages, but spam is no useful successor.
+        eligibility.spam &= by_cores;
         Self {
             store,
             mode,
-            part: of_plan,
+            eligibility,
             by_cores,
-            past,
+            timelines,
         }
     }
 
-    /// The successor of a seed; `None` where the seed is not dead or no page is similar.
-    pub(crate) fn of(&self, seed: OldSeed) -> Result<Option<(PageId, Succession)>, EngineError> {
+    /// Returns the successor of a seed; `None` if the seed is not dead, or no page is similar.
+    pub(crate) fn find(&self, seed: OldSeed) -> Result<Option<(PageId, Succession)>, EngineError> {
         if !self.is_dead(seed.page)? {
             return Ok(None);
         }
@@ -68,8 +70,8 @@ impl<'a> Successors<'a> {
             Some(key) => Some((key, self.store.need(&tables::CORES, &key)?)),
             None => None,
         };
-        let last = self.past.timeline(seed.page)?.last_row();
-        let mut targets = self.past.targets(seed.page, last)?;
+        let last = self.timelines.timeline(seed.page)?.last_row();
+        let mut targets = self.timelines.targets(seed.page, last)?;
         if let (true, Some((_, core))) = (targets.is_empty(), &core) {
             targets.clone_from(&core.authorities);
             targets.sort_unstable();
@@ -103,37 +105,37 @@ impl<'a> Successors<'a> {
         }))
     }
 
-    /// Whether a page can no longer be a seed.
+    /// Returns whether a page can no longer be a seed.
     fn is_dead(&self, page: PageId) -> Result<bool, EngineError> {
-        if !self.takes_part(page)? {
+        if !self.is_eligible(page)? {
             return Ok(true);
         }
-        Ok(self.by_cores && !self.any_takes_part(&self.row(page)?)?)
+        Ok(self.by_cores && !self.any_eligible(&self.row(page)?)?)
     }
 
-    fn takes_part(&self, page: PageId) -> Result<bool, StoreError> {
+    fn is_eligible(&self, page: PageId) -> Result<bool, StoreError> {
         let record = self.store.need(&tables::PAGES, &page)?;
         let state = match record.state {
             PageState::Crawled => true,
-            PageState::Known => self.part.known,
+            PageState::Known => self.eligibility.known,
             PageState::Gone | PageState::Unlinked | PageState::Alias => false,
         };
-        Ok(state && (self.part.spam || !record.spam))
+        Ok(state && (self.eligibility.spam || !record.spam))
     }
 
-    fn any_takes_part(&self, pages: &[PageId]) -> Result<bool, StoreError> {
+    fn any_eligible(&self, pages: &[PageId]) -> Result<bool, StoreError> {
         for page in pages {
-            if self.takes_part(*page)? {
+            if self.is_eligible(*page)? {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    /// The inter-site targets of a page.
+    /// Returns the inter-site targets of a page.
     fn row(&self, page: PageId) -> Result<Vec<PageId>, StoreError> {
         let record = self.store.need(&tables::PAGES, &page)?;
-        self.past.targets(page, record.row)
+        self.timelines.targets(page, record.row)
     }
 
     fn url(&self, page: PageId) -> Result<String, StoreError> {
@@ -142,7 +144,7 @@ impl<'a> Successors<'a> {
         Ok(ingest::url(&site, &local, self.mode))
     }
 
-    /// The best of the hubs that still link to one of the authorities, with its row.
+    /// Returns the best hub that still links to one of the authorities, with its row.
     fn best_hub(
         &self,
         seed: PageId,
@@ -157,16 +159,16 @@ impl<'a> Successors<'a> {
             if score < limit {
                 break;
             }
-            if !self.takes_part(page)? {
+            if !self.is_eligible(page)? {
                 continue;
             }
             let row = self.row(page)?;
-            let of_core: Vec<PageId> = row
+            let linked: Vec<PageId> = row
                 .iter()
                 .copied()
                 .filter(|target| authorities.contains(target))
                 .collect();
-            if !self.any_takes_part(&of_core)? {
+            if !self.any_eligible(&linked)? {
                 continue;
             }
             if best.is_none() {
@@ -180,7 +182,7 @@ impl<'a> Successors<'a> {
         Ok(best.map(|(_, page, row)| (page, row)))
     }
 
-    /// The page whose row is most similar to these targets, if any row shares one.
+    /// Returns the page whose row is most similar to `targets`; `None` if no row shares a target.
     fn most_similar(
         &self,
         seed: PageId,
@@ -194,7 +196,7 @@ impl<'a> Successors<'a> {
                 *shared.entry(row).or_default() += 1;
             }
         }
-        // Whatever its length, a row that shares n of N targets has a similarity of at most n / N.
+        // A row that shares n of N targets has a similarity of at most n / N, whatever its length.
         let mut by_shared: Vec<(u64, RowId)> = shared.into_iter().map(|(r, n)| (n, r)).collect();
         by_shared.sort_unstable_by(|a, b| b.cmp(a));
         let mut best: Option<(Ratio, String, PageId)> = None;
@@ -221,13 +223,17 @@ impl<'a> Successors<'a> {
         Ok(best.map(|(ratio, _, page)| (page, ratio.value())))
     }
 
-    /// Of the pages that carry a row and take part, the one with the smallest URL.
-    fn first_page(&self, row: RowId, but: PageId) -> Result<Option<(String, PageId)>, StoreError> {
+    /// Returns the eligible page with this row and the smallest URL.
+    fn first_page(
+        &self,
+        row: RowId,
+        except: PageId,
+    ) -> Result<Option<(String, PageId)>, StoreError> {
         let members = self.store.need(&tables::ROW_MEMBERS, &row)?;
         let mut first = None;
         for index in members.pages {
             let page = PageId::new(row.site(), index);
-            if page != but && self.takes_part(page)? {
+            if page != except && self.is_eligible(page)? {
                 let found = Some((self.url(page)?, page));
                 first = if first.is_none() || found < first {
                     found
@@ -240,10 +246,10 @@ impl<'a> Successors<'a> {
     }
 }
 
-/// The seeds of a refresh in order, each dead one replaced by its successor if it has one, and the
+/// Returns the seeds of a refresh in order, with each dead seed replaced by its successor, and the
 /// successions.
 ///
-/// A successor that is already a seed, or that follows a better seed, does not count again.
+/// A successor that is already a seed, or the successor of a better seed, is not repeated.
 pub(crate) fn stable_list(
     store: &Store,
     plan: &CorePlan,
@@ -251,40 +257,40 @@ pub(crate) fn stable_list(
     watch: &dyn Watch,
 ) -> Result<(Vec<PageId>, BTreeMap<PageId, Succession>), EngineError> {
     let record = store.need(&tables::REFRESHES, &refresh)?;
-    let mut old = Vec::new();
+    let mut old_seeds = Vec::new();
     for (_, seed) in store.list(refresh)? {
         let core = match seed.evidence {
             SeedEvidence::Core { core, .. } => Some((refresh, core)),
             SeedEvidence::Cover(_) | SeedEvidence::Web(_) | SeedEvidence::ByPolicy => None,
         };
-        old.push(OldSeed {
+        old_seeds.push(OldSeed {
             page: seed.page,
             core,
         });
     }
-    let seeds: BTreeSet<PageId> = old.iter().map(|seed| seed.page).collect();
-    let past = Past::open(store, record.batch)?;
+    let seeds: BTreeSet<PageId> = old_seeds.iter().map(|seed| seed.page).collect();
+    let timelines = PageTimelines::open(store, record.batch)?;
     let mode = crate::engine::naming(&store.settings()?)?.sites;
-    let successors = Successors::new(store, mode, &Plan::Cores(*plan), &past);
-    watch.stage("successors", Some(old.len() as u64));
-    let mut list = Vec::with_capacity(old.len());
-    let mut of_dead = BTreeMap::new();
-    for seed in old {
+    let successors = Successors::new(store, mode, &Plan::Cores(*plan), &timelines);
+    watch.stage("successors", Some(old_seeds.len() as u64));
+    let mut list = Vec::with_capacity(old_seeds.len());
+    let mut successions = BTreeMap::new();
+    for seed in old_seeds {
         watch.proceed()?;
-        match successors.of(seed)? {
+        match successors.find(seed)? {
             None => list.push(seed.page),
-            Some((page, _)) if seeds.contains(&page) || of_dead.contains_key(&page) => {}
+            Some((page, _)) if seeds.contains(&page) || successions.contains_key(&page) => {}
             Some((page, succession)) => {
                 list.push(page);
-                of_dead.insert(page, succession);
+                successions.insert(page, succession);
             }
         }
         watch.advance(1);
     }
-    Ok((list, of_dead))
+    Ok((list, successions))
 }
 
-/// A fraction, compared exactly.
+/// Fraction with exact comparison.
 #[derive(Clone, Copy)]
 struct Ratio(u64, u64);
 
@@ -308,7 +314,7 @@ impl PartialOrd for Ratio {
     }
 }
 
-/// Jaccard similarity of two ascending lists; 0 of two empty ones.
+/// Returns the Jaccard similarity of two ascending lists; 0 for two empty ones.
 fn jaccard(a: &[PageId], b: &[PageId]) -> f64 {
     let common = a
         .iter()

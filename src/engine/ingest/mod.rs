@@ -211,7 +211,7 @@ impl Bank {
         let name = request.name.clone().unwrap_or(inputs.name);
         let mut report = IngestReport {
             dry_run: request.dry_run,
-            barred: collector.blocked(),
+            blocked: collector.blocked(),
             rejects_file: listed.file,
             rejects_listed: listed.count,
             ..IngestReport::begun(name, kind, read)
@@ -451,7 +451,7 @@ fn run_passes(
     pages::sites_pass(sites, passes)?;
     passes.counts.records = report.read.records;
     passes.counts.rejected = report.read.rejected();
-    passes.counts.overruled = input.overruled + site_records.overruled;
+    passes.counts.superseded = input.overruled + site_records.overruled;
     passes.counts.dropped_outlinks = report.read.dropped_outlinks.values().sum();
     report.counts = passes.counts.clone();
     report.aliases = passes.aliases.counts;

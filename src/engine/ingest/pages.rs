@@ -238,7 +238,7 @@ fn count_changes(
             PageState::Known | PageState::Unlinked | PageState::Alias => {}
         }
     }
-    passes.counts.born += u64::from(old.is_none());
+    passes.counts.new_pages += u64::from(old.is_none());
     // Decides which later refreshes see a change: all readers, the site, or cover methods.
     let other = old.is_none_or(|old| has_changed(old, new));
     if other || change.intra.is_some() {

@@ -41,7 +41,7 @@ pub struct IngestReport {
     pub sites: SiteCounts,
     /// Input that was skipped because of the blocklist.
     #[serde(default, skip_serializing_if = "BlockedCounts::is_nothing")]
-    pub barred: BlockedCounts,
+    pub blocked: BlockedCounts,
     /// The file that lists bad records; `None` if there are none.
     #[serde(serialize_with = "readable")]
     pub rejects_file: Option<PathBuf>,
@@ -79,7 +79,7 @@ impl IngestReport {
             counts: BatchCounts::default(),
             aliases: AliasCounts::default(),
             sites: SiteCounts::default(),
-            barred: BlockedCounts::default(),
+            blocked: BlockedCounts::default(),
             rejects_file: None,
             rejects_listed: 0,
             read,

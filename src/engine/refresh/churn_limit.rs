@@ -31,16 +31,16 @@ pub(super) struct LimitedList {
 pub struct ListChanges {
     /// Number of seeds of the previous list that can no longer be seeds: gone, rejected, or above a
     /// cap.
-    pub had_to_leave: u32,
+    pub lost_ineligible: u32,
     /// Number of seeds of the previous list that are not on this one, including those of
-    /// `had_to_leave`.
-    pub left: u32,
+    /// `lost_ineligible`.
+    pub lost: u32,
     /// Number of seeds that were not on the previous list.
-    pub came: u32,
+    pub gained: u32,
     /// Number of seeds that stay only because the limit on changes was reached.
-    pub stayed: u32,
+    pub retained: u32,
     /// Number of seeds that the method selected and that are not on the list.
-    pub held_back: u32,
+    pub deferred: u32,
 }
 
 /// Limits changes from the list of the plan's refresh `last` to `target`, the method's selection.
@@ -98,11 +98,11 @@ pub(super) fn limit_changes(
     Ok(LimitedList {
         last,
         view: ListChanges {
-            had_to_leave: number(found.had_to_leave),
-            left: number(left),
-            came: number(came),
-            stayed: number(stayed.len()),
-            held_back: number(found.held_back),
+            lost_ineligible: number(found.had_to_leave),
+            lost: number(left),
+            gained: number(came),
+            retained: number(stayed.len()),
+            deferred: number(found.held_back),
         },
         seeds: found.seeds,
         chosen: if is_target { HashMap::new() } else { places },

@@ -72,7 +72,7 @@ pub(super) fn run(
     report.plan_changed = plan_changed;
     report.view.policy = (policy != Policy::default()).then(|| PolicyView {
         pinned: rules.pins.count(),
-        pins_left_out: rules.pins.rejected.clone(),
+        rejected_pins: rules.pins.rejected.clone(),
         ..PolicyView::default()
     });
     let previous_plan = PreviousPlan {
@@ -140,15 +140,16 @@ pub(super) fn run(
         limited_list = Some(found);
     }
     if let Some(asked) = max_seeds.filter(|asked| report.view.seeds < *asked) {
-        let is_limited = limited_list
-            .as_ref()
-            .is_some_and(|of| of.view.held_back > 0);
+        let is_limited = limited_list.as_ref().is_some_and(|of| of.view.deferred > 0);
         let reason = if is_limited {
             ShortageReason::MaxChanges
         } else {
             outcome.short()
         };
-        report.short = Some(Shortage { asked, reason });
+        report.shortage = Some(Shortage {
+            requested: asked,
+            reason,
+        });
     }
     Ok(Computed {
         outcome,
@@ -230,10 +231,10 @@ impl RefreshReport {
         self.view.seeds = number(limited_list.seeds.len());
         if let Some(policy) = &mut self.view.policy {
             policy.changes = Some(limited_list.view);
-            if limited_list.view.held_back > 0 {
-                let held_back = u64::from(limited_list.view.held_back);
+            if limited_list.view.deferred > 0 {
+                let held_back = u64::from(limited_list.view.deferred);
                 policy
-                    .held_back
+                    .rejected
                     .insert(RejectionReason::MaxChanges, held_back);
             }
         }
@@ -259,7 +260,7 @@ impl RefreshReport {
         view.cores = number(selection.cores.len());
         view.seeds = number(run.seeds().len());
         if let Some(policy) = &mut view.policy {
-            policy.held_back.clone_from(&run.rejections);
+            policy.rejected.clone_from(&run.rejections);
         }
         let sizes = selection.cores.iter();
         self.stars = Stars::count(
@@ -272,7 +273,7 @@ impl RefreshReport {
         view.steps_recomputed = u64::from(view.cores) - view.steps_reused;
         view.certified = selection.certified;
         let doubt = selection.uncertified_reason.as_ref();
-        view.doubt = doubt.map(|(rank, doubt)| format!("core {rank}: {doubt}"));
+        view.uncertified_reason = doubt.map(|(rank, doubt)| format!("core {rank}: {doubt}"));
         view.link_visits = selection.reads.visits;
         self.products = selection.reads.products;
         self.components = run.components.all;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::cores::page_evidence;
 use super::list_gc::delete_unreferenced;
 use super::prune::{PickedBy, prune};
-use crate::engine::history::past;
+use crate::engine::history::timeline;
 use crate::engine::plan::NAME_PATTERN;
 use crate::engine::{Bank, EngineError, Result};
 use seedbank_algorithms::watch::Watch;
@@ -53,7 +53,7 @@ impl Bank {
         let mut changes = Changes::new(&writer.spill_folder(), 64 << 20);
         changes.delete(&tables::PLANS, &name)?;
         let refreshes = prune(&writer, &mut changes, plan, 0, PickedBy::default())?;
-        past::delete_unseen(&writer, &mut changes, &refreshes, counters.batch)?;
+        timeline::prune(&writer, &mut changes, &refreshes, counters.batch)?;
         // No refresh is being stored, so its number is 0, which is never assigned.
         page_evidence::delete_unseen(&writer, &mut changes, &refreshes, 0, None)?;
         delete_unreferenced(&writer, &mut changes, &refreshes, plan, &[])?;

@@ -36,7 +36,7 @@ use std::time::Instant;
 
 use super::clock::now;
 use super::{Bank, Result};
-use crate::engine::history::past;
+use crate::engine::history::timeline;
 use churn_limit::LimitedList;
 use compute::{Computed, run};
 use cores::page_evidence;
@@ -85,7 +85,7 @@ impl Bank {
                 .flatten()
                 .all(|earlier| last == Some(earlier));
             // Otherwise later refreshes could not determine what changed since this state.
-            let has_history = report.view.batch >= past::known_since(&writer)?;
+            let has_history = report.view.batch >= timeline::known_since(&writer)?;
             if is_valid && has_history {
                 let list = limited_list.as_ref();
                 store(&writer, request, &outcome, list, &mut report, begun, watch)?;
@@ -129,7 +129,7 @@ fn store(
     if let Some(keep) = request.keep {
         let picked_by = outcome.picked_by(refresh);
         report.pruned = prune::prune(writer, &mut changes, &report.view.plan, keep, picked_by)?;
-        past::delete_unseen(writer, &mut changes, &report.pruned, report.view.batch)?;
+        timeline::prune(writer, &mut changes, &report.pruned, report.view.batch)?;
         let written = standings.as_ref();
         page_evidence::delete_unseen(writer, &mut changes, &report.pruned, refresh, written)?;
         let (name, lists) = (&report.view.plan, &plan.lists);

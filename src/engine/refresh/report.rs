@@ -59,7 +59,7 @@ pub struct RefreshReport {
     pub steps: Option<StepsView>,
     /// Why there are fewer seeds than requested, if so.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub short: Option<Shortage>,
+    pub shortage: Option<Shortage>,
     /// Older refreshes of the plan that this refresh deleted.
     #[schemars(inner(range(min = 1)))]
     pub pruned: Vec<RefreshId>,
@@ -102,13 +102,13 @@ impl Stars {
 #[non_exhaustive]
 pub struct StepsView {
     /// Reused: the bound of an earlier step sufficed.
-    pub carried: u32,
+    pub bound_inherited: u32,
     /// Reused: the certificate that the previous refresh cached still holds.
     pub proven: u32,
     /// Reused: the cached certificate holds after an update where the graph changed.
-    pub mended: u32,
+    pub repaired: u32,
     /// Reused, but a new bound had to be computed.
-    pub bounded: u32,
+    pub bound_recomputed: u32,
     /// Computed.
     pub computed: u32,
 }
@@ -126,10 +126,10 @@ impl StepsView {
         let mut view = Self::default();
         for step in steps {
             *match step.origin {
-                Origin::Carried => &mut view.carried,
+                Origin::Carried => &mut view.bound_inherited,
                 Origin::Proven => &mut view.proven,
-                Origin::Raised => &mut view.mended,
-                Origin::Bounded => &mut view.bounded,
+                Origin::Raised => &mut view.repaired,
+                Origin::Bounded => &mut view.bound_recomputed,
                 Origin::Computed => &mut view.computed,
             } += 1;
         }
@@ -142,7 +142,7 @@ impl StepsView {
 #[non_exhaustive]
 pub struct Shortage {
     /// Number of seeds requested.
-    pub asked: u32,
+    pub requested: u32,
     /// Why there are no more seeds.
     pub reason: ShortageReason,
 }
@@ -171,10 +171,10 @@ pub struct PolicyView {
     pub pinned: u32,
     /// Pinned pages that are not seeds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub pins_left_out: Vec<RejectedPin>,
+    pub rejected_pins: Vec<RejectedPin>,
     /// Number of rejections by each policy. By cores: cores whose best hub was rejected, or that
     /// gave no seed. By cover: pages rejected by caps.
-    pub held_back: BTreeMap<RejectionReason, u64>,
+    pub rejected: BTreeMap<RejectionReason, u64>,
     /// Difference from the previous list, if changes are limited and there is a previous list.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changes: Option<ListChanges>,
@@ -290,7 +290,7 @@ pub struct RefreshView {
     pub certified: bool,
     /// Why not every result is certified, if so.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub doubt: Option<String>,
+    pub uncertified_reason: Option<String>,
     /// Number of entries of rows and in-link lists that ranking read, counted per vector.
     pub link_visits: u64,
     /// Number of pages settled plus adjacency entries scanned.
@@ -334,7 +334,7 @@ impl RefreshView {
             steps_reused: record.steps_reused,
             steps_recomputed: record.steps_recomputed,
             certified: record.certified,
-            doubt: record.doubt,
+            uncertified_reason: record.doubt,
             link_visits: record.link_visits,
             page_visits: record.page_visits,
         })
@@ -376,7 +376,7 @@ impl RefreshReport {
             seconds: view.seconds,
             cold: view.cold,
             certified: view.certified,
-            doubt: view.doubt,
+            doubt: view.uncertified_reason,
             seeds: view.seeds,
             cores: view.cores,
             steps_reused: view.steps_reused,

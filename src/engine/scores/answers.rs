@@ -1,4 +1,4 @@
-//! The scores of pages, and how they were measured.
+//! Request and answer of `scores`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,68 +6,66 @@ use serde::{Deserialize, Serialize};
 use seedbank_formats::ingest::URL_PATTERN;
 use seedbank_store::records::{BatchId, PageState, RefreshId};
 
-/// Which scores are asked for.
+/// Request for scores.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ScoresRequest {
-    /// The plan whose last refresh tells of cores, covers and seeds; `None` for the one named
-    /// `default`, where there is one.
+    /// Plan whose last refresh provides seeds, cores and coverage; `None` for `default`, if it exists.
     pub plan: Option<String>,
-    /// The seed of the draw of pages that distances are measured from, where they are too many.
+    /// Seed of the random sample of source pages for harmonic centrality, if there are too many pages.
     pub rng_seed: u64,
 }
 
-/// What a page comes to.
+/// Scores of a page.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct PageScore {
-    /// The page, normalised.
+    /// Normalised URL of the page.
     #[schemars(regex(pattern = URL_PATTERN))]
     pub url: String,
-    /// Its site.
+    /// Site of the page.
     pub site: String,
     /// Crawled or known.
     pub state: PageState,
-    /// How many pages link to it, of its own site and of others.
+    /// Number of pages that link to it.
     pub in_degree: u64,
-    /// How many pages it links to, of its own site and of others.
+    /// Number of pages that it links to.
     pub out_degree: u64,
-    /// Its PageRank over the whole graph; those of all pages add up to 1.
+    /// PageRank on the whole graph, with a sum of 1 over all pages.
     pub pagerank: f64,
-    /// Its harmonic centrality: the sum of 1 / distance to it in links, over the pages that distances are
-    /// measured from.
+    /// Harmonic centrality: the sum of 1 / distance in links from each source page.
     pub harmonic: f64,
-    /// Its rank on the plan's list of seeds, from 1; `null` where it is none of them.
+    /// Rank on the plan's seed list, from 1; `null` if it is not a seed.
     pub seed_rank: Option<u32>,
-    /// The rank of the core that it is in, of a plan by cores; `null` where it is in none.
+    /// Rank of its core, for a plan by cores; `null` if it is in none.
     pub core: Option<u32>,
-    /// Its score as a hub of that core; `null` where it is none.
+    /// Hub score in that core; `null` if it is not a hub.
     pub hub_score: Option<f64>,
-    /// Its score as an authority of that core; `null` where it is none.
+    /// Authority score in that core; `null` if it is not an authority.
     pub authority_score: Option<f64>,
-    /// The first pick that covers it, of a plan by what seeds cover: itself where it is one that no
-    /// earlier one covers; `null` where none does. A pick that a policy holds back is no seed.
+    /// First pick that covers it, for a plan by coverage: the page itself if it is a pick that no earlier one
+    /// covers; `null` if none does. The pick may be deferred by `max-changes`.
     #[schemars(inner(regex(pattern = URL_PATTERN)))]
     pub covered_by: Option<String>,
-    /// How many links lead there from that seed; `null` where none covers it.
+    /// Distance from that pick, in links; `null` if none covers it.
     pub covered_at: Option<u32>,
 }
 
-/// How the scores of pages were measured, and of which state.
+/// How scores were computed, and on which state.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct ScoresReport {
-    /// The last batch of the state; 0 for an empty bank.
+    /// Last batch of the state; 0 for an empty bank.
     pub batch: BatchId,
-    /// How many pages there are.
+    /// Number of pages.
     pub pages: u64,
-    /// The plan whose last refresh is told of; `None` where there is none.
+    /// Plan whose evidence is included; `None` without one.
     pub plan: Option<String>,
-    /// That refresh.
+    /// Last refresh of the plan.
     pub refresh: Option<RefreshId>,
-    /// The last batch of the state that it ran on.
-    pub state_after: Option<BatchId>,
-    /// How many pages distances were measured from.
+    /// Last batch of the state that it ran on.
+    pub state_batch: Option<BatchId>,
+    /// Number of source pages for harmonic centrality.
     pub harmonic_sources: u64,
-    /// Whether these are all pages with links; else harmonic centralities are those of a sample.
+    /// Whether the sources are all pages with links. If not, harmonic centralities are estimates from a sample.
     pub harmonic_is_exact: bool,
 }

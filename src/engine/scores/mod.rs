@@ -1,15 +1,15 @@
-//! What each page comes to by the measures that the engine knows, for other tools.
+//! Scores of every page, for use in other tools.
 
 mod answers;
-mod by_plan;
+mod plan_evidence;
 
 pub use answers::{PageScore, ScoresReport, ScoresRequest};
 
-use super::ask::views::Views;
 use super::plan::DEFAULT_PLAN;
+use super::query::views::Views;
 use super::web_graph::LoadedGraph;
 use super::{Bank, EngineError, Which};
-use by_plan::ByPlan;
+use plan_evidence::PlanEvidence;
 use seedbank_algorithms::evaluate::harmonic;
 use seedbank_algorithms::evaluate::harmonic::MAX_SOURCES;
 use seedbank_algorithms::graph::{Csr, PageGraph, number};
@@ -21,15 +21,15 @@ use seedbank_store::records::{PageRecord, RefreshId, RefreshRecord};
 use seedbank_store::tables;
 
 impl Bank {
-    /// Hands every crawled and known page to `each` with its degrees and centralities, and with what the
-    /// last refresh of a plan knows of it; in the order of site names and of the URLs of each site.
+    /// Passes every crawled and known page to `each` with its degrees, its centralities, and the evidence of
+    /// the last refresh of a plan, sorted by site name and URL.
     ///
-    /// Degrees, PageRank and harmonic centrality are of the published state, over all its pages and links.
-    /// Without a plan in the request it is the one named `default`, where there is one.
+    /// Degrees, PageRank and harmonic centrality are those of the published state, over all pages and links.
+    /// Without a plan in the request, the plan `default` is used if it exists.
     ///
-    /// Cost: the whole graph is loaded, PageRank, and searches from at most 4,096 pages; then a scan of
-    /// pages and of the evidence of the refresh. Memory: the whole graph, and twice 4 bytes for each link
-    /// and some 60 bytes for each page beside it; of a plan over the web the URLs of its seeds.
+    /// Cost: loading the whole graph, PageRank, and searches from at most 4,096 pages; then a scan of pages
+    /// and of the evidence of the refresh. Memory: the whole graph, and in addition 8 bytes per link and some
+    /// 60 bytes per page; for a plan over the web the URLs of its seeds.
     ///
     /// ```
     #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
@@ -54,9 +54,9 @@ impl Bank {
         watch: &dyn Watch,
     ) -> Result<ScoresReport, E> {
         let views = Views::open(self).map_err(E::from)?;
-        let of = refresh(&views, request)?;
+        let refresh = last_refresh(&views, request)?;
         let measured = Measured::new(&views, request.rng_seed, watch)?;
-        let by_plan = ByPlan::of(&views, of.as_ref())?;
+        let plan_evidence = PlanEvidence::load(&views, refresh.as_ref())?;
         let counters = views.reader.counters().map_err(EngineError::from)?;
         let total = counters.known + counters.crawled;
         watch.stage("write scores", Some(total));
@@ -65,7 +65,7 @@ impl Bank {
             let record = views.reader.need(&tables::SITES, site);
             let name = record.map_err(EngineError::from)?.name;
             let live = live(&views, *site)?;
-            let evidence = by_plan.of_site(&views, *site)?;
+            let evidence = plan_evidence.read_site(&views, *site)?;
             if live.len() != pages.len() {
                 return Err(EngineError::Internal("a site has other pages than its graph").into());
             }
@@ -79,31 +79,32 @@ impl Bank {
                     out_degree: measured.out_degree[place as usize].into(),
                     pagerank: measured.pagerank[place as usize],
                     harmonic: measured.harmonic.scores[place as usize],
-                    seed_rank: by_plan.rank(page),
+                    seed_rank: plan_evidence.rank(page),
                     core: None,
                     hub_score: None,
                     authority_score: None,
                     covered_by: None,
                     covered_at: None,
                 };
-                evidence.tell(&by_plan, page, &mut score);
+                evidence.add_to(&plan_evidence, page, &mut score);
                 each(score)?;
             }
         }
         Ok(ScoresReport {
             batch: counters.batch,
             pages: total,
-            plan: of.as_ref().map(|(_, record)| record.plan.clone()),
-            refresh: of.as_ref().map(|(refresh, _)| *refresh),
-            state_after: of.as_ref().map(|(_, record)| record.batch),
+            plan: refresh.as_ref().map(|(_, record)| record.plan.clone()),
+            refresh: refresh.as_ref().map(|(number, _)| *number),
+            state_batch: refresh.as_ref().map(|(_, record)| record.batch),
             harmonic_sources: measured.harmonic.sources as u64,
             harmonic_is_exact: measured.harmonic.exact,
         })
     }
 }
 
-/// The refresh that is asked about; `None` where no plan is named and there is no default one.
-fn refresh(
+/// Returns the last refresh of the requested plan; `None` if no plan is named and there is no plan
+/// `default`.
+fn last_refresh(
     views: &Views,
     request: &ScoresRequest,
 ) -> Result<Option<(RefreshId, RefreshRecord)>, EngineError> {
@@ -119,7 +120,7 @@ fn refresh(
     }
 }
 
-/// The live pages of a site in the order of their URLs, as [`LoadedGraph`] numbers them.
+/// Returns the crawled and known pages of a site by URL, the order of their graph numbers.
 fn live(
     views: &Views,
     site: seedbank_algorithms::page::SiteId,
@@ -140,7 +141,7 @@ fn live(
 
 /// Measures of all pages, by number.
 struct Measured {
-    /// Sites by name, each with the numbers of its pages.
+    /// Sites by name, with the numbers of their pages.
     sites: Vec<(seedbank_algorithms::page::SiteId, std::ops::Range<u32>)>,
     in_degree: Vec<u32>,
     out_degree: Vec<u32>,
@@ -171,7 +172,7 @@ impl Measured {
     }
 }
 
-/// The pages that link to each page, ascending.
+/// Returns the pages that link to each page, ascending.
 fn predecessors(graph: &PageGraph) -> Csr {
     let links: usize = graph.out_degree.iter().map(|degree| *degree as usize).sum();
     let mut predecessors = Csr::with_capacity(graph.out_degree.len(), links);

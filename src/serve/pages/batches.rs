@@ -4,15 +4,15 @@ use askama::Template;
 use serde::Deserialize;
 
 use super::layout::{Layout, Pager, pager};
-use crate::engine::ask::{BatchView, Event};
+use crate::engine::query::{BatchView, Event};
 use crate::engine::refresh::RefreshView;
 use crate::html::text::{Count, Measure};
+use crate::render::{kind_name, provenance};
 use crate::serve::address::Address;
 use crate::serve::answer::{Answer, RequestError};
 use crate::serve::executor::Context;
 use crate::serve::media_type::MediaType;
 use crate::serve::query_params::integer;
-use crate::told::{how, kind_name};
 use seedbank_formats::clock::time;
 
 /// Number of rows on a page.

@@ -11,8 +11,9 @@ use axum::http::{Response, StatusCode};
 use serde::Deserialize;
 
 use super::layout::Layout;
-use crate::engine::ask::{
-    CompareRequest, CrawlFound, ListComparison, ListWorth, ListedAs, ListedLine, Standing, UrlList,
+use crate::engine::query::{
+    CompareRequest, CrawlComparison, CrawlResult, LineState, ListComparison, ListRelation,
+    ListedLine, UrlList,
 };
 use crate::html::text::Count;
 use crate::serve::address;
@@ -214,7 +215,7 @@ fn page(
     let plans = context.bank.plans()?.plans;
     let plans: Vec<String> = plans.into_iter().map(|plan| plan.plan).collect();
     let first = || plans.first().cloned().unwrap_or_default();
-    let selected = found.as_ref().map(|found| found.asked.plan.clone());
+    let selected = found.as_ref().map(|found| found.run.plan.clone());
     Answer::page(&Page {
         layout: Layout::with_json(context, []),
         selected: selected.or(input.plan.clone()).unwrap_or_else(first),
@@ -239,8 +240,8 @@ impl Page<'_> {
             (counts.alias, "aliases of other pages"),
             (counts.unlinked, "no longer pages"),
             (counts.not_in_bank, "not in the bank"),
-            (counts.repeated, "repeated"),
-            (counts.no_url, "not a URL"),
+            (counts.duplicates, "repeated"),
+            (counts.invalid_urls, "not a URL"),
         ];
         all.into_iter().filter(|(count, _)| *count > 0).collect()
     }
@@ -248,26 +249,26 @@ impl Page<'_> {
 
 /// Returns the kind of a line as text.
 const fn kind(listed: &ListedLine) -> &'static str {
-    match listed.is {
-        ListedAs::Alive => "alive",
-        ListedAs::Spam => "spam",
-        ListedAs::Gone => "gone",
-        ListedAs::Alias => "an alias",
-        ListedAs::Unlinked => "no longer a page",
-        ListedAs::NotInBank => "not in the bank",
-        ListedAs::Repeated => "repeated",
-        ListedAs::NoUrl => "not a URL",
+    match listed.state {
+        LineState::Alive => "alive",
+        LineState::Spam => "spam",
+        LineState::Gone => "gone",
+        LineState::Alias => "an alias",
+        LineState::Unlinked => "no longer a page",
+        LineState::NotInBank => "not in the bank",
+        LineState::Duplicate => "repeated",
+        LineState::InvalidUrl => "not a URL",
     }
 }
 
 /// Returns the crawls to compare, each with a name for its starting points.
-fn crawls(worth: &ListWorth) -> Vec<(&'static str, &CrawlFound)> {
+fn crawls(found: &CrawlComparison) -> Vec<(&'static str, &CrawlResult)> {
     let mut crawls = vec![
-        ("your list", &worth.list),
-        ("as many seeds of the plan", &worth.first_seeds),
+        ("your list", &found.list),
+        ("as many seeds of the plan", &found.first_seeds),
     ];
     crawls.extend(
-        worth
+        found
             .all_seeds
             .as_ref()
             .map(|all| ("all seeds of the plan", all)),

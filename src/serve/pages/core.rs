@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::core_picture::{Picture, draw};
 use super::layout::{Layout, Pager};
-use crate::engine::ask::{CoreLinks, CoreView};
+use crate::engine::query::{CoreLinks, CoreView};
 use crate::engine::refresh::RefreshView;
 use crate::html::text::{Count, Measure};
 use crate::serve::address;

@@ -1,6 +1,6 @@
 //! Draws the links of a core as SVG: as lines, or as a matrix if there are many pages.
 
-use crate::engine::ask::CoreLinks;
+use crate::engine::query::CoreLinks;
 use crate::html::text::put;
 
 /// Minimum number of hubs or authorities for a matrix.
@@ -45,7 +45,7 @@ fn open(out: &mut String, links: &CoreLinks, width: usize, height: usize) {
             "<svg class=\"matrix\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-labelledby=\"m-t m-d\">\
              <title id=\"m-t\">Current links from hubs to authorities</title>\
              <desc id=\"m-d\">{} hubs, {} authorities, {} links; the lists below name them in this order.</desc>",
-            links.hubs, links.authorities, links.today
+            links.hubs, links.authorities, links.current_edges
         ),
     );
 }

@@ -6,18 +6,18 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 
 use super::layout::Layout;
-use crate::engine::ask::{DiffRequest, DiffSide, SeedDiff};
+use crate::engine::query::{DiffRequest, DiffSide, SeedDiff};
 use crate::engine::refresh::RefreshView;
 use crate::html::changes::change_lists;
 use crate::html::text::Count;
 use crate::html::truncate::Truncate;
+use crate::render::{SummaryLine, cause_text};
 use crate::serve::address::Address;
 use crate::serve::answer::{Answer, JSON_LINES, RequestError, json_line};
 use crate::serve::executor::Context;
 use crate::serve::extract::which;
 use crate::serve::media_type::MediaType;
 use crate::serve::query_params::optional_integer;
-use crate::told::{SummaryLine, because};
 
 /// Maximum number of gained, of lost and of moved seeds on the page.
 const ROWS: usize = 500;
@@ -77,7 +77,7 @@ pub(super) fn render(
     let diff = context.bank.diff(&request, context.watch)?;
     if media_type == MediaType::Json {
         let mut lines = Vec::new();
-        json_line(&mut lines, &SummaryLine::of(&diff))?;
+        json_line(&mut lines, &SummaryLine::new(&diff))?;
         for seed in &diff.seeds {
             json_line(&mut lines, seed)?;
         }
@@ -130,7 +130,7 @@ impl Page<'_> {
         // Several causes have the same text.
         let mut by_text: BTreeMap<&'static str, u32> = BTreeMap::new();
         for (cause, count) in &self.diff.summary.causes {
-            *by_text.entry(because(*cause)).or_default() += count;
+            *by_text.entry(cause_text(*cause)).or_default() += count;
         }
         let mut causes: Vec<_> = by_text.into_iter().collect();
         causes.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));

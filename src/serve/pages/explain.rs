@@ -4,14 +4,14 @@ use askama::Template;
 use serde::Deserialize;
 
 use super::layout::Layout;
-use crate::engine::ask::Explanation;
+use crate::engine::query::Explanation;
+use crate::render::{page_evidence, page_sentence};
 use crate::serve::address::{Address, line_html};
 use crate::serve::answer::{Answer, RequestError};
 use crate::serve::executor::Context;
 use crate::serve::extract::which;
 use crate::serve::media_type::MediaType;
 use crate::serve::query_params::optional_integer;
-use crate::told::{evidence_of_page, sentence_of_page};
 use seedbank_formats::display::readable;
 
 #[derive(Deserialize)]
@@ -54,11 +54,11 @@ pub(super) fn render(
 
 impl Page<'_> {
     fn sentence(&self) -> String {
-        line_html(&sentence_of_page(&self.answer))
+        line_html(&page_sentence(&self.answer))
     }
 
     fn evidence(&self) -> Vec<String> {
-        evidence_of_page(&self.answer)
+        page_evidence(&self.answer)
             .into_iter()
             .map(|line| line_html(&line))
             .collect()

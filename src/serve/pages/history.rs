@@ -4,13 +4,13 @@ use askama::Template;
 use serde::Deserialize;
 
 use super::layout::Layout;
-use crate::engine::ask::{Appearance, PageHistory};
+use crate::engine::query::{Appearance, PageHistory};
 use crate::html::text::{Count, put};
+use crate::render::cause_text;
 use crate::serve::address;
 use crate::serve::answer::{Answer, RequestError};
 use crate::serve::executor::Context;
 use crate::serve::media_type::MediaType;
-use crate::told::because;
 use seedbank_formats::display::readable;
 
 #[derive(Deserialize)]
@@ -57,7 +57,7 @@ pub(super) fn describe(appearance: &Appearance) -> String {
     };
     if let Some(cause) = appearance.cause {
         text.push_str(": ");
-        text.push_str(because(cause));
+        text.push_str(cause_text(cause));
     }
     if let Some(batch) = appearance.batch {
         put(&mut text, format_args!(" (batch {batch})"));

@@ -4,17 +4,17 @@ use askama::Template;
 use std::collections::BTreeMap;
 
 use super::layout::Layout;
-use crate::engine::ask::{BatchView, History, Status, Turnover};
+use crate::engine::query::{BatchView, History, Status, Turnover};
 use crate::engine::refresh::RefreshView;
 use crate::html::bars::{Bar, bars};
 use crate::html::chart::Frame as ChartFrame;
 use crate::html::text::{Count, Measure};
+use crate::render::{kind_name, provenance};
 use crate::serve::address::{self, Address};
 use crate::serve::answer::{Answer, RequestError};
 use crate::serve::executor::Context;
 use crate::serve::extract::NoParams;
 use crate::serve::media_type::MediaType;
-use crate::told::{how, kind_name};
 use seedbank_formats::clock::time;
 use seedbank_formats::display::age;
 

@@ -4,14 +4,14 @@ use askama::Template;
 use serde::Deserialize;
 
 use super::layout::{Layout, Pager, pager};
-use crate::engine::ask::{LinkDirection, LinkedPages, LinkedRequest};
+use crate::engine::query::{LinkDirection, LinkedPages, LinkedRequest};
 use crate::html::text::Count;
+use crate::render::state_name;
 use crate::serve::address::{self, Address};
 use crate::serve::answer::{Answer, RequestError};
 use crate::serve::executor::Context;
 use crate::serve::media_type::MediaType;
 use crate::serve::query_params::integer;
-use crate::told::state_name;
 use seedbank_formats::display::readable;
 
 #[derive(Deserialize)]
@@ -43,7 +43,7 @@ pub(super) fn render(
     let request = LinkedRequest {
         direction: params.of,
         site: params.site,
-        from: params.from,
+        offset: params.from,
         ..LinkedRequest::default()
     };
     let rows = request.limit as u64;
@@ -55,7 +55,7 @@ pub(super) fn render(
         &linked.url,
         linked.direction.name(),
         linked.site.as_deref(),
-        linked.from,
+        linked.offset,
     );
     Answer::page(&Page {
         layout: Layout::new(context, address),
@@ -76,8 +76,8 @@ impl Page<'_> {
     fn range(&self) -> Option<String> {
         let linked = &self.linked;
         let shown = linked.linked.len() as u64;
-        let first = linked.from.saturating_add(1).whole();
-        let last = linked.from.saturating_add(shown).whole();
+        let first = linked.offset.saturating_add(1).whole();
+        let last = linked.offset.saturating_add(shown).whole();
         (shown > 0 && shown < linked.pages).then(|| format!("{first} to {last}"))
     }
 
@@ -90,7 +90,7 @@ impl Page<'_> {
 
     fn pager(&self) -> Pager {
         let linked = &self.linked;
-        pager(linked.from, self.rows, linked.pages, |from| {
+        pager(linked.offset, self.rows, linked.pages, |from| {
             self.address(from)
         })
     }

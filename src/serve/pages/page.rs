@@ -4,16 +4,16 @@ use askama::Template;
 use serde::Deserialize;
 
 use super::layout::Layout;
-use crate::engine::ask::{
-    AliasBy, GivenOf, InPlan, LinksBySite, PageFacts, PageHistory, PageLimits, PolicySays, Seen,
-    Why,
+use crate::engine::query::{
+    AliasBy, AttributeSource, LinksBySite, PageFacts, PageHistory, PageInPlan, PageLimits,
+    PolicyVerdict, SeenInBatch, Why,
 };
 use crate::html::text::Count;
+use crate::render::{page_reason, state_name};
 use crate::serve::address::{self, line_html};
 use crate::serve::answer::{Answer, RequestError};
 use crate::serve::executor::Context;
 use crate::serve::media_type::MediaType;
-use crate::told::{sentence, state_name};
 use seedbank_formats::clock::time;
 use seedbank_formats::display::readable;
 
@@ -59,11 +59,11 @@ pub(super) fn render(
 
 impl Page<'_> {
     /// Explains why the page is a seed of a plan, or why not.
-    fn why(&self, plan: &InPlan) -> String {
+    fn why(&self, plan: &PageInPlan) -> String {
         let why = (plan.policy.as_ref(), &plan.why);
         let facts = &self.facts;
         let alias = facts.alias.as_ref();
-        line_html(&sentence(&plan.asked, why, &facts.site, alias))
+        line_html(&page_reason(&plan.run, why, &facts.site, alias))
     }
 
     /// Returns title, direction and links by site.
@@ -75,8 +75,8 @@ impl Page<'_> {
     }
 
     fn spam(&self) -> &'static str {
-        match (self.facts.spam, self.facts.spam_given_of) {
-            (true, Some(GivenOf::Site)) => "spam because its site is",
+        match (self.facts.spam, self.facts.spam_source) {
+            (true, Some(AttributeSource::Site)) => "spam because its site is",
             (true, _) => "spam",
             (false, None) => "not given",
             (false, Some(_)) => "not spam",
@@ -84,7 +84,7 @@ impl Page<'_> {
     }
 
     fn quality(&self) -> String {
-        let of_site = self.facts.quality_given_of == Some(GivenOf::Site);
+        let of_site = self.facts.quality_source == Some(AttributeSource::Site);
         match self.facts.quality {
             None => "not given".to_owned(),
             Some(quality) if of_site => format!("{quality}, that of its site"),
@@ -93,7 +93,7 @@ impl Page<'_> {
     }
 }
 
-fn seen(seen: &Seen) -> String {
+fn seen(seen: &SeenInBatch) -> String {
     format!("batch {}, {}", seen.batch, time(seen.at))
 }
 
@@ -105,9 +105,9 @@ const fn by(by: AliasBy) -> &'static str {
     }
 }
 
-fn is_seed(plan: &InPlan) -> bool {
+fn is_seed(plan: &PageInPlan) -> bool {
     match plan.policy {
-        Some(PolicySays::Pinned { .. } | PolicySays::Stays { .. }) => true,
+        Some(PolicyVerdict::Pinned { .. } | PolicyVerdict::Retained { .. }) => true,
         Some(_) => false,
         None => matches!(
             plan.why,

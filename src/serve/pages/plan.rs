@@ -4,15 +4,15 @@ use askama::Template;
 use serde::Deserialize;
 
 use super::layout::{Layout, Pager, pager};
-use crate::engine::ask::{PlanDetail, Turnover};
+use crate::engine::query::{PlanDetail, Turnover};
 use crate::engine::refresh::RefreshView;
 use crate::html::text::{Count, Measure};
+use crate::render::PlanWithCommand;
 use crate::serve::address::{self, Address};
 use crate::serve::answer::{Answer, RequestError};
 use crate::serve::executor::Context;
 use crate::serve::media_type::MediaType;
 use crate::serve::query_params::integer;
-use crate::told::ShownPlan;
 use seedbank_formats::clock::time;
 
 /// Maximum number of refreshes on the page.
@@ -50,7 +50,7 @@ pub(super) fn render(
     let Params { name, from, .. } = params;
     let plan = context.bank.plan(&name)?;
     if media_type == MediaType::Json {
-        return Answer::json(&ShownPlan::of(&plan, context.name));
+        return Answer::json(&PlanWithCommand::new(&plan, context.name));
     }
     let mut refreshes = context.bank.history()?.refreshes;
     refreshes.retain(|refresh| refresh.plan == name);

@@ -5,17 +5,17 @@ use serde::Deserialize;
 use std::cmp::Ordering;
 
 use super::layout::{Layout, Pager, pager};
-use crate::engine::ask::{ByPolicy, Evidence, Seed};
 use crate::engine::plan::Method;
+use crate::engine::query::{ByPolicy, Evidence, Seed};
 use crate::engine::refresh::RefreshView;
 use crate::html::text::{Count, Measure};
+use crate::render::{SeedFormat, provenance};
 use crate::serve::address::{self, Address};
 use crate::serve::answer::{Answer, RequestError};
 use crate::serve::executor::Context;
 use crate::serve::extract::which;
 use crate::serve::media_type::MediaType;
 use crate::serve::query_params::{integer, optional_integer};
-use crate::told::{SeedFormat, how};
 use seedbank_formats::clock::time;
 use seedbank_formats::display::readable;
 

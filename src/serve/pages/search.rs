@@ -4,13 +4,13 @@ use askama::Template;
 use serde::Deserialize;
 
 use super::layout::Layout;
-use crate::engine::ask::{Found, SearchLimits};
+use crate::engine::query::{SearchLimits, SearchResult};
 use crate::html::text::Count;
+use crate::render::state_name;
 use crate::serve::address::Address;
 use crate::serve::answer::{Answer, RequestError};
 use crate::serve::executor::Context;
 use crate::serve::media_type::MediaType;
-use crate::told::state_name;
 
 /// Maximum number of sites, and of pages, on the page; JSON has the defaults of the command line.
 const ROWS: usize = 50;
@@ -32,7 +32,7 @@ pub(super) struct Params {
 struct Page<'a> {
     layout: Layout<'a>,
     /// The result; `None` if there was no text to search for.
-    found: Option<Found>,
+    found: Option<SearchResult>,
 }
 
 pub(super) fn render(
@@ -52,7 +52,7 @@ pub(super) fn render(
         let limits = SearchLimits {
             sites: limit,
             pages: limit,
-            looked: MAX_EXAMINED,
+            examined: MAX_EXAMINED,
         };
         Some(context.bank.search(&text, limits, context.watch)?)
     };

@@ -8,12 +8,12 @@ use axum::http::{HeaderMap, Response, StatusCode, Uri};
 use serde::Deserialize;
 
 use crate::named_enum::NamedValue;
+use crate::render::{SeedFormat, write_seeds};
 use crate::serve::answer::{Answer, CSV, JSON, JSON_LINES, PARQUET, RequestError, TEXT};
 use crate::serve::executor::{Context, Executor};
 use crate::serve::extract::which;
 use crate::serve::media_type::MediaType;
 use crate::serve::query_params::{optional_integer, query};
-use crate::told::{SeedFormat, write_seeds};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

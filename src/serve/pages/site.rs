@@ -4,13 +4,13 @@ use askama::Template;
 use serde::Deserialize;
 
 use super::layout::Layout;
-use crate::engine::ask::{LinksOfSite, SiteFacts, SiteInPlan, SiteLimits};
+use crate::engine::query::{SiteFacts, SiteInPlan, SiteLimits, SiteLinkCounts};
 use crate::html::text::Count;
+use crate::render::site_in_plan;
 use crate::serve::address::{self, Address, line_html};
 use crate::serve::answer::{Answer, RequestError};
 use crate::serve::executor::Context;
 use crate::serve::media_type::MediaType;
-use crate::told::of_site_in_plan;
 
 /// Maximum number of pages to examine, which takes well below a second.
 const MAX_EXAMINED: u64 = 20_000;
@@ -59,7 +59,7 @@ pub(super) fn render(
 
 impl Page<'_> {
     /// Returns the links with other sites, with titles.
-    fn links(&self) -> [(&'static str, &LinksOfSite); 2] {
+    fn links(&self) -> [(&'static str, &SiteLinkCounts); 2] {
         [
             ("Links to", &self.facts.links_to),
             ("Linked from", &self.facts.linked_from),
@@ -74,7 +74,7 @@ impl Page<'_> {
 
 /// Returns the lines about the site in the last refresh of a plan, as HTML.
 fn in_plan(plan: &SiteInPlan) -> Vec<String> {
-    of_site_in_plan(plan)
+    site_in_plan(plan)
         .into_iter()
         .map(|line| line_html(&line))
         .collect()

@@ -4,7 +4,7 @@ use std::fmt::{Debug, Display};
 use std::str::FromStr;
 
 use seedbank::clock::time;
-use seedbank::engine::ask::UrlList;
+use seedbank::engine::query::UrlList;
 use seedbank::ingest::parse_timestamp;
 use seedbank_algorithms::cores::Density;
 use seedbank_algorithms::cover;

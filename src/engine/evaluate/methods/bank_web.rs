@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::engine::EngineError;
-use crate::engine::history::past::Past;
+use crate::engine::history::timeline::PageTimelines;
 use crate::engine::refresh::global::url_order::UrlOrderedGraph;
 use crate::engine::web_graph::ALL_PAGES;
 use seedbank_algorithms::cover::PageFacts;
@@ -125,7 +125,7 @@ impl BankWeb {
         store: &Store,
         batch: BatchId,
     ) -> Result<Vec<u32>, EngineError> {
-        let past = Past::open(store, batch)?;
+        let past = PageTimelines::open(store, batch)?;
         let mut since = Vec::new();
         for page in self.crawled() {
             let previous = past.timeline(self.ids[page as usize])?.after(batch);

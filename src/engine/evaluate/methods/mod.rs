@@ -33,10 +33,10 @@ pub use answers::{
 use super::answers::StateView;
 use super::current_state::state;
 use super::requests::MethodsRequest;
-use crate::engine::ask::views::Views;
 use crate::engine::error::ExperimentError;
-use crate::engine::history::past::known_since;
+use crate::engine::history::timeline::known_since;
 use crate::engine::plan::PlanOptions;
+use crate::engine::query::views::Views;
 use crate::engine::{Bank, EngineError};
 use bank_web::BankWeb;
 use contenders::{Contender, ListSource, worth};

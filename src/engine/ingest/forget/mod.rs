@@ -97,7 +97,7 @@ pub struct ForgetReport {
     /// Number of lines removed from lists of bad records.
     pub reject_lines: u64,
     /// Number of pages and sites added to the blocklist.
-    pub barred: u64,
+    pub blocked: u64,
     /// Whether the bank's folder contains files that a repair replaced, which are not searched.
     pub has_damaged: bool,
     /// Elapsed time, in seconds.
@@ -249,7 +249,7 @@ impl Bank {
             aliases: removal.aliases,
             list_lines,
             reject_lines,
-            barred: barred.len() as u64,
+            blocked: barred.len() as u64,
             has_damaged: self.path().join("damaged").is_dir(),
             seconds: begun.elapsed().as_secs_f64(),
         })

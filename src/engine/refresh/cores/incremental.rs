@@ -22,7 +22,7 @@ use super::page_evidence::ChangedPageEvidence;
 use super::partial_results::PartialResults;
 use super::seed_rules::Rejections;
 use super::select::select;
-use crate::engine::history::past::Past;
+use crate::engine::history::timeline::PageTimelines;
 use crate::engine::plan::CorePlan;
 use crate::engine::refresh::run_context::RunContext;
 use crate::engine::{EngineError, Result};
@@ -186,15 +186,15 @@ impl IncrementalRun<'_> {
     /// Returns the pages at which links may have been added or removed and those whose evidence may
     /// have changed; `None` if there are too many.
     fn touched_pages(&mut self, watch: &dyn Watch) -> Result<Option<BTreeSet<PageId>>> {
-        let past = Past::open(self.store, self.cached.batch)?;
-        let stirred = past.stirred()?;
-        let count: u64 = stirred.values().map(PageSet::len).sum();
+        let past = PageTimelines::open(self.store, self.cached.batch)?;
+        let possibly_changed = past.possibly_changed()?;
+        let count: u64 = possibly_changed.values().map(PageSet::len).sum();
         if count > self.max_pages.saturating_mul(2) {
             return Ok(None);
         }
         let mut touched_pages = BTreeSet::new();
         let (mut seen_rows, mut seen_citing_rows) = (BTreeSet::new(), BTreeSet::new());
-        for (batch, pages) in stirred {
+        for (batch, pages) in possibly_changed {
             for page in pages.into_iter().map(PageId) {
                 watch.proceed()?;
                 let timeline = past.timeline(page)?;

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::load::LoadedHubGraph;
 use crate::engine::Result;
-use crate::engine::history::past::{Past, Timeline};
+use crate::engine::history::timeline::{PageTimelines, Timeline};
 use seedbank_algorithms::cores::Selection;
 use seedbank_algorithms::graph::{NONE, WeakComponents};
 use seedbank_algorithms::page::{PageId, SiteId};
@@ -143,7 +143,7 @@ impl Recomputation<'_> {
         wanted: &BTreeSet<u32>,
     ) -> Result<BTreeMap<u32, Vec<SiteChange>>> {
         let from = self.store.need(&tables::REFRESHES, &cached)?.batch;
-        let past = Past::open(self.store, from)?;
+        let past = PageTimelines::open(self.store, from)?;
         let mut counts: BTreeMap<(u32, BatchId, SiteId), u64> = BTreeMap::new();
         for (batch, pages) in past.changed()? {
             for page in pages.into_iter().map(PageId) {
@@ -168,7 +168,12 @@ impl Recomputation<'_> {
 
     /// Returns the components that contain or contained a page: its own, those of its targets, and
     /// those of the pages that link to it.
-    fn touched(&self, past: &Past<'_>, page: PageId, timeline: &Timeline) -> Result<BTreeSet<u32>> {
+    fn touched(
+        &self,
+        past: &PageTimelines<'_>,
+        page: PageId,
+        timeline: &Timeline,
+    ) -> Result<BTreeSet<u32>> {
         let mut touched = BTreeSet::new();
         let mut add = |page: PageId| {
             let number = self.hubs.number(page);

@@ -6,7 +6,7 @@
 //! qualities.
 
 use crate::engine::Result;
-use crate::engine::history::past::{self, Past};
+use crate::engine::history::timeline::{self, PageTimelines};
 use crate::engine::plan::CorePlan;
 use seedbank_algorithms::graph::number;
 use seedbank_algorithms::page::PageId;
@@ -44,14 +44,14 @@ pub(crate) fn find(
         return Ok(None);
     };
     let is_past_known =
-        past::known_since(store)? <= record.batch && record.batch <= store.counters()?.batch;
+        timeline::known_since(store)? <= record.batch && record.batch <= store.counters()?.batch;
     // Successors of dead seeds are reported only by the refresh that found them.
     if plan.succeed || !record.certified || !is_past_known {
         return Ok(None);
     }
     // Any changed page can change the graph.
-    let past = Past::open(store, record.batch)?;
-    for (batch, pages) in past.stirred()? {
+    let past = PageTimelines::open(store, record.batch)?;
+    for (batch, pages) in past.possibly_changed()? {
         for page in pages.into_iter().map(PageId) {
             watch.proceed()?;
             if past.timeline(page)?.is_changed_by(batch) {

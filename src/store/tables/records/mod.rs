@@ -287,11 +287,11 @@ pub struct BatchCounts {
     /// Records rejected.
     pub rejected: u64,
     /// Records superseded by another record of the batch for the same URL.
-    pub overruled: u64,
+    pub superseded: u64,
     /// Outlinks dropped because they are not http or https URLs.
     pub dropped_outlinks: u64,
     /// Pages that are new to the bank.
-    pub born: u64,
+    pub new_pages: u64,
     /// Pages that became crawled.
     pub became_crawled: u64,
     /// Pages that became gone.

@@ -1,0 +1,209 @@
+//! Renders the status of a bank in the Prometheus text format, version 0.0.4.
+//!
+//! ```text
+//! # HELP seedbank_seeds Seeds on the list of the plan's last refresh, by current state.
+//! # TYPE seedbank_seeds gauge
+//! seedbank_seeds{plan="default",state="alive"} 19
+//! ```
+//!
+//! As Prometheus recommends, names have base units, and times are timestamps, not ages: the expression
+//! `time() - seedbank_last_batch_timestamp_seconds` is correct even if the text is not written again.
+//! Families without samples are omitted.
+
+use std::fmt::{Display, Write};
+
+use super::status::{LastBatch, PlanView, Status};
+
+/// Type of a metric family.
+#[derive(Clone, Copy)]
+enum Kind {
+    /// Monotonic.
+    Counter,
+    /// Can rise and fall.
+    Gauge,
+}
+
+/// Labels of a sample: names and values.
+type Labels<'a> = Vec<(&'static str, &'a str)>;
+
+/// Text under construction.
+struct MetricsText(String);
+
+impl MetricsText {
+    /// Appends a family of one sample without labels.
+    fn one(&mut self, name: &str, kind: Kind, help: &str, value: impl Display) {
+        self.family(name, kind, help, [(Vec::new(), value)]);
+    }
+
+    fn family<'a, V: Display>(
+        &mut self,
+        name: &str,
+        kind: Kind,
+        help: &str,
+        samples: impl IntoIterator<Item = (Labels<'a>, V)>,
+    ) {
+        let kind = match kind {
+            Kind::Counter => "counter",
+            Kind::Gauge => "gauge",
+        };
+        let mut head = format!(
+            "# HELP seedbank_{name} {}\n# TYPE seedbank_{name} {kind}\n",
+            help.replace('\\', r"\\").replace('\n', r"\n")
+        );
+        for (labels, value) in samples {
+            self.0.push_str(&std::mem::take(&mut head));
+            let labels: Vec<String> = labels
+                .into_iter()
+                .map(|(label, value)| format!("{label}=\"{}\"", escaped(value)))
+                .collect();
+            let labels = match labels.join(",") {
+                none if none.is_empty() => none,
+                some => format!("{{{some}}}"),
+            };
+            // Writing to a String cannot fail.
+            let _ = writeln!(self.0, "seedbank_{name}{labels} {value}");
+        }
+    }
+}
+
+/// Escapes the value of a label.
+fn escaped(value: &str) -> String {
+    value
+        .replace('\\', r"\\")
+        .replace('"', r#"\""#)
+        .replace('\n', r"\n")
+}
+
+impl Status {
+    /// Renders the status in the Prometheus text format. The families and their order are the same for every
+    /// bank, except that families without samples are omitted.
+    ///
+    /// ```
+    #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
+    /// let text = bank.status()?.metrics();
+    /// assert!(text.contains("\nseedbank_pages{state=\"crawled\"} 2\n"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn metrics(&self) -> String {
+        let mut text = MetricsText(String::new());
+        self.write_totals(&mut text);
+        if let Some(batch) = &self.last_batch {
+            write_batch(&mut text, batch);
+        }
+        write_plans(&mut text, &self.plans);
+        self.write_sizes(&mut text);
+        text.0
+    }
+
+    fn write_totals(&self, text: &mut MetricsText) {
+        use Kind::{Counter, Gauge};
+        let counters = &self.counters;
+        let batches = counters.batches;
+        text.one("batches_total", Counter, "Batches ingested.", batches);
+        let refreshes = counters.refreshes;
+        let help = "Refreshes run, deleted ones included.";
+        text.one("refreshes_total", Counter, help, refreshes);
+        let help = "Sites with at least one page.";
+        text.one("sites", Gauge, help, self.sites);
+        let pages = [
+            ("crawled", counters.crawled),
+            ("known", counters.known),
+            ("gone", counters.gone),
+        ];
+        let help = "Pages, by state.";
+        let of_state = |(state, pages)| (vec![("state", state)], pages);
+        text.family("pages", Gauge, help, pages.map(of_state));
+        let help = "Known and crawled pages with the spam mark.";
+        text.one("spam_pages", Gauge, help, counters.spam);
+        let links = [
+            ("intra-site", counters.intra_links),
+            ("inter-site", counters.inter_links),
+        ];
+        let help = "Links between pages.";
+        let of_kind = |(kind, links)| (vec![("kind", kind)], links);
+        text.family("links", Gauge, help, links.map(of_kind));
+    }
+
+    fn write_sizes(&self, text: &mut MetricsText) {
+        let names: Vec<_> = self.groups.iter().map(|group| group.group.name()).collect();
+        let groups = self.groups.iter().zip(&names);
+        let help = "Bytes on disk of the published tables, by group.";
+        let of_group = groups.map(|(group, name)| (vec![("group", *name)], group.bytes));
+        text.family("tables_bytes", Kind::Gauge, help, of_group);
+        let help = "Bytes on disk of the bank's folder.";
+        text.one("folder_bytes", Kind::Gauge, help, self.folder_bytes);
+    }
+}
+
+fn write_batch(text: &mut MetricsText, batch: &LastBatch) {
+    let mut one = |name: &str, help: &str, value: &dyn Display| {
+        text.one(&format!("last_batch_{name}"), Kind::Gauge, help, value);
+    };
+    let help = "Time of ingest of the last batch, in seconds since 1970.";
+    one("timestamp_seconds", help, &batch.at);
+    let help = "Elapsed time of the last batch, in seconds.";
+    one("duration_seconds", help, &batch.seconds);
+    let help = "Records of the last batch, including rejected ones.";
+    one("records", help, &batch.records);
+    let help = "Rejected records of the last batch.";
+    one("rejected_records", help, &batch.rejected);
+}
+
+fn write_plans(text: &mut MetricsText, plans: &[PlanView]) {
+    let mut each = |name: &str, help: &str, value: &dyn Fn(&PlanView) -> f64| {
+        let samples = plans
+            .iter()
+            .map(|plan| (vec![("plan", &*plan.plan)], value(plan)));
+        text.family(&format!("last_refresh_{name}"), Kind::Gauge, help, samples);
+    };
+    let help = "Time of the plan's last refresh, in seconds since 1970.";
+    each("timestamp_seconds", help, &|plan| plan.at as f64);
+    let help = "Elapsed time of the plan's last refresh, in seconds.";
+    each("duration_seconds", help, &|plan| plan.seconds);
+    let help = "The last batch of the state that the plan's last refresh ran on.";
+    each("batch", help, &|plan| f64::from(plan.batch));
+    let help = "Whether every result of the plan's last refresh was proven: 1 or 0.";
+    each("certified", help, &|plan| {
+        f64::from(u8::from(plan.certified))
+    });
+    let states = |plan: &PlanView| {
+        let seeds = plan.seeds;
+        [
+            ("alive", seeds.alive),
+            ("gone", seeds.gone),
+            ("alias", seeds.alias),
+            ("unlinked", seeds.unlinked),
+            ("forgotten", seeds.forgotten),
+        ]
+    };
+    let samples = plans.iter().flat_map(|plan| {
+        let of_state = |(state, seeds)| (vec![("plan", &*plan.plan), ("state", state)], seeds);
+        states(plan).map(of_state)
+    });
+    let help = "Seeds on the list of the plan's last refresh, by current state.";
+    text.family("seeds", Kind::Gauge, help, samples);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_and_help_are_escaped() {
+        let mut text = MetricsText(String::new());
+        let labels = vec![("plan", "a\\b\"c\nd"), ("state", "é")];
+        text.family("x", Kind::Gauge, "back\\slash\nend", [(labels, 1.5)]);
+        text.family(
+            "none",
+            Kind::Counter,
+            "nothing",
+            [] as [(Labels<'_>, u8); 0],
+        );
+        assert_eq!(
+            text.0,
+            "# HELP seedbank_x back\\\\slash\\nend\n# TYPE seedbank_x gauge\n\
+             seedbank_x{plan=\"a\\\\b\\\"c\\nd\",state=\"é\"} 1.5\n"
+        );
+    }
+}

@@ -1,0 +1,443 @@
+//! Facts about one site: its attributes, its pages by state, its links with other sites, duplicate
+//! content, and the results for it in the last refresh of each plan.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use roaring::{RoaringBitmap, RoaringTreemap};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::by_site::largest;
+use super::explain::{SiteInPlan, site_in_plans};
+use super::nearest;
+use super::views::Views;
+use crate::engine::{Bank, EngineError};
+use seedbank_algorithms::cover::Value;
+use seedbank_algorithms::page::{PageId, RowId, SiteId};
+use seedbank_algorithms::watch::Watch;
+use seedbank_formats::ingest::{self, URL_PATTERN};
+use seedbank_store::links::LinkKey;
+use seedbank_store::records::{Hash128, PageRecord, PageState, SiteRecord};
+use seedbank_store::{Key, tables};
+
+/// Number of pages or blocks of links read between two checks for interruption.
+const STEP: usize = 1024;
+
+/// Limits on the facts about a site, and on the work.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SiteLimits {
+    /// Maximum number of sites named, in each direction of links.
+    pub sites: usize,
+    /// Maximum number of repeated digests returned.
+    pub digests: usize,
+    /// Maximum number of pages named per digest.
+    pub examples: usize,
+    /// Maximum number of pages of the site examined.
+    pub pages: u64,
+}
+
+impl SiteLimits {
+    /// Limits of JSON answers.
+    pub const AS_JSON: Self = Self {
+        sites: 100,
+        digests: 20,
+        examples: 3,
+        pages: 200_000,
+    };
+}
+
+impl Default for SiteLimits {
+    fn default() -> Self {
+        Self {
+            sites: 10,
+            digests: 5,
+            ..Self::AS_JSON
+        }
+    }
+}
+
+/// Facts about a site.
+///
+/// ```
+#[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
+/// let facts = bank.site("x.example", SiteLimits::default(), &Unwatched)?;
+/// assert_eq!((facts.pages.known, facts.linked_from.links), (1, 2));
+/// assert_eq!(facts.linked_from.by_site[0].site, "a.example");
+/// assert!(facts.complete && facts.plans.len() == 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct SiteFacts {
+    /// Name of the site.
+    pub site: String,
+    /// Attributes from records of sites.
+    pub attributes: SiteAttributes,
+    /// Number of its pages by state.
+    pub pages: SitePageCounts,
+    /// Number of links between its pages.
+    pub intra_links: u64,
+    /// Number of links from its pages to other sites.
+    pub inter_links: u64,
+    /// Sites that the examined pages link to.
+    pub links_to: SiteLinkCounts,
+    /// Sites that link to the examined pages.
+    pub linked_from: SiteLinkCounts,
+    /// Content digests shared by several of its pages.
+    pub digests: SiteDigests,
+    /// Number of pages examined, the first in URL order.
+    pub examined: u64,
+    /// Whether all pages were examined. If not, aliases, unlinked pages, links with other sites and repeated
+    /// digests cover only the examined pages; all other numbers cover the whole site.
+    pub complete: bool,
+    /// Result for it in the last refresh of each plan, by plan name.
+    pub plans: Vec<SiteInPlan>,
+}
+
+/// Attributes from records of a site; `null` if none gave the attribute.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct SiteAttributes {
+    /// Quality, from 0 to 1, of pages without one of their own.
+    pub quality: Option<Value>,
+    /// Spam mark of pages without one of their own.
+    pub spam: Option<bool>,
+    /// Maximum number of pages that a crawl should fetch.
+    pub quota: Option<u32>,
+}
+
+/// Number of pages of a site by state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct SitePageCounts {
+    /// Known pages.
+    pub known: u64,
+    /// Crawled pages.
+    pub crawled: u64,
+    /// Gone pages.
+    pub gone: u64,
+    /// Aliases.
+    pub aliases: u64,
+    /// Pages without links to them and without a record.
+    pub unlinked: u64,
+    /// Known and crawled pages with the spam mark.
+    pub spam: u64,
+}
+
+/// Links between a site and others, in one direction.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct SiteLinkCounts {
+    /// Number of links.
+    pub links: u64,
+    /// Number of pages of other sites at the other ends.
+    pub pages: u64,
+    /// Number of those sites.
+    pub sites: u64,
+    /// Sites with the most links, ties by name.
+    pub by_site: Vec<LinkedSite>,
+}
+
+/// Site linked with another one.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct LinkedSite {
+    /// Name of the site.
+    pub site: String,
+    /// Number of links.
+    #[schemars(range(min = 1))]
+    pub links: u64,
+    /// Number of its pages at the other ends.
+    #[schemars(range(min = 1))]
+    pub pages: u64,
+}
+
+/// Content digests of a site's crawled pages.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct SiteDigests {
+    /// Number of crawled pages with a digest.
+    pub pages: u64,
+    /// Number of distinct digests.
+    pub distinct: u64,
+    /// Digests of at least two pages, the most frequent first, ties by the first URL.
+    pub repeated: Vec<RepeatedDigest>,
+}
+
+/// Content digest of several pages of a site.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct RepeatedDigest {
+    /// Number of crawled pages with the digest.
+    #[schemars(range(min = 2))]
+    pub pages: u64,
+    /// First of them in URL order.
+    #[schemars(inner(regex(pattern = URL_PATTERN)))]
+    pub examples: Vec<String>,
+}
+
+impl Bank {
+    /// Returns the facts about a site, given by its name or by a URL of one of its pages.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::UnknownSite`], with similar names, if the bank does not contain the site.
+    ///
+    /// Cost: the records of the examined pages, at most [`SiteLimits::pages`]; their rows, the rows that link
+    /// to them, and the pages that share those; per plan the evidence about the site. Memory: a few bytes
+    /// per linked page.
+    pub fn site(
+        &self,
+        name: &str,
+        limits: SiteLimits,
+        watch: &dyn Watch,
+    ) -> Result<SiteFacts, EngineError> {
+        let views = Views::open(self)?;
+        let (name, site) = nearest::resolve_site(&views, name)?;
+        let (plans, views) = site_in_plans(views, site)?;
+        let record: SiteRecord = views.reader.need(&tables::SITES, &site)?;
+        let mut pages = Pages::new(&name, limits);
+        let complete = pages.read(&views, site, &record, watch)?;
+        let given = record.defaults;
+        Ok(SiteFacts {
+            attributes: SiteAttributes {
+                quality: given.quality.map(Value::from_quality),
+                spam: given.spam,
+                quota: given.quota,
+            },
+            pages: SitePageCounts {
+                known: record.known.into(),
+                crawled: record.crawled.into(),
+                gone: record.gone.into(),
+                aliases: pages.aliases,
+                unlinked: pages.unlinked,
+                spam: record.spam.into(),
+            },
+            intra_links: record.intra_links,
+            inter_links: record.inter_links,
+            links_to: links_to(&views, site, &pages.rows, limits, watch)?,
+            linked_from: linked_from(&views, site, &pages.examined, limits, watch)?,
+            examined: pages.examined.len(),
+            digests: SiteDigests {
+                pages: record.with_digest.into(),
+                distinct: record.distinct_digests.into(),
+                repeated: pages.repeated(&views),
+            },
+            complete,
+            plans,
+            site: name,
+        })
+    }
+}
+
+/// Number of pages with a digest, and the URLs of the first ones, below the site.
+type DigestPages = (u64, Vec<String>);
+
+/// Accumulator over the pages of a site.
+struct Pages<'a> {
+    site: &'a str,
+    limits: SiteLimits,
+    examined: RoaringBitmap,
+    aliases: u64,
+    unlinked: u64,
+    /// Number of pages with each row.
+    rows: BTreeMap<u32, u64>,
+    digests: HashMap<Hash128, DigestPages>,
+}
+
+impl<'a> Pages<'a> {
+    fn new(site: &'a str, limits: SiteLimits) -> Self {
+        Self {
+            site,
+            limits,
+            examined: RoaringBitmap::new(),
+            aliases: 0,
+            unlinked: 0,
+            rows: BTreeMap::new(),
+            digests: HashMap::new(),
+        }
+    }
+
+    /// Reads the pages of the site up to the limit; returns whether these are all.
+    fn read(
+        &mut self,
+        views: &Views,
+        site: SiteId,
+        record: &SiteRecord,
+        watch: &dyn Watch,
+    ) -> Result<bool, EngineError> {
+        let store = &views.reader;
+        if u64::from(record.next_page) <= self.limits.pages {
+            watch.stage("pages", Some(record.next_page.into()));
+            for (number, entry) in store.scan_under(&tables::PAGES, &site.bytes())?.enumerate() {
+                step(watch, number)?;
+                let (page, record) = entry?;
+                self.add(page.index(), record);
+            }
+            return Ok(true);
+        }
+        watch.stage("pages", Some(self.limits.pages));
+        let mut entries = store.scan_under(&tables::PAGE_IDS, &site.bytes())?;
+        let mut number = 0;
+        while let Some(index) = entries.next_with(|_, _, index| index)? {
+            if self.examined.len() >= self.limits.pages {
+                return Ok(false);
+            }
+            step(watch, number)?;
+            number += 1;
+            let record = store.need(&tables::PAGES, &PageId::new(site, index))?;
+            self.add(index, record);
+        }
+        Ok(true)
+    }
+
+    fn add(&mut self, index: u32, record: PageRecord) {
+        if record.is_nameless() {
+            return;
+        }
+        self.examined.insert(index);
+        match record.state {
+            PageState::Alias => self.aliases += 1,
+            PageState::Unlinked => self.unlinked += 1,
+            PageState::Known | PageState::Crawled | PageState::Gone => {}
+        }
+        if let Some(row) = record.row {
+            *self.rows.entry(row).or_default() += 1;
+        }
+        if let (PageState::Crawled, Some(digest)) = (record.state, record.digest) {
+            // The first URL breaks ties between digests, so one is stored even if none is returned.
+            let named = self.limits.examples.max(1);
+            let (pages, first) = self.digests.entry(digest).or_default();
+            *pages += 1;
+            let place = first.partition_point(|other| *other < record.local);
+            if place < named {
+                first.insert(place, record.local);
+                first.truncate(named);
+            }
+        }
+    }
+
+    /// Returns the most frequent digests.
+    fn repeated(&mut self, views: &Views) -> Vec<RepeatedDigest> {
+        let digests = std::mem::take(&mut self.digests).into_values();
+        let mut repeated: Vec<DigestPages> = digests.filter(|(pages, _)| *pages > 1).collect();
+        repeated.sort_unstable_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+        repeated.truncate(self.limits.digests);
+        let url = |local: &String| ingest::url(self.site, local, views.naming.sites);
+        let repeated = repeated.iter().map(|(pages, first)| RepeatedDigest {
+            pages: *pages,
+            examples: first.iter().take(self.limits.examples).map(url).collect(),
+        });
+        repeated.collect()
+    }
+}
+
+/// Reports the progress of a loop, and checks for interruption.
+fn step(watch: &dyn Watch, number: usize) -> Result<(), EngineError> {
+    if number % STEP == STEP - 1 {
+        watch.proceed()?;
+        watch.advance(STEP as u64);
+    }
+    Ok(())
+}
+
+/// Numbers of links and of linked pages, by site.
+type Counts = BTreeMap<SiteId, (u64, u64)>;
+
+/// Counts the links of a site's rows. `rows` has the number of pages with each row.
+fn links_to(
+    views: &Views,
+    site: SiteId,
+    rows: &BTreeMap<u32, u64>,
+    limits: SiteLimits,
+    watch: &dyn Watch,
+) -> Result<SiteLinkCounts, EngineError> {
+    watch.stage("links to others", Some(rows.len() as u64));
+    let mut counts = Counts::new();
+    let mut targets = RoaringTreemap::new();
+    let rows: Vec<(LinkKey, u32, u64)> = rows
+        .iter()
+        .map(|(&row, &carried)| {
+            let (key, place) = LinkKey::of_row(RowId::new(site, row));
+            (key, place, carried)
+        })
+        .collect();
+    for (number, of_block) in rows.chunk_by(|a, b| a.0 == b.0).enumerate() {
+        step(watch, number)?;
+        let Some((key, _, _)) = of_block.first() else {
+            continue;
+        };
+        let links = views.reader.links(&tables::ROWS, *key)?;
+        for (_, place, carried) in of_block {
+            for target in links.at(*place) {
+                counts.entry(target.site()).or_default().0 += carried;
+                targets.insert(target.0);
+            }
+        }
+    }
+    for target in targets {
+        counts.entry(PageId(target).site()).or_default().1 += 1;
+    }
+    link_counts(views, &counts, limits)
+}
+
+/// Counts the links of other sites to some pages of a site.
+fn linked_from(
+    views: &Views,
+    site: SiteId,
+    pages: &RoaringBitmap,
+    limits: SiteLimits,
+    watch: &dyn Watch,
+) -> Result<SiteLinkCounts, EngineError> {
+    let store = &views.reader;
+    let mut blocks: BTreeSet<LinkKey> = BTreeSet::new();
+    let mut of_block = None;
+    for (number, index) in pages.iter().enumerate() {
+        if number % STEP == 0 {
+            watch.proceed()?;
+        }
+        let (key, place) = LinkKey::of_page(PageId::new(site, index));
+        let citers = match of_block.take() {
+            Some((other, citers)) if other == key => citers,
+            _ => store.links(&tables::CITERS, key)?,
+        };
+        blocks.extend(citers.at(place));
+        of_block = Some((key, citers));
+    }
+    watch.stage("links from others", Some(blocks.len() as u64));
+    let mut counts = Counts::new();
+    for (number, key) in blocks.into_iter().enumerate() {
+        step(watch, number)?;
+        for (place, targets) in store.links(&tables::ROWS, key)?.lists() {
+            let links_here = targets.iter().filter(|target| target.site() == site);
+            let links_here = links_here
+                .filter(|target| pages.contains(target.index()))
+                .count() as u64;
+            if links_here == 0 {
+                continue;
+            }
+            let row = RowId::new(key.site, key.index(place));
+            let carried = store.need(&tables::ROW_MEMBERS, &row)?.pages.len();
+            let (links, linking) = counts.entry(key.site).or_default();
+            *links += links_here * carried;
+            *linking += carried;
+        }
+    }
+    link_counts(views, &counts, limits)
+}
+
+/// Returns the sites with the most links.
+fn link_counts(
+    views: &Views,
+    counts: &Counts,
+    limits: SiteLimits,
+) -> Result<SiteLinkCounts, EngineError> {
+    let links = counts.iter().map(|(site, (links, _))| (*site, *links));
+    let links: Vec<(SiteId, u64)> = links.collect();
+    let named = largest(views, &links, limits.sites)?;
+    let by_site = named.into_iter().map(|(site, name, links)| LinkedSite {
+        site: name,
+        links,
+        pages: counts.get(&site).map_or(0, |(_, pages)| *pages),
+    });
+    Ok(SiteLinkCounts {
+        links: counts.values().map(|(links, _)| links).sum(),
+        pages: counts.values().map(|(_, pages)| pages).sum(),
+        sites: counts.len() as u64,
+        by_site: by_site.collect(),
+    })
+}

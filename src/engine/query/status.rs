@@ -1,0 +1,308 @@
+//! `status`: contents, age and disk usage of a bank.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::answers::CounterView;
+use super::views::Views;
+use crate::engine::clock::now;
+use crate::engine::ingest::{list_of, readable};
+use crate::engine::plan::{NAME_PATTERN, PlanOptions};
+use crate::engine::{Bank, EngineError};
+use seedbank_formats::ingest::{Naming, SiteMode, UrlRules};
+use seedbank_store::records::{BatchId, BatchKind, PageState, PlanRecord, RefreshId};
+use seedbank_store::tables;
+use seedbank_store::{self, Store, TableGroup, TableInfo};
+
+/// Status of a bank.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct Status {
+    /// Format version of the bank, which may be older than the one that this build writes.
+    #[schemars(range(min = 1))]
+    pub format: u32,
+    /// Definition of a site.
+    pub site_mode: SiteMode,
+    /// LoadedPolicy of URL normalisation.
+    pub url_rules: UrlRules,
+    /// Version of the public suffix list.
+    pub suffix_list: String,
+    /// Time of the answer, in seconds since 1970 (UTC).
+    pub at: u64,
+    /// Number of sites with at least one known, crawled or gone page.
+    pub sites: u64,
+    /// Totals, and the last batch and refresh.
+    #[serde(flatten)]
+    pub counters: CounterView,
+    /// Last batch; `None` before the first.
+    pub last_batch: Option<LastBatch>,
+    /// Last batch if `undo` can revert it; `None` if not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undo: Option<Undoable>,
+    /// Plans, by name.
+    pub plans: Vec<PlanView>,
+    /// Bits on disk per link, both directions together: the size of the link tables with their keys,
+    /// indexes and filters, divided by the number of links. `None` if the tables have no files yet.
+    #[schemars(range(min = 0))]
+    pub bits_per_link: Option<f64>,
+    /// Whether no overwritten data takes up space. Tables of single records do not count.
+    pub compacted: bool,
+    /// Bytes on disk of the tables, by group.
+    pub groups: Vec<GroupSize>,
+    /// Bytes on disk of the bank's folder: the live and the published state, which share most of their
+    /// files, lists of rejected records, and temporary files of commands.
+    pub folder_bytes: u64,
+    /// Bytes of the published state's log: data of small batches that no table file contains yet.
+    pub log_bytes: u64,
+    /// Bytes on disk, by table.
+    pub tables: Vec<TableSize>,
+}
+
+impl Status {
+    /// Returns the naming rules of pages and sites.
+    #[must_use]
+    pub const fn naming(&self) -> Naming {
+        self.site_mode.with(self.url_rules)
+    }
+}
+
+/// Batch that `undo` can revert.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct Undoable {
+    /// Number of the batch.
+    #[schemars(range(min = 1))]
+    pub batch: BatchId,
+    /// Bytes stored for that, before compression. The next batch deletes them.
+    pub bytes: u64,
+}
+
+/// Last batch.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct LastBatch {
+    /// Number of the batch.
+    #[schemars(range(min = 1))]
+    pub batch: BatchId,
+    /// Name given by the user.
+    pub name: String,
+    /// Whether the batch is a whole state or a set of changes.
+    pub kind: BatchKind,
+    /// Time of ingest, in seconds since 1970 (UTC).
+    pub at: u64,
+    /// Time since then, in seconds; 0 if the clock was set back.
+    pub age: u64,
+    /// Elapsed time, in seconds.
+    #[schemars(range(min = 0))]
+    pub seconds: f64,
+    /// Number of records read, including rejected ones.
+    pub records: u64,
+    /// Number of rejected records.
+    pub rejected: u64,
+    /// List of rejected records in the bank's folder; `None` if nothing was rejected, the user named another
+    /// file, or the list was removed.
+    #[serde(serialize_with = "readable")]
+    pub rejects_file: Option<PathBuf>,
+}
+
+/// Plan with its last refresh.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct PlanView {
+    /// Name of the plan.
+    #[schemars(regex(pattern = NAME_PATTERN))]
+    pub plan: String,
+    /// Given parameters; all others have their defaults.
+    pub parameters: PlanOptions,
+    /// Last refresh.
+    #[schemars(range(min = 1))]
+    pub last_refresh: RefreshId,
+    /// Last batch of the state that it ran on; 0 before the first.
+    pub batch: BatchId,
+    /// Time of the refresh, in seconds since 1970 (UTC).
+    pub at: u64,
+    /// Time since then, in seconds; 0 if the clock was set back.
+    pub age: u64,
+    /// Elapsed time, in seconds.
+    #[schemars(range(min = 0))]
+    pub seconds: f64,
+    /// Whether every result was proven.
+    pub certified: bool,
+    /// Current states of its seeds.
+    pub seeds: SeedStates,
+}
+
+/// Current states of the pages of a list.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct SeedStates {
+    /// Number of seeds on the list.
+    pub listed: u64,
+    /// Known or crawled.
+    pub alive: u64,
+    /// Gone.
+    pub gone: u64,
+    /// Aliases of other pages.
+    pub alias: u64,
+    /// Without links to them and without a record.
+    pub unlinked: u64,
+    /// Forgotten on demand; lists no longer contain them.
+    pub forgotten: u64,
+}
+
+/// Size of a group of tables.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct GroupSize {
+    /// Group of the tables.
+    pub group: TableGroup,
+    /// Bytes of the tables' files in the published state.
+    pub bytes: u64,
+}
+
+/// Size of a table.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct TableSize {
+    /// Name of the table.
+    pub table: String,
+    /// Group of the table.
+    pub group: TableGroup,
+    /// Bytes of its files. Data of small batches may be only in the log.
+    pub bytes: u64,
+    /// Estimated number of entries.
+    pub entries: u64,
+    /// Whether no overwritten data takes up space in it.
+    pub compacted: bool,
+}
+
+impl Bank {
+    /// Returns contents, age and disk usage of the bank.
+    ///
+    /// Cost: one scan of the sites, a read per seed of the plans' last lists, and the metadata of each file
+    /// of the bank.
+    pub fn status(&self) -> Result<Status, EngineError> {
+        let views = Views::open(self)?;
+        let store: &Store = &views.reader;
+        let settings = store.settings()?;
+        let at = now();
+        let mut sites = 0;
+        for entry in store.scan(&tables::SITES)? {
+            let (_, site) = entry?;
+            sites += u64::from(site.known + site.crawled + site.gone > 0);
+        }
+        let mut plans = Vec::new();
+        for entry in store.scan(&tables::PLANS)? {
+            let (plan, record) = entry?;
+            plans.push(plan_view(&views, at, plan, &record)?);
+        }
+        let size = |(table, size): (&TableInfo, seedbank_store::TableSize)| TableSize {
+            table: table.name.to_owned(),
+            group: table.group,
+            bytes: size.bytes,
+            entries: size.keys,
+            compacted: size.is_compacted,
+        };
+        let tables: Vec<TableSize> = store.sizes()?.into_iter().map(size).collect();
+        let counters = store.counters()?;
+        let groups = TableGroup::ALL.map(|holds| GroupSize {
+            group: holds,
+            bytes: tables
+                .iter()
+                .filter(|table| table.group == holds)
+                .map(|table| table.bytes)
+                .sum(),
+        });
+        let of_links = groups.iter().find(|group| group.group == TableGroup::Links);
+        let link_bytes = of_links.map_or(0, |group| group.bytes);
+        let links = counters.intra_links + counters.inter_links;
+        Ok(Status {
+            format: store.format()?,
+            site_mode: views.naming.sites,
+            url_rules: views.naming.urls,
+            suffix_list: settings.suffix_list,
+            at,
+            sites,
+            counters: counters.into(),
+            last_batch: self.last_batch(store, at, counters.batch)?,
+            undo: store.undo_record()?.map(|undo| Undoable {
+                batch: undo.batch,
+                bytes: undo.bytes,
+            }),
+            plans,
+            log_bytes: store.log_bytes(),
+            bits_per_link: (links > 0 && link_bytes > 0)
+                .then(|| 8.0 * link_bytes as f64 / links as f64),
+            compacted: tables
+                .iter()
+                .all(|table| table.compacted || table.group == TableGroup::Bank),
+            groups: groups.into(),
+            folder_bytes: seedbank_store::disk_usage(self.path())?,
+            tables,
+        })
+    }
+
+    fn last_batch(
+        &self,
+        store: &Store,
+        at: u64,
+        batch: BatchId,
+    ) -> Result<Option<LastBatch>, EngineError> {
+        let Some(record) = store.get(&tables::BATCHES, &batch)? else {
+            return Ok(None);
+        };
+        let mut list = list_of(self.path(), batch);
+        let has_list = record.counts.rejected > 0 && list.is_file();
+        if self.hides_folders()
+            && let Ok(in_bank) = list.strip_prefix(self.path())
+        {
+            list = in_bank.to_path_buf();
+        }
+        Ok(Some(LastBatch {
+            batch,
+            name: record.name,
+            kind: record.kind,
+            at: record.at,
+            age: at.saturating_sub(record.at),
+            seconds: record.seconds,
+            records: record.counts.records,
+            rejected: record.counts.rejected,
+            rejects_file: has_list.then_some(list),
+        }))
+    }
+}
+
+fn plan_view(
+    views: &Views,
+    at: u64,
+    plan: String,
+    record: &PlanRecord,
+) -> Result<PlanView, EngineError> {
+    let store = &views.reader;
+    let refresh = store.need(&tables::REFRESHES, &record.last_refresh)?;
+    let mut seeds = SeedStates::default();
+    for (_, seed) in store.list(record.last_refresh)? {
+        seeds.listed += 1;
+        let page = store.need(&tables::PAGES, &seed.page)?;
+        *match page.state {
+            _ if page.is_nameless() => &mut seeds.forgotten,
+            PageState::Known | PageState::Crawled => &mut seeds.alive,
+            PageState::Gone => &mut seeds.gone,
+            PageState::Alias => &mut seeds.alias,
+            PageState::Unlinked => &mut seeds.unlinked,
+        } += 1;
+    }
+    Ok(PlanView {
+        plan,
+        parameters: views.options(&record.settings)?,
+        last_refresh: record.last_refresh,
+        batch: refresh.batch,
+        at: refresh.at,
+        age: at.saturating_sub(refresh.at),
+        seconds: refresh.seconds,
+        certified: refresh.certified,
+        seeds,
+    })
+}

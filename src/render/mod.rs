@@ -1,0 +1,32 @@
+//! Renders answers of a bank as text and lists, the same for the command line and the browser.
+//!
+//! The output contains URLs and names that third parties chose. Callers pass it through
+//! [`readable`](seedbank_formats::display::readable) or [`plain`](seedbank_formats::display::plain) before they print it on a
+//! terminal, and escape it in HTML.
+
+mod causes;
+mod crawlers;
+mod explain;
+mod limits;
+mod lines;
+mod names;
+mod plans;
+mod policy;
+mod provenance;
+mod scores;
+mod seed_parquet;
+mod seeds;
+mod sentence;
+mod web;
+
+pub use causes::{SummaryLine, cause_text};
+pub use explain::{page_evidence, page_explanation, page_sentence, site_explanation, site_in_plan};
+pub use limits::{without_limit, write_domain_limits, write_queue_limits};
+pub use lines::{Line, Lines, Part};
+pub use names::{kind_name, state_name};
+pub use plans::{PlanWithCommand, plan_flags};
+pub use policy::{write_policy, write_shortage, write_stars};
+pub use provenance::provenance;
+pub use scores::{ScoreFormat, ScoreWriter};
+pub use seeds::{SeedFormat, split_seeds, write_seeds};
+pub use sentence::page_reason;

@@ -1,0 +1,102 @@
+//! Formats plans as commands.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::engine::PlanOptions;
+use crate::engine::query::PlanDetail;
+
+/// Plan with the command that recreates it.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+pub struct PlanWithCommand<'a> {
+    /// The plan.
+    #[serde(flatten)]
+    pub detail: &'a PlanDetail,
+    /// Command that recreates the plan; `null` if flags cannot express all parameters, which the plan
+    /// file can.
+    pub command: Option<String>,
+}
+
+impl<'a> PlanWithCommand<'a> {
+    /// Creates the view of a plan of the bank in the folder `bank`.
+    #[must_use]
+    pub fn new(detail: &'a PlanDetail, bank: &str) -> Self {
+        Self {
+            command: command(bank, detail),
+            detail,
+        }
+    }
+}
+
+/// Returns the command that creates a plan; `None` if flags cannot express all parameters.
+fn command(bank: &str, plan: &PlanDetail) -> Option<String> {
+    let given = plan.summary.parameters.without_tuning();
+    // The method is always shown: a name alone does not describe a plan.
+    let named = PlanOptions {
+        method: Some(plan.summary.method),
+        ..given
+    };
+    let flags = plan_flags(&named)?;
+    let bank = shell_word(bank);
+    let name = &plan.summary.plan;
+    Some(format!(
+        "seedbank refresh {bank} --plan {name} {}",
+        flags.join(" ")
+    ))
+}
+
+/// Quotes a word for a shell if it contains special characters.
+fn shell_word(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+/// Returns the given parameters of a plan as flags; `None` if a parameter is not a number, a word, a
+/// switch or a named list.
+#[must_use]
+pub fn plan_flags(parameters: &PlanOptions) -> Option<Vec<String>> {
+    let Ok(Value::Object(given)) = serde_json::to_value(parameters.without_tuning()) else {
+        return None;
+    };
+    let flag = |(name, value): (&String, &Value)| match value {
+        Value::String(word) => Some(format!("--{name} {}", shell_word(word))),
+        Value::Number(_) | Value::Bool(_) => Some(format!("--{name} {value}")),
+        // A list is given by its file name.
+        Value::Object(list) => {
+            let file = list.get("name")?.as_str()?;
+            Some(format!("--{name} {}", shell_word(file)))
+        }
+        Value::Null | Value::Array(_) => None,
+    };
+    // The method comes first: it decides which parameters apply.
+    let (method, others): (Vec<_>, Vec<_>) = given.iter().partition(|(name, _)| *name == "method");
+    method.into_iter().chain(others).map(flag).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_flags() {
+        let of = |text: &str| plan_flags(&PlanOptions::from_toml(text).unwrap());
+        assert_eq!(of(""), Some(Vec::new()));
+        let said = of("method = 'cores'\nseeds = 5\ndensity = 99.5\nkeep-spam = true\n").unwrap();
+        assert!(said.contains(&"--keep-spam true".to_owned()), "{said:?}");
+        assert!(said.contains(&"--density 99.5".to_owned()), "{said:?}");
+        assert_eq!(said.len(), 4);
+    }
+
+    #[test]
+    fn words_are_quoted_for_a_shell_word() {
+        assert_eq!(shell_word("a/b.c"), "a/b.c");
+        assert_eq!(shell_word("a b"), "'a b'");
+        assert_eq!(shell_word("it's"), "'it'\\''s'");
+        assert_eq!(shell_word(""), "''");
+    }
+}

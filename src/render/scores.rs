@@ -1,0 +1,153 @@
+//! Writes scores of pages as tables, row by row.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use crate::engine::scores::PageScore;
+use crate::named_enum::named_enum;
+use seedbank_formats::display::csv_field;
+use seedbank_formats::parquet_writer::{Column, ColumnType, Table};
+
+named_enum! {
+    /// Format of a table of scores.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub enum ScoreFormat {
+        #[default]
+        Csv = "csv", "Comma-separated values (RFC 4180) with a header";
+        Jsonl = "jsonl" | "json",
+            "One JSON object per line; its JSON Schema is schema/scores.schema.json";
+        /// (needs the feature `parquet`).
+        Parquet = "parquet", "A Parquet file with the columns of CSV";
+    }
+}
+
+const COLUMNS: &[Column] = &[
+    Column::new("url", ColumnType::Text),
+    Column::new("site", ColumnType::RepeatedText),
+    Column::new("state", ColumnType::RepeatedText),
+    Column::new("in_degree", ColumnType::Integer),
+    Column::new("out_degree", ColumnType::Integer),
+    Column::new("pagerank", ColumnType::Float),
+    Column::new("harmonic", ColumnType::Float),
+    Column::new("seed_rank", ColumnType::Integer),
+    Column::new("core", ColumnType::Integer),
+    Column::new("hub_score", ColumnType::Float),
+    Column::new("authority_score", ColumnType::Float),
+    Column::new("covered_by", ColumnType::RepeatedText),
+    Column::new("covered_at", ColumnType::Integer),
+];
+
+/// Writer of page scores.
+pub struct ScoreWriter<W: Write + Send> {
+    to: Sink<W>,
+    /// Whether the header is still to be written.
+    needs_header: bool,
+}
+
+enum Sink<W: Write + Send> {
+    Csv(W),
+    Jsonl(W),
+    Parquet(Box<Table<W>>),
+}
+
+impl<W: Write + Send> ScoreWriter<W> {
+    /// Creates a writer. It writes nothing before the first page or [`finish`](Self::finish).
+    ///
+    /// ```
+    #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
+    /// use seedbank::engine::scores::ScoresRequest;
+    /// use seedbank::render::{ScoreFormat, ScoreWriter};
+    ///
+    /// let mut out = ScoreWriter::new(Vec::new(), ScoreFormat::Csv)?;
+    /// let each = |score| -> Result<(), Box<dyn std::error::Error>> { Ok(out.page(&score)?) };
+    /// bank.scores(&ScoresRequest::default(), each, &Unwatched)?;
+    /// let csv = String::from_utf8(out.finish()?)?;
+    /// assert!(csv.starts_with("url,site,state,in_degree"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn new(out: W, format: ScoreFormat) -> io::Result<Self> {
+        let to = match format {
+            ScoreFormat::Csv => Sink::Csv(out),
+            ScoreFormat::Jsonl => Sink::Jsonl(out),
+            ScoreFormat::Parquet => Sink::Parquet(Box::new(Table::new(out, COLUMNS)?)),
+        };
+        Ok(Self {
+            to,
+            needs_header: true,
+        })
+    }
+
+    fn write_header(&mut self) -> io::Result<()> {
+        if let (true, Sink::Csv(out)) = (self.needs_header, &mut self.to) {
+            let names: Vec<&str> = COLUMNS.iter().map(|column| column.name).collect();
+            write!(out, "{}\r\n", names.join(","))?;
+        }
+        self.needs_header = false;
+        Ok(())
+    }
+
+    /// Writes the scores of a page.
+    pub fn page(&mut self, score: &PageScore) -> io::Result<()> {
+        self.write_header()?;
+        match &mut self.to {
+            Sink::Csv(out) => out.write_all(csv_line(score).as_bytes()),
+            Sink::Jsonl(out) => {
+                serde_json::to_writer(&mut *out, score)?;
+                out.write_all(b"\n")
+            }
+            Sink::Parquet(table) => table.row(&[
+                score.url.as_str().into(),
+                score.site.as_str().into(),
+                score.state.name().into(),
+                score.in_degree.into(),
+                score.out_degree.into(),
+                score.pagerank.into(),
+                score.harmonic.into(),
+                score.seed_rank.into(),
+                score.core.into(),
+                score.hub_score.into(),
+                score.authority_score.into(),
+                score.covered_by.as_deref().into(),
+                score.covered_at.into(),
+            ]),
+        }
+    }
+
+    /// Writes buffered output and returns the underlying writer.
+    pub fn finish(mut self) -> io::Result<W> {
+        self.write_header()?;
+        let mut out = match self.to {
+            Sink::Csv(out) | Sink::Jsonl(out) => out,
+            Sink::Parquet(table) => table.finish()?,
+        };
+        out.flush()?;
+        Ok(out)
+    }
+}
+
+fn csv_line(score: &PageScore) -> String {
+    let mut line = format!(
+        "{},{},{},{},{},{},{}",
+        csv_field(&score.url),
+        csv_field(&score.site),
+        score.state.name(),
+        score.in_degree,
+        score.out_degree,
+        score.pagerank,
+        score.harmonic
+    );
+    let shown = |value: Option<&dyn std::fmt::Display>| value.map(ToString::to_string);
+    let known = [
+        shown(score.seed_rank.as_ref().map(|value| value as _)),
+        shown(score.core.as_ref().map(|value| value as _)),
+        shown(score.hub_score.as_ref().map(|value| value as _)),
+        shown(score.authority_score.as_ref().map(|value| value as _)),
+        score.covered_by.as_deref().map(csv_field),
+        shown(score.covered_at.as_ref().map(|value| value as _)),
+    ];
+    for value in known {
+        // Writing to a String cannot fail.
+        let _ = write!(line, ",{}", value.unwrap_or_default());
+    }
+    line + "\r\n"
+}
