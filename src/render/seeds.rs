@@ -217,10 +217,6 @@ fn heritrix_line(seed: &Seed) -> String {
 }
 
 #[cfg(test)]
-<<<<<<< HEAD:src/told/seeds.rs
-#[path = "seeds_tests.rs"]
-mod tests;
-=======
 mod tests {
     use super::*;
     use crate::engine::plan::{CoverMethod, Method};
@@ -304,4 +300,3 @@ mod tests {
         }
     }
 }
->>>>>>> main:src/render/seeds.rs
