@@ -31,6 +31,7 @@ mod model;
 mod pushed;
 mod real;
 mod record_schema;
+mod shape;
 #[path = "../support/mod.rs"]
 mod support;
 mod synth_days;

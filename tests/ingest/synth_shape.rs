@@ -5,8 +5,8 @@
 
 use std::io::BufReader;
 
+use crate::shape::Shape;
 use crate::support;
-use seedbank::synth::shape::Shape;
 use seedbank::synth::{SynthOptions, Web};
 
 #[test]

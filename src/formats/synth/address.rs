@@ -1,27 +1,27 @@
-//! URLs of pages, written so that the `url` crate leaves them unchanged.
+//! URLs of pages, in the normal form of the `url` crate.
 //!
-//! Hosts lie in the reserved domains `.example`, `.test` and `.invalid` (RFC 2606); every sixth
+//! Hosts are in the reserved domains `.example`, `.test` and `.invalid` (RFC 2606); every sixth
 //! site shares its registrable domain with its neighbour.
 
 use super::draw::{Draw, Purpose};
 use super::site::Site;
 use super::web::Web;
 
-/// What a link leads to.
+/// The target of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Target {
     /// A crawled page: site, page.
     Page(u32, u32),
-    /// A page never crawled that a single page of a site links to: site, page, slot.
+    /// A page never crawled, linked by one page of a site: site, page, slot.
     Attachment(u32, u32, u32),
-    /// A page never crawled that many pages of a site link to: site, number.
+    /// A page never crawled, linked by many pages of a site: site, number.
     Listing(u32, u32),
-    /// A page on a site never crawled: site, page.
+    /// A page of a site never crawled: site, page.
     Outside(u32, u32),
 }
 
 impl Target {
-    /// The crawled site that the target is on; `None` for a site never crawled.
+    /// Returns the crawled site of the target; `None` for a site never crawled.
     pub(super) const fn site(self) -> Option<u32> {
         match self {
             Self::Page(site, _) | Self::Attachment(site, ..) | Self::Listing(site, _) => Some(site),
@@ -45,7 +45,7 @@ fn word(draw: Draw) -> &'static str {
     WORDS[(draw.bits() >> 58) as usize]
 }
 
-/// Appends a decimal number; `fmt` would be several times slower, and most of a URL's cost.
+/// Appends a decimal number. Several times faster than `fmt`, which would dominate the cost of a URL.
 pub(super) fn push_number(number: u64, out: &mut Vec<u8>) {
     let mut digits = [0_u8; 20];
     let mut at = digits.len();

@@ -1,12 +1,12 @@
-//! Blogrolls: the inter-site links that all pages of a section share, so that they make one row.
+//! Blogrolls: the inter-site links that all pages of a section share, so that they have one row.
 
 use super::address::Target;
 use super::draw::{Draw, Purpose};
 use super::site::Site;
 use super::web::{FARM, Topic, Web};
 
-/// The number of the period in which a day falls for a slot. Each slot keeps its target for a fixed
-/// number of days, drawn once.
+/// Returns the number of the period of a day for a slot. Each slot keeps its target for a period of
+/// `shortest` to `shortest + spread - 1` days, drawn once.
 pub(super) fn epoch(slot: Draw, shortest: u64, spread: u64, day: u32) -> u64 {
     let draw = slot.child(Purpose::Epoch);
     let period = shortest + draw.below(spread);
@@ -14,7 +14,7 @@ pub(super) fn epoch(slot: Draw, shortest: u64, spread: u64, day: u32) -> u64 {
 }
 
 impl Web {
-    /// The j-th target of a topic: first the home pages of its sites, then section pages of those
+    /// Returns the j-th target of a topic: first the home pages of its sites, then section pages of those
     /// sites and pages of sites never crawled.
     fn topic_target(&self, index: usize, topic: Topic, j: u32) -> Target {
         let site = self.site(self.at_place(topic.start + j % topic.len));
@@ -33,7 +33,7 @@ impl Web {
         }
     }
 
-    /// A target that anybody may link to, popular ones more often.
+    /// Returns a target that any site may link to, popular ones more often.
     pub(super) fn popular_target(&self, draw: Draw) -> Target {
         let rank = draw.popular(12 + self.site_count() / 20);
         if rank % 2 == 1 && self.options.frontier_links > 0.0 {
@@ -43,7 +43,7 @@ impl Web {
         }
     }
 
-    /// A page of a site never crawled; where the options allow no frontier, a crawled home page.
+    /// Returns a page of a site never crawled; without a frontier, a crawled home page.
     pub(super) fn outside(&self, draw: Draw) -> Target {
         let number = draw.at(1).below32(self.site_count().saturating_mul(7));
         if self.options.frontier_links > 0.0 {
@@ -58,7 +58,7 @@ impl Web {
         }
     }
 
-    /// What a site's editors have chosen themselves, as of a day.
+    /// Appends the links that a site selects itself, on a day.
     fn own_roll(&self, site: &Site, day: u32, roll: &mut Vec<Target>) {
         let key = site.key.child(Purpose::Roll);
         for (index, topic) in self.topics_of(site.number) {
@@ -66,7 +66,7 @@ impl Web {
             for j in 0..(2 * topic.len).min(24) {
                 let slot = topic_key.at(u64::from(j));
                 let draw = slot.at(epoch(slot, 200, 800, day));
-                // The first targets of a topic are the best known ones: density falls along it.
+                // The first targets of a topic are linked most often.
                 let fading = 1.0 - 0.02 * f64::from(j);
                 if draw.chance(topic.density * fading) {
                     roll.push(self.topic_target(index, topic, j));
@@ -79,8 +79,8 @@ impl Web {
         }
     }
 
-    /// The roll of a whole site: its own, in 3 of 10 sites mixed with one copied from a neighbour
-    /// in the order of sites (the copying model of Kleinberg, Kumar and others, 1999).
+    /// Returns the blogroll of a site: its own links, in 3 of 10 sites mixed with those of a neighbour in the
+    /// order of sites (copying model of Kleinberg, Kumar and others, 1999).
     fn site_roll(&self, site: &Site, day: u32) -> Vec<Target> {
         let key = site.key.child(Purpose::Roll).child(Purpose::Target);
         let mut roll = Vec::new();
@@ -100,7 +100,7 @@ impl Web {
         roll
     }
 
-    /// The links of a spam site's pages: the homes of its farm and the targets it boosts.
+    /// Returns the links of a spam site's pages: the home pages of its farm and boosted targets.
     fn farm_roll(&self, site: &Site, section: u32, day: u32) -> Vec<Target> {
         let farm = Self::spam_index(site.number) / FARM;
         let members = (farm * FARM..(farm + 1) * FARM).filter(|&i| i < self.spam_sites());
@@ -124,18 +124,18 @@ impl Web {
         roll
     }
 
-    /// The inter-site links that every page of a section carries when it is fetched on a day.
+    /// Returns the inter-site links on every page of a section that is fetched on a day.
     pub(super) fn roll(&self, site: &Site, section: u32, day: u32) -> Vec<Target> {
-        // Multiples of the golden ratio are spread evenly, so the share also holds within a site.
+        // Multiples of the golden ratio are evenly spread, so the share also holds within each site.
         let spread =
             site.key.child(Purpose::Section).unit() + f64::from(section) * 0.618_033_988_749_895;
         if spread.fract() >= self.roll_share {
             return Vec::new();
         }
-        self.roll_text(site, section, day)
+        self.section_roll(site, section, day)
     }
 
-    fn roll_text(&self, site: &Site, section: u32, day: u32) -> Vec<Target> {
+    fn section_roll(&self, site: &Site, section: u32, day: u32) -> Vec<Target> {
         let mut roll = if site.spam {
             self.farm_roll(site, section, day)
         } else {

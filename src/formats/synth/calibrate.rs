@@ -1,10 +1,9 @@
-//! Fits the two free numbers of the link model to the mean link counts asked for.
+//! Fits the two free parameters of the link model to the requested mean link counts.
 //!
-//! How many links a page ends up with depends on sizes, sections and topics (duplicates merge, a
-//! small site has little to link to). So both means are measured on a sample of pages of day 0,
-//! spread evenly over all of them, and corrected a few times. The links that pages have besides the
-//! rolls are a fixed share of the inter-site links. Where the means are to be exact they are
-//! measured too, which takes a larger sample, since lists are so uneven.
+//! The number of links of a page depends on sizes, sections and topics: duplicates merge, and a small
+//! site has few targets. Both means are therefore measured on an evenly spread sample of the pages of
+//! day 0, and corrected in a few rounds. Inter-site links outside blogrolls are a fixed share; for exact
+//! means they are measured as well, on a larger sample, since the lengths of link lists vary widely.
 
 use super::links::{LinkDraws, OWN_SHARE};
 use super::site::Site;
@@ -15,7 +14,7 @@ const EXACT_SAMPLE: u64 = 200_000;
 const ROUNDS: usize = 5;
 
 impl Web {
-    /// Sets the share of sections with a roll, and the scale of degrees.
+    /// Sets the share of sections with a blogroll, and the scale of degrees.
     pub(super) fn calibrate(&mut self) {
         let sample = self.sample();
         let count = sample.len().max(1) as f64;
@@ -57,21 +56,20 @@ impl Web {
         });
         let mut wanted = (0..count).map(|i| i * pages / count).peekable();
         let mut sample = Vec::new();
-        let mut before = 0;
+        let mut first = 0;
         for (number, &size) in (0..).zip(&self.sizes) {
-            while let Some(at) = wanted.next_if(|&at| at < before + u64::from(size)) {
-                if let Ok(page) = u32::try_from(at - before) {
+            while let Some(at) = wanted.next_if(|&at| at < first + u64::from(size)) {
+                if let Ok(page) = u32::try_from(at - first) {
                     sample.push((self.site(number), page));
                 }
             }
-            before += u64::from(size);
+            first += u64::from(size);
         }
         sample
     }
 }
 
-/// The corrected version of a number that gave `found` in place of `wanted`; it doubles where
-/// nothing was found.
+/// Scales a parameter that gave `found` instead of `wanted`; doubles it if nothing was found.
 fn corrected(number: f64, wanted: f64, found: f64) -> f64 {
     let factor = if wanted <= 0.0 {
         0.0

@@ -1,4 +1,4 @@
-//! A crawl in a directory: a snapshot and daily deltas, one compressed file each.
+//! Writes a crawl to a directory: a snapshot and daily deltas, one compressed file each.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -10,23 +10,23 @@ use super::stream::Groups;
 use super::web::Web;
 use seedbank_algorithms::watch::Watch;
 
-/// The compression level: generating must not be slower than reading.
+/// The zstd level: generating must not be slower than reading.
 const LEVEL: i32 = 1;
 
-/// One written file.
+/// A written file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DayFile {
-    /// The path: `day-000.jsonl.zst` is the snapshot, the others are deltas.
+    /// The path; `day-000.jsonl.zst` is the snapshot.
     pub path: PathBuf,
     /// The day, from 0.
     pub day: u32,
     /// The size of the file in bytes, compressed.
     pub file_bytes: u64,
-    /// What the file holds.
+    /// Counts of the file's records.
     pub counts: DayCounts,
 }
 
-/// What [`generate`] wrote.
+/// The result of [`generate`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SynthSummary {
     /// The number of crawled sites.
@@ -35,34 +35,34 @@ pub struct SynthSummary {
     pub files: Vec<DayFile>,
 }
 
-/// Removes the files written so far, unless the whole crawl was written.
-pub(super) struct Written {
+/// Removes the files written so far when dropped, unless [`finish`](Self::finish) was called.
+pub(super) struct OutputFiles {
     dir: PathBuf,
-    made_dir: bool,
+    created_dir: bool,
     paths: Vec<PathBuf>,
     done: bool,
 }
 
-impl Written {
-    /// Nothing so far, in a directory that was made for it or was there and empty.
-    pub(super) fn begin(dir: &Path, made_dir: bool) -> Self {
+impl OutputFiles {
+    /// Starts with no files. `created_dir` tells whether the directory was created for them.
+    pub(super) fn new(dir: &Path, created_dir: bool) -> Self {
         Self {
             dir: dir.to_path_buf(),
-            made_dir,
+            created_dir,
             paths: Vec::new(),
             done: false,
         }
     }
 
-    /// The path of a file, and the one that it has until it is complete.
-    pub(super) fn names(&mut self, name: &str) -> (PathBuf, PathBuf) {
+    /// Adds a file; returns its path, and its temporary path until it is complete.
+    pub(super) fn add(&mut self, name: &str) -> (PathBuf, PathBuf) {
         let path = self.dir.join(name);
         let temporary = self.dir.join(format!(".{name}.part"));
         self.paths.extend([temporary.clone(), path.clone()]);
         (path, temporary)
     }
 
-    /// Keeps the files.
+    /// Syncs the directory and keeps the files.
     pub(super) fn finish(mut self) -> Result<(), SynthError> {
         File::open(&self.dir)
             .and_then(|dir| dir.sync_all())
@@ -72,16 +72,16 @@ impl Written {
     }
 }
 
-impl Drop for Written {
+impl Drop for OutputFiles {
     fn drop(&mut self) {
         if self.done {
             return;
         }
-        // The error that led here is the one to report.
+        // Errors are ignored: the original error is reported.
         for path in &self.paths {
             let _ = fs::remove_file(path);
         }
-        if self.made_dir {
+        if self.created_dir {
             let _ = fs::remove_dir(&self.dir);
         }
     }
@@ -90,19 +90,19 @@ impl Drop for Written {
 /// Writes a crawl to a new or empty directory: `day-000.jsonl.zst`, a snapshot, and
 /// [`SynthOptions::days`] daily deltas.
 ///
-/// Every file appears complete (temporary name, sync, rename); after an error or an interrupt
-/// nothing is left. The bytes depend on the options alone, and those of a day do not depend on how
-/// many days were asked for. The watch sees one stage per day and advances by pages.
+/// Files appear only when complete (temporary name, sync, rename); after an error or interrupt none are
+/// left. The bytes depend only on the options, and those of a day not on the number of days. The watch
+/// gets one stage per day and advances by pages.
 pub fn generate(
     dir: &Path,
     options: &SynthOptions,
     watch: &dyn Watch,
 ) -> Result<SynthSummary, SynthError> {
     let web = Web::new(options)?;
-    let mut written = Written::begin(dir, empty_directory(dir)?);
+    let mut written = OutputFiles::new(dir, create_empty_directory(dir)?);
     let mut files = Vec::new();
     for day in 0..=options.days {
-        let (path, temporary) = written.names(&format!("day-{day:03}.jsonl.zst"));
+        let (path, temporary) = written.add(&format!("day-{day:03}.jsonl.zst"));
         let (counts, file_bytes) = write_day(&web, day, &temporary, watch)?;
         fs::rename(&temporary, &path).map_err(|e| write_error(&path, e))?;
         files.push(DayFile {
@@ -126,9 +126,8 @@ pub(super) fn write_error(path: &Path, source: io::Error) -> SynthError {
     }
 }
 
-/// Makes the directory if needed, and returns whether it had to be made; an existing one must be
-/// empty.
-pub(super) fn empty_directory(dir: &Path) -> Result<bool, SynthError> {
+/// Creates a directory, or checks that an existing one is empty. Returns whether it was created.
+pub(super) fn create_empty_directory(dir: &Path) -> Result<bool, SynthError> {
     match fs::read_dir(dir) {
         Ok(mut entries) => match entries.next() {
             None => Ok(false),
@@ -145,7 +144,7 @@ pub(super) fn empty_directory(dir: &Path) -> Result<bool, SynthError> {
     }
 }
 
-/// Each unit is a frame of its own: they are compressed in parallel, and any reader sees one file.
+/// Writes a day. Each unit is compressed in parallel as a separate zstd frame.
 fn write_day(
     web: &Web,
     day: u32,

@@ -1,14 +1,14 @@
-//! Counter-based draws: every random number is a function of where it is used.
+//! Counter-based random numbers: every number is a function of the place where it is used.
 //!
-//! A [`Draw`] is a 64-bit key. Its child for a tag or a number is one round of the SplitMix64
-//! finaliser (Steele, Lea, Flood, OOPSLA 2014) over key + number * golden ratio. So the draws of
-//! page 7,000,000 of a site cost no more than those of page 0, and nothing is kept between them.
-//! Only integer arithmetic, IEEE-exact float operations and the pure-Rust `libm` behind
-//! `rand_distr` are used, so the numbers are the same on every machine.
+//! A [`Draw`] is a 64-bit key. Its child for a purpose or a number is one round of the SplitMix64
+//! finaliser (Steele, Lea, Flood, OOPSLA 2014) over key + number * golden ratio. The draws of page
+//! 7,000,000 of a site cost no more than those of page 0, and no state is kept. Only integer arithmetic,
+//! exact IEEE float operations and the pure-Rust `libm` of `rand_distr` are used, so the numbers are the
+//! same on every machine.
 
 use rand_pcg::Pcg64Mcg;
 
-/// What a draw is for; two uses never share a stream.
+/// The purpose of a draw. Different purposes have independent numbers.
 #[derive(Clone, Copy, Debug)]
 #[repr(u64)]
 pub(super) enum Purpose {
@@ -40,7 +40,7 @@ pub(super) enum Purpose {
     Target,
 }
 
-/// The key of one draw, or of the draws below it.
+/// A random number, and the key of its children.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Draw(u64);
 
@@ -49,12 +49,12 @@ impl Draw {
         Self(finalise(rng_seed ^ 0x5EED_BA2C_0000_0001))
     }
 
-    /// The draw for a purpose below this one.
+    /// Returns the child for a purpose.
     pub(super) const fn child(self, purpose: Purpose) -> Self {
         self.at(!(purpose as u64))
     }
 
-    /// The draw for a number (a site, a page, a slot, a day) below this one.
+    /// Returns the child for a number: a site, page, slot or day.
     pub(super) const fn at(self, number: u64) -> Self {
         Self(finalise(self.0.wrapping_add(
             number.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15),
@@ -65,7 +65,7 @@ impl Draw {
         self.0
     }
 
-    /// Uniform in [0, 1), 53 bits.
+    /// Returns a uniform number in [0, 1), with 53 bits.
     pub(super) fn unit(self) -> f64 {
         (self.0 >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0)
     }
@@ -74,12 +74,12 @@ impl Draw {
         self.unit() < probability
     }
 
-    /// Uniform in 0..n; 0 for n = 0.
+    /// Returns a uniform number in 0..n; 0 for n = 0.
     pub(super) const fn below(self, n: u64) -> u64 {
         ((self.0 as u128 * n as u128) >> 64) as u64
     }
 
-    /// As [`Draw::below`], for numbers that are 32 bits wide.
+    /// Like [`Draw::below`], for 32-bit numbers.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "the result is below a 32-bit number"
@@ -88,7 +88,7 @@ impl Draw {
         self.below(n as u64) as u32
     }
 
-    /// A number in 0..n, with density falling as x^(-2/3): small numbers are popular.
+    /// Returns a number in 0..n with density proportional to x^(-2/3): small numbers are popular.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -99,7 +99,7 @@ impl Draw {
         ((unit * unit * unit * f64::from(n)) as u32).min(n.saturating_sub(1))
     }
 
-    /// A generator for a sequence of draws of unknown length.
+    /// Returns a generator for a sequence of unknown length.
     pub(super) fn stream(self) -> Pcg64Mcg {
         Pcg64Mcg::new((u128::from(self.0) << 64) | u128::from(finalise(!self.0)))
     }

@@ -1,8 +1,8 @@
-//! The links of one page as of the day on which it was fetched.
+//! The links of a page on the day of its fetch.
 //!
-//! Every link slot of a page has its own period (20 to 319 days) after which it leads elsewhere;
-//! what a fetch sees is a function of the page and the day. Pages that are not fetched again keep
-//! their old links, so the rows of a section drift apart and together as on a real crawl.
+//! Every link slot changes its target after its own period (20 to 319 days); the links of a fetch are a
+//! function of page and day. Pages that are not fetched again keep their old links, so the rows of a
+//! section diverge and converge as in a real crawl.
 
 use rand_distr::{Distribution, LogNormal, Pareto};
 
@@ -12,14 +12,14 @@ use super::draw::Purpose;
 use super::site::Site;
 use super::web::Web;
 
-/// The share of inter-site links that pages have of their own, besides the rolls.
+/// The share of inter-site links outside blogrolls.
 pub(super) const OWN_SHARE: f64 = 0.22;
 
-/// How many pages have a list of inter-site links, for each inter-site link of the mean page. Lists
-/// have a Pareto number of links, so a few are hundreds of links long.
+/// The probability that a page has a list of inter-site links, per mean inter-site link. Lengths are
+/// Pareto-distributed, so a few lists have hundreds of links.
 const LISTS: f64 = 0.0042;
 
-/// What page draws share: distributions are built once for a run.
+/// Distributions shared by all pages of a run.
 #[derive(Debug)]
 pub(super) struct LinkDraws {
     degree: Option<LogNormal<f64>>,
@@ -38,7 +38,7 @@ impl LinkDraws {
 }
 
 impl Web {
-    /// The intra-site links of a page, distinct and without the page itself.
+    /// Writes the distinct intra-site links of a page, without the page itself.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -73,7 +73,7 @@ impl Web {
             push(page + site.sections);
             push(page.saturating_sub(site.sections));
         }
-        // A section page lists its newest pages, at most 30.
+        // A section page links to its newest pages, at most 30.
         if page > 0 && site.stays(page) {
             let last = now - 1;
             let newest = last - (last - page) % site.sections;
@@ -109,11 +109,11 @@ impl Web {
         links.dedup();
     }
 
-    /// The inter-site links that a page has besides its section's roll.
+    /// Writes the inter-site links of a page that are not in its section's blogroll.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "lists are cut at 600 links"
+        reason = "lists have at most 600 links"
     )]
     pub(super) fn own_links(
         &self,

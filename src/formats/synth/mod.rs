@@ -1,18 +1,18 @@
-//! A deterministic generator of a living crawl, for demos, tests and benchmarks.
+//! A deterministic generator of a crawl that changes daily, for demos, tests and benchmarks.
 //!
-//! [`generate`] writes a snapshot of day 0 and daily deltas as JSON Lines; [`Web::day`] gives one
-//! day as a stream. Nothing is kept per page: what a page is, links to, and when it is born,
-//! changes and goes, is a function of (rng seed, site, page, day), drawn by counter (`draw`). So
-//! memory is a few numbers per site plus 24 units of about 2,048 records, for any number of
-//! pages, and a day can be generated alone, in parallel, with the same bytes.
+//! [`generate`] writes a snapshot of day 0 and daily deltas as JSON Lines; [`Web::day`] streams one
+//! day. No state is stored per page: content, links and lifetime of a page are functions of
+//! (rng seed, site, page, day), computed by counter-based random numbers (`draw`). Memory is a few
+//! numbers per site and 24 units of about 2,048 records, for any number of pages. A day can be generated
+//! alone and in parallel, with the same bytes.
 //!
-//! **Sites** have power-law sizes. Pages link to home, section, neighbours in the section and
-//! others of the site, to frontier pages of their own and to shared ones. **Rolls**: a share of the
-//! sections carries a blogroll, so that many pages make one row; its targets come from overlapping
-//! topics (runs of sites, each with its own density), popular targets, and copies of a neighbour's
-//! roll. **Spam farms** of six sites link to each other; a sixth is not flagged. **Clicks** and
-//! link lists are Pareto. A link slot changes its target after its own period, which the next fetch
-//! shows.
+//! **Sites** have power-law sizes. Pages link to the home page, their section, neighbours in the
+//! section, other pages of the site, and frontier pages, some of them shared. **Blogrolls**: a share of
+//! the sections has a list of inter-site links on all its pages, so that many pages have one row. Targets
+//! come from overlapping topics (runs of sites, each with its own density), popular targets, and copies
+//! of a neighbour's blogroll. **Spam farms** of six sites link to each other; a sixth of their pages is
+//! not marked as spam. **Clicks** and link lists are Pareto-distributed. Each link slot changes its target
+//! after its own period, visible at the next fetch.
 //!
 //! # Rates
 //!
@@ -24,8 +24,8 @@
 //!
 //! # Shape
 //!
-//! `cargo test --test ingest -- synth_shape:: --nocapture` prints this table and holds the
-//! generator to it. Spreads are mean; 50 %, 90 %, 99 %, largest.
+//! `cargo test --test ingest -- synth_shape:: --nocapture` prints this table and compares the generator
+//! with it.
 //!
 //! | mean; 50 %, 90 %, 99 %, max | synth | ku-2017-webir |
 //! | --- | --- | --- |
@@ -55,7 +55,6 @@ mod links;
 mod options;
 mod page_schedule;
 mod record_writer;
-pub mod shape;
 mod site;
 mod stream;
 mod web;

@@ -1,4 +1,4 @@
-//! What a generated crawl should look like, and what can go wrong while it is written.
+//! Options and errors of the crawl generator.
 
 use std::io;
 use std::path::PathBuf;
@@ -7,19 +7,17 @@ use seedbank_algorithms::watch::Interrupted;
 
 /// The size, shape and rates of change of a generated crawl.
 ///
-/// The defaults have the shape of `ku-2017-webir` and the rates of the published studies (see
-/// the [module](super)); [`SynthOptions::uk_2002`] has the proportions of UK-2002.
+/// The defaults have the shape of `ku-2017-webir` and the rates of published studies (see the
+/// [module](super)); [`SynthOptions::uk_2002`] has the proportions of UK-2002.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SynthOptions {
-    /// The number of crawled pages on day 0, which are the records of the snapshot; 1 to
-    /// 1,000,000,000.
+    /// The number of crawled pages on day 0, the records of the snapshot; 1 to 1,000,000,000.
     pub pages: u64,
-    /// The number of crawled sites; at most `pages`. `None`: one per 36 pages, as in
-    /// `ku-2017-webir`.
+    /// The number of crawled sites, at most `pages`; `None` for one per 36 pages, as in `ku-2017-webir`.
     pub sites: Option<u32>,
     /// The number of daily deltas after the snapshot, 0 to 36,500.
     pub days: u32,
-    /// The seed of all random numbers: another number gives another crawl.
+    /// The seed of all random numbers.
     pub rng_seed: u64,
     /// Pages born per day, as a fraction of the pages of day 0; 0 to 1.
     pub born_per_day: f64,
@@ -29,14 +27,13 @@ pub struct SynthOptions {
     pub gone_per_day: f64,
     /// Fraction of the live, unchanged pages that get a record with clicks only; 0 to 1.
     pub clicked_per_day: f64,
-    /// Mean links of a crawled page, both kinds; at least `inter_site_links`, at most 200.
+    /// Mean links of a crawled page, intra-site and inter-site; at least `inter_site_links`, at most 200.
     pub links: f64,
-    /// Mean inter-site links of a crawled page; 0 to 8. The generator calibrates itself to it.
+    /// Mean inter-site links of a crawled page; 0 to 8. The generator is calibrated to it.
     pub inter_site_links: f64,
     /// Share of the intra-site links that lead to pages never crawled; 0 to 0.9.
     pub frontier_links: f64,
-    /// Whether to hold the mean links to a few per cent rather than to a tenth, for about a second
-    /// more.
+    /// Whether the mean links are accurate to a few per cent instead of ten, which takes about a second more.
     pub exact_means: bool,
 }
 
@@ -60,7 +57,7 @@ impl Default for SynthOptions {
 }
 
 impl SynthOptions {
-    /// The defaults at another size.
+    /// Creates default options for a number of pages.
     #[must_use]
     pub fn new(pages: u64) -> Self {
         Self {
@@ -69,7 +66,7 @@ impl SynthOptions {
         }
     }
 
-    /// The proportions of UK-2002 (18.5 million pages, 298 million links, 22.7 million of them
+    /// Creates options with the proportions of UK-2002 (18.5 million pages, 298 million links, 22.7 million of them
     /// inter-site, no frontier) at any size.
     #[must_use]
     pub fn uk_2002(pages: u64) -> Self {
@@ -82,13 +79,13 @@ impl SynthOptions {
         }
     }
 
-    /// These options with other rates of change, in proportion: deltas then have records of about
-    /// `share` (0 to 1) of the pages of day 0.
+    /// Scales the rates of change so that a delta has records for about `share` (0 to 1) of the pages of
+    /// day 0.
     #[must_use]
     pub fn with_daily_share(self, share: f64) -> Self {
-        let now =
+        let total =
             self.born_per_day + self.changed_per_day + self.gone_per_day + self.clicked_per_day;
-        let factor = if now > 0.0 { share / now } else { 0.0 };
+        let factor = if total > 0.0 { share / total } else { 0.0 };
         Self {
             born_per_day: self.born_per_day * factor,
             changed_per_day: self.changed_per_day * factor,
@@ -98,7 +95,7 @@ impl SynthOptions {
         }
     }
 
-    /// The number of crawled sites that these options give.
+    /// Returns the number of crawled sites.
     #[must_use]
     pub fn site_count(&self) -> u32 {
         self.sites
@@ -106,39 +103,45 @@ impl SynthOptions {
     }
 
     pub(super) fn check(&self) -> Result<(), SynthError> {
-        let range = |option: &'static str, value: f64, low: f64, high: f64| {
-            if value >= low && value <= high {
-                Ok(())
-            } else {
-                Err(SynthError::Option {
-                    option,
-                    value: value.to_string(),
-                    allowed: format!("{low} to {high}"),
-                })
-            }
-        };
-        range("pages", self.pages as f64, 1.0, 1e9)?;
-        range(
+        check_range("pages", self.pages as f64, 1.0, 1e9)?;
+        check_range(
             "sites",
             f64::from(self.site_count()),
             1.0,
             self.pages as f64,
         )?;
-        range("days", f64::from(self.days), 0.0, 36_500.0)?;
-        range("born_per_day", self.born_per_day, 0.0, 1.0)?;
-        range("changed_per_day", self.changed_per_day, 0.0, 1.0)?;
-        range("gone_per_day", self.gone_per_day, 0.0, 0.9)?;
-        range("clicked_per_day", self.clicked_per_day, 0.0, 1.0)?;
-        range("inter_site_links", self.inter_site_links, 0.0, 8.0)?;
-        range("links", self.links, self.inter_site_links, 200.0)?;
-        range("frontier_links", self.frontier_links, 0.0, 0.9)?;
+        check_range("days", f64::from(self.days), 0.0, 36_500.0)?;
+        check_range("born_per_day", self.born_per_day, 0.0, 1.0)?;
+        check_range("changed_per_day", self.changed_per_day, 0.0, 1.0)?;
+        check_range("gone_per_day", self.gone_per_day, 0.0, 0.9)?;
+        check_range("clicked_per_day", self.clicked_per_day, 0.0, 1.0)?;
+        check_range("inter_site_links", self.inter_site_links, 0.0, 8.0)?;
+        check_range("links", self.links, self.inter_site_links, 200.0)?;
+        check_range("frontier_links", self.frontier_links, 0.0, 0.9)?;
         // Page indexes within a site are 32 bits wide, and births are linear in the days.
         let grown = self.pages as f64 * (1.0 + self.born_per_day * f64::from(self.days));
-        range("pages after the last day", grown, 1.0, 4e9)
+        check_range("pages after the last day", grown, 1.0, 4e9)
     }
 }
 
-/// Why no crawl was generated. Nothing is left behind.
+/// Returns an error unless a value is within `low..=high`.
+pub(super) fn check_range(
+    option: &'static str,
+    value: f64,
+    low: f64,
+    high: f64,
+) -> Result<(), SynthError> {
+    if value >= low && value <= high {
+        return Ok(());
+    }
+    Err(SynthError::Option {
+        option,
+        value: value.to_string(),
+        allowed: format!("{low} to {high}"),
+    })
+}
+
+/// Why no crawl was generated. No files are left behind.
 #[derive(Debug, thiserror::Error)]
 pub enum SynthError {
     /// An option is out of its range.
@@ -146,9 +149,9 @@ pub enum SynthError {
     Option {
         /// The option.
         option: &'static str,
-        /// The value that was given.
+        /// The given value.
         value: String,
-        /// What is allowed.
+        /// The allowed range.
         allowed: String,
     },
     /// The requested day is after the last one.
@@ -156,7 +159,7 @@ pub enum SynthError {
         "expected a day up to {days}, the last one of the crawl, found {day}; generate more days"
     )]
     Day {
-        /// The day asked for.
+        /// The requested day.
         day: u32,
         /// The last day.
         days: u32,
@@ -164,7 +167,7 @@ pub enum SynthError {
     /// The directory is not empty.
     #[error("{} is not empty; use a new or an empty directory", .0.display())]
     NotEmpty(PathBuf),
-    /// The name belongs to something that is not a directory.
+    /// The path is not a directory.
     #[error("{} is not a directory; use a new or an empty directory", .0.display())]
     NotADirectory(PathBuf),
     /// A file could not be written.

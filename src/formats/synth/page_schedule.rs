@@ -1,18 +1,18 @@
-//! When a page is born, changes, goes and returns: pure functions of site, page and day.
+//! Birth, changes, disappearance and return of pages, as pure functions of site, page and day.
 //!
-//! - Births: `floor(size * rate * day + phase)` pages of a site are born by a day, in 32-bit
-//!   fixed point, so the day of any page's birth is one division.
-//! - Deaths: a page's death draw is compared with the share that survives its age (geometric
-//!   lifetimes: the same fraction of live pages goes every day).
-//! - A twenty-fifth of the gone pages returns after 3 to 32 days and then stays.
-//! - Changes: 30 % of the pages change 7 times as often as the others (the mean is the rate), as
-//!   all the studies find that a page's past change rate predicts its future one.
+//! - Births: `floor(size * rate * day + phase)` pages of a site are born by a day, in 32-bit fixed point,
+//!   so the day of a page's birth takes one division.
+//! - Deaths: a page's random number is compared with the share of pages that survive its age (geometric
+//!   lifetimes: the same fraction of live pages disappears every day).
+//! - One gone page in 25 returns after 3 to 32 days and then stays.
+//! - Changes: 30 % of the pages change 7 times as often as the others, since studies find that the past
+//!   change rate of a page predicts its future one. The mean is the configured rate.
 
 use super::draw::Purpose;
 use super::options::SynthOptions;
 use super::site::Site;
 
-/// What happens to a page on a day.
+/// An event of a page on a day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Event {
     Born,
@@ -26,11 +26,12 @@ pub(super) enum Event {
 #[derive(Debug)]
 pub(super) struct PageSchedule {
     born_per_day: u64,
-    /// `survivors[age]`: a page is gone at that age iff its death draw is not below it.
+    /// `survivors[age]`: a page is gone at this age if its death number is not below it.
     survivors: Vec<u64>,
-    often: f64,
-    seldom: f64,
-    clicked: f64,
+    /// Daily change rate of the 30 % fast-changing pages, and of the others.
+    fast_rate: f64,
+    slow_rate: f64,
+    click_rate: f64,
 }
 
 const ONE: u64 = 1 << 32;
@@ -50,7 +51,7 @@ impl PageSchedule {
         }
         let rate = options.changed_per_day;
         // 0.3 * 2.5 + 0.7 * 0.25 / 0.7 = 1; above 0.4 the faster class would need more than 1.
-        let pace = if rate <= 0.4 {
+        let (fast_rate, slow_rate) = if rate <= 0.4 {
             (rate * 2.5, rate * (0.25 / 0.7))
         } else {
             (rate, rate)
@@ -58,13 +59,13 @@ impl PageSchedule {
         Self {
             born_per_day: (options.born_per_day * ONE as f64) as u64,
             survivors,
-            often: pace.0,
-            seldom: pace.1,
-            clicked: options.clicked_per_day,
+            fast_rate,
+            slow_rate,
+            click_rate: options.clicked_per_day,
         }
     }
 
-    /// How many pages have ever been born on a site by a day, those of day 0 included.
+    /// Returns the number of pages born on a site by a day, including those of day 0.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "SynthOptions::check bounds the pages after the last day"
@@ -79,7 +80,7 @@ impl PageSchedule {
         site.key.child(Purpose::Birth).bits() >> 32
     }
 
-    /// The day of a page's birth.
+    /// Returns the day of a page's birth; `u32::MAX` if it is never born.
     pub(super) fn birth(&self, site: &Site, page: u32) -> u32 {
         if page < site.size {
             return 0;
@@ -92,7 +93,8 @@ impl PageSchedule {
         u32::try_from(needed.div_ceil(daily)).unwrap_or(u32::MAX)
     }
 
-    /// The first and the last day (exclusive) on which a page is gone, as far as known by `day`.
+    /// Returns the first day on which a page is gone by `day`, and the day of its return (`u32::MAX` for
+    /// never); `None` if it is not gone by then.
     fn absence(&self, site: &Site, page: u32, day: u32) -> Option<(u32, u32)> {
         let birth = self.birth(site, page);
         let age = usize::try_from(day.saturating_sub(birth)).unwrap_or(usize::MAX);
@@ -113,7 +115,7 @@ impl PageSchedule {
         Some((gone, returned))
     }
 
-    /// Whether a page has content on a day. Home and section pages stay.
+    /// Returns whether a page exists on a day. Home and section pages never disappear.
     pub(super) fn alive(&self, site: &Site, page: u32, day: u32) -> bool {
         page < self.pages_by(site, day)
             && (site.stays(page)
@@ -122,7 +124,7 @@ impl PageSchedule {
                     .is_none_or(|(_, returned)| returned <= day))
     }
 
-    /// What happens to a page on a day after day 0.
+    /// Returns the event of a page on a day after day 0.
     pub(super) fn event(&self, site: &Site, page: u32, day: u32) -> Option<Event> {
         let birth = self.birth(site, page);
         if birth >= day {
@@ -143,97 +145,20 @@ impl PageSchedule {
         }
         let key = site.key.at(u64::from(page));
         let rate = if key.child(Purpose::Pace).chance(0.3) {
-            self.often
+            self.fast_rate
         } else {
-            self.seldom
+            self.slow_rate
         };
         if key.child(Purpose::Change).at(u64::from(day)).chance(rate) {
             return Some(Event::Changed);
         }
         key.child(Purpose::Click)
             .at(u64::from(day))
-            .chance(self.clicked)
+            .chance(self.click_rate)
             .then_some(Event::Clicked)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::draw::Draw;
-    use super::*;
-
-    fn site(number: u64, size: u32) -> Site {
-        Site {
-            number: 0,
-            key: Draw::new(3).at(number),
-            size,
-            sections: 0,
-            spam: false,
-        }
-    }
-
-    fn life(days: u32) -> PageSchedule {
-        PageSchedule::new(&SynthOptions {
-            days,
-            gone_per_day: 0.02,
-            born_per_day: 0.01,
-            ..SynthOptions::default()
-        })
-    }
-
-    #[test]
-    fn the_day_of_birth_inverts_the_number_born() {
-        let life = life(400);
-        for number in 0..50 {
-            for size in [1, 7, 1000] {
-                let site = &site(number, size);
-                assert_eq!(life.pages_by(site, 0), size);
-                for day in 1..60 {
-                    let before = life.pages_by(site, day - 1);
-                    for page in before..life.pages_by(site, day) {
-                        assert_eq!(life.birth(site, page), day, "{size} {page}");
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn events_and_being_alive_agree_day_by_day() {
-        let life = life(120);
-        let mut seen = [0; 3];
-        for page in 1..2000 {
-            let site = &site(9, 500);
-            let mut alive = page < 500;
-            for day in 1..=120 {
-                match life.event(site, page, day) {
-                    Some(Event::Born) => {
-                        assert!(!alive);
-                        alive = true;
-                        seen[0] += 1;
-                    }
-                    Some(Event::Returned) => {
-                        assert!(!alive);
-                        alive = true;
-                        seen[1] += 1;
-                    }
-                    Some(Event::Gone) => {
-                        assert!(alive);
-                        alive = false;
-                        seen[2] += 1;
-                    }
-                    Some(Event::Changed | Event::Clicked) => assert!(alive),
-                    None => {}
-                }
-                if page >= life.pages_by(site, day) {
-                    continue;
-                }
-                assert_eq!(alive, life.alive(site, page, day), "{page} {day}");
-            }
-            if page + 1 == life.pages_by(site, 120) {
-                break;
-            }
-        }
-        assert!(seen.iter().all(|&n| n > 5), "{seen:?}");
-    }
-}
+#[path = "page_schedule_tests.rs"]
+mod tests;

@@ -1,4 +1,4 @@
-//! One page's record as a line of JSON.
+//! Writes the records of pages as lines of JSON.
 
 use rand_distr::{Distribution, Pareto};
 
@@ -11,26 +11,26 @@ use super::page_schedule::Event;
 use super::site::Site;
 use super::web::Web;
 
-/// What a day's file holds.
+/// Counts of the records of a day.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DayCounts {
-    /// How many records there are: all pages on day 0, later the sum of the counts below.
+    /// Records: all pages on day 0, later the sum of the following counts.
     pub records: u64,
-    /// Pages born that day; on day 0 all pages.
+    /// New pages; on day 0 all pages.
     pub born: u64,
-    /// Gone pages that came back.
+    /// Gone pages that returned.
     pub returned: u64,
     /// Pages whose content changed.
     pub changed: u64,
-    /// Pages that went that day.
+    /// Pages that disappeared.
     pub gone: u64,
     /// Records with clicks only.
     pub clicked: u64,
     /// Links in the records.
     pub links: u64,
-    /// How many of them are inter-site.
+    /// Inter-site links among them.
     pub inter_site_links: u64,
-    /// Bytes of JSON Lines before compression.
+    /// Size of the JSON Lines in bytes before compression.
     pub bytes: u64,
 }
 
@@ -48,10 +48,10 @@ impl DayCounts {
     }
 }
 
-/// A roll and its text, kept while the pages of one site are written.
+/// A blogroll and its text, cached while the pages of a site are written.
 type Roll = (Vec<Target>, Vec<u8>);
 
-/// Writes the records of one site after another; holds only the rolls of the current site.
+/// Writes the records of one site after another; caches only the blogrolls of the current site.
 pub(super) struct RecordWriter<'w> {
     web: &'w Web,
     day: u32,
@@ -77,12 +77,12 @@ impl<'w> RecordWriter<'w> {
         }
     }
 
-    /// Writes what the day brings for pages `from..to` of a site.
+    /// Writes the day's records of pages `from..to` of a site.
     pub(super) fn pages(&mut self, number: u32, from: u32, to: u32) {
         let site = self.web.site(number);
         self.rolls.clear();
         self.rolls.resize(site.sections.max(1) as usize, None);
-        let before = self.text.len();
+        let start = self.text.len();
         for page in from..to {
             let event = if self.day == 0 {
                 Some(Event::Born)
@@ -120,7 +120,7 @@ impl<'w> RecordWriter<'w> {
             }
             self.text.extend_from_slice(b"}\n");
         }
-        self.counts.bytes += (self.text.len() - before) as u64;
+        self.counts.bytes += (self.text.len() - start) as u64;
     }
 
     fn field(&mut self, name: &[u8], number: u64) {
@@ -128,11 +128,11 @@ impl<'w> RecordWriter<'w> {
         push_number(number, &mut self.text);
     }
 
-    /// Clicks are Pareto with a tail of 0.9: most pages have one or two, a few have thousands.
+    /// Returns the clicks of a page, Pareto-distributed with tail 0.9: mostly one or two, rarely thousands.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "cut at a million"
+        reason = "limited to a million"
     )]
     fn clicks(&self, site: &Site, page: u32, day: u32) -> u64 {
         let draw = site
@@ -144,7 +144,7 @@ impl<'w> RecordWriter<'w> {
             .map_or(1.0, |clicks| clicks.sample(&mut draw.stream()).min(1e6)) as u64
     }
 
-    /// Outlinks, attributes, digest and time of a fetched page.
+    /// Writes outlinks, attributes, digest and fetch time of a page.
     fn content(&mut self, site: &Site, page: u32) {
         let web = self.web;
         let day = self.day;
@@ -178,7 +178,7 @@ impl<'w> RecordWriter<'w> {
         }
         self.links = links;
         self.text.push(b']');
-        // The crawler's classifier misses a sixth of the spam.
+        // The simulated spam classifier misses a sixth of the spam.
         if site.spam && key.child(Purpose::Spam).chance(0.84) {
             self.text.extend_from_slice(b",\"spam\":true");
         }
@@ -193,7 +193,7 @@ impl<'w> RecordWriter<'w> {
         if given.chance(0.02) {
             self.field(b",\"uncrawled_outlinks\":", given.at(0).popular(60).into());
         }
-        // Some pages of a site are the same page under several URLs.
+        // Some pages of a site have equal content.
         let digest = key.child(Purpose::Digest);
         let digest = if digest.chance(0.03) && !site.stays(page) {
             site.key
@@ -232,7 +232,7 @@ fn push_hex(number: u64, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a time of a day after 2026-01-01, as RFC 3339 in UTC.
+/// Appends a time on a day counted from 2026-01-01, as RFC 3339 in UTC.
 fn push_time(day: u32, second: u32, out: &mut Vec<u8>) {
     /// 2026-01-01, in seconds since 1970.
     const BEGIN: u64 = 1_767_225_600;

@@ -2,7 +2,7 @@
 
 use super::draw::Draw;
 
-/// What the pages of one site have in common.
+/// The common properties of a site's pages.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Site {
     pub(super) number: u32,
@@ -15,11 +15,12 @@ pub(super) struct Site {
 }
 
 impl Site {
+    /// Returns whether a page never disappears: the home page and section pages.
     pub(super) const fn stays(&self, page: u32) -> bool {
         page <= self.sections
     }
 
-    /// The section of a page; the home page belongs to the first one.
+    /// Returns the section of a page; the home page belongs to the first one.
     pub(super) fn section(&self, page: u32) -> u32 {
         page.saturating_sub(1) % self.sections.max(1)
     }

@@ -1,7 +1,7 @@
-//! A day's records as a stream of text, in bounded memory and the same for any number of threads.
+//! The records of a day as a stream of text, in bounded memory and the same for any number of threads.
 //!
-//! A day is cut into units, runs of pages that depend on the options and the day alone. A fixed
-//! number of units is generated in parallel, then handed out in order.
+//! A day is cut into units, runs of pages that depend only on the options and the day. A fixed number of
+//! units is generated in parallel and then emitted in order.
 
 use std::io::{self, BufRead, Read};
 
@@ -11,16 +11,20 @@ use super::options::{SynthError, SynthOptions};
 use super::record_writer::{DayCounts, RecordWriter};
 use super::web::Web;
 
-/// How many units are generated at a time.
+/// The number of units that are generated together.
 const GROUP: usize = 24;
 
-/// About how many records a unit should have.
+/// The approximate number of records of a unit.
 const UNIT_RECORDS: f64 = 2048.0;
 
 /// Pages `from..to` of a site.
-type Span = (u32, u32, u32);
+struct Span {
+    site: u32,
+    from: u32,
+    to: u32,
+}
 
-/// Cuts the pages of a web as of a day into units.
+/// Cuts the pages of a web on a day into units.
 struct Units<'w> {
     web: &'w Web,
     day: u32,
@@ -65,7 +69,11 @@ impl Iterator for Units<'_> {
             let site = self.web.site(self.site);
             let all = self.web.life.pages_by(&site, self.day);
             let to = all.min(self.from + room);
-            unit.push((self.site, self.from, to));
+            unit.push(Span {
+                site: self.site,
+                from: self.from,
+                to,
+            });
             room -= to - self.from;
             self.from = to;
             if to == all {
@@ -77,10 +85,10 @@ impl Iterator for Units<'_> {
     }
 }
 
-/// The result of a unit: its text, or a compressed form of it, and its counts.
+/// The text of a unit, possibly compressed, and its counts.
 pub(super) type Block = (Vec<u8>, DayCounts);
 
-/// Groups of blocks of one day, in order; each block's text has gone through `finish`.
+/// Groups of blocks of a day, in order; `finish` is applied to the text of each block.
 pub(super) struct Groups<'w, F> {
     units: Units<'w>,
     finish: F,
@@ -114,7 +122,7 @@ where
         let (web, day, finish) = (self.units.web, self.units.day, &self.finish);
         let blocks = group.into_par_iter().map(|spans| {
             let mut writer = RecordWriter::new(web, day);
-            for (site, from, to) in spans {
+            for Span { site, from, to } in spans {
                 writer.pages(site, from, to);
             }
             Ok((finish(writer.text)?, writer.counts))
@@ -125,7 +133,7 @@ where
 
 type Plain = fn(Vec<u8>) -> Result<Vec<u8>, std::convert::Infallible>;
 
-/// A day's records as plain JSON Lines, to be read as from a file.
+/// A reader of a day's records as plain JSON Lines.
 ///
 /// Memory: 24 units of about 2,048 records.
 pub struct DayReader<'w> {
@@ -137,8 +145,7 @@ pub struct DayReader<'w> {
 }
 
 impl DayReader<'_> {
-    /// The counts of what was generated so far; those of the whole day once the reader is at its
-    /// end.
+    /// Returns the counts of the records generated so far.
     #[must_use]
     pub const fn counts(&self) -> &DayCounts {
         &self.counts
@@ -146,10 +153,9 @@ impl DayReader<'_> {
 }
 
 impl Web {
-    /// The records of a day: 0 is the snapshot, others are deltas.
+    /// Returns a reader of a day's records; day 0 is the snapshot.
     ///
-    /// The text of a day does not depend on [`SynthOptions::days`], nor on whether other days are
-    /// read.
+    /// The text of a day depends neither on [`SynthOptions::days`] nor on reading other days.
     pub fn day(&self, day: u32) -> Result<DayReader<'_>, SynthError> {
         let days = self.options().days;
         if day > days {
@@ -165,7 +171,7 @@ impl Web {
     }
 }
 
-/// All records of a day as text; for tests and benchmarks, where a day fits in memory.
+/// Returns all records of a day as text; for days that fit into memory.
 pub fn day_text(options: &SynthOptions, day: u32) -> Result<String, SynthError> {
     let web = Web::new(options)?;
     let mut text = String::new();

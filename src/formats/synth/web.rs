@@ -1,4 +1,4 @@
-//! The tables of a generated web: O(sites) numbers, nothing per page.
+//! The tables of a generated web: a few numbers per site, none per page.
 
 use rand::RngExt;
 use rand_distr::{Distribution, Pareto};
@@ -8,34 +8,34 @@ use super::options::{SynthError, SynthOptions};
 use super::page_schedule::PageSchedule;
 use super::site::Site;
 
-/// A topic: a run of neighbours in the order of sites. Runs overlap, and so do communities.
+/// A topic: a run of sites in the order of sites. Runs overlap.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Topic {
     pub(super) start: u32,
     pub(super) len: u32,
-    /// The probability with which a blogroll takes each of the topic's targets.
+    /// The probability that a blogroll contains a target of the topic.
     pub(super) density: f64,
 }
 
-/// A generated crawl: what [`Web::new`] keeps is a few numbers per site.
+/// A generated crawl; stores a few numbers per site.
 #[derive(Debug)]
 pub struct Web {
     pub(super) options: SynthOptions,
     pub(super) key: Draw,
     pub(super) life: PageSchedule,
-    /// How many pages each site has on day 0; sites are numbered by size.
+    /// The number of pages of each site on day 0; sites are numbered by size.
     pub(super) sizes: Vec<u32>,
-    /// Site numbers in the order in which topics are cut, and the place of each site in it.
+    /// Site numbers in the order in which topics are cut, and the position of each site in this order.
     pub(super) order: Vec<u32>,
     pub(super) place: Vec<u32>,
     pub(super) topics: Vec<Topic>,
-    /// The share of a site's sections that carry a blogroll.
+    /// The share of sections with a blogroll.
     pub(super) roll_share: f64,
-    /// The factor that a page's drawn degree is multiplied by.
+    /// The factor applied to the drawn degree of a page.
     pub(super) degree_scale: f64,
 }
 
-/// Every 24th site, from the fifth on, is a spam site; six in a row are a farm.
+/// Every 24th site, from the fifth, is a spam site; six consecutive ones are a farm.
 const SPAM_FIRST: u32 = 4;
 const SPAM_STEP: u32 = 24;
 pub(super) const FARM: u32 = 6;
@@ -75,7 +75,7 @@ impl Web {
         Ok(web)
     }
 
-    /// The options that the web was drawn from.
+    /// Returns the options of the web.
     #[must_use]
     pub const fn options(&self) -> &SynthOptions {
         &self.options
@@ -107,12 +107,12 @@ impl Web {
         number % SPAM_STEP == SPAM_FIRST
     }
 
-    /// How many spam sites there are.
+    /// Returns the number of spam sites.
     pub(super) fn spam_sites(&self) -> u32 {
         (self.site_count() + SPAM_STEP - 1 - SPAM_FIRST) / SPAM_STEP
     }
 
-    /// The number of the spam site with this index.
+    /// Returns the number of the spam site with this index.
     pub(super) const fn spam_site(index: u32) -> u32 {
         SPAM_FIRST + SPAM_STEP * index
     }
@@ -121,7 +121,7 @@ impl Web {
         number / SPAM_STEP
     }
 
-    /// The topics that a site belongs to: those whose runs cover its place.
+    /// Returns the topics of a site: those whose runs contain it.
     pub(super) fn topics_of(&self, site: u32) -> impl Iterator<Item = (usize, Topic)> {
         let place = self.place.get(site as usize).copied().unwrap_or(0);
         let after = self.topics.partition_point(|topic| topic.start <= place);
@@ -130,17 +130,17 @@ impl Web {
             .filter(move |(_, topic)| place < topic.start + topic.len)
     }
 
-    /// The site at a place of the order, which is a ring.
+    /// Returns the site at a position of the order, which wraps around.
     pub(super) fn at_place(&self, place: u32) -> u32 {
         let place = place as usize % self.order.len().max(1);
         self.order.get(place).copied().unwrap_or(0)
     }
 }
 
-/// The sizes of sites. They fall as (rank + q)^(-1.3125), a power that needs square roots only and
-/// is thus the same on every machine; q grows with the number of sites, so that in a large web no
-/// site has a tenth of all pages. Every site has a page; what rounding leaves over goes to the
-/// largest ones.
+/// Returns the sizes of sites, proportional to (rank + q)^(-1.3125), a power that requires only square
+/// roots and is thus the same on every machine. q grows with the number of sites, so that no site has a
+/// tenth of all pages of a large web. Every site has at least one page; pages lost by rounding are added
+/// to the largest sites.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -176,8 +176,7 @@ fn site_sizes(pages: u64, count: u32) -> Vec<u32> {
     sizes
 }
 
-/// Cuts the order of sites into overlapping runs: Pareto lengths of 4 to 60 sites, each run
-/// starting before the previous one has ended.
+/// Cuts the order of sites into overlapping runs with Pareto-distributed lengths of 4 to 60 sites.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -1,6 +1,6 @@
-//! A graph in a directory: parts of vertices and of edges, and the ranks, as gzip.
+//! Writes a host graph to a directory: vertices and edges in parts, and ranks, as gzip.
 //!
-//! A part is a sequence of gzip members, each of which was generated and compressed by itself.
+//! A part is a sequence of gzip members that are generated and compressed independently.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -11,24 +11,24 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use rayon::prelude::*;
 
-use super::super::crawl_files::{Written, empty_directory, write_error};
+use super::super::crawl_files::{OutputFiles, create_empty_directory, write_error};
 use super::super::options::SynthError;
 use super::HostsOptions;
 use super::host_links::Targets;
 use super::host_names::Names;
 use seedbank_algorithms::watch::Watch;
 
-/// Hosts of a unit, which becomes a member.
+/// The number of hosts of a gzip member.
 const UNIT: u64 = 1 << 12;
 
-/// How many units are generated at a time.
+/// The number of units that are generated together.
 const GROUP: usize = 24;
 
-/// Hosts of a part at the most, and how many parts a graph has at least where it is large enough.
-const PART: u64 = 1 << 20;
-const PARTS: u64 = 4;
+/// The maximum number of hosts of a part, and the minimum number of parts of a large graph.
+const MAX_PART: u64 = 1 << 20;
+const MIN_PARTS: u64 = 4;
 
-/// What a file lists.
+/// The content of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HostsList {
     /// Hosts.
@@ -39,35 +39,35 @@ pub enum HostsList {
     Ranks,
 }
 
-/// One written file.
+/// A written file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostsFile {
     /// The path.
     pub path: PathBuf,
-    /// What it lists.
+    /// The content.
     pub list: HostsList,
-    /// Its lines, those of a header too.
+    /// The number of lines, including the header.
     pub lines: u64,
     /// The size of the file in bytes, compressed.
     pub file_bytes: u64,
-    /// Bytes of text before compression.
+    /// The size in bytes before compression.
     pub text_bytes: u64,
 }
 
-/// What [`generate`] wrote.
+/// The result of [`generate`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostsSummary {
     /// The number of hosts.
     pub hosts: u64,
-    /// How many of them link to no other.
+    /// The number of hosts without links.
     pub dangling: u64,
     /// The number of links.
     pub links: u64,
-    /// The files: vertices, edges and ranks, the parts of each in order.
+    /// The files: parts of vertices, parts of edges, ranks.
     pub files: Vec<HostsFile>,
 }
 
-/// What a unit came to.
+/// The text and counts of a unit.
 #[derive(Default)]
 struct Unit {
     text: Vec<u8>,
@@ -77,9 +77,8 @@ struct Unit {
 
 /// Writes a graph of hosts to a new or empty directory.
 ///
-/// Every file appears complete (temporary name, sync, rename); after an error or an interrupt
-/// nothing is left. The bytes depend on the options alone. The watch sees a stage for each list and
-/// advances by hosts.
+/// Files appear only when complete (temporary name, sync, rename); after an error or interrupt none are
+/// left. The bytes depend only on the options. The watch gets one stage per list and advances by hosts.
 pub fn generate(
     dir: &Path,
     options: &HostsOptions,
@@ -89,15 +88,18 @@ pub fn generate(
     let hosts = options.hosts;
     let names = Names::new(hosts, options.rng_seed);
     let targets = Targets::new(options);
-    let mut written = Written::begin(dir, empty_directory(dir)?);
+    let mut written = OutputFiles::new(dir, create_empty_directory(dir)?);
     let mut summary = HostsSummary {
         hosts,
         dangling: 0,
         links: 0,
         files: Vec::new(),
     };
-    let of_part = hosts.div_ceil(PARTS).div_ceil(UNIT).saturating_mul(UNIT);
-    let of_part = of_part.min(PART);
+    let of_part = hosts
+        .div_ceil(MIN_PARTS)
+        .div_ceil(UNIT)
+        .saturating_mul(UNIT);
+    let of_part = of_part.min(MAX_PART);
     for (list, name) in [
         (HostsList::Vertices, "vertices"),
         (HostsList::Edges, "edges"),
@@ -127,16 +129,16 @@ pub fn generate(
     Ok(summary)
 }
 
-/// Writes one file, and returns how many hosts without links were in it.
+/// Writes a file; also returns the number of its hosts without links.
 fn write(
-    written: &mut Written,
+    written: &mut OutputFiles,
     name: &str,
     list: HostsList,
     span: Range<u64>,
     watch: &dyn Watch,
     unit: impl Fn(Range<u64>) -> Unit + Sync,
 ) -> Result<(HostsFile, u64), SynthError> {
-    let (path, temporary) = written.names(name);
+    let (path, temporary) = written.add(name);
     let failed = |e| write_error(&path, e);
     let mut out = BufWriter::new(File::create_new(&temporary).map_err(failed)?);
     let mut file = HostsFile {
@@ -155,7 +157,7 @@ fn write(
             let span = *first..span.end.min(first + UNIT);
             let hosts = span.end - span.start;
             let unit = unit(span);
-            Ok((compressed(&unit.text)?, unit, hosts))
+            Ok((compress(&unit.text)?, unit, hosts))
         });
         let members: io::Result<Vec<_>> = members.collect();
         for (member, unit, hosts) in members.map_err(failed)? {
@@ -173,13 +175,13 @@ fn write(
     Ok((file, dangling))
 }
 
-fn compressed(text: &[u8]) -> io::Result<Vec<u8>> {
+fn compress(text: &[u8]) -> io::Result<Vec<u8>> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(text)?;
     encoder.finish()
 }
 
-/// Appends a number.
+/// Appends a decimal number.
 fn put(number: u64, out: &mut Vec<u8>) {
     // Writing to a vector cannot fail.
     let _ = write!(out, "{number}");
@@ -207,7 +209,7 @@ fn edges(targets: &Targets, span: Range<u64>) -> Unit {
     let mut unit = Unit::default();
     let (mut links, mut from) = (Vec::new(), Vec::new());
     for host in span {
-        targets.of(host, &mut links);
+        targets.links_of(host, &mut links);
         unit.dangling += u64::from(links.is_empty());
         unit.lines += links.len() as u64;
         from.clear();
@@ -222,7 +224,7 @@ fn edges(targets: &Targets, span: Range<u64>) -> Unit {
     unit
 }
 
-/// Rows by position; the first unit begins with the header.
+/// Writes the rows of a span of positions; the first unit begins with the header.
 fn ranks(names: &Names, targets: &Targets, hosts: u64, span: Range<u64>) -> Unit {
     const HEADER: &str = "#harmonicc_pos\t#harmonicc_val\t#pr_pos\t#pr_val\t#host_rev\n";
     let mut unit = Unit {
@@ -234,7 +236,7 @@ fn ranks(names: &Names, targets: &Targets, hosts: u64, span: Range<u64>) -> Unit
         unit.lines += 1;
     }
     for place in span {
-        // Neighbours change places, so that the two orders differ.
+        // Adjacent hosts swap positions, so that the two orders differ.
         let other = if place ^ 1 < hosts { place ^ 1 } else { place };
         let harmonic = hosts as f64 * (0.05 + 4.0 / (place as f64 + 32.0));
         let pagerank = 0.1 / (other as f64 + 32.0);

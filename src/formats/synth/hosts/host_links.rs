@@ -1,16 +1,16 @@
-//! Which hosts a host links to, and how popular each is.
+//! Links and popularity of hosts.
 
 use super::super::draw::{Draw, Purpose};
-use super::{HostsOptions, MOST_LINKS};
+use super::{HostsOptions, MAX_LINKS};
 
-/// Shares of the links: to hosts near by, and to these or to the head.
+/// Cumulative shares of links: to hosts near by, and to these or popular hosts.
 const NEAR: f64 = 0.25;
 const NEAR_OR_HEAD: f64 = 0.55;
 
-/// The head is one in so many of all hosts.
+/// The popular hosts are this fraction (1 / 64) of all hosts.
 const HEAD: u64 = 64;
 
-/// Hosts on which the scale of degrees is measured, and how often it is corrected.
+/// Sample size and number of rounds of the calibration.
 const SAMPLE: u64 = 100;
 const ROUNDS: usize = 3;
 
@@ -19,14 +19,14 @@ const ROUNDS: usize = 3;
 pub(super) struct Targets {
     hosts: u64,
     dangling: f64,
-    /// The least outdegree before rounding, of hosts that have links.
-    least: f64,
-    /// The most links of a host.
-    most: u64,
+    /// The minimum outdegree before rounding, of hosts with links.
+    min: f64,
+    /// The maximum outdegree.
+    max: u64,
     /// Host id = popularity * `factor` + `offset`, modulo the number of hosts.
     factor: u64,
     offset: u64,
-    /// Where the sequence of degrees begins.
+    /// The start of the sequence of degrees.
     start: u64,
     draw: Draw,
 }
@@ -38,8 +38,8 @@ impl Targets {
         let mut targets = Self {
             hosts,
             dangling: options.dangling,
-            least: 0.0,
-            most: MOST_LINKS.min(hosts - 1),
+            min: 0.0,
+            max: MAX_LINKS.min(hosts - 1),
             factor: factor(hosts),
             offset: draw.child(Purpose::Order).below(hosts),
             start: draw.child(Purpose::Degree).bits(),
@@ -49,51 +49,50 @@ impl Targets {
         targets
     }
 
-    /// Sets the scale of degrees so that there are so many links a host once repeated ones are left
-    /// out.
+    /// Sets the scale of degrees so that the mean number of distinct links per host is `links`.
     ///
-    /// The mean is measured on a sample in which every host stands for the same number of links, with
-    /// the few hosts that have the most among them.
+    /// The mean is measured on a sample in which every host represents the same number of links, so that it
+    /// includes the few hosts with the highest degrees.
     fn calibrate(&mut self, links: f64) {
         let linking = 1.0 - self.dangling;
-        if self.most == 0 || linking <= 0.0 || links <= 0.0 {
+        if self.max == 0 || linking <= 0.0 || links <= 0.0 {
             self.dangling = 1.0;
             return;
         }
         let mut wanted = links / linking;
         let mut out = Vec::new();
         for _ in 0..ROUNDS {
-            self.least = least(wanted, self.most as f64);
+            self.min = min_degree(wanted, self.max as f64);
             let mut found = 0.0;
             for place in 0..SAMPLE {
                 let root = (place as f64 + 0.5) / SAMPLE as f64;
                 let weight = 4.0 * root * root * root / SAMPLE as f64;
                 let host = self.draw.child(Purpose::Order).at(place).below(self.hosts);
-                self.links(host, self.rounded(root), &mut out);
+                self.links(host, self.degree_at(root), &mut out);
                 found += weight * out.len() as f64;
             }
             if found > 0.0 {
                 wanted *= (links / linking / found).clamp(0.1, 10.0);
             }
         }
-        self.least = least(wanted, self.most as f64);
+        self.min = min_degree(wanted, self.max as f64);
     }
 
-    /// The degree of a host whose turn is this number, in (0, 1), to the fourth power.
+    /// Returns the degree for a uniform number in (0, 1), given as its fourth root.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "the float is positive and at most the most links"
+        reason = "the float is positive and at most the maximum degree"
     )]
-    fn rounded(&self, root: f64) -> u64 {
-        let degree = self.least / (root * root * root);
-        ((degree + 0.5).min(self.most as f64) as u64).max(1)
+    fn degree_at(&self, root: f64) -> u64 {
+        let degree = self.min / (root * root * root);
+        ((degree + 0.5).min(self.max as f64) as u64).max(1)
     }
 
-    /// How many links a host has before repeated ones are left out.
+    /// Returns the number of links of a host, including duplicates.
     ///
-    /// Hosts take their turns in a sequence that is spread evenly over [0, 1), so that both the share of
-    /// hosts without links and the sum of degrees are as wanted in graphs of any size.
+    /// Hosts use a low-discrepancy sequence in [0, 1), so that the share of hosts without links and the sum
+    /// of degrees are as requested in graphs of any size.
     fn degree(&self, host: u64) -> u64 {
         let turn = host.wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let unit = (self.start.wrapping_add(turn) >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0);
@@ -101,15 +100,15 @@ impl Targets {
             return 0;
         }
         let unit = (unit - self.dangling) / (1.0 - self.dangling);
-        self.rounded(unit.max(1e-12).sqrt().sqrt())
+        self.degree_at(unit.max(1e-12).sqrt().sqrt())
     }
 
-    /// Writes the links of a host, ascending.
-    pub(super) fn of(&self, host: u64, out: &mut Vec<u64>) {
+    /// Writes the links of a host in ascending order.
+    pub(super) fn links_of(&self, host: u64, out: &mut Vec<u64>) {
         self.links(host, self.degree(host), out);
     }
 
-    /// Writes so many links of a host, but for repeated ones.
+    /// Writes the distinct ones among `degree` links of a host.
     fn links(&self, host: u64, degree: u64, out: &mut Vec<u64>) {
         out.clear();
         let draw = self.draw.at(host);
@@ -135,13 +134,13 @@ impl Targets {
         out.dedup();
     }
 
-    /// The host of a popularity, from 0.
+    /// Returns the host with a popularity rank, from 0.
     pub(super) const fn at(&self, popularity: u64) -> u64 {
         (popularity * self.factor + self.offset) % self.hosts
     }
 }
 
-/// A number in 0..n, with density falling as x^(-2/3).
+/// Returns a number in 0..n with density proportional to x^(-2/3).
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -152,7 +151,7 @@ fn popular(draw: Draw, n: u64) -> u64 {
     ((unit * unit * unit * n as f64) as u64).min(n.saturating_sub(1))
 }
 
-/// A number without a common divisor with the number of hosts, near the golden section of it.
+/// Returns a number coprime to the number of hosts, near its golden section.
 fn factor(hosts: u64) -> u64 {
     #[expect(
         clippy::cast_possible_truncation,
@@ -170,20 +169,20 @@ fn factor(hosts: u64) -> u64 {
     (start.max(1)..=hosts).find(is_coprime).unwrap_or(1)
 }
 
-/// The least of numbers with the tail x^(-4/3) that are at most so much and have this mean.
+/// Returns the minimum of a truncated distribution with tail x^(-4/3), maximum `max` and this mean.
 ///
-/// With t the cubic root of least / most, the mean is most * t^3 * (4 - 3t), which ascends with t.
-fn least(mean: f64, most: f64) -> f64 {
+/// With t the cubic root of min / max, the mean is max * t^3 * (4 - 3t), which increases with t.
+fn min_degree(mean: f64, max: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..60 {
         let t = f64::midpoint(low, high);
-        if most * t * t * t * (4.0 - 3.0 * t) < mean {
+        if max * t * t * t * (4.0 - 3.0 * t) < mean {
             low = t;
         } else {
             high = t;
         }
     }
-    most * low * low * low
+    max * low * low * low
 }
 
 #[cfg(test)]
@@ -208,7 +207,7 @@ mod tests {
             let mut indegrees = vec![0_u32; usize::try_from(hosts).unwrap()];
             let (mut edges, mut dangling, mut largest) = (0, 0_u32, 0);
             for host in 0..hosts {
-                targets.of(host, &mut links);
+                targets.links_of(host, &mut links);
                 assert!(links.is_sorted_by(|a, b| a < b));
                 assert!(links.iter().all(|to| *to < hosts && *to != host));
                 edges += links.len();
@@ -241,7 +240,7 @@ mod tests {
             });
             let mut links = Vec::new();
             for host in 0..hosts {
-                targets.of(host, &mut links);
+                targets.links_of(host, &mut links);
                 assert!(links.iter().all(|to| *to < hosts && *to != host));
             }
         }

@@ -1,32 +1,32 @@
-//! What hosts are called: names that ascend with the ids, each found without those before it.
+//! Names of hosts, which ascend with the ids and are computed independently of each other.
 //!
-//! A domain's label begins with the id of its first host, written in letters and always as long, so
-//! labels ascend and no two are the same; the rest is made of syllables. The domains of a block of 1,024 hosts
-//! are drawn one after another from its beginning, which is what finding a host costs.
+//! A domain's label begins with the id of its first host in letters of fixed length, so that labels
+//! ascend and are distinct, followed by syllables. The domains of a block of 1,024 hosts are drawn in
+//! sequence, so finding the domain of a host costs up to a block.
 
 use super::super::draw::{Draw, Purpose};
 
-/// Hosts of a block: no domain reaches into another block, but those that are whole runs.
+/// The number of hosts of a block. Domains do not cross blocks, except those that fill a run.
 const BLOCK: u64 = 1 << 10;
 
-/// Hosts of a run, which may be one domain.
+/// The number of hosts of a run, which may be a single domain.
 const RUN: u64 = 1 << 16;
 
-/// The share of runs that are one domain.
+/// The share of runs that are a single domain.
 const WHOLE_RUNS: f64 = 0.02;
 
-/// The reserved domains, in the order of names, and the share of the hosts up to the end of each.
+/// The reserved top-level domains in order, with the cumulative share of hosts.
 const ENDINGS: [(&str, f64); 3] = [("example", 0.6), ("invalid", 0.7), ("test", 1.0)];
 
-/// The labels of further hosts of small domains, in the order of names: the last so many are used.
-const USUAL: [&str; 4] = ["blog", "m", "shop", "www"];
+/// The labels of additional hosts of small domains in order; the last ones are used first.
+const COMMON_LABELS: [&str; 4] = ["blog", "m", "shop", "www"];
 
 const SYLLABLES: [&str; 16] = [
     "ba", "co", "da", "el", "fi", "go", "in", "ka", "lo", "mar", "net", "or", "pu", "ra", "sta",
     "vi",
 ];
 
-/// Hosts with neighbouring ids that have the same domain.
+/// A range of host ids with the same domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Domain {
     pub(super) first: u64,
@@ -37,7 +37,7 @@ pub(super) struct Domain {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Names {
     hosts: u64,
-    /// How many letters any id has.
+    /// The number of letters of an id.
     letters: u32,
     draw: Draw,
 }
@@ -51,15 +51,15 @@ impl Names {
         }
     }
 
-    /// Whether the run that begins with this host is one domain.
-    fn is_whole(&self, run: u64) -> bool {
+    /// Returns whether the run that begins with this host is a single domain.
+    fn is_single_domain(&self, run: u64) -> bool {
         self.draw.child(Purpose::Section).at(run).chance(WHOLE_RUNS)
     }
 
-    /// The domain that begins with this host.
+    /// Returns the domain that begins with this host.
     pub(super) fn domain_from(&self, first: u64) -> Domain {
         let run = first - first % RUN;
-        let end = if first == run && self.is_whole(run) {
+        let end = if first == run && self.is_single_domain(run) {
             run + RUN
         } else {
             let unit = self.draw.child(Purpose::Degree).at(first).unit();
@@ -72,10 +72,10 @@ impl Names {
         }
     }
 
-    /// The domain of a host.
+    /// Returns the domain of a host.
     pub(super) fn domain_of(&self, host: u64) -> Domain {
         let run = host - host % RUN;
-        let mut first = if self.is_whole(run) {
+        let mut first = if self.is_single_domain(run) {
             run
         } else {
             host - host % BLOCK
@@ -89,12 +89,12 @@ impl Names {
         }
     }
 
-    /// Appends the name of a host, its labels reversed.
+    /// Appends the name of a host with its labels reversed.
     pub(super) fn push(&self, host: u64, out: &mut Vec<u8>) {
         self.push_in(self.domain_of(host), host, out);
     }
 
-    /// As [`Names::push`], where the domain is known.
+    /// Like [`Names::push`], for a known domain.
     pub(super) fn push_in(&self, domain: Domain, host: u64, out: &mut Vec<u8>) {
         let place = domain.first as f64 / self.hosts as f64;
         let ending = ENDINGS.iter().find(|(_, end)| place < *end);
@@ -106,10 +106,10 @@ impl Names {
             return;
         };
         out.push(b'.');
-        let usual = USUAL.len() as u64;
+        let usual = COMMON_LABELS.len() as u64;
         if domain.hosts - 1 <= usual {
             let after = usize::try_from(domain.hosts - 2 - further).ok();
-            let label = after.and_then(|after| USUAL.iter().rev().nth(after));
+            let label = after.and_then(|after| COMMON_LABELS.iter().rev().nth(after));
             out.extend_from_slice(label.copied().unwrap_or_default().as_bytes());
         } else {
             put_letters(further, letters(domain.hosts), out);
@@ -118,8 +118,8 @@ impl Names {
     }
 }
 
-/// How many hosts a domain has, of a number in [0, 1): at least k hosts with (0.6 / k)^(4/3), where
-/// that is below 1.
+/// Converts a uniform number in [0, 1) to the number of hosts of a domain: at least k hosts with
+/// probability min(1, (0.6 / k)^(4/3)).
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -130,7 +130,7 @@ fn size(unit: f64) -> u64 {
     ((0.6 / (root * root * root)).min(1e6) as u64).max(1)
 }
 
-/// How many letters the numbers below this have.
+/// Returns the number of letters that numbers below `below` require.
 fn letters(below: u64) -> u32 {
     let mut letters = 1;
     let mut room = 26_u64;
@@ -141,7 +141,7 @@ fn letters(below: u64) -> u32 {
     letters
 }
 
-/// Appends a number as so many letters, which ascend as numbers do.
+/// Appends a number in base 26 with a fixed number of letters, so that texts sort like numbers.
 fn put_letters(number: u64, letters: u32, out: &mut Vec<u8>) {
     for place in (0..letters).rev() {
         out.push(b'a' + (number / 26_u64.pow(place) % 26) as u8);
@@ -164,7 +164,7 @@ mod tests {
     fn names_ascend_and_are_found_alone() {
         for (hosts, rng_seed) in [(1, 0), (2, 1), (1023, 2), (30_000, 3), (200_000, 60)] {
             let names = Names::new(hosts, rng_seed);
-            let mut before = Vec::new();
+            let mut previous = Vec::new();
             let (mut first, mut domains, mut largest) = (0, 0, 0);
             while first < hosts {
                 let domain = names.domain_from(first);
@@ -174,11 +174,11 @@ mod tests {
                 for host in first..first + domain.hosts {
                     let mut name = Vec::new();
                     names.push_in(domain, host, &mut name);
-                    assert!(before < name, "{host} of {hosts}");
+                    assert!(previous < name, "{host} of {hosts}");
                     let mut alone = Vec::new();
                     names.push(host, &mut alone);
                     assert_eq!(name, alone);
-                    before = name;
+                    previous = name;
                 }
                 first += domain.hosts;
             }
@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn a_run_may_be_one_domain() {
         let names = Names::new(1 << 30, 7);
-        let whole = (0..1000).filter(|run| names.is_whole(run * RUN));
+        let whole = (0..1000).filter(|run| names.is_single_domain(run * RUN));
         let whole: Vec<u64> = whole.collect();
         assert!((5..50).contains(&whole.len()), "{}", whole.len());
         let first = whole[0] * RUN;

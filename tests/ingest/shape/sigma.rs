@@ -1,7 +1,5 @@
 //! The largest singular values of merged links, by orthogonal iteration.
 
-use super::super::draw::{Draw, Purpose};
-
 /// Links between rows and classes of authorities: row, class, weight.
 pub(super) struct Merged {
     pub(super) rows: usize,
@@ -15,13 +13,10 @@ const ITERATIONS: usize = 300;
 /// The `count` largest singular values, largest first; at most 16.
 pub(super) fn largest_sigmas(merged: &Merged, count: usize) -> Vec<f64> {
     let block = BLOCK.min(merged.classes).min(merged.rows);
-    let key = Draw::new(0).child(Purpose::Order);
     let mut vectors: Vec<Vec<f64>> = (0..block as u64)
         .map(|vector| {
-            let key = key.at(vector);
-            (0..merged.classes as u64)
-                .map(|i| key.at(i).unit() - 0.25)
-                .collect()
+            let classes = 0..merged.classes as u64;
+            classes.map(|i| unit(vector << 32 | i) - 0.25).collect()
         })
         .collect();
     orthonormalise(&mut vectors);
@@ -48,14 +43,22 @@ pub(super) fn largest_sigmas(merged: &Merged, count: usize) -> Vec<f64> {
     sigmas
 }
 
-/// Modified Gram-Schmidt; a vector of which nothing is left becomes zero.
+/// A number in [0, 1) that depends on `number` alone, by the SplitMix64 finaliser.
+fn unit(number: u64) -> f64 {
+    let mut z = number.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    (z ^ (z >> 31)) as f64 / u64::MAX as f64
+}
+
+/// Modified Gram-Schmidt; a vector that depends on the ones before it becomes zero.
 fn orthonormalise(vectors: &mut [Vec<f64>]) {
     for at in 0..vectors.len() {
-        let (before, rest) = vectors.split_at_mut(at);
-        let Some(vector) = rest.first_mut() else {
+        let (orthonormal, others) = vectors.split_at_mut(at);
+        let Some(vector) = others.first_mut() else {
             break;
         };
-        for other in &*before {
+        for other in &*orthonormal {
             let dot: f64 = vector.iter().zip(other).map(|(x, y)| x * y).sum();
             for (x, y) in vector.iter_mut().zip(other) {
                 *x -= dot * y;

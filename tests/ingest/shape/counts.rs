@@ -1,4 +1,4 @@
-//! What is counted in a crawl.
+//! Counts of a crawl.
 
 use std::fmt;
 

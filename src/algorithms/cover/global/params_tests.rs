@@ -1,0 +1,79 @@
+use super::super::super::params::Share;
+use super::*;
+
+fn plan(method: Method) -> WebParams {
+    WebParams {
+        cover: CoverParams {
+            method,
+            ..CoverParams::default()
+        },
+        ..WebParams::default()
+    }
+}
+
+#[test]
+fn conflicting_parameters_are_rejected() {
+    let greedy = || plan(Method::Greedy);
+    let mut cases = vec![plan(Method::MaxScc), plan(Method::RootScc)];
+    let mut add = |method: Method, change: fn(&mut WebParams)| {
+        let mut params = plan(method);
+        change(&mut params);
+        cases.push(params);
+    };
+    add(Method::Greedy, |p| p.cover.per_site = Some(3));
+    add(Method::Greedy, |p| p.cover.share = Some(Share::Value));
+    add(Method::Greedy, |p| p.cover.seeds = Some(0));
+    add(Method::Greedy, |p| p.cover.depth = Some(1));
+    add(Method::MaxWeight, |p| {
+        p.cover.covered = Some(Covered::Remove);
+    });
+    add(Method::MaxWeight, |p| p.budget = Some(10));
+    add(Method::MaxOut, |p| p.fetch_cost = Some(Value(1)));
+    add(Method::Random, |p| p.fetch_cost = Some(Value(0)));
+    add(Method::Greedy, |p| p.fetch_cost = Some(Value(-1)));
+    add(Method::Greedy, |p| {
+        p.fetch_cost = Some(Value(MAX_PRICE * UNIT + 1));
+    });
+    add(Method::Greedy, |p| p.value_known = Value(1_000_001 * UNIT));
+    add(Method::Greedy, |p| {
+        p.cover.weights.quality = Value::units(1);
+        p.value_by = ValueBy::Pagerank;
+    });
+    add(Method::Greedy, |p| p.budget = Some(0));
+    add(Method::Greedy, |p| p.tune_visits = Some(9));
+    add(Method::Greedy, |p| p.hops = Some(1001));
+    for params in cases {
+        assert!(params.choose().is_err(), "{params:?}");
+    }
+    let choice = greedy().choose().unwrap();
+    assert_eq!(
+        (choice.seeds, choice.hops, choice.fetch_cost),
+        (100, Some(2), Some(Value(0)))
+    );
+    assert_eq!(plan(Method::OutDegree).choose().unwrap().hops, Some(5));
+}
+
+#[test]
+fn a_grid_has_only_the_given_values() {
+    let mut params = plan(Method::Greedy);
+    params.budget = Some(1000);
+    let (hops, prices) = params.choose().unwrap().grid();
+    let of = |millionths: &[i64]| millionths.iter().copied().map(Value).collect::<Vec<_>>();
+    assert_eq!(hops, [1, 2, 3, 4]);
+    assert_eq!(prices, of(&[0, 170_000, 330_000, 500_000, 670_000]));
+    params.cover.weights.base = Value(2_000_001);
+    let (_, prices) = params.choose().unwrap().grid();
+    assert_eq!(prices, of(&[0, 340_000, 660_000, 1_000_000, 1_340_000]));
+    params.value_by = ValueBy::Pagerank;
+    params.hops = Some(2);
+    let (hops, prices) = params.choose().unwrap().grid();
+    assert_eq!(
+        (hops, prices),
+        (
+            vec![2],
+            of(&[
+                0, 500_000, 750_000, 1_000_000, 1_500_000, 2_000_000, 3_000_000, 4_000_000
+            ])
+        )
+    );
+}
