@@ -87,7 +87,7 @@ fn a_list_is_told_to_programs() {
     assert_eq!(found["lines"][0]["state"], "gone");
     assert_eq!(
         found["lines"][0]["page"]["relation"],
-        json!({"is": "seed", "rank": 1})
+        json!({"kind": "seed", "rank": 1})
     );
     assert_eq!(found["lines"][0]["page"]["why"]["kind"], "core-seed");
     // What `evaluate budget` counts.
