@@ -77,17 +77,17 @@ fn a_list_is_told_to_programs() {
     let place = place();
     place.write("today.txt", TODAY);
     let found = compared(&place, &["today.txt"]);
-    assert_eq!((&found["refresh"], &found["today"]), (&json!(1), &json!(2)));
+    assert_eq!((&found["refresh"], &found["current_batch"]), (&json!(1), &json!(2)));
     assert_eq!(found["counts"]["alive"], 3);
-    let fetches: Vec<&Value> = found["worth"].as_array().unwrap().iter().collect();
+    let fetches: Vec<&Value> = found["crawls"].as_array().unwrap().iter().collect();
     assert_eq!(
         (&fetches[0]["fetches"], &fetches[1]["fetches"]),
         (&json!(1000), &json!(5000))
     );
-    assert_eq!(found["lines"][0]["is"], "gone");
+    assert_eq!(found["lines"][0]["state"], "gone");
     assert_eq!(
         found["lines"][0]["page"]["relation"],
-        json!({"is": "seed", "rank": 1})
+        json!({"kind": "seed", "rank": 1})
     );
     assert_eq!(found["lines"][0]["page"]["why"]["kind"], "core-seed");
     // What `evaluate budget` counts.
@@ -104,7 +104,7 @@ fn a_list_is_told_to_programs() {
         .run(&[&args[..], &["--format", "json"]].concat())
         .json();
     for field in ["pages", "crawled", "clicks", "depth"] {
-        assert_eq!(budget["lists"][0][field], found["worth"][1]["list"][field]);
+        assert_eq!(budget["lists"][0][field], found["crawls"][1]["list"][field]);
     }
     // Of each method, what the plan's own seeds are to it.
     for (plan, flags) in [
@@ -122,7 +122,7 @@ fn a_list_is_told_to_programs() {
         let found = place.run_with(&args, list.as_bytes()).json();
         fits("compare", &found);
         assert_eq!(found["counts"]["seeds"], found["seeds"], "{plan}");
-        assert_eq!(found["worth"][0]["list"], found["worth"][0]["first_seeds"]);
+        assert_eq!(found["crawls"][0]["list"], found["crawls"][0]["first_seeds"]);
         let found = compared(&place, &["today.txt", "--plan", plan]);
         assert_eq!(found["plan"], plan);
     }
@@ -135,7 +135,7 @@ fn a_list_of_nothing_alive_is_told_and_crawls_nothing() {
     place.write("dead.txt", list);
     let found = compared(&place, &["dead.txt", "--refresh", "1"]);
     assert_eq!(found["counts"]["alive"], 0);
-    let worth = &found["worth"][0];
+    let worth = &found["crawls"][0];
     for from in ["list", "first_seeds"] {
         assert_eq!(
             (&worth[from]["pages"], &worth[from]["depth"]),
@@ -251,7 +251,7 @@ fn the_links_of_a_core_are_drawn() {
     let links = place.run(&args).json();
     fits("cores", &links);
     assert_eq!(links["links"], json!([[], [0, 1, 2], [0, 1, 2]]));
-    assert_eq!((&links["today"], &links["lost"]), (&json!(6), &json!(3)));
+    assert_eq!((&links["current_edges"], &links["lost_edges"]), (&json!(6), &json!(3)));
     let core = place
         .run(&["cores", "bank", "--core", "1", "--format", "jsonl"])
         .json();

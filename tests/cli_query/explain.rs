@@ -99,7 +99,7 @@ fn every_kind_by_cores() {
         (&far["kind"], &far["as_hub"]),
         (&json!("no-core"), &json!(1))
     );
-    assert_eq!(far["reaches"], false);
+    assert_eq!(far["reaches_last_core"], false);
     let lone = answer(&place, "http://lone.example/", &[]);
     assert_eq!(
         (&lone["kind"], &lone["neighbours_ineligible"]),

@@ -52,7 +52,7 @@ fn pages_and_sites_are_found() {
         .run(&["search", "bank", " other ", "--format", "json"])
         .json();
     fits("search", &json);
-    assert_eq!(json["asked"], "other");
+    assert_eq!(json["query"], "other");
     assert_eq!(
         (&json["page"], &json["complete"]),
         (&json!(null), &json!(true))
