@@ -178,7 +178,7 @@ test-long: deps
 	LONG_FAULTS=$(LONG_FAULTS) $(CARGO) test --locked --test storage -- faults:: --nocapture
 	LONG_KILLS=$(LONG_KILLS) $(CARGO) test --locked --test storage -- crash:: --nocapture
 	LONG_KILLS=$(LONG_KILLS) $(CARGO) test --locked --test storage -- crash_repair:: --nocapture
-	LONG_KILLS=$(LONG_KILLS) $(CARGO) test --locked --test storage -- crash_upkeep:: --nocapture
+	LONG_KILLS=$(LONG_KILLS) $(CARGO) test --locked --test storage -- crash_maintenance:: --nocapture
 	LONG_PAGES=$(LONG_PAGES) LONG_DAYS=$(LONG_DAYS) LONG_REAL=$(LONG_REAL) LONG_SEEDS=$(LONG_SEEDS) \
 	  $(CARGO) test --locked --test refresh -- long:: --nocapture
 	LONG_HISTORIES=$(LONG_HISTORIES) $(CARGO) test --locked --test refresh -- random:: --nocapture

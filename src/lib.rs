@@ -56,7 +56,7 @@
 //! [evaluation]: crate::guide::evaluation
 //! [operation]: crate::guide::operation
 //! [daily]: crate::guide::daily
-//! [upkeep]: crate::guide::upkeep
+//! [maintenance]: crate::guide::maintenance
 //! [browser]: crate::guide::browser
 //! [scrapy]: crate::guide::scrapy
 #![doc = include_str!("guide/map.md")]

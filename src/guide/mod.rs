@@ -21,7 +21,7 @@ macro_rules! pages {
             "[evaluation]: crate::guide::evaluation\n",
             "[operation]: crate::guide::operation\n",
             "[daily]: crate::guide::daily\n",
-            "[upkeep]: crate::guide::upkeep\n",
+            "[maintenance]: crate::guide::maintenance\n",
             "[browser]: crate::guide::browser\n",
             "[scrapy]: crate::guide::scrapy\n\n",
             include_str!($file),
@@ -43,7 +43,7 @@ pages! {
     evaluation = "evaluation.md";
     operation = "operation.md";
     daily = "daily.md" with "daily.sh" in "sh";
-    upkeep = "upkeep.md";
+    maintenance = "maintenance.md";
     browser = "browser.md";
     scrapy = "scrapy.md" with "spider.py" in "python";
 }

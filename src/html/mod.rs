@@ -1,7 +1,7 @@
 //! Building blocks of HTML pages, shared by the report and the server.
 //!
 //! ```text
-//! templates/         base.html for any page; parts.html, figure.html, seed_change.html
+//! templates/         page_base.html for any page; parts.html, figure.html, seed_change.html
 //! style.css          light, dark, phone and paper
 //! text.rs            escaping and numbers
 //! chart.rs, bars.rs  charts as inline SVG

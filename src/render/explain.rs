@@ -9,10 +9,10 @@ use crate::engine::query::{
 };
 use seedbank_formats::display::{counted, is_or_are};
 
+use super::global::{gain, parts, rank, runner_up, unreached, web_of_site, web_pick, web_seed};
 use super::lines::{Line, Lines};
 use super::names::state_name;
 use super::sentence::page_reason;
-use super::web::{gain, parts, rank, runner_up, unreached, web_of_site, web_pick, web_seed};
 
 /// Formats a refresh without its plan, which the sentence names.
 fn refresh_summary(run: &RefreshRun) -> String {

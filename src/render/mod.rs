@@ -7,6 +7,7 @@
 mod causes;
 mod crawlers;
 mod explain;
+mod global;
 mod limits;
 mod lines;
 mod names;
@@ -17,7 +18,6 @@ mod scores;
 mod seed_parquet;
 mod seeds;
 mod sentence;
-mod web;
 
 pub use causes::{SummaryLine, cause_text};
 pub use explain::{page_evidence, page_explanation, page_sentence, site_explanation, site_in_plan};

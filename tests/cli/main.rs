@@ -22,10 +22,10 @@ mod limits;
 #[cfg(unix)]
 mod links;
 mod log_lines;
+#[cfg(unix)]
+mod maintenance;
 mod metrics;
 mod schemas;
 #[path = "../support/mod.rs"]
 mod support;
 mod undo;
-#[cfg(unix)]
-mod upkeep;

@@ -77,7 +77,10 @@ fn a_list_is_told_to_programs() {
     let place = place();
     place.write("today.txt", TODAY);
     let found = compared(&place, &["today.txt"]);
-    assert_eq!((&found["refresh"], &found["current_batch"]), (&json!(1), &json!(2)));
+    assert_eq!(
+        (&found["refresh"], &found["current_batch"]),
+        (&json!(1), &json!(2))
+    );
     assert_eq!(found["counts"]["alive"], 3);
     let fetches: Vec<&Value> = found["crawls"].as_array().unwrap().iter().collect();
     assert_eq!(
@@ -122,7 +125,10 @@ fn a_list_is_told_to_programs() {
         let found = place.run_with(&args, list.as_bytes()).json();
         fits("compare", &found);
         assert_eq!(found["counts"]["seeds"], found["seeds"], "{plan}");
-        assert_eq!(found["crawls"][0]["list"], found["crawls"][0]["first_seeds"]);
+        assert_eq!(
+            found["crawls"][0]["list"],
+            found["crawls"][0]["first_seeds"]
+        );
         let found = compared(&place, &["today.txt", "--plan", plan]);
         assert_eq!(found["plan"], plan);
     }
@@ -251,7 +257,10 @@ fn the_links_of_a_core_are_drawn() {
     let links = place.run(&args).json();
     fits("cores", &links);
     assert_eq!(links["links"], json!([[], [0, 1, 2], [0, 1, 2]]));
-    assert_eq!((&links["current_edges"], &links["lost_edges"]), (&json!(6), &json!(3)));
+    assert_eq!(
+        (&links["current_edges"], &links["lost_edges"]),
+        (&json!(6), &json!(3))
+    );
     let core = place
         .run(&["cores", "bank", "--core", "1", "--format", "jsonl"])
         .json();

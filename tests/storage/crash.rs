@@ -1,7 +1,7 @@
 //! The real command is killed (SIGKILL) at any moment, 32 times: nothing half done is visible,
 //! nothing acknowledged is lost, and the same command finishes the job. Meanwhile a reader asks all
 //! the time. `make test-long [LONG_KILLS=1000]` kills more often; `repair` is killed in
-//! `crash_repair`, `backup`, `restore`, `compact` and `migrate` in `crash_upkeep`.
+//! `crash_repair`, `backup`, `restore`, `compact` and `migrate` in `crash_maintenance`.
 //!
 //! Half of the kills are spread over the whole duration of one undisturbed run. The other half come
 //! when a file of a late stage appears, since a commit is short compared with the work before it.

@@ -18,9 +18,9 @@ mod check_finds_damage;
 mod copies;
 mod crash;
 #[cfg(unix)]
-mod crash_repair;
+mod crash_maintenance;
 #[cfg(unix)]
-mod crash_upkeep;
+mod crash_repair;
 mod damages;
 #[cfg(target_os = "linux")]
 mod faults;

@@ -61,11 +61,11 @@ pub(super) fn run(bank: &Path, args: BudgetArgs, session: &Session) -> Result<Ou
     });
     let mut lists: Vec<SeedList> = plans
         .chain(refreshes)
-        .map(|which| lists::refresh_list(which, args.succeed))
+        .map(|which| list_args::refresh_list(which, args.succeed))
         .collect();
-    lists.extend(session.run(|watch| lists::read_all(&args.seeds_file, watch))?);
+    lists.extend(session.run(|watch| list_args::read_all(&args.seeds_file, watch))?);
     if lists.is_empty() {
-        lists.push(lists::refresh_list(Which::default(), args.succeed));
+        lists.push(list_args::refresh_list(Which::default(), args.succeed));
     }
     let request = BudgetRequest {
         lists,

@@ -72,7 +72,7 @@ pub(super) struct CrawlArgs {
 
 pub(super) fn run(bank: &Path, args: CrawlArgs, session: &Session) -> Result<Outcome, CliError> {
     let list = match &args.seeds_file {
-        None => lists::refresh_list(args.which.into(), args.succeed),
+        None => list_args::refresh_list(args.which.into(), args.succeed),
         Some(file) => {
             // A plan from the environment is ignored; one given as a flag contradicts --seeds-file.
             let set = std::env::var("SEEDBANK_PLAN").ok();
@@ -82,7 +82,7 @@ pub(super) fn run(bank: &Path, args: CrawlArgs, session: &Session) -> Result<Out
                         .to_owned(),
                 ));
             }
-            session.run(|watch| lists::read(file, watch))?
+            session.run(|watch| list_args::read(file, watch))?
         }
     };
     let request = CrawlRequest {

@@ -4,7 +4,7 @@ mod budget;
 mod coverage;
 mod crawl;
 mod distances;
-mod lists;
+mod list_args;
 mod methods;
 mod output;
 

@@ -5,7 +5,7 @@
 
 use super::draw::{Draw, Purpose};
 use super::site::Site;
-use super::web::Web;
+use super::web_model::Web;
 
 /// The target of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

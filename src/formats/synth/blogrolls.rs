@@ -3,7 +3,7 @@
 use super::address::Target;
 use super::draw::{Draw, Purpose};
 use super::site::Site;
-use super::web::{FARM, Topic, Web};
+use super::web_model::{FARM, Topic, Web};
 
 /// Returns the number of the period of a day for a slot. Each slot keeps its target for a period of
 /// `shortest` to `shortest + spread - 1` days, drawn once.

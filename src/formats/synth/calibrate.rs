@@ -7,7 +7,7 @@
 
 use super::links::{LinkDraws, OWN_SHARE};
 use super::site::Site;
-use super::web::Web;
+use super::web_model::Web;
 
 const SAMPLE: u64 = 2000;
 const EXACT_SAMPLE: u64 = 200_000;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::options::{SynthError, SynthOptions};
 use super::record_writer::DayCounts;
 use super::stream::Groups;
-use super::web::Web;
+use super::web_model::Web;
 use seedbank_algorithms::watch::Watch;
 
 /// The zstd level: generating must not be slower than reading.

@@ -10,7 +10,7 @@ use super::address::Target;
 use super::blogrolls::epoch;
 use super::draw::Purpose;
 use super::site::Site;
-use super::web::Web;
+use super::web_model::Web;
 
 /// The share of inter-site links outside blogrolls.
 pub(super) const OWN_SHARE: f64 = 0.22;

@@ -57,10 +57,10 @@ mod page_schedule;
 mod record_writer;
 mod site;
 mod stream;
-mod web;
+mod web_model;
 
 pub use crawl_files::{DayFile, SynthSummary, generate};
 pub use options::{SynthError, SynthOptions};
 pub use record_writer::DayCounts;
 pub use stream::{DayReader, day_text};
-pub use web::Web;
+pub use web_model::Web;

@@ -9,7 +9,7 @@ use super::draw::Purpose;
 use super::links::LinkDraws;
 use super::page_schedule::Event;
 use super::site::Site;
-use super::web::Web;
+use super::web_model::Web;
 
 /// Counts of the records of a day.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::options::{SynthError, SynthOptions};
 use super::record_writer::{DayCounts, RecordWriter};
-use super::web::Web;
+use super::web_model::Web;
 
 /// The number of units that are generated together.
 const GROUP: usize = 24;

@@ -8,9 +8,9 @@ mod answers;
 mod causes;
 mod cores;
 mod cover;
+mod global;
 mod order;
 mod side;
-mod web;
 
 use std::collections::BTreeMap;
 

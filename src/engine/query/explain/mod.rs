@@ -15,11 +15,11 @@ mod core_answers;
 mod cores;
 mod cover;
 mod cover_answers;
+mod global;
 mod list_positions;
 mod policy;
 mod policy_verdict;
 mod site;
-mod web;
 
 pub use answers::{CurrentPage, Explanation, IneligibleReason, ReadCost, RefreshRun, Why};
 pub use core_answers::{
@@ -171,7 +171,7 @@ fn why(context: &Context, page: PageId, record: &PageRecord) -> Result<Why, Engi
         _ if record.first_seen > context.record.batch => Ok(Why::NotYetKnown),
         Plan::Cores(plan) => cores::why(context, plan, page, record),
         Plan::Cover(_) => cover::why(context, page, record),
-        Plan::Web(choice) => web::why(context, choice, page, record),
+        Plan::Web(choice) => global::why(context, choice, page, record),
     }
 }
 

@@ -10,7 +10,7 @@ use super::context::Context;
 use super::core_answers::{CoreSeed, ScoredUrl};
 use super::cover_answers::{SiteSeed, ValueBreakdown};
 use super::policy_verdict::SeedByPolicy;
-use super::{Explainer, cores, cover, for_each_plan, policy, web};
+use super::{Explainer, cores, cover, for_each_plan, global, policy};
 use crate::engine::plan::{Plan, by_cores, by_cover};
 use crate::engine::query::nearest;
 use crate::engine::query::views::Views;
@@ -389,7 +389,7 @@ fn cover_of_site(
 }
 
 fn web_of_site(context: &Context, site: SiteId) -> Result<WebOfSite, EngineError> {
-    let found = web::SiteReach::new(context, site)?;
+    let found = global::SiteReach::new(context, site)?;
     Ok(WebOfSite {
         since: found.since,
         site_seeds: found.seeds,

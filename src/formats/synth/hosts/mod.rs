@@ -23,11 +23,11 @@
 //! Positions by harmonic centrality are the ranks by popularity; the values decrease with the position
 //! but are not the centralities of the graph. Hosts are in reserved domains.
 
-mod graph_files;
+mod graph_writer;
 mod host_links;
 mod host_names;
 
-pub use graph_files::{HostsFile, HostsList, HostsSummary, generate};
+pub use graph_writer::{HostsFile, HostsList, HostsSummary, generate};
 
 use super::options::{SynthError, check_range};
 

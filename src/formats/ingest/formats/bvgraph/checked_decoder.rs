@@ -6,8 +6,8 @@
 
 use webgraph::graphs::bvgraph::Decode;
 
-use super::guard::reject;
 use super::properties::Properties;
+use super::reject_invalid::reject;
 
 /// The most links, of 8 bytes each, in all lists in memory; far more than in any crawl.
 const MAX_HELD: u64 = 32 << 20;

@@ -14,10 +14,10 @@
 
 mod checked_decoder;
 mod error;
-mod guard;
-mod lists;
+mod link_lists;
 mod node_urls;
 mod properties;
+mod reject_invalid;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -110,7 +110,7 @@ impl Source for BvGraph {
 
     fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
         let (urls, max_held_bytes) = (Arc::clone(&self.urls), self.max_held_bytes);
-        let pieces = lists::Pieces::open(&self.basename, progress)?;
+        let pieces = link_lists::Pieces::open(&self.basename, progress)?;
         Ok(Box::new(pieces.map(move |coded| {
             let coded = coded?;
             let urls = Arc::clone(&urls);

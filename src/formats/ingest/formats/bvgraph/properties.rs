@@ -9,7 +9,7 @@ use dsi_bitstream::traits::{BE, Endianness, LE};
 use webgraph::graphs::bvgraph::{CompFlags, get_endianness, parse_properties};
 
 use super::error::BvGraphError;
-use super::guard::guarded;
+use super::reject_invalid::guarded;
 
 /// The largest window, in lists. Far larger than in practice; it bounds the memory.
 const MAX_WINDOW: usize = 1 << 16;

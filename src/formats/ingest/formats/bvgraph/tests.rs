@@ -51,7 +51,7 @@ fn write(folder: &Path, lists: &Lists, flags: CompFlags) -> PathBuf {
 
 fn read(basename: &Path) -> Result<Lists, InputError> {
     let mut lists = Lists::new();
-    for piece in lists::Pieces::open(basename, &Progress::new(&Unwatched))? {
+    for piece in link_lists::Pieces::open(basename, &Progress::new(&Unwatched))? {
         let piece = piece.map_err(|stop| match stop {
             Stop::Input(error) => error,
             Stop::Interrupted(error) => panic!("{error}"),

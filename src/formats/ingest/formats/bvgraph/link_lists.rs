@@ -15,8 +15,8 @@ use webgraph::graphs::bvgraph::{Decode, DynCodesDecoder};
 
 use super::checked_decoder::CheckedDecoder;
 use super::error::BvGraphError;
-use super::guard::guarded;
 use super::properties::{Properties, cannot_open, file};
+use super::reject_invalid::guarded;
 use crate::ingest::formats::node_graph::gap_code;
 use crate::ingest::open::{CountingReader, InputError, RawReads};
 use crate::ingest::progress::Progress;
