@@ -8,7 +8,7 @@ use seedbank::engine::evaluate::{BudgetEvaluation, BudgetRequest, BudgetRow, See
 use seedbank::engine::refresh::RefreshId;
 use seedbank::engine::{Bank, Which};
 
-use super::lists;
+use super::list_args;
 use super::output::{TableFormatArgs, list_lines, state_line, warn_of_absent};
 use crate::cli::failure::CliError;
 use crate::cli::session::{Outcome, Session};

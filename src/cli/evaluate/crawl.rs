@@ -7,7 +7,7 @@ use seedbank::display::counted;
 use seedbank::engine::Bank;
 use seedbank::engine::evaluate::{ComparedWith, CrawlDepth, CrawlEvaluation, CrawlRequest};
 
-use super::lists;
+use super::list_args;
 use super::methods::compared;
 use super::output::{TableFormatArgs, claim_lines, list_lines, state_line, warn_of_absent};
 use crate::cli::failure::CliError;
