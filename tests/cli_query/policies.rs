@@ -132,7 +132,10 @@ fn what_makes_no_sense_is_told() {
         ),
         ("--exclude @all", "unknown built-in list; expected `@media`"),
         ("--max-per-site 0", "would allow no seed"),
-        ("--max-per-site many", "give a whole number, or `none`"),
+        (
+            "--max-per-site many",
+            "expected a whole number, or `none` to remove the limit",
+        ),
         (
             "--method greedy --min-hubs 2",
             "--min-hubs belongs to --method cores",

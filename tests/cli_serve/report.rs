@@ -181,7 +181,7 @@ fn the_last_refreshes_are_compared_as_diff_compares_them() {
     for found in told {
         let number = |name: &str| found[name].as_u64().unwrap();
         let request = DiffRequest {
-            refreshes: ["since", "refresh"]
+            refreshes: ["previous", "refresh"]
                 .map(|name| u32::try_from(number(name)).unwrap())
                 .to_vec(),
             ..DiffRequest::default()

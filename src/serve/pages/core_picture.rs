@@ -126,7 +126,7 @@ mod tests {
         let all: Vec<u32> = (0..authorities).collect();
         serde_json::from_value(serde_json::json!({
             "refresh": 1, "rank": 1, "hubs": hubs, "authorities": authorities,
-            "edges": 1, "today": 1, "lost": 0, "links": vec![all; hubs], "neighbours": [],
+            "edges": 1, "current_edges": 1, "lost_edges": 0, "links": vec![all; hubs], "neighbours": [],
         }))
         .unwrap()
     }
