@@ -208,7 +208,7 @@ fn line(listed: &ListedLine) -> String {
         ListRelation::InCore { core, seed } => append!(text, "in core {core}, of {seed}"),
         ListRelation::Covered { by, rank, hop } => {
             let links = counted(*hop, "link");
-            append!(text, "covered by seed {rank} in {links}: {by}")
+            append!(text, "covered by seed {rank} in {links}: {by}");
         }
         ListRelation::NearCore { core, seed } => append!(text, "near core {core}, of {seed}"),
         _ => append!(text, "not covered"),

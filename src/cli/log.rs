@@ -150,7 +150,7 @@ impl LogFormat {
         match (self, level) {
             (Self::Json, _) => write_line(LogLine::new(level, text.to_owned())),
             (Self::Text, Level::Warn) => {
-                write_line(format_args!("warning: {}", escape_controls(text)))
+                write_line(format_args!("warning: {}", escape_controls(text)));
             }
             (Self::Text, _) => write_line(escape_controls(text)),
         }

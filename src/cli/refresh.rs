@@ -131,7 +131,7 @@ pub(super) fn run(args: RefreshArgs, session: &Session) -> Result<Outcome, CliEr
     }
     args.format
         .format
-        .print(&report, |report| text(&report, true))?;
+        .print(&report, |report| text(report, true))?;
     written?;
     if report.view.seeds == 0 {
         session.warn(format_args!(

@@ -109,18 +109,18 @@ fn attributes(given: SiteAttributes) -> Option<String> {
     (!attributes.is_empty()).then(|| attributes.join(", "))
 }
 
-fn links(lines: &mut Lines, what: &str, links: &SiteLinkCounts) {
-    if links.sites == 0 {
+fn links(lines: &mut Lines, what: &str, counts: &SiteLinkCounts) {
+    if counts.sites == 0 {
         lines.add(format_args!("{what} no other site"));
         return;
     }
     lines.add(format_args!(
         "{what} {} on {}, by {}",
-        counted(links.pages, "page"),
-        counted(links.sites, "site"),
-        counted(links.links, "link")
+        counted(counts.pages, "page"),
+        counted(counts.sites, "site"),
+        counted(counts.links, "link")
     ));
-    for other in &links.by_site {
+    for other in &counts.by_site {
         lines.add(format_args!(
             "  {}: {}, {}",
             other.site,
@@ -128,7 +128,7 @@ fn links(lines: &mut Lines, what: &str, links: &SiteLinkCounts) {
             counted(other.links, "link")
         ));
     }
-    let more = links.sites.saturating_sub(links.by_site.len() as u64);
+    let more = counts.sites.saturating_sub(counts.by_site.len() as u64);
     if more > 0 {
         lines.add(format_args!(
             "  and {} (--limit prints more)",

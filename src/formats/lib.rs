@@ -8,7 +8,7 @@
 //! | [`display`] | formatting of untrusted text, URLs and counts for people |
 //! | [`clock`] | times as text, and the lengths of months |
 //!
-//! The crate uses only `page` and `watch` of `seedbank_algorithms`; a test checks this.
+//! Of the crate `seedbank-algorithms` this one uses only `page` and `watch`; a test checks this.
 
 #![forbid(unsafe_code)]
 

@@ -235,7 +235,7 @@ impl From<EngineError> for RequestError {
                 "The format of the bank is not supported by this version of the program. Migrate the bank, or run the version that created it.",
             ),
             EngineError::Store(e) if e.is_damage() => Some(
-                "Run `seedbank check` on the command line; it reports the damage and how to repair it.",
+                "Check the bank on the command line; that reports the damage and how to repair it.",
             ),
             EngineError::UnknownPage { .. } => {
                 Some("Use the search to find pages by part of their URL.")

@@ -98,7 +98,7 @@ impl AccessPolicy {
         if !self.accepts_host(&host) {
             return reject(
                 StatusCode::MISDIRECTED_REQUEST,
-                "unknown host name; start the server with --name to accept it",
+                "unknown host name; it is accepted if the server is started with this name",
             );
         }
         let path = request.uri().path();

@@ -79,7 +79,8 @@ fn one_file_knows_the_codec_of_records() {
     for (path, text) in sources("src") {
         let is_home = path == Path::new("src/store/tables/codec.rs");
         for (number, line) in product(&text) {
-            if line.contains("bincode::") && !is_home {
+            let is_test = path.to_string_lossy().ends_with("_tests.rs");
+            if line.contains("bincode::") && !is_home && !is_test {
                 wrong.push(format!("{}:{number}: {}", path.display(), line.trim()));
             }
         }

@@ -5,7 +5,7 @@
 use super::{fail_on, files, product, root, sources};
 
 /// The files of `render` whose sentences name flags.
-const WITH_FLAGS: [&str; 5] = ["explain", "plans", "policy", "sentence", "web"];
+const WITH_FLAGS: [&str; 5] = ["explain", "plans", "policy", "sentence", "global"];
 
 /// The commands, as they are typed.
 fn commands() -> Vec<String> {

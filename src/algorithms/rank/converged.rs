@@ -268,7 +268,7 @@ impl Converged {
         let (region, warm) = state.prepare(graph, left, &self.labels, label, position, work);
         let (region, warm) = if large_region::is_large(&region) {
             let (pool, work) = (&mut self.pool, &mut self.work);
-            match large_region::attempt(region, warm, INITIAL, pool, work, watch)? {
+            match large_region::attempt(region, &warm, INITIAL, pool, work, watch)? {
                 Attempt::Solved(principal) => {
                     self.store_solution(graph, left, label, principal);
                     return Ok(());

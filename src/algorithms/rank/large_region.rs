@@ -91,7 +91,7 @@ pub(super) fn is_large(region: &Region) -> bool {
 /// Solves a region, provided that its principal pair is clearly separated from the second.
 pub(super) fn attempt(
     region: Region,
-    warm: StartVectors,
+    warm: &StartVectors,
     precision: Precision,
     pool: &mut BufferPool,
     work: &mut Work,
@@ -166,7 +166,7 @@ pub(super) fn refine(
     let goal = precision.goal;
     let found = single_vector_lanczos::refine(&region, &start, gap, goal, pool, work, watch)?;
     let Some((lambda, error, vector)) = found else {
-        return attempt(region, ritz_vectors, precision, pool, work, watch);
+        return attempt(region, &ritz_vectors, precision, pool, work, watch);
     };
     let ritz_vectors = ritz_vectors.truncated(single_vector_lanczos::STARTS);
     let mut vectors = ritz_vectors.on_hubs(&region, work);

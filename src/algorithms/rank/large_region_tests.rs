@@ -49,7 +49,7 @@ fn web(rng_seed: u64, targets: u32, hubs: u32) -> Region {
 fn tried(region: &Region, warm: Vec<Vec<f64>>, precision: Precision) -> Option<Principal> {
     match attempt(
         region.clone(),
-        StartVectors::Authorities(warm),
+        &StartVectors::Authorities(warm),
         precision,
         &mut BufferPool::default(),
         &mut Work::default(),

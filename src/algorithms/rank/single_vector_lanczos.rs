@@ -139,7 +139,7 @@ fn iterate(
         }
         let length = lanczos.len();
         let is_last = lanczos.is_done || length >= max_vectors;
-        if !is_last && (length < first_check || length % CHECK_INTERVAL > 0) {
+        if !is_last && (length < first_check || !length.is_multiple_of(CHECK_INTERVAL)) {
             continue;
         }
         let state = lanczos.state();

@@ -32,6 +32,10 @@ pub(super) struct Computed {
 }
 
 /// Computes a refresh without storing anything.
+#[expect(
+    clippy::too_many_lines,
+    reason = "one step after another, each with results that later steps use"
+)]
 pub(super) fn run(
     reader: &Reader,
     plan: &str,

@@ -87,8 +87,16 @@ impl Bank {
             // Otherwise later refreshes could not determine what changed since this state.
             let has_history = report.view.batch >= timeline::known_since(&writer)?;
             if is_valid && has_history {
-                let list = limited_list.as_ref();
-                store(&writer, request, &outcome, list, &mut report, begun, watch)?;
+                let limited = limited_list.as_ref();
+                store(
+                    &writer,
+                    request,
+                    &outcome,
+                    limited,
+                    &mut report,
+                    begun,
+                    watch,
+                )?;
                 return Ok(report);
             }
         }

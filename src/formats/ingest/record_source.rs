@@ -44,6 +44,10 @@ pub struct Record {
     #[serde(skip_serializing_if = "Option::is_none")]
     clicks: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[expect(
+        clippy::option_option,
+        reason = "absent, null and a number are three things in JSON"
+    )]
     uncrawled_outlinks: Option<Option<u64>>,
     /// A number, null, or a text that will be rejected.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -7,6 +7,7 @@ fn of(text: &str) -> Option<DetectedFormat> {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of texts")]
 fn texts_are_told_apart() {
     let record = "{\"url\": \"http://a.example/\"}\n";
     for (text, foreign) in [

@@ -194,7 +194,7 @@ fn compare(context: &Context<'_>, input: &Input) -> Result<ListComparison, Reque
         list.push_line(number, line);
         if list.urls.len() > MAX_URLS {
             let text = format!(
-                "a list has at most {MAX_URLS} URLs here; use `seedbank compare` for longer ones"
+                "a list has at most {MAX_URLS} URLs here; compare longer ones on the command line"
             );
             return Err(RequestError::new(StatusCode::PAYLOAD_TOO_LARGE, text));
         }

@@ -30,6 +30,10 @@ struct Page<'a> {
     facts: SiteFacts,
 }
 
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "all pages have the same signature"
+)]
 pub(super) fn render(
     context: &Context<'_>,
     params: Params,

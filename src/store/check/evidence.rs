@@ -70,7 +70,7 @@ impl Walk<'_> {
             Ok(())
         })?;
         self.walk(&tables::CORE_MEMBERS, |walk, (refresh, page), member| {
-            walk.require_page("core_members", &format!("refresh {refresh}"), page);
+            walk.require_page("core_members", format!("refresh {refresh}"), page);
             let sum = sums.entry(refresh).or_default();
             for (number, place) in [(1, member.hub), (0, member.authority)] {
                 if let Some(SidePlace { taken, score, .. }) = place {

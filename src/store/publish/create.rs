@@ -80,7 +80,7 @@ fn create_in_place(
     fill: impl FnOnce(&Path, &File) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
     let occupied = || StoreError::Occupied(path.to_path_buf());
-    if !is_empty && !(is_abandoned(path) && is_unfinished(path)) {
+    if !(is_empty || is_abandoned(path) && is_unfinished(path)) {
         return Err(match marker_format(path) {
             Err(e @ StoreError::NoMarker(_)) => e,
             _ => occupied(),

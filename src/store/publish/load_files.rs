@@ -219,7 +219,7 @@ pub(crate) fn write_files(
     mut capture: Option<&mut UndoCapture<'_>>,
     memory: usize,
 ) -> Result<Vec<LoadFile>, StoreError> {
-    let (mut changed, mut captured) = (Stream::default(), Stream::default());
+    let (mut entries, mut undo) = (Stream::default(), Stream::default());
     let mut files = thread::scope(|scope| {
         let mut writers = Writers {
             running: VecDeque::new(),
@@ -245,12 +245,12 @@ pub(crate) fn write_files(
             if let Some(capture) = &mut capture
                 && let Some((key, previous)) = capture.capture(table, key)?
             {
-                start(captured.push(place, (UNDO.name, key, Some(previous))))?;
+                start(undo.push(place, (UNDO.name, key, Some(previous))))?;
             }
-            start(changed.push(place, (table, key, value)))?;
+            start(entries.push(place, (table, key, value)))?;
         }
-        start(changed.open.take())?;
-        start(captured.open.take())?;
+        start(entries.open.take())?;
+        start(undo.open.take())?;
         while writers.join_first()? {}
         Ok::<_, StoreError>(writers.written)
     })?;

@@ -186,7 +186,7 @@ impl Database {
         let mut options = ReadOptions::default();
         options.set_iterate_lower_bound(until);
         self.scan_with(table, options, true, |iterator| {
-            iterator.seek_for_prev(from)
+            iterator.seek_for_prev(from);
         })
     }
 

@@ -91,7 +91,7 @@ impl Manifest {
             match attempt() {
                 // An open database may have switched to another MANIFEST.
                 Err(e) if e.kind() == io::ErrorKind::NotFound && retries < MAX_RETRIES => {
-                    retries += 1
+                    retries += 1;
                 }
                 Err(e) => return Err(StoreError::io("read the MANIFEST of", database)(e)),
                 Ok(manifest) => return Ok(manifest),

@@ -45,7 +45,7 @@ pub(super) struct Reached<'a> {
     graph: &'a WebGraph,
     hops: u32,
     /// By page.
-    is_reached: Vec<bool>,
+    by_page: Vec<bool>,
     search: BallSearch,
     pub(super) visits: u64,
 }
@@ -56,7 +56,7 @@ impl<'a> Reached<'a> {
         Self {
             graph,
             hops,
-            is_reached: vec![false; pages as usize],
+            by_page: vec![false; pages as usize],
             search: BallSearch::new(pages),
             visits: 0,
         }
@@ -67,14 +67,14 @@ impl<'a> Reached<'a> {
         let Self {
             graph,
             hops,
-            is_reached,
+            by_page,
             search,
             visits,
         } = self;
         let mut gains = Vec::new();
         let mut added = Vec::new();
         *visits += search.levels(graph.successors(), pick, *hops, |level| {
-            let is_new = |page: &u32| !std::mem::replace(&mut is_reached[*page as usize], true);
+            let is_new = |page: &u32| !std::mem::replace(&mut by_page[*page as usize], true);
             let new: Vec<u32> = level.pages.iter().copied().filter(is_new).collect();
             added.extend(&new);
             gains.push(HopGain::new(graph.values(), new));
@@ -85,7 +85,7 @@ impl<'a> Reached<'a> {
     /// The candidates that no pick reaches, ascending.
     pub(super) fn others(&self) -> impl Iterator<Item = u32> {
         let candidates = self.graph.candidates().iter().copied();
-        candidates.filter(|&page| !self.is_reached[page as usize])
+        candidates.filter(|&page| !self.by_page[page as usize])
     }
 }
 

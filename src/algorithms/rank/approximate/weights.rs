@@ -144,10 +144,10 @@ impl Weights {
                 if need <= self.y[at] || pages[at] == 0.0 {
                     continue;
                 }
-                let raises = &mut scratch.raises[at];
+                let count = &mut scratch.raises[at];
                 let shortfall = (1.0 - self.y[at] / need).min(MAX_EXTRA_SURPLUS);
-                let surplus = (SURPLUS + shortfall) * f64::exp2(-f64::from(*raises / HALVING));
-                *raises = raises.saturating_add(1);
+                let surplus = (SURPLUS + shortfall) * f64::exp2(-f64::from(*count / HALVING));
+                *count = count.saturating_add(1);
                 let Some(code) = quantize::weight_code(need * (1.0 + surplus)) else {
                     *work += reads as u64;
                     return false;

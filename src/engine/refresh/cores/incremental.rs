@@ -414,6 +414,10 @@ impl IncrementalRun<'_> {
         Ok((known, verified))
     }
 
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "they are the results of the steps before, each used once"
+    )]
     fn finish(
         mut self,
         hubs: LoadedHubGraph,

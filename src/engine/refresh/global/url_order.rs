@@ -83,10 +83,6 @@ impl UrlOrderedGraph {
     }
 
     /// Reorders data about pages from loading order to URL order. Empty data stays empty.
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "frees the unsorted data at once"
-    )]
     pub(crate) fn sorted<T: Copy>(&self, data: Vec<T>) -> Vec<T> {
         if data.is_empty() {
             return data;

@@ -12,6 +12,7 @@ mod capture_entry;
 mod ccgraph;
 mod cdx;
 mod file_source;
+mod format_error;
 mod heritrix;
 mod json_array;
 pub(super) mod json_lines;
@@ -25,32 +26,16 @@ mod urls;
 mod warc;
 mod wat;
 
-use std::error::Error;
 use std::path::PathBuf;
 
 use super::entries;
 use super::lines;
-use super::open::{Input, InputError};
-use super::source::{Sources, Stop};
+use super::open::Input;
+use super::source::Sources;
 pub use archive::page_links::Nofollow;
 pub use bvgraph::bv_graph_file;
 pub use json_lines::{JsonLines, RECORD_FIELDS};
 pub use tsv::{LinksTsv, PagesTsv};
-
-/// An error of a format, for which a whole input is refused.
-trait FormatError: Error + Send + Sync + 'static {}
-
-impl<E: FormatError> From<E> for InputError {
-    fn from(error: E) -> Self {
-        Self::Format(Box::new(error))
-    }
-}
-
-impl<E: FormatError> From<E> for Stop {
-    fn from(error: E) -> Self {
-        Self::Input(error.into())
-    }
-}
 
 /// Declares [`Format`]: `inputs` is the name of the inputs in the expressions for the sources.
 macro_rules! formats {

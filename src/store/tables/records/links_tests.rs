@@ -136,5 +136,8 @@ fn a_few_bytes_do_not_make_a_long_list() {
     out.bits(0, 40);
     out.finish();
     let refused = LinkBlock::<PageId>::decode(&bytes).unwrap_err();
-    assert_eq!(refused.to_string(), "block has too many targets");
+    assert_eq!(
+        refused.to_string(),
+        "block exceeds the maximum number of targets"
+    );
 }

@@ -1,7 +1,7 @@
 //! The trait of formats of web archives.
 
-use super::framing::Records;
 use super::header::WarcHeader;
+use super::records::Records;
 use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::sniff::DetectedFormat;
 use crate::ingest::summary::SkipReason;

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use crate::ingest::formats::FormatError;
+use crate::ingest::formats::format_error::FormatError;
 
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ArchiveError {

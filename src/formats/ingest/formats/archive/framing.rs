@@ -22,6 +22,7 @@
 use super::archive_format::{ArchiveFormat, BLOCK_PREFIX, MAX_BETWEEN};
 use super::error::ArchiveError;
 use super::header::{self, MAGIC, WarcHeader};
+use super::records::{Content, Record, Records};
 use super::resync::{
     HeaderEnd, MAX_HEADER, after_line_ends, chain_reaches_end, header_end, next_line,
     skip_line_ends, starts_chain,
@@ -33,44 +34,12 @@ use crate::ingest::open::{Input, InputError};
 use crate::ingest::reject::{EXCERPT_CHARS, Fault, RejectReason};
 use crate::ingest::sniff::HEAD_BYTES;
 use crate::ingest::source::{PIECE_RECORDS, PIECE_SIZE, Stop};
-use crate::ingest::summary::SkipReason;
 
 /// The most records whose lengths may exceed the file; each costs a search through the rest of it.
 const MAX_OVERRUNNING: u32 = 16;
 
 /// How many times the input is opened again for records that a wrong length skipped.
 const MAX_REOPENED: u32 = 16;
-
-/// Consecutive records.
-#[derive(Debug)]
-pub(crate) struct Records<I> {
-    pub(crate) records: Vec<Record<I>>,
-    /// Bytes of decompressed text that they were cut from.
-    pub(crate) bytes: u64,
-    /// Memory of the items, in bytes.
-    pub(crate) memory: usize,
-}
-
-/// A record that was cut from the text.
-#[derive(Debug)]
-pub(crate) struct Record<I> {
-    /// Its number in the file, from 1.
-    pub(crate) number: u64,
-    pub(crate) content: Content<I>,
-    /// Whether it must be read together with the item before it.
-    pub(crate) belongs: bool,
-    bytes: u64,
-}
-
-/// What was extracted from a record.
-#[derive(Debug)]
-pub(crate) enum Content<I> {
-    Item(I),
-    /// Nothing: the record does not describe a page.
-    Skipped(SkipReason),
-    /// The record is rejected; with the beginning of its text.
-    Rejected(Fault, Vec<u8>),
-}
 
 type Extracted<I> = Result<Option<Content<I>>, Stop>;
 
@@ -365,7 +334,7 @@ impl<'a, F: ArchiveFormat> Splitter<'a, F> {
             return Err(error);
         }
         let mut piece = Records {
-            records: Vec::new(),
+            items: Vec::new(),
             bytes: 0,
             memory: 0,
         };
@@ -376,7 +345,7 @@ impl<'a, F: ArchiveFormat> Splitter<'a, F> {
         }
         loop {
             let is_full = piece.bytes.max(piece.memory as u64) >= PIECE_SIZE as u64
-                || piece.records.len() + MAX_BETWEEN + 2 >= PIECE_RECORDS;
+                || piece.items.len() + MAX_BETWEEN + 2 >= PIECE_RECORDS;
             // A full piece goes on while an item may still have its partner to come.
             if is_full && open.is_none() {
                 break;
@@ -395,14 +364,14 @@ impl<'a, F: ArchiveFormat> Splitter<'a, F> {
                     piece.add::<F>(record, &mut open);
                 }
                 Ok(None) => break,
-                Err(error) if piece.records.is_empty() => return Err(error),
+                Err(error) if piece.items.is_empty() => return Err(error),
                 Err(error) => {
                     self.error = Some(error);
                     break;
                 }
             }
         }
-        Ok((!piece.records.is_empty()).then_some(piece))
+        Ok((!piece.items.is_empty()).then_some(piece))
     }
 }
 
@@ -416,14 +385,14 @@ impl<F: ArchiveFormat> Iterator for Splitter<'_, F> {
 
 impl<I> Records<I> {
     fn item(&self, at: usize) -> Option<&I> {
-        match &self.records.get(at)?.content {
+        match &self.items.get(at)?.content {
             Content::Item(item) => Some(item),
             _ => None,
         }
     }
 
     fn add<F: ArchiveFormat<Item = I>>(&mut self, record: Record<I>, open: &mut Option<usize>) {
-        let at = self.records.len();
+        let at = self.items.len();
         self.bytes += record.bytes;
         match &record.content {
             Content::Item(item) => {
@@ -432,7 +401,7 @@ impl<I> Records<I> {
             }
             _ => *open = open.filter(|open| at - open <= MAX_BETWEEN),
         }
-        self.records.push(record);
+        self.items.push(record);
     }
 }
 

@@ -9,6 +9,7 @@ pub(super) mod error;
 pub(super) mod framing;
 pub(super) mod header;
 pub(super) mod page_links;
+pub(super) mod records;
 mod resync;
 
 use super::file_source::{FileFormat, OpenFile};
@@ -26,7 +27,7 @@ impl<F: ArchiveFormat> FileFormat for F {
             let records = records?;
             Ok(Piece {
                 bytes: records.bytes,
-                records: records.records.len(),
+                records: records.items.len(),
                 memory: records.memory * EXPANSION,
                 read: Box::new(move |parser| format.read(records, parser)),
             })

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::ingest::formats::FormatError;
+use crate::ingest::formats::format_error::FormatError;
 
 #[derive(Debug, thiserror::Error)]
 pub(super) enum BvGraphError {

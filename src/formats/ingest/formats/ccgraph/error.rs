@@ -2,7 +2,7 @@
 
 use crate::display::escape_controls;
 use crate::ingest::blocks::MAX_LINE;
-use crate::ingest::formats::FormatError;
+use crate::ingest::formats::format_error::FormatError;
 
 /// The files of a graph do not fit each other or are invalid. Lines are numbered from 1.
 #[derive(Debug, thiserror::Error)]

@@ -1,7 +1,7 @@
 //! Errors that refuse a JSON file as a whole.
 
 use crate::display::counted;
-use crate::ingest::formats::FormatError;
+use crate::ingest::formats::format_error::FormatError;
 
 #[derive(Debug, thiserror::Error)]
 pub(super) enum JsonError {

@@ -1,6 +1,6 @@
 //! Errors that refuse a table as a whole.
 
-use crate::ingest::formats::FormatError;
+use crate::ingest::formats::format_error::FormatError;
 
 #[derive(Debug, thiserror::Error)]
 #[cfg_attr(

@@ -24,6 +24,7 @@
 
 mod charset;
 mod content_encoding;
+mod extract;
 mod html;
 mod http_response;
 mod item;

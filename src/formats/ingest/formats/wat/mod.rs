@@ -21,9 +21,9 @@ mod capture;
 mod envelope;
 
 use super::archive::archive_format::ArchiveFormat;
-use super::archive::framing::{Content, Record, Records};
 use super::archive::header::WarcHeader;
 use super::archive::page_links::Nofollow;
+use super::archive::records::{Content, Record, Records};
 use crate::ingest::blocks::MAX_LINE;
 use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::reject::Position;
@@ -69,7 +69,7 @@ impl ArchiveFormat for Wat {
     }
 
     fn read(self, records: Records<Vec<u8>>, parser: &mut PieceParser) {
-        read_all(self, records.records.into_iter(), parser);
+        read_all(self, records.items.into_iter(), parser);
     }
 }
 
