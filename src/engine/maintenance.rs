@@ -143,7 +143,7 @@ pub struct RestoreRequest {
 ///
 /// # Errors
 ///
-/// [`EngineError::ConflictingSecrets`] if the backup has a blocklist with another secret.
+/// [`EngineError::ConflictingSecrets`](crate::engine::EngineError::ConflictingSecrets) if the backup has a blocklist with another secret.
 ///
 /// Cost: that of [`restore`], and hashing the URL of each page.
 pub fn restore_with_blocklist(

@@ -1,7 +1,7 @@
 //! Renders answers of a bank as text and lists, the same for the command line and the browser.
 //!
 //! The output contains URLs and names that third parties chose. Callers pass it through
-//! [`readable`](seedbank_formats::display::readable) or [`plain`](seedbank_formats::display::plain) before they print it on a
+//! [`readable`](seedbank_formats::display::readable) or [`escape_controls`](seedbank_formats::display::escape_controls) before they print it on a
 //! terminal, and escape it in HTML.
 
 mod causes;

@@ -9,7 +9,7 @@ pub const FORMAT: u32 = 1;
 /// never reused: the format after 1 is 12.
 pub(crate) const LAST_UNRELEASED: u32 = 11;
 
-/// An older format that a [migration step](crate::publish::migration_steps) upgrades.
+/// An older format that a migration step (`src/store/publish/migration_steps.rs`) upgrades.
 pub(crate) struct OlderFormat {
     /// The number of the format.
     pub(crate) number: u32,

@@ -20,7 +20,7 @@
 //! | `components`, `baselines` | strongly connected components; orders of pages |
 //! | [`uncovered_scores`](mod@uncovered_scores) | the scores of the pages that no pick covers |
 //! | [`global`] | selection over the whole web instead of per site |
-//! | [`reference`] | full recomputation at every pick, for tests |
+//! | [`reference`](mod@reference) | full recomputation at every pick, for tests |
 //!
 //! Results and page visits depend on the graph, the name of the site and the parameters alone. Memory:
 //! about 100 bytes per page and 8 per link, and 36 to 112 bytes per page for each thread that searches the

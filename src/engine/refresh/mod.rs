@@ -1,8 +1,8 @@
 //! Refresh: runs a plan.
 //!
 //! A refresh computes on the published state and takes the writer's lock only to store the result,
-//! so batches can be ingested meanwhile. The rest depends on the kind of plan: [`cores`], [`cover`]
-//! or [`global`].
+//! so batches can be ingested meanwhile. The rest depends on the kind of plan: `cores`, `cover`
+//! or `global`.
 
 mod churn_limit;
 mod compute;

@@ -131,7 +131,7 @@ fn with_size(options: &PlanOptions, seeds: u32, budget: u64) -> PlanOptions {
     }
 }
 
-/// Returns the values of pages by [`PlanOptions::values`].
+/// Returns the values of pages by [`PlanOptions::value_parameters`].
 pub(super) fn worth(value: &PlanOptions) -> Result<Worth, EngineError> {
     let plan = PlanOptions {
         method: Some(Method::Cover(cover::Method::Greedy)),
