@@ -7,7 +7,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -79,6 +79,28 @@ pub fn asked(port: u16, method: &str, path: &str, body: &str) -> (String, Vec<u8
     (head, body)
 }
 
+/// Starts the driver on a port of its choice; `None` if it ends before it listens.
+fn start_driver(program: &Path) -> Option<(Child, BufReader<ChildStdout>, u16)> {
+    let mut driver = Command::new(program)
+        .arg("--port=0")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(driver.stdout.take().unwrap());
+    loop {
+        let mut line = String::new();
+        if lines.read_line(&mut line).unwrap() == 0 {
+            let _ = driver.wait();
+            return None;
+        }
+        if let Some((_, port)) = line.split_once("successfully on port ") {
+            let port = port.trim().trim_end_matches('.').parse().unwrap();
+            return Some((driver, lines, port));
+        }
+    }
+}
+
 impl Browser {
     /// Starts the browser; `None` where it, or what drives it, is not installed.
     pub fn start(test: &str) -> Option<Self> {
@@ -88,21 +110,10 @@ impl Browser {
             skipped(test, "chromium and chromedriver", advice);
             return None;
         };
-        let mut driver = Command::new(driver)
-            .arg("--port=0")
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(driver.stdout.take().unwrap());
-        let port = loop {
-            let mut line = String::new();
-            let read = lines.read_line(&mut line).unwrap();
-            assert!(read > 0, "chromedriver ended before it said its port");
-            if let Some((_, port)) = line.split_once("successfully on port ") {
-                break port.trim().trim_end_matches('.').parse().unwrap();
-            }
-        };
+        // The free port that the driver picks may be taken by the time it listens; then it ends.
+        let started = (0..3).find_map(|_| start_driver(&driver));
+        let (driver, mut lines, port) =
+            started.expect("chromedriver ended before it said its port");
         let profile = tempfile::tempdir().unwrap();
         let mut browser = Self {
             driver,

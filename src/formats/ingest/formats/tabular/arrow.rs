@@ -50,7 +50,7 @@ fn is_stream(head: &[u8]) -> bool {
 
 /// The Arrow format, as files and streams.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::ingest::formats) struct Arrow;
+pub(crate) struct Arrow;
 
 impl FileFormat for Arrow {
     fn pieces<'a>(&self, mut file: OpenFile<'a>) -> Result<Pieces<'a>, Stop> {

@@ -25,7 +25,7 @@ const FIRST_ROW: &[u8] = b"x\n";
 
 /// The delimiter of a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::ingest::formats) enum Delimited {
+pub(crate) enum Delimited {
     /// A comma or a semicolon, whichever the header contains.
     Csv,
     /// A tab.
@@ -73,7 +73,7 @@ impl FileFormat for Delimited {
 }
 
 /// Returns whether the first bytes of a text are a header that names `url` and other columns.
-pub(in crate::ingest::formats) fn is_delimited_table(beginning: &[u8]) -> bool {
+pub(crate) fn is_delimited_table(beginning: &[u8]) -> bool {
     let beginning = beginning.strip_prefix(BYTE_ORDER_MARK).unwrap_or(beginning);
     let Some(end) = beginning.iter().position(|byte| *byte == b'\n') else {
         return false;

@@ -9,7 +9,7 @@ use crate::ingest::source::{Pieces, Stop};
 macro_rules! disabled {
     ($format:ident) => {
         #[derive(Clone, Copy, Debug)]
-        pub(in crate::ingest::formats) struct $format;
+        pub(crate) struct $format;
 
         impl FileFormat for $format {
             fn check(&self, input: &Input) -> Result<(), Stop> {

@@ -37,7 +37,7 @@ const PREFIXED_LISTS: u64 = 1 << 30;
 
 /// The Parquet format.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::ingest::formats) struct Parquet;
+pub(crate) struct Parquet;
 
 impl FileFormat for Parquet {
     fn pieces<'a>(&self, mut file: OpenFile<'a>) -> Result<Pieces<'a>, Stop> {

@@ -7,7 +7,7 @@ use crate::ingest::summary::Unread;
 /// The WARC format.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Warc {
-    pub(in crate::ingest::formats) nofollow: Nofollow,
+    pub(crate) nofollow: Nofollow,
 }
 
 /// A record that describes a page.
