@@ -80,6 +80,10 @@ pub fn asked(port: u16, method: &str, path: &str, body: &str) -> (String, Vec<u8
 }
 
 /// Starts the driver on a port of its choice; `None` if it ends before it listens.
+#[expect(
+    clippy::zombie_processes,
+    reason = "a browser waits for its driver when it is dropped"
+)]
 fn start_driver(program: &Path) -> Option<(Child, BufReader<ChildStdout>, u16)> {
     let mut driver = Command::new(program)
         .arg("--port=0")
