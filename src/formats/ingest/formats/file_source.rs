@@ -25,6 +25,10 @@ pub(super) struct OpenFile<'a> {
     pub(super) input: Input,
     pub(super) opened: Opened,
     /// Limit for the memory that is held besides pieces, in bytes.
+    #[cfg_attr(
+        not(feature = "parquet"),
+        expect(dead_code, reason = "only tables read it")
+    )]
     pub(super) max_held_bytes: usize,
     /// Receives the format that the first bytes show, if the file is read line by line.
     pub(super) seen: Arc<OnceLock<DetectedInput>>,
