@@ -73,7 +73,7 @@ impl Bank {
     #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
     /// let status = bank.status()?;
     /// let report = bank.compact(false, &Unwatched)?;
-    /// Small batches were in the log, and are in files now.
+    /// // Small batches were in the log, and are in files now.
     /// assert!(report.files > 0 && report.held_bytes == 0);
     /// assert!(bank.status()?.compacted);
     /// assert_eq!(bank.status()?.counters, status.counters);

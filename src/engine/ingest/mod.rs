@@ -78,7 +78,7 @@ pub use undo::UndoReport;
 /// };
 /// let report = bank.ingest(&request, &Unwatched)?;
 /// assert_eq!(report.batch, Some(2));
-/// Ingesting the same batch again changes nothing.
+/// // Ingesting the same batch again changes nothing.
 /// assert_eq!(bank.ingest(&request, &Unwatched)?.same_as, Some(2));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

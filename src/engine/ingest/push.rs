@@ -86,7 +86,7 @@ impl Bank {
 /// let request = IngestRequest { name: Some("tuesday".to_owned()), ..IngestRequest::default() };
 /// let mut batch = bank.push(request.clone(), Arc::new(Unwatched))?;
 /// batch.push(&Record::new("http://c.example/").outlinks(["http://x.example/"]))?;
-/// The crawler failed: nothing changes.
+/// // The crawler failed: nothing changes.
 /// drop(batch);
 /// assert_eq!(bank.status()?.counters.batches, 1);
 ///

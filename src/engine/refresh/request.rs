@@ -20,7 +20,7 @@ use crate::engine::plan::{DEFAULT_PLAN, PlanOptions, check_name};
 ///     },
 ///     ..RefreshRequest::default()
 /// };
-/// One crawled page on each of two sites. The plan stores its parameters.
+/// // One crawled page on each of two sites. The plan stores its parameters.
 /// assert_eq!(bank.refresh(&request, &Unwatched)?.view.seeds, 2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -26,6 +26,7 @@ impl<W: Write + Send> Table<W> {
         match self.never {}
     }
 
+    /// Does nothing, since there is no writer.
     pub fn finish(self) -> io::Result<W> {
         match self.never {}
     }

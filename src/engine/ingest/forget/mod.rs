@@ -49,7 +49,7 @@ use seedbank_store::{Writer, tables};
 ///     ..ForgetRequest::default()
 /// };
 /// assert_eq!(bank.forget(&request, &Unwatched)?.pages, 1);
-/// From now on the page is unknown.
+/// // From now on the page is unknown.
 /// let again = bank.forget(&request, &Unwatched);
 /// assert!(matches!(again, Err(EngineError::UnknownPage { .. })));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
