@@ -30,7 +30,7 @@ pub(super) struct MigrateArgs {
     bank: PathBuf,
     /// Make a new bank of the published state, in a folder that is empty or does not exist
     ///
-    /// On the same file system, table files are linked instead of copied, since they never change.
+    /// The checksums of all tables are compared first, and all files are copied.
     #[arg(long, value_name = "NEWBANK")]
     to: Option<PathBuf>,
     /// Wait while another process writes to the bank

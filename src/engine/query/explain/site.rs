@@ -106,7 +106,7 @@ pub struct CoresOfSite {
     pub in_cores: Vec<PagesOfCore>,
     /// Number of pages linked with a core but in none.
     pub near_core: u64,
-    /// Number of other pages with inter-site links that count.
+    /// Number of pages with inter-site links that are neither in a core nor near one.
     pub no_core: u64,
     /// Number of pages whose inter-site links do not count, because they or the pages at the other ends were
     /// ineligible.

@@ -21,7 +21,7 @@ pub(super) struct Picked {
     pub(super) page: PageId,
     /// The refresh number is set when it is stored.
     evidence: WebEvidence,
-    /// By hop.
+    /// The pages that the seed is the first to reach, by hop.
     reached: Vec<PageSet>,
 }
 
