@@ -94,20 +94,23 @@ demo: build
 	@echo; echo "== A bank takes the snapshot"
 	$(SEEDBANK) init $(DEMO)/bank
 	$(SEEDBANK) ingest $(DEMO)/bank $(DEMO)/crawl/day-000.jsonl.zst --snapshot
-	@echo; echo "== Seeds, one from each dense core of the web graph"
-	$(SEEDBANK) refresh $(DEMO)/bank --seeds 20
+	@echo; echo "== Seeds for a crawl of 2,000 pages, and what they find beside common baselines"
+	$(SEEDBANK) refresh $(DEMO)/bank --seeds 20 --budget 2000
+	@echo; echo "== Another plan: a seed from each dense group of pages on several sites"
+	$(SEEDBANK) refresh $(DEMO)/bank --plan groups --goal communities --seeds 20
 	@echo; echo "== Two more days of crawling, each with the seeds after it"
 	$(SEEDBANK) ingest $(DEMO)/bank $(DEMO)/crawl/day-001.jsonl.zst
 	$(SEEDBANK) refresh $(DEMO)/bank
 	$(SEEDBANK) ingest $(DEMO)/bank $(DEMO)/crawl/day-002.jsonl.zst
 	$(SEEDBANK) refresh $(DEMO)/bank
+	$(SEEDBANK) refresh $(DEMO)/bank --plan groups
 	$(SEEDBANK) seeds $(DEMO)/bank
 	@echo; echo "== The same as one page: which pages, why, and is it worth it"
 	$(SEEDBANK) report $(DEMO)/bank --out $(DEMO)/report.html
 	@echo; echo "== What to try next"
 	@echo "  $(SEEDBANK) serve $(DEMO)/bank                   then open http://127.0.0.1:7878/ : ask it anything in a browser"
 	@echo "  open $(DEMO)/report.html in a browser            the same bank's report, one file"
-	@echo "  $(SEEDBANK) cores $(DEMO)/bank                   why these: the cores that they came from"
+	@echo "  $(SEEDBANK) cores $(DEMO)/bank --plan groups     the groups: their hubs and authorities"
 	@echo "  $(SEEDBANK) seeds $(DEMO)/bank --format jsonl    for a script; also csv, nutch, heritrix"
 	@echo "  $(SEEDBANK) history $(DEMO)/bank                 batches and refreshes"
 	@echo "  $(SEEDBANK) check $(DEMO)/bank                   walk every table against its mirrors"

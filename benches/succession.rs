@@ -17,7 +17,7 @@ use seedbank::engine::{Bank, EngineError, IngestRequest, PlanOptions, RefreshReq
 use seedbank::ingest::{Input, SiteMode, UrlRules};
 use seedbank::synth::{SynthOptions, day_text};
 use seedbank::watch::Unwatched;
-use seedbank_algorithms::cores::Pick;
+use seedbank_algorithms::cores::{Pick, Slack};
 use seedbank_store::{Reader, tables};
 
 fn argument(name: &str) -> Option<String> {
@@ -117,6 +117,7 @@ impl Lives {
 fn plans(seeds: u32) -> [(&'static str, PlanOptions); 3] {
     let best = PlanOptions {
         seeds: Some(seeds),
+        within: Some(Slack::EXACT),
         ..PlanOptions::default()
     };
     let stable = PlanOptions {

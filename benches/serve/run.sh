@@ -13,7 +13,7 @@ if [ ! -d bank ]; then
   "$seedbank" synth crawl --pages "${PAGES:-2000000}" --like uk-2002 --days 1 -q >/dev/null
   "$seedbank" init bank -q
   "$seedbank" ingest bank crawl/day-000.jsonl.zst --snapshot -q
-  "$seedbank" refresh bank --seeds 50 -q
+  "$seedbank" refresh bank --method cores --within 0 --seeds 50 -q
   "$seedbank" refresh bank --plan sites --method max-weight --per-site 1 -q
 fi
 address() { sed -e 's/%/%25/g; s/&/%26/g; s/+/%2B/g; s/#/%23/g' -e 's|^|/page?url=|'; }

@@ -14,7 +14,7 @@ use seedbank::engine::{RefreshRequest, Which};
 use seedbank::ingest::{Input, SiteMode, UrlRules};
 use seedbank::synth::{SynthOptions, Web};
 use seedbank::watch::Unwatched;
-use seedbank_algorithms::cores::Hits;
+use seedbank_algorithms::cores::{Hits, Slack};
 use seedbank_algorithms::graph::{HubGraph, Rows};
 use seedbank_algorithms::page::PageId;
 use seedbank_store::records::PageState;
@@ -77,6 +77,7 @@ impl Place {
         let options = PlanOptions {
             seeds: Some(seeds),
             hits: Some(hits),
+            within: Some(Slack::EXACT),
             ..PlanOptions::default()
         };
         self.refresh_by(plan, options, cold)

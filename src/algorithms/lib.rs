@@ -7,6 +7,7 @@
 //! | --- | --- |
 //! | [`page`] | page ids and page sets, shared with the store and the formats |
 //! | [`watch`] | progress and interruption, shared with them too |
+//! | [`statistics`] | random samples, means with their errors |
 //! | [`graph`] | read-only graphs in memory |
 //! | [`rank`] | certified HITS, and PageRank |
 //! | [`cores`] | dense bipartite cores and their seeds |
@@ -22,4 +23,5 @@ pub mod evaluate;
 pub mod graph;
 pub mod page;
 pub mod rank;
+pub mod statistics;
 pub mod watch;

@@ -106,13 +106,19 @@ fn text(core: &CoreView) -> String {
     let mut text = String::new();
     append_line!(
         text,
-        "core {}: sigma {:.6}{}, density {:.2} %, {}, {}, {}\n  {} {}",
+        "core {}{}: sigma {:.6}{}, density {:.2} %, {} on {}, {}, {}\n  {} {}",
         core.rank,
+        if core.hubs.len() > 1 && core.hub_sites == 1 {
+            " (page template)"
+        } else {
+            ""
+        },
         core.sigma,
         core.sigma_bound
             .map_or_else(String::new, |bound| format!(" of at most {bound:.6}")),
         core.density,
         counted(core.hubs.len(), "hub"),
+        counted(core.hub_sites, "site"),
         counted(core.authorities.len(), "authority"),
         counted(core.edges, "link"),
         if core.gives_seed {

@@ -16,7 +16,12 @@ pub(super) struct MetricsArgs {
     ///
     /// The file is written under another name and renamed, so that the textfile collector of node_exporter
     /// always finds a complete one. The collector reads files with names that end in .prom.
-    #[arg(long, value_name = "FILE", env = "SEEDBANK_METRICS")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        env = "SEEDBANK_METRICS",
+        hide_short_help = true
+    )]
     metrics: Option<PathBuf>,
 }
 

@@ -17,6 +17,11 @@ pub(super) trait Selection: Clone + Debug {
 
     /// Returns the heading of the flag in help texts.
     fn heading(parameter: &Parameter) -> Option<&'static str>;
+
+    /// Returns whether the short help has the flag too.
+    fn is_short(_: &Parameter) -> bool {
+        true
+    }
 }
 
 /// The flags of the parameters that `S` selects.
@@ -53,8 +58,11 @@ impl<S: Selection> ParameterFlags<S> {
 
 impl<S: Selection> Args for ParameterFlags<S> {
     fn augment_args(command: Command) -> Command {
-        command
-            .args(Self::all().map(|parameter| flag(parameter).help_heading(S::heading(parameter))))
+        command.args(Self::all().map(|parameter| {
+            flag(parameter)
+                .help_heading(S::heading(parameter))
+                .hide_short_help(!S::is_short(parameter))
+        }))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -95,12 +103,10 @@ fn flag(parameter: &'static Parameter) -> Arg {
     let flag = Arg::new(&*parameter.name)
         .long(&*parameter.name)
         .value_name(parameter.value_name)
-        .help(help(parameter));
+        .help(names_as_flags(short_help(&parameter.help)))
+        .long_help(help(parameter));
     if !parameter.words.is_empty() {
-        let words = parameter.words.iter();
-        let words =
-            words.map(|word| PossibleValue::new(&*word.name).help(names_as_flags(&word.help)));
-        return flag.value_parser(PossibleValuesParser::new(words));
+        return flag.value_parser(words(parameter));
     }
     let validate = move |text: &str| {
         let read = parameter.read(&mut PlanOptions::default(), text);
@@ -115,6 +121,21 @@ fn flag(parameter: &'static Parameter) -> Arg {
             .default_missing_value("true"),
         ValueKind::List => flag.value_parser(value_parser!(PathBuf)),
     }
+}
+
+/// Returns the parser of a parameter whose values are words.
+pub(super) fn words(parameter: &'static Parameter) -> PossibleValuesParser {
+    let words = parameter.words.iter();
+    let words = words.map(|word| PossibleValue::new(&*word.name).help(names_as_flags(&word.help)));
+    PossibleValuesParser::new(words)
+}
+
+/// Returns the first clause of a help text.
+fn short_help(help: &str) -> &str {
+    let ends = [". ", ": ", "; "]
+        .into_iter()
+        .filter_map(|end| help.find(end));
+    &help[..ends.min().unwrap_or(help.len())]
 }
 
 /// Returns the help text of a parameter, with its range and default.

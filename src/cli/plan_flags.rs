@@ -17,7 +17,8 @@ use super::values::human_bytes;
 const MAX_PLAN_FILE: u64 = 1 << 20;
 
 /// The heading of parameters of plans over the whole web.
-const OVER_WEB: &str = "Plans over the whole web (greedy, max-weight, max-out, baselines)";
+const OVER_WEB: &str =
+    "Advanced: plans over the whole web (greedy, max-weight, max-out, baselines)";
 
 /// The flags for all plan parameters.
 #[derive(Debug, Args)]
@@ -25,12 +26,19 @@ pub(super) struct PlanFlags {
     /// TOML file with parameters, named like the flags, for example `seeds = 50`
     ///
     /// Flags take precedence over the file, and the file over the stored parameters of the plan.
-    #[arg(long, value_name = "FILE", env = "SEEDBANK_PLAN_FILE")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        env = "SEEDBANK_PLAN_FILE",
+        hide_short_help = true
+    )]
     plan_file: Option<PathBuf>,
     #[command(flatten)]
     parameters: ParameterFlags<All>,
-    /// Tune --hops and --fetch-cost for the budget again, unless they are given
-    #[arg(long, help_heading = OVER_WEB)]
+    /// Tune the plan for its budget again
+    ///
+    /// Tuned are --hops, --fetch-cost and --value-known, unless they are given.
+    #[arg(long, help_heading = None)]
     tune: bool,
 }
 
@@ -43,13 +51,21 @@ impl Selection for All {
     }
 
     fn heading(parameter: &Parameter) -> Option<&'static str> {
+        if Self::is_short(parameter) {
+            return None;
+        }
         match parameter.section {
-            Section::Plan => None,
-            Section::Cores => Some("Method cores"),
-            Section::Cover => Some("Methods that cover each site (all but cores)"),
+            Section::Plan => Some("Advanced: the method"),
+            Section::Cores => Some("Advanced: method cores"),
+            Section::Cover => Some("Advanced: methods that cover each site (all but cores)"),
             Section::Web => Some(OVER_WEB),
             Section::Policies => Some("Policies (any method)"),
         }
+    }
+
+    /// Only what most users need is in the short help.
+    fn is_short(parameter: &Parameter) -> bool {
+        ["goal", "seeds", "budget", "max-per-site", "exclude", "pin"].contains(&&*parameter.name)
     }
 }
 

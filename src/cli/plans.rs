@@ -8,7 +8,7 @@ use seedbank::display::{counted, escape_controls};
 use seedbank::engine::Bank;
 use seedbank::engine::query::PlanSummary;
 use seedbank::engine::refresh::DeletedPlan;
-use seedbank::render::{PlanWithCommand, plan_flags};
+use seedbank::render::{PlanWithCommand, plan_flags, verdict_ratio, verdict_sentence};
 
 use super::failure::CliError;
 use super::session::{Outcome, Session};
@@ -148,10 +148,17 @@ fn numbers(refreshes: &[u32]) -> String {
 /// Formats a plan as one line.
 fn line(plan: &PlanSummary) -> String {
     format!(
-        "{}: {}, {}; {}\n",
+        "{}: {}, {}{}; {}\n",
         title(plan),
         last(plan),
         counted(plan.last.seeds, "seed"),
+        plan.parameters
+            .judged
+            .as_ref()
+            .map_or_else(String::new, |verdict| format!(
+                ", {}",
+                verdict_ratio(verdict)
+            )),
         plan_flags(&plan.parameters).map_or_else(
             || "a plan file".to_owned(),
             |flags| {
@@ -165,13 +172,16 @@ fn line(plan: &PlanSummary) -> String {
     )
 }
 
-/// Formats the name, method and scope of a plan.
+/// Formats the name, goal, method and scope of a plan.
 fn title(plan: &PlanSummary) -> String {
     let over = match plan.parameters.scope {
         Some(seedbank::engine::plan::Scope::Web) => " over the web",
         _ => "",
     };
-    format!("{} ({}{over})", plan.plan, plan.method)
+    match plan.parameters.goal {
+        Some(goal) => format!("{} ({}: {}{over})", plan.plan, goal.name(), plan.method),
+        None => format!("{} ({}{over})", plan.plan, plan.method),
+    }
 }
 
 /// Formats the number and time of the last refresh.
@@ -196,12 +206,21 @@ fn text(shown: &PlanWithCommand<'_>) -> String {
         numbers(&shown.detail.stored_refreshes)
     );
     if let Some(tuned) = &plan.parameters.tuned {
-        let fetch_cost = plan.parameters.fetch_cost.unwrap_or_default();
         append_line!(
             text,
-            "  tuned after batch {} for its budget: --hops {} --fetch-cost {fetch_cost}; a new plan is tuned again",
+            "  tuned after batch {} for its budget: --hops {} --fetch-cost {} --value-known {}; a new plan is tuned again",
             tuned.batch,
-            plan.parameters.hops.unwrap_or_default()
+            plan.parameters.hops.unwrap_or_default(),
+            plan.parameters.fetch_cost.unwrap_or_default(),
+            plan.parameters.value_known.unwrap_or_default()
+        );
+    }
+    if let Some(verdict) = &plan.parameters.judged {
+        append_line!(
+            text,
+            "  after batch {}: {}",
+            verdict.batch,
+            verdict_sentence(verdict)
         );
     }
     if let Some(command) = &shown.command {

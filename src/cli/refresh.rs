@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::BoolishValueParser;
-use seedbank::display::counted;
+use seedbank::display::{counted, thousands};
+use seedbank::engine::plan::{PlanOptions, Scope, Value, ValueBy};
 use seedbank::engine::query::DryRun;
 use seedbank::engine::refresh::{
     RecomputeReason, RecomputedCores, SiteChange, StepsView, TuningView,
@@ -19,24 +20,38 @@ use super::session::{Outcome, Session};
 use super::time_limit::TimeLimit;
 use super::values::{Format, FormatArgs, human_bytes};
 
+const SHORT_EXAMPLES: &str = "\
+Examples:
+  seedbank refresh bank --seeds 50 --budget 20000 50 seeds for a crawl of 20,000 pages
+  seedbank refresh bank                           the same plan, after the next delta
+  seedbank refresh bank --plan new --goal discovery
+
+A plan stores its parameters. --help lists all of them.";
+
 const EXAMPLES: &str = "\
 Examples:
-  seedbank refresh bank                           the plan `default` with its stored parameters
-  seedbank refresh bank --seeds 50 --pick stable  50 seeds; keeps previous seeds where possible
-  seedbank refresh bank --plan dense --density 80 another plan with its own parameters
+  seedbank refresh bank --seeds 50 --budget 20000 50 seeds for a crawl of 20,000 pages
+  seedbank refresh bank                           the same plan, with its stored parameters
+  seedbank refresh bank --plan new --goal discovery
+                                                  seeds from which a crawl finds new pages
+  seedbank refresh bank --plan groups --goal communities --pick stable
+                                                  one seed for each dense group of pages, kept where
+                                                  possible
+  seedbank refresh bank --plan dense --density 80 cores with another density
   seedbank refresh bank --plan-file weekly.toml   parameters from a file
-  seedbank refresh bank --plan sites --method max-weight --per-site 10
+  seedbank refresh bank --plan sites --goal sites --per-site 10
                                                   10 seeds per site, by the value that they cover
   seedbank refresh bank --plan total --method greedy --seeds 500 --share value
-  seedbank refresh bank --plan crawl --method greedy --scope web --seeds 20 --budget 5000
-                                                  20 seeds for a crawl of 5,000 pages
+  seedbank refresh bank --goal importance --replace
+                                                  replaces the parameters of the plan
+  seedbank refresh bank --judge                   compares the list with baselines again
   seedbank refresh bank --max-per-site 3 --exclude @media
                                                   at most 3 seeds per site, no documents or images
-  seedbank refresh bank --exclude no.txt --min-hubs 2
+  seedbank refresh bank --plan groups --exclude no.txt --min-hubs 2
                                                   excludes the pages in no.txt, and cores with one hub
   seedbank refresh bank --pin ours.txt --max-changes 10
                                                   our own pages first; replaces at most 10 seeds
-  seedbank refresh bank --hits classic --iterations 60
+  seedbank refresh bank --plan classic --hits classic --iterations 60
   seedbank refresh bank --keep 30                 keeps only the last 30 refreshes of the plan
   seedbank refresh bank --time-limit 20m          fails after 20 minutes without storing anything
   seedbank refresh bank --explain-cost            shows which batches and sites required work
@@ -47,10 +62,11 @@ that nothing could be selected; the empty refresh is recorded.";
 
 /// Select seeds by a plan and store them with the reasons
 ///
-/// Each refresh gets a number. It reads the state after the last batch; another process can ingest
+/// A goal sets the parameters of a new plan; without one, the goal is coverage. A list for a crawl of a number
+/// of pages is compared with those of common baselines, with pages held out. Each refresh gets a number. It reads the state after the last batch; another process can ingest
 /// meanwhile.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = SHORT_EXAMPLES, after_long_help = EXAMPLES)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an independent flag")]
 pub(super) struct RefreshArgs {
     /// The bank
@@ -61,26 +77,41 @@ pub(super) struct RefreshArgs {
     /// Reuse nothing from earlier refreshes
     ///
     /// The seeds are the same, unless the plan allows a deviation with `--within`.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     cold: bool,
     /// Delete all but the last N refreshes of the plan, including this one
     #[arg(long, value_name = "N")]
     keep: Option<u32>,
     /// Report which batches and sites made it necessary to recompute cores
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     explain_cost: bool,
+    /// Compare the list with common baselines, with pages held out
+    ///
+    /// A new or tuned plan with a budget is compared without this flag.
+    #[arg(long)]
+    judge: bool,
+    /// Replace the parameters of the plan
+    ///
+    /// Policies that all methods have stay. Needed to change the goal, the method or the scope of a plan.
+    #[arg(long)]
+    replace: bool,
     /// Print the seeds without storing the refresh or the parameters
     #[arg(long)]
     dry_run: bool,
     /// Wait while another process writes to the bank
     #[arg(long, value_parser = BoolishValueParser::new(),
-        env = "SEEDBANK_WAIT")]
+        env = "SEEDBANK_WAIT", hide_short_help = true)]
     wait: bool,
     /// Fail after this time, such as 90s, 20m or 1h30m, without storing anything [default: no limit]
     ///
     /// The exit status is then 1. The time includes waiting for another process. The seeds do not depend on
     /// the limit.
-    #[arg(long, value_name = "DURATION", env = "SEEDBANK_TIME_LIMIT")]
+    #[arg(
+        long,
+        value_name = "DURATION",
+        env = "SEEDBANK_TIME_LIMIT",
+        hide_short_help = true
+    )]
     time_limit: Option<TimeLimit>,
     #[command(flatten)]
     metrics: MetricsArgs,
@@ -106,12 +137,14 @@ pub(super) fn run(args: RefreshArgs, session: &Session) -> Result<Outcome, CliEr
         keep: args.keep,
         wait: args.wait,
         explain_cost: args.explain_cost,
+        judge: args.judge,
+        replace: args.replace,
     };
     if args.dry_run {
         let run = bank.dry_run(&request, &watch);
         let run = watch.ended(run)?;
         drop(watch);
-        let outcome = print_dry_run(&run, args.format.format, session);
+        let outcome = print_dry_run(&run, args.format.format, args.judge, session);
         args.metrics.write(&bank)?;
         return outcome;
     }
@@ -126,9 +159,7 @@ pub(super) fn run(args: RefreshArgs, session: &Session) -> Result<Outcome, CliEr
             report.view.plan
         ));
     }
-    if let Some(doubt) = &report.view.uncertified_reason {
-        session.warn(format_args!("the result is not certified: {doubt}"));
-    }
+    warn(&report, args.judge, session);
     args.format
         .format
         .print(&report, |report| text(report, true))?;
@@ -144,7 +175,12 @@ pub(super) fn run(args: RefreshArgs, session: &Session) -> Result<Outcome, CliEr
 }
 
 /// Prints the result of a dry run.
-fn print_dry_run(run: &DryRun, format: Format, session: &Session) -> Result<Outcome, CliError> {
+fn print_dry_run(
+    run: &DryRun,
+    format: Format,
+    judge: bool,
+    session: &Session,
+) -> Result<Outcome, CliError> {
     let view = &run.report.view;
     if run.report.plan_changed {
         session.note(format_args!(
@@ -152,9 +188,7 @@ fn print_dry_run(run: &DryRun, format: Format, session: &Session) -> Result<Outc
             view.plan
         ));
     }
-    if let Some(doubt) = &view.uncertified_reason {
-        session.warn(format_args!("the result is not certified: {doubt}"));
-    }
+    warn(&run.report, judge, session);
     format.print(run, |run| {
         let mut output = format!("dry run, nothing is stored: {}", text(&run.report, false));
         for seed in &run.seed_list {
@@ -168,6 +202,56 @@ fn print_dry_run(run: &DryRun, format: Format, session: &Session) -> Result<Outc
         return Ok(Outcome::Nothing);
     }
     Ok(Outcome::Done)
+}
+
+/// Prints what the user should know about the list and the plan.
+fn warn(report: &RefreshReport, judge: bool, session: &Session) {
+    let view = &report.view;
+    if let Some(doubt) = &view.uncertified_reason {
+        session.warn(format_args!("the result is not certified: {doubt}"));
+    }
+    if let Some(of) = report.default_budget {
+        let budget = thousands(of.budget);
+        match of.delta {
+            Some(batch) => session.note(format_args!(
+                "no --budget: the list is for a crawl of {budget} pages, as many as batch {batch} has"
+            )),
+            None => session.note(format_args!(
+                "no --budget: the list is for a crawl of {budget} pages, half of the crawled pages"
+            )),
+        }
+    }
+    if counts_uncrawled_twice(&view.parameters) {
+        session.note(
+            "--p-uniq over the web: an uncrawled page counts for itself by --value-known, and again for every page that links to it",
+        );
+    }
+    if let Some(times) = report.grown_since_tuned {
+        session.warn(format_args!(
+            "the bank has {times:.1} times the crawled pages for which the plan was tuned; --tune tunes it again"
+        ));
+    }
+    match &report.verdict {
+        Some(verdict) => {
+            if let Some(advice) = render::verdict_advice(verdict, &view.parameters) {
+                session.warn(format_args!(
+                    "the list finds less than a baseline: {}; {advice}",
+                    render::verdict_ratio(verdict)
+                ));
+            }
+        }
+        None if judge => {
+            session
+                .warn("too few pages are crawled to hold some out, so the list was not compared");
+        }
+        None => {}
+    }
+}
+
+/// Returns whether the values of a plan over the web contain uncrawled outlinks.
+fn counts_uncrawled_twice(plan: &PlanOptions) -> bool {
+    let is_over_web = plan.scope == Some(Scope::Web) && plan.value_by != Some(ValueBy::Pagerank);
+    is_over_web && plan.p_uniq.is_some_and(|p_uniq| p_uniq != Value(0))
 }
 
 /// Formats why a range of cores was recomputed.
@@ -205,33 +289,29 @@ fn cost_text(cost: &RecomputedCores) -> String {
 /// Formats the result of tuning.
 fn tuning_text(tuning: &TuningView, stored: bool) -> String {
     let mut text = format!(
-        "tuned for a crawl of {} pages; {} --hops {} --fetch-cost {}:\n",
-        tuning.budget,
+        "tuned for a crawl of {}: {} --hops {} --fetch-cost {} --value-known {}, the best of {}{}\n",
+        counted(tuning.budget, "page"),
         if stored {
             "the plan now has"
         } else {
             "the plan would have"
         },
         tuning.hops,
-        tuning.fetch_cost
+        tuning.fetch_cost,
+        tuning.value_known,
+        counted(tuning.trials.len(), "setting"),
+        match tuning.draws {
+            0 => ", by known pages: too few are crawled to hold some out".to_owned(),
+            draws => format!(
+                ", by a tenth of the crawled pages held out {}",
+                counted(draws, "time")
+            ),
+        }
     );
-    for trial in &tuning.trials {
-        let is_best = (trial.hops, trial.fetch_cost) == (tuning.hops, tuning.fetch_cost);
-        append_line!(
-            text,
-            "  hops {}, fetch-cost {}: {} seeds, {} pages fetched, value {}{}",
-            trial.hops,
-            trial.fetch_cost,
-            trial.seeds,
-            trial.fetched,
-            trial.gathered,
-            if is_best { " (selected)" } else { "" }
-        );
-    }
     for hops in &tuning.left_out {
         append_line!(
             text,
-            "  hops {hops}: not tried, since the searches would exceed --tune-visits"
+            "  hops {hops}: not tried, since the searches would take too much of --tune-visits"
         );
     }
     text
@@ -319,6 +399,9 @@ fn text(report: &RefreshReport, stored: bool) -> String {
             if numbers.len() == 1 { "" } else { "es" },
             numbers.join(", ")
         );
+    }
+    if let Some(verdict) = &report.verdict {
+        append_line!(text, "{}", render::verdict_sentence(verdict));
     }
     text
 }

@@ -7,7 +7,7 @@ use clap::Args;
 use seedbank::display::{counted, is_or_are};
 use seedbank::engine::Bank;
 use seedbank::engine::query::Seed;
-use seedbank::render::{SeedFormat, split_seeds, write_seeds};
+use seedbank::render::{SeedFormat, split_seeds, verdict_sentence, write_seeds};
 
 use super::atomic_file::{AtomicFile, Destination, persist_all};
 use super::failure::CliError;
@@ -75,6 +75,9 @@ pub(super) fn run(args: SeedsArgs, session: &Session) -> Result<Outcome, CliErro
         parquet_to(args.out.as_deref())?;
     }
     let bank = Bank::at(&args.bank);
+    if session.is_verbose() {
+        note_verdict(&bank, &args, session)?;
+    }
     // Several files are put in place together, so they do not share the path below.
     if let (Some(parts), Some(out)) = (args.split, &args.out) {
         if out.as_os_str() == "-" {
@@ -127,6 +130,25 @@ pub(super) fn run(args: SeedsArgs, session: &Session) -> Result<Outcome, CliErro
     }
     write(list.seeds, &args, out, session)?.finish()?;
     Ok(Outcome::Done)
+}
+
+/// Prints how the plan's list compares with baselines, if that is known.
+fn note_verdict(bank: &Bank, args: &SeedsArgs, session: &Session) -> Result<(), CliError> {
+    let list = bank.seeds_with_previous(&args.which.clone().into())?;
+    let plan = bank.plan(&list.plan)?;
+    match &plan.summary.parameters.judged {
+        Some(verdict) => session.note(format_args!(
+            "plan {}, after batch {}: {}",
+            list.plan,
+            verdict.batch,
+            verdict_sentence(verdict)
+        )),
+        None => session.note(format_args!(
+            "plan {} has not been compared with baselines; `refresh --judge` does it",
+            list.plan
+        )),
+    }
+    Ok(())
 }
 
 /// Writes the list as the arguments say; the caller must finish the returned output.

@@ -22,7 +22,7 @@ pub(super) struct GlobalArgs {
     ///
     /// The output is the same with any number of threads.
     #[arg(long, global = true, value_name = "N", default_value_t = 0, hide_default_value = true,
-        value_parser = clap::value_parser!(u16).range(0..=1024), env = "SEEDBANK_THREADS")]
+        value_parser = clap::value_parser!(u16).range(0..=1024), env = "SEEDBANK_THREADS", hide_short_help = true)]
     pub(super) threads: u16,
     /// Print more to standard error; use -vv for even more
     #[arg(short, long, global = true, action = ArgAction::Count)]
@@ -39,12 +39,13 @@ pub(super) struct GlobalArgs {
         value_enum,
         default_value_t,
         value_name = "FORMAT",
-        env = "SEEDBANK_LOG_FORMAT"
+        env = "SEEDBANK_LOG_FORMAT",
+        hide_short_help = true
     )]
     pub(super) log_format: LogFormat,
     /// Show no progress bars; by default they are shown if standard error is a terminal
     #[arg(long, global = true, value_parser = BoolishValueParser::new(),
-        env = "SEEDBANK_NO_PROGRESS")]
+        env = "SEEDBANK_NO_PROGRESS", hide_short_help = true)]
     pub(super) no_progress: bool,
 }
 
@@ -132,6 +133,11 @@ impl Session {
         if !self.quiet {
             self.log.say(Level::Info, &text.to_string());
         }
+    }
+
+    /// Whether to print more to standard error.
+    pub(super) const fn is_verbose(&self) -> bool {
+        self.verbose > 0
     }
 
     /// With -v, prints how much an answer read.

@@ -8,6 +8,7 @@ use seedbank::engine::Bank;
 use seedbank::engine::maintenance::TableGroup;
 use seedbank::engine::query::{LastBatch, PlanView, SeedStates, Status, TableSize};
 use seedbank::ingest::{SiteMode, UrlRules};
+use seedbank::render::verdict_ratio;
 
 use super::failure::CliError;
 use super::metrics_file::MetricsArgs;
@@ -160,7 +161,7 @@ fn plan_line(plan: &PlanView) -> String {
         }
     }
     format!(
-        "plan {} ({}), last refresh {}, {} ago ({}), after batch {}, {}: {}, {alive} alive{dead}\n",
+        "plan {} ({}), last refresh {}, {} ago ({}), after batch {}, {}: {}, {alive} alive{dead}{}\n",
         plan.plan,
         plan.parameters.method.unwrap_or_default().name(),
         plan.last_refresh,
@@ -172,7 +173,14 @@ fn plan_line(plan: &PlanView) -> String {
         } else {
             "not certified"
         },
-        counted(listed, "seed")
+        counted(listed, "seed"),
+        plan.parameters
+            .judged
+            .as_ref()
+            .map_or_else(String::new, |verdict| format!(
+                "; {}",
+                verdict_ratio(verdict)
+            ))
     )
 }
 

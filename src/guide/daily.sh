@@ -5,7 +5,7 @@
 # Create and fill the bank once, and choose the plan:
 #   seedbank init bank
 #   seedbank ingest bank --snapshot crawl.jsonl.zst
-#   seedbank refresh bank --seeds 50
+#   seedbank refresh bank --seeds 50 --budget 20000
 #
 # The settings come from the environment:
 #   BANK     the bank

@@ -14,6 +14,7 @@ macro_rules! pages {
             "[design]: crate::guide::design\n",
             "[commits]: crate::guide::commits\n",
             "[formats]: crate::guide::formats\n",
+            "[goals]: crate::guide::goals\n",
             "[cores]: crate::guide::cores\n",
             "[cover]: crate::guide::cover\n",
             "[refresh]: crate::guide::refresh\n",
@@ -36,6 +37,7 @@ pages! {
     design = "design.md";
     commits = "commits.md";
     formats = "formats.md";
+    goals = "goals.md";
     cores = "cores.md";
     cover = "cover.md";
     refresh = "refresh.md";

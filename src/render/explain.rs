@@ -86,11 +86,17 @@ fn core_summary(core: &CoreNumbers) -> String {
         .sigma_bound
         .map(|bound| format!(" of at most {bound:.6}"));
     format!(
-        "core {} (sigma {:.6}{}, {}, {} on {}, {})",
+        "core {}{} (sigma {:.6}{}, {} on {}, {} on {}, {})",
         core.rank,
+        if core.is_template() {
+            ", a page template"
+        } else {
+            ""
+        },
         core.sigma,
         bound.unwrap_or_default(),
         counted(core.hubs, "hub"),
+        counted(core.hub_sites, "site"),
         counted(core.authorities, "authority"),
         counted(core.authority_sites, "site"),
         counted(core.edges, "link")

@@ -99,9 +99,15 @@ fn terms(lines: &mut Lines, terms: &WebTerms) {
     ));
     if let (Some(tuned), Some(budget)) = (&terms.tuned, terms.budget) {
         lines.add(format_args!(
-            "the best of {} settings tried for a crawl of {budget} pages, on the state after batch {}: \
+            "the best of {} settings tried for a crawl of {budget} pages, on the state after batch {}{}: \
              its pages are worth {}",
-            tuned.settings, tuned.batch, tuned.gathered
+            tuned.settings,
+            tuned.batch,
+            match tuned.draws {
+                0 => String::new(),
+                draws => format!(", with a tenth of the crawled pages held out {draws} times"),
+            },
+            tuned.gathered
         ));
     }
 }

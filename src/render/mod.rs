@@ -18,6 +18,7 @@ mod scores;
 mod seed_parquet;
 mod seeds;
 mod sentence;
+mod verdict;
 
 pub use causes::{SummaryLine, cause_text};
 pub use explain::{page_evidence, page_explanation, page_sentence, site_explanation, site_in_plan};
@@ -30,3 +31,4 @@ pub use provenance::provenance;
 pub use scores::{ScoreFormat, ScoreWriter};
 pub use seeds::{SeedFormat, split_seeds, write_seeds};
 pub use sentence::page_reason;
+pub use verdict::{verdict_advice, verdict_ratio, verdict_sentence};

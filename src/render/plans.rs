@@ -32,10 +32,13 @@ impl<'a> PlanWithCommand<'a> {
 /// Returns the command that creates a plan; `None` if flags cannot express all parameters.
 fn command(bank: &str, plan: &PlanDetail) -> Option<String> {
     let given = plan.summary.parameters.without_tuning();
-    // The method is always shown: a name alone does not describe a plan.
-    let named = PlanOptions {
-        method: Some(plan.summary.method),
-        ..given
+    // The goal or the method is always shown: a name alone does not describe a plan.
+    let named = match given.goal {
+        Some(_) => given,
+        None => PlanOptions {
+            method: Some(plan.summary.method),
+            ..given
+        },
     };
     let flags = plan_flags(&named)?;
     let bank = shell_word(bank);
@@ -56,16 +59,29 @@ fn shell_word(word: &str) -> String {
     }
 }
 
-/// Returns the given parameters of a plan as flags; `None` if a parameter is not a number, a word, a
-/// switch or a named list.
+/// Returns the given parameters of a plan as flags, without those that its goal sets; `None` if a parameter
+/// is not a number, a word, a switch or a named list.
 #[must_use]
 pub fn plan_flags(parameters: &PlanOptions) -> Option<Vec<String>> {
-    let Ok(Value::Object(given)) = serde_json::to_value(parameters.without_tuning()) else {
+    let by_goal = parameters
+        .goal
+        .map(PlanOptions::of_goal)
+        .unwrap_or_default();
+    let (Ok(Value::Object(mut given)), Ok(Value::Object(by_goal))) = (
+        serde_json::to_value(parameters.without_tuning()),
+        serde_json::to_value(by_goal),
+    ) else {
         return None;
     };
+    given.retain(|name, value| name == "goal" || by_goal.get(name) != Some(value));
     let flag = |(name, value): (&String, &Value)| match value {
         Value::String(word) => Some(format!("--{name} {}", shell_word(word))),
-        Value::Number(_) | Value::Bool(_) => Some(format!("--{name} {value}")),
+        Value::Bool(on) => Some(format!("--{name} {on}")),
+        // Percentages are floats in JSON: 100.0.
+        Value::Number(number) => {
+            let number = number.to_string();
+            Some(format!("--{name} {}", number.trim_end_matches(".0")))
+        }
         // A list is given by its file name.
         Value::Object(list) => {
             let file = list.get("name")?.as_str()?;
@@ -73,14 +89,16 @@ pub fn plan_flags(parameters: &PlanOptions) -> Option<Vec<String>> {
         }
         Value::Null | Value::Array(_) => None,
     };
-    // The method comes first: it decides which parameters apply.
-    let (method, others): (Vec<_>, Vec<_>) = given.iter().partition(|(name, _)| *name == "method");
-    method.into_iter().chain(others).map(flag).collect()
+    // The goal and the method come first: they decide which parameters apply.
+    let is_first = |name: &str| ["goal", "method"].contains(&name);
+    let (first, others): (Vec<_>, Vec<_>) = given.iter().partition(|(name, _)| is_first(name));
+    first.into_iter().chain(others).map(flag).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::plan::Goal;
 
     #[test]
     fn parameters_are_flags() {
@@ -90,6 +108,15 @@ mod tests {
         assert!(said.contains(&"--keep-spam true".to_owned()), "{said:?}");
         assert!(said.contains(&"--density 99.5".to_owned()), "{said:?}");
         assert_eq!(said.len(), 4);
+        let of_goal = PlanOptions {
+            seeds: Some(5),
+            p_uniq: None,
+            ..PlanOptions::of_goal(Goal::Discovery)
+        };
+        assert_eq!(
+            plan_flags(&of_goal),
+            Some(vec!["--goal discovery".to_owned(), "--seeds 5".to_owned()])
+        );
     }
 
     #[test]

@@ -17,6 +17,7 @@ pub(crate) const fn flag(by: RejectionReason) -> &'static str {
         RejectionReason::MinQuality => "--min-quality",
         RejectionReason::MinHubs => "--min-hubs",
         RejectionReason::MinAuthorities => "--min-authorities",
+        RejectionReason::MinHubSites => "--min-hub-sites",
         RejectionReason::MaxChanges => "--max-changes",
     }
 }

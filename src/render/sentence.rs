@@ -127,10 +127,19 @@ fn is_complete(core: &CoreNumbers) -> bool {
 fn group(core: &CoreNumbers) -> String {
     let targets = counted(core.authorities, "page");
     let sites = counted(core.authority_sites, "site");
+    let template = if core.is_template() {
+        " of one template"
+    } else {
+        ""
+    };
     match (core.hubs, is_complete(core)) {
         (1, _) => format!("one page with links to {targets} on {sites}"),
-        (hubs, true) => format!("{hubs} pages that all link to the same {targets} on {sites}"),
-        (hubs, false) => format!("{hubs} pages that link to mostly the same {targets} on {sites}"),
+        (hubs, true) => {
+            format!("{hubs} pages{template} that all link to the same {targets} on {sites}")
+        }
+        (hubs, false) => {
+            format!("{hubs} pages{template} that link to mostly the same {targets} on {sites}")
+        }
     }
 }
 

@@ -99,6 +99,11 @@ impl CoreSummary {
         self.hubs < 2 || self.authorities < 2
     }
 
+    /// Whether its hubs are several pages of one site, as the pages of a template are.
+    pub(super) fn is_template(&self) -> bool {
+        self.hubs > 1 && self.hub_sites.len() == 1
+    }
+
     /// The number of hubs and of pages that they link to, in words.
     pub(super) fn group(&self) -> String {
         let hubs = self.hubs.counted("page that links", "pages that link");

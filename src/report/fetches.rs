@@ -1,10 +1,11 @@
-//! Figures of the value that crawls from the seeds, and from other lists, gather per page fetched.
+//! Figures of what crawls from the seeds, and from other lists, find per page fetched.
 
 use crate::engine::evaluate::{ComparedList, Comparison, Estimate, GatheredView, ListKind};
+use crate::engine::plan::Measure as Compared;
 use crate::html::bars::{Bar, bars};
 use crate::html::chart::Frame;
 use crate::html::figure::Figure;
-use crate::html::text::{Count, Measure, WithError, optional};
+use crate::html::text::{Count, Measure, WithError};
 
 /// The results that lists are compared by: those with held-out pages, if there are any.
 pub(super) fn compared_results(list: &ComparedList) -> &GatheredView {
@@ -32,17 +33,20 @@ fn figure(found: &Comparison, budget: u64) -> Figure {
     } else {
         "Each list was chosen and judged with everything known.".to_owned()
     };
-    let about = format!("Value of the pages that a breadth-first crawl fetches. {how}");
+    let about = format!(
+        "{} among the pages that a breadth-first crawl fetches. {how}",
+        figure_name(found.measure)
+    );
     let all: Vec<Bar> = lists
         .iter()
         .enumerate()
-        .map(|(at, list)| bar(list, at == 0))
+        .map(|(at, list)| bar(list, found.measure, at == 0))
         .collect();
     let frame = Frame {
         id: &format!("fetches-{budget}"),
         title: &title,
         description: "One bar for each list of seeds; the table below has the numbers.",
-        x: "value gathered",
+        x: figure_name(found.measure),
         y: "",
     };
     let chart = bars(&frame, &all, 12.0);
@@ -53,30 +57,39 @@ fn figure(found: &Comparison, budget: u64) -> Figure {
             let results = compared_results(list);
             vec![
                 list.list.clone(),
-                results.value.with_error(),
                 results.crawled.with_error(),
                 results.new_pages.with_error(),
+                results.discovered.with_error(),
                 percent(results.pagerank),
+                results.value.with_error(),
                 list.known.all.value.mean.short(),
-                optional(list.held_out.as_ref().map(|held| held.of_crawled.value)),
             ]
         })
         .collect();
     let heads = [
         "List",
-        "Value",
         "Crawled (pages)",
         "Newly found (pages)",
+        "Seen for the first time (pages)",
         "PageRank (% of the web)",
+        "Value",
         "Value, chosen with all known",
-        "Value, of crawled pages alone",
     ];
     Figure::open(title.clone(), about, chart, &heads, rows)
 }
 
+/// The name of the figure that decides.
+pub(super) const fn figure_name(measure: Compared) -> &'static str {
+    match measure {
+        Compared::Crawled => "Crawled pages",
+        Compared::Discovered => "Pages seen for the first time",
+        Compared::Pagerank => "PageRank",
+    }
+}
+
 /// The bar of a list; `is_own` if it is the list of the report.
-pub(super) fn bar(list: &ComparedList, is_own: bool) -> Bar {
-    let value = compared_results(list).value;
+pub(super) fn bar(list: &ComparedList, measure: Compared, is_own: bool) -> Bar {
+    let value = compared_results(list).by(measure);
     Bar {
         name: if is_own {
             "these seeds".to_owned()
@@ -90,18 +103,14 @@ pub(super) fn bar(list: &ComparedList, is_own: bool) -> Bar {
     }
 }
 
-/// The baselines at a number of fetches, by descending value.
+/// The baselines at a number of fetches, by descending figure.
 pub(super) fn baselines(found: &Comparison, budget: u64) -> Vec<&ComparedList> {
     let of_budget = |list: &&ComparedList| list.budget == budget;
     let lists = found.lists.iter().filter(of_budget);
     let mut lists: Vec<&ComparedList> = lists
         .filter(|list| list.kind == ListKind::Baseline)
         .collect();
-    lists.sort_by(|a, b| {
-        compared_results(b)
-            .value
-            .mean
-            .total_cmp(&compared_results(a).value.mean)
-    });
+    let figure = |list: &ComparedList| compared_results(list).by(found.measure).mean;
+    lists.sort_by(|a, b| figure(b).total_cmp(&figure(a)));
     lists
 }

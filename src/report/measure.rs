@@ -39,7 +39,7 @@ impl Bank {
                 draws: request.draws,
                 rng_seed,
                 top: 0,
-                compared_with: ComparedWith::Methods,
+                compared_with: ComparedWith::Baselines,
                 holdouts: request.holdouts,
                 ..CrawlRequest::default()
             };

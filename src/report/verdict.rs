@@ -1,11 +1,11 @@
 //! The verdict: whether the seeds are worth it, in one word with its figures.
 //!
-//! The verdict compares the value, by the plan's own definition, that a crawl from the seeds gathers per page
-//! fetched with that of common baselines. The lists were selected while pages were held out, so that known
+//! The verdict compares what a crawl from the seeds finds per page fetched, by the figure of the plan's goal,
+//! with what common baselines find. The lists were selected while pages were held out, so that known
 //! pages alone do not decide it.
 
 use super::Report;
-use super::fetches::{bar, baselines};
+use super::fetches::{bar, baselines, figure_name};
 use crate::engine::evaluate::{ComparedList, Comparison, CoverageCurve};
 use crate::engine::plan::{CoverMethod, Method};
 use crate::html::bars::{Bar, bars};
@@ -25,7 +25,7 @@ pub(super) struct Verdict {
     pub(super) text: Option<String>,
 }
 
-/// Returns *yes* if the value exceeds that of every baseline by more than two standard errors at every
+/// Returns *yes* if the figure that decides exceeds that of every baseline by more than two standard errors at every
 /// number of fetches, *in part* if it does at some, else *no*.
 pub(super) fn verdict(report: &Report) -> Verdict {
     let fetches = report
@@ -67,7 +67,7 @@ fn compare(own: &[&ComparedList]) -> Verdict {
         class,
         brief: (!times.is_empty()).then(|| {
             format!(
-                "Times the value of the best baseline, by pages fetched: {}",
+                "Times what the best baseline finds, by pages fetched: {}",
                 times.join(", ")
             )
         }),
@@ -83,16 +83,17 @@ pub(super) fn is_own_method(report: &Report, curve: &CoverageCurve) -> bool {
         && (same_depth || curve.method == CoverMethod::Greedy)
 }
 
-/// A chart of the value of the seeds and of the best baselines at the middle number of fetches.
+/// A chart of what the seeds and the best baselines find at the middle number of fetches.
 pub(super) fn chart(report: &Report) -> Option<String> {
     let found = report.crawl.as_ref()?.fetches.as_ref()?;
     let budget = *found.budgets.get(found.budgets.len() / 2)?;
     let own = found.lists.iter().find(|list| list.budget == budget)?;
-    let mut all: Vec<Bar> = vec![bar(own, true)];
+    let mut all: Vec<Bar> = vec![bar(own, found.measure, true)];
     let others = baselines(found, budget).into_iter().take(SHOWN);
-    all.extend(others.map(|list| bar(list, false)));
+    all.extend(others.map(|list| bar(list, found.measure, false)));
     let title = format!(
-        "Value of {}",
+        "{} in {}",
+        figure_name(found.measure),
         budget.counted("page fetched", "pages fetched")
     );
     let frame = Frame {
@@ -120,6 +121,7 @@ mod tests {
             value: number,
             crawled: number,
             new_pages: number,
+            discovered: number,
             pagerank: number,
         };
         let by_fetches = ByFetches {
@@ -137,6 +139,7 @@ mod tests {
             held_out: Some(by_fetches),
             since: None,
             times_best_baseline: Some(number),
+            times_best_value: Some(number),
             above_baselines,
         }
     }
@@ -154,7 +157,7 @@ mod tests {
         assert_eq!(
             word(&[Some(true), Some(true)], "Yes").as_deref(),
             Some(
-                "Times the value of the best baseline, by pages fetched: 1.5 at 5,000, 1.5 at 5,000"
+                "Times what the best baseline finds, by pages fetched: 1.5 at 5,000, 1.5 at 5,000"
             )
         );
         word(&[Some(true), Some(false)], "In part");

@@ -19,7 +19,9 @@ fn with_backups() -> Place {
     place.run(&["ingest", "bank", "day0.jsonl"]).done();
     place.merge();
     place.run(&backup).done();
-    place.run(&["refresh", "bank"]).done();
+    place
+        .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
+        .done();
     place.run(&backup).done();
     let more = record("http://new.example/", &["http://a1.example/"]) + "bad\n";
     place.write("day1.jsonl", more);
@@ -120,7 +122,10 @@ fn every_state_is_restored_and_goes_on() {
         count(&second, "written_files") < count(&second, "files") / 2,
         "{second}"
     );
-    back_up(&["refresh", "bank"], &mut states);
+    back_up(
+        &["refresh", "bank", "--method", "cores", "--within", "0"],
+        &mut states,
+    );
     // Nothing is new: not a file is written.
     let again = back_up(&["seeds", "bank"], &mut states);
     assert_eq!(again["written_files"], 0, "{again}");

@@ -26,7 +26,9 @@ fn a_bank_is_made_filled_and_asked() {
         "{report}"
     );
     assert!(report.contains("links: 13 added, 0 removed"), "{report}");
-    let report = place.run(&["refresh", "bank"]).done();
+    let report = place
+        .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
+        .done();
     assert!(
         report.starts_with("refresh 1 of plan default (cores), state after batch 1: 2 seeds"),
         "{report}"
@@ -72,11 +74,13 @@ fn cores_are_shown_and_long_lists_are_cut() {
         .collect();
     place.write("day.jsonl", records);
     place.run(&["ingest", "bank", "day.jsonl"]).done();
-    place.run(&["refresh", "bank"]).done();
+    place
+        .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
+        .done();
     let text = place.run(&["cores", "bank"]).done();
     assert!(
         text.starts_with(
-            "core 1: sigma 7.071068, density 100.00 %, 25 hubs, 2 authorities, 50 links\n  \
+            "core 1: sigma 7.071068, density 100.00 %, 25 hubs on 25 sites, 2 authorities, 50 links\n  \
              seed http://h00.example/\n  hub 0.200000 http://h00.example/\n"
         ),
         "{text}"
@@ -437,7 +441,8 @@ fn version_and_help_are_output() {
         "--keep-spam",
         "--plan-file",
         "Examples:",
-        "Method cores:",
+        "Advanced: method cores:",
+        "--goal",
     ] {
         assert!(help.contains(flag), "{flag}: {help}");
     }

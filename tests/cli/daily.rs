@@ -37,7 +37,9 @@ impl Life {
         let snapshot = snapshot.to_str().unwrap();
         life.by_hand(&["init", "bank"]);
         life.by_hand(&["ingest", "bank", "--snapshot", snapshot]);
-        life.by_hand(&["refresh", "bank", "--seeds", "20"]);
+        life.by_hand(&[
+            "refresh", "bank", "--method", "cores", "--within", "0", "--seeds", "20",
+        ]);
         life
     }
 

@@ -45,7 +45,11 @@ fn place() -> Place {
     place
         .run(&["ingest", "bank", "day1.jsonl", "--max-rejects", "50"])
         .done();
-    place.run(&["refresh", "bank", "--seeds", "3"]).done();
+    place
+        .run(&[
+            "refresh", "bank", "--method", "cores", "--within", "0", "--seeds", "3",
+        ])
+        .done();
     place
 }
 
@@ -137,7 +141,9 @@ fn a_site_goes_with_all_its_pages() {
             .done();
     }
     place.run(&["cores", "bank"]).done();
-    place.run(&["refresh", "bank"]).done();
+    place
+        .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
+        .done();
     place.run(&["diff", "bank"]).done();
     assert!(
         place
@@ -222,6 +228,10 @@ fn lists_lose_what_was_named_however_it_is_spelled_and_nothing_else() {
         .run(&[
             "refresh",
             "bank",
+            "--method",
+            "cores",
+            "--within",
+            "0",
             "--seeds",
             "5",
             "--pin",
@@ -257,7 +267,9 @@ fn lists_lose_what_was_named_however_it_is_spelled_and_nothing_else() {
         (&report["pages"], &report["reject_lines"]),
         (&0.into(), &1.into())
     );
-    place.run(&["refresh", "bank"]).done();
+    place
+        .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
+        .done();
     place.run(&["compact", "bank"]).done();
     let bank = place.path("bank");
     for text in ["zq-", "www.unique", "m\u{fc}nchen"] {

@@ -15,7 +15,7 @@ fn a_broken_pipe_ends_quietly() {
         &["history", "bank", "--format", "json"],
         &["check", "bank"],
         &["export", "bank"],
-        &["refresh", "bank"],
+        &["refresh", "bank", "--method", "cores", "--within", "0"],
         &["evaluate", "bank", "crawl"],
         &["completions", "bash"],
         &["man"],
@@ -104,7 +104,16 @@ fn a_refresh_that_is_not_done_in_time_is_1_and_stores_nothing() {
     let error = "error: time limit of 1 s exceeded; nothing was stored, the bank is unchanged\nhint: raise --time-limit; the seeds of earlier refreshes are unchanged\n";
     // A hundred thousand iterations for each of a hundred cores take minutes.
     let long = ["--hits", "classic", "--iterations", "100000"];
-    let refresh = ["refresh", "bank", "--time-limit", "1s"];
+    let refresh = [
+        "refresh",
+        "bank",
+        "--method",
+        "cores",
+        "--within",
+        "0",
+        "--time-limit",
+        "1s",
+    ];
     let ended = place.run(&[&refresh[..], &long].concat());
     assert_eq!(ended.fails(1), error);
     // Waiting for another process counts too.
@@ -119,7 +128,16 @@ fn a_refresh_that_is_not_done_in_time_is_1_and_stores_nothing() {
     place
         .run(&[&refresh[..2], &["--seeds", "20"]].concat())
         .done();
-    let hour = ["refresh", "bank", "--time-limit", "1h"];
+    let hour = [
+        "refresh",
+        "bank",
+        "--method",
+        "cores",
+        "--within",
+        "0",
+        "--time-limit",
+        "1h",
+    ];
     place.run(&[&hour[..], &other].concat()).done();
     let list = place.run(&["seeds", "bank"]).done();
     assert_eq!(list.lines().count(), 20);
@@ -127,7 +145,16 @@ fn a_refresh_that_is_not_done_in_time_is_1_and_stores_nothing() {
     assert_eq!(same, list);
     for bad in ["", "20", "0s", "1.5h", "soon"] {
         let told = place
-            .run(&["refresh", "bank", "--time-limit", bad])
+            .run(&[
+                "refresh",
+                "bank",
+                "--method",
+                "cores",
+                "--within",
+                "0",
+                "--time-limit",
+                bad,
+            ])
             .fails(2);
         assert!(told.contains("1s") || told.contains("90s"), "{bad}: {told}");
     }

@@ -81,7 +81,18 @@ fn a_small_graph_of_many_links_is_refused_at_once() {
 fn absurd_numbers_are_refused() {
     let place = Place::with_seeds();
     let most = "4294967295";
-    let classic = ["refresh", "bank", "--hits", "classic", "--iterations", most];
+    let classic = [
+        "refresh",
+        "bank",
+        "--method",
+        "cores",
+        "--within",
+        "0",
+        "--hits",
+        "classic",
+        "--iterations",
+        most,
+    ];
     let error = place.run(&classic).fails(2);
     assert!(
         error.contains("`--iterations`: expected 1 to 100000, found 4294967295"),
@@ -93,11 +104,27 @@ fn absurd_numbers_are_refused() {
     assert!(error.contains("expected 1 to 100000"), "{error}");
     let refused: &[(&[&str], &str)] = &[
         (
-            &["refresh", "bank", "--method", "greedy", "--hops", most],
+            &[
+                "refresh",
+                "bank",
+                "--replace",
+                "--method",
+                "greedy",
+                "--hops",
+                most,
+            ],
             "1000",
         ),
         (
-            &["refresh", "bank", "--method", "max-scc", "--depth", most],
+            &[
+                "refresh",
+                "bank",
+                "--replace",
+                "--method",
+                "max-scc",
+                "--depth",
+                most,
+            ],
             "--depth",
         ),
         (
@@ -267,7 +294,9 @@ fn names_and_paths_stay_on_their_line() {
     place
         .run_with(&["ingest", "bank", "-"], odd.as_bytes())
         .done();
-    place.run(&["refresh", "bank"]).done();
+    place
+        .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
+        .done();
     for format in ["text", "csv", "nutch", "heritrix"] {
         let seeds = place.run(&["seeds", "bank", "--format", format]).done();
         assert!(seeds.is_ascii(), "{seeds}");
@@ -429,8 +458,18 @@ fn memory_that_cannot_be_had_is_1() {
         (100_000, &["ingest", "bank", "--again", "wide.jsonl"][..]),
         (300_000, &["ingest", "bank", "--again", "wide.jsonl"]),
         (500_000, &["ingest", "bank", "--again", "wide.jsonl"]),
-        (100_000, &["refresh", "bank", "--cold"]),
-        (400_000, &["refresh", "bank", "--cold"]),
+        (
+            100_000,
+            &[
+                "refresh", "bank", "--method", "cores", "--within", "0", "--cold",
+            ],
+        ),
+        (
+            400_000,
+            &[
+                "refresh", "bank", "--method", "cores", "--within", "0", "--cold",
+            ],
+        ),
         (1_000_000, &["status", "bank", "--threads", "1024"]),
     ] {
         let (status, said) = limited(&place, kilobytes, args);

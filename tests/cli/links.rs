@@ -79,7 +79,19 @@ fn files_on_their_way_follow_no_links() {
             &["report", "bank", "--out", "out/r.html"],
             &["r.html", "r.json"],
         ),
-        (&["refresh", "bank", "--metrics", "out/m.prom"], &["m.prom"]),
+        (
+            &[
+                "refresh",
+                "bank",
+                "--method",
+                "cores",
+                "--within",
+                "0",
+                "--metrics",
+                "out/m.prom",
+            ],
+            &["m.prom"],
+        ),
         (&["status", "bank", "--metrics", "out/m.prom"], &["m.prom"]),
         (
             &[

@@ -66,7 +66,12 @@ fn what_a_command_says_is_a_line_of_json() {
     );
     for (level, args) in [
         ("error", &["status", "nobank"][..]),
-        ("error", &["refresh", "bank", "--keep", "0"]),
+        (
+            "error",
+            &[
+                "refresh", "bank", "--method", "cores", "--within", "0", "--keep", "0",
+            ],
+        ),
         (
             "error",
             &["ingest", "bank", "bad.jsonl", "--rejects", "r.jsonl"],
@@ -81,7 +86,9 @@ fn what_a_command_says_is_a_line_of_json() {
     let quiet = ["ingest", "bank", "odd.jsonl", "--log-format", "json", "-q"];
     assert_eq!(place.run(&quiet).err, "");
     // A status without an error has none in its line.
-    place.run(&["refresh", "bank"]).done();
+    place
+        .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
+        .done();
     let same = ["seeds", "bank", "--if-changed"];
     assert_eq!(says_the_same(&place, &same)["level"], "info");
     assert_eq!(place.run(&same).status, Some(5));

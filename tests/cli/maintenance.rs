@@ -17,7 +17,9 @@ fn with_batches() -> Place {
         let text = record(&url, &["http://a1.example/", "http://a2.example/"]);
         place.write("day.jsonl", text);
         place.run(&["ingest", "bank", "day.jsonl"]).done();
-        place.run(&["refresh", "bank"]).done();
+        place
+            .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
+            .done();
     }
     place
 }
@@ -152,7 +154,9 @@ fn a_bank_of_this_format_needs_no_migration() {
     place
         .run(&["ingest", "new", "day0.jsonl", "--again"])
         .done();
-    place.run(&["refresh", "new"]).done();
+    place
+        .run(&["refresh", "new", "--method", "cores", "--within", "0"])
+        .done();
     place.run(&["compact", "new"]).done();
     place.run(&["check", "new"]).done();
     assert_eq!(changes(&before, &place.path("bank")), NO_FILES);

@@ -139,11 +139,13 @@ fn metrics_are_what_status_tells() {
     let empty = collected(&["status", "bank"]);
     assert_eq!(of(&empty, "batches_total", &[]), 0.0);
     assert!(!empty.keys().any(|(name, _)| name.contains("last_")));
-    collected(&["refresh", "bank", "--plan", "empty", "--seeds", "1"]);
+    collected(&[
+        "refresh", "bank", "--plan", "empty", "--method", "cores", "--within", "0", "--seeds", "1",
+    ]);
     place.write("day0.jsonl", crate::support::command::TWO_CORES);
     let ingested = collected(&["ingest", "bank", "--snapshot", "day0.jsonl"]);
     assert_eq!(of(&ingested, "last_batch_records", &[]), 5.0);
-    let refreshed = collected(&["refresh", "bank"]);
+    let refreshed = collected(&["refresh", "bank", "--method", "cores", "--within", "0"]);
     for (name, labels, value) in [
         ("batches_total", &[][..], 1.0),
         ("refreshes_total", &[], 2.0),
@@ -215,7 +217,7 @@ fn the_file_is_whole_and_of_what_is_stored() {
     ] {
         for args in [
             &["status", "bank"][..],
-            &["refresh", "bank"],
+            &["refresh", "bank", "--method", "cores", "--within", "0"],
             &["ingest", "bank", "day1.jsonl"],
         ] {
             let told = place.run(&[args, &["--metrics", file]].concat()).fails(2);

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::support::command::{Place, TWO_CORES, names};
+use crate::support::plans::refresh;
 use crate::support::schemas::{fits, schema, validator};
 use serde_json::{Value, json};
 
@@ -45,7 +46,10 @@ fn what_is_printed_fits() {
         ])
         .json(),
     );
-    fits("refresh", &json(&["refresh", "bank"]).json());
+    fits(
+        "refresh",
+        &json(&["refresh", "bank", "--method", "cores", "--within", "0"]).json(),
+    );
     let flags = [
         "--seeds",
         "1",
@@ -69,13 +73,10 @@ fn what_is_printed_fits() {
         "--keep",
         "1",
     ];
-    fits(
-        "refresh",
-        &json(&[&["refresh", "bank"], &flags[..]].concat()).json(),
-    );
+    fits("refresh", &json(&refresh(&flags[..])).json());
     let other = ["--plan", "other", "--core-size", "4", "--new-members", "2"];
     for flags in [&other[..], &["--plan", "near", "--within", "1"]] {
-        let refresh = [&["refresh", "bank"], flags].concat();
+        let refresh = [&["refresh", "bank", "--method", "cores"], flags].concat();
         fits("refresh", &json(&refresh).json());
     }
     let empty = json(&["refresh", "bank", "--plan", "empty", "--pages", "crawled"]);
@@ -122,7 +123,7 @@ fn what_diff_and_the_history_of_a_page_print_fits() {
         &["--succeed"][..],
         &["--plan", "cover", "--method", "greedy", "--per-site", "1"],
     ] {
-        place.run(&[&["refresh", "bank"], flags].concat()).done();
+        place.run(&refresh(flags)).done();
     }
     place.write(
         "list.txt",

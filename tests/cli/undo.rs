@@ -15,7 +15,9 @@ fn a_batch_is_taken_back_and_can_come_again() {
     let before = place.run(&["status", "bank"]).done();
     assert!(before.contains("`undo` can take back batch 1"), "{before}");
     let seeds = |plan: &str, cold: &[&str]| {
-        let refresh = ["refresh", "bank", "--plan", plan, "--seeds", "2"];
+        let refresh = [
+            "refresh", "bank", "--plan", plan, "--method", "cores", "--within", "0", "--seeds", "2",
+        ];
         place.run(&[&refresh[..], cold].concat()).done();
         place.run(&["seeds", "bank", "--plan", plan]).done()
     };

@@ -97,7 +97,9 @@ fn hosts_go_in_with_their_ranks() {
     for ((url, quality), (expected, steps)) in qualities(&place).iter().zip(&expected) {
         assert_eq!((&**url, number(quality)), (*expected, number(steps)));
     }
-    place.run(&["refresh", "bank"]).done();
+    place
+        .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
+        .done();
     let seeds = place.run(&["seeds", "bank"]).done();
     assert!(seeds.starts_with("http://hub"), "{seeds}");
     // Plain, in one part, and from standard input, it is the same batch.

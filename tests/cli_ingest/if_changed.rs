@@ -38,7 +38,9 @@ fn without_a_file_it_is_the_refresh_before() {
         "plan default has no earlier refresh to compare refresh 1 with\n"
     );
     assert_eq!(first.done(), whole);
-    place.run(&["refresh", "bank"]).done();
+    place
+        .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
+        .done();
     let told = "refresh 2 of plan default has the same list as refresh 1";
     is_as_before(&seeds(&place, &[]), told);
     // Scores and numbers of refreshes are not compared, pages and their order are.
@@ -51,13 +53,17 @@ fn without_a_file_it_is_the_refresh_before() {
     // Another plan's refreshes do not come between.
     let other = ["refresh", "bank", "--plan", "other", "--density", "90"];
     place.run(&other).done();
-    place.run(&["refresh", "bank"]).done();
+    place
+        .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
+        .done();
     is_as_before(
         &seeds(&place, &[]),
         "refresh 4 of plan default has the same list as refresh 2",
     );
     ingest(&place, GONE);
-    place.run(&["refresh", "bank"]).done();
+    place
+        .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
+        .done();
     let changed = seeds(&place, &[]);
     assert_eq!(changed.err, "");
     assert_eq!(
@@ -75,7 +81,9 @@ fn the_best_of_a_list_and_its_order_count() {
         .map(|hub| record(&format!("http://k{hub}.example/"), &to))
         .collect();
     ingest(&place, &more);
-    place.run(&["refresh", "bank"]).done();
+    place
+        .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
+        .done();
     let list = place.run(&["seeds", "bank"]).done();
     let before = place.run(&["seeds", "bank", "--refresh", "1"]).done();
     let of = |text: &str| -> Vec<String> { text.lines().map(str::to_owned).collect() };
@@ -85,13 +93,19 @@ fn the_best_of_a_list_and_its_order_count() {
     assert_eq!(seeds(&place, &[]).done(), list);
     // Now the last seed alone changes.
     ingest(&place, GONE);
-    place.run(&["refresh", "bank"]).done();
+    place
+        .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
+        .done();
     assert_ne!(place.run(&["seeds", "bank"]).done(), list);
     let told = "refresh 3 of plan default has the same list as refresh 2";
     is_as_before(&seeds(&place, &["--limit", "1"]), told);
     assert_eq!(seeds(&place, &["--limit", "2"]).done().lines().count(), 2);
     // A list that is longer than before is another one.
-    place.run(&["refresh", "bank", "--seeds", "1"]).done();
+    place
+        .run(&[
+            "refresh", "bank", "--method", "cores", "--within", "0", "--seeds", "1",
+        ])
+        .done();
     seeds(&place, &[]).done();
     seeds(&place, &["--limit", "2"]).done();
     is_as_before(
@@ -119,8 +133,12 @@ fn with_a_file_it_is_what_the_file_holds() {
     assert_eq!(about("seeds.txt"), before);
     // What the refresh before had does not matter: a day was missed, and the list is told late.
     ingest(&place, GONE);
-    place.run(&["refresh", "bank"]).done();
-    place.run(&["refresh", "bank"]).done();
+    place
+        .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
+        .done();
+    place
+        .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
+        .done();
     assert_eq!(seeds(&place, &[]).status, Some(5));
     to(&[]).done();
     assert_ne!(read("seeds.txt"), list);
@@ -137,7 +155,9 @@ fn with_a_file_it_is_what_the_file_holds() {
     // Bytes count: another format, another refresh in it, and seeds that died.
     to(&["--format", "csv"]).done();
     to(&["--format", "csv"]).fails_quietly();
-    place.run(&["refresh", "bank"]).done();
+    place
+        .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
+        .done();
     to(&["--format", "csv"]).done();
     to(&["--alive"]).done();
     to(&["--alive"]).fails_quietly();

@@ -29,6 +29,10 @@ fn many_sites_are_loaded_in_little_memory() {
     let refresh = [
         "refresh",
         "bank",
+        "--method",
+        "cores",
+        "--within",
+        "0",
         "--seeds",
         "1",
         "--hits",

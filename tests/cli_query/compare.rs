@@ -293,7 +293,11 @@ fn a_large_core_is_drawn_in_part_with_its_neighbours() {
     }
     place.write("day0.jsonl", day);
     place.run(&["ingest", "bank", "day0.jsonl"]).done();
-    place.run(&["refresh", "bank", "--seeds", "2"]).done();
+    place
+        .run(&[
+            "refresh", "bank", "--method", "cores", "--within", "0", "--seeds", "2",
+        ])
+        .done();
     targets.push("http://b1.example/");
     place.write("day1.jsonl", record("http://h01.example/", &targets));
     place.run(&["ingest", "bank", "day1.jsonl"]).done();

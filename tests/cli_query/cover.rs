@@ -1,6 +1,7 @@
 //! Cover plans as a user types them.
 
 use crate::support::command::Place;
+use crate::support::plans::refresh;
 use crate::support::schemas::fits;
 use serde_json::{Value, json};
 
@@ -178,7 +179,7 @@ fn what_makes_no_sense_is_refused_in_one_sentence() {
         ),
         (&["--method", "best"], "invalid value 'best'"),
     ] {
-        let text = place.run(&[&["refresh", "bank"], flags].concat()).fails(2);
+        let text = place.run(&refresh(flags)).fails(2);
         assert!(text.contains(part), "{text}");
     }
     let history = place.run(&["history", "bank", "--format", "json"]).json();

@@ -11,7 +11,9 @@ fn place() -> Place {
     let hubs = (1..=4).map(|at| record(&format!("http://m{at}.example/"), &targets));
     place.write("day1.jsonl", gone + &hubs.collect::<String>());
     place.run(&["ingest", "bank", "day1.jsonl"]).done();
-    place.run(&["refresh", "bank"]).done();
+    place
+        .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
+        .done();
     place
 }
 
@@ -86,7 +88,9 @@ fn the_history_of_a_page_is_told_to_people() {
     let came =
         "  refresh 2 (after batch 2): rank 2; came: replaces-hub, seed http://h1.example/, batch 2";
     assert_eq!(text.lines().last(), Some(came));
-    place.run(&["refresh", "bank"]).done();
+    place
+        .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
+        .done();
     let text = place.run(&["history", "bank", "http://h2.example/"]).done();
     let stayed = came
         .replace("refresh 2", "refresh 2 to 3")
@@ -106,7 +110,9 @@ fn the_history_of_a_page_is_told_to_people() {
 #[test]
 fn wrong_input_is_told() {
     let place = place();
-    let once = ["refresh", "bank", "--plan", "once", "--seeds", "100"];
+    let once = [
+        "refresh", "bank", "--plan", "once", "--method", "cores", "--within", "0", "--seeds", "100",
+    ];
     place.run(&once).done();
     place.write(
         "bad.txt",
@@ -170,7 +176,17 @@ fn wrong_input_is_told() {
         let told = place.run(args).fails(status);
         assert!(told.contains(text), "{args:?}: {told}");
     }
-    let both = ["refresh", "bank", "--pick", "best", "--succeed"];
+    let both = [
+        "refresh",
+        "bank",
+        "--method",
+        "cores",
+        "--within",
+        "0",
+        "--pick",
+        "best",
+        "--succeed",
+    ];
     assert!(place.run(&both).fails(2).contains("remove one of them"));
     let other = [
         "refresh",
@@ -182,7 +198,11 @@ fn wrong_input_is_told() {
         "--succeed",
     ];
     assert!(place.run(&other).fails(2).contains("--succeed"));
-    let kept = place.run(&["refresh", "bank", "--keep", "1"]).done();
+    let kept = place
+        .run(&[
+            "refresh", "bank", "--method", "cores", "--within", "0", "--keep", "1",
+        ])
+        .done();
     assert!(kept.contains("deleted: "), "{kept}");
     let told = place.run(&["diff", "bank", "1", "2"]).fails(2);
     assert!(told.contains("refresh 1 was deleted"), "{told}");

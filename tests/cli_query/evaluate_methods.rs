@@ -52,7 +52,7 @@ fn a_hub_and_a_frontier_are_as_on_paper() {
     let known = |list: &str, counted: &str, what: &str| {
         of(&found, list)["known"][counted][what]["mean"].clone()
     };
-    for list in ["greedy over the web", "out-degree", "greedy per site"] {
+    for list in ["coverage", "out-degree", "greedy per site"] {
         assert_eq!(known(list, "all", "fetched"), 3.0, "{list}");
         assert_eq!(known(list, "all", "value"), 3.0, "{list}");
         assert_eq!(known(list, "all", "crawled"), 3.0, "{list}");
@@ -68,9 +68,11 @@ fn a_hub_and_a_frontier_are_as_on_paper() {
     assert_eq!(known("random", "all", "fetched"), 3.0);
     let alone = known("random", "of_crawled", "fetched").as_f64().unwrap();
     assert!((random - alone).abs() < 1e-9, "{alone}");
-    assert_eq!(of(&found, "cores")["known"]["all"]["value"]["mean"], 1.0);
-    assert_eq!(of(&found, "cores")["held_out"], Value::Null);
-    assert_eq!(found["recommended"][0]["list"], "greedy over the web");
+    // Both cores have hubs on one site alone.
+    let communities = of(&found, "communities");
+    assert_eq!(communities["known"]["all"]["value"]["mean"], 0.0);
+    assert_eq!(of(&found, "communities")["held_out"], Value::Null);
+    assert_eq!(found["recommended"][0]["list"], "coverage");
 }
 
 #[test]
@@ -99,7 +101,10 @@ fn the_plan_that_it_ends_with_can_be_typed() {
     let found = compared(&place, &asked);
     let comparison = &found["comparison"];
     assert_eq!(comparison["since"], 1);
-    assert_eq!(comparison["value"], serde_json::json!({"value-known": 0.1}));
+    let value =
+        serde_json::json!({"p-uniq": 0, "value-clicked": 1, "value-known": 0.1, "value-spam": 0});
+    assert_eq!(comparison["value"], value);
+    assert_eq!(comparison["measure"], "crawled");
     let text = place
         .run(&[&["evaluate", "bank", "methods"], &asked[..]].concat())
         .done();
@@ -124,20 +129,30 @@ fn the_plan_that_it_ends_with_can_be_typed() {
         assert!(told["seeds"].as_u64() <= seeds.as_u64(), "{told}");
     }
     // The value of a plan of the bank, and the plan beside the others.
-    let plan = compared(
-        &place,
-        &["--plan", "for-4-50", "--seeds", "4", "--budget", "50"],
-    );
-    assert_eq!(
-        plan["comparison"]["value"],
-        serde_json::json!({"value-known": 0.1})
-    );
-    let own = of(&plan, "plan for-4-50");
-    assert_eq!(own["known"], of(&plan, "greedy over the web")["known"]);
-    assert_eq!(
-        own["held_out"],
-        of(&plan, "greedy over the web")["held_out"]
-    );
+    let own = [
+        "refresh",
+        "bank",
+        "--plan",
+        "own",
+        "--value-known",
+        "0.1",
+        "--seeds",
+        "4",
+        "--budget",
+        "50",
+    ];
+    place.run(&own).done();
+    let plan = compared(&place, &["--plan", "own", "--seeds", "4", "--budget", "50"]);
+    assert_eq!(plan["comparison"]["value"], value);
+    let own = of(&plan, "plan own");
+    assert_eq!(own["known"], of(&plan, "coverage")["known"]);
+    assert_eq!(own["held_out"], of(&plan, "coverage")["held_out"]);
+    // Another goal has its own figure and values.
+    let goal = ["--plan", "own", "--goal", "discovery", "--seeds", "4"];
+    let found = compared(&place, &[&goal[..], &["--budget", "50"]].concat());
+    assert_eq!(found["comparison"]["measure"], "discovered");
+    assert_eq!(found["comparison"]["value"]["value-known"], 1);
+    assert_eq!(found["comparison"]["value"]["value-base"], 0);
 }
 
 #[test]

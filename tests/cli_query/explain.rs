@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::support::command::{Place, record};
+use crate::support::plans::refresh;
 use crate::support::schemas::fits;
 use serde_json::{Value, json};
 
@@ -35,7 +36,7 @@ fn with_crawl() -> Place {
     let place = Place::with_bank();
     place.write("day0.jsonl", crawl());
     place.run(&["ingest", "bank", "day0.jsonl"]).done();
-    place.run(&["refresh", "bank", "--seeds", "1"]).done();
+    place.run(&refresh(&["--seeds", "1"])).done();
     let cover = [
         "--plan",
         "sites",
@@ -46,9 +47,7 @@ fn with_crawl() -> Place {
         "--hops",
         "0",
     ];
-    place
-        .run(&[&["refresh", "bank"], &cover[..]].concat())
-        .done();
+    place.run(&refresh(&cover[..])).done();
     place
 }
 
@@ -166,9 +165,7 @@ fn every_kind_by_cover() {
     let shared = [
         "--plan", "shared", "--method", "greedy", "--seeds", "1", "--share", "pages",
     ];
-    place
-        .run(&[&["refresh", "bank"], &shared[..]].concat())
-        .done();
+    place.run(&refresh(&shared[..])).done();
     assert_eq!(
         kind(&place, "http://h1.example/", &["--plan", "shared"]),
         "no-seats"
@@ -212,7 +209,7 @@ http://near.example/
   Not a seed of plan default: it links to 2 of the 3 pages that a group of 3 pages links to together, too few to belong to that group.
   refresh 1 (cores, state after batch 1)
   today: crawled; first seen in batch 1, last record in batch 1
-  near core 1 (sigma 3.228688, 3 hubs, 3 authorities on 3 sites, 9 links), as a hub
+  near core 1 (sigma 3.228688, 3 hubs on 3 sites, 3 authorities on 3 sites, 9 links), as a hub
 ";
     assert!(text.starts_with(wanted), "{text}");
     assert!(
@@ -310,7 +307,7 @@ fn refreshes_are_asked_as_they_were_and_forgotten_whole() {
         (&json!("core-seed"), &json!("gone"))
     );
     assert_eq!(gone["page"]["recorded_since_refresh"], true);
-    place.run(&["refresh", "bank"]).done();
+    place.run(&refresh(&[])).done();
     place.run(&["refresh", "bank", "--plan", "sites"]).done();
     let new = answer(&place, "http://h1.example/", &[]);
     assert_eq!(
@@ -332,7 +329,7 @@ fn refreshes_are_asked_as_they_were_and_forgotten_whole() {
     let kept = answer(&place, "http://inside.example/", &["--plan", "sites"]);
     assert_eq!((&kept["refresh"], &kept["since"]), (&json!(4), &json!(2)));
 
-    place.run(&["refresh", "bank", "--keep", "2"]).done();
+    place.run(&refresh(&["--keep", "2"])).done();
     place
         .run(&["refresh", "bank", "--plan", "sites", "--keep", "1"])
         .done();
@@ -363,7 +360,7 @@ fn refreshes_are_asked_as_they_were_and_forgotten_whole() {
         (&json!("uncovered"), &json!(6))
     );
     place.state();
-    place.run(&["refresh", "bank", "--keep", "1"]).done();
+    place.run(&refresh(&["--keep", "1"])).done();
     assert_eq!(kind(&place, "http://far.example/", &[]), "no-core");
     assert_eq!(
         kind(&place, "http://near.example/", &[]),
@@ -371,7 +368,15 @@ fn refreshes_are_asked_as_they_were_and_forgotten_whole() {
     );
     // Once it is of the other family, the plan leaves no standings behind.
     place
-        .run(&["refresh", "bank", "--method", "greedy", "--keep", "1"])
+        .run(&[
+            "refresh",
+            "bank",
+            "--method",
+            "greedy",
+            "--replace",
+            "--keep",
+            "1",
+        ])
         .done();
     assert_eq!(kind(&place, "http://far.example/", &[]), "cover-seed");
     // Asserts that `check` is clean.
@@ -396,7 +401,7 @@ fn what_a_page_was_is_told_over_ten_batches() {
     };
     place.write("quiet.jsonl", spam(true));
     place.run(&["ingest", "bank", "quiet.jsonl"]).done();
-    place.run(&["refresh", "bank"]).done();
+    place.run(&refresh(&[])).done();
     let was = || answer(&place, "http://quiet.example/", &["--refresh", "3"]);
     assert_eq!(was()["reason"], "spam");
     for batch in 1..=11 {
@@ -476,7 +481,7 @@ fn answers_are_those_of_one_state_while_others_write() {
             let name = format!("day{day}.jsonl");
             place.write(&name, record(&format!("http://z{day}.example/"), &all));
             place.run(&["ingest", "bank", &name]).done();
-            place.run(&["refresh", "bank", "--keep", "3"]).done();
+            place.run(&refresh(&["--keep", "3"])).done();
         }
         drop(finish);
         asking.join().unwrap()

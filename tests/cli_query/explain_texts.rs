@@ -32,13 +32,13 @@ const LATER: &str = r#"{"url": "http://later.example/", "outlinks": ["http://www
 "#;
 
 const PLANS: [&str; 16] = [
-    "default --seeds 20",
-    "loose --density 50 --seeds 20",
-    "stable --pick stable --seeds 20",
-    "few-hubs --max-hubs 5 --seeds 5",
-    "sized --core-size 10 --new-members 2 --seeds 5",
-    "literal --growth literal --density 90 --seeds 5",
-    "crawled --pages crawled --seeds 10",
+    "default --method cores --within 0 --seeds 20",
+    "loose --within 0 --density 50 --seeds 20",
+    "stable --within 0 --pick stable --seeds 20",
+    "few-hubs --within 0 --max-hubs 5 --seeds 5",
+    "sized --within 0 --core-size 10 --new-members 2 --seeds 5",
+    "literal --within 0 --growth literal --density 90 --seeds 5",
+    "crawled --within 0 --pages crawled --seeds 10",
     "sites --method max-weight --per-site 2 --hops 2",
     "drawn --method random --per-site 1 --hops 1",
     "shared --method greedy --seeds 50 --share value --hops 3",
@@ -47,7 +47,7 @@ const PLANS: [&str; 16] = [
     "web --method greedy --scope web --seeds 10 --hops 2 --fetch-cost 0.2",
     "budget --method greedy --scope web --seeds 5 --budget 200",
     "web-drawn --method random --scope web --seeds 5",
-    "large --min-hubs 2 --max-per-site 1 --seeds 20",
+    "large --within 0 --min-hubs 2 --max-per-site 1 --seeds 20",
 ];
 
 /// The kind of page, the plan that is asked, and the page.

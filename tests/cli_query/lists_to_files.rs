@@ -52,7 +52,9 @@ fn history_is_one_order_of_time() {
     let place = Place::with_seeds();
     let batch = b"{\"url\": \"http://h9.example/\", \"clicks\": 1}\n";
     place.run_with(&["ingest", "bank", "-"], batch).done();
-    place.run(&["refresh", "bank"]).done();
+    place
+        .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
+        .done();
     let text = place.run(&["history", "bank"]).done();
     let begins = |text: &str| -> Vec<String> {
         let words = text.lines().map(|line| line.split(' ').take(2));

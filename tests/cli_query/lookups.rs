@@ -24,7 +24,9 @@ fn with_pages() -> Place {
     ];
     place.write("day0.jsonl", record(hub, &pages));
     place.run(&["ingest", "bank", "day0.jsonl"]).done();
-    place.run(&["refresh", "bank"]).done();
+    place
+        .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
+        .done();
     place
 }
 
@@ -142,7 +144,9 @@ fn urls_are_decoded_for_people_alone() {
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
     place.write("day1.jsonl", record(url, &many));
     place.run(&["ingest", "bank", "day1.jsonl"]).done();
-    place.run(&["refresh", "bank"]).done();
+    place
+        .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
+        .done();
     assert!(place.run(&["seeds", "bank"]).done().contains(url));
     let seeds: Vec<Value> = place
         .run(&["seeds", "bank", "--format", "jsonl"])

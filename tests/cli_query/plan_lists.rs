@@ -34,7 +34,16 @@ fn a_pipe_without_a_writer_obeys_the_time_limit() {
         ["--plan-file", "plan.toml"],
         ["--plan-file", "pipe"],
     ] {
-        let refresh = ["refresh", "bank", "--time-limit", "1s"];
+        let refresh = [
+            "refresh",
+            "bank",
+            "--method",
+            "cores",
+            "--within",
+            "0",
+            "--time-limit",
+            "1s",
+        ];
         let ended = place.run(&[&refresh[..], &flag].concat());
         assert_eq!(ended.fails(1), OUT_OF_TIME, "{flag:?}");
     }
@@ -42,6 +51,10 @@ fn a_pipe_without_a_writer_obeys_the_time_limit() {
     let mut child = place.spawn(&[
         "refresh",
         "bank",
+        "--method",
+        "cores",
+        "--within",
+        "0",
         "--time-limit",
         "1s",
         "--exclude",
@@ -93,8 +106,26 @@ fn a_pipe_without_a_writer_obeys_an_interrupt() {
     pipe(&place, "pipe");
     let before = place.state();
     for args in [
-        &["refresh", "bank", "--exclude", "pipe"][..],
-        &["refresh", "bank", "--exclude-from-graph", "/dev/stdin"],
+        &[
+            "refresh",
+            "bank",
+            "--method",
+            "cores",
+            "--within",
+            "0",
+            "--exclude",
+            "pipe",
+        ][..],
+        &[
+            "refresh",
+            "bank",
+            "--method",
+            "cores",
+            "--within",
+            "0",
+            "--exclude-from-graph",
+            "/dev/stdin",
+        ],
         &["refresh", "bank", "--plan-file", "pipe"],
         &["diff", "bank", "--seeds-file", "pipe"],
         &["compare", "bank", "pipe"],
@@ -122,12 +153,32 @@ fn a_list_may_come_through_a_pipe() {
             pipe.write_all(line.as_bytes()).unwrap();
         }
     });
-    place.run(&["refresh", "bank", "--exclude", "pipe"]).done();
+    place
+        .run(&[
+            "refresh",
+            "bank",
+            "--method",
+            "cores",
+            "--within",
+            "0",
+            "--exclude",
+            "pipe",
+        ])
+        .done();
     writer.join().unwrap();
     let seeds = place.run(&["seeds", "bank"]).done();
     assert_eq!(seeds, "http://k1.example/x,y\n");
     // As process substitution gives it, and standard input.
-    let again = ["refresh", "bank", "--exclude", "/dev/stdin"];
+    let again = [
+        "refresh",
+        "bank",
+        "--method",
+        "cores",
+        "--within",
+        "0",
+        "--exclude",
+        "/dev/stdin",
+    ];
     place.run_with(&again, b"k1.example\nk2.example\n").done();
     let seeds = place.run(&["seeds", "bank"]).done();
     assert_eq!(seeds, "http://h1.example/\n");
@@ -155,7 +206,16 @@ fn what_a_list_takes_compiled_is_limited_and_the_line_named() {
     for (name, lines) in [("expressions.txt", expressions), ("shapes.txt", shapes)] {
         let text = lines.concat();
         place.write(name, &text);
-        let refresh = ["refresh", "bank", "--exclude", name];
+        let refresh = [
+            "refresh",
+            "bank",
+            "--method",
+            "cores",
+            "--within",
+            "0",
+            "--exclude",
+            name,
+        ];
         let error = place.run(&refresh).fails(2);
         let (found, most) = sizes(&error);
         assert_eq!(most, 65_536, "{error}");
@@ -169,7 +229,17 @@ fn what_a_list_takes_compiled_is_limited_and_the_line_named() {
         assert!(before.len() > 4_000 && before.len() < 100_000, "{error}");
         place.write(name, before.join("\n"));
         place
-            .run(&["refresh", "bank", "--dry-run", "--exclude", name])
+            .run(&[
+                "refresh",
+                "bank",
+                "--method",
+                "cores",
+                "--within",
+                "0",
+                "--dry-run",
+                "--exclude",
+                name,
+            ])
             .done();
     }
 }
@@ -187,7 +257,9 @@ fn a_line_that_is_too_large_by_itself_is_named() {
     ] {
         place.write("list.txt", format!("example.org\n{line}\n*.pdf\n"));
         let error = place
-            .run(&["refresh", "bank", "--only", "list.txt"])
+            .run(&[
+                "refresh", "bank", "--method", "cores", "--within", "0", "--only", "list.txt",
+            ])
             .fails(2);
         assert!(error.contains("invalid line \"re:"), "{error}");
         assert!(error.contains(said), "{error}");

@@ -34,7 +34,7 @@ fn plans_are_listed_and_shown() {
         "{text}"
     );
     assert!(
-        lines[0].ends_with("after batch 1, 2 seeds; all defaults"),
+        lines[0].ends_with("after batch 1, 2 seeds; --method cores --within 0"),
         "{text}"
     );
     assert!(
@@ -107,14 +107,20 @@ fn a_plan_is_deleted_with_all_that_is_kept_of_it() {
     assert!(told.contains("refresh 3 was deleted"), "{told}");
     place.run(&words("plans bank delete weekly")).fails(2);
     // Numbers are not given out again.
-    let again = place.run(&words("refresh bank --format json")).json();
+    let again = place
+        .run(&words(
+            "refresh bank --method cores --within 0 --format json",
+        ))
+        .json();
     assert_eq!(again["refresh"], 4);
     // The last plan may go too.
     let text = place.run(&words("plans bank delete default")).done();
     assert_eq!(text, "deleted plan default and 2 refreshes: 1, 4\n");
     assert_eq!(place.run(&words("plans bank")).done(), "");
     place.run(&words("check bank")).done();
-    place.run(&words("refresh bank")).done();
+    place
+        .run(&words("refresh bank --method cores --within 0"))
+        .done();
 }
 
 /// A slip in a name makes no second plan; the default plan needs no more than its name.
@@ -171,7 +177,9 @@ fn a_dry_run_stores_nothing() {
         let listed = tried["seed_list"].as_array().unwrap().len();
         assert_eq!(tried["seeds"], listed, "{line}");
     }
-    let tried = place.run(&words("refresh bank --seeds 1 --dry-run"));
+    let tried = place.run(&words(
+        "refresh bank --method cores --within 0 --seeds 1 --dry-run",
+    ));
     assert!(
         tried.err.contains("the stored parameters of plan"),
         "{}",
@@ -183,7 +191,9 @@ fn a_dry_run_stores_nothing() {
         "{text}"
     );
     assert!(text.ends_with("\nhttp://h1.example/\n"), "{text}");
-    let none = place.run(&words("refresh bank --pages crawled --dry-run"));
+    let none = place.run(&words(
+        "refresh bank --method cores --within 0 --pages crawled --dry-run",
+    ));
     assert_eq!(none.status, Some(5), "{none:?}");
     assert!(none.err.contains("nothing could be selected\n"), "{none:?}");
     drop(lock);

@@ -33,7 +33,9 @@ fn place() -> Place {
 fn lists_are_read_kept_and_taken_off() {
     let place = place();
     place.write("no.txt", "# not these\n.two.test\n\nhttp://one.test/1\n");
-    let told = place.run(&words("refresh bank --seeds 2 --exclude no.txt"));
+    let told = place.run(&words(
+        "refresh bank --method cores --within 0 --seeds 2 --exclude no.txt",
+    ));
     assert!(
         told.out
             .contains("1 of 2 requested seeds: no inter-site links are left"),
@@ -51,7 +53,9 @@ fn lists_are_read_kept_and_taken_off() {
     );
     // The plan goes on with the lines that it kept.
     std::fs::remove_file(place.path("no.txt")).unwrap();
-    place.run(&words("refresh bank")).done();
+    place
+        .run(&words("refresh bank --method cores --within 0"))
+        .done();
     assert_eq!(
         place.run(&words("seeds bank")).done(),
         "http://one.test/2\n"
@@ -69,7 +73,9 @@ fn lists_are_read_kept_and_taken_off() {
     let history = place.run(&words("history bank --format json")).json();
     fits("history", &history);
     let told = place
-        .run(&words("refresh bank --exclude none --format json"))
+        .run(&words(
+            "refresh bank --method cores --within 0 --exclude none --format json",
+        ))
         .json();
     fits("refresh", &told);
     assert!(told.get("policy").is_none() && told["seeds"] == 2);
@@ -88,7 +94,9 @@ fn a_plan_file_names_lists_beside_it() {
         "plans/weekly.toml",
         "seeds = 2\npin = 'pins.txt'\nexclude-from-graph = '@media'\nmax-per-site = 1\n",
     );
-    let report = place.run(&words("refresh bank --plan-file plans/weekly.toml"));
+    let report = place.run(&words(
+        "refresh bank --method cores --within 0 --plan-file plans/weekly.toml",
+    ));
     assert!(report.out.contains("pinned: 1 seed\n"), "{}", report.out);
     let left_out = "pinned but not a seed: http://nowhere.test/: the bank has no such page\n";
     assert!(report.out.contains(left_out), "{}", report.out);
@@ -158,7 +166,9 @@ fn what_makes_no_sense_is_told() {
 fn a_list_that_may_change_by_few_says_who_stays() {
     let place = place();
     place
-        .run(&words("refresh bank --seeds 1 --max-changes 0"))
+        .run(&words(
+            "refresh bank --method cores --within 0 --seeds 1 --max-changes 0",
+        ))
         .done();
     assert_eq!(
         place.run(&words("seeds bank")).done(),
@@ -176,7 +186,9 @@ fn a_list_that_may_change_by_few_says_who_stays() {
     }
     place.write("more.jsonl", more);
     place.run(&words("ingest bank more.jsonl")).done();
-    let told = place.run(&words("refresh bank")).done();
+    let told = place
+        .run(&words("refresh bank --method cores --within 0"))
+        .done();
     assert!(told.contains("1 by --max-changes"), "{told}");
     assert!(
         told.contains("0 gained, 0 lost (0 of them no longer eligible), 1 kept"),
@@ -195,7 +207,7 @@ fn a_list_that_may_change_by_few_says_who_stays() {
         "{\"url\": \"http://one.test/1\", \"gone\": true}\n",
     );
     place.run(&words("ingest bank gone.jsonl")).done();
-    let told = place.run(&words("refresh bank"));
+    let told = place.run(&words("refresh bank --method cores --within 0"));
     assert_eq!(told.status, Some(5));
 }
 
@@ -214,7 +226,9 @@ fn a_core_that_gives_no_seed_has_none() {
     place.write("near.jsonl", near);
     place.run(&words("ingest bank near.jsonl")).done();
     place
-        .run(&words("refresh bank --seeds 2 --min-hubs 3"))
+        .run(&words(
+            "refresh bank --method cores --within 0 --seeds 2 --min-hubs 3",
+        ))
         .done();
     // The two pages of the second group, where it gives a seed.
     for url in [
@@ -251,7 +265,9 @@ fn pins_of_a_site_are_among_its_seeds() {
         "http://one.test/2\nhttp://one.test/3\nhttp://a.test/paper.pdf\n",
     );
     place
-        .run(&words("refresh bank --seeds 4 --pin pins.txt"))
+        .run(&words(
+            "refresh bank --method cores --within 0 --seeds 4 --pin pins.txt",
+        ))
         .done();
     // The first pin of a core is its seed.
     let (text, json) = explained(&place, "--site one.test");

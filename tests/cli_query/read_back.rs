@@ -13,6 +13,7 @@ use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
 use crate::support::command::{Place, record};
+use crate::support::plans::refresh;
 
 /// What a reader got of a seed: its URL, and its metadata where the format has some.
 type Read = Result<(String, BTreeMap<String, String>), String>;
@@ -269,9 +270,7 @@ fn every_crawler_reads_the_same_urls_and_evidence() {
         "--positive-only",
         "false",
     ];
-    place
-        .run(&[&["refresh", "bank"], &plan[..]].concat())
-        .done();
+    place.run(&refresh(&plan[..])).done();
     let list = |format: &str| place.run(&["seeds", "bank", "--format", format]).done();
     let text = list("text");
     let urls: Vec<&str> = text.lines().collect();

@@ -8,17 +8,30 @@ fn a_plan_keeps_its_parameters_and_flags_win_over_the_file() {
     let place = Place::with_seeds();
     place.write("plan.toml", "seeds = 1\nkeep-spam = true\ndensity = 99.5\n");
     let refresh = |args: &[&str]| {
-        let ended = place.run(&[&["refresh", "bank", "--format", "json"], args].concat());
+        let ended = place.run(
+            &[
+                &[
+                    "refresh", "bank", "--method", "cores", "--within", "0", "--format", "json",
+                ],
+                args,
+            ]
+            .concat(),
+        );
         let noted = ended.err.contains("have been replaced");
         let report = ended.json();
         assert_eq!(report["plan_changed"], noted);
         (report["parameters"].clone(), noted)
     };
-    assert_eq!(refresh(&[]), (json!({}), false));
-    let one = json!({"seeds": 1, "keep-spam": true, "density": 99.5});
+    let with = |mut parameters: Value| {
+        parameters["method"] = json!("cores");
+        parameters["within"] = json!(0.0);
+        parameters
+    };
+    assert_eq!(refresh(&[]), (with(json!({})), false));
+    let one = with(json!({"seeds": 1, "keep-spam": true, "density": 99.5}));
     assert_eq!(refresh(&["--plan-file", "plan.toml"]), (one.clone(), true));
     assert_eq!(refresh(&[]), (one, false));
-    let two = json!({"seeds": 2, "keep-spam": false, "density": 99.5});
+    let two = with(json!({"seeds": 2, "keep-spam": false, "density": 99.5}));
     let flags = [
         "--plan-file",
         "plan.toml",
@@ -29,17 +42,16 @@ fn a_plan_keeps_its_parameters_and_flags_win_over_the_file() {
     ];
     assert_eq!(refresh(&flags), (two, true));
     // The stopping rule is taken as a whole.
-    let three = json!({"seeds": 2, "keep-spam": true, "core-size": 4, "new-members": 2});
+    let three = with(json!({"seeds": 2, "keep-spam": true, "core-size": 4, "new-members": 2}));
     let flags = ["--keep-spam", "--core-size", "4", "--new-members", "2"];
     assert_eq!(refresh(&flags), (three, true));
-    let all = json!({"seeds": 3, "hits": "classic", "iterations": 9, "growth": "literal",
-        "density": 80.0, "max-hubs": 5, "pick": "stable", "keep-spam": true, "pages": "crawled",
-        "method": "cores"});
+    let all = with(
+        json!({"seeds": 3, "hits": "classic", "iterations": 9, "growth": "literal",
+        "density": 80.0, "max-hubs": 5, "pick": "stable", "keep-spam": true, "pages": "crawled"}),
+    );
     let flags = [
         "--plan",
         "all",
-        "--method",
-        "cores",
         "--seeds",
         "3",
         "--hits",
@@ -58,7 +70,15 @@ fn a_plan_keeps_its_parameters_and_flags_win_over_the_file() {
         "--pages",
         "crawled",
     ];
-    let ended = place.run(&[&["refresh", "bank", "--format", "json"], &flags[..]].concat());
+    let ended = place.run(
+        &[
+            &[
+                "refresh", "bank", "--method", "cores", "--within", "0", "--format", "json",
+            ],
+            &flags[..],
+        ]
+        .concat(),
+    );
     // Hubs and authorities must then both be crawled, and no authority is.
     assert_eq!(ended.status, Some(5), "{ended:?}");
     let report: Value = serde_json::from_str(&ended.out).unwrap();
@@ -72,9 +92,15 @@ fn a_plan_keeps_its_parameters_and_flags_win_over_the_file() {
 #[test]
 fn old_refreshes_are_forgotten_when_asked() {
     let place = Place::with_seeds();
-    place.run(&["refresh", "bank", "--seeds", "1"]).done();
+    place
+        .run(&[
+            "refresh", "bank", "--method", "cores", "--within", "0", "--seeds", "1",
+        ])
+        .done();
     let report = place
-        .run(&["refresh", "bank", "--keep", "2", "--cold"])
+        .run(&[
+            "refresh", "bank", "--method", "cores", "--within", "0", "--keep", "2", "--cold",
+        ])
         .done();
     assert!(report.ends_with("deleted: refresh 1\n"), "{report}");
     assert_eq!(
@@ -104,7 +130,13 @@ fn settings_come_from_the_environment_too() {
         ("SEEDBANK_NO_PROGRESS", "1"),
         ("SEEDBANK_WAIT", "yes"),
     ];
-    let report = run(&settings, &["refresh", "bank", "--seeds", "1"]).json();
+    let report = run(
+        &settings,
+        &[
+            "refresh", "bank", "--method", "cores", "--within", "0", "--seeds", "1",
+        ],
+    )
+    .json();
     assert_eq!(
         (&report["plan"], &report["seeds"]),
         (&json!("weekly"), &json!(1))
@@ -167,7 +199,18 @@ fn output_does_not_depend_on_threads() {
         .done();
     let cores = |threads| {
         place
-            .run(&["refresh", "bank", "--seeds", "5", "--threads", threads])
+            .run(&[
+                "refresh",
+                "bank",
+                "--method",
+                "cores",
+                "--within",
+                "0",
+                "--seeds",
+                "5",
+                "--threads",
+                threads,
+            ])
             .done();
         let cores = place.run(&["cores", "bank", "--format", "jsonl", "--threads", threads]);
         let mut cores = cores.json_lines();

@@ -171,7 +171,7 @@ fn a_list_is_split_by_sites() {
 #[test]
 fn an_empty_refresh_has_an_empty_list() {
     let place = Place::with_bank();
-    let ended = place.run(&["refresh", "bank"]);
+    let ended = place.run(&["refresh", "bank", "--method", "cores", "--within", "0"]);
     assert_eq!(ended.status, Some(5), "{ended:?}");
     assert!(
         ended.out.starts_with("refresh 1 of plan default"),
@@ -259,7 +259,9 @@ fn json_lines_say_which_seeds_are_dead() {
 #[test]
 fn seeds_are_dead_as_of_today_in_every_refresh() {
     let place = with_a_dead_seed();
-    place.run(&["refresh", "bank"]).done();
+    place
+        .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
+        .done();
     let ended = place.run(&["seeds", "bank"]);
     assert_eq!(ended.err, "");
     assert!(!ended.done().contains("h1.example"));

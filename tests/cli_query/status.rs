@@ -38,8 +38,12 @@ fn ages_are_of_the_last_batch_and_of_each_plan() {
     place
         .run(&["ingest", "bank", "--snapshot", "day0.jsonl"])
         .done();
-    place.run(&["refresh", "bank"]).done();
-    let other = ["refresh", "bank", "--plan", "other", "--seeds", "1"];
+    place
+        .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
+        .done();
+    let other = [
+        "refresh", "bank", "--plan", "other", "--method", "cores", "--within", "0", "--seeds", "1",
+    ];
     place.run(&other).done();
     place.run(&["refresh", "bank", "--plan", "other"]).done();
     ingest(&place, &record("http://n.example/", &[]));
@@ -108,7 +112,9 @@ fn seeds_are_counted_by_what_they_are_today() {
     place
         .run(&["ingest", "bank", "--snapshot", "day0.jsonl"])
         .done();
-    place.run(&["refresh", "bank"]).done();
+    place
+        .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
+        .done();
     // A plan whose list has a page that is only linked to, by a pin.
     place.write("pins.txt", "http://a0-0.example/\n");
     let pinned = ["refresh", "bank", "--plan", "pinned", "--pin", "pins.txt"];
@@ -154,7 +160,9 @@ fn seeds_are_counted_by_what_they_are_today() {
         seeds(0),
         json!({"listed": 5, "alive": 2, "gone": 1, "alias": 1, "unlinked": 0, "forgotten": 1})
     );
-    place.run(&["refresh", "bank"]).done();
+    place
+        .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
+        .done();
     let list = place.run(&["seeds", "bank", "--if-changed"]);
     assert_eq!(list.err, "");
     assert!(!list.done().contains("h3.example"));

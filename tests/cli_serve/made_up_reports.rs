@@ -28,7 +28,9 @@ fn real() -> Report {
     for (day, text) in [("day0.jsonl", &*crawl), ("day1.jsonl", gone)] {
         place.write(day, text);
         place.run(&["ingest", "bank", day]).done();
-        place.run(&["refresh", "bank"]).done();
+        place
+            .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
+            .done();
     }
     let request = ReportRequest {
         draws: 2,

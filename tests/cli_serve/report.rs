@@ -92,7 +92,9 @@ fn what_changed_is_told() {
     assert!(
         read(&place, "r.html").contains("Selected after batch 1; the bank now has batches up to 2")
     );
-    place.run(&["refresh", "bank"]).done();
+    place
+        .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
+        .done();
     place.run(&report).done();
     let json: Value = serde_json::from_str(&read(&place, "r.json")).unwrap();
     fits(&json);
@@ -162,7 +164,9 @@ fn the_last_refreshes_are_compared_as_diff_compares_them() {
         };
         place.write("day.jsonl", hub + &gone);
         place.run(&["ingest", "bank", "day.jsonl"]).done();
-        place.run(&["refresh", "bank"]).done();
+        place
+            .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
+            .done();
     }
     place
         .run(&["report", "bank", "--out", "r.html", "--no-evaluate"])
@@ -211,7 +215,9 @@ impl Watch for Meanwhile<'_> {
     fn stopped(&self) -> bool {
         if self.1.fetch_add(1, Ordering::SeqCst) == 0 {
             self.0.run(&["ingest", "bank", "day1.jsonl"]).done();
-            self.0.run(&["refresh", "bank"]).done();
+            self.0
+                .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
+                .done();
         }
         false
     }

@@ -250,10 +250,10 @@ fn the_answer_stands_first() {
         "Why these?",
         "Seed 1 represents 350 pages that link to 21 pages on",
         "<p class=\"verdict holds\">Yes</p>",
-        "<b>Times the value of the best baseline, by pages fetched: 1.36 at 1,000, 1.36 at 5,000, \
+        "<b>Times what the best baseline finds, by pages fetched: 1.36 at 1,000, 1.36 at 5,000, \
          1.36 at 20,000</b>",
         "Per page fetched, this is made up.",
-        "Value of 5,000 pages fetched",
+        "Crawled pages in 5,000 pages fetched",
     ] {
         assert!(answer.contains(said), "{said}\n{answer}");
     }

@@ -25,10 +25,16 @@ fn crawled() -> Place {
         .done();
     let snapshot = ["ingest", "bank", "crawl/day-000.jsonl.zst", "--snapshot"];
     place.run(&snapshot).done();
-    place.run(&["refresh", "bank", "--seeds", "20"]).done();
+    place
+        .run(&[
+            "refresh", "bank", "--method", "cores", "--within", "0", "--seeds", "20",
+        ])
+        .done();
     let day = ["ingest", "bank", "crawl/day-001.jsonl.zst"];
     place.run(&day).done();
-    place.run(&["refresh", "bank"]).done();
+    place
+        .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
+        .done();
     place
 }
 

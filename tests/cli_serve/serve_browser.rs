@@ -26,7 +26,7 @@ impl Shown {
             "synth crawl --pages 2000 --days 2 --rng-seed 3",
             "init bank",
             "ingest bank crawl/day-000.jsonl.zst --snapshot",
-            "refresh bank --seeds 20",
+            "refresh bank --method cores --within 0 --seeds 20",
             "ingest bank crawl/day-001.jsonl.zst",
             "ingest bank crawl/day-002.jsonl.zst",
             "refresh bank",

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use crate::support::command::Place;
 use crate::support::crowds::{Conduct, Crowd};
 use crate::support::http::Served;
+use crate::support::plans::refresh;
 
 /// How many milliseconds anybody may wait, whatever a crowd does.
 const SOON: u128 = 1000;
@@ -207,9 +208,7 @@ fn who_takes_an_answer_slowly_has_all_of_it() {
     place.write("day.jsonl", (0..8000).map(line).collect::<String>());
     place.run(&["ingest", "bank", "day.jsonl"]).done();
     let plan = ["--method", "greedy", "--per-site", "1"];
-    place
-        .run(&[&["refresh", "bank"], &plan[..]].concat())
-        .done();
+    place.run(&refresh(&plan[..])).done();
     let served = Served::start(&place, &["bank"]);
     let list = served.get("/seeds?format=jsonl").body;
     let request = format!(

@@ -143,7 +143,9 @@ fn nasty() -> Place {
     let name = "<script>b<img src=x onerror=y>\u{202e}.jsonl";
     place.write(name, hubs.chain(nasty).collect::<String>());
     place.run(&["ingest", "bank", "--snapshot", name]).done();
-    let refresh = ["refresh", "bank", "--seeds", "5"];
+    let refresh = [
+        "refresh", "bank", "--method", "cores", "--within", "0", "--seeds", "5",
+    ];
     place.run(&refresh).done();
     place.run(&refresh).done();
     place

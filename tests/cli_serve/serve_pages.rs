@@ -12,7 +12,9 @@ use crate::support::http::{Answer, Served, encoded, links};
 fn refreshed(times: usize) -> Place {
     let place = Place::with_seeds();
     for _ in 1..times {
-        place.run(&["refresh", "bank"]).done();
+        place
+            .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
+            .done();
     }
     place
 }
@@ -112,7 +114,9 @@ fn a_list_that_cannot_be_compared_stands_there_still() {
 #[test]
 fn no_parameter_is_passed_over() {
     let place = refreshed(3);
-    let other = ["refresh", "bank", "--plan", "other", "--seeds", "1"];
+    let other = [
+        "refresh", "bank", "--plan", "other", "--method", "cores", "--within", "0", "--seeds", "1",
+    ];
     place.run(&other).done();
     let served = Served::start(&place, &["bank"]);
     let url = encoded("http://h1.example/");
@@ -212,7 +216,9 @@ fn no_parameter_is_passed_over() {
 fn the_first_page_tells_of_every_plan_and_of_the_last_refreshes() {
     let place = Place::with_seeds();
     for plan in ["p2", "p3", "p4", "p5", "p6", "p7", "p8"] {
-        let named = ["refresh", "bank", "--plan", plan, "--seeds", "1"];
+        let named = [
+            "refresh", "bank", "--plan", plan, "--method", "cores", "--within", "0", "--seeds", "1",
+        ];
         place.run(&named).done();
     }
     place.run(&["refresh", "bank", "--plan", "p8"]).done();
@@ -241,14 +247,18 @@ fn the_first_page_tells_of_every_plan_and_of_the_last_refreshes() {
         !page.contains("<svg") && !page.contains("adds a chart"),
         "{page}"
     );
-    place.run(&["refresh", "bank"]).done();
+    place
+        .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
+        .done();
     let page = start();
     assert!(
         !page.contains("<svg") && page.contains("adds a chart"),
         "{page}"
     );
     assert_eq!(cell(&page, "default"), "0, 0");
-    place.run(&["refresh", "bank"]).done();
+    place
+        .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
+        .done();
     let page = start();
     assert!(
         page.contains("<svg") && !page.contains("adds a chart"),
@@ -403,7 +413,11 @@ fn every_link_on_a_page_opens_however_long_urls_are() {
     place
         .run(&["ingest", "bank", "day.jsonl", "--snapshot"])
         .done();
-    place.run(&["refresh", "bank", "--seeds", "3"]).done();
+    place
+        .run(&[
+            "refresh", "bank", "--method", "cores", "--within", "0", "--seeds", "3",
+        ])
+        .done();
     let served = Served::start(&place, &["bank"]);
     let hub = encoded("http://h1.test/");
     for path in [

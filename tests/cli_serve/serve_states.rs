@@ -143,7 +143,9 @@ fn a_batch_and_a_refresh_are_seen_by_the_next_request() {
         place.run(&["ingest", "bank", "day.jsonl"]).done();
         assert_eq!(served.get(&page).status, 200);
         assert_eq!(number(&status(), "batches"), batch);
-        place.run(&["refresh", "bank"]).done();
+        place
+            .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
+            .done();
         assert_eq!(number(&status(), "refreshes"), batch);
         let list = place.run(&["seeds", "bank"]).done();
         assert_eq!(served.get("/seeds").done(), list);
@@ -218,7 +220,9 @@ fn a_bank_that_goes_is_told_and_another_one_in_its_place_is_answered() {
     place
         .run(&["ingest", "bank", "--snapshot", "other.jsonl"])
         .done();
-    place.run(&["refresh", "bank"]).done();
+    place
+        .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
+        .done();
     assert_eq!(page("http://o.example/").status, 200);
     assert_eq!(page("http://h1.example/").status, 404);
     // Moved away and replaced without a request between.
@@ -228,7 +232,9 @@ fn a_bank_that_goes_is_told_and_another_one_in_its_place_is_answered() {
     place
         .run(&["ingest", "bank", "--snapshot", "third.jsonl"])
         .done();
-    place.run(&["refresh", "bank"]).done();
+    place
+        .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
+        .done();
     assert_eq!(page("http://t.example/").status, 200);
     assert_eq!(page("http://o.example/").status, 404);
     served.stop();

@@ -9,6 +9,7 @@ use crate::support;
 use crate::support::banks::TestBank;
 use crate::support::days::{Day, Life, Printed, friendlinks, host, options};
 use crate::support::model::assert_clean;
+use crate::support::plans::exact_cores;
 use seedbank::engine::query::{Cause, Change, DiffRequest, Seed, SuccessorView};
 use seedbank::engine::{Bank, PlanOptions, RefreshRequest};
 use seedbank::synth::{SynthOptions, day_text};
@@ -322,7 +323,7 @@ fn the_past_is_kept_for_the_refreshes_that_are() {
         bank.delta(lines);
         let request = RefreshRequest {
             plan: Some("p".to_owned()),
-            options: options(2),
+            options: exact_cores(options(2)),
             keep: (day == 3).then_some(2),
             ..RefreshRequest::default()
         };

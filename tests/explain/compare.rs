@@ -12,6 +12,7 @@ use crate::support::banks::TestBank;
 use crate::support::histories::for_each_history;
 use crate::support::model::pages_of;
 use crate::support::over_web::over_web;
+use crate::support::plans::exact_cores;
 use crate::support::shared;
 use seedbank::engine::evaluate::{BudgetRequest, SeedList};
 use seedbank::engine::plan::{CoverMethod, Method};
@@ -279,7 +280,7 @@ fn random_histories() {
         for (plan, options) in &plans {
             let request = RefreshRequest {
                 plan: Some((*plan).to_owned()),
-                options: options.clone(),
+                options: exact_cores(options.clone()),
                 ..RefreshRequest::default()
             };
             bank.refresh(&request, &Unwatched).unwrap();

@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 
 use crate::support;
 use crate::support::model::{assert_clean, request};
+use crate::support::plans::exact_cores;
 use seedbank::engine::plan::{CoverMethod, Method};
 use seedbank::engine::{Bank, EngineError, PlanOptions, RefreshRequest, Which};
 use seedbank::synth::{SynthOptions, generate};
@@ -24,7 +25,7 @@ const DAYS: u32 = 6;
 fn refresh(bank: &Bank, plan: &str, options: &PlanOptions, keep: Option<u32>) -> u32 {
     let request = RefreshRequest {
         plan: Some(plan.to_owned()),
-        options: options.clone(),
+        options: exact_cores(options.clone()),
         keep,
         ..RefreshRequest::default()
     };

@@ -9,6 +9,7 @@ use crate::support::banks::TestBank;
 use crate::support::command::record;
 use crate::support::histories::for_each_history;
 use crate::support::model::pages_of;
+use crate::support::plans::exact_cores;
 use seedbank::engine::plan::{CoverMethod, Method};
 use seedbank::engine::query::{LinkDirection, LinkedPage, LinkedRequest, PageView};
 use seedbank::engine::{Bank, EngineError, PlanOptions, RefreshRequest, Which};
@@ -54,7 +55,7 @@ fn seeds_of(bank: &Bank, plans: &[&str]) -> BTreeMap<String, Vec<String>> {
 fn refresh(bank: &Bank, plan: &str, options: PlanOptions) {
     let request = RefreshRequest {
         plan: Some(plan.to_owned()),
-        options,
+        options: exact_cores(options),
         ..RefreshRequest::default()
     };
     bank.refresh(&request, &Unwatched).unwrap();

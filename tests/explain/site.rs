@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::support::histories::for_each_history;
 use crate::support::model::pages_of;
+use crate::support::plans::exact_cores;
 use seedbank::engine::error::{ErrorKind, Hint};
 use seedbank::engine::plan::{CoverMethod, Method, Value};
 use seedbank::engine::query::{
@@ -150,7 +151,7 @@ impl Whole {
 fn refresh(bank: &Bank, plan: &str, options: PlanOptions) {
     let request = RefreshRequest {
         plan: Some(plan.to_owned()),
-        options,
+        options: exact_cores(options),
         ..RefreshRequest::default()
     };
     bank.refresh(&request, &Unwatched).unwrap();

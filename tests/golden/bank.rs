@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use crate::support;
 use crate::support::graphs::Web;
 use crate::support::model::{assert_clean, pages_of, totals_of};
+use crate::support::plans::exact_cores;
 use seedbank::engine::ingest::Format;
 use seedbank::engine::plan::Pages;
 use seedbank::engine::query::{CoreView, Seed};
@@ -112,7 +113,7 @@ fn request(files: Vec<PathBuf>) -> IngestRequest {
 fn selected(bank: &Bank, plan: &str, options: PlanOptions) -> (Vec<Seed>, Vec<CoreView>) {
     let request = RefreshRequest {
         plan: Some(plan.to_owned()),
-        options,
+        options: exact_cores(options),
         ..RefreshRequest::default()
     };
     let report = bank.refresh(&request, &Unwatched).unwrap();

@@ -172,7 +172,7 @@ fn greedy_over_the_web_finds_more_per_page_fetched() {
         let crawled = |list: &ComparedList| list.known.all.crawled.mean;
         let baselines = lists.iter().filter(|l| l.kind == ListKind::Baseline);
         let best = baselines.map(|list| crawled(list)).fold(0.0, f64::max);
-        let greedy = lists.iter().find(|l| l.list == "greedy over the web");
+        let greedy = lists.iter().find(|l| l.list == "coverage");
         let times = crawled(greedy.unwrap()) / best;
         assert!(
             times >= wanted,

@@ -4,6 +4,7 @@
 //! `cargo test --locked --test golden -- twins --nocapture` prints the first 30 cores of both.
 
 use crate::support;
+use crate::support::plans::exact_cores;
 use seedbank::engine::query::CoreView;
 use seedbank::engine::{Bank, EngineError, IngestRequest, PlanOptions, RefreshRequest, Which};
 use seedbank::ingest::{Input, Naming, SiteMode, UrlRules};
@@ -18,10 +19,10 @@ fn cores(crawl: &std::path::Path, naming: Naming) -> Vec<CoreView> {
     };
     bank.ingest(&request, &Unwatched).unwrap();
     let request = RefreshRequest {
-        options: PlanOptions {
+        options: exact_cores(PlanOptions {
             seeds: Some(100),
             ..PlanOptions::default()
-        },
+        }),
         ..RefreshRequest::default()
     };
     bank.refresh(&request, &Unwatched).unwrap();

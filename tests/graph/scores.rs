@@ -14,6 +14,7 @@ use super::judge::Graph;
 use crate::support::banks::TestBank;
 use crate::support::histories::for_each_history;
 use crate::support::over_web::over_web;
+use crate::support::plans::exact_cores;
 
 fn scores(bank: &Bank, plan: Option<&str>) -> Vec<PageScore> {
     let request = ScoresRequest {
@@ -125,7 +126,7 @@ fn crawled() -> (TestBank, Vec<&'static str>) {
     for (name, options) in [("cores", cores), ("cover", cover), ("web", web)] {
         let request = RefreshRequest {
             plan: Some(name.to_owned()),
-            options,
+            options: exact_cores(options),
             ..RefreshRequest::default()
         };
         bank.bank.refresh(&request, &Unwatched).unwrap();

@@ -173,7 +173,9 @@ fn a_graph_goes_in_with_its_list_plain_or_compressed() {
             .done();
         assert!(report.starts_with("nothing changed: batch 1"), "{report}");
     }
-    place.run(&["refresh", "bank"]).done();
+    place
+        .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
+        .done();
     let seeds = place.run(&["seeds", "bank"]).done();
     assert_eq!(seeds, "http://s0.example/\n");
 }

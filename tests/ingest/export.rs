@@ -15,6 +15,7 @@ use crate::support::banks::TestBank;
 use crate::support::histories::{PLENTY, exported, for_each_history, made_of, parts};
 use crate::support::model::{assert_clean, digests_of, ingest, pages_of, totals_of};
 use crate::support::over_web::over_web;
+use crate::support::plans::exact_cores;
 use seedbank::engine::export::ExportReport;
 use seedbank::engine::plan::{CoverMethod, Method};
 use seedbank::engine::query::{PageState, PageView};
@@ -58,6 +59,10 @@ fn timeless(told: Value) -> Value {
                 "last_seen",
                 "refresh",
                 "since",
+                "--method",
+                "cores",
+                "--within",
+                "0",
                 "state_batch",
             ];
             let kept = fields
@@ -108,7 +113,7 @@ fn selected(bank: &Bank, plans: Vec<(&str, PlanOptions)>, urls: &[String]) -> Ve
     for (plan, options) in plans {
         let request = RefreshRequest {
             plan: Some(plan.to_owned()),
-            options,
+            options: exact_cores(options),
             cold: true,
             ..RefreshRequest::default()
         };

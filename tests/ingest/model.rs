@@ -16,6 +16,7 @@ use crate::support::model::{
     Counts, Model, assert_clean, digests_of, given_of, ingest, of_batch, pages_of, totals_of,
     was_bulk,
 };
+use crate::support::plans::exact_cores;
 use crate::support::records::{Batch, Record, batch, cuts, distinct, record, site_line};
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -141,10 +142,10 @@ fn selected(bank: &Bank) -> Vec<(Vec<Seed>, Vec<CoreView>)> {
         .map(|(name, options)| {
             let request = RefreshRequest {
                 plan: Some(name.to_owned()),
-                options: PlanOptions {
+                options: exact_cores(PlanOptions {
                     seeds: Some(6),
                     ..options
-                },
+                }),
                 ..RefreshRequest::default()
             };
             bank.refresh(&request, &Unwatched).unwrap();

@@ -45,7 +45,7 @@ def bank_of(file, *args, has_links=True, **more):
     counted = {name: read[name] for name in ("records", "rejects", "dropped_outlinks", "zones_assumed")}
     export, seeds = seedbank("export", "bank"), ""
     if has_links:
-        seedbank("refresh", "bank", "--seeds", "50")
+        seedbank("refresh", "bank", "--method", "cores", "--within", "0", "--seeds", "50")
         seeds = seedbank("seeds", "bank")
     return export, seeds, counted
 

@@ -136,7 +136,7 @@ def main():
         seedbank("synth", "crawl", "--pages", "2000", "--days", "1", "--rng-seed", "1")
         seedbank("init", "bank")
         seedbank("ingest", "bank", "crawl/day-000.jsonl.zst", "--snapshot")
-        seedbank("refresh", "bank", "--seeds", "20")
+        seedbank("refresh", "bank", "--method", "cores", "--within", "0", "--seeds", "20")
     for of in ["pages", "sites"]:
         for format in ["tsv", "bvgraph", "parquet"]:
             seedbank("graph", "bank", "--out", "g", "--of", of, "--format", format)

@@ -282,8 +282,8 @@ def main():
                   f"{times[1]} times the new ones, {times[2]} times the pages not crawled before")
         known |= seen_in(fetched)
         crawled |= {url for url, status, *_ in fetched if status == 200}
-        plan = ["--method", "greedy", "--scope", "web", "--seeds", str(SEEDS), "--budget", str(BUDGET)]
-        seedbank("refresh", "bank", *plan, "--value-base", "0", "--value-known", "1", "--p-uniq", "0")
+        plan = ["--goal", "discovery", "--seeds", str(SEEDS), "--budget", str(BUDGET)]
+        seedbank("refresh", "bank", *plan)
         seeds = f"seeds-{number}.json"
         listed = seedbank("seeds", "bank", "--format", "scrapy")
         with open(seeds, "w") as file:

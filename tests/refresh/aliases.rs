@@ -12,6 +12,7 @@ use crate::support;
 use crate::support::banks::TestBank;
 use crate::support::model::assert_clean;
 use crate::support::over_web::over_web;
+use crate::support::plans::exact_cores;
 use crate::support::refreshes::came_to_the_same;
 use rand::seq::IteratorRandom;
 use rand::{RngExt, SeedableRng};
@@ -66,7 +67,7 @@ fn bank_of(crawl: &Crawl) -> TestBank {
 fn refresh(bank: &Bank, plan: &str, options: PlanOptions, cold: bool) -> RefreshId {
     let request = RefreshRequest {
         plan: Some(plan.to_owned()),
-        options,
+        options: exact_cores(options),
         cold,
         keep: Some(2),
         ..RefreshRequest::default()

@@ -13,6 +13,7 @@ use std::fmt::Write;
 use std::sync::Mutex;
 
 use crate::support::banks::TestBank;
+use crate::support::plans::exact_cores;
 use crate::support::refreshes::came_to_the_same;
 use seedbank::engine::error::Hint;
 use seedbank::engine::refresh::RecomputeReason;
@@ -294,7 +295,7 @@ fn beside_another(keep: u32, ran: bool) -> u32 {
     let other = || {
         let request = RefreshRequest {
             plan: Some("other".to_owned()),
-            options: seeds(8),
+            options: exact_cores(seeds(8)),
             keep: Some(keep),
             ..RefreshRequest::default()
         };
@@ -312,7 +313,7 @@ fn beside_another(keep: u32, ran: bool) -> u32 {
     };
     let request = RefreshRequest {
         plan: Some("again".to_owned()),
-        options: seeds(8),
+        options: exact_cores(seeds(8)),
         ..RefreshRequest::default()
     };
     let meanwhile = Meanwhile(Mutex::new(Some(&others)));
@@ -339,7 +340,7 @@ fn pruned() {
     for _ in 0..3 {
         let request = RefreshRequest {
             plan: Some("again".to_owned()),
-            options: seeds(8),
+            options: exact_cores(seeds(8)),
             keep: Some(1),
             ..RefreshRequest::default()
         };

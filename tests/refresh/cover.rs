@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use crate::support::banks::TestBank;
+use crate::support::plans::exact_cores;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use seedbank::engine::plan::{CoverMethod, Method};
@@ -236,7 +237,7 @@ fn random_deltas() {
             for (plan, options) in &plans[2 * pair..2 * pair + 2] {
                 let request = RefreshRequest {
                     plan: Some((*plan).to_owned()),
-                    options: options.clone(),
+                    options: exact_cores(options.clone()),
                     keep: Some(2),
                     ..RefreshRequest::default()
                 };
@@ -324,7 +325,7 @@ fn a_small_delta() {
             (report.view.steps_reused, report.view.steps_recomputed),
             (198, 2)
         );
-        let cold = bank.refresh("cold", &by(method), true);
+        let cold = bank.replace("cold", &by(method));
         assert_eq!(bank.bare_seeds(method.name()), bank.bare_seeds("cold"));
         let records = covers(&bank, report.view.refresh);
         let touched: Vec<u32> = records
@@ -361,7 +362,7 @@ fn deleted_refreshes_leave_what_later_ones_took_over() {
     bank.delta(&two_hundred_sites());
     let request = |keep| RefreshRequest {
         plan: Some("p".to_owned()),
-        options: by(CoverMethod::MaxWeight),
+        options: exact_cores(by(CoverMethod::MaxWeight)),
         keep,
         ..RefreshRequest::default()
     };
@@ -436,7 +437,7 @@ fn threads_make_no_difference() {
                     share: Some(Share::Pagerank),
                     ..by(method)
                 };
-                let report = bank.refresh("p", &shared, false);
+                let report = bank.replace("p", &shared);
                 (report.view.page_visits, bank.bare_seeds("p"))
             })
         })

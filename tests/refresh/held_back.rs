@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::support::banks::TestBank;
+use crate::support::plans::exact_cores;
 use seedbank::engine::policy::{Limit, List, PinRejection, RejectionReason};
 use seedbank::engine::query::{ByPolicy, PolicyVerdict, Seed};
 use seedbank::engine::refresh::ShortageReason;
@@ -190,7 +191,7 @@ fn pins_come_first_and_are_counted() {
     };
     let request = RefreshRequest {
         plan: Some("p".to_owned()),
-        options: few,
+        options: exact_cores(few),
         ..RefreshRequest::default()
     };
     let refused = bank.bank.refresh(&request, &Unwatched).unwrap_err();

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use crate::support::banks::TestBank;
+use crate::support::plans::exact_cores;
 use seedbank::engine::plan::{CoverMethod, Method, Scope};
 use seedbank::engine::policy::Limit;
 use seedbank::engine::{PlanOptions, RefreshRequest, Which};
@@ -31,7 +32,7 @@ fn sites(count: u32, pages: u32) -> String {
 fn request(plan: &str, options: &PlanOptions, keep: Option<u32>) -> RefreshRequest {
     RefreshRequest {
         plan: Some(plan.to_owned()),
-        options: options.clone(),
+        options: exact_cores(exact_cores(options.clone())),
         keep,
         ..RefreshRequest::default()
     }

@@ -18,6 +18,7 @@ use std::time::Instant;
 
 use crate::support::banks::TestBank;
 use crate::support::days::friendlinks;
+use crate::support::plans::exact_cores;
 use crate::support::refreshes::came_to_the_same;
 use crate::support::shared;
 use seedbank::engine::{PlanOptions, RefreshReport, RefreshRequest};
@@ -79,10 +80,10 @@ fn clubs(day: u32, pages: u32) -> String {
 fn refresh(bank: &TestBank, plan: &str, seeds: u32, cold: bool) -> RefreshReport {
     let request = RefreshRequest {
         plan: Some(format!("{plan}-{seeds}")),
-        options: PlanOptions {
+        options: exact_cores(PlanOptions {
             seeds: Some(seeds),
             ..PlanOptions::default()
-        },
+        }),
         cold,
         // Two, so that evidence is kept over refreshes but the bank does not grow with the days.
         keep: Some(2),

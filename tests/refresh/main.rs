@@ -15,6 +15,7 @@ mod aliases;
 mod cores;
 mod cover;
 mod deleted;
+mod goals;
 mod held_back;
 mod lists_with;
 mod long;

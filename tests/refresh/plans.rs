@@ -8,6 +8,7 @@ use seedbank_algorithms::cover::Value;
 
 use super::cover::{by, two_hundred_sites};
 use crate::support::banks::TestBank;
+use crate::support::plans::exact_cores;
 
 #[test]
 fn plans_are_kept_and_changed() {
@@ -39,15 +40,22 @@ fn plans_are_kept_and_changed() {
     let report = bank.refresh("p", &other, false);
     assert!(report.plan_changed && report.view.cold && report.view.steps_recomputed == 200);
     assert_eq!(report.view.parameters.depth, Some(1));
-    // Another method keeps what all methods of its kind take.
-    let report = bank.refresh("p", &by(CoverMethod::Greedy), false);
+    // Another method replaces all parameters, so it has to be said.
+    let request = RefreshRequest {
+        plan: Some("p".to_owned()),
+        options: by(CoverMethod::Greedy),
+        ..RefreshRequest::default()
+    };
+    let refused = bank.bank.refresh(&request, &Unwatched).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Usage, "{refused}");
+    let report = bank.replace("p", &by(CoverMethod::Greedy));
     assert!(report.plan_changed && report.view.cold);
     assert_eq!(
         (
             report.view.parameters.depth,
             report.view.parameters.per_site
         ),
-        (None, Some(3))
+        (None, None)
     );
     let shared = PlanOptions {
         seeds: Some(50),
@@ -62,10 +70,10 @@ fn plans_are_kept_and_changed() {
         method: Some(Method::Cores),
         ..PlanOptions::default()
     };
-    let report = bank.refresh("p", &by_cores, false);
-    assert_eq!(report.view.parameters, by_cores);
+    let report = bank.replace("p", &by_cores);
+    assert_eq!(report.view.parameters, exact_cores(by_cores));
     assert!(report.plan_changed && report.view.cores > 0);
-    let report = bank.refresh("p", &by(CoverMethod::MaxOut), false);
+    let report = bank.replace("p", &by(CoverMethod::MaxOut));
     assert!(report.plan_changed && report.view.cold && report.view.steps_reused == 0);
     bank.is_sound();
 }
@@ -75,7 +83,7 @@ fn parameters_of_the_other_family_are_refused() {
     let bank = TestBank::new();
     let refused = |options: &str| {
         let request = RefreshRequest {
-            options: PlanOptions::from_toml(options).unwrap(),
+            options: exact_cores(PlanOptions::from_toml(options).unwrap()),
             ..RefreshRequest::default()
         };
         let error = bank.bank.refresh(&request, &Unwatched).unwrap_err();

@@ -9,6 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::support::banks::TestBank;
+use crate::support::plans::exact_cores;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use seedbank::engine::plan::{CoverMethod, Method, Scope, Value};
@@ -221,7 +222,7 @@ fn as_from_scratch(
         cold.delta(&text);
         let request = |cold| RefreshRequest {
             plan: Some("p".to_owned()),
-            options: options.clone(),
+            options: exact_cores(options.clone()),
             cold,
             ..RefreshRequest::default()
         };

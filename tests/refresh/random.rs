@@ -17,6 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use crate::support::banks::TestBank;
+use crate::support::plans::exact_cores;
 use crate::support::refreshes::came_to_the_same;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -209,10 +210,10 @@ fn live(run: &Run, batches: &[Vec<Event>], counts: &mut Counts) {
     let refresh = |plan: &str, at: usize, cold| {
         let request = RefreshRequest {
             plan: Some(plan.to_owned()),
-            options: PlanOptions {
+            options: exact_cores(PlanOptions {
                 seeds: Some(run.seeds[at / 3 % 3]),
                 ..run.options.clone()
-            },
+            }),
             cold,
             keep: run.keep.filter(|_| !cold),
             ..RefreshRequest::default()

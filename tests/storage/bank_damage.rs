@@ -24,7 +24,9 @@ pub fn place() -> Place {
         place.write(&file, text);
         place.run(&["ingest", "bank", &file]).done();
     }
-    place.run(&["refresh", "bank"]).done();
+    place
+        .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
+        .done();
     place.write(
         "day3.jsonl",
         record("http://late.example/", &["http://h1.example/"]),
@@ -401,7 +403,7 @@ fn a_bank_without_its_acknowledgement_is_not_written() {
             Some(junk) => fs::write(&file, junk).unwrap(),
         }
         assert_eq!(verdicts(&place, 4), good_and_damaged("good", "good"));
-        let refused = place.run(&["refresh", "bank"]);
+        let refused = place.run(&["refresh", "bank", "--method", "cores", "--within", "0"]);
         assert_eq!(refused.status, Some(4), "{refused:?}");
         // Readers cannot tell whether something later is stored.
         let read = place.run(&["status", "bank"]);

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::support;
 use crate::support::folders::copy;
 use crate::support::model::{assert_clean, ingest, pages_of, totals_of};
+use crate::support::plans::exact_cores;
 use crate::support::records::{Batch, PAGES, Record, SiteLine, Uncrawled};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -104,7 +105,7 @@ fn bank() -> (TempDir, Bank) {
         ] {
             let request = RefreshRequest {
                 plan: Some(plan.to_owned()),
-                options,
+                options: exact_cores(options),
                 ..RefreshRequest::default()
             };
             assert!(bank.refresh(&request, &Unwatched).unwrap().view.seeds > 1);

@@ -160,7 +160,9 @@ fn a_copy_of_hard_links_and_its_bank_are_written_apart() {
     ] {
         let before = contents(&place.path(other));
         ingest(&place, written, page);
-        place.run(&["refresh", written]).done();
+        place
+            .run(&["refresh", written, "--method", "cores", "--within", "0"])
+            .done();
         assert_eq!(changes(&before, &place.path(other)), NO_FILES, "{page}");
         place.run(&["check", other]).done();
         place.run(&["check", written]).done();

@@ -206,7 +206,9 @@ fn a_killed_refresh_is_there_or_not() {
     place
         .run(&["ingest", "bank", "crawl/day-000.jsonl.zst"])
         .done();
-    let args = ["refresh", "bank", "--seeds", "20"];
+    let args = [
+        "refresh", "bank", "--method", "cores", "--within", "0", "--seeds", "20",
+    ];
     let begun = Instant::now();
     place.run(&args).done();
     let mut moments = Moments::new(begun.elapsed(), &[Stage::Publishing, Stage::Published]);

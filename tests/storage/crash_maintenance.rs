@@ -165,7 +165,11 @@ fn a_killed_restore_makes_a_whole_bank_or_none() {
     let quota = quota(10);
     let place = with_crawl(0);
     ingest(&place, "bank", 0);
-    place.run(&["refresh", "bank", "--seeds", "5"]).done();
+    place
+        .run(&[
+            "refresh", "bank", "--method", "cores", "--within", "0", "--seeds", "5",
+        ])
+        .done();
     let expected = seen(&place.path("bank"));
     place.run(&["backup", "bank", "b"]).done();
     let args = ["restore", "b", "new"];
@@ -214,7 +218,11 @@ fn a_killed_compact_loses_nothing() {
     for day in 0..=4 {
         ingest(&place, "bank", day);
     }
-    place.run(&["refresh", "bank", "--seeds", "5"]).done();
+    place
+        .run(&[
+            "refresh", "bank", "--method", "cores", "--within", "0", "--seeds", "5",
+        ])
+        .done();
     let expected = seen(&bank);
     let seeds = place.run(&["seeds", "bank"]).done();
     copy(&bank, &place.path("before"));
@@ -301,7 +309,11 @@ fn a_killed_undo_or_forget_is_done_or_not() {
     for day in 0..=1 {
         ingest(&place, "bank", day);
     }
-    place.run(&["refresh", "bank", "--seeds", "5"]).done();
+    place
+        .run(&[
+            "refresh", "bank", "--method", "cores", "--within", "0", "--seeds", "5",
+        ])
+        .done();
     let seeds = place.run(&["seeds", "bank"]).done();
     killed_is_done_or_not(&place, &["undo", "bank"], quota(10));
     ingest(&place, "bank", 2);
@@ -382,7 +394,9 @@ fn a_killed_migrate_leaves_a_new_bank_or_none() {
         assert!(seen(&place.path("new")) == expected);
         assert_eq!(place.run(&["seeds", "new"]).done(), seeds);
         check(&place.path("new"));
-        place.run(&["refresh", "new"]).done();
+        place
+            .run(&["refresh", "new", "--method", "cores", "--within", "0"])
+            .done();
     }
     eprintln!("migrate: {kills} kills, {undone} before it was done");
     assert!(kills >= quota && undone > 0);

@@ -78,7 +78,11 @@ fn a_killed_repair_is_finished_by_the_next() {
     place.run(&["init", "whole"]).done();
     for day in ["crawl/day-000.jsonl.zst", "crawl/day-001.jsonl.zst"] {
         place.run(&["ingest", "whole", day]).done();
-        place.run(&["refresh", "whole", "--seeds", "5"]).done();
+        place
+            .run(&[
+                "refresh", "whole", "--method", "cores", "--within", "0", "--seeds", "5",
+            ])
+            .done();
     }
     let expected = seen(&whole);
     let seeds = place.run(&["seeds", "whole"]).done();

@@ -6,6 +6,7 @@ use std::process::Command;
 
 use crate::support;
 use crate::support::command::{clean, names, record};
+use crate::support::plans::exact_cores;
 use seedbank::engine::{Bank, IngestRequest, PlanOptions, RefreshRequest};
 use seedbank::ingest::{Input, SiteMode, UrlRules};
 use seedbank::watch::Unwatched;
@@ -84,10 +85,10 @@ fn small_batches_leave_few_files() {
     let folder = support::scratch();
     let bank = fill(folder.path(), 60);
     let request = RefreshRequest {
-        options: PlanOptions {
+        options: exact_cores(PlanOptions {
             seeds: Some(5),
             ..PlanOptions::default()
-        },
+        }),
         ..RefreshRequest::default()
     };
     bank.refresh(&request, &Unwatched).unwrap();
@@ -102,7 +103,9 @@ fn small_batches_leave_few_files() {
         &["seeds", "bank"],
         &["status", "bank", "--sizes"],
         &["ingest", "bank", "--again", "delta.jsonl"],
-        &["refresh", "bank", "--cold"],
+        &[
+            "refresh", "bank", "--method", "cores", "--within", "0", "--cold",
+        ],
     ] {
         let mut shell: Command = clean("sh");
         shell

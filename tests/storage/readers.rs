@@ -11,6 +11,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::support::command::{Place, names};
+use crate::support::plans::exact_cores;
 use seedbank::engine::query::CounterView;
 use seedbank::engine::{Bank, EngineError, IngestRequest, PlanOptions, RefreshRequest, Which};
 use seedbank::ingest::Input;
@@ -96,14 +97,18 @@ fn ingest(place: &Place, name: &str, number: u32) {
 fn refresh(place: &Place, name: &str, number: u32) {
     if number.is_multiple_of(2) {
         let seeds = SEEDS.to_string();
-        place.run(&["refresh", name, "--seeds", &seeds]).done();
+        place
+            .run(&[
+                "refresh", name, "--method", "cores", "--within", "0", "--seeds", &seeds,
+            ])
+            .done();
         return;
     }
     let request = RefreshRequest {
-        options: PlanOptions {
+        options: exact_cores(PlanOptions {
             seeds: Some(SEEDS),
             ..PlanOptions::default()
-        },
+        }),
         ..RefreshRequest::default()
     };
     let bank = Bank::at(&place.path(name));

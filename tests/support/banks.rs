@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use super::plans::exact_cores;
 use seedbank::engine::ingest::Format;
+use seedbank::engine::plan::Method;
 use seedbank::engine::query::{Evidence, Seed};
 use seedbank::engine::{Bank, IngestRequest, PlanOptions, RefreshReport, RefreshRequest, Which};
 use seedbank::ingest::{Input, SiteMode, UrlRules};
@@ -87,11 +89,30 @@ impl TestBank {
         self.bank.ingest(&request, &Unwatched).unwrap();
     }
 
+    /// Refreshes a plan; a new one without a method is of exact cores.
     pub fn refresh(&self, plan: &str, options: &PlanOptions, cold: bool) -> RefreshReport {
+        let mut options = options.clone();
+        if self.bank.plan(plan).is_err() {
+            if options == PlanOptions::default() {
+                options.method = Some(Method::Cores);
+            }
+            options = exact_cores(options);
+        }
         let request = RefreshRequest {
             plan: Some(plan.to_owned()),
-            options: options.clone(),
+            options,
             cold,
+            ..RefreshRequest::default()
+        };
+        self.bank.refresh(&request, &Unwatched).unwrap()
+    }
+
+    /// Replaces the parameters of a plan, and refreshes it.
+    pub fn replace(&self, plan: &str, options: &PlanOptions) -> RefreshReport {
+        let request = RefreshRequest {
+            plan: Some(plan.to_owned()),
+            options: exact_cores(options.clone()),
+            replace: true,
             ..RefreshRequest::default()
         };
         self.bank.refresh(&request, &Unwatched).unwrap()

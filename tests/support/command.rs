@@ -100,7 +100,9 @@ impl Place {
         place
             .run(&["ingest", "bank", "--snapshot", "day0.jsonl"])
             .done();
-        place.run(&["refresh", "bank"]).done();
+        place
+            .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
+            .done();
         place
     }
 

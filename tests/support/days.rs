@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use super::plans::exact_cores;
 use seedbank::engine::query::CoreView;
 use seedbank::engine::{Bank, EngineError, IngestRequest, PlanOptions, RefreshRequest, Which};
 use seedbank::ingest::{Input, SiteMode, UrlRules};
@@ -161,7 +162,7 @@ impl Life {
             for (plan, options) in plans {
                 let request = RefreshRequest {
                     plan: Some((*plan).to_owned()),
-                    options: options.clone(),
+                    options: exact_cores(options.clone()),
                     ..RefreshRequest::default()
                 };
                 let report = life.bank.refresh(&request, &Unwatched).unwrap();

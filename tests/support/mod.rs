@@ -17,6 +17,7 @@ pub mod histories;
 pub mod http;
 pub mod model;
 pub mod over_web;
+pub mod plans;
 pub mod records;
 pub mod refreshes;
 pub mod schemas;

@@ -17,7 +17,7 @@ pub(super) const ORDERS: &[Order] = &[
         lines: &[
             &["decimal", "page", "watch"],
             &["graph"],
-            &["rank"],
+            &["rank", "statistics"],
             &["cores", "cover"],
             &["evaluate"],
         ],

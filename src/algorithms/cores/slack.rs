@@ -26,6 +26,9 @@ impl Slack {
     /// No slack: the cores are those of an exact computation.
     pub const EXACT: Self = Self(0);
 
+    /// The default of new plans.
+    pub const ONE_PERCENT: Self = Self(PERCENT);
+
     /// Whether the slack is 0.
     #[must_use]
     pub const fn is_exact(self) -> bool {

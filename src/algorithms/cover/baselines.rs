@@ -4,10 +4,11 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use rand_pcg::Pcg64;
-use rand_pcg::rand_core::{Rng, SeedableRng};
+use rand_pcg::rand_core::SeedableRng;
 
 use super::graph::SiteGraph;
 use crate::rank::TIED;
+use crate::statistics::draw_below;
 
 /// Draws `wanted` pages without replacement; all of them, in a random order, if there are fewer.
 ///
@@ -29,22 +30,6 @@ pub fn random_order(name: &str, rng_seed: u64, pages: u32, wanted: usize) -> Vec
     }
     order.truncate(wanted);
     order
-}
-
-/// Draws a number below `bound`, uniformly: the high half of a 64-bit draw times the bound. A draw is
-/// rejected if its low half would make some numbers more likely (Lemire, ACM TOMACS 29, 2019).
-pub fn draw_below(stream: &mut Pcg64, bound: u32) -> u32 {
-    let bound = u64::from(bound);
-    let unfair = bound.wrapping_neg() % bound;
-    loop {
-        let product = u128::from(stream.next_u64()) * u128::from(bound);
-        #[expect(clippy::cast_possible_truncation, reason = "the low half is meant")]
-        let low = product as u64;
-        if low >= unfair {
-            // Below the bound, which is a u32.
-            return u32::try_from(product >> 64).unwrap_or(0);
-        }
-    }
 }
 
 /// Orders the pages by out-degree, highest first, ties by smallest URL.

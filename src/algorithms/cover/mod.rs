@@ -56,13 +56,13 @@ use rayon::prelude::*;
 
 pub use crate::decimal::BadDecimal;
 pub use apportion::{apportion, apportion_bounded, pagerank_weight, value_weight};
-pub use baselines::{draw_below, order_by_score, random_order};
+pub use baselines::{order_by_score, random_order};
 pub use error::{BadParams, CoverError};
 pub use graph::{Site, SiteGraph, SiteGraphError};
 pub use params::{Choice, CoverParams, Covered, Method, Seats, Share};
 pub use pick::{HopGain, Pick, Score, Scored, SiteCover, Stop};
 pub use uncovered_scores::{UncoveredScores, uncovered_scores};
-pub use value::{PUniq, PageFacts, Value, Weights, page_value};
+pub use value::{PUniq, PageFacts, Value, Weights, page_value, pagerank_values};
 
 use crate::watch::{Interrupted, Watch};
 

@@ -15,6 +15,22 @@ use crate::page::MAX_QUALITY;
 /// Millionths in one unit.
 pub const UNIT: i64 = decimal::UNIT;
 
+/// Returns page values by PageRank: the rank times the number of pages, in millionths, rounded to nearest.
+/// PageRanks depend only on the links, to the bit.
+#[must_use]
+pub fn pagerank_values(ranks: &[f64]) -> Vec<i64> {
+    let pages = ranks.len() as f64;
+    let millionths = |rank: &f64| {
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "PageRanks add up to 1, so this is at most a million times the number of pages"
+        )]
+        let value = (rank * pages * 1e6).round() as i64;
+        value
+    };
+    ranks.iter().map(millionths).collect()
+}
+
 /// A value, a weight or a probability, in millionths.
 ///
 /// Its text is a decimal number with up to six decimals; binary encodings have the millionths.

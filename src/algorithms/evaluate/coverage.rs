@@ -1,7 +1,7 @@
 //! The coverage of seeds on their sites, compared with random seeds.
 
-use super::estimate::Estimate;
 use crate::cover::{Pick, SiteCover, SiteGraph};
+use crate::statistics::Estimate;
 
 /// The covered part of a site, in per cent.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]

@@ -2,10 +2,10 @@
 
 use rayon::prelude::*;
 
-use super::draw::draw;
-use super::estimate::Estimate;
 use super::forward_graph::{ForwardGraph, Search};
 use crate::graph::{NONE, number};
+use crate::statistics::Estimate;
+use crate::statistics::draw;
 use crate::watch::{Interrupted, Watch};
 
 /// Computes the length of the shortest path from any page of one group (row) to any page of another

@@ -32,6 +32,9 @@ pub struct Gathered {
     pub crawled: u64,
     /// The number of these that were not known as crawled when the list was made.
     pub new: u64,
+    /// The number of distinct pages that were fetched or that fetched pages link to, and that were not known
+    /// at all when the list was made.
+    pub discovered: u64,
     /// The sum of their values, in millionths.
     pub value: i64,
     /// The sum of their PageRanks.
@@ -52,9 +55,19 @@ pub struct FetchedWithin {
 pub struct FetchSimulator<'a> {
     input: CrawlInput<'a>,
     met_in: Vec<u32>,
+    discovered_in: Vec<u32>,
     run: u32,
     level: Vec<u32>,
     next: Vec<u32>,
+}
+
+/// The knowledge with which a list was made.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct KnownBefore<'a> {
+    /// Whether the page was not known as crawled, by page; empty if all were.
+    pub new: &'a [bool],
+    /// Whether the page was not known at all, by page; empty if all were.
+    pub unseen: &'a [bool],
 }
 
 impl<'a> FetchSimulator<'a> {
@@ -64,6 +77,7 @@ impl<'a> FetchSimulator<'a> {
         Self {
             input,
             met_in: vec![0; input.successors.len()],
+            discovered_in: Vec::new(),
             run: 0,
             level: Vec::new(),
             next: Vec::new(),
@@ -71,18 +85,19 @@ impl<'a> FetchSimulator<'a> {
     }
 
     /// Crawls from distinct `seeds` and returns the totals within each of `budgets`, which must be ascending.
-    /// `is_new` holds for pages that were not known as crawled when the seeds were chosen.
+    /// `before` has the pages that were not known when the seeds were chosen.
     ///
     /// Cost: the links of the pages within the greatest budget.
     pub fn crawl(
         &mut self,
         seeds: &[u32],
         budgets: &[u64],
-        is_new: impl Fn(u32) -> bool,
+        before: KnownBefore<'_>,
     ) -> Vec<FetchedWithin> {
         let Self {
             input,
             met_in,
+            discovered_in,
             run,
             level,
             next,
@@ -90,8 +105,18 @@ impl<'a> FetchSimulator<'a> {
         *run = run.wrapping_add(1);
         if *run == 0 {
             met_in.fill(0);
+            discovered_in.fill(0);
             *run = 1;
         }
+        if !before.unseen.is_empty() {
+            discovered_in.resize(met_in.len(), 0);
+        }
+        let holds = |marks: &[bool], page: u32| marks.get(page as usize).copied().unwrap_or(false);
+        let mut discover = |page: u32| {
+            let is_unseen = holds(before.unseen, page);
+            is_unseen && std::mem::replace(&mut discovered_in[page as usize], *run) != *run
+        };
+        let mut discovered = 0;
         let mut is_first = |page: u32| std::mem::replace(&mut met_in[page as usize], *run) != *run;
         let mut now = FetchedWithin::default();
         let mut found = vec![None; budgets.len()];
@@ -102,10 +127,18 @@ impl<'a> FetchSimulator<'a> {
         while !level.is_empty() && now.of_crawled.pages < most {
             for &page in &*level {
                 let at = page as usize;
+                discovered += u64::from(discover(page));
+                if !before.unseen.is_empty() {
+                    let targets = input.successors.list(page).iter();
+                    discovered += targets
+                        .map(|&target| u64::from(discover(target)))
+                        .sum::<u64>();
+                }
                 let add = |to: &mut Gathered| {
                     to.pages += 1;
                     to.crawled += u64::from(input.crawled[at]);
-                    to.new += u64::from(is_new(page));
+                    to.new += u64::from(holds(before.new, page));
+                    to.discovered = discovered;
                     to.value += input.values[at];
                     to.pagerank += input.pagerank[at];
                 };
@@ -166,7 +199,16 @@ mod tests {
         };
         let mut simulator = FetchSimulator::new(input);
         for _ in 0..2 {
-            let found = simulator.crawl(&[0], &[1, 3, 4, 99], |page| page == 5);
+            let before = KnownBefore {
+                new: &[false, false, false, false, false, true],
+                unseen: &[false, false, false, false, true, true],
+            };
+            let found = simulator.crawl(&[0], &[1, 3, 4, 99], before);
+            // Page 1 links to 4, and 3 to 5.
+            let discovered: Vec<u64> = found.iter().map(|w| w.all.discovered).collect();
+            assert_eq!(discovered, [0, 1, 2, 2]);
+            let of_crawled: Vec<u64> = found.iter().map(|w| w.of_crawled.discovered).collect();
+            assert_eq!(of_crawled, [0, 2, 2, 2]);
             let all: Vec<(u64, u64, i64, u64)> = found
                 .iter()
                 .map(|w| (w.all.pages, w.all.crawled, w.all.value, w.all.new))
@@ -188,10 +230,10 @@ mod tests {
             assert_eq!(found[3].all.pagerank, 1.0);
         }
         // Seeds are fetched in list order, not URL order.
-        let found = simulator.crawl(&[5, 1], &[1], |_| false);
+        let found = simulator.crawl(&[5, 1], &[1], KnownBefore::default());
         assert_eq!(found[0].all.value, 100_000);
         assert_eq!(
-            simulator.crawl(&[], &[1], |_| false),
+            simulator.crawl(&[], &[1], KnownBefore::default()),
             [FetchedWithin::default()]
         );
     }

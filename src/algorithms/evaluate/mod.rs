@@ -8,8 +8,6 @@
 //! | [`fetch_simulator`] | totals of simulated crawls for several budgets |
 //! | [`harmonic`](mod@harmonic) | harmonic centrality |
 //! | [`coverage`] | the coverage of picks on their sites, compared with random picks |
-//! | [`estimate`] | means and their standard errors |
-//! | [`draw`](mod@draw) | reproducible random samples |
 //!
 //! Results depend on the graph and the arguments alone: searches run in parallel, each on one thread, and
 //! sums are in the order of pages.
@@ -17,17 +15,14 @@
 pub mod coverage;
 pub mod crawl;
 pub mod distances;
-pub mod draw;
-pub mod estimate;
 pub mod fetch_simulator;
 pub mod forward_graph;
 pub mod harmonic;
 #[cfg(test)]
 mod samples;
 
+pub use crate::statistics::{Estimate, draw};
 pub use crawl::{PageWorth, Tally};
-pub use draw::draw;
-pub use estimate::Estimate;
-pub use fetch_simulator::{CrawlInput, FetchSimulator, FetchedWithin, Gathered};
+pub use fetch_simulator::{CrawlInput, FetchSimulator, FetchedWithin, Gathered, KnownBefore};
 pub use forward_graph::{ForwardGraph, Search};
 pub use harmonic::{Harmonic, harmonic};

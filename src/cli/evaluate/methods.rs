@@ -3,18 +3,19 @@
 use std::path::Path;
 
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use seedbank::display::counted;
 use seedbank::engine::Bank;
 use seedbank::engine::evaluate::{
     ByFetches, ComparedList, Comparison, Estimate, MethodsEvaluation, MethodsRequest,
 };
 use seedbank::engine::ingest::BatchId;
-use seedbank::engine::plan::Parameter;
+use seedbank::engine::plan::{Goal, Measure, Parameter};
 use seedbank::render::plan_flags;
 
 use super::output::{TableFormatArgs, claim_lines, state_line};
 use crate::cli::failure::{CliError, for_shell};
-use crate::cli::parameter_flags::{ParameterFlags, Selection};
+use crate::cli::parameter_flags::{ParameterFlags, Selection, words};
 use crate::cli::session::{Outcome, Session};
 use crate::cli::table::{aligned, comma_separated, fields, or_nothing, plus_minus};
 use crate::cli::values::integer;
@@ -27,7 +28,7 @@ Examples:
   seedbank evaluate bank methods --plan sites --since 3
   seedbank evaluate bank methods --format csv > methods.csv";
 
-/// Compare crawls from seeds of every method and of common baselines
+/// Compare crawls from seeds for every goal, of every method and of common baselines
 ///
 /// Each list is selected from everything that is known; `--draws` times with the links, clicks and
 /// digests of a random tenth of the crawled pages held out; and, if the bank has enough history, with
@@ -52,6 +53,10 @@ pub(super) struct MethodsArgs {
     /// Also compare this plan, and use its values of pages
     #[arg(long, value_name = "NAME")]
     plan: Option<String>,
+    /// Goal that decides which list is best, and what pages are worth [default: that of the plan, or
+    /// coverage]
+    #[arg(long, value_name = "GOAL", value_parser = goal())]
+    goal: Option<Goal>,
     /// Also select seeds as after this batch [default: the earliest that the bank can reconstruct]
     #[arg(long, value_name = "BATCH")]
     since: Option<BatchId>,
@@ -74,8 +79,18 @@ impl Selection for Values {
     }
 
     fn heading(_: &Parameter) -> Option<&'static str> {
-        Some("What pages are worth, as for plans over the web")
+        Some("What pages are worth, unless the goal sets it")
     }
+}
+
+/// Parses a goal, with the help of the plan parameter.
+fn goal() -> impl TypedValueParser<Value = Goal> {
+    let named = Parameter::named("goal").map_or_else(|| PossibleValuesParser::new([""; 0]), words);
+    named.try_map(|name| {
+        let mut all = Goal::ALL.into_iter();
+        all.find(|goal| goal.name() == name)
+            .ok_or_else(|| format!("unknown goal {name}"))
+    })
 }
 
 pub(super) fn run(bank: &Path, args: MethodsArgs, session: &Session) -> Result<Outcome, CliError> {
@@ -85,6 +100,7 @@ pub(super) fn run(bank: &Path, args: MethodsArgs, session: &Session) -> Result<O
         draws: args.draws,
         rng_seed: args.rng_seed,
         plan: args.plan,
+        goal: args.goal,
         value: args.value.into_options(),
         since: args.since,
     };
@@ -108,6 +124,14 @@ fn text(found: &MethodsEvaluation, bank: &str) -> String {
             for_shell(bank),
             plan_flags(&plan.parameters).unwrap_or_default().join(" ")
         );
+        if plan.listed < u64::from(plan.seeds) {
+            append_line!(
+                text,
+                "  (it selects {} of {}: no further page is worth its cost)",
+                plan.listed,
+                counted(plan.seeds, "seed")
+            );
+        }
     }
     text
 }
@@ -146,6 +170,14 @@ pub(super) fn compared(found: &Comparison) -> String {
                 counted(budget, "fetch")
             );
             text.push_str(&table(&lists, found));
+            // No crawl finds more crawled pages than it fetches, or than there are.
+            if found.measure == Measure::Crawled {
+                append_line!(
+                    text,
+                    "at most {} can be found",
+                    counted(budget.min(found.crawled), "crawled page")
+                );
+            }
         }
     }
     text.push('\n');
@@ -154,16 +186,22 @@ pub(super) fn compared(found: &Comparison) -> String {
 
 fn table(lists: &[&ComparedList], found: &Comparison) -> String {
     let (has_held_out, has_since) = (found.draws > 0, found.since.is_some());
-    let mut header = vec!["list", "value", "crawled", "% of PageRank"];
+    let mut header = vec!["list", "crawled", "% of PageRank", "value"];
     // Columns exist only for the runs that were made, so that the table stays narrow.
     if has_held_out {
-        header.extend(["held out: value", "crawled", "new", "% of PageRank"]);
-        header.extend(["crawled pages alone: value", "new"]);
+        header.extend([
+            "held out: crawled",
+            "new",
+            "first seen",
+            "% of PageRank",
+            "value",
+        ]);
+        header.extend(["crawled pages alone: new", "value"]);
     } else {
         header.push("crawled pages alone: value");
     }
     if has_since {
-        header.extend(["since: value", "new"]);
+        header.extend(["since: new", "value"]);
     }
     let row = |list: &&ComparedList| {
         let cell = |number: Estimate, decimals| plus_minus(Some(number), decimals);
@@ -171,27 +209,28 @@ fn table(lists: &[&ComparedList], found: &Comparison) -> String {
         let known = &list.known.all;
         let mut row = vec![
             list.list.clone(),
-            cell(known.value, 0),
             cell(known.crawled, 0),
             percent(known.pagerank),
+            cell(known.value, 0),
         ];
         match &list.held_out {
             Some(held_out) => row.extend([
-                cell(held_out.all.value, 0),
                 cell(held_out.all.crawled, 0),
                 cell(held_out.all.new_pages, 0),
+                cell(held_out.all.discovered, 0),
                 percent(held_out.all.pagerank),
-                cell(held_out.of_crawled.value, 0),
+                cell(held_out.all.value, 0),
                 cell(held_out.of_crawled.new_pages, 0),
+                cell(held_out.of_crawled.value, 0),
             ]),
-            // A baseline without held-out runs gets empty cells, so that columns stay aligned.
-            None if has_held_out => row.extend(std::iter::repeat_n("-".to_owned(), 6)),
+            // A list without held-out runs gets empty cells, so that columns stay aligned.
+            None if has_held_out => row.extend(std::iter::repeat_n("-".to_owned(), 7)),
             None => row.push(cell(list.known.of_crawled.value, 0)),
         }
         if has_since {
             let since = list.since.as_ref();
-            row.push(plus_minus(since.map(|since| since.all.value), 0));
             row.push(plus_minus(since.map(|since| since.all.new_pages), 0));
+            row.push(plus_minus(since.map(|since| since.all.value), 0));
         }
         row
     };
@@ -205,7 +244,14 @@ fn csv(found: &MethodsEvaluation) -> String {
         .to_vec();
     for chosen in ["known", "held_out", "since"] {
         for counted in ["all", "of_crawled"] {
-            for what in ["fetched", "value", "crawled", "new_pages", "pagerank"] {
+            for what in [
+                "fetched",
+                "value",
+                "crawled",
+                "new_pages",
+                "discovered",
+                "pagerank",
+            ] {
                 // Each figure is followed by its error, in the order of `numbers`.
                 let name = format!("{chosen}_{counted}_{what}");
                 header.push(format!("{name}_error"));
@@ -218,6 +264,8 @@ fn csv(found: &MethodsEvaluation) -> String {
         [
             "times_best_baseline",
             "times_best_baseline_error",
+            "times_best_value",
+            "times_best_value_error",
             "above_baselines",
         ]
         .map(str::to_owned),
@@ -232,10 +280,15 @@ fn csv(found: &MethodsEvaluation) -> String {
             list.listed.to_string(),
             list.budget.to_string(),
         ];
-        for found in [Some(list.known), list.held_out, list.since] {
+        for found in [
+            Some(&list.known),
+            list.held_out.as_ref(),
+            list.since.as_ref(),
+        ] {
             row.extend(numbers(found));
         }
         row.extend(fields(list.times_best_baseline));
+        row.extend(fields(list.times_best_value));
         row.push(or_nothing(list.above_baselines));
         row
     };
@@ -244,7 +297,7 @@ fn csv(found: &MethodsEvaluation) -> String {
 }
 
 /// Formats every figure with its error; fields that were not measured are empty.
-fn numbers(found: Option<ByFetches>) -> Vec<String> {
+fn numbers(found: Option<&ByFetches>) -> Vec<String> {
     let both = [
         found.map(|found| found.all),
         found.map(|found| found.of_crawled),
@@ -256,6 +309,7 @@ fn numbers(found: Option<ByFetches>) -> Vec<String> {
                 found.map(|found| found.value),
                 found.map(|found| found.crawled),
                 found.map(|found| found.new_pages),
+                found.map(|found| found.discovered),
                 found.map(|found| found.pagerank),
             ]
         })

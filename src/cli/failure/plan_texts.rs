@@ -46,8 +46,11 @@ pub(super) fn plan(error: &PlanError) -> Option<String> {
             family,
         } => other_family(method, parameters, *family),
         PlanError::NothingToTune => {
-            "--tune tries hops and fetch costs for a crawl over the integer web; use --scope web and --budget, and omit --hops or --fetch-cost".to_owned()
+            "--tune tries hops, fetch costs and values of known pages for a crawl over the whole web; use a goal such as --goal coverage with --budget, and omit at least one of --hops, --fetch-cost and --value-known".to_owned()
         }
+        PlanError::NotReplaced(parameter) => format!(
+            "the plan has another --{parameter}, which belongs to all of its parameters; use --replace to replace them, or another --plan name"
+        ),
         PlanError::OutOfRange { .. }
         | PlanError::NoCoreSize
         | PlanError::TwoRules

@@ -70,11 +70,16 @@ pub enum PlanError {
     /// The sum of the plan's values of pages over the whole web is too large.
     #[error("the whole web")]
     WebValues(#[source] SiteGraphError),
-    /// `tune`, but the plan leaves neither hops nor the fetch cost open.
+    /// `tune`, but the plan has nothing to tune.
     #[error(
-        "`tune` tries hops and fetch costs for a crawl over the whole web; use `scope` = web and `budget`, and omit `hops` or `fetch-cost`"
+        "`tune` tries hops, fetch costs and values of known pages for a crawl over the whole web; use a goal with a `budget`, and omit at least one of `hops`, `fetch-cost` and `value-known`"
     )]
     NothingToTune,
+    /// Another goal, method or scope for a stored plan.
+    #[error(
+        "the plan has another `{0}`, which belongs to all of its parameters; replace the plan, or use a new plan name"
+    )]
+    NotReplaced(&'static str),
     /// The file of a list could not be read.
     #[error("the list {name}")]
     List {

@@ -10,6 +10,7 @@ mod crawl;
 mod crawl_answers;
 mod current_state;
 mod distances;
+mod judged_refresh;
 mod methods;
 mod requests;
 mod seed_lists;

@@ -1,7 +1,7 @@
 //! Requests of the experiments.
 
 use crate::engine::Which;
-use crate::engine::plan::PlanOptions;
+use crate::engine::plan::{Goal, PlanOptions};
 use seedbank_store::records::BatchId;
 
 /// List of seeds to evaluate.
@@ -211,9 +211,12 @@ pub struct MethodsRequest {
     pub draws: u32,
     /// Seed of all random streams.
     pub rng_seed: u64,
-    /// Plan of the bank that is also compared. Its values of pages apply unless `value` overrides
-    /// them.
+    /// Plan of the bank that is also compared. Its goal and its values of pages apply unless `goal` and
+    /// `value` override them.
     pub plan: Option<String>,
+    /// The goal, which determines the figure that decides and the values of pages; `None` for that of
+    /// the plan, or coverage.
+    pub goal: Option<Goal>,
     /// Values of pages; other parameters are ignored.
     pub value: PlanOptions,
     /// Batch after which crawled pages are also held out; `None` for the first with a complete
@@ -229,6 +232,7 @@ impl Default for MethodsRequest {
             draws: 5,
             rng_seed: 0,
             plan: None,
+            goal: None,
             value: PlanOptions::default(),
             since: None,
         }

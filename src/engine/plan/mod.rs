@@ -10,11 +10,14 @@
 //! parameter       a parameter, independent of its type
 //! parameter_type  the types of parameters
 //! method          the methods
+//! goal            the goals, and the parameters of a new plan
+//! verdict         a plan's list compared with baselines
 //! resolve         from options to a plan with every parameter resolved
 //! schema          parts of JSON Schemas about plans
 //! ```
 
 mod declaration;
+mod goal;
 mod method;
 mod parameter;
 mod parameter_type;
@@ -23,6 +26,7 @@ mod resolve;
 mod schema;
 #[cfg(test)]
 mod tests;
+mod verdict;
 
 // Types of requests and answers that other crates declare.
 pub use seedbank_algorithms::cores::{Density, Growth, Hits, Pick, Slack};
@@ -48,11 +52,13 @@ use seedbank_algorithms::watch::Watch;
 use seedbank_store::Hash128;
 use seedbank_store::records::BatchId;
 
+pub use goal::Goal;
 pub use method::Method;
 pub use parameter::{Section, TakenBy};
 pub use parameter_type::{NamedValue, ValueKind};
 pub use parameters::{Parameter, PlanOptions};
 pub(crate) use schema::{NAME_PATTERN, by_cores, by_cover};
+pub use verdict::{HeldOutVerdict, Measure};
 
 /// The default plan.
 pub(crate) const DEFAULT_PLAN: &str = "default";
@@ -79,7 +85,19 @@ pub enum Scope {
     Web,
 }
 
-/// How a refresh chose the hops and fetch cost of a plan.
+/// A parameter of a plan that a refresh tuned.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TunedParameter {
+    /// `hops`.
+    Hops,
+    /// `fetch-cost`.
+    FetchCost,
+    /// `value-known`.
+    ValueKnown,
+}
+
+/// How a refresh tuned parameters of a plan for its budget.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct TuningRecord {
@@ -88,8 +106,24 @@ pub struct TuningRecord {
     /// Number of settings that were tried.
     #[schemars(range(min = 1))]
     pub settings: u32,
-    /// Total value of the pages that the crawl from the list fetches, in units.
+    /// Value of the crawled pages that the crawl from the list fetches, in units; by goal discovery, the
+    /// number of pages found for the first time. With pages held out, an estimate: the mean over the
+    /// draws.
     pub gathered: f64,
+    /// Number of times that pages were held out; 0 if settings were compared by known pages.
+    #[serde(default)]
+    pub draws: u32,
+    /// Number of crawled pages of that state; 0 if it was not recorded.
+    #[serde(default)]
+    pub crawled: u64,
+    /// The parameters that were tuned; the others were given.
+    #[serde(default = "tuned_before_values")]
+    pub parameters: Vec<TunedParameter>,
+}
+
+/// The tuned parameters of plans stored before they were recorded.
+fn tuned_before_values() -> Vec<TunedParameter> {
+    vec![TunedParameter::Hops, TunedParameter::FetchCost]
 }
 
 /// A plan with every parameter resolved.
@@ -147,10 +181,14 @@ impl PlanOptions {
     /// Parses a plan file (TOML).
     pub fn from_toml(text: &str) -> Result<Self, PlanError> {
         let options: Self = toml::from_str(text)?;
-        if options.tuned.is_some() {
-            return Err(toml::de::Error::custom(
-                "`tuned` is set by refreshes and not allowed in a plan file; remove it",
-            )
+        let by_refreshes = [
+            ("tuned", options.tuned.is_some()),
+            ("judged", options.judged.is_some()),
+        ];
+        if let Some((name, _)) = by_refreshes.into_iter().find(|(_, is_set)| *is_set) {
+            return Err(toml::de::Error::custom(format!(
+                "`{name}` is set by refreshes and not allowed in a plan file; remove it"
+            ))
             .into());
         }
         Ok(options)
@@ -163,22 +201,23 @@ impl PlanOptions {
     /// declared in `parameters.rs`.
     ///
     /// - A limit or list that is `none` here removes the stored one.
-    /// - Hops and a fetch cost that were tried belong to the method, the budget and the kind of
-    ///   value for which they were tried. Another one here clears them.
+    /// - Tuned parameters belong to the method, the budget and the kind of value for which they were
+    ///   tuned. Another one here clears them.
     #[must_use]
     pub fn merged_over(mut self, stored: &Self) -> Self {
         let mut stored = stored.clone();
         for parameter in Parameter::all() {
             parameter.slot.clear_conflicts(&self, &mut stored);
         }
-        // If one tried value is replaced, the other stays as if it had been given.
-        if self.hops.is_some() || self.fetch_cost.is_some() {
+        // If one tuned value is replaced, the others stay as if they had been given.
+        if self.hops.is_some() || self.fetch_cost.is_some() || self.value_known.is_some() {
             stored.tuned = None;
         }
         for parameter in Parameter::all() {
             parameter.slot.fill(&mut self, &stored);
         }
         self.tuned = self.tuned.or(stored.tuned);
+        self.judged = self.judged.or(stored.judged);
         self
     }
 
@@ -188,7 +227,7 @@ impl PlanOptions {
         self.retain(|parameter| !parameter.slot.removes_stored(&settled))
     }
 
-    /// Keeps `tuned` and the parameters for which `keeps` returns true.
+    /// Keeps `tuned`, `judged` and the parameters for which `keeps` returns true.
     #[must_use]
     pub fn retain(mut self, keeps: impl Fn(&Parameter) -> bool) -> Self {
         for parameter in Parameter::all()
@@ -204,6 +243,7 @@ impl PlanOptions {
     pub(crate) fn value_parameters(&self) -> Self {
         Self {
             tuned: None,
+            judged: None,
             ..self.clone().retain(|parameter| parameter.values_pages)
         }
     }
@@ -259,12 +299,7 @@ impl PlanOptions {
     fn clear_for_method(method: Method, stored: &mut Self) {
         let previous = stored.method.unwrap_or_default();
         if (previous == Method::Cores) != (method == Method::Cores) {
-            *stored = Self {
-                tuned: None,
-                ..mem::take(stored).retain(|parameter| {
-                    parameter.section == Section::Policies && parameter.taken_by == TakenBy::Any
-                })
-            };
+            *stored = mem::take(stored).policies_of_any_method();
         } else if previous != method {
             (stored.depth, stored.covered) = (None, None);
         }
@@ -284,22 +319,42 @@ impl PlanOptions {
         }
     }
 
-    /// Clears hops and a fetch cost that were tried, so that they are tried again. Given ones stay.
+    /// Clears tuned parameters, so that they are tuned again. Given ones stay.
     pub(crate) fn clear_tuning(&mut self) {
-        if self.tuned.take().is_some() {
-            (self.hops, self.fetch_cost) = (None, None);
+        for parameter in self.tuned.take().into_iter().flat_map(|of| of.parameters) {
+            match parameter {
+                TunedParameter::Hops => self.hops = None,
+                TunedParameter::FetchCost => self.fetch_cost = None,
+                TunedParameter::ValueKnown => self.value_known = None,
+            }
         }
     }
 
-    /// Stores hops and a fetch cost that were tried.
+    /// Returns the parameters that a grid search of a plan tunes.
+    pub(crate) fn tuned_parameters(choice: &WebChoice) -> Vec<TunedParameter> {
+        let open = [
+            (TunedParameter::Hops, choice.hops.is_none()),
+            (TunedParameter::FetchCost, choice.fetch_cost.is_none()),
+            (TunedParameter::ValueKnown, choice.value_known.is_none()),
+        ];
+        let open = open.into_iter().filter(|(_, is_open)| *is_open);
+        open.map(|(parameter, _)| parameter).collect()
+    }
+
+    /// Stores tuned parameters.
     pub(crate) fn set_tuning(&mut self, setting: Setting, tuned: TuningRecord) {
-        self.hops = Some(setting.hops);
-        self.fetch_cost = Some(setting.fetch_cost);
+        for parameter in &tuned.parameters {
+            match parameter {
+                TunedParameter::Hops => self.hops = Some(setting.hops),
+                TunedParameter::FetchCost => self.fetch_cost = Some(setting.fetch_cost),
+                TunedParameter::ValueKnown => self.value_known = Some(setting.value_known),
+            }
+        }
         self.tuned = Some(tuned);
     }
 
-    /// Formats the options as a plan file, which [`PlanOptions::from_toml`] parses. Omits hops and
-    /// a fetch cost that were tried, so that they are tried again. Lists are written by name.
+    /// Formats the options as a plan file, which [`PlanOptions::from_toml`] parses. Omits tuned
+    /// parameters, so that they are tuned again. Lists are written by name.
     pub fn to_toml(&self) -> Result<String> {
         let failed = |_| EngineError::Internal("a plan cannot be written as TOML");
         let mut table = toml::Table::try_from(self.without_tuning()).map_err(failed)?;
@@ -312,12 +367,13 @@ impl PlanOptions {
         toml::to_string(&table).map_err(failed)
     }
 
-    /// Returns the options without hops and a fetch cost that a refresh tried.
+    /// Returns the options without tuned parameters and without the verdict.
     #[must_use]
     pub fn without_tuning(&self) -> Self {
-        let mut said = self.clone();
-        said.clear_tuning();
-        said
+        let mut given = self.clone();
+        given.clear_tuning();
+        given.judged = None;
+        given
     }
 
     /// Parses the stored form.

@@ -5,7 +5,7 @@ use serde::de::value::{Error as ValueError, StrDeserializer};
 use serde::de::{DeserializeOwned, IntoDeserializer};
 use serde::{Deserialize, Serialize};
 
-use super::{Method, Pages, Scope};
+use super::{Goal, Method, Pages, Scope};
 use crate::engine::policy::{Limit, List};
 use seedbank_algorithms::cores::{Density, Growth, Hits, Pick, Slack};
 use seedbank_algorithms::cover::global::ValueBy;
@@ -104,7 +104,9 @@ macro_rules! words {
     )+};
 }
 
-words!(Hits, Growth, Pick, Pages, Scope, Share, Covered, ValueBy);
+words!(
+    Goal, Hits, Growth, Pick, Pages, Scope, Share, Covered, ValueBy
+);
 
 impl ParameterType for Method {
     fn read(text: &str) -> Result<Self, String> {

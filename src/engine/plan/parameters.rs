@@ -15,10 +15,10 @@ use serde::{Deserialize, Serialize};
 
 use super::declaration::{Access, Declaration, switch, value, weight};
 use super::parameter::{self, Section, TakenBy};
-use super::{Method, Pages, Scope, TuningRecord};
+use super::{Goal, HeldOutVerdict, Method, Pages, Scope, TuningRecord};
 use crate::engine::policy::{Limit, List};
 use seedbank_algorithms::cores::{self, CoreParams, Density, Growth, Hits, Pick, Slack};
-use seedbank_algorithms::cover::global::{TUNE_VISITS, ValueBy};
+use seedbank_algorithms::cover::global::{HOLDOUTS, TUNE_VISITS, TUNE_VISITS_PER_LINK, ValueBy};
 use seedbank_algorithms::cover::{CoverParams, Covered, Share, Value, limits};
 
 macro_rules! parameters {
@@ -38,10 +38,13 @@ macro_rules! parameters {
                 #[serde(skip_serializing_if = "Option::is_none")]
                 pub $field: Option<$type>,
             )+)+
-            /// How the plan came by `hops` and `fetch-cost` if they were tried; stored by a refresh,
-            /// and not for plan files.
+            /// How `hops`, `fetch-cost` and `value-known` were tuned; set by refreshes, not allowed in
+            /// plan files.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub tuned: Option<TuningRecord>,
+            /// How the plan's list compares with baselines; set by refreshes, not allowed in plan files.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub judged: Option<HeldOutVerdict>,
         }
 
         static PARAMETERS: LazyLock<Vec<Parameter>> = LazyLock::new(|| {
@@ -65,9 +68,12 @@ macro_rules! parameters {
 
 parameters! {
     section Plan, taken by Any {
+        /// What a crawl from the seeds is for: sets the method and its parameters; parameters given
+        /// beside it override them.
+        goal: Goal = value("GOAL").default_is("coverage for a new plan");
         /// How seeds are selected.
         method: Method = value("METHOD")
-            .default(Method::default())
+            .default_is("that of the goal")
             .clears(|method, stored| PlanOptions::clear_for_method(*method, stored));
         /// Number of seeds: by cores one from each core; by a cover method a total that is
         /// distributed over the sites; over the web the length of the list.
@@ -110,7 +116,7 @@ parameters! {
         /// Maximum distance, in percent, of a core's singular value below the largest remaining one:
         /// 0 for exact cores; 0.5 to 50 for cores that are proven to be that close and change less
         /// from day to day.
-        within: Slack = value("PERCENT").default(Slack::default());
+        within: Slack = value("PERCENT").default_is("1 for a new plan, unless `hits` = classic");
         /// Keep the seed list stable: as with `pick` stable, and replace a seed of the previous
         /// refresh that is gone, spam or no longer a hub by its successor.
         succeed: bool = switch(false).clears(|on, stored| {
@@ -151,10 +157,11 @@ parameters! {
         value_clicked: Value = weight(|weights| &mut weights.clicked);
         /// What a quality of 1 adds to a page's value; a lower quality adds in proportion.
         value_quality: Value = weight(|weights| &mut weights.quality);
-        /// Value of an uncrawled outlink.
+        /// Value of an uncrawled outlink, added to the page that has the link. Over the web, uncrawled
+        /// pages count themselves, so each would count again for every link to it.
         p_uniq: Value = value("SHARE")
             .range(limits::SHARES)
-            .default_is("by each site's content digests")
+            .default_is("by each site's content digests; 0 for a new plan over the web")
             .values_pages();
         /// Stop before a seed that adds nothing.
         positive_only: bool = switch(CoverParams::default().positive_only);
@@ -174,7 +181,7 @@ parameters! {
         /// Value of a page that is known only from links.
         value_known: Value = value("VALUE")
             .range(limits::WEIGHTS)
-            .default(Value::default())
+            .default_is("0, or tuned for the budget")
             .values_pages();
         /// What determines the value of a page.
         value_by: ValueBy = value("WHAT")
@@ -186,18 +193,25 @@ parameters! {
                 }
             });
         /// Cost of each reached page; subtracted from its value.
-        fetch_cost: Value = value("VALUE").range(limits::PRICES).default(Value::default());
-        /// Number of pages that the crawl will fetch. The first refresh tries hops 1 to 4 and several
-        /// fetch costs, and stores the pair that gathers the most value; the list is ordered so that
-        /// its prefixes are good too.
+        fetch_cost: Value = value("VALUE")
+            .range(limits::PRICES)
+            .default_is("0, or tuned for the budget");
+        /// Number of pages that the crawl will fetch. The first refresh tunes `hops`, `fetch-cost` and
+        /// `value-known` for it, as far as they are not given; the list is ordered so that its prefixes
+        /// are good too.
         budget: u64 = value("N").range(1..).clears(|budget, stored| {
             if stored.budget != Some(*budget) {
                 stored.clear_tuning();
             }
         });
-        /// With `budget`: maximum number of page visits of a search from every page; hops that need
-        /// more are not tried.
-        tune_visits: u64 = value("N").default(TUNE_VISITS);
+        /// With `budget`: maximum number of page visits of tuning. Hops at which a search from every
+        /// page takes more than a 32nd of it are not tried.
+        tune_visits: u64 = value("N").default_is(&format!(
+            "{TUNE_VISITS}, or {TUNE_VISITS_PER_LINK} for each link if that is more"
+        ));
+        /// With `budget`: number of times that tuning holds out a random tenth of the crawled pages; 0
+        /// compares settings by the pages that they are selected for.
+        holdouts: u32 = value("N").range(0..=100).default(HOLDOUTS);
     }
 
     section Policies, taken by Any {
@@ -223,6 +237,9 @@ parameters! {
         min_hubs: u32 = value("N").default(0);
         /// Minimum number of authorities of a core that gives a seed.
         min_authorities: u32 = value("N").default(0);
+        /// Minimum number of sites of the hubs of a core that gives a seed: the hubs of a page template
+        /// are on one site.
+        min_hub_sites: u32 = value("N").default(0);
     }
 
     section Policies, taken by Any {

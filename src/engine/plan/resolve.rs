@@ -1,7 +1,7 @@
 //! Resolves the options of a plan to values of all parameters, and validates them.
 
 use super::parameter::{Parameter, TakenBy};
-use super::{CorePlan, Method, Plan, PlanOptions, Scope};
+use super::{CorePlan, Goal, Method, Plan, PlanOptions, Scope};
 use crate::engine::error::{Family, PlanError};
 use crate::engine::policy::{Limit, List, Policy};
 use seedbank_algorithms::cores::{CoreParams, Density, Hits, Pick, Rule};
@@ -74,6 +74,7 @@ impl PlanOptions {
             pin: hash(&self.pin),
             min_hubs: self.min_hubs.unwrap_or(0),
             min_authorities: self.min_authorities.unwrap_or(0),
+            min_hub_sites: self.min_hub_sites.unwrap_or(0),
             min_quality: least_quality(self.min_quality),
             max_changes: most(self.max_changes),
         })
@@ -91,11 +92,13 @@ impl PlanOptions {
         let params = WebParams {
             cover: self.cover_params(method),
             hops: self.hops,
-            value_known: self.value_known.unwrap_or_default(),
+            value_known: self.value_known,
             value_by: self.value_by.unwrap_or_default(),
             fetch_cost: self.fetch_cost,
             budget: self.budget,
             tune_visits: self.tune_visits,
+            holdouts: self.holdouts,
+            objective: self.goal.map(Goal::objective).unwrap_or_default(),
         };
         Ok(params.choose()?)
     }

@@ -156,6 +156,9 @@ fn what_was_tried_lasts_as_long_as_what_it_was_tried_for() {
             batch: BatchId::default(),
             settings: 20,
             gathered: 1.0,
+            draws: 3,
+            crawled: 100,
+            parameters: vec![TunedParameter::Hops, TunedParameter::FetchCost],
         }),
         ..options("method = 'greedy'\nscope = 'web'\nbudget = 100")
     };

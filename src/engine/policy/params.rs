@@ -1,5 +1,6 @@
 //! The policies of a plan, with every parameter resolved.
 
+use super::rejection_reason::RejectionReason;
 use seedbank_store::Hash128;
 
 /// The policies of a plan, with every parameter resolved.
@@ -21,6 +22,8 @@ pub struct Policy {
     pub min_hubs: u32,
     /// Minimum number of authorities of a core that gives a seed.
     pub min_authorities: u32,
+    /// Minimum number of sites of the hubs of a core that gives a seed.
+    pub min_hub_sites: u32,
     /// Minimum quality of a seed, in ten-thousandths.
     pub min_quality: u16,
     /// Maximum number of seeds that differ from the plan's previous list; `None` without a limit.
@@ -53,6 +56,30 @@ impl Policy {
             || self.pin.is_some()
             || self.min_hubs > 1
             || self.min_authorities > 1
+            || self.min_hub_sites > 1
+    }
+
+    /// Returns the policy that rejects a core of these numbers of hubs and authorities, or of this number of
+    /// sites of the hubs; `None` if the core may give a seed.
+    pub(crate) fn rejects_core(
+        &self,
+        hubs: usize,
+        authorities: usize,
+        hub_sites: usize,
+    ) -> Option<RejectionReason> {
+        let limits = [
+            (RejectionReason::MinHubs, hubs, self.min_hubs),
+            (
+                RejectionReason::MinAuthorities,
+                authorities,
+                self.min_authorities,
+            ),
+            (RejectionReason::MinHubSites, hub_sites, self.min_hub_sites),
+        ];
+        let rejecting = limits
+            .into_iter()
+            .find(|(_, found, least)| *found < *least as usize);
+        rejecting.map(|(by, ..)| by)
     }
 
     /// Whether seeds are counted by site or domain.

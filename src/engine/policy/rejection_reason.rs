@@ -25,6 +25,8 @@ pub enum RejectionReason {
     MinHubs,
     /// Its core has too few authorities.
     MinAuthorities,
+    /// The hubs of its core are on too few sites; on a single site they are pages of one template.
+    MinHubSites,
     /// The limit on changes of the list was reached.
     MaxChanges,
 }

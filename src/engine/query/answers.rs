@@ -164,6 +164,9 @@ pub struct CoreView {
     /// Hub that became the seed; if the core gives no seed, its best hub.
     #[schemars(regex(pattern = URL_PATTERN))]
     pub seed: String,
+    /// Number of sites of its hubs. Several hubs on one site are usually pages of one template.
+    #[schemars(range(min = 1))]
+    pub hub_sites: u32,
     /// Whether the core gives a seed. `false` if it is too small for the plan, or policies reject all its
     /// hubs. JSON has the field only if it is `false`.
     #[serde(default = "yes", skip_serializing_if = "is_true")]

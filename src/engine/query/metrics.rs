@@ -167,6 +167,13 @@ fn write_plans(text: &mut MetricsText, plans: &[PlanView]) {
     each("certified", help, &|plan| {
         f64::from(u8::from(plan.certified))
     });
+    let samples = plans.iter().filter_map(|plan| {
+        let verdict = plan.parameters.judged.as_ref()?;
+        let times = verdict.times_best_baseline?.mean;
+        Some((vec![("plan", &*plan.plan)], times))
+    });
+    let help = "What a crawl from the plan's list finds with pages held out, divided by what the best baseline finds; as last judged.";
+    text.family("plan_gain_ratio", Kind::Gauge, help, samples);
     let states = |plan: &PlanView| {
         let seeds = plan.seeds;
         [

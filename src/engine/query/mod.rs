@@ -39,6 +39,7 @@ pub use compare::{
 pub use core_links::{CoreLinks, LinkedCore};
 pub use diff::{Cause, Change, DiffRequest, DiffSide, DiffSummary, SeedChange, SeedDiff, UrlList};
 pub use dry_run::DryRun;
+pub(crate) use dry_run::dry_run;
 pub use events::Event;
 pub use explain::{
     CoreMember, CoreNumbers, CoreSeed, CoresOfSite, CoverOfSite, CoverSeed, CurrentPage, Explainer,

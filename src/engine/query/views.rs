@@ -14,6 +14,7 @@ use crate::engine::policy::pinned_urls;
 use crate::engine::refresh::RefreshView;
 use crate::engine::{Bank, EngineError};
 use seedbank_algorithms::cover::Value;
+use seedbank_algorithms::graph::number;
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::display::file_name;
@@ -348,6 +349,7 @@ fn core_view(
         density: 100.0 * core.edges as f64 / pairs,
         edges: core.edges,
         seed: views.name(core.seed)?.1,
+        hub_sites: number(core.hub_sites()),
         gives_seed: core.gives_seed,
         hubs: views.urls(&core.hubs)?,
         authorities: views.urls(&core.authorities)?,

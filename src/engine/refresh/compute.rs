@@ -6,6 +6,8 @@ use super::cores::unchanged::{self, UnchangedRun};
 use super::cores::{self, CoresRun};
 use super::cover::{self, CoverRun, PreviousRefresh};
 use super::global::{self, WebRun};
+use super::judged::{Judge, Judged};
+use super::new_plan;
 use super::outcome::Outcome;
 use super::report::{
     PolicyView, RefreshReport, Shortage, ShortageReason, Stars, StepsView, TuningView,
@@ -17,7 +19,7 @@ use crate::engine::plan::{DEFAULT_PLAN, Plan, PlanOptions};
 use crate::engine::policy::{LoadedPolicy, Policy, RejectionReason};
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::cover::Choice;
-use seedbank_algorithms::cover::global::WebChoice;
+use seedbank_algorithms::cover::global::{HOLDOUTS, WebChoice};
 use seedbank_algorithms::graph::number;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::RefreshId;
@@ -40,6 +42,7 @@ pub(super) fn run(
     reader: &Reader,
     plan: &str,
     request: &RefreshRequest,
+    judge: Judge,
     watch: &dyn Watch,
 ) -> Result<Computed> {
     let plan = plan.to_owned();
@@ -51,12 +54,25 @@ pub(super) fn run(
         Some(stored) => PlanOptions::from_stored(&stored.settings)?,
         None => PlanOptions::default(),
     };
-    let mut options = request.options.clone().merged_over(&base).without_none();
-    // Tried values are dropped, unless the request gives them itself.
-    if request.tune {
-        options.clear_tuning();
-        (options.hops, options.fetch_cost) = (request.options.hops, request.options.fetch_cost);
-    }
+    let given = request.options.clone();
+    let mut default_budget = None;
+    let options = if stored.is_none() || request.replace {
+        let policies = base.policies_of_any_method();
+        let new = given.merged_over(&policies).without_none();
+        new.complete_new(|| {
+            let found = new_plan::default_budget(reader)?;
+            default_budget = Some(found);
+            Ok::<_, EngineError>(found.budget)
+        })?
+    } else {
+        new_plan::check_same_kind(&given, &base)?;
+        let mut stored = base.clone();
+        // Tuned values are dropped, unless the request gives them itself.
+        if request.tune {
+            stored.clear_tuning();
+        }
+        given.merged_over(&stored).without_none()
+    };
     let resolved = options.resolve()?;
     let is_tunable = matches!(resolved, Plan::Web(choice) if choice.setting().is_none());
     if request.tune && !is_tunable {
@@ -71,9 +87,11 @@ pub(super) fn run(
     }
     let same_policy = base.policy().ok() == Some(policy);
     let plan_changed = stored.is_some() && (base.resolve().ok() != Some(resolved) || !same_policy);
+    let is_new = stored.is_none();
     let previous = stored.map(|stored| stored.last_refresh);
     let mut report = RefreshReport::begun(plan, options, reader.counters()?.batch);
     report.plan_changed = plan_changed;
+    report.default_budget = default_budget;
     report.view.policy = (policy != Policy::default()).then(|| PolicyView {
         pinned: rules.pins.count(),
         rejected_pins: rules.pins.rejected.clone(),
@@ -155,6 +173,35 @@ pub(super) fn run(
             reason,
         });
     }
+    if let Some(tuned) = &report.view.parameters.tuned {
+        let times = reader.counters()?.crawled as f64 / tuned.crawled as f64;
+        report.grown_since_tuned = (tuned.crawled > 0 && times > 2.0).then_some(times);
+    }
+    let is_new_list = is_new || report.plan_changed || report.tuning.is_some();
+    if is_new_list {
+        report.view.parameters.judged = None;
+    }
+    let budget = match resolved {
+        Plan::Web(choice) => choice.budget,
+        Plan::Cores(_) | Plan::Cover(_) => None,
+    };
+    if request.judge || (is_new_list && budget.is_some()) {
+        let judged = Judged {
+            plan: &report.view.parameters,
+            policy: &rules,
+            seeds: match max_seeds {
+                Some(seeds) => seeds,
+                None => outcome.count()?,
+            },
+            budget: match budget {
+                Some(budget) => budget,
+                None => new_plan::default_budget(reader)?.budget,
+            },
+            draws: report.view.parameters.holdouts.unwrap_or(HOLDOUTS).max(1),
+        };
+        report.verdict = judge(reader, &judged, watch)?;
+        report.view.parameters.judged.clone_from(&report.verdict);
+    }
     Ok(Computed {
         outcome,
         limited_list,
@@ -222,7 +269,8 @@ fn run_global(
     if let Some((setting, tuning)) = &run.tuning {
         let found = TuningView::new(context.plan, *setting, tuning);
         let parameters = &mut view.parameters;
-        parameters.set_tuning(*setting, found.tuned(view.batch));
+        let crawled = context.store.counters()?.crawled;
+        parameters.set_tuning(*setting, found.tuned(context.plan, view.batch, crawled));
         let same = previous_plan.plan.resolve().ok() == parameters.resolve().ok();
         report.plan_changed = !(previous_plan.is_new || same && previous_plan.same_policy);
         report.tuning = Some(found);

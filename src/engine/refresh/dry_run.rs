@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use super::compute::{Computed, run};
+use super::judged::Judge;
 use super::report::RefreshReport;
 use super::request::RefreshRequest;
 use super::{memory, prune};
@@ -26,6 +27,7 @@ impl UnstoredRefresh {
     pub(crate) fn compute(
         reader: &Reader,
         request: &RefreshRequest,
+        judge: Judge,
         watch: &dyn Watch,
     ) -> Result<Self> {
         let begun = Instant::now();
@@ -34,7 +36,7 @@ impl UnstoredRefresh {
             outcome,
             limited_list,
             mut report,
-        } = run(reader, plan, request, watch)?;
+        } = run(reader, plan, request, judge, watch)?;
         let number = reader.counters()?.refresh + 1;
         report.view.refresh = number;
         let mut changes = Changes::new(&std::env::temp_dir(), 64 << 20);

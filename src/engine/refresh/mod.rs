@@ -11,8 +11,10 @@ pub(crate) mod cover;
 mod delete;
 mod dry_run;
 pub(crate) mod global;
+mod judged;
 mod list_gc;
 mod memory;
+mod new_plan;
 mod outcome;
 mod prune;
 mod report;
@@ -26,9 +28,10 @@ pub use churn_limit::ListChanges;
 pub use cores::recomputed::{RecomputeReason, RecomputedCores, SiteChange};
 pub use delete::DeletedPlan;
 pub(crate) use dry_run::UnstoredRefresh;
+pub(crate) use judged::{Judge, Judged};
 pub use report::{
-    PolicyView, RefreshReport, RefreshView, Shortage, ShortageReason, Stars, StepsView, TrialView,
-    TuningView,
+    DefaultBudget, PolicyView, RefreshReport, RefreshView, Shortage, ShortageReason, Stars,
+    StepsView, TrialView, TuningView,
 };
 pub use request::RefreshRequest;
 
@@ -46,59 +49,50 @@ use seedbank_store::records::PlanRecord;
 use seedbank_store::tables;
 use seedbank_store::{Changes, Reader, Writer};
 
-impl Bank {
-    /// Runs a plan on the published state and stores the result.
-    ///
-    /// A refresh without seeds is stored too. If another process refreshed the plan meanwhile, so
-    /// that reused results may be deleted, or deleted the history of this state, the refresh runs
-    /// again.
-    ///
-    /// Cost: by cores, the pages and rows of changed components by key, or one scan of pages and
-    /// two of rows; then [`cores::select`] on what changed. By cover, one scan of sites, the pages
-    /// and links of changed sites, then [`cover::select_chosen`] on them. Over the web, all pages
-    /// and links.
-    ///
-    /// [`cores::select`]: seedbank_algorithms::cores::select
-    /// [`cover::select_chosen`]: seedbank_algorithms::cover::select_chosen
-    pub fn refresh(&self, request: &RefreshRequest, watch: &dyn Watch) -> Result<RefreshReport> {
-        let begun = Instant::now();
-        let plan = request.named()?;
-        if !request.wait {
-            Writer::probe(self.path())?;
-        }
-        loop {
-            let reader = Reader::open(self.path())?;
-            let Computed {
-                outcome,
-                limited_list,
-                mut report,
-            } = run(&reader, plan, request, watch)?;
-            drop(reader);
-            watch.stage("commit", None);
-            // The computed result is worth waiting for the lock.
-            let writer = Writer::open(self.path(), true, watch)?;
-            let stored = writer.get(&tables::PLANS, &report.view.plan)?;
-            let last = stored.map(|stored| stored.last_refresh);
-            let of_list = limited_list.as_ref().map(|limited_list| limited_list.last);
-            let is_valid = [outcome.depends_on(), of_list]
-                .into_iter()
-                .flatten()
-                .all(|earlier| last == Some(earlier));
-            // Otherwise later refreshes could not determine what changed since this state.
-            let has_history = report.view.batch >= timeline::known_since(&writer)?;
-            if is_valid && has_history {
-                let limited = limited_list.as_ref();
-                store(
-                    &writer,
-                    request,
-                    &outcome,
-                    limited,
-                    &mut report,
-                    begun,
-                    watch,
-                )?;
-                return Ok(report);
-            }
+/// See [`Bank::refresh`].
+pub(crate) fn refresh(
+    bank: &Bank,
+    request: &RefreshRequest,
+    judge: Judge,
+    watch: &dyn Watch,
+) -> Result<RefreshReport> {
+    let begun = Instant::now();
+    let plan = request.named()?;
+    if !request.wait {
+        Writer::probe(bank.path())?;
+    }
+    loop {
+        let reader = Reader::open(bank.path())?;
+        let Computed {
+            outcome,
+            limited_list,
+            mut report,
+        } = run(&reader, plan, request, judge, watch)?;
+        drop(reader);
+        watch.stage("commit", None);
+        // The computed result is worth waiting for the lock.
+        let writer = Writer::open(bank.path(), true, watch)?;
+        let stored = writer.get(&tables::PLANS, &report.view.plan)?;
+        let last = stored.map(|stored| stored.last_refresh);
+        let of_list = limited_list.as_ref().map(|limited_list| limited_list.last);
+        let is_valid = [outcome.depends_on(), of_list]
+            .into_iter()
+            .flatten()
+            .all(|earlier| last == Some(earlier));
+        // Otherwise later refreshes could not determine what changed since this state.
+        let has_history = report.view.batch >= timeline::known_since(&writer)?;
+        if is_valid && has_history {
+            let limited = limited_list.as_ref();
+            store(
+                &writer,
+                request,
+                &outcome,
+                limited,
+                &mut report,
+                begun,
+                watch,
+            )?;
+            return Ok(report);
         }
     }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::RecomputedCores;
 use super::churn_limit::ListChanges;
 use crate::engine::error::PlanError;
-use crate::engine::plan::{Method, NAME_PATTERN, PlanOptions, TuningRecord};
+use crate::engine::plan::{HeldOutVerdict, Method, NAME_PATTERN, PlanOptions, TuningRecord};
 use crate::engine::policy::{RejectedPin, RejectionReason};
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::cover::Value;
@@ -48,9 +48,21 @@ pub struct RefreshReport {
     /// By cores, on request: why cores were recomputed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub costs: Option<Vec<RecomputedCores>>,
-    /// Over the web: results of the search for hops and a fetch cost, if this refresh ran one.
+    /// Over the web: results of the search for hops, a fetch cost and a value of known pages, if this
+    /// refresh ran one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tuning: Option<TuningView>,
+    /// The budget that the plan got because none was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default_budget: Option<DefaultBudget>,
+    /// Comparison of the plan's list with baselines, if this refresh made one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<HeldOutVerdict>,
+    /// The number of crawled pages, divided by that for which the plan was tuned; `None` if it is at most
+    /// 2, or unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 2))]
+    pub grown_since_tuned: Option<f64>,
     /// By cores: cores with a single hub or a single authority.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stars: Option<Stars>,
@@ -63,6 +75,18 @@ pub struct RefreshReport {
     /// Older refreshes of the plan that this refresh deleted.
     #[schemars(inner(range(min = 1)))]
     pub pruned: Vec<RefreshId>,
+}
+
+/// Budget of a new plan for which none was given.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct DefaultBudget {
+    /// Number of pages that the crawl will fetch.
+    #[schemars(range(min = 1))]
+    pub budget: u64,
+    /// The batch whose records are the budget; `None` if the budget is half of the crawled pages, because
+    /// the bank has no delta.
+    pub delta: Option<BatchId>,
 }
 
 /// Cores that are stars: they have a single hub or a single authority.
@@ -180,7 +204,7 @@ pub struct PolicyView {
     pub changes: Option<ListChanges>,
 }
 
-/// Results of the search for hops and a fetch cost for a budget.
+/// Results of the search for hops, a fetch cost and a value of known pages for a budget.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct TuningView {
@@ -191,10 +215,14 @@ pub struct TuningView {
     pub hops: u32,
     /// The chosen fetch cost, which becomes the plan's.
     pub fetch_cost: Value,
-    /// The settings that were tried, ordered by hops and then by fetch cost.
+    /// The chosen value of known pages, which becomes the plan's.
+    pub value_known: Value,
+    /// Number of times that pages were held out; 0 if settings were compared by known pages.
+    pub draws: u32,
+    /// The settings that were tried, ordered by hops, fetch cost and value of known pages.
     pub trials: Vec<TrialView>,
-    /// Numbers of hops that were not tried: one pass would take more page visits than `tune-visits`
-    /// allows.
+    /// Numbers of hops that were not tried: one pass would take more than a 32nd of the page visits that
+    /// `tune-visits` allows.
     pub left_out: Vec<u32>,
 }
 
@@ -206,11 +234,16 @@ pub struct TrialView {
     pub hops: u32,
     /// Cost of each reached page.
     pub fetch_cost: Value,
-    /// Number of seeds in the list.
+    /// Value of a page that is known only from links.
+    pub value_known: Value,
+    /// Number of seeds in the list, on the first draw.
     pub seeds: u32,
-    /// Number of pages that the crawl fetches.
+    /// Number of pages that the crawl fetches, on the first draw.
     pub fetched: u64,
-    /// Total value of the fetched pages, in units.
+    /// Number of draws on which the setting was tried; the last ones only the best settings.
+    pub draws: u32,
+    /// Value of the fetched pages, in units; by goal discovery, the number of pages found for the first
+    /// time. With pages held out, an estimate for all crawled pages: the mean over the draws.
     pub gathered: f64,
     /// Page visits of the search from every candidate page, which serves all fetch costs with this
     /// number of hops.
@@ -224,9 +257,11 @@ impl TuningView {
         let view = |trial: &Trial| TrialView {
             hops: trial.setting.hops,
             fetch_cost: trial.setting.fetch_cost,
+            value_known: trial.setting.value_known,
             seeds: u32::try_from(trial.seeds).unwrap_or(u32::MAX),
             fetched: trial.fetched,
-            gathered: trial.gathered as f64 / 1e6,
+            draws: u32::try_from(trial.found.len()).unwrap_or(u32::MAX),
+            gathered: trial.mean() as f64 / 1e6,
             pass_visits: trial.pass_visits,
             page_visits: trial.page_visits,
         };
@@ -234,24 +269,31 @@ impl TuningView {
             budget: choice.budget.unwrap_or(0),
             hops: setting.hops,
             fetch_cost: setting.fetch_cost,
+            value_known: setting.value_known,
+            draws: tuning.draws,
             trials: tuning.trials.iter().map(view).collect(),
             left_out: tuning.left_out.clone(),
         }
     }
 
     /// Returns the part that is stored with the plan.
-    pub(super) fn tuned(&self, batch: BatchId) -> TuningRecord {
-        let best =
-            |trial: &&TrialView| (trial.hops, trial.fetch_cost) == (self.hops, self.fetch_cost);
+    pub(super) fn tuned(&self, choice: &WebChoice, batch: BatchId, crawled: u64) -> TuningRecord {
+        let best = self.trials.iter().find(|trial| self.is_chosen(trial));
         TuningRecord {
             batch,
             settings: u32::try_from(self.trials.len()).unwrap_or(u32::MAX),
-            gathered: self
-                .trials
-                .iter()
-                .find(best)
-                .map_or(0.0, |trial| trial.gathered),
+            gathered: best.map_or(0.0, |trial| trial.gathered),
+            draws: self.draws,
+            crawled,
+            parameters: PlanOptions::tuned_parameters(choice),
         }
+    }
+
+    /// Returns whether a trial has the chosen setting.
+    #[must_use]
+    pub fn is_chosen(&self, trial: &TrialView) -> bool {
+        (trial.hops, trial.fetch_cost, trial.value_known)
+            == (self.hops, self.fetch_cost, self.value_known)
     }
 }
 

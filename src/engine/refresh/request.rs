@@ -43,9 +43,15 @@ pub struct RefreshRequest {
     pub wait: bool,
     /// Explain why cores were recomputed.
     pub explain_cost: bool,
-    /// Over the web with a budget: search for hops and a fetch cost again, except for those that
-    /// `options` sets.
+    /// Over the web with a budget: search for hops, a fetch cost and a value of known pages again, except
+    /// for those that `options` sets.
     pub tune: bool,
+    /// Compare the list with baselines, with pages held out. A plan with a budget is compared anyway if it
+    /// is new or if its parameters change.
+    pub judge: bool,
+    /// Replace the parameters of the plan by `options` and the defaults of a new plan, except for policies
+    /// that all methods have. Required to change the goal, the method or the scope of a plan.
+    pub replace: bool,
 }
 
 impl RefreshRequest {

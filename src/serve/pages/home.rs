@@ -9,7 +9,7 @@ use crate::engine::refresh::RefreshView;
 use crate::html::bars::{Bar, bars};
 use crate::html::chart::Frame as ChartFrame;
 use crate::html::text::{Count, Measure};
-use crate::render::{kind_name, provenance};
+use crate::render::{kind_name, provenance, verdict_ratio};
 use crate::serve::address::{self, Address};
 use crate::serve::answer::{Answer, RequestError};
 use crate::serve::executor::Context;

@@ -4,7 +4,7 @@
 
 use std::fs;
 
-use seedbank::engine::plan::{CoverMethod, Method};
+use seedbank::engine::plan::{CoverMethod, Method, Slack};
 use seedbank::engine::{Bank, IngestRequest, PlanOptions, RefreshRequest};
 use seedbank::ingest::{Input, SiteMode, UrlRules};
 use seedbank::watch::Unwatched;
@@ -99,6 +99,7 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
                 plan: Some(method.name().to_owned()),
                 options: PlanOptions {
                     method: Some(method),
+                    within: (method == Method::Cores).then_some(Slack::EXACT),
                     ..PlanOptions::default()
                 },
                 ..RefreshRequest::default()

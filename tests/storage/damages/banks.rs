@@ -13,6 +13,7 @@ use seedbank_store::{Reader, Writer};
 
 use crate::support::asking::{self, Answers, FIRST, ask};
 use crate::support::folders::copy;
+use crate::support::plans::exact_cores;
 
 /// One step in the life of a bank.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -112,7 +113,7 @@ fn take(bank: &Bank, step: Step, crawl: &Path) -> Result<(), EngineError> {
             };
             let request = RefreshRequest {
                 plan: Some(plan.to_owned()),
-                options,
+                options: exact_cores(options),
                 ..RefreshRequest::default()
             };
             bank.refresh(&request, &Unwatched).map(drop)

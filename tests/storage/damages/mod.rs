@@ -175,7 +175,9 @@ fn a_shortened_manifest_is_found_and_mended() {
     let one_more = command::record("http://h4.example/", &["http://a1.example/"]);
     place.write("day1.jsonl", one_more);
     place.run(&["ingest", "bank", "day1.jsonl"]).done();
-    place.run(&["refresh", "bank"]).done();
+    place
+        .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
+        .done();
     let (seeds, state) = (place.run(&["seeds", "bank"]).done(), place.status());
     let live = place.path("bank/live");
     let names = command::names(&live);

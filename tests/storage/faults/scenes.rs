@@ -190,7 +190,7 @@ impl Scene {
                 "refresh",
                 Kind::Bank,
                 base.clone(),
-                &["refresh", "disk/bank"],
+                &["refresh", "disk/bank", "--method", "cores", "--within", "0"],
             ),
             Plan("undo", Kind::Bank, base.clone(), &["undo", "disk/bank"]),
             Plan(
@@ -279,7 +279,19 @@ impl Bench<'_> {
         let day = |day: u32| format!("../in/crawl/day-{day:03}.jsonl.zst");
         self.run(&place, &["init", "disk/bank"]);
         self.run(&place, &["ingest", "disk/bank", &day(0)]);
-        self.run(&place, &["refresh", "disk/bank", "--seeds", "5"]);
+        self.run(
+            &place,
+            &[
+                "refresh",
+                "disk/bank",
+                "--method",
+                "cores",
+                "--within",
+                "0",
+                "--seeds",
+                "5",
+            ],
+        );
         self.run(&place, &["ingest", "disk/bank", &day(1)]);
         place.join(DISK)
     }

@@ -77,7 +77,9 @@ impl Place {
             &["init"],
             &["ingest", "../snapshot.jsonl", "--snapshot"],
             &["ingest", "../delta-1.jsonl"],
-            &["refresh", "--seeds", "3"],
+            &[
+                "refresh", "--method", "cores", "--within", "0", "--seeds", "3",
+            ],
         ];
         let nothing = Listing::new();
         let there = Listing::from([("bank".to_owned(), Listed::Folder)]);

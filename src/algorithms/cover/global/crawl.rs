@@ -25,6 +25,11 @@ impl Crawl {
         self.pages.len()
     }
 
+    /// The pages, depth by depth and in URL order within each depth.
+    pub(super) fn pages(&self) -> &[u32] {
+        &self.pages
+    }
+
     /// The sum of the values of the pages, in millionths.
     pub(super) fn worth(&self, graph: &WebGraph) -> i64 {
         let values = self.pages.iter().map(|&page| graph.values()[page as usize]);

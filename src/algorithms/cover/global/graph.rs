@@ -9,7 +9,7 @@ use crate::graph::{Csr, number};
 /// All crawled and known pages that are not gone, numbered in byte order of their URLs (the smallest URL is
 /// 0), with their values in millionths, the links between them in both directions, and the candidates.
 ///
-/// Immutable once built. Memory: 8 bytes per link and 28 per page.
+/// Immutable once built. Memory: 8 bytes per link and 38 per page.
 #[derive(Clone, Debug)]
 pub struct WebGraph {
     values: Vec<i64>,
@@ -18,6 +18,10 @@ pub struct WebGraph {
     candidates: Vec<u32>,
     pins: Vec<u32>,
     caps: Vec<Cap>,
+    /// By page: whether it is known only from links; empty if nothing depends on it.
+    known: Vec<bool>,
+    /// By page: its value if it were known only from links; empty if that is 0 for all pages.
+    values_as_known: Vec<i64>,
 }
 
 impl WebGraph {
@@ -61,6 +65,8 @@ impl WebGraph {
             candidates,
             pins: Vec::new(),
             caps: Vec::new(),
+            known: Vec::new(),
+            values_as_known: Vec::new(),
         })
     }
 
@@ -79,6 +85,65 @@ impl WebGraph {
         }
         (self.pins, self.caps) = (pins, caps);
         Ok(self)
+    }
+
+    /// Marks the pages that are known only from links. `known` has an entry for each page;
+    /// `values_as_known` too, the value that the page would have if it were known only from links, in
+    /// millionths and without [`Setting::value_known`](super::Setting::value_known), or it is empty if
+    /// that is 0 for all pages.
+    #[must_use]
+    pub fn with_known(mut self, known: Vec<bool>, values_as_known: Vec<i64>) -> Self {
+        (self.known, self.values_as_known) = (known, values_as_known);
+        self
+    }
+
+    /// Returns a graph of the same pages with other values and fewer links. `predecessors` has some of the
+    /// links of this graph, none of them from pages that are held out. Those become known only from links.
+    pub(super) fn without(
+        &self,
+        is_held_out: &[bool],
+        values: Vec<i64>,
+        predecessors: Csr,
+    ) -> Self {
+        let stays = |page: &u32| !is_held_out[*page as usize];
+        let is_known = |page: u32| self.is_known(page) || is_held_out[page as usize];
+        Self {
+            candidates: self.candidates.iter().copied().filter(stays).collect(),
+            pins: self.pins.clone(),
+            caps: self.caps.clone(),
+            known: (0..self.pages()).map(is_known).collect(),
+            values_as_known: Vec::new(),
+            values,
+            successors: predecessors.transpose(is_held_out.len()),
+            predecessors,
+        }
+    }
+
+    /// The value of a page if it were known only from links, in millionths and without
+    /// `Setting::value_known`.
+    pub(super) fn value_as_known(&self, page: u32) -> i64 {
+        self.values_as_known
+            .get(page as usize)
+            .copied()
+            .unwrap_or(0)
+    }
+
+    /// Whether a page is known only from links.
+    #[must_use]
+    pub fn is_known(&self, page: u32) -> bool {
+        self.known.get(page as usize).copied().unwrap_or(false)
+    }
+
+    /// Adds a value to every page that is known only from links.
+    pub(super) fn add_to_known(&mut self, value: i64) {
+        if value == 0 {
+            return;
+        }
+        for (page_value, known) in self.values.iter_mut().zip(&self.known) {
+            if *known {
+                *page_value += value;
+            }
+        }
     }
 
     /// The pages that are seeds before any pick, in order.

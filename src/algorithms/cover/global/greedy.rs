@@ -34,6 +34,8 @@ pub(super) struct GreedyOptions {
     pub(super) hops: u32,
     /// The fetch cost of every page reached, in millionths.
     pub(super) price: i64,
+    /// The part of the values of known pages in the graph that the reach does not contain, in millionths.
+    pub(super) value_known: i64,
     /// Whether to stop before a pick whose gain is not positive.
     pub(super) positive_only: bool,
     /// Whether to compute the gains of the uncovered candidates after the last pick.
@@ -101,7 +103,7 @@ pub(super) fn greedy(
         graph,
         depth: reach.hops,
         options,
-        gains: first_gains(graph, reach, options.price),
+        gains: first_gains(graph, reach, options),
         picked: vec![false; graph.pages() as usize],
         caps: RemainingCaps::new(graph.caps()),
         unreached: graph
@@ -161,12 +163,14 @@ pub(super) fn greedy(
 }
 
 /// The gains before any pick, by page.
-fn first_gains(graph: &WebGraph, reach: &Reach, price: i64) -> Vec<AtomicI64> {
+fn first_gains(graph: &WebGraph, reach: &Reach, options: GreedyOptions) -> Vec<AtomicI64> {
     let mut gains: Vec<AtomicI64> = Vec::new();
     gains.resize_with(graph.pages() as usize, AtomicI64::default);
-    let found = reach.value.iter().zip(&reach.pages);
-    for (&candidate, (value, pages)) in graph.candidates().iter().zip(found) {
-        gains[candidate as usize] = AtomicI64::new(value - price * i64::from(*pages));
+    let found = reach.value.iter().zip(&reach.pages).zip(&reach.known);
+    for (&candidate, ((value, pages), known)) in graph.candidates().iter().zip(found) {
+        let of_known = options.value_known * i64::from(*known);
+        let gain = value + of_known - options.price * i64::from(*pages);
+        gains[candidate as usize] = AtomicI64::new(gain);
     }
     gains
 }

@@ -1,51 +1,92 @@
-//! Chooses hops and fetch cost for a budget: makes the lists of a small grid of settings, and compares the
-//! value of simulated crawls from them.
+//! Chooses hops, fetch cost and value of known pages for a budget, by pages held out.
+//!
+//! A setting is judged by draws of held-out pages ([`HeldOut`]): seeds are selected without a tenth of the
+//! crawled pages, and a crawl of the budget over the whole web is scored. Settings that are judged by the
+//! pages on which they select overfit, most of all at high costs.
+//!
+//! One pass per draw gives the value, the number of pages and the number of known pages within reach of each
+//! candidate for every number of hops. So the first gains of every setting are arithmetic, and the cost is
+//! that of the picks. On the first draw, a coarse part of the grid is tried, then the neighbours of the best
+//! settings until none is better. The best settings are tried on the other draws; a setting that is behind
+//! the best by more than twice the standard error of their difference is dropped. The one with the best mean
+//! of those tried on all draws is chosen.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use super::crawl::Crawler;
 use super::graph::WebGraph;
 use super::greedy::{GreedyOptions, greedy};
-use super::params::{Setting, WebChoice};
-use super::picks::WebCover;
-use super::reach::{Reach, ReachByHops};
+use super::held_out::HeldOut;
+use super::params::{Grid, Setting, WebChoice};
+use super::reach::{ReachByHops, reach_by_hops};
 use super::search_pool::SearchPool;
-use crate::watch::{Interrupted, Watch};
+use crate::statistics::Estimate;
+use crate::watch::{Interrupted, Quiet, Watch};
 
-/// The result of one setting of the grid.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// The number of best settings whose neighbours are tried.
+const CLIMBERS: usize = 3;
+/// The number of best settings that are tried on further draws.
+const FINALISTS: usize = 12;
+/// The number of draws from which on settings are dropped.
+const DROP_AFTER: usize = 3;
+/// The part of all visits that a pass may take: one in this many.
+const PASS_SHARE: u64 = 32;
+/// The greatest number of hops for which many settings are tried at first.
+const CHEAP_HOPS: u32 = 2;
+
+/// The results of one setting of the grid.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Trial {
     /// The setting.
     pub setting: Setting,
-    /// The number of seeds of its list.
+    /// The number of seeds of its list on the first draw.
     pub seeds: usize,
-    /// The number of pages that a crawl from the list fetches: the budget, or all pages that the list
-    /// reaches if these are fewer.
+    /// The number of pages that a crawl from the list fetches on the first draw: the budget, or all pages
+    /// that the list reaches if these are fewer.
     pub fetched: u64,
-    /// The sum of the values of these pages, in millionths.
-    pub gathered: i64,
-    /// The page visits of the pass with this number of hops, which serves all fetch costs.
+    /// The result of the crawl on each draw, in millionths: an estimate for all crawled pages, see
+    /// `HeldOut::found`. A single entry if the setting was tried on the first draw only.
+    pub found: Vec<i64>,
+    /// The page visits of the pass with this number of hops, which serves all fetch costs and values.
     pub pass_visits: u64,
-    /// The page visits of its picks, without the pass.
+    /// The page visits of its picks on the first draw.
     pub page_visits: u64,
 }
 
-/// The result of a grid search.
+impl Trial {
+    /// The mean of the results, in millionths, rounded towards zero.
+    #[must_use]
+    pub fn mean(&self) -> i64 {
+        let sum: i128 = self.found.iter().copied().map(i128::from).sum();
+        let mean = sum / self.found.len().max(1) as i128;
+        // A mean lies between its terms.
+        i64::try_from(mean).unwrap_or_default()
+    }
+}
+
+/// The result of a grid search for one number of seeds and budget.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Tuning {
-    /// One for each setting, in ascending order of hops and then fetch cost.
+    /// One for each setting that was tried, in ascending order of hops, fetch cost and value of known pages.
     pub trials: Vec<Trial>,
     /// Numbers of hops that were skipped because a pass takes too many visits.
     pub left_out: Vec<u32>,
-    /// The page visits of all trials, without the pass.
+    /// The number of draws; 0 if settings were judged by known pages.
+    pub draws: u32,
+    /// The page visits of all passes, picks and crawls.
     pub page_visits: u64,
 }
 
 impl Tuning {
-    /// The first trial with the greatest value; `None` if there are no trials.
+    /// The trial with the best mean among those on the most draws, the first of equals; `None` if there are
+    /// no trials.
     #[must_use]
     pub fn best(&self) -> Option<&Trial> {
+        let most = self.trials.iter().map(|trial| trial.found.len()).max()?;
         let mut best: Option<&Trial> = None;
-        for trial in &self.trials {
-            if best.is_none_or(|best| trial.gathered > best.gathered) {
+        for trial in self.trials.iter().filter(|trial| trial.found.len() == most) {
+            if best.is_none_or(|best| trial.mean() > best.mean()) {
                 best = Some(trial);
             }
         }
@@ -53,72 +94,302 @@ impl Tuning {
     }
 }
 
-/// Calls `each` with the picks of every setting of a plan's grid, in ascending order of hops and then fetch
-/// cost. Returns the numbers of hops that were skipped.
-pub(super) fn for_each_setting(
-    graph: &WebGraph,
+/// Searches the grid of a plan for each pair of a number of seeds and a budget.
+///
+/// Cost: a pass per draw, about 40 selections on the first draw and at most [`FINALISTS`] on each other one. After
+/// `tune_visits` page visits, no further selection begins. Memory: the graph once more, and a pass.
+pub(super) fn grid_search(
+    web: &WebGraph,
     choice: &WebChoice,
-    reaches: &ReachByHops,
+    pairs: &[(u32, u64)],
     pool: &SearchPool,
     watch: &dyn Watch,
-    mut each: impl FnMut(Setting, &Reach, WebCover),
-) -> Result<Vec<u32>, Interrupted> {
-    let (hops, prices) = choice.grid();
+) -> Result<Vec<Tuning>, Interrupted> {
+    let grid = choice.grid();
+    let mut search = Search {
+        web,
+        choice,
+        pairs,
+        grid: &grid,
+        pool,
+        crawler: Crawler::new(web),
+        trials: vec![BTreeMap::new(); pairs.len()],
+        visits: 0,
+        limit: choice.tune_limit(web.links()),
+        deepest: None,
+        watch,
+    };
     let mut left_out = Vec::new();
-    for hops in hops {
-        let Some(reach) = reaches.within(hops) else {
-            left_out.push(hops);
-            continue;
+    let mut draws = 0;
+    for draw in 0..choice.holdouts.max(1) {
+        let name = format!("try settings, {} of {}", draw + 1, choice.holdouts.max(1));
+        watch.stage(&name, None);
+        let held_out = match choice.holdouts {
+            0 => None,
+            _ => HeldOut::draw(web, choice, draw, watch)?,
         };
-        for &fetch_cost in &prices {
-            let options = GreedyOptions {
-                seeds: choice.seeds,
-                hops,
-                price: fetch_cost.0,
-                positive_only: choice.positive_only,
-                with_uncovered: false,
-            };
-            let cover = greedy(graph, reach, options, pool, watch)?;
-            each(Setting { hops, fetch_cost }, reach, cover);
-            watch.advance(1);
+        // Without pages to hold out, settings are judged by known pages.
+        let is_last = held_out.is_none();
+        if is_last && draw > 0 {
+            break;
+        }
+        draws += u32::from(!is_last);
+        let graph = held_out.as_ref().map_or(web, |held_out| &held_out.graph);
+        let mut on = search.pass(graph.clone(), held_out)?;
+        if draw == 0 {
+            left_out = search.climb(&mut on)?;
+        } else {
+            search.repeat_best(&mut on)?;
+        }
+        // With one setting left for every pair, further draws decide nothing.
+        let is_decided = (0..pairs.len()).all(|pair| search.finalists(pair).len() < 2);
+        if is_last || is_decided || search.is_spent() {
+            break;
         }
     }
-    Ok(left_out)
+    let visits = search.visits;
+    let tuning = |trials: BTreeMap<Place, Trial>| Tuning {
+        trials: trials.into_values().collect(),
+        left_out: left_out.clone(),
+        draws,
+        page_visits: visits,
+    };
+    Ok(search.trials.into_iter().map(tuning).collect())
 }
 
-/// Searches the grid of a plan.
-pub(super) fn grid_search(
-    graph: &WebGraph,
-    choice: &WebChoice,
-    budget: u64,
-    reaches: &ReachByHops,
-    pool: &SearchPool,
-    watch: &dyn Watch,
-) -> Result<Tuning, Interrupted> {
-    let mut crawler = Crawler::new(graph);
-    let mut tuning = Tuning::default();
-    let budget = usize::try_from(budget).unwrap_or(usize::MAX);
-    let left_out = for_each_setting(
-        graph,
-        choice,
-        reaches,
-        pool,
-        watch,
-        |setting, reach, cover| {
-            let list: Vec<u32> = cover.picks.iter().map(|pick| pick.seed.page).collect();
-            let before = crawler.visits;
-            let crawl = crawler.crawl(&list, budget);
-            tuning.page_visits += cover.page_visits + crawler.visits - before;
-            tuning.trials.push(Trial {
+/// Indexes into the lists of a [`Grid`]: hops, fetch cost, value of known pages.
+type Place = (usize, usize, usize);
+
+/// A draw with its pass.
+struct Draw {
+    graph: WebGraph,
+    held_out: Option<HeldOut>,
+    reaches: ReachByHops,
+    /// The results of the settings tried on this draw, one for each pair.
+    results: BTreeMap<Place, Vec<Trial>>,
+}
+
+struct Search<'a> {
+    web: &'a WebGraph,
+    choice: &'a WebChoice,
+    pairs: &'a [(u32, u64)],
+    grid: &'a Grid,
+    pool: &'a SearchPool,
+    crawler: Crawler<'a>,
+    /// By pair, the settings that a search for this pair alone tries.
+    trials: Vec<BTreeMap<Place, Trial>>,
+    visits: u64,
+    /// The limit of visits.
+    limit: u64,
+    /// The greatest number of hops that is not skipped; `None` before the first draw.
+    deepest: Option<u32>,
+    watch: &'a dyn Watch,
+}
+
+/// Whether one of two series over the same draws is behind the other by more than twice the standard error of
+/// the mean difference.
+fn is_behind(found: &[i64], best: &[i64]) -> bool {
+    let differences = found.iter().zip(best);
+    let differences: Vec<f64> = differences.map(|(a, b)| (b - a) as f64).collect();
+    Estimate::mean_of(&differences)
+        .is_some_and(|of| of.standard_error.is_some_and(|error| of.mean > 2.0 * error))
+}
+
+impl Search<'_> {
+    fn pass(&mut self, graph: WebGraph, held_out: Option<HeldOut>) -> Result<Draw, Interrupted> {
+        // Hops given by the plan are never skipped, and the first draw decides for the others.
+        let most = match (self.choice.hops, self.deepest) {
+            (None, None) => self.limit / PASS_SHARE,
+            _ => u64::MAX,
+        };
+        let tried = self.grid.hops.iter().copied();
+        let tried = tried.filter(|&hops| self.deepest.is_none_or(|deepest| hops <= deepest));
+        let deepest = tried.max().unwrap_or(0);
+        let watch = Quiet(self.watch);
+        let reaches = reach_by_hops(&graph, deepest, most, self.pool, &watch)?;
+        self.visits += reaches.visits;
+        Ok(Draw {
+            graph,
+            held_out,
+            reaches,
+            results: BTreeMap::new(),
+        })
+    }
+
+    /// Tries settings on the first draw. Returns the numbers of hops that were skipped.
+    fn climb(&mut self, on: &mut Draw) -> Result<Vec<u32>, Interrupted> {
+        let grid = self.grid;
+        let fits = |hops: &&u32| on.reaches.within(**hops).is_some();
+        let fitting = grid.hops.iter().take_while(fits).count();
+        let left_out = grid.hops[fitting..].to_vec();
+        self.deepest = grid.hops[..fitting].last().copied();
+        // Every second cost, and with few hops the least and the greatest value: all others are their
+        // neighbours. With more hops selections cost more, so fewer are tried.
+        let last_known = grid.values_known.len() - 1;
+        let mut coarse: Vec<Place> = Vec::new();
+        for hops in 0..fitting {
+            for cost in (0..grid.fetch_costs.len()).step_by(2) {
+                coarse.push((hops, cost, 0));
+                if grid.hops[hops] <= CHEAP_HOPS && last_known > 0 {
+                    coarse.push((hops, cost, last_known));
+                }
+            }
+        }
+        let mut next = vec![coarse; self.pairs.len()];
+        while next.iter().any(|places| !places.is_empty()) {
+            for (pair, places) in next.into_iter().enumerate() {
+                for place in places {
+                    self.attempt(place, pair, on)?;
+                }
+            }
+            next = Vec::new();
+            for pair in 0..self.pairs.len() {
+                let best = self.ranked(pair).into_iter().take(CLIMBERS);
+                let mut places: Vec<Place> = best
+                    .flat_map(|place| self.neighbours(place, fitting))
+                    .filter(|place| !self.trials[pair].contains_key(place))
+                    .collect();
+                places.sort_unstable();
+                places.dedup();
+                if self.is_spent() {
+                    places.clear();
+                }
+                next.push(places);
+            }
+        }
+        Ok(left_out)
+    }
+
+    /// Tries the best settings of the first draw on another one.
+    fn repeat_best(&mut self, on: &mut Draw) -> Result<(), Interrupted> {
+        let finalists: Vec<Vec<Place>> = (0..self.pairs.len())
+            .map(|pair| self.finalists(pair))
+            .collect();
+        for (pair, places) in finalists.into_iter().enumerate() {
+            for place in places {
+                self.attempt(place, pair, on)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The settings tried for a pair by their result on the first draw, best first; ties go to the first of
+    /// the grid.
+    fn ranked(&self, pair: usize) -> Vec<Place> {
+        let mut trials: Vec<(&Place, &Trial)> = self.trials[pair].iter().collect();
+        trials.sort_by_key(|(_, trial)| Reverse(trial.found.first()));
+        trials.into_iter().map(|(place, _)| *place).collect()
+    }
+
+    /// The settings to try on another draw: the best on the first one, without those that were behind the best
+    /// mean by more than twice the standard error of the difference.
+    fn finalists(&self, pair: usize) -> Vec<Place> {
+        let trials = &self.trials[pair];
+        let draws = trials.values().map(|trial| trial.found.len()).max();
+        let draws = draws.unwrap_or(0);
+        let mut places: Vec<Place> = match draws {
+            0 | 1 => self.ranked(pair).into_iter().take(FINALISTS).collect(),
+            _ => trials
+                .iter()
+                .filter(|(_, trial)| trial.found.len() == draws)
+                .map(|(place, _)| *place)
+                .collect(),
+        };
+        let best = places
+            .iter()
+            .max_by_key(|place| (trials[place].mean(), Reverse(**place)));
+        if let Some(best) = best.copied().filter(|_| draws >= DROP_AFTER) {
+            places.retain(|place| !is_behind(&trials[place].found, &trials[&best].found));
+        }
+        places
+    }
+
+    /// Whether no further selection begins. The first one always does.
+    fn is_spent(&self) -> bool {
+        let is_first = self.trials.iter().all(BTreeMap::is_empty);
+        self.visits >= self.limit && !is_first
+    }
+
+    /// The settings that differ by one step in one parameter.
+    fn neighbours(&self, place: Place, fitting: usize) -> Vec<Place> {
+        let (hops, cost, known) = place;
+        let beside = |at: usize, len: usize| {
+            let lower = at.checked_sub(1);
+            let higher = Some(at + 1).filter(|&at| at < len);
+            lower.into_iter().chain(higher)
+        };
+        let by_hops = beside(hops, fitting).map(|hops| (hops, cost, known));
+        let by_cost = beside(cost, self.grid.fetch_costs.len()).map(|cost| (hops, cost, known));
+        let by_known = beside(known, self.grid.values_known.len()).map(|known| (hops, cost, known));
+        by_hops.chain(by_cost).chain(by_known).collect()
+    }
+
+    /// Adds the result of a setting to the trials of a pair. After `tune_visits`, only if the setting was
+    /// tried on this draw for another pair.
+    fn attempt(&mut self, place: Place, pair: usize, on: &mut Draw) -> Result<(), Interrupted> {
+        if !on.results.contains_key(&place) && !self.is_spent() {
+            let results = self.select(place, on)?;
+            on.results.insert(place, results);
+        }
+        let Some(result) = on.results.get(&place).and_then(|results| results.get(pair)) else {
+            return Ok(());
+        };
+        match self.trials[pair].get_mut(&place) {
+            Some(trial) => trial.found.extend(&result.found),
+            None => {
+                self.trials[pair].insert(place, result.clone());
+            }
+        }
+        Ok(())
+    }
+
+    /// Selects with one setting, and scores the crawls of all pairs.
+    fn select(&mut self, place: Place, on: &mut Draw) -> Result<Vec<Trial>, Interrupted> {
+        let setting = Setting {
+            hops: self.grid.hops[place.0],
+            fetch_cost: self.grid.fetch_costs[place.1],
+            value_known: self.grid.values_known[place.2],
+        };
+        let Some(reach) = on.reaches.within(setting.hops) else {
+            return Ok(Vec::new());
+        };
+        self.watch.proceed()?;
+        let added = self.choice.added_to_known(setting);
+        let options = GreedyOptions {
+            seeds: self.pairs.iter().map(|pair| pair.0).max().unwrap_or(0),
+            hops: setting.hops,
+            price: setting.fetch_cost.0,
+            value_known: added,
+            positive_only: self.choice.positive_only,
+            with_uncovered: false,
+        };
+        // The graph has this value of known pages only while seeds are picked.
+        on.graph.add_to_known(added);
+        let cover = greedy(&on.graph, reach, options, self.pool, self.watch);
+        on.graph.add_to_known(-added);
+        let cover = cover?;
+        self.visits += cover.page_visits;
+        let picks: Vec<u32> = cover.picks.iter().map(|pick| pick.seed.page).collect();
+        let mut results = Vec::with_capacity(self.pairs.len());
+        for &(seeds, budget) in self.pairs {
+            let list = &picks[..picks.len().min(seeds as usize)];
+            let budget = usize::try_from(budget).unwrap_or(usize::MAX);
+            let crawled_before = self.crawler.visits;
+            let crawl = self.crawler.crawl(list, budget);
+            self.visits += self.crawler.visits - crawled_before;
+            let found = match &on.held_out {
+                Some(held_out) => held_out.found(self.web, self.choice, &crawl),
+                None => crawl.worth(self.web),
+            };
+            results.push(Trial {
                 setting,
                 seeds: list.len(),
                 fetched: crawl.fetched() as u64,
-                gathered: crawl.worth(graph),
+                found: vec![found],
                 pass_visits: reach.visits,
                 page_visits: cover.page_visits,
             });
-        },
-    )?;
-    tuning.left_out = left_out;
-    Ok(tuning)
+        }
+        Ok(results)
+    }
 }

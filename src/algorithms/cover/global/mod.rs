@@ -15,13 +15,14 @@
 //! | `baselines` | baselines, and max-out |
 //! | `picks` | the result |
 //! | `crawl` | a crawl from a list within a budget |
-//! | `grid_search` | chooses hops and fetch cost by simulated crawls |
+//! | `held_out` | the web without some crawled pages, and what a crawl then finds |
+//! | `grid_search` | chooses hops, fetch cost and value of known pages by pages held out |
 //! | `budget_lists` | the lists of a plan for several numbers of seeds and budgets |
 //! | `list_order` | orders a list for crawls with a part of the budget |
 //!
-//! Results and page visits depend on the graph and the parameters alone. Memory: 8 bytes per link and 28
-//! per page for the graph; during selection 16 per page, 12 per candidate and number of hops, and 8 per
-//! page for each thread.
+//! Results and page visits depend on the graph and the parameters alone. Memory: 8 bytes per link and 38
+//! per page for the graph; during selection 16 per page, 16 per candidate and number of hops, and 8 per
+//! page for each thread. A grid search has the graph twice.
 
 mod baselines;
 mod budget_lists;
@@ -32,6 +33,7 @@ mod crawl;
 mod graph;
 mod greedy;
 mod grid_search;
+mod held_out;
 mod list_order;
 mod params;
 mod picks;
@@ -46,7 +48,10 @@ pub use budget_lists::budget_lists;
 pub use constraints::Cap;
 pub use graph::WebGraph;
 pub use grid_search::{Trial, Tuning};
-pub use params::{Setting, TUNE_VISITS, ValueBy, WebChoice, WebParams};
+pub use params::{
+    Grid, HOLDOUTS, Objective, Setting, TUNE_VISITS, TUNE_VISITS_PER_LINK, ValueBy, WebChoice,
+    WebParams,
+};
 pub use picks::WebCover;
 pub use reach::{Reach, ReachByHops};
 
@@ -58,9 +63,9 @@ use search_pool::SearchPool;
 /// A selection with the setting that it was made with.
 #[derive(Clone, PartialEq, Debug)]
 pub struct WebSelection {
-    /// The hops and the fetch cost.
+    /// The hops, the fetch cost and the value of known pages.
     pub setting: Setting,
-    /// The grid search; `None` if hops and fetch cost were given.
+    /// The grid search; `None` if all of these were given.
     pub tuning: Option<Tuning>,
     /// The picks, in the order in which they were made.
     pub cover: WebCover,
@@ -82,12 +87,12 @@ fn order_picks(
     let mut order: Vec<usize> = (0..cover.picks.len()).collect();
     if let Some(budget) = choice.budget {
         watch.stage("order", None);
+        let limit = choice.tune_limit(graph.links());
         // Pins stay first.
         let pins = graph.pins().len().min(cover.picks.len());
         let others = cover.picks[pins..].iter();
         let seeds: Vec<u32> = others.map(|pick| pick.seed.page).collect();
-        let (ordered, visits) =
-            list_order::order_by_crawls(graph, &seeds, budget, choice.tune_visits, watch)?;
+        let (ordered, visits) = list_order::order_by_crawls(graph, &seeds, budget, limit, watch)?;
         cover.page_visits += visits;
         order.truncate(pins);
         order.extend(ordered.into_iter().map(|at| pins + at));
@@ -101,33 +106,17 @@ fn order_picks(
     })
 }
 
-/// Runs the pass to the greatest depth of the plan's grid.
-fn run_pass(
-    graph: &WebGraph,
-    choice: &WebChoice,
-    pool: &SearchPool,
-    watch: &dyn Watch,
-) -> Result<ReachByHops, Interrupted> {
-    watch.stage("search", Some(graph.candidates().len() as u64));
-    let (hops, _) = choice.grid();
-    let deepest = hops.iter().copied().max().unwrap_or(0);
-    // Hops given by the plan are never skipped.
-    let most = choice.hops.map_or(choice.tune_visits, |_| u64::MAX);
-    reach::reach_by_hops(graph, choice.depth_within(deepest), most, pool, watch)
-}
-
 /// Picks seeds over the web. `ranks` has the PageRank of each page; only [`Method::Pagerank`] reads it.
+///
+/// The value of known pages that a grid search chooses is added to the values of `graph`.
 pub fn select(
-    graph: &WebGraph,
+    graph: &mut WebGraph,
     choice: &WebChoice,
     ranks: &[f64],
     watch: &dyn Watch,
 ) -> Result<WebSelection, Interrupted> {
     if !matches!(choice.method, Method::Greedy | Method::MaxWeight) {
-        let setting = choice.setting().unwrap_or(Setting {
-            hops: 0,
-            fetch_cost: super::Value(0),
-        });
+        let setting = choice.setting().unwrap_or_default();
         watch.stage("select", None);
         let cover = match choice.method {
             Method::MaxOut => baselines::max_out(graph, choice, setting.hops, watch)?,
@@ -142,25 +131,25 @@ pub fn select(
         });
     }
     let pool = SearchPool::new(graph.pages());
-    let (hops, prices) = choice.grid();
-    let deepest = hops.iter().copied().max().unwrap_or(0);
-    let reaches = run_pass(graph, choice, &pool, watch)?;
-    let mut page_visits = reaches.visits;
+    let mut page_visits = 0;
     let mut tuning = None;
     let mut setting = choice.setting();
-    // Without a given setting, choose the one whose crawl gathers the most value.
+    // Without a given setting, choose the one whose crawl finds the most.
     if let (None, Some(budget)) = (setting, choice.budget) {
-        watch.stage("try settings", Some((hops.len() * prices.len()) as u64));
-        let tried = grid_search::grid_search(graph, choice, budget, &reaches, &pool, watch)?;
-        page_visits += tried.page_visits;
-        setting = tried.best().map(|best| best.setting);
-        tuning = Some(tried);
+        let lists = [(choice.seeds, budget)];
+        tuning = grid_search::grid_search(graph, choice, &lists, &pool, watch)?.pop();
+        page_visits += tuning.as_ref().map_or(0, |tuning| tuning.page_visits);
+        let best = tuning.as_ref().and_then(Tuning::best);
+        setting = best.map(|best| best.setting);
     }
-    // The grid is never empty, and its fewest hops are never skipped.
-    let setting = setting.unwrap_or(Setting {
-        hops: deepest,
-        fetch_cost: super::Value(0),
-    });
+    // The grid is never empty, and its first setting is always tried.
+    let setting = setting.unwrap_or_default();
+    graph.add_to_known(choice.added_to_known(setting));
+    let graph = &*graph;
+    watch.stage("search", Some(graph.candidates().len() as u64));
+    let deepest = choice.depth_within(setting.hops);
+    let reaches: ReachByHops = reach::reach_by_hops(graph, deepest, u64::MAX, &pool, watch)?;
+    page_visits += reaches.visits;
     watch.stage("select", None);
     let none = Reach::default();
     let depth = choice.depth_within(setting.hops);
@@ -169,6 +158,8 @@ pub fn select(
         seeds: choice.seeds,
         hops: setting.hops,
         price: setting.fetch_cost.0,
+        // The values of the graph contain it.
+        value_known: 0,
         positive_only: choice.positive_only,
         with_uncovered: true,
     };

@@ -19,14 +19,37 @@ pub enum ValueBy {
     Pagerank,
 }
 
-/// The hops and the fetch cost of a selection.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+/// The hops, the fetch cost and the value of known pages of a selection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct Setting {
     /// A seed reaches the pages within this many hops.
     pub hops: u32,
     /// The cost of fetching a page.
     pub fetch_cost: Value,
+    /// The value of a page that is known only from links, by weights.
+    pub value_known: Value,
+}
+
+/// The measure by which a grid search compares settings.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Objective {
+    /// The value of the pages that a crawl fetches.
+    #[default]
+    Value,
+    /// The number of pages that a crawl fetches or finds links to and that were not known before.
+    Discovery,
+}
+
+/// The settings of a grid search; each list is ascending.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Grid {
+    /// The numbers of hops.
+    pub hops: Vec<u32>,
+    /// The fetch costs.
+    pub fetch_costs: Vec<Value>,
+    /// The values of known pages.
+    pub values_known: Vec<Value>,
 }
 
 /// The default number of seeds.
@@ -35,12 +58,23 @@ const SEEDS: u32 = 100;
 const SEARCH_HOPS: u32 = 2;
 /// The default hops of the other methods.
 const OTHER_HOPS: u32 = 5;
-/// The default limit of the page visits of a pass of the grid search.
+/// The default limit of the page visits of a grid search: this number, or [`TUNE_VISITS_PER_LINK`] for each
+/// link if that is more.
 pub const TUNE_VISITS: u64 = 10_000_000_000;
+/// The part of the default limit that grows with the web.
+pub const TUNE_VISITS_PER_LINK: u64 = 1000;
+/// The default number of draws of held-out pages in a grid search.
+pub const HOLDOUTS: u32 = 10;
 
+/// The grid of hops.
+const HOPS: [u32; 5] = [1, 2, 3, 4, 8];
 /// The grid of fetch costs for values by weights, in millionths of the base weight, or of 1 if that is not
-/// positive.
-const WEIGHT_COSTS: [i64; 5] = [0, 170_000, 330_000, 500_000, 670_000];
+/// positive. Higher costs find fewer of the pages held out.
+const WEIGHT_COSTS: [i64; 9] = [
+    0, 50_000, 100_000, 170_000, 250_000, 330_000, 400_000, 500_000, 670_000,
+];
+/// The grid of values of known pages, in the same unit.
+const VALUES_KNOWN: [i64; 4] = [0, 100_000, 300_000, 1_000_000];
 /// The grid of fetch costs for values by PageRank, in millionths of the average PageRank.
 ///
 /// Few pages have most of the PageRank, so the fewer pages a crawl fetches, the more each must be worth,
@@ -58,15 +92,19 @@ pub struct WebParams {
     /// A seed reaches the pages within this many hops.
     pub hops: Option<u32>,
     /// The value of a known, not crawled, page.
-    pub value_known: Value,
+    pub value_known: Option<Value>,
     /// The source of page values.
     pub value_by: ValueBy,
     /// The cost of fetching a page.
     pub fetch_cost: Option<Value>,
     /// The number of pages that the crawl will fetch.
     pub budget: Option<u64>,
-    /// The limit of the page visits of a pass of the grid search.
+    /// The limit of the page visits of the grid search.
     pub tune_visits: Option<u64>,
+    /// The number of draws of held-out pages in the grid search.
+    pub holdouts: Option<u32>,
+    /// The measure by which the grid search compares settings.
+    pub objective: Objective,
 }
 
 /// Validated parameters, with all defaults filled in.
@@ -86,14 +124,18 @@ pub struct WebChoice {
     pub weights: Weights,
     /// Overrides `P_uniq` of every site.
     pub p_uniq: Option<Value>,
-    /// The value of a known, not crawled, page.
-    pub value_known: Value,
+    /// The value of a known, not crawled, page; `None` if a grid search chooses it.
+    pub value_known: Option<Value>,
     /// The source of page values.
     pub value_by: ValueBy,
     /// The number of pages that the crawl will fetch; `None` if the list is not made for a budget.
     pub budget: Option<u64>,
-    /// The limit of the page visits of a pass of the grid search.
-    pub tune_visits: u64,
+    /// The limit of the page visits of the grid search; `None` for one that grows with the web.
+    pub tune_visits: Option<u64>,
+    /// The number of draws of held-out pages in the grid search; 0 to judge settings by known pages.
+    pub holdouts: u32,
+    /// The measure by which the grid search compares settings.
+    pub objective: Objective,
     /// Whether to stop before a pick whose score is not positive; false for baselines.
     pub positive_only: bool,
     /// The seed of the random stream of [`Method::Random`].
@@ -101,13 +143,31 @@ pub struct WebChoice {
 }
 
 impl WebChoice {
-    /// The hops and the fetch cost; `None` if a grid search chooses one of them.
+    /// The setting; `None` if a grid search chooses a part of it.
     #[must_use]
     pub fn setting(&self) -> Option<Setting> {
         Some(Setting {
             hops: self.hops?,
             fetch_cost: self.fetch_cost?,
+            value_known: self.value_known?,
         })
+    }
+
+    /// The limit of the page visits of a grid search on a web with this number of links.
+    pub(super) fn tune_limit(&self, links: usize) -> u64 {
+        let by_links = TUNE_VISITS_PER_LINK.saturating_mul(links as u64);
+        self.tune_visits.unwrap_or(TUNE_VISITS.max(by_links))
+    }
+
+    /// The value of known pages before a grid search, as the graph has to contain it.
+    #[must_use]
+    pub fn given_value_known(&self) -> Value {
+        self.value_known.unwrap_or_default()
+    }
+
+    /// The difference between the value of known pages in a setting and in the graph, in millionths.
+    pub(super) fn added_to_known(&self, setting: Setting) -> i64 {
+        setting.value_known.0 - self.given_value_known().0
     }
 
     /// The depth of the weight that pages are picked by, for this number of hops.
@@ -116,25 +176,27 @@ impl WebChoice {
         self.depth.unwrap_or(hops).min(hops)
     }
 
-    /// The grid: the hops and the fetch costs to try, each ascending. A parameter that the plan gives has only
-    /// that value.
+    /// The settings to try. A parameter that the plan gives has only that value.
     #[must_use]
-    pub fn grid(&self) -> (Vec<u32>, Vec<Value>) {
-        let hops = self
-            .hops
-            .map_or_else(|| (1..=4).collect(), |hops| vec![hops]);
+    pub fn grid(&self) -> Grid {
         // By PageRank, the average page is worth 1.
-        let (unit, shares): (i64, &[i64]) = match self.value_by {
+        let (unit, costs): (i64, &[i64]) = match self.value_by {
             ValueBy::Pagerank => (UNIT, &RANK_COSTS),
             ValueBy::Weights if self.weights.base.0 > 0 => (self.weights.base.0, &WEIGHT_COSTS),
             ValueBy::Weights => (UNIT, &WEIGHT_COSTS),
         };
-        let cost = |share: &i64| {
-            let cost = share * (unit / UNIT) + share * (unit % UNIT) / UNIT;
-            Value(cost.min(MAX_PRICE * UNIT))
+        let of_unit = |share: &i64| {
+            let value = share * (unit / UNIT) + share * (unit % UNIT) / UNIT;
+            Value(value.min(MAX_PRICE * UNIT))
         };
-        let costs = || shares.iter().map(cost).collect();
-        (hops, self.fetch_cost.map_or_else(costs, |cost| vec![cost]))
+        let given_or = |given: Option<Value>, shares: &[i64]| {
+            given.map_or_else(|| shares.iter().map(of_unit).collect(), |value| vec![value])
+        };
+        Grid {
+            hops: self.hops.map_or_else(|| HOPS.to_vec(), |hops| vec![hops]),
+            fetch_costs: given_or(self.fetch_cost, costs),
+            values_known: given_or(self.value_known, &VALUES_KNOWN),
+        }
     }
 }
 
@@ -161,13 +223,13 @@ impl WebParams {
         if self.budget == Some(0) {
             return Err(BadParams::OutOfRange("budget"));
         }
-        if self.budget.is_none() && self.tune_visits.is_some() {
+        if self.budget.is_none() && (self.tune_visits.is_some() || self.holdouts.is_some()) {
             return Err(BadParams::NothingToTune);
         }
         if self.value_by == ValueBy::Pagerank && self.cover.weights.quality.0 != 0 {
             return Err(BadParams::QualityByPagerank);
         }
-        if !WEIGHTS.contains(&self.value_known) {
+        if !WEIGHTS.contains(&self.value_known.unwrap_or_default()) {
             return Err(BadParams::OutOfRange("value-known"));
         }
         if self.fetch_cost.is_some_and(|cost| !PRICES.contains(&cost)) {
@@ -196,10 +258,15 @@ impl WebParams {
             fetch_cost: self.fetch_cost.or((!has_grid).then_some(Value(0))),
             weights: of_site.weights,
             p_uniq: of_site.p_uniq,
-            value_known: self.value_known,
+            // By PageRank, known pages have their own.
+            value_known: self
+                .value_known
+                .or((!has_grid || self.value_by == ValueBy::Pagerank).then_some(Value(0))),
             value_by: self.value_by,
             budget: self.budget,
-            tune_visits: self.tune_visits.unwrap_or(TUNE_VISITS),
+            tune_visits: self.tune_visits,
+            holdouts: self.holdouts.unwrap_or(HOLDOUTS),
+            objective: self.objective,
             positive_only: of_site.positive_only,
             rng_seed: of_site.rng_seed,
         })

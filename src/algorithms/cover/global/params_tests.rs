@@ -34,7 +34,10 @@ fn conflicting_parameters_are_rejected() {
     add(Method::Greedy, |p| {
         p.fetch_cost = Some(Value(MAX_PRICE * UNIT + 1));
     });
-    add(Method::Greedy, |p| p.value_known = Value(1_000_001 * UNIT));
+    add(Method::Greedy, |p| {
+        p.value_known = Some(Value(1_000_001 * UNIT));
+    });
+    add(Method::Greedy, |p| p.holdouts = Some(1));
     add(Method::Greedy, |p| {
         p.cover.weights.quality = Value::units(1);
         p.value_by = ValueBy::Pagerank;
@@ -57,23 +60,26 @@ fn conflicting_parameters_are_rejected() {
 fn a_grid_has_only_the_given_values() {
     let mut params = plan(Method::Greedy);
     params.budget = Some(1000);
-    let (hops, prices) = params.choose().unwrap().grid();
+    let grid = params.choose().unwrap().grid();
     let of = |millionths: &[i64]| millionths.iter().copied().map(Value).collect::<Vec<_>>();
-    assert_eq!(hops, [1, 2, 3, 4]);
-    assert_eq!(prices, of(&[0, 170_000, 330_000, 500_000, 670_000]));
+    assert_eq!(grid.hops, [1, 2, 3, 4, 8]);
+    let costs = [
+        0, 50_000, 100_000, 170_000, 250_000, 330_000, 400_000, 500_000, 670_000,
+    ];
+    assert_eq!(grid.fetch_costs, of(&costs));
+    assert_eq!(grid.values_known, of(&[0, 100_000, 300_000, UNIT]));
+    // Twice the base weight, rounded down.
     params.cover.weights.base = Value(2_000_001);
-    let (_, prices) = params.choose().unwrap().grid();
-    assert_eq!(prices, of(&[0, 340_000, 660_000, 1_000_000, 1_340_000]));
+    let grid = params.choose().unwrap().grid();
+    assert_eq!(grid.fetch_costs, of(&costs.map(|cost| 2 * cost)));
+    assert_eq!(grid.values_known, of(&[0, 200_000, 600_000, 2 * UNIT + 1]));
     params.value_by = ValueBy::Pagerank;
     params.hops = Some(2);
-    let (hops, prices) = params.choose().unwrap().grid();
-    assert_eq!(
-        (hops, prices),
-        (
-            vec![2],
-            of(&[
-                0, 500_000, 750_000, 1_000_000, 1_500_000, 2_000_000, 3_000_000, 4_000_000
-            ])
-        )
-    );
+    let grid = params.choose().unwrap().grid();
+    let costs = [
+        0, 500_000, 750_000, 1_000_000, 1_500_000, 2_000_000, 3_000_000, 4_000_000,
+    ];
+    assert_eq!(grid.hops, [2]);
+    assert_eq!(grid.fetch_costs, of(&costs));
+    assert_eq!(grid.values_known, of(&[0]));
 }

@@ -4,10 +4,12 @@
 //!
 //! ```text
 //! Q_h(c) = sum of the values in N_h(c)        n_h(c) = number of pages in N_h(c)
+//! k_h(c) = number of pages in N_h(c) that are known only from links
 //! ```
 //!
-//! for all h up to a maximum at once. The gain of c at a fetch cost of `p` per page is
-//! `Q_h(c) - p n_h(c)`, so one pass serves every number of hops and every fetch cost.
+//! for all h up to a maximum at once. The gain of c at a fetch cost of `p` per page, with known pages worth
+//! `v` more, is `Q_h(c) + v k_h(c) - p n_h(c)`, so one pass serves every number of hops, every fetch cost
+//! and every value of known pages.
 
 use super::super::bfs_ball::BallSearch;
 use super::graph::WebGraph;
@@ -26,6 +28,8 @@ pub struct Reach {
     pub value: Vec<i64>,
     /// The number of pages, including the candidate.
     pub pages: Vec<u32>,
+    /// The number of these pages that are known only from links.
+    pub known: Vec<u32>,
     /// The page visits of a search of this many hops from each candidate.
     pub visits: u64,
 }
@@ -51,18 +55,19 @@ impl ReachByHops {
 struct Part {
     value: Vec<Vec<i64>>,
     pages: Vec<Vec<u32>>,
+    known: Vec<Vec<u32>>,
     /// The page visits, by hops.
     visits: Vec<u64>,
 }
 
 /// The number of candidates in the sample that estimates the cost of a pass.
-const SAMPLE: usize = 4096;
+const SAMPLE: usize = 512;
 
 /// Searches from every candidate, to `deepest` hops or as deep as `most` page visits allow.
 ///
 /// A number of hops greater than 1 is skipped, with all greater ones, if a pass would take more than `most`
 /// visits, as estimated by searches from [`SAMPLE`] candidates spread evenly over all, in URL order. So the
-/// depth depends on the graph alone, and little is spent on skipped hops. Memory: 12 bytes per candidate
+/// depth depends on the graph alone, and little is spent on skipped hops. Memory: 16 bytes per candidate
 /// for each number of hops.
 pub(super) fn reach_by_hops(
     graph: &WebGraph,
@@ -106,14 +111,17 @@ fn pass(
             hops,
             value: Vec::with_capacity(from.len()),
             pages: Vec::with_capacity(from.len()),
+            known: Vec::with_capacity(from.len()),
             visits: 0,
         })
         .collect();
     let add_part = |part: Part| {
-        let found = part.value.into_iter().zip(part.pages).zip(part.visits);
-        for (reach, ((value, pages), visits)) in by_hops.iter_mut().zip(found) {
+        let counts = part.pages.into_iter().zip(part.known);
+        let found = part.value.into_iter().zip(counts).zip(part.visits);
+        for (reach, ((value, (pages, known)), visits)) in by_hops.iter_mut().zip(found) {
             reach.value.extend(value);
             reach.pages.extend(pages);
+            reach.known.extend(known);
             reach.visits += visits;
         }
     };
@@ -147,22 +155,27 @@ fn search_batch(
     let mut found = Part {
         value: Vec::with_capacity(hops as usize + 1),
         pages: Vec::with_capacity(hops as usize + 1),
+        known: Vec::with_capacity(hops as usize + 1),
         visits: Vec::new(),
     };
     let mut value = SourceSums::new(part.len());
     let mut pages = value.clone();
+    let mut known = value.clone();
     let mut at = 0;
-    let mut push_sums = |value: &SourceSums, pages: &SourceSums| {
+    let mut push_sums = |value: &SourceSums, pages: &SourceSums, known: &SourceSums| {
         let lanes = 0..part.len();
         found
             .value
             .push(lanes.clone().map(|lane| value.get(lane)).collect());
-        let count = |lane| u32::try_from(pages.get(lane)).unwrap_or(u32::MAX);
-        found.pages.push(lanes.map(count).collect());
+        let count = |sums: &SourceSums, lane| u32::try_from(sums.get(lane)).unwrap_or(u32::MAX);
+        let page_counts = lanes.clone().map(|lane| count(pages, lane));
+        found.pages.push(page_counts.collect());
+        let known_counts = lanes.map(|lane| count(known, lane));
+        found.known.push(known_counts.collect());
     };
     let visits = searches.run(links, part, hops, |hop, page, bits| {
         while at < hop {
-            push_sums(&value, &pages);
+            push_sums(&value, &pages, &known);
             at += 1;
         }
         let worth = graph.values()[page as usize];
@@ -170,10 +183,13 @@ fn search_batch(
             value.add(bits, worth);
         }
         pages.add(bits, 1);
+        if graph.is_known(page) {
+            known.add(bits, 1);
+        }
     });
     // Hops beyond the last one with pages add nothing.
     while at <= hops {
-        push_sums(&value, &pages);
+        push_sums(&value, &pages, &known);
         at += 1;
     }
     found.visits = visits;
@@ -185,11 +201,12 @@ fn search_each(graph: &WebGraph, search: &mut BallSearch, part: &[u32], hops: u3
     let mut found = Part {
         value: vec![Vec::with_capacity(part.len()); depths],
         pages: vec![Vec::with_capacity(part.len()); depths],
+        known: vec![Vec::with_capacity(part.len()); depths],
         visits: vec![0; depths],
     };
-    let mut of_page = vec![(0, 0, 0); depths];
+    let mut of_page = vec![(0, 0, 0, 0); depths];
     for &candidate in part {
-        let (mut value, mut pages, mut met) = (0, 0, 0);
+        let (mut value, mut pages, mut known, mut met) = (0, 0, 0, 0);
         let visits = search.levels(graph.successors(), candidate, hops, |level| {
             let values = level
                 .pages
@@ -197,14 +214,17 @@ fn search_each(graph: &WebGraph, search: &mut BallSearch, part: &[u32], hops: u3
                 .map(|&page| graph.values()[page as usize]);
             value += values.sum::<i64>();
             pages += number(level.pages.len());
+            let of_level = level.pages.iter().filter(|&&page| graph.is_known(page));
+            known += number(of_level.count());
             met = level.hop as usize;
-            of_page[met] = (value, pages, level.visits);
+            of_page[met] = (value, pages, known, level.visits);
         });
         // Hops beyond the last one with pages add nothing.
-        of_page[met + 1..].fill((value, pages, visits));
-        for (depth, &(value, pages, visits)) in of_page.iter().enumerate() {
+        of_page[met + 1..].fill((value, pages, known, visits));
+        for (depth, &(value, pages, known, visits)) in of_page.iter().enumerate() {
             found.value[depth].push(value);
             found.pages[depth].push(pages);
+            found.known[depth].push(known);
             found.visits[depth] += visits;
         }
     }

@@ -91,8 +91,13 @@ impl SmallWeb {
 /// Up to 24 pages with values that are often tied and sometimes negative, some of which are no
 /// candidates; links favour a few pages, and circles are common.
 pub(super) fn web() -> impl Strategy<Value = SmallWeb> {
+    webs(2..24)
+}
+
+/// Webs like those of [`web`], with numbers of pages in this range.
+pub(super) fn webs(pages: std::ops::Range<u32>) -> impl Strategy<Value = SmallWeb> {
     let value = prop_oneof![4 => Just(UNIT), 3 => Just(0), 1 => Just(UNIT / 3), 2 => -9_i64..9];
-    (2_u32..24).prop_flat_map(move |pages| {
+    pages.prop_flat_map(move |pages| {
         let link = prop_oneof![
             2 => (0..pages, 0..pages),
             1 => (0..pages, 0..pages.min(4)),

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::evaluate::answers::{Claim, StateView};
-use crate::engine::plan::PlanOptions;
+use crate::engine::plan::{Measure, PlanOptions};
 use seedbank_algorithms::evaluate::Estimate;
 use seedbank_store::records::BatchId;
 
@@ -24,6 +24,10 @@ pub struct MethodsEvaluation {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Comparison {
+    /// The figure that decides.
+    pub measure: Measure,
+    /// Number of crawled pages.
+    pub crawled: u64,
     /// Values of pages: the parameters of a plan that determine them.
     pub value: PlanOptions,
     /// Numbers of seeds.
@@ -89,11 +93,14 @@ pub struct ComparedList {
     pub held_out: Option<ByFetches>,
     /// Selected without the pages crawled since a batch, evaluated with everything known.
     pub since: Option<ByFetches>,
-    /// For a plan, the ratio of its value with pages held out to that of the best baseline. `None`
-    /// without draws, and if that value is not positive.
+    /// For a plan, the ratio of its figure by `measure`, with pages held out, to that of the best
+    /// baseline. `None` without draws, and if the baseline's figure is 0.
     pub times_best_baseline: Option<Estimate>,
-    /// For a plan, whether its value exceeds that of every baseline by more than two standard
-    /// errors of the difference, over the draws; `None` with fewer than two draws.
+    /// For a plan, the same ratio for the value of pages. `None` without draws, and if no baseline
+    /// gathers a positive value.
+    pub times_best_value: Option<Estimate>,
+    /// For a plan, whether its figure by `measure` exceeds that of every baseline by more than two
+    /// standard errors of the difference, over the draws; `None` with fewer than two draws.
     pub above_baselines: Option<bool>,
 }
 
@@ -119,6 +126,8 @@ pub struct GatheredView {
     pub crawled: Estimate,
     /// Crawled pages among them that were held out from the selection.
     pub new_pages: Estimate,
+    /// Pages fetched, or linked from pages fetched, that were not known at all to the selection.
+    pub discovered: Estimate,
     /// Their PageRank, which adds up to 1 over all pages.
     pub pagerank: Estimate,
 }
@@ -135,6 +144,8 @@ pub struct Recommended {
     pub budget: u64,
     /// Name of its list.
     pub list: String,
+    /// Number of seeds that it selects with everything known.
+    pub listed: u64,
     /// Its parameters.
     pub parameters: PlanOptions,
 }
@@ -160,6 +171,18 @@ pub enum Baseline {
     /// A random number times log10 of one more than the in-links, limited for each site; the mean
     /// of several lists.
     CommonCrawl,
+}
+
+impl GatheredView {
+    /// Returns the figure that lists are compared by.
+    #[must_use]
+    pub const fn by(&self, measure: Measure) -> Estimate {
+        match measure {
+            Measure::Crawled => self.crawled,
+            Measure::Discovered => self.discovered,
+            Measure::Pagerank => self.pagerank,
+        }
+    }
 }
 
 impl Baseline {

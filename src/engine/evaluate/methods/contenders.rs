@@ -1,17 +1,23 @@
-//! Compared lists: plans of every method, a plan of the bank, and baselines.
+//! Compared lists: plans for every goal and of every method, a plan of the bank, and baselines.
+
+use std::convert::Infallible;
+use std::rc::Rc;
 
 use super::answers::{Baseline, ListKind};
+use super::constraints::Constraints;
 use super::held_out::Worth;
 use crate::engine::EngineError;
-use crate::engine::plan::ValueBy;
-use crate::engine::plan::{Method, Plan, PlanOptions, Scope};
+use crate::engine::plan::{Goal, Method, Plan, PlanOptions, Scope};
 use seedbank_algorithms::cover;
+use seedbank_algorithms::cover::global::TUNE_VISITS;
 
 /// A compared list, before it is selected.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Contender {
     pub(super) list: String,
     pub(super) source: ListSource,
+    /// The policies of its plan; `None` if it has none or they are not applied.
+    pub(super) constraints: Option<Rc<Constraints>>,
 }
 
 /// Source of a list.
@@ -30,49 +36,51 @@ impl Contender {
         Baseline::ALL.into_iter().map(|baseline| Self {
             list: baseline.name().to_owned(),
             source: ListSource::Baseline(baseline),
+            constraints: None,
         })
     }
 
-    /// Returns a plan of every method, with these values of pages.
+    /// Returns a plan for every goal and for every other method, with these values of pages. The goals
+    /// discovery and importance have their own.
     pub(super) fn plans(value: &PlanOptions) -> Vec<Self> {
-        let mut plans = Vec::new();
-        let plan = |list: &str, options: PlanOptions| Self {
-            list: list.to_owned(),
-            source: ListSource::Plan(Box::new(options)),
+        let plan = |list: &str, options: PlanOptions| {
+            let mut options = new_plan(options);
+            // A plan is tuned each time that pages are held out, so less is spent on it than in a refresh.
+            options.tune_visits = options.budget.map(|_| TUNE_VISITS / 5);
+            Self {
+                list: list.to_owned(),
+                source: ListSource::Plan(Box::new(options)),
+                constraints: None,
+            }
         };
-        let over_web = |method: cover::Method, value: &PlanOptions| PlanOptions {
-            method: Some(Method::Cover(method)),
-            scope: Some(Scope::Web),
-            // Replaced by each number of fetches.
-            budget: (method == cover::Method::Greedy).then_some(1),
-            ..value.clone()
-        };
-        plans.push(plan(
-            "greedy over the web",
-            over_web(cover::Method::Greedy, value),
-        ));
-        // The other kind of value, evaluated by the requested one.
-        let (other, by) = match value.value_by.unwrap_or_default() {
-            ValueBy::Weights => (ValueBy::Pagerank, "greedy, by PageRank"),
-            ValueBy::Pagerank => (ValueBy::Weights, "greedy, by weights"),
-        };
-        let other = PlanOptions {
-            value_by: Some(other),
-            ..value.clone()
-        };
-        plans.push(plan(by, over_web(cover::Method::Greedy, &other)));
-        for method in [cover::Method::MaxWeight, cover::Method::MaxOut] {
-            let list = format!("{} over the web", method.name());
-            plans.push(plan(&list, over_web(method, value)));
-        }
-        plans.push(plan("cores", PlanOptions::default()));
+        // Parameters that only plans over the web have.
         let of_site = PlanOptions {
             value_by: None,
             value_known: None,
             ..value.clone()
         };
+        let of_goal = |goal: Goal| {
+            let parameters = goal.parameters();
+            let options = match goal {
+                Goal::Coverage => value.clone().merged_over(&parameters),
+                Goal::Sites => of_site.clone().merged_over(&parameters),
+                Goal::Discovery | Goal::Importance | Goal::Communities => parameters,
+            };
+            plan(goal.name(), options)
+        };
+        let mut plans: Vec<Self> = Goal::ALL.into_iter().map(of_goal).collect();
+        for method in [cover::Method::MaxWeight, cover::Method::MaxOut] {
+            let options = PlanOptions {
+                method: Some(Method::Cover(method)),
+                scope: Some(Scope::Web),
+                ..value.clone()
+            };
+            plans.push(plan(&format!("{} over the web", method.name()), options));
+        }
         let methods = cover::Method::ALL.into_iter().rev();
-        for method in methods.filter(|method| !method.is_baseline()) {
+        // Max-weight per site is the goal sites.
+        let methods = methods.filter(|&of| !of.is_baseline() && of != cover::Method::MaxWeight);
+        for method in methods {
             let options = PlanOptions {
                 method: Some(Method::Cover(method)),
                 ..of_site.clone()
@@ -104,7 +112,9 @@ impl Contender {
     /// lists.
     pub(super) fn budget_plan(&self) -> Option<&PlanOptions> {
         match &self.source {
-            ListSource::Plan(options) if options.budget.is_some() => Some(options),
+            ListSource::Plan(options) if options.budget.is_some() && self.constraints.is_none() => {
+                Some(options)
+            }
             _ => None,
         }
     }
@@ -121,6 +131,14 @@ impl Contender {
             ListSource::Baseline(baseline) => *baseline != Baseline::CommonCrawl,
         }
     }
+}
+
+/// Completes the parameters of a new plan. The budget is replaced by each number of fetches.
+pub(super) fn new_plan(options: PlanOptions) -> PlanOptions {
+    let any_budget = || Ok::<u64, Infallible>(1);
+    options
+        .complete_new(any_budget)
+        .unwrap_or_else(|never| match never {})
 }
 
 fn with_size(options: &PlanOptions, seeds: u32, budget: u64) -> PlanOptions {

@@ -8,8 +8,10 @@ use super::contenders::{Contender, ListSource};
 use super::held_out::{HeldOutWeb, Worth};
 use super::select::{BaselineOrders, by_plan, over_web_for};
 use crate::engine::EngineError;
+use crate::engine::plan::Measure;
+use seedbank_algorithms::evaluate::harmonic::MAX_SOURCES;
 use seedbank_algorithms::evaluate::{
-    CrawlInput, Estimate, FetchSimulator, FetchedWithin, Gathered,
+    CrawlInput, Estimate, FetchSimulator, FetchedWithin, Gathered, KnownBefore,
 };
 use seedbank_algorithms::watch::{Quiet, Watch};
 
@@ -61,6 +63,7 @@ pub(super) struct Numbers {
     pub(super) value: f64,
     crawled: f64,
     new_pages: f64,
+    discovered: f64,
     pagerank: f64,
 }
 
@@ -71,12 +74,22 @@ impl Numbers {
             value: gathered.value as f64 / 1e6,
             crawled: gathered.crawled as f64,
             new_pages: gathered.new as f64,
+            discovered: gathered.discovered as f64,
             pagerank: gathered.pagerank,
         }
     }
 }
 
 impl Figures {
+    /// Returns the figure that lists are compared by.
+    pub(super) fn by(&self, measure: Measure) -> f64 {
+        match measure {
+            Measure::Crawled => self.all.crawled,
+            Measure::Discovered => self.all.discovered,
+            Measure::Pagerank => self.all.pagerank,
+        }
+    }
+
     fn new(within: &FetchedWithin) -> Self {
         Self {
             all: Numbers::new(&within.all),
@@ -94,6 +107,7 @@ impl Figures {
             value: mean(&|figures| part(figures).value),
             crawled: mean(&|figures| part(figures).crawled),
             new_pages: mean(&|figures| part(figures).new_pages),
+            discovered: mean(&|figures| part(figures).discovered),
             pagerank: mean(&|figures| part(figures).pagerank),
         };
         Self {
@@ -110,6 +124,8 @@ pub(super) struct Evaluator<'a> {
     values: Vec<i64>,
     contenders: &'a [Contender],
     grid: &'a Grid,
+    /// Maximum number of sources of harmonic centralities.
+    sources: usize,
 }
 
 impl<'a> Evaluator<'a> {
@@ -127,7 +143,14 @@ impl<'a> Evaluator<'a> {
             web,
             contenders,
             grid,
+            sources: MAX_SOURCES,
         })
+    }
+
+    /// Limits the number of sources of harmonic centralities.
+    pub(super) fn with_sources(mut self, sources: usize) -> Self {
+        self.sources = sources;
+        self
     }
 
     /// Selects every list without the pages of `held_out` and evaluates it. `rng_seed` determines
@@ -143,7 +166,18 @@ impl<'a> Evaluator<'a> {
             is_held_out[page as usize] = true;
         }
         let remaining = HeldOutWeb::new(self.web, &is_held_out, watch)?;
-        let orders = BaselineOrders::new(&remaining, rng_seed, watch)?;
+        let mut unseen = Vec::new();
+        if !held_out.is_empty() {
+            unseen = vec![true; self.web.of.len()];
+            for &page in &remaining.pages {
+                unseen[page as usize] = false;
+            }
+        }
+        let before = KnownBefore {
+            new: &is_held_out,
+            unseen: &unseen,
+        };
+        let orders = BaselineOrders::new(&remaining, self.sources, rng_seed, watch)?;
         let judge = CrawlInput {
             successors: &self.full_web.successors,
             crawled: &self.full_web.crawled,
@@ -165,7 +199,7 @@ impl<'a> Evaluator<'a> {
                 watch.proceed()?;
                 let budget = self.grid.budgets[n];
                 let evaluated = lists.iter().map(|list| {
-                    let found = simulator.crawl(list, &[budget], |p| is_held_out[p as usize]);
+                    let found = simulator.crawl(list, &[budget], before);
                     found.first().map(Figures::new).unwrap_or_default()
                 });
                 observed.figures.insert((at, k, n), evaluated.collect());
@@ -227,7 +261,8 @@ fn lists_of(
                     };
                     vec![in_full_web(by_plan(
                         orders.held_out,
-                        &parameters.resolve()?,
+                        &parameters,
+                        contender.constraints.as_deref(),
                         watch,
                     )?)]
                 }
@@ -255,6 +290,7 @@ pub(super) fn by_fetches(observations: &[Figures]) -> Option<ByFetches> {
             value: estimate(&|numbers| numbers.value)?,
             crawled: estimate(&|numbers| numbers.crawled)?,
             new_pages: estimate(&|numbers| numbers.new_pages)?,
+            discovered: estimate(&|numbers| numbers.discovered)?,
             pagerank: estimate(&|numbers| numbers.pagerank)?,
         })
     };

@@ -8,9 +8,10 @@ use super::bank_web::{BankWeb, facts};
 use crate::engine::EngineError;
 use crate::engine::error::{rows_error, site_graph_error, web_graph_error, whole_graph_error};
 use crate::engine::plan::{CorePlan, Pages};
-use crate::engine::refresh::global::load::values_of;
 use seedbank_algorithms::cover::global::{ValueBy, WebGraph};
-use seedbank_algorithms::cover::{PUniq, PageFacts, SiteGraph, Value, Weights, page_value};
+use seedbank_algorithms::cover::{
+    PUniq, PageFacts, SiteGraph, Value, Weights, page_value, pagerank_values,
+};
 use seedbank_algorithms::graph::{Csr, HubGraph, NONE, PageGraph, Rows, number};
 use seedbank_algorithms::rank::pagerank;
 use seedbank_algorithms::watch::Watch;
@@ -126,7 +127,7 @@ impl<'a> HeldOutWeb<'a> {
     /// Returns the value of each page, in millionths.
     pub(super) fn values(&self, worth: &Worth) -> Vec<i64> {
         if worth.by == ValueBy::Pagerank {
-            return values_of(&self.pagerank);
+            return pagerank_values(&self.pagerank);
         }
         (0..self.pages.len())
             .map(|at| {
@@ -178,13 +179,26 @@ impl<'a> HeldOutWeb<'a> {
         self.web.sites.len()
     }
 
-    /// Returns the graph for plans over the web.
-    pub(super) fn web_graph(&self, worth: &Worth) -> Result<WebGraph, EngineError> {
+    /// Returns the graph for plans over the web. `allowed` has the pages of the whole web that may be
+    /// seeds; `None` allows all.
+    pub(super) fn web_graph(
+        &self,
+        worth: &Worth,
+        allowed: Option<&[bool]>,
+    ) -> Result<WebGraph, EngineError> {
+        let is_allowed =
+            |page: u32| allowed.is_none_or(|allowed| allowed[self.pages[page as usize] as usize]);
         let can_be_seed: Vec<bool> = (0..number(self.pages.len()))
-            .map(|page| self.can_be_seed(page))
+            .map(|page| self.can_be_seed(page) && is_allowed(page))
             .collect();
         let predecessors = self.predecessors.clone();
-        WebGraph::new(self.values(worth), predecessors, &can_be_seed).map_err(web_graph_error)
+        let graph = WebGraph::new(self.values(worth), predecessors, &can_be_seed);
+        let known = self.crawled.iter().map(|crawled| !crawled).collect();
+        let quality = |facts: &PageFacts| worth.weights.quality_value(facts.quality);
+        let values_as_known = self.facts.iter().map(quality).collect();
+        Ok(graph
+            .map_err(web_graph_error)?
+            .with_known(known, values_as_known))
     }
 
     /// Returns the sites with crawled pages by name, for plans that cover each site.

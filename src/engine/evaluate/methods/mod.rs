@@ -10,20 +10,26 @@
 //! | --- | --- |
 //! | `bank_web` | the bank's web in memory |
 //! | `held_out` | the rest of it while pages are held out |
+//! | `constraints` | the policies of a plan |
 //! | `contenders` | the compared lists |
 //! | `select` | selection by plans and baselines |
 //! | `evaluator` | results of crawls from the lists |
 //! | `verdict` | the best plan, and where baselines exceed it |
+//! | `judge` | the verdict on a plan, for refreshes |
 
 mod answers;
 mod bank_web;
+mod constraints;
 mod contenders;
 mod evaluator;
 mod held_out;
+mod judge;
 mod select;
 #[cfg(test)]
 mod tests;
 mod verdict;
+
+pub(super) use judge::judge;
 
 pub use answers::{
     Baseline, ByFetches, ComparedList, Comparison, GatheredView, ListKind, MethodsEvaluation,
@@ -35,11 +41,11 @@ use super::current_state::state;
 use super::requests::MethodsRequest;
 use crate::engine::error::ExperimentError;
 use crate::engine::history::timeline::known_since;
-use crate::engine::plan::PlanOptions;
+use crate::engine::plan::{Goal, Measure, PlanOptions, ValueBy};
 use crate::engine::query::views::Views;
 use crate::engine::{Bank, EngineError};
 use bank_web::BankWeb;
-use contenders::{Contender, ListSource, worth};
+use contenders::{Contender, ListSource, new_plan, worth};
 use evaluator::{Evaluator, Figures, Grid, Observed, by_fetches};
 use seedbank_algorithms::evaluate::{Estimate, draw};
 use seedbank_algorithms::graph::number;
@@ -64,12 +70,23 @@ pub(super) fn run(
         None => None,
     };
     let own = stored.as_ref().map(|(_, options)| options);
+    let by_pagerank = request.value.value_by == Some(ValueBy::Pagerank);
+    let goal = request
+        .goal
+        .or(own.and_then(|options| options.goal))
+        .or(by_pagerank.then_some(Goal::Importance));
+    // Values that are not given are those of the plan, unless another goal is requested.
     let value = match own {
-        Some(options) => request
+        Some(options) if request.goal.is_none() => request
             .value
             .clone()
             .merged_over(&options.value_parameters()),
-        None => request.value.clone(),
+        _ => new_plan(
+            request
+                .value
+                .clone()
+                .merged_over(&goal.unwrap_or_default().parameters()),
+        ),
     };
     let value = value.value_parameters();
     let mut contenders = Vec::new();
@@ -77,6 +94,7 @@ pub(super) fn run(
         contenders.push(Contender {
             list: format!("plan {name}"),
             source: ListSource::Plan(Box::new(options)),
+            constraints: None,
         });
     }
     contenders.extend(Contender::plans(&value));
@@ -91,12 +109,13 @@ pub(super) fn run(
         rng_seed: request.rng_seed,
         since: request.since,
         subject: None,
+        measure: Measure::of_goal(goal),
     };
     let web = BankWeb::load(store, views.naming.sites, watch)?;
     let comparison = compare(store, &web, &state, resolved, watch)?;
     Ok(MethodsEvaluation {
         state,
-        recommended: verdict::recommended(&comparison.lists),
+        recommended: verdict::recommended(&comparison.lists, comparison.measure),
         comparison,
     })
 }
@@ -157,16 +176,19 @@ pub(super) fn evaluate_list(
         rng_seed: single.rng_seed,
         since: None,
         subject: Some(single.list.to_owned()),
+        measure: Measure::of_goal(single.plan.as_ref().and_then(|plan| plan.goal)),
     };
     let web = BankWeb::load(&views.reader, views.naming.sites, watch)?;
     let numbers = web.numbers(single.pages)?;
     let source = match &single.plan {
-        Some(plan) => ListSource::Selected(Box::new(without_tuning(plan.clone())), numbers),
+        // The tuned setting is judged, not another tuning.
+        Some(plan) => ListSource::Selected(Box::new(plan.clone()), numbers),
         None => ListSource::Given(numbers),
     };
     let mut contenders = vec![Contender {
         list: single.list.to_owned(),
         source,
+        constraints: None,
     }];
     if single.methods {
         contenders.extend(Contender::plans(&request.value));
@@ -196,6 +218,7 @@ struct ResolvedRequest {
     since: Option<BatchId>,
     /// The evaluated list; `None` for the best plan.
     subject: Option<String>,
+    measure: Measure,
 }
 
 fn compare(
@@ -253,12 +276,15 @@ fn compare(
     let observations = Observations {
         contenders: &request.contenders,
         grid: &grid,
+        measure: request.measure,
         known,
         draws,
         history,
     };
     let lists = observations.lists();
     Ok(Comparison {
+        measure: request.measure,
+        crawled: crawled.len() as u64,
         value: request.value,
         draws: request.draws,
         held_out: held_out as u64,
@@ -266,7 +292,7 @@ fn compare(
         crawled_since: since.as_ref().map(|(_, pages)| pages.len() as u64),
         since: since.map(|(batch, _)| batch),
         harmonic_is_exact: observations.known.harmonic_is_exact,
-        claims: verdict::claims(&lists, request.subject.as_deref()),
+        claims: verdict::claims(&lists, request.measure, request.subject.as_deref()),
         lists,
         seeds: grid.seeds,
         budgets: grid.budgets,
@@ -313,6 +339,7 @@ fn since(
 struct Observations<'a> {
     contenders: &'a [Contender],
     grid: &'a Grid,
+    measure: Measure,
     known: Observed,
     draws: Vec<Observed>,
     history: Option<Observed>,
@@ -320,6 +347,8 @@ struct Observations<'a> {
 
 impl Observations<'_> {
     fn lists(&self) -> Vec<ComparedList> {
+        let by_measure = |figures: &Figures| figures.by(self.measure);
+        let by_value = |figures: &Figures| figures.all.value;
         let mut lists = Vec::new();
         for (k, &seeds) in self.grid.seeds.iter().enumerate() {
             for (n, &budget) in self.grid.budgets.iter().enumerate() {
@@ -341,7 +370,10 @@ impl Observations<'_> {
                         held_out: by_fetches(&draw_means),
                         since: history.and_then(|history| by_fetches(history.figures(at, k, n))),
                         times_best_baseline: is_plan
-                            .then(|| self.times_best_baseline(at, k, n))
+                            .then(|| self.times_best_baseline(at, k, n, &by_measure))
+                            .flatten(),
+                        times_best_value: is_plan
+                            .then(|| self.times_best_baseline(at, k, n, &by_value))
                             .flatten(),
                         above_baselines: is_plan.then(|| self.above_baselines(at, k, n)).flatten(),
                     });
@@ -358,23 +390,34 @@ impl Observations<'_> {
         of.map(Figures::mean).collect()
     }
 
-    /// Returns for every baseline the values of a contender and of the baseline in each draw.
-    fn values_with_baselines(&self, at: usize, k: usize, n: usize) -> Vec<Vec<(f64, f64)>> {
-        let value = |figures: &Figures| figures.all.value;
-        let own: Vec<f64> = self.draw_means(at, k, n).iter().map(value).collect();
+    /// Returns for every baseline the figures of a contender and of the baseline in each draw.
+    fn figures_with_baselines(
+        &self,
+        at: usize,
+        k: usize,
+        n: usize,
+        figure: &dyn Fn(&Figures) -> f64,
+    ) -> Vec<Vec<(f64, f64)>> {
+        let own: Vec<f64> = self.draw_means(at, k, n).iter().map(figure).collect();
         let baselines = self.contenders.iter().enumerate();
         let baselines = baselines.filter(|(_, other)| other.kind() == ListKind::Baseline);
         baselines
             .map(|(other, _)| {
                 let others = self.draw_means(other, k, n);
-                own.iter().copied().zip(others.iter().map(value)).collect()
+                own.iter().copied().zip(others.iter().map(figure)).collect()
             })
             .collect()
     }
 
-    fn times_best_baseline(&self, at: usize, k: usize, n: usize) -> Option<Estimate> {
+    fn times_best_baseline(
+        &self,
+        at: usize,
+        k: usize,
+        n: usize,
+        figure: &dyn Fn(&Figures) -> f64,
+    ) -> Option<Estimate> {
         let sum = |pairs: &Vec<(f64, f64)>| pairs.iter().map(|pair| pair.1).sum::<f64>();
-        let all = self.values_with_baselines(at, k, n);
+        let all = self.figures_with_baselines(at, k, n, figure);
         let best = all.iter().max_by(|a, b| sum(a).total_cmp(&sum(b)))?;
         Estimate::ratio_of_means(best)
     }
@@ -390,6 +433,8 @@ impl Observations<'_> {
                 difference.mean > margin
             })
         };
-        Some(self.values_with_baselines(at, k, n).iter().all(is_above))
+        let figure = |figures: &Figures| figures.by(self.measure);
+        let all = self.figures_with_baselines(at, k, n, &figure);
+        Some(all.iter().all(is_above))
     }
 }

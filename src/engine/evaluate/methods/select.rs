@@ -4,61 +4,111 @@
 //! both.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 
 use super::answers::Baseline;
+use super::constraints::Constraints;
 use super::held_out::{HeldOutSite, HeldOutWeb, Worth};
 use crate::engine::EngineError;
 use crate::engine::error::PlanError;
-use crate::engine::plan::Plan;
-use crate::engine::plan::{CorePlan, PlanOptions};
-use seedbank_algorithms::cores::{self, CoresError};
+use crate::engine::plan::{CorePlan, Plan, PlanOptions};
+use crate::engine::policy::Policy;
+use seedbank_algorithms::cores::{self, Core, CoreCache, CoresError, HubChoice, SeedRules};
 use seedbank_algorithms::cover::global::{self, WebChoice};
 use seedbank_algorithms::cover::{
     Choice, Seats, Share, Site, apportion, order_by_score, pagerank_weight, random_order,
     select_chosen, value_weight,
 };
 use seedbank_algorithms::evaluate::harmonic;
-use seedbank_algorithms::evaluate::harmonic::MAX_SOURCES;
 use seedbank_algorithms::graph::number;
 use seedbank_algorithms::watch::Watch;
 
-/// Returns the seeds of a plan, best first, by the numbers of `held_out`.
+/// Returns the seeds of a plan, best first, by the numbers of `held_out`. `constraints` apply to plans over
+/// the web; of other policies, those apply that reject cores.
 pub(super) fn by_plan(
     held_out: &HeldOutWeb<'_>,
-    plan: &Plan,
+    plan: &PlanOptions,
+    constraints: Option<&Constraints>,
     watch: &dyn Watch,
 ) -> Result<Vec<u32>, EngineError> {
-    match plan {
-        Plan::Cores(plan) => by_cores(held_out, plan, watch),
-        Plan::Cover(choice) => by_cover(held_out, choice, watch),
-        Plan::Web(choice) => over_web(held_out, choice, watch),
+    match plan.resolve()? {
+        Plan::Cores(cores) => by_cores(held_out, &cores, plan.policy()?, watch),
+        Plan::Cover(choice) => by_cover(held_out, &choice, watch),
+        Plan::Web(choice) => over_web(held_out, &choice, constraints, watch),
     }
 }
 
 fn by_cores(
     held_out: &HeldOutWeb<'_>,
     plan: &CorePlan,
+    policy: Policy,
     watch: &dyn Watch,
 ) -> Result<Vec<u32>, EngineError> {
     let graph = held_out.hub_graph(plan)?;
-    let selection = cores::select(&graph, &plan.params, &[], watch).map_err(|e| match e {
+    let site_of: Vec<u32> = (0..number(held_out.pages.len()))
+        .map(|page| held_out.site_of(page))
+        .collect();
+    let mut rules = CoreRules {
+        policy,
+        site_of,
+        left: plan.params.seeds,
+    };
+    let cache = CoreCache::empty(&graph);
+    let selection = cores::select_warm(&graph, &plan.params, &[], &cache, &mut rules, watch);
+    let selection = selection.map_err(|e| match e {
         CoresError::Interrupted(e) => e.into(),
         CoresError::Params(e) => PlanError::from(e).into(),
         e @ CoresError::NoHub { .. } => EngineError::Cores(e),
     })?;
-    Ok(selection.cores.iter().map(|core| core.seed).collect())
+    let with_seed = selection.cores.iter().filter(|core| core.gives_seed);
+    Ok(with_seed.map(|core| core.seed).collect())
+}
+
+/// Takes the best hub of every core that the policies of a plan do not reject.
+struct CoreRules {
+    policy: Policy,
+    /// By page.
+    site_of: Vec<u32>,
+    /// The number of further seeds.
+    left: u32,
+}
+
+impl SeedRules for CoreRules {
+    fn seed_of(&mut self, core: &Core, choice: &HubChoice) -> Option<u32> {
+        let sites = core.hubs.iter().map(|&hub| self.site_of[hub as usize]);
+        let sites: BTreeSet<u32> = sites.collect();
+        let (hubs, authorities) = (core.hubs.len(), core.authorities.len());
+        if self
+            .policy
+            .rejects_core(hubs, authorities, sites.len())
+            .is_some()
+        {
+            return None;
+        }
+        self.left = self.left.saturating_sub(1);
+        choice.best(core, |_| true)
+    }
+
+    fn is_complete(&self) -> bool {
+        self.left == 0
+    }
 }
 
 fn over_web(
     held_out: &HeldOutWeb<'_>,
     choice: &WebChoice,
+    constraints: Option<&Constraints>,
     watch: &dyn Watch,
 ) -> Result<Vec<u32>, EngineError> {
-    let graph = held_out.web_graph(&worth_of_web(choice))?;
-    let selected = global::select(&graph, choice, &held_out.pagerank, watch)?;
+    let allowed = constraints.map(|constraints| &*constraints.allowed);
+    let mut graph = held_out.web_graph(&worth_of_web(choice), allowed)?;
+    if let Some(constraints) = constraints {
+        graph = constraints.apply(graph, held_out)?;
+    }
+    let selected = global::select(&mut graph, choice, &held_out.pagerank, watch)?;
     let picks = &selected.cover.picks;
     let page = |&at: &usize| picks[at].seed.page;
     Ok(selected.order.iter().map(page).collect())
@@ -77,7 +127,7 @@ pub(super) fn over_web_for(
             "a plan with a budget is not over the web",
         ));
     };
-    let graph = held_out.web_graph(&worth_of_web(&choice))?;
+    let graph = held_out.web_graph(&worth_of_web(&choice), None)?;
     Ok(global::budget_lists(&graph, &choice, cells, watch)?)
 }
 
@@ -87,7 +137,7 @@ pub(super) fn worth_of_web(choice: &WebChoice) -> Worth {
         by: choice.value_by,
         weights: choice.weights,
         p_uniq: choice.p_uniq,
-        known: choice.value_known,
+        known: choice.given_value_known(),
     }
 }
 
@@ -162,16 +212,18 @@ pub(super) struct BaselineOrders<'a> {
 }
 
 impl<'a> BaselineOrders<'a> {
-    /// Computes the measures. `rng_seed` determines the random streams.
+    /// Computes the measures, harmonic centralities from at most `sources` sources. `rng_seed`
+    /// determines the random streams.
     pub(super) fn new(
         held_out: &'a HeldOutWeb<'a>,
+        sources: usize,
         rng_seed: u64,
         watch: &dyn Watch,
     ) -> Result<Self, EngineError> {
         let harmonic = harmonic(
             &held_out.successors,
             &held_out.predecessors,
-            MAX_SOURCES,
+            sources,
             rng_seed,
             watch,
         )?;

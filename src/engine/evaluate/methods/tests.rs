@@ -40,6 +40,7 @@ fn plans() -> Vec<PlanOptions> {
         ..options
     };
     plans.push(greedy(PlanOptions {
+        scope: Some(Scope::Site),
         per_site: Some(2),
         p_uniq: Some("0.5".parse().unwrap()),
         ..PlanOptions::default()
@@ -52,6 +53,7 @@ fn plans() -> Vec<PlanOptions> {
         }));
     }
     plans.push(PlanOptions {
+        method: Some(Method::Cores),
         pages: Some(crate::engine::plan::Pages::Crawled),
         keep_spam: Some(true),
         seeds: Some(12),
@@ -65,7 +67,7 @@ fn plans() -> Vec<PlanOptions> {
             ..PlanOptions::default()
         });
     }
-    plans
+    plans.into_iter().map(contenders::new_plan).collect()
 }
 
 /// The seeds of a refresh of a plan.
@@ -93,7 +95,7 @@ fn chosen(
     web: &BankWeb,
     options: &PlanOptions,
 ) -> Vec<String> {
-    let list = select::by_plan(left, &options.resolve().unwrap(), &Unwatched).unwrap();
+    let list = select::by_plan(left, options, None, &Unwatched).unwrap();
     let url = |page: u32| {
         let id = web.ids[left.pages[page as usize] as usize];
         views.name(id).unwrap().1
@@ -192,6 +194,7 @@ fn a_plan_is_evaluated_by_lists_selected_without_held_out_pages() {
                 part.new_pages.mean <= comparison.held_out as f64,
                 "{list:?}"
             );
+            assert!(part.discovered.mean >= 0.0, "{list:?}");
             assert!(part.pagerank.mean <= 1.0, "{list:?}");
         }
         // With everything known nothing is new, and of crawled pages alone all are crawled.

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use super::answers::{ComparedList, GatheredView, ListKind, Recommended};
 use crate::engine::evaluate::answers::Claim;
+use crate::engine::plan::{Measure, PlanOptions};
 use seedbank_algorithms::evaluate::Estimate;
 use seedbank_formats::display::{counted, thousands};
 
@@ -31,18 +32,21 @@ fn cells(lists: &[ComparedList]) -> Vec<Cell> {
     cells
 }
 
-/// Returns the list of most value, the first of equals.
-fn best<'a>(lists: impl Iterator<Item = &'a ComparedList>) -> Option<&'a ComparedList> {
-    let value = |list: &ComparedList| basis(list).value.mean;
+/// Returns the list with the greatest figure, the first of equals.
+fn best<'a>(
+    lists: impl Iterator<Item = &'a ComparedList>,
+    measure: Measure,
+) -> Option<&'a ComparedList> {
+    let value = |list: &ComparedList| basis(list).by(measure).mean;
     lists.fold(None, |best: Option<&ComparedList>, list| match best {
         Some(best) if value(list).total_cmp(&value(best)) != Ordering::Greater => Some(best),
         _ => Some(list),
     })
 }
 
-/// Returns the plan with the highest total share of the best value, over all numbers of seeds and
+/// Returns the plan with the highest total share of the best figure, over all numbers of seeds and
 /// fetches.
-fn best_plan(lists: &[ComparedList]) -> Option<&str> {
+fn best_plan(lists: &[ComparedList], measure: Measure) -> Option<&str> {
     let mut names: Vec<&str> = Vec::new();
     for list in lists.iter().filter(|list| list.kind != ListKind::Baseline) {
         if !names.contains(&list.list.as_str()) {
@@ -53,9 +57,9 @@ fn best_plan(lists: &[ComparedList]) -> Option<&str> {
     let share = |name: &str| -> f64 {
         let of_cell = |&at: &Cell| {
             let here = || lists.iter().filter(|list| cell(list) == at);
-            let most = basis(best(here())?).value.mean;
+            let most = basis(best(here(), measure)?).by(measure).mean;
             let own = here().find(|list| list.list == name)?;
-            (most > 0.0).then(|| basis(own).value.mean / most)
+            (most > 0.0).then(|| basis(own).by(measure).mean / most)
         };
         cells.iter().filter_map(of_cell).sum()
     };
@@ -69,26 +73,35 @@ fn best_plan(lists: &[ComparedList]) -> Option<&str> {
     found.map(|(name, _)| name)
 }
 
-/// Returns the plan of most value for each number of seeds and fetches.
-pub(super) fn recommended(lists: &[ComparedList]) -> Vec<Recommended> {
+/// Returns the plan with the greatest figure for each number of seeds and fetches.
+pub(super) fn recommended(lists: &[ComparedList], measure: Measure) -> Vec<Recommended> {
     let of_cell = |at: Cell| {
         let plans = lists
             .iter()
             .filter(|list| cell(list) == at && list.parameters.is_some());
-        let best = best(plans).filter(|best| basis(best).value.mean > 0.0)?;
+        let best = best(plans, measure).filter(|best| basis(best).by(measure).mean > 0.0)?;
         Some(Recommended {
             seeds: best.seeds,
             budget: best.budget,
             list: best.list.clone(),
-            parameters: best.parameters.clone()?,
+            listed: best.listed,
+            // A refresh spends more on tuning than this comparison.
+            parameters: PlanOptions {
+                tune_visits: None,
+                ..best.parameters.clone()?
+            },
         })
     };
     cells(lists).into_iter().filter_map(of_cell).collect()
 }
 
-/// Claims that the evaluated list, or else the best plan, gathers more value than every baseline.
-pub(super) fn claims(lists: &[ComparedList], subject: Option<&str>) -> Vec<Claim> {
-    let Some(name) = subject.or_else(|| best_plan(lists)) else {
+/// Claims that the evaluated list, or else the best plan, exceeds every baseline.
+pub(super) fn claims(
+    lists: &[ComparedList],
+    measure: Measure,
+    subject: Option<&str>,
+) -> Vec<Claim> {
+    let Some(name) = subject.or_else(|| best_plan(lists, measure)) else {
         return Vec::new();
     };
     let own: Vec<&ComparedList> = lists.iter().filter(|list| list.list == name).collect();
@@ -97,7 +110,7 @@ pub(super) fn claims(lists: &[ComparedList], subject: Option<&str>) -> Vec<Claim
     let is_held_out = own.iter().any(|list| list.held_out.is_some());
     let text = format!(
         "{} {}",
-        gains(name, &own, above, is_held_out),
+        gains(name, &own, above, measure, is_held_out),
         losses(lists, &own)
     );
     vec![Claim {
@@ -107,44 +120,66 @@ pub(super) fn claims(lists: &[ComparedList], subject: Option<&str>) -> Vec<Claim
     }]
 }
 
-fn gains(name: &str, own: &[&ComparedList], above: usize, is_held_out: bool) -> String {
-    let times: Vec<f64> = own
-        .iter()
-        .filter_map(|list| Some(list.times_best_baseline?.mean))
-        .collect();
+/// Formats the range of some ratios, such as `0.98 to 1.32 times`; `None` without any.
+fn range(times: impl Iterator<Item = Option<Estimate>>) -> Option<String> {
+    let times: Vec<f64> = times.flatten().map(|times| times.mean).collect();
     let least = times.iter().copied().fold(f64::INFINITY, f64::min);
     let most = times.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if times.is_empty() {
+        None
+    } else if (most - least).abs() < 0.005 {
+        Some(format!("{least:.2} times"))
+    } else {
+        Some(format!("{least:.2} to {most:.2} times"))
+    }
+}
+
+fn gains(
+    name: &str,
+    own: &[&ComparedList],
+    above: usize,
+    measure: Measure,
+    is_held_out: bool,
+) -> String {
     let how = if is_held_out {
         "selected without the pages held out"
     } else {
         "selected with everything known"
     };
-    let range = if times.is_empty() {
-        "no value that can be compared with that of the baselines".to_owned()
-    } else if (most - least).abs() < 0.005 {
-        format!("{least:.2} times the value of the best baseline")
-    } else {
-        format!("{least:.2} to {most:.2} times the value of the best baseline")
+    let what = match measure {
+        Measure::Crawled => "the crawled pages",
+        Measure::Discovered => "the pages seen for the first time",
+        Measure::Pagerank => "the PageRank",
     };
+    let figure = match range(own.iter().map(|list| list.times_best_baseline)) {
+        Some(times) => format!("{times} {what} of the best baseline"),
+        None => format!("{what} of the best baseline in no measurable ratio"),
+    };
+    let value = range(own.iter().map(|list| list.times_best_value));
+    let value = value.map_or_else(String::new, |times| format!(", and {times} the best value"));
     let certain = if own.iter().any(|list| list.above_baselines.is_some()) {
         format!(
-            ", more than every baseline by over two standard errors in {above} of {} cases",
+            "; more than every baseline by over two standard errors in {above} of {} cases",
             own.len()
         )
     } else {
         String::new()
     };
-    format!("Per page fetched, {how}, {name} gathers {range}{certain}.")
+    format!("Per page fetched, {how}, {name} gathers {figure}{value}{certain}.")
 }
 
 /// Lists the figures in which baselines exceed the plan, the largest differences first.
 fn losses(lists: &[ComparedList], own: &[&ComparedList]) -> String {
     type Figure = (&'static str, fn(&GatheredView) -> Estimate);
-    let figures: [Figure; 4] = [
-        ("value", |found| found.value),
-        ("crawled pages", |found| found.crawled),
-        ("newly found pages", |found| found.new_pages),
-        ("PageRank", |found| found.pagerank),
+    // With "fewer" or "less".
+    let figures: [Figure; 5] = [
+        ("fewer crawled pages", |found| found.crawled),
+        ("fewer newly found pages", |found| found.new_pages),
+        ("fewer pages seen for the first time", |found| {
+            found.discovered
+        }),
+        ("less PageRank", |found| found.pagerank),
+        ("less value", |found| found.value),
     ];
     let mut found: Vec<(f64, String)> = Vec::new();
     for list in own {
@@ -173,7 +208,7 @@ fn losses(lists: &[ComparedList], own: &[&ComparedList]) -> String {
         }
     }
     if found.is_empty() {
-        return "No baseline gathers more value, crawled pages, newly found pages or PageRank."
+        return "No baseline gathers more crawled pages, newly found pages, pages seen for the first time, PageRank or value."
             .to_owned();
     }
     found.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1)));
@@ -182,14 +217,10 @@ fn losses(lists: &[ComparedList], own: &[&ComparedList]) -> String {
         .take(NAMED)
         .map(|loss| loss.1.as_str())
         .collect();
-    let mut text = format!("It gathers less {}", named.join("; less "));
+    let mut text = format!("It gathers {}", named.join("; "));
     if found.len() > NAMED {
         // Writing to a String cannot fail.
-        let _ = write!(
-            text,
-            "; and less in {} more comparisons",
-            found.len() - NAMED
-        );
+        let _ = write!(text, "; and {} more", found.len() - NAMED);
     }
     text.push('.');
     text

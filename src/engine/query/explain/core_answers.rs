@@ -23,6 +23,9 @@ pub struct CoreNumbers {
     /// Number of hubs.
     #[schemars(range(min = 1))]
     pub hubs: u32,
+    /// Number of sites of the hubs.
+    #[schemars(range(min = 1))]
+    pub hub_sites: u32,
     /// Number of authorities.
     #[schemars(range(min = 1))]
     pub authorities: u32,
@@ -37,6 +40,14 @@ pub struct CoreNumbers {
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     #[schemars(extend("const" = false))]
     pub gives_seed: bool,
+}
+
+impl CoreNumbers {
+    /// Whether the hubs are several pages of one site, as the pages of a template are.
+    #[must_use]
+    pub const fn is_template(&self) -> bool {
+        self.hubs > 1 && self.hub_sites == 1
+    }
 }
 
 /// Page with a score.

@@ -9,6 +9,7 @@ use crate::engine::EngineError;
 use crate::engine::plan::{CorePlan, Plan};
 use crate::engine::query::views::sigma_bound;
 use seedbank_algorithms::cores::{Growth, Rule};
+use seedbank_algorithms::graph::number;
 use seedbank_algorithms::page::PageId;
 use seedbank_store::component_cache::{CoreOrigin, CoreOriginKey};
 use seedbank_store::evidence::{
@@ -131,11 +132,16 @@ fn core_numbers(
         }
         _ => None,
     };
+    let record = context
+        .views
+        .reader
+        .need(&tables::CORES, &(context.refresh, rank))?;
     Ok(CoreNumbers {
         rank,
         sigma: core.sigma,
         sigma_bound,
         hubs: core.hubs,
+        hub_sites: number(record.hub_sites()),
         authorities: core.authorities,
         authority_sites: core.authority_sites,
         edges: core.edges,

@@ -60,7 +60,9 @@ pub(super) fn verdict(
         }
         None => None,
     };
-    if let Some(by) = core.as_ref().and_then(|(_, core)| too_small(context, core)) {
+    if let Some((rank, core)) = &core
+        && let Some(by) = too_small(context, *rank, core)?
+    {
         return Ok(Some(rejected(by)));
     }
     let is_core = context.record.standings.is_some();
@@ -70,18 +72,20 @@ pub(super) fn verdict(
     Ok(full_cap(context, page, core.map(|core| core.0))?.map(rejected))
 }
 
-/// Returns the policy that rejects a core for its size.
-fn too_small(context: &Context, core: &CoreEvidence) -> Option<RejectionReason> {
-    let policy = &context.rules.as_ref()?.policy;
-    if core.gives_seed {
-        None
-    } else if core.hubs < policy.min_hubs {
-        Some(RejectionReason::MinHubs)
-    } else if core.authorities < policy.min_authorities {
-        Some(RejectionReason::MinAuthorities)
-    } else {
-        None
-    }
+/// Returns the policy that rejects a core for its size or the number of sites of its hubs.
+fn too_small(
+    context: &Context,
+    rank: u32,
+    core: &CoreEvidence,
+) -> Result<Option<RejectionReason>, EngineError> {
+    let Some(rules) = context.rules.as_ref().filter(|_| !core.gives_seed) else {
+        return Ok(None);
+    };
+    let store = &context.views.reader;
+    let record = store.need(&tables::CORES, &(context.refresh, rank))?;
+    let (hubs, authorities) = (record.hubs.len(), record.authorities.len());
+    let policy = &rules.policy;
+    Ok(policy.rejects_core(hubs, authorities, record.hub_sites()))
 }
 
 /// Returns the cap that was full for the site of a page when its core's turn came; without a core, at the

@@ -1,12 +1,12 @@
 //! Applies the policies of a plan to the choice of seeds by cores.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::load::LoadedHubGraph;
 use crate::engine::policy::{Caps, LoadedPolicy, RejectionReason};
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::cores::{Core, HubChoice, SeedRules};
-use seedbank_algorithms::page::PageId;
+use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_store::{Store, tables};
 
 /// Number of rejections by each policy.
@@ -56,6 +56,16 @@ impl<'a> PolicySeedRules<'a> {
         page.ok_or(EngineError::Internal("a hub is not among the pages"))
     }
 
+    /// Returns the number of sites of a core's hubs.
+    fn hub_sites(&self, core: &Core) -> usize {
+        let pages = core
+            .hubs
+            .iter()
+            .filter_map(|hub| self.hubs.pages.get(*hub as usize));
+        let sites: BTreeSet<SiteId> = pages.map(|page| page.site()).collect();
+        sites.len()
+    }
+
     /// Returns why a hub may not be a seed; `None` if it may.
     fn rejection(&mut self, hub: u32) -> Result<Option<RejectionReason>> {
         let page = self.page(hub)?;
@@ -85,18 +95,10 @@ impl<'a> PolicySeedRules<'a> {
         if let Some((_, pin)) = pinned.min() {
             return Ok(Some(pin));
         }
-        for (by, least, members) in [
-            (RejectionReason::MinHubs, policy.min_hubs, core.hubs.len()),
-            (
-                RejectionReason::MinAuthorities,
-                policy.min_authorities,
-                core.authorities.len(),
-            ),
-        ] {
-            if members < least as usize {
-                *self.rejections.entry(by).or_default() += 1;
-                return Ok(None);
-            }
+        let (hubs, authorities) = (core.hubs.len(), core.authorities.len());
+        if let Some(by) = policy.rejects_core(hubs, authorities, self.hub_sites(core)) {
+            *self.rejections.entry(by).or_default() += 1;
+            return Ok(None);
         }
         // Record why the best hub was rejected, and take the best one that is not.
         let mut first = None;

@@ -12,7 +12,7 @@ use crate::engine::policy::{LoadedPolicy, Policy};
 use crate::engine::refresh::cover::sites::{facts, uncrawled_of_rows};
 use crate::engine::refresh::run_context::RunContext;
 use seedbank_algorithms::cover::global::{Cap, ValueBy, WebChoice, WebGraph};
-use seedbank_algorithms::cover::{Method, PUniq, PageFacts, page_value};
+use seedbank_algorithms::cover::{Method, PUniq, PageFacts, page_value, pagerank_values};
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::rank::pagerank;
 use seedbank_formats::ingest;
@@ -53,7 +53,8 @@ impl LoadedWeb {
             policy: rules,
             watch,
         } = context;
-        let (mut values, mut marks) = (Vec::new(), Vec::new());
+        let (mut values, mut values_as_known) = (Vec::new(), Vec::new());
+        let mut marks = Vec::new();
         let candidates = &rules.candidates;
         let is_included = |site: &str, page: &PageRecord| !candidates.is_excluded(site, page);
         let mut groups = Groups {
@@ -72,6 +73,7 @@ impl LoadedWeb {
                 let facts = facts(page, &of_rows);
                 let crawled = page.state == PageState::Crawled;
                 values.push(value_of(page, facts, p_uniq, choice));
+                values_as_known.push(choice.weights.quality_value(facts.quality));
                 marks.push(Mark {
                     may_be_seed: may_be_seed(page, rules, &record.name),
                     crawled,
@@ -89,11 +91,12 @@ impl LoadedWeb {
             (ranks, rank_visits) = pagerank(&web.whole, watch)?;
         }
         if choice.value_by == ValueBy::Pagerank {
-            values = values_of(&ranks);
+            values = pagerank_values(&ranks);
         }
         watch.stage("link pages", None);
         // Everything was collected in loading order; the selection needs URL order.
         let values = web.sorted(values);
+        let values_as_known = web.sorted(values_as_known);
         let marks = web.sorted(marks);
         let ranks = web.sorted(ranks);
         let of_pages = web.sorted(of_pages);
@@ -103,13 +106,15 @@ impl LoadedWeb {
         drop(web);
         watch.proceed()?;
         let may_be_seed: Vec<bool> = marks.iter().map(|of| of.may_be_seed).collect();
+        let known: Vec<bool> = marks.iter().map(|of| !of.crawled).collect();
         let pins = numbers_of(&pages, &rules.pins.pages);
         let caps = groups.caps(&of_pages);
         let graph = WebGraph::new(values, predecessors, &may_be_seed).map_err(web_graph_error)?;
         Ok(Self {
             graph: graph
                 .with_constraints(pins, caps)
-                .map_err(web_graph_error)?,
+                .map_err(web_graph_error)?
+                .with_known(known, values_as_known),
             pages,
             ranks,
             marks,
@@ -123,7 +128,7 @@ fn value_of(page: &PageRecord, facts: PageFacts, p_uniq: PUniq, choice: &WebChoi
     if page.state == PageState::Crawled {
         page_value(facts, p_uniq, &choice.weights)
     } else {
-        choice.value_known.0 + choice.weights.quality_value(facts.quality)
+        choice.given_value_known().0 + choice.weights.quality_value(facts.quality)
     }
 }
 
@@ -178,19 +183,4 @@ impl Groups {
         let per_domain = cap(self.policy.max_per_domain, |of| of.1);
         per_site.into_iter().chain(per_domain).collect()
     }
-}
-
-/// Returns page values by PageRank: the rank times the number of pages, in millionths, rounded to
-/// nearest. PageRanks depend only on the links, to the bit.
-pub(crate) fn values_of(ranks: &[f64]) -> Vec<i64> {
-    let pages = ranks.len() as f64;
-    let millionths = |rank: &f64| {
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "PageRanks add up to 1, so this is at most a million times the number of pages"
-        )]
-        let value = (rank * pages * 1e6).round() as i64;
-        value
-    };
-    ranks.iter().map(millionths).collect()
 }

@@ -4,8 +4,8 @@
 //! new number, and the sets that they reach stay stored under the refresh that picked them.
 //! Otherwise seeds are selected from scratch.
 //!
-//! A plan with a budget and without hops or a fetch cost first runs a grid search, and stores the
-//! result as parameters of the plan.
+//! A plan with a budget and without hops, a fetch cost or a value of known pages first runs a grid
+//! search, and stores the result as parameters of the plan.
 
 pub(crate) mod evidence;
 pub(crate) mod load;
@@ -39,7 +39,7 @@ pub(crate) struct WebRun {
 enum Seeds {
     /// Reused from this refresh, in the order of the list.
     Reused(RefreshId, Vec<SeedRecord>),
-    /// WebSelection by this refresh, in the order of the list.
+    /// Selected by this refresh, in the order of the list.
     New(Vec<Picked>, PageReach),
 }
 
@@ -62,8 +62,8 @@ pub(crate) fn run(
             });
         }
     }
-    let web = LoadedWeb::load(context)?;
-    let mut selected = select(&web.graph, context.plan, &web.ranks, context.watch)?;
+    let mut web = LoadedWeb::load(context)?;
+    let mut selected = select(&mut web.graph, context.plan, &web.ranks, context.watch)?;
     let (picked, reach) = pick_evidence(&web, &selected, context.plan);
     let tuning = selected.tuning.take();
     let WebSelection { setting, cover, .. } = selected;

@@ -15,12 +15,14 @@ pub(crate) mod site_attributes;
 pub mod step_cache;
 pub mod undo;
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::tables::codec::{self, Malformed};
 use crate::tables::table::{Value, record_values};
-use seedbank_algorithms::page::PageId;
+use seedbank_algorithms::page::{PageId, SiteId};
 
 pub use self::cover_evidence::{CoverEvidence, HopEvidence, WebEvidence, WebHop};
 pub use self::lineage::Lineage;
@@ -394,6 +396,15 @@ pub struct CoreRecord {
     pub seed: PageId,
     /// Whether the core has a seed.
     pub gives_seed: bool,
+}
+
+impl CoreRecord {
+    /// Returns the number of sites of the hubs.
+    #[must_use]
+    pub fn hub_sites(&self) -> usize {
+        let sites: BTreeSet<SiteId> = self.hubs.iter().map(|hub| hub.site()).collect();
+        sites.len()
+    }
 }
 
 /// The result of a refresh by a cover method for a site with crawled pages.

@@ -3,9 +3,7 @@
 use std::collections::BTreeSet;
 
 use rand_pcg::Pcg64;
-use rand_pcg::rand_core::SeedableRng;
-
-use crate::cover::draw_below;
+use rand_pcg::rand_core::{Rng, SeedableRng};
 
 /// Draws `wanted` of the numbers below `count`, ascending; all of them if there are fewer.
 ///
@@ -31,6 +29,22 @@ pub fn draw(purpose: &str, rng_seed: u64, draw: u64, count: u32, wanted: usize) 
         }
     }
     drawn.into_iter().collect()
+}
+
+/// Draws a number below `bound`, uniformly: the high half of a 64-bit draw times the bound. A draw is
+/// rejected if its low half would make some numbers more likely (Lemire, ACM TOMACS 29, 2019).
+pub fn draw_below(stream: &mut Pcg64, bound: u32) -> u32 {
+    let bound = u64::from(bound);
+    let unfair = bound.wrapping_neg() % bound;
+    loop {
+        let product = u128::from(stream.next_u64()) * u128::from(bound);
+        #[expect(clippy::cast_possible_truncation, reason = "the low half is meant")]
+        let low = product as u64;
+        if low >= unfair {
+            // Below the bound, which is a u32.
+            return u32::try_from(product >> 64).unwrap_or(0);
+        }
+    }
 }
 
 #[cfg(test)]

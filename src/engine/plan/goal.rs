@@ -1,0 +1,184 @@
+//! Goals: named sets of plan parameters.
+
+use std::convert::Infallible;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::parameter::{Section, TakenBy};
+use super::{Method, Parameter, PlanOptions, Scope};
+use seedbank_algorithms::cores::{Hits, Slack};
+use seedbank_algorithms::cover::global::{Objective, ValueBy};
+use seedbank_algorithms::cover::{self, Value};
+
+/// What a crawl from the seeds is for: a named set of plan parameters.
+#[derive(
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Debug,
+    Default,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Goal {
+    /// Fetch pages worth having: crawled ones except spam, and those not crawled yet at a value that is
+    /// tuned.
+    #[default]
+    Coverage,
+    /// Find pages that are not crawled yet.
+    Discovery,
+    /// Fetch pages of high PageRank.
+    Importance,
+    /// Start from every dense group of pages that spans several sites.
+    Communities,
+    /// Fetch pages of value on each site separately.
+    Sites,
+}
+
+impl Goal {
+    /// All goals.
+    pub const ALL: [Self; 5] = [
+        Self::Coverage,
+        Self::Discovery,
+        Self::Importance,
+        Self::Communities,
+        Self::Sites,
+    ];
+
+    /// Returns the name in plans and on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Coverage => "coverage",
+            Self::Discovery => "discovery",
+            Self::Importance => "importance",
+            Self::Communities => "communities",
+            Self::Sites => "sites",
+        }
+    }
+
+    /// Returns the parameters that the goal sets. Other parameters have their defaults.
+    #[must_use]
+    pub fn parameters(self) -> PlanOptions {
+        let over_web = PlanOptions {
+            method: Some(Method::Cover(cover::Method::Greedy)),
+            scope: Some(Scope::Web),
+            ..PlanOptions::default()
+        };
+        let nothing = Some(Value(0));
+        let parameters = match self {
+            // Pages count, not clicks; spam is worth nothing.
+            Self::Coverage => PlanOptions {
+                value_spam: nothing,
+                value_clicked: Some(Value::units(1)),
+                ..over_web
+            },
+            Self::Discovery => PlanOptions {
+                value_base: nothing,
+                value_spam: nothing,
+                value_clicked: nothing,
+                value_known: Some(Value::units(1)),
+                ..over_web
+            },
+            Self::Importance => PlanOptions {
+                value_by: Some(ValueBy::Pagerank),
+                ..over_web
+            },
+            Self::Communities => PlanOptions {
+                method: Some(Method::Cores),
+                min_hub_sites: Some(2),
+                ..PlanOptions::default()
+            },
+            Self::Sites => PlanOptions {
+                method: Some(Method::Cover(cover::Method::MaxWeight)),
+                depth: Some(2),
+                ..PlanOptions::default()
+            },
+        };
+        PlanOptions {
+            goal: Some(self),
+            ..parameters
+        }
+    }
+
+    /// Returns the measure by which hops, fetch cost and value of known pages are tuned.
+    pub(super) const fn objective(self) -> Objective {
+        match self {
+            Self::Discovery => Objective::Discovery,
+            _ => Objective::Value,
+        }
+    }
+}
+
+impl PlanOptions {
+    /// Completes the parameters of a new plan: adds those of its goal, and the defaults that only new
+    /// plans have. A plan that stores its parameters keeps them when defaults change.
+    ///
+    /// Without a goal or a method, the goal is coverage, unless a parameter of the method cores is given.
+    /// `budget` returns the budget of a plan that is tuned for one and has none.
+    pub(crate) fn complete_new<E>(
+        mut self,
+        budget: impl FnOnce() -> Result<u64, E>,
+    ) -> Result<Self, E> {
+        let is_for_cores = |parameter: &Parameter| parameter.taken_by == TakenBy::Cores;
+        if self.goal.is_none() && self.method.is_none() {
+            if self.set_names(is_for_cores).is_empty() {
+                self.goal = Some(Goal::default());
+            } else {
+                self.method = Some(Method::Cores);
+            }
+        }
+        if let Some(goal) = self.goal {
+            self = self.merged_over(&goal.parameters());
+            let is_tuned = self.hops.is_none() || self.fetch_cost.is_none();
+            if self.is_greedy_over_web() && self.budget.is_none() && is_tuned {
+                self.budget = Some(budget()?);
+            }
+        }
+        // The published procedure has no bound.
+        if self.method == Some(Method::Cores) && self.hits != Some(Hits::Classic) {
+            self.within.get_or_insert(Slack::ONE_PERCENT);
+        }
+        // Over the web, uncrawled pages are pages of the graph. Their number is part of the values of
+        // the pages that link to them only if that is asked for.
+        if self.scope == Some(Scope::Web) && self.value_by != Some(ValueBy::Pagerank) {
+            self.p_uniq.get_or_insert(Value(0));
+        }
+        Ok(self)
+    }
+
+    /// Returns the parameters that a new plan for a goal stores if nothing else is given, without a budget.
+    #[must_use]
+    pub fn of_goal(goal: Goal) -> Self {
+        let any_budget = || Ok::<u64, Infallible>(1);
+        let of_goal = goal.parameters().complete_new(any_budget);
+        Self {
+            budget: None,
+            ..of_goal.unwrap_or_else(|never| match never {})
+        }
+    }
+
+    fn is_greedy_over_web(&self) -> bool {
+        let greedy = Method::Cover(cover::Method::Greedy);
+        self.method == Some(greedy) && self.scope == Some(Scope::Web)
+    }
+
+    /// Returns the parameters of a stored plan that stay if the plan is replaced: the policies that all
+    /// methods have.
+    pub(crate) fn policies_of_any_method(&self) -> Self {
+        Self {
+            tuned: None,
+            judged: None,
+            ..self.clone().retain(|parameter| {
+                parameter.section == Section::Policies && parameter.taken_by == TakenBy::Any
+            })
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! The verdict on a plan: its list compared with baselines, with pages held out.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Goal;
+use seedbank_algorithms::evaluate::Estimate;
+use seedbank_store::records::BatchId;
+
+/// The figure by which seed lists are compared.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Measure {
+    /// The number of crawled pages that a crawl fetches.
+    #[default]
+    Crawled,
+    /// The number of pages that a crawl fetches or finds links to, and that were not known to the
+    /// selection.
+    Discovered,
+    /// The PageRank of the pages that a crawl fetches, which adds up to 1 over all pages.
+    Pagerank,
+}
+
+impl Measure {
+    /// Returns the measure of a goal; `None` is a plan without a goal.
+    #[must_use]
+    pub const fn of_goal(goal: Option<Goal>) -> Self {
+        match goal {
+            Some(Goal::Discovery) => Self::Discovered,
+            Some(Goal::Importance) => Self::Pagerank,
+            Some(Goal::Coverage | Goal::Communities | Goal::Sites) | None => Self::Crawled,
+        }
+    }
+}
+
+/// A comparison of a plan's list with the baselines: the plan selects without a tenth of the crawled
+/// pages, and a crawl over everything known is measured. Figures are means over the draws.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HeldOutVerdict {
+    /// The last batch of the state on which the plan was judged.
+    pub batch: BatchId,
+    /// Number of seeds requested.
+    pub seeds: u32,
+    /// Number of pages that the crawl fetches.
+    #[schemars(range(min = 1))]
+    pub budget: u64,
+    /// Number of times that pages were held out.
+    #[schemars(range(min = 1))]
+    pub draws: u32,
+    /// The figure that is compared.
+    pub measure: Measure,
+    /// The figure of the plan.
+    pub found: Estimate,
+    /// The name of the best of seven baselines.
+    pub baseline: String,
+    /// The figure of the best baseline.
+    pub baseline_found: Estimate,
+    /// The ratio of the two; `None` if the figure of the best baseline is 0.
+    pub times_best_baseline: Option<Estimate>,
+}
+
+impl HeldOutVerdict {
+    /// Whether the plan finds less than the best baseline.
+    #[must_use]
+    pub fn is_loss(&self) -> bool {
+        self.times_best_baseline
+            .is_some_and(|times| times.mean < 1.0)
+    }
+}

@@ -1,0 +1,24 @@
+//! Input of the comparison of a plan's list with baselines, which [`Bank::refresh`](crate::engine::Bank::refresh)
+//! passes to a refresh.
+
+use crate::engine::Result;
+use crate::engine::plan::{HeldOutVerdict, PlanOptions};
+use crate::engine::policy::LoadedPolicy;
+use seedbank_algorithms::watch::Watch;
+use seedbank_store::Store;
+
+/// A list to compare.
+pub(crate) struct Judged<'a> {
+    /// The plan, with tuned parameters.
+    pub(crate) plan: &'a PlanOptions,
+    pub(crate) policy: &'a LoadedPolicy,
+    /// Number of seeds requested, or selected if the plan selects per site.
+    pub(crate) seeds: u32,
+    /// Number of pages that the crawl fetches.
+    pub(crate) budget: u64,
+    /// Number of times that pages are held out, at least 1. On large webs it is less.
+    pub(crate) draws: u32,
+}
+
+/// Compares a list; `None` if too few pages are crawled to hold some out.
+pub(crate) type Judge = fn(&Store, &Judged<'_>, &dyn Watch) -> Result<Option<HeldOutVerdict>>;
