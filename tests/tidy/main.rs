@@ -5,6 +5,8 @@
 mod crates;
 mod imports;
 mod orders;
+#[cfg(target_os = "linux")]
+mod rocksdb_units;
 #[cfg(unix)]
 mod skipped;
 mod words;
