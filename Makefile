@@ -55,7 +55,7 @@ help:
 # RocksDB is C++, and its Rust binding is generated with libclang.
 deps:
 	@command -v $(CARGO) >/dev/null || { echo "seedbank is built with Rust 1.90 or newer: install it from https://rustup.rs"; exit 1; }
-	@if ! command -v g++ >/dev/null || ! ls /usr/lib/llvm*/lib/libclang.so* /usr/lib/*/libclang.so* /usr/lib/*/libclang-[0-9]*.so* /usr/lib*/libclang.so* $${LIBCLANG_PATH:-/nowhere}/libclang*.so* 2>/dev/null | grep -q .; then \
+	@if ! command -v g++ >/dev/null || ! ls /usr/lib/llvm*/lib/libclang.so* /usr/lib/*/libclang.so* /usr/lib/*/libclang-[0-9]*.so* /usr/lib*/libclang.so* $${LIBCLANG_PATH:-/nowhere}/libclang*.so* "$$(xcode-select -p 2>/dev/null)"/usr/lib/libclang.dylib "$$(xcode-select -p 2>/dev/null)"/Toolchains/*/usr/lib/libclang.dylib 2>/dev/null | grep -q .; then \
 	  if command -v apt-get >/dev/null; then \
 	    echo "installing what RocksDB's build needs: g++, libclang-dev"; \
 	    $(SUDO) apt-get update -qq && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq g++ libclang-dev >/dev/null; \
