@@ -40,7 +40,7 @@ impl Crate {
         fs::write(&compiler, script).unwrap();
         fs::set_permissions(&compiler, fs::Permissions::from_mode(0o755)).unwrap();
         let mut files: Vec<String> = (0..FILES).map(|n| format!("db/file{n}.cc")).collect();
-        files[15] = "util/build_version.cc".to_owned();
+        "util/build_version.cc".clone_into(&mut files[15]);
         fs::write(
             folder.path().join("rocksdb_lib_sources.txt"),
             files.join("\n") + "\n",
