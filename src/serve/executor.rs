@@ -14,6 +14,7 @@ use tokio::time::timeout;
 use super::answer::{Answer, RequestError};
 use super::cache::{Key, Lookup, Pending};
 use super::media_type::MediaType;
+use super::request_metrics::RequestMetrics;
 use super::snapshot::CurrentSnapshot;
 use super::turnover_cache::TurnoverCache;
 use crate::engine::Bank;
@@ -34,6 +35,7 @@ const BUDGET_KIB: u32 = 256 << 10;
 /// Answers requests about one bank.
 pub(super) struct Executor {
     pub(super) snapshot: CurrentSnapshot,
+    pub(super) requests: Arc<RequestMetrics>,
     /// Name of the bank's folder, for titles.
     name: String,
     /// One permit per answer that is being computed.
@@ -89,6 +91,7 @@ pub(super) struct Context<'a> {
     /// Name of the bank's folder.
     pub(super) name: &'a str,
     pub(super) turnovers: &'a TurnoverCache,
+    pub(super) requests: &'a RequestMetrics,
     pub(super) watch: &'a Deadline,
 }
 
@@ -102,6 +105,7 @@ impl Executor {
                 .collect(),
             name: bank.name(),
             snapshot: CurrentSnapshot::new(bank),
+            requests: Arc::default(),
             threads: Arc::new(Semaphore::new(max_threads)),
             comparisons: Semaphore::new(MAX_COMPARISONS),
             memory: Arc::new(Semaphore::new(BUDGET_KIB as usize)),
@@ -196,6 +200,7 @@ impl Executor {
             bank: &snapshot.bank,
             name: &self.name,
             turnovers: &snapshot.turnovers,
+            requests: &self.requests,
             watch: &job.deadline,
         });
         let result = result.and_then(|answer| self.reserve_memory(answer));

@@ -6,6 +6,7 @@
 //! connection.rs          serves one connection within its timeouts
 //! send_timeout.rs        TCP stream with a deadline for sending
 //! security.rs            checks requests; adds security headers to responses
+//! request_metrics.rs     counts and times requests for /metrics
 //! token.rs               the secret token that requests from other machines need
 //! extract.rs             extracts parameters and media type from a request
 //! query_params.rs        deserialises the query string of a URI
@@ -35,6 +36,7 @@ mod extract;
 mod media_type;
 mod pages;
 mod query_params;
+mod request_metrics;
 mod security;
 mod send_timeout;
 mod server;

@@ -28,4 +28,6 @@ mod metrics;
 mod schemas;
 #[path = "../support/mod.rs"]
 mod support;
+#[cfg(target_os = "linux")]
+mod systemd;
 mod undo;

@@ -27,6 +27,8 @@ mod serve_hostile;
 #[cfg(target_os = "linux")]
 mod serve_markup;
 #[cfg(target_os = "linux")]
+mod serve_metrics;
+#[cfg(target_os = "linux")]
 mod serve_pages;
 mod serve_person;
 #[cfg(target_os = "linux")]

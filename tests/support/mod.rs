@@ -18,6 +18,7 @@ pub mod http;
 pub mod model;
 pub mod over_web;
 pub mod plans;
+pub mod prometheus;
 pub mod records;
 pub mod refreshes;
 pub mod schemas;

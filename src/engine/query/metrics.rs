@@ -16,7 +16,7 @@ use super::status::{LastBatch, PlanView, Status};
 
 /// Type of a metric family.
 #[derive(Clone, Copy)]
-enum Kind {
+pub(crate) enum Kind {
     /// Monotonic.
     Counter,
     /// Can rise and fall.
@@ -24,18 +24,52 @@ enum Kind {
 }
 
 /// Labels of a sample: names and values.
-type Labels<'a> = Vec<(&'static str, &'a str)>;
+pub(crate) type Labels<'a> = Vec<(&'static str, &'a str)>;
+
+/// Counts of observed values by size.
+pub(crate) struct Histogram {
+    /// Upper bounds of the buckets, ascending. Larger values are only in the sum and the number of values.
+    bounds: &'static [f64],
+    /// Values within each bound and above the one before it; last, those above all bounds.
+    counts: Vec<u64>,
+    sum: f64,
+}
+
+impl Histogram {
+    /// Creates an empty histogram.
+    pub(crate) fn new(bounds: &'static [f64]) -> Self {
+        Self {
+            bounds,
+            counts: vec![0; bounds.len() + 1],
+            sum: 0.0,
+        }
+    }
+
+    /// Adds a value.
+    pub(crate) fn observe(&mut self, value: f64) {
+        let bucket = self.bounds.partition_point(|bound| *bound < value);
+        self.counts[bucket] += 1;
+        self.sum += value;
+    }
+}
 
 /// Text under construction.
-struct MetricsText(String);
+#[derive(Default)]
+pub(crate) struct MetricsText(String);
 
 impl MetricsText {
+    /// Returns the text.
+    pub(crate) fn into_string(self) -> String {
+        self.0
+    }
+
     /// Appends a family of one sample without labels.
     fn one(&mut self, name: &str, kind: Kind, help: &str, value: impl Display) {
         self.family(name, kind, help, [(Vec::new(), value)]);
     }
 
-    fn family<'a, V: Display>(
+    /// Appends a family; nothing if there are no samples.
+    pub(crate) fn family<'a, V: Display>(
         &mut self,
         name: &str,
         kind: Kind,
@@ -46,24 +80,56 @@ impl MetricsText {
             Kind::Counter => "counter",
             Kind::Gauge => "gauge",
         };
-        let mut head = format!(
-            "# HELP seedbank_{name} {}\n# TYPE seedbank_{name} {kind}\n",
-            help.replace('\\', r"\\").replace('\n', r"\n")
-        );
+        let mut head = head(name, kind, help);
         for (labels, value) in samples {
             self.0.push_str(&std::mem::take(&mut head));
-            let labels: Vec<String> = labels
-                .into_iter()
-                .map(|(label, value)| format!("{label}=\"{}\"", escaped(value)))
-                .collect();
-            let labels = match labels.join(",") {
-                none if none.is_empty() => none,
-                some => format!("{{{some}}}"),
-            };
-            // Writing to a String cannot fail.
-            let _ = writeln!(self.0, "seedbank_{name}{labels} {value}");
+            self.sample(name, &labels, value);
         }
     }
+
+    /// Appends a family of histograms; nothing if there are none.
+    pub(crate) fn histograms<'a>(
+        &mut self,
+        name: &str,
+        help: &str,
+        samples: impl IntoIterator<Item = (Labels<'a>, &'a Histogram)>,
+    ) {
+        let mut head = head(name, "histogram", help);
+        for (labels, histogram) in samples {
+            self.0.push_str(&std::mem::take(&mut head));
+            self.sample(&format!("{name}_sum"), &labels, histogram.sum);
+            let total: u64 = histogram.counts.iter().sum();
+            self.sample(&format!("{name}_count"), &labels, total);
+            let bounds = histogram.bounds.iter().map(f64::to_string);
+            let bounds: Vec<String> = bounds.chain(["+Inf".to_owned()]).collect();
+            // A bucket of the format includes all smaller ones.
+            let mut within = 0;
+            for (bound, count) in bounds.iter().zip(&histogram.counts) {
+                within += count;
+                let bucket = [&*labels, &[("le", &**bound)]].concat();
+                self.sample(&format!("{name}_bucket"), &bucket, within);
+            }
+        }
+    }
+
+    fn sample(&mut self, name: &str, labels: &[(&'static str, &str)], value: impl Display) {
+        let labels: Vec<String> = labels
+            .iter()
+            .map(|(label, value)| format!("{label}=\"{}\"", escaped(value)))
+            .collect();
+        let labels = match labels.join(",") {
+            none if none.is_empty() => none,
+            some => format!("{{{some}}}"),
+        };
+        // Writing to a String cannot fail.
+        let _ = writeln!(self.0, "seedbank_{name}{labels} {value}");
+    }
+}
+
+/// Returns the lines that begin a family.
+fn head(name: &str, kind: &str, help: &str) -> String {
+    let help = help.replace('\\', r"\\").replace('\n', r"\n");
+    format!("# HELP seedbank_{name} {help}\n# TYPE seedbank_{name} {kind}\n")
 }
 
 /// Escapes the value of a label.
@@ -86,14 +152,17 @@ impl Status {
     /// ```
     #[must_use]
     pub fn metrics(&self) -> String {
-        let mut text = MetricsText(String::new());
+        let mut text = MetricsText::default();
+        let help = "Version of the program; always 1.";
+        let version = vec![("version", env!("CARGO_PKG_VERSION"))];
+        text.family("build_info", Kind::Gauge, help, [(version, 1)]);
         self.write_totals(&mut text);
         if let Some(batch) = &self.last_batch {
             write_batch(&mut text, batch);
         }
         write_plans(&mut text, &self.plans);
         self.write_sizes(&mut text);
-        text.0
+        text.into_string()
     }
 
     fn write_totals(&self, text: &mut MetricsText) {
@@ -198,7 +267,7 @@ mod tests {
 
     #[test]
     fn labels_and_help_are_escaped() {
-        let mut text = MetricsText(String::new());
+        let mut text = MetricsText::default();
         let labels = vec![("plan", "a\\b\"c\nd"), ("state", "é")];
         text.family("x", Kind::Gauge, "back\\slash\nend", [(labels, 1.5)]);
         text.family(
@@ -211,6 +280,22 @@ mod tests {
             text.0,
             "# HELP seedbank_x back\\\\slash\\nend\n# TYPE seedbank_x gauge\n\
              seedbank_x{plan=\"a\\\\b\\\"c\\nd\",state=\"é\"} 1.5\n"
+        );
+    }
+    #[test]
+    fn buckets_include_smaller_ones() {
+        let mut times = Histogram::new(&[0.5, 2.0]);
+        for seconds in [0.25, 0.5, 1.0, 8.0] {
+            times.observe(seconds);
+        }
+        let mut text = MetricsText::default();
+        text.histograms("t", "Times.", [(vec![("route", "/")], &times)]);
+        assert_eq!(
+            text.0,
+            "# HELP seedbank_t Times.\n# TYPE seedbank_t histogram\n\
+             seedbank_t_sum{route=\"/\"} 9.75\nseedbank_t_count{route=\"/\"} 4\n\
+             seedbank_t_bucket{route=\"/\",le=\"0.5\"} 2\nseedbank_t_bucket{route=\"/\",le=\"2\"} 3\n\
+             seedbank_t_bucket{route=\"/\",le=\"+Inf\"} 4\n"
         );
     }
 }

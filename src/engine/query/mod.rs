@@ -10,7 +10,7 @@ mod dry_run;
 mod events;
 pub(crate) mod explain;
 mod linked;
-mod metrics;
+pub(crate) mod metrics;
 pub(crate) mod nearest;
 mod page_facts;
 pub(crate) mod page_history;

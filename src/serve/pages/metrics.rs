@@ -1,4 +1,4 @@
-//! The status in the text format of Prometheus.
+//! The status and the requests, in the text format of Prometheus.
 
 use crate::serve::answer::{Answer, RequestError};
 use crate::serve::executor::Context;
@@ -10,7 +10,7 @@ pub(super) fn render(
     _: NoParams,
     _: MediaType,
 ) -> Result<Answer, RequestError> {
-    let metrics = context.bank.status()?.metrics();
+    let metrics = context.bank.status()?.metrics() + &context.requests.render();
     let content_type = "text/plain; version=0.0.4; charset=utf-8";
     Ok(Answer::new(content_type, metrics))
 }

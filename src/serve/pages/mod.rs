@@ -33,6 +33,7 @@ use super::executor::{Context, Executor};
 use super::extract::Extracted;
 use super::media_type::MediaType;
 use super::query_params::requested_media_type;
+use super::request_metrics::measure;
 use super::security::{AccessPolicy, COMPARE_PATH, HEALTH_PATH, MAX_BODY_BYTES, enforce};
 
 /// Styles of the server's pages, appended to those shared with reports.
@@ -43,6 +44,7 @@ const ICON: &str = include_str!("../icon.svg");
 
 /// Returns the routes of all pages, behind the access checks.
 pub(super) fn router(executor: Arc<Executor>, policy: Arc<AccessPolicy>) -> Router {
+    let requests = Arc::clone(&executor.requests);
     Router::new()
         .route("/", uncached(home::render))
         .route("/page", cached(page::render))
@@ -68,6 +70,7 @@ pub(super) fn router(executor: Arc<Executor>, policy: Arc<AccessPolicy>) -> Rout
         .fallback(not_found)
         .with_state(executor)
         .layer(from_fn_with_state(policy, enforce))
+        .layer(from_fn_with_state(requests, measure))
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
 }
 
