@@ -98,9 +98,8 @@ pub(super) struct IngestArgs {
     max_rejects: f64,
     /// Reject the batch if it would remove more than this percentage of crawled pages or links
     ///
-    /// Counts the net loss: of all crawled pages, and of the links of those pages that have a record in the
-    /// batch and stay crawled. A loss of fewer than 100 pages or 1,000 links never rejects a batch. 100
-    /// switches the check off.
+    /// Counts the net loss of the whole bank: what the batch removes, less what it adds. A loss of fewer than
+    /// 100 pages or 1,000 links never rejects a batch. 100 switches the check off.
     #[arg(long, value_name = "PERCENT", default_value = "20", value_parser = values::percent,
         env = "SEEDBANK_MAX_LOSS")]
     max_loss: f64,

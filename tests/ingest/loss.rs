@@ -1,9 +1,11 @@
 //! A batch that removes much of the bank is rejected with the numbers, and leaves the bank unchanged.
 //!
 //! * as a user meets it: a delta given as a snapshot, an export without links;
-//! * the limits, exact to the page and to the link: what counts as net, which pages' links count;
-//! * random batches compared with a map: both numbers, in any order of records, over any number of
-//!   files, with and without memory for sorting.
+//! * the limits, exact to the page and to the link: net, of the whole bank;
+//! * random batches compared with a map: all numbers, the sites that lose most and the smallest limit
+//!   that accepts the batch, in any order of records, over any number of files, with and without
+//!   memory for sorting;
+//! * every day of a real crawl: refused only where the bank shrinks.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -11,6 +13,7 @@ use std::path::PathBuf;
 use crate::support;
 use crate::support::command::Place;
 use proptest::prelude::*;
+use seedbank::engine::error::BatchLoss;
 use seedbank::engine::{Bank, EngineError, IngestRequest};
 use seedbank::ingest::{Input, SiteMode, UrlRules};
 use seedbank::watch::Unwatched;
@@ -124,24 +127,22 @@ impl Pair {
         path
     }
 
-    /// Ingests a batch; returns the numbers if it is refused.
-    fn ingest(&self, batch: &Batch, given: Given) -> Option<Numbers> {
+    /// Ingests a batch; returns what it would remove if it is refused.
+    fn loss(&self, batch: &Batch, given: Given) -> Option<Box<BatchLoss>> {
         match self.bank.ingest(&self.request(batch, given), &Unwatched) {
             Ok(_) => None,
-            Err(EngineError::TooMuchLost {
-                pages_before,
-                pages_after,
-                links_before,
-                links_after,
-                limit,
-                snapshot,
-            }) => {
-                assert_eq!(Some(limit), given.limit.or(Some(20.0)));
-                assert_eq!(snapshot, given.snapshot);
-                Some([pages_before, pages_after, links_before, links_after])
+            Err(EngineError::TooMuchLost(loss)) => {
+                assert_eq!(Some(loss.limit), given.limit.or(Some(20.0)));
+                assert_eq!(loss.snapshot, given.snapshot);
+                Some(loss)
             }
             Err(other) => panic!("{other}"),
         }
+    }
+
+    /// Ingests a batch; returns the numbers if it is refused.
+    fn ingest(&self, batch: &Batch, given: Given) -> Option<Numbers> {
+        self.loss(batch, given).map(|loss| numbers_of(&loss))
     }
 
     /// Tries a delta under the default limit.
@@ -153,17 +154,28 @@ impl Pair {
         self.ingest(&batch.iter().cloned().collect(), given)
     }
 
-    /// What the batch takes away, by the words of the design.
-    fn numbers(&self, batch: &Batch, snapshot: bool) -> Numbers {
+    /// Pages and links before and after the batch, and what each site loses.
+    fn numbers(&self, batch: &Batch, snapshot: bool) -> (Numbers, BTreeMap<String, [i64; 2]>) {
         let mut after = self.crawled.clone();
         work_in(&mut after, batch, snapshot);
-        let stays = |page: &&usize| self.crawled.contains_key(page) && after.contains_key(page);
-        let named: Vec<usize> = batch.keys().filter(stays).copied().collect();
-        let sum = |pages: &BTreeMap<usize, BTreeSet<usize>>| -> u64 {
-            named.iter().map(|page| pages[page].len() as u64).sum()
+        let links = |pages: &BTreeMap<usize, BTreeSet<usize>>| -> u64 {
+            pages.values().map(|links| links.len() as u64).sum()
         };
-        let before = [self.crawled.len() as u64, sum(&self.crawled)];
-        [before[0], after.len() as u64, before[1], sum(&after)]
+        let numbers = [
+            self.crawled.len() as u64,
+            after.len() as u64,
+            links(&self.crawled),
+            links(&after),
+        ];
+        let mut sites: BTreeMap<String, [i64; 2]> = BTreeMap::new();
+        for (pages, by) in [(&self.crawled, 1), (&after, -1)] {
+            for (page, links) in pages {
+                let lost = sites.entry(format!("s{}.example", page % 7)).or_default();
+                lost[0] += by;
+                lost[1] += by * links.len() as i64;
+            }
+        }
+        (numbers, sites)
     }
 
     fn apply(&mut self, batch: &Batch, snapshot: bool) {
@@ -197,9 +209,52 @@ fn work_in(crawled: &mut BTreeMap<usize, BTreeSet<usize>>, batch: &Batch, snapsh
     }
 }
 
+fn numbers_of(loss: &BatchLoss) -> Numbers {
+    [
+        loss.pages_before,
+        loss.pages_after,
+        loss.links_before,
+        loss.links_after,
+    ]
+}
+
+/// Compares the named sites with what each site loses. Sites that lose equally much may come in any
+/// order.
+fn assert_worst(loss: &BatchLoss, lost: &BTreeMap<String, [i64; 2]>, by_pages: bool) {
+    let of = usize::from(!by_pages);
+    let losing: Vec<_> = lost
+        .iter()
+        .filter(|(_, lost)| lost.iter().any(|n| *n > 0))
+        .collect();
+    assert_eq!(
+        loss.sites.len() as u64 + loss.more_sites,
+        losing.len() as u64
+    );
+    assert_eq!(loss.sites.len(), losing.len().min(5));
+    for site in &loss.sites {
+        let expected = lost[&site.site].map(|lost| u64::try_from(lost).unwrap_or(0));
+        assert_eq!([site.pages, site.links], expected, "{}", site.site);
+    }
+    let named: Vec<i64> = loss.sites.iter().map(|site| lost[&site.site][of]).collect();
+    let mut worst: Vec<i64> = losing.iter().map(|(_, lost)| lost[of]).collect();
+    worst.sort_unstable_by_key(|lost| -lost);
+    worst.truncate(5);
+    assert_eq!(named, worst);
+}
+
 /// Whether a batch is refused: at least `fewest` are lost, and more than `limit` per cent.
 fn is_too_much([before, after]: [u64; 2], fewest: u64, limit: u32) -> bool {
     after + fewest <= before && (before - after) * 100 > before * u64::from(limit)
+}
+
+/// The smallest limit that accepts a loss, in tenths of a per cent; 0 if it is too small to count.
+fn least_tenths([before, after]: [u64; 2], fewest: u64) -> u64 {
+    if after + fewest > before {
+        return 0;
+    }
+    (0..=1000)
+        .find(|tenths| (before - after) * 1000 <= before * tenths)
+        .unwrap()
 }
 
 #[test]
@@ -218,10 +273,12 @@ fn a_delta_given_as_a_snapshot_is_refused() {
         let error = place.run(&args).fails(3);
         for words in [
             "from 150 to 3,",
-            "from 12 to 15;",
+            "from 600 to 15;",
+            "lost by site: s3.example (22 pages, 88 links), s1.example (21 pages, ",
+            "and 2 more sites",
             "the bank is unchanged",
             "omit --snapshot",
-            "--max-loss 100",
+            "--max-loss 98\n",
         ] {
             assert!(error.contains(words), "{words}: {error}");
         }
@@ -251,7 +308,7 @@ fn an_export_without_its_links_is_refused() {
         let args = ["ingest", "bank", "broken.jsonl"];
         let args: Vec<&str> = args.into_iter().chain(more).collect();
         let error = place.run(&args).fails(3);
-        for words in ["from 300 to 300,", "from 1200 to 0;", "--max-loss 100"] {
+        for words in ["from 300 to 300,", "from 1200 to 0;", "--max-loss 100\n"] {
             assert!(error.contains(words), "{words}: {error}");
         }
         assert!(!error.contains("omit --snapshot"), "{error}");
@@ -271,73 +328,115 @@ fn pages_are_counted_net_to_the_page() {
     assert_eq!(tried(&small, gone(99).collect()), None);
     assert_eq!(
         tried(&small, gone(100).collect()),
-        Some([200, 100, 0, 0]),
+        Some([200, 100, 200, 100]),
         "half of the pages"
     );
     let new = (300..310).map(|page| (page, links(page, 1)));
     assert_eq!(tried(&small, gone(109).chain(new.clone()).collect()), None);
     assert_eq!(
         tried(&small, gone(110).chain(new).collect()),
-        Some([200, 100, 0, 0])
+        Some([200, 100, 200, 100])
     );
     // A page of which only clicks are reported is not crawled.
     let clicked = (300..310).map(|page| (page, Said::Clicks));
     assert_eq!(
         tried(&small, gone(100).chain(clicked).collect()),
-        Some([200, 100, 0, 0])
+        Some([200, 100, 200, 100])
     );
     let large = bank_of(500);
     assert_eq!(tried(&large, gone(100).collect()), None, "20 % is allowed");
-    assert_eq!(tried(&large, gone(101).collect()), Some([500, 399, 0, 0]));
+    let lost = tried(&large, gone(101).collect());
+    assert_eq!(lost, Some([500, 399, 500, 399]));
 }
 
 #[test]
 fn links_are_counted_net_to_the_link() {
-    // Pages 0 and 1 have 2,000 and 3,000 links, a seventh of them within their sites.
+    // Pages 0 and 1 have 2,000 and 3,000 links, a seventh of them within their sites, and ten pages
+    // one link each.
     let mut base: Batch = (5_000..5_010).map(|page| (page, links(page, 1))).collect();
     base.insert(0, links(0, 2_000));
     base.insert(1, links(1, 3_000));
     let pair = Pair::new(&base);
-    assert_eq!(pair.try_delta(&[(0, links(0, 1_001))]), None);
-    let half = Some([12, 12, 2_000, 1_000]);
-    assert_eq!(pair.try_delta(&[(0, links(0, 1_000))]), half);
+    // 20 % of all links are 1,002.
+    assert_eq!(pair.try_delta(&[(0, links(0, 998))]), None);
+    let lost = Some([12, 12, 5_010, 4_007]);
+    assert_eq!(pair.try_delta(&[(0, links(0, 997))]), lost);
     // New links in place of old ones are no loss.
     assert_eq!(pair.try_delta(&[(0, links(4_000, 2_000))]), None);
-    // 20 % of the links of both pages.
+    // Links count on whatever page they are lost or added.
     assert_eq!(
-        pair.try_delta(&[(0, links(0, 1_000)), (1, links(1, 3_000))]),
-        None
-    );
-    assert_eq!(
-        pair.try_delta(&[(0, links(0, 999)), (1, links(1, 3_000))]),
-        Some([12, 12, 5_000, 3_999])
-    );
-    assert_eq!(
-        pair.try_delta(&[(0, links(0, 999)), (1, links(1, 3_001))]),
+        pair.try_delta(&[(0, links(0, 997)), (9_000, links(9_000, 1))]),
         None,
         "net"
     );
-    // A record that says nothing about links still names its page.
-    for silent in [Said::Clicks, Said::Fetched] {
-        assert_eq!(
-            pair.try_delta(&[(0, links(0, 1_000)), (1, silent.clone())]),
-            None
-        );
-        assert_eq!(
-            pair.try_delta(&[(0, links(0, 999)), (1, silent)]),
-            Some([12, 12, 5_000, 3_999])
-        );
-    }
-    // Links of pages that do not stay crawled, or that become so only now, do not count.
-    assert_eq!(pair.try_delta(&[(0, Said::Gone), (1, Said::Gone)]), None);
     assert_eq!(
-        pair.try_delta(&[
-            (0, links(0, 1_000)),
-            (1, Said::Gone),
-            (9_000, links(9_000, 3_000))
-        ]),
-        Some([12, 12, 2_000, 1_000])
+        pair.try_delta(&[(0, links(0, 997)), (1, Said::Clicks)]),
+        lost
     );
+    let gone = pair.try_delta(&[(0, Said::Gone)]);
+    assert_eq!(gone, Some([12, 11, 5_010, 3_010]));
+    assert_eq!(
+        pair.try_delta(&[(0, Said::Gone), (9_000, links(9_000, 998))]),
+        None
+    );
+}
+
+#[test]
+fn a_bank_that_grows_is_not_refused() {
+    // Nearly all links of the named pages are lost, and the bank doubles.
+    let pair = Pair::new(&(0..150).map(|page| (page, links(page, 10))).collect());
+    let shrunk = (0..150).map(|page| (page, links(page, 0)));
+    let lost = Some([150, 150, 1_500, 0]);
+    assert_eq!(pair.try_delta(&shrunk.clone().collect::<Vec<_>>()), lost);
+    let grown = shrunk.chain((1_000..1_300).map(|page| (page, links(page, 10))));
+    assert_eq!(pair.try_delta(&grown.collect::<Vec<_>>()), None);
+}
+
+#[test]
+fn days_of_a_real_crawl_are_refused_only_where_the_bank_shrinks() {
+    let Some(shared) = support::shared("days_of_a_real_crawl") else {
+        return;
+    };
+    let folder = support::scratch();
+    let bank = Bank::create(
+        &folder.path().join("bank"),
+        SiteMode::Host.with(UrlRules::Whatwg),
+    )
+    .unwrap();
+    let mut days: Vec<PathBuf> = std::fs::read_dir(shared.join("data/friendlinks"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    days.sort();
+    let mut refused = Vec::new();
+    for day in days {
+        let request = IngestRequest {
+            inputs: vec![Input::named(day)],
+            ..IngestRequest::default()
+        };
+        let before = bank.status().unwrap().counters;
+        match bank.ingest(&request, &Unwatched) {
+            Ok(_) => {}
+            Err(EngineError::TooMuchLost(loss)) => {
+                let counted = [before.crawled, before.intra_links + before.inter_links];
+                assert_eq!([loss.pages_before, loss.links_before], counted);
+                refused.push(numbers_of(&loss));
+                // The limit that is named accepts the batch, and the next smaller one does not.
+                let limited = |max_loss: f64| {
+                    let request = IngestRequest {
+                        max_loss,
+                        ..request.clone()
+                    };
+                    bank.ingest(&request, &Unwatched)
+                };
+                assert!(limited(loss.least_limit - 0.1).is_err());
+                assert!(limited(loss.least_limit).is_ok());
+            }
+            Err(other) => panic!("{other}"),
+        }
+    }
+    // A clean-up: more than a fifth of the pages are gone.
+    assert_eq!(refused, [[8_692, 6_840, 0, 0]]);
 }
 
 #[test]
@@ -400,7 +499,7 @@ proptest! {
     ) {
         let mut pair = Pair::new(&(0..pages).map(|page| (page, links(page, page % 16))).collect());
         for (batch, snapshot) in batches {
-            let numbers = pair.numbers(&batch, snapshot);
+            let (numbers, sites) = pair.numbers(&batch, snapshot);
             let [pages_before, pages_after, links_before, links_after] = numbers;
             let refused = is_too_much([pages_before, pages_after], 100, limit)
                 || is_too_much([links_before, links_after], 1_000, limit);
@@ -408,8 +507,20 @@ proptest! {
             let before = pair.bank.status().unwrap().counters;
             for otherwise in [false, true] {
                 let dry_run = otherwise || !refused;
-                let found = pair.ingest(&batch, Given { otherwise, dry_run, ..given });
-                prop_assert_eq!(found, refused.then_some(numbers));
+                let found = pair.loss(&batch, Given { otherwise, dry_run, ..given });
+                prop_assert_eq!(found.as_ref().map(|loss| numbers_of(loss)), refused.then_some(numbers));
+                if let Some(loss) = found {
+                    let by_pages = is_too_much([pages_before, pages_after], 100, limit);
+                    assert_worst(&loss, &sites, by_pages);
+                    let of_pages = least_tenths([pages_before, pages_after], 100);
+                    let of_links = least_tenths([links_before, links_after], 1_000);
+                    let least = of_pages.max(of_links);
+                    prop_assert_eq!((loss.least_limit * 10.0).round() as u64, least);
+                    for (max_loss, accepted) in [(loss.least_limit, true), (loss.least_limit - 0.1, false)] {
+                        let given = Given { limit: Some(max_loss), dry_run: true, ..given };
+                        prop_assert_eq!(pair.ingest(&batch, given).is_none(), accepted);
+                    }
+                }
             }
             prop_assert_eq!(pair.bank.status().unwrap().counters, before);
             let meant = Given { limit: Some(100.0), ..given };

@@ -61,11 +61,15 @@ pub(super) fn line(hint: &Hint) -> Option<String> {
         Hint::CheckExport => {
             "check the export; to report pages as gone, ingest a delta with \"gone\": true"
         }
-        Hint::DeltaOrAllowLoss => {
-            "to ingest a delta, omit --snapshot; if the loss is intended, use --max-loss 100"
+        Hint::DeltaOrAllowLoss(least) => {
+            return Some(format!(
+                "to ingest a delta, omit --snapshot; if the loss is intended, use --max-loss {least}"
+            ));
         }
-        Hint::CheckExportOrAllowLoss => {
-            "check the export; if the loss is intended, use --max-loss 100"
+        Hint::CheckExportOrAllowLoss(least) => {
+            return Some(format!(
+                "check the export; if the loss is intended, use --max-loss {least}"
+            ));
         }
         Hint::SameBuild => {
             "use the build that created the bank, or create a new bank and ingest a snapshot"

@@ -30,12 +30,12 @@ pub enum Hint {
     /// `gone`.
     CheckExport,
     /// Ingest the batch as a delta instead of a
-    /// [`snapshot`](crate::engine::IngestRequest::snapshot), or allow the loss with
-    /// [`max_loss`](crate::engine::IngestRequest::max_loss) 100.
-    DeltaOrAllowLoss,
-    /// Check where the input came from, or allow the loss with
-    /// [`max_loss`](crate::engine::IngestRequest::max_loss) 100.
-    CheckExportOrAllowLoss,
+    /// [`snapshot`](crate::engine::IngestRequest::snapshot), or allow the loss with this
+    /// [`max_loss`](crate::engine::IngestRequest::max_loss), the smallest that does.
+    DeltaOrAllowLoss(String),
+    /// Check where the input came from, or allow the loss with this
+    /// [`max_loss`](crate::engine::IngestRequest::max_loss), the smallest that does.
+    CheckExportOrAllowLoss(String),
     /// Write the bad records to another file, see
     /// [`rejects`](crate::engine::IngestRequest::rejects).
     NameRejectsFile,

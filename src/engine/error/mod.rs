@@ -4,6 +4,7 @@ mod export_part;
 mod graph;
 mod hint;
 mod plan;
+mod loss;
 mod request;
 mod undo;
 
@@ -17,6 +18,7 @@ pub(crate) use graph::{rows_error, site_graph_error, web_graph_error, whole_grap
 pub use hint::{BadRecords, Hint};
 pub use plan::{Family, PlanError};
 pub use request::{ExperimentError, RequestError};
+pub use loss::{BatchLoss, SiteLoss};
 pub use undo::UndoError;
 
 use seedbank_algorithms::cores::CoresError;
@@ -67,23 +69,8 @@ pub enum EngineError {
     )]
     EmptySnapshot,
     /// The batch would remove too much of the bank, so it was not applied.
-    #[error(
-        "the batch was rejected; the bank is unchanged: the number of crawled pages would change from {pages_before} to {pages_after}, and that of links of pages with a record that stay crawled from {links_before} to {links_after}; expected a loss of at most {limit} %"
-    )]
-    TooMuchLost {
-        /// The number of crawled pages before the batch.
-        pages_before: u64,
-        /// The number of crawled pages after the batch.
-        pages_after: u64,
-        /// The number of links, before the batch, of the pages that have a record in it and stay crawled.
-        links_before: u64,
-        /// The number of links of the same pages after the batch.
-        links_after: u64,
-        /// The limit in percent.
-        limit: f64,
-        /// Whether the batch is a snapshot.
-        snapshot: bool,
-    },
+    #[error("the batch was rejected; the bank is unchanged: {0}")]
+    TooMuchLost(Box<BatchLoss>),
     /// The bank was created with another public suffix list than that of this build.
     #[error("expected a bank created with public suffix list {build}, found {bank}")]
     SuffixList {
@@ -327,7 +314,7 @@ impl EngineError {
             | Self::TooManyRejects { .. }
             | Self::MostlyRejected { .. }
             | Self::EmptySnapshot
-            | Self::TooMuchLost { .. }
+            | Self::TooMuchLost(_)
             | Self::InvalidSeedList { .. } => ErrorKind::Rejected,
             Self::SuffixList { .. } | Self::DamagedCache(_) => ErrorKind::Unavailable,
             Self::Plan(_)
@@ -368,16 +355,12 @@ impl EngineError {
             Self::TooManyRejects { bad, .. } => Hint::FixRecords(bad.clone()),
             Self::MostlyRejected { bad } => Hint::FixOrSetFormat(bad.clone()),
             Self::EmptySnapshot => Hint::CheckExport,
-            Self::TooMuchLost {
-                pages_before,
-                pages_after,
-                snapshot,
-                ..
-            } => {
-                if *snapshot && pages_after < pages_before {
-                    Hint::DeltaOrAllowLoss
+            Self::TooMuchLost(loss) => {
+                let least = loss.least_limit.to_string();
+                if loss.snapshot && loss.pages_after < loss.pages_before {
+                    Hint::DeltaOrAllowLoss(least)
                 } else {
-                    Hint::CheckExportOrAllowLoss
+                    Hint::CheckExportOrAllowLoss(least)
                 }
             }
             Self::RejectsLink { .. } => Hint::NameRejectsFile,

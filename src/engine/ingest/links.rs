@@ -6,7 +6,6 @@ use super::canonical::{CanonicalRecord, CanonicalRecords, digest};
 use super::fields::Bytes;
 use super::intra_links::IntraBlocks;
 use super::link_delta::{delta, difference};
-use super::loss::GivenLinks;
 use super::page_update::PageUpdate;
 use super::passes::{PageEvent, Passes, lead_event, member_event, page_event, target_event};
 use crate::engine::Result;
@@ -142,7 +141,9 @@ fn resolve_links_again(
         is_named: false,
     };
     let links = resolved_again(&subject, passes)?;
-    set_links(&subject, links, intra, passes).map(drop)
+    let more = set_links(&subject, links, intra, passes)?;
+    passes.loss.count(page, 0, more);
+    Ok(())
 }
 
 /// Resolves the links of an existing page with the aliases after the batch.
@@ -171,29 +172,31 @@ fn update_page(
     let old_state = subject.old.as_ref().map(|record| record.state);
     let new_state = update.state_after(old_state);
     target_event(&mut passes.targets, page, old_state, new_state, true)?;
-    let mut links = None;
-    if update.links {
+    let resolved = if update.links {
         // The only target of an alias is not a link.
         let given = if update.alias.is_some() {
             Vec::new()
         } else {
             targets
         };
-        let resolved = passes.aliases.resolve(page, given)?;
-        let now = resolved.links.len();
-        let more = set_links(subject, resolved, intra, passes)?;
-        links = Some(GivenLinks { now, more });
+        Some(passes.aliases.resolve(page, given)?)
     } else if is_affected {
-        let resolved = resolved_again(subject, passes)?;
-        set_links(subject, resolved, intra, passes)?;
+        Some(resolved_again(subject, passes)?)
     } else if old_state == Some(PageState::Alias) && new_state != PageState::Alias {
-        let none = Resolved {
+        Some(Resolved {
             links: Vec::new(),
             aliases: None,
-        };
-        set_links(subject, none, intra, passes)?;
-    }
-    passes.loss.count(page, old_state, new_state, links);
+        })
+    } else {
+        None
+    };
+    let more_links = match resolved {
+        Some(resolved) => set_links(subject, resolved, intra, passes)?,
+        None => 0,
+    };
+    let crawled = |state| i64::from(state == Some(PageState::Crawled));
+    let more_pages = crawled(Some(new_state)) - crawled(old_state);
+    passes.loss.count(page, more_pages, more_links);
     page_event(&mut passes.pages, page, &PageEvent::Update(update))
 }
 

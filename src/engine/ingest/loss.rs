@@ -1,18 +1,15 @@
 //! Loss of pages and links by a batch. If it is too large, the batch is rejected: most likely a
 //! delta was ingested as a snapshot, or the export lacks links.
 //!
-//! Two numbers are compared before and after the batch: that of all crawled pages, and that of the
-//! links of pages that have a record in the batch and are crawled both before and after it. Both
-//! are sums over pages, so they depend neither on the order of records nor on the number of
-//! threads.
+//! Two numbers of the whole bank are compared before and after the batch: that of crawled pages, and
+//! that of links. Both changes are sums over pages, so they depend neither on the order of records
+//! nor on the number of threads.
 
-use roaring::RoaringTreemap;
-
+use crate::engine::error::{BatchLoss, SiteLoss};
 use crate::engine::{EngineError, Result};
-use seedbank_algorithms::page::PageId;
-use seedbank_algorithms::watch::Watch;
+use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_formats::ingest::within_limit;
-use seedbank_store::records::PageState;
+use seedbank_store::records::Counters;
 use seedbank_store::{Store, tables};
 
 /// A loss of fewer pages is always accepted.
@@ -21,106 +18,131 @@ const MIN_LOST_PAGES: u64 = 100;
 /// A loss of fewer links is always accepted.
 const MIN_LOST_LINKS: u64 = 1_000;
 
-/// Loss by a batch, counted in the links pass.
+/// Maximum number of sites that an error names.
+const MAX_SITES: usize = 5;
+
+/// Change of the bank by a batch, counted in the links pass.
 #[derive(Default)]
 pub(super) struct Loss {
-    /// Change of the number of crawled pages.
+    /// Change of the numbers of crawled pages and of links.
     pages: i64,
-    /// Links, before and after, of pages that stay crawled and whose links the batch replaces.
-    links_before: u64,
-    links_after: u64,
-    /// Pages that stay crawled and whose records do not contain links. Their links do not change,
-    /// and are counted only if the batch seems to lose too much.
-    unchanged: RoaringTreemap,
+    links: i64,
+    /// The site of the last page.
+    site: Option<SiteChange>,
+    /// The sites that lose most pages, and those that lose most links; the worst first.
+    by_pages: Vec<SiteChange>,
+    by_links: Vec<SiteChange>,
+    /// Number of sites that lose pages or links.
+    losing: u64,
 }
 
-/// The number of links in a record, and its change.
+/// Change of the numbers of crawled pages and of links of a site.
 #[derive(Clone, Copy)]
-pub(super) struct GivenLinks {
-    pub(super) now: usize,
-    pub(super) more: i64,
+struct SiteChange {
+    site: SiteId,
+    pages: i64,
+    links: i64,
 }
 
 impl Loss {
-    /// Counts a page with a record, or one that a snapshot omits. `links` is `None` if the page's
-    /// links do not change.
-    pub(super) fn count(
-        &mut self,
-        page: PageId,
-        old: Option<PageState>,
-        new: PageState,
-        links: Option<GivenLinks>,
-    ) {
-        let was = old == Some(PageState::Crawled);
-        let is = new == PageState::Crawled;
-        self.pages += i64::from(is) - i64::from(was);
-        if !(was && is) {
+    /// Counts the changes of a page. Pages come in ascending order.
+    pub(super) fn count(&mut self, page: PageId, pages: i64, links: i64) {
+        if pages == 0 && links == 0 {
             return;
         }
-        match links {
-            Some(GivenLinks { now, more }) => {
-                let now = now as u64;
-                self.links_after += now;
-                self.links_before += now.saturating_add_signed(-more);
-            }
-            None => {
-                self.unchanged.insert(page.0);
-            }
+        self.pages += pages;
+        self.links += links;
+        let site = page.site();
+        if let Some(change) = self.site.as_mut().filter(|change| change.site == site) {
+            change.pages += pages;
+            change.links += links;
+            return;
         }
+        self.finish_site();
+        self.site = Some(SiteChange { site, pages, links });
     }
 
-    /// Rejects the batch if it removes more than `limit` per cent.
-    ///
-    /// Cost: none, unless the batch seems to lose too much. Then the links of pages whose records
-    /// do not contain links are read.
+    fn finish_site(&mut self) {
+        let Some(change) = self.site.take() else {
+            return;
+        };
+        if change.pages >= 0 && change.links >= 0 {
+            return;
+        }
+        self.losing += 1;
+        let by_pages = |change: &SiteChange| (change.pages, change.links, change.site);
+        keep_worst(&mut self.by_pages, change, by_pages);
+        let by_links = |change: &SiteChange| (change.links, change.pages, change.site);
+        keep_worst(&mut self.by_links, change, by_links);
+    }
+
+    /// Rejects the batch if it removes more than `limit` per cent. `before` are the counters before
+    /// the batch.
     pub(super) fn check(
-        &self,
+        &mut self,
         store: &Store,
-        pages_before: u64,
+        before: &Counters,
         limit: f64,
         snapshot: bool,
-        watch: &dyn Watch,
     ) -> Result<()> {
+        self.finish_site();
+        let pages_before = before.crawled;
+        let links_before = before.intra_links + before.inter_links;
         let pages_after = pages_before.saturating_add_signed(self.pages);
-        let pages = is_too_much(pages_before, pages_after, MIN_LOST_PAGES, limit);
-        let links = |more: u64| {
-            let (before, after) = (self.links_before + more, self.links_after + more);
-            is_too_much(before, after, MIN_LOST_LINKS, limit)
+        let links_after = links_before.saturating_add_signed(self.links);
+        let of_pages = excess(pages_before, pages_after, MIN_LOST_PAGES, limit);
+        let of_links = excess(links_before, links_after, MIN_LOST_LINKS, limit);
+        let Some(least) = of_pages.max(of_links) else {
+            return Ok(());
         };
-        // Unchanged links can only reduce the lost share.
-        if !pages && !links(0) {
-            return Ok(());
+        let worst = if of_pages.is_some() {
+            &self.by_pages
+        } else {
+            &self.by_links
+        };
+        let mut sites = Vec::with_capacity(worst.len());
+        for change in worst {
+            sites.push(SiteLoss {
+                site: store.need(&tables::SITES, &change.site)?.name,
+                pages: change.pages.min(0).unsigned_abs(),
+                links: change.links.min(0).unsigned_abs(),
+            });
         }
-        let unchanged = self.links_of_unchanged(store, watch)?;
-        if !pages && !links(unchanged) {
-            return Ok(());
-        }
-        Err(EngineError::TooMuchLost {
+        Err(EngineError::TooMuchLost(Box::new(BatchLoss {
             pages_before,
             pages_after,
-            links_before: self.links_before + unchanged,
-            links_after: self.links_after + unchanged,
+            links_before,
+            links_after,
             limit,
+            least_limit: f64::from(least) / 10.0,
             snapshot,
-        })
-    }
-
-    fn links_of_unchanged(&self, store: &Store, watch: &dyn Watch) -> Result<u64> {
-        let mut links = 0;
-        for page in &self.unchanged {
-            watch.proceed()?;
-            let page = PageId(page);
-            let row = store.need(&tables::PAGES, &page)?.row;
-            links += store.links_of(page, row)?.len() as u64;
-        }
-        Ok(links)
+            more_sites: self.losing - sites.len() as u64,
+            sites,
+        })))
     }
 }
 
-/// Whether at least `min_lost` are lost, and more than `limit` per cent.
-fn is_too_much(before: u64, after: u64, min_lost: u64, limit: f64) -> bool {
+/// Inserts a site into a list of those with the smallest keys.
+fn keep_worst<K: Ord>(
+    worst: &mut Vec<SiteChange>,
+    change: SiteChange,
+    key: impl Fn(&SiteChange) -> K,
+) {
+    let place = worst.partition_point(|other| key(other) < key(&change));
+    worst.insert(place, change);
+    worst.truncate(MAX_SITES);
+}
+
+/// If at least `min_lost` are lost, and more than `limit` per cent, returns the smallest limit that
+/// accepts the loss, in tenths of a per cent.
+fn excess(before: u64, after: u64, min_lost: u64, limit: f64) -> Option<u32> {
     let lost = before.saturating_sub(after);
-    lost >= min_lost && !within_limit(lost, before, limit)
+    if lost < min_lost || within_limit(lost, before, limit) {
+        return None;
+    }
+    // At most 1,000, since no more are lost than there are.
+    let tenths = (u128::from(lost) * 1000).div_ceil(u128::from(before));
+    Some(u32::try_from(tenths).unwrap_or(1000))
 }
 
 #[cfg(test)]
@@ -129,19 +151,42 @@ mod tests {
 
     #[test]
     fn a_loss_is_too_much_above_both_limits() {
-        for (before, after, limit, too_much) in [
-            (100, 1, 20.0, false),
-            (100, 0, 20.0, true),
-            (100, 0, 100.0, false),
-            (500, 400, 20.0, false),
-            (500, 399, 20.0, true),
-            (500, 700, 0.0, false),
-            (1_000_000, 999_900, 0.0, true),
-            (0, 0, 0.0, false),
-            (0, 5, 0.0, false),
+        for (before, after, limit, least) in [
+            (100, 1, 20.0, None),
+            (100, 0, 20.0, Some(1000)),
+            (100, 0, 100.0, None),
+            (500, 400, 20.0, None),
+            (500, 399, 20.0, Some(202)),
+            (500, 700, 0.0, None),
+            (900, 600, 20.0, Some(334)),
+            (1_000_000, 999_900, 0.0, Some(1)),
+            (0, 0, 0.0, None),
+            (0, 5, 0.0, None),
         ] {
-            let found = is_too_much(before, after, MIN_LOST_PAGES, limit);
-            assert_eq!(found, too_much, "{before} to {after} at {limit} %");
+            let found = excess(before, after, MIN_LOST_PAGES, limit);
+            assert_eq!(found, least, "{before} to {after} at {limit} %");
+            if let Some(least) = least {
+                let passes =
+                    |tenths: u32| within_limit(before - after, before, f64::from(tenths) / 10.0);
+                assert!(passes(least) && !passes(least - 1), "{before} to {after}");
+            }
         }
+    }
+
+    #[test]
+    fn the_worst_sites_are_kept_in_any_order() {
+        let losses = [-3, 9, -7, -1, -7, -2, -5, -4, 0];
+        let mut loss = Loss::default();
+        for (site, pages) in (0..).zip(losses) {
+            loss.count(PageId::new(SiteId(site), 0), pages, 0);
+            loss.count(PageId::new(SiteId(site), 1), 0, -i64::from(site));
+        }
+        loss.finish_site();
+        let sites = |worst: &[SiteChange]| -> Vec<u32> {
+            worst.iter().map(|change| change.site.0).collect()
+        };
+        assert_eq!(sites(&loss.by_pages), [4, 2, 6, 7, 0]);
+        assert_eq!(sites(&loss.by_links), [8, 7, 6, 5, 4]);
+        assert_eq!((loss.losing, loss.pages, loss.links), (9, -20, -36));
     }
 }

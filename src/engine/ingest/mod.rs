@@ -100,9 +100,8 @@ pub struct IngestRequest {
     pub name: Option<String>,
     /// Maximum share of bad records, in per cent of all records.
     pub max_rejects: f64,
-    /// Maximum net loss, in per cent, of all crawled pages, and of the links of pages that have a
-    /// record and stay crawled. A loss of fewer than 100 pages or 1,000 links is always accepted;
-    /// 100 accepts every batch.
+    /// Maximum net loss, in per cent, of the bank's crawled pages, and of its links. A loss of fewer
+    /// than 100 pages or 1,000 links is always accepted; 100 accepts every batch.
     pub max_loss: f64,
     /// The file that lists bad records; `None` for a file in the bank's own folder.
     pub rejects: Option<PathBuf>,
@@ -425,9 +424,10 @@ fn run_passes(
         report.repeats = Some(number);
     }
     // The links pass has counted all losses, and nothing was changed yet.
-    let crawled = passes.counters.crawled;
     let (limit, snapshot) = (request.max_loss, request.snapshot);
-    passes.loss.check(writer, crawled, limit, snapshot, watch)?;
+    passes
+        .loss
+        .check(writer, &passes.counters, limit, snapshot)?;
     watch.stage("rows", None);
     let rows = passes.take(|passes| &mut passes.new_rows)?;
     rows::rows_pass(rows, passes)?;
