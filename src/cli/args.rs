@@ -23,8 +23,8 @@ Exit status:
   0  success                   1  failure
   2  invalid usage             3  input rejected; the bank is unchanged
   4  the bank is busy, damaged, missing, or has an unsupported format
-  5  empty result: nothing could be selected (the empty refresh is recorded), the list is unchanged
-     (seeds --if-changed), or the bank does not contain the page or site
+  5  empty result: nothing could be selected (the empty refresh is recorded), the bank is empty, the
+     list is unchanged (seeds --if-changed), or the bank does not contain the page or site
   130  interrupted; the bank is unchanged
 
 Options marked [env: ...] can also be set in the environment. A command that does not support the

@@ -17,11 +17,15 @@ const EXAMPLES: &str = "\
 Examples:
   seedbank forget bank https://example.org/private      a page
   seedbank forget bank example.org example.net          whole sites
+  seedbank forget bank example.org --yes                a site of more than 100 pages
   seedbank forget bank https://example.org/x --block    also ignored in later batches
   seedbank compact bank                                 also removed from the files on disk
 
 Backups and other copies of the bank still contain what was forgotten; make new ones. `restore --blocks-of BANK`
 removes from a restored backup what BANK blocks.";
+
+/// Maximum number of pages that are forgotten without --yes.
+const MAX_UNCONFIRMED: u64 = 100;
 
 /// Remove pages or sites for good, for example after a takedown request
 ///
@@ -42,6 +46,11 @@ pub(super) struct ForgetArgs {
     /// The bank need not contain a page or site to block it.
     #[arg(long)]
     block: bool,
+    /// Forget more than 100 pages without a further question
+    ///
+    /// Without it, the command fails if there are more, and prints what it would forget.
+    #[arg(long)]
+    yes: bool,
     /// Memory for sorting; larger data is sorted in files in the bank's folder
     #[arg(long, value_name = "SIZE", default_value = "512M", value_parser = values::memory,
         env = "SEEDBANK_MEMORY")]
@@ -57,6 +66,7 @@ pub(super) fn run(args: ForgetArgs, session: &Session) -> Result<Outcome, CliErr
     let request = ForgetRequest {
         what: args.what,
         block: args.block,
+        max_pages: (!args.yes).then_some(MAX_UNCONFIRMED),
         wait: args.wait,
         memory: args.memory,
     };

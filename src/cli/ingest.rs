@@ -305,8 +305,8 @@ pub(super) fn run(args: IngestArgs, session: &Session) -> Result<Outcome, CliErr
     let report = session.run(|watch| bank.ingest(&request, watch))?;
     // The batch is applied, so it is reported first, and an error of the metrics file after it.
     let written = metrics.write(&bank);
-    if report.read.records == 0 {
-        session.warn("the input has no records");
+    if report.is_empty {
+        session.warn("the input has no records, so it is not a batch; the bank is unchanged");
     }
     if let Some(batch) = report.repeats {
         session.warn(format_args!(
@@ -348,6 +348,7 @@ fn text(report: &IngestReport) -> String {
             )
         }
         (None, Some(batch)) => format!("batch {batch}"),
+        (None, None) if report.is_empty => "nothing changed: no records".to_owned(),
         (None, None) => "dry run, the bank is unchanged".to_owned(),
     };
     append_line!(
@@ -358,7 +359,7 @@ fn text(report: &IngestReport) -> String {
         human_bytes(read.bytes),
         report.seconds
     );
-    if report.same_as.is_none() {
+    if report.same_as.is_none() && !report.is_empty {
         append_line!(
             text,
             "pages: {} new, {} became crawled, {} became gone, {} changed\nlinks: {} added, {} removed",

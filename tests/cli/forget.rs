@@ -122,6 +122,40 @@ fn no_byte_is_left_once_files_are_merged() {
 }
 
 #[test]
+fn many_pages_are_forgotten_only_when_confirmed() {
+    let place = Place::with_bank();
+    let page = |site: &str, number: u32| format!("http://{site}.example/{number}");
+    let mut lines = String::new();
+    for number in 0..100 {
+        lines += &record(&page("most", number), &["http://hub.example/"]);
+    }
+    for number in 0..3 {
+        lines += &record(&page("few", number), &[]);
+    }
+    lines += &record("http://hub.example/", &[&page("most", 7), &page("few", 1)]);
+    place.write("day.jsonl", lines);
+    place.run(&["ingest", "bank", "day.jsonl"]).done();
+    let state = place.state();
+    let both = ["forget", "bank", "most.example", "few.example", "--block"];
+    let error = place.run(&both).fails(2);
+    let words = "error: the bank is unchanged: 103 pages and 102 links would be forgotten; expected at most 100 pages; by site: most.example (100 pages), few.example (3 pages)\n";
+    assert!(error.starts_with(words), "{error}");
+    assert!(error.contains("repeat the command with --yes"), "{error}");
+    assert_eq!(place.state(), state);
+    // 100 pages need no confirmation.
+    let done = place.run(&["forget", "bank", "most.example"]).done();
+    assert!(
+        done.starts_with("forgotten, as batch 2: 100 pages, "),
+        "{done}"
+    );
+    place.run(&["ingest", "bank", "day.jsonl"]).done();
+    let done = place.run(&[&both[..], &["--yes"]].concat()).done();
+    let words = "forgotten, as batch 4: 103 pages, 2 whole sites, 102 links, ";
+    assert!(done.starts_with(words), "{done}");
+    assert_eq!(place.status()["crawled"], 1);
+}
+
+#[test]
 fn a_site_goes_with_all_its_pages() {
     let place = place();
     let report = place

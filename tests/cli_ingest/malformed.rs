@@ -241,17 +241,38 @@ fn rejects_are_listed_with_their_lines() {
 }
 
 #[test]
-fn an_empty_delta_is_a_batch_of_nothing() {
+fn an_empty_delta_is_no_batch() {
     let place = Place::with_seeds();
-    for (batch, input) in [(2, &b""[..]), (2, b"\n\n")] {
-        let report = place
-            .run_with(&["ingest", "bank", "-", "--format", "json"], input)
-            .json();
-        let number = report["batch"].as_u64().or(report["same_as"].as_u64());
-        assert_eq!(number, Some(batch), "{report}");
-        assert_eq!(report["counts"]["records"], 0);
+    let before = place.state();
+    let bad: &[&str] = &["--max-rejects", "100"];
+    for (input, more) in [
+        (&b""[..], &[][..]),
+        (b"\n\n", &[]),
+        (b"bad\n", bad),
+        (b"", &["--again"]),
+        (b"", &["--dry-run"]),
+    ] {
+        let args = ["ingest", "bank", "-", "--format", "json"];
+        let ended = place.run_with(&[&args, more].concat(), input);
+        assert!(ended.err.contains("it is not a batch"), "{ended:?}");
+        let report = ended.json();
+        assert_eq!(report["is_empty"], true, "{report}");
+        assert_eq!(report["batch"], Value::Null, "{report}");
+        assert_eq!(place.state(), before, "{report}");
     }
-    assert_eq!(place.run(&["seeds", "bank"]).done().lines().count(), 2);
+    let text = place.run_with(&["ingest", "bank", "-"], b"").done();
+    assert!(text.starts_with("nothing changed: no records: "), "{text}");
+    // The batch before it can still be undone.
+    assert_eq!(place.status()["undo"]["batch"], 1);
+    place.run(&["undo", "bank"]).done();
+    // A batch of sites alone is one.
+    place.write("sites.tsv", "a.example\t0.5\n");
+    let report = place.run(&["ingest", "bank", "--sites", "sites.tsv", "--format", "json"]);
+    let report = report.json();
+    assert_eq!(
+        (&report["batch"], &report["is_empty"]),
+        (&json!(3), &json!(false))
+    );
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Plans: the precedence of their parameters, and which refreshes are stored.
 
-use crate::support::command::Place;
+use crate::support::command::{Place, record};
 use serde_json::{Value, json};
 
 #[test]
@@ -87,6 +87,24 @@ fn a_plan_keeps_its_parameters_and_flags_win_over_the_file() {
         (&all, &json!(false))
     );
     assert!(ended.err.contains("nothing could be selected"), "{ended:?}");
+}
+
+#[test]
+fn an_empty_bank_has_nothing_to_select() {
+    let place = Place::with_bank();
+    let fresh = place.state();
+    for more in [&[][..], &["--dry-run"], &["--plan", "x", "--seeds", "3"]] {
+        let error = place.run(&[&["refresh", "bank"], more].concat()).fails(5);
+        assert!(error.starts_with("error: the bank is empty\n"), "{error}");
+        assert!(error.contains("hint: ingest first: "), "{error}");
+        assert_eq!(place.state(), fresh);
+    }
+    // Also after its only batch was undone.
+    place.write("day0.jsonl", record("http://a.example/", &[]));
+    place.run(&["ingest", "bank", "day0.jsonl"]).done();
+    place.run(&["undo", "bank"]).done();
+    place.run(&["refresh", "bank"]).fails(5);
+    assert_eq!(place.status()["refreshes"], 0);
 }
 
 #[test]

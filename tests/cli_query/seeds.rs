@@ -1,7 +1,7 @@
 //! The seed list in the formats that crawlers read.
 
 use crate::support::command;
-use crate::support::command::Place;
+use crate::support::command::{Place, record};
 use serde_json::{Value, json};
 
 #[test]
@@ -171,6 +171,8 @@ fn a_list_is_split_by_sites() {
 #[test]
 fn an_empty_refresh_has_an_empty_list() {
     let place = Place::with_bank();
+    place.write("day0.jsonl", record("http://a.example/", &[]));
+    place.run(&["ingest", "bank", "day0.jsonl"]).done();
     let ended = place.run(&["refresh", "bank", "--method", "cores", "--within", "0"]);
     assert_eq!(ended.status, Some(5), "{ended:?}");
     assert!(

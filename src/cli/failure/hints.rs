@@ -71,6 +71,8 @@ pub(super) fn line(hint: &Hint) -> Option<String> {
                 "check the export; if the loss is intended, use --max-loss {least}"
             ));
         }
+        Hint::ConfirmForget => "to forget all of this, repeat the command with --yes",
+        Hint::IngestFirst => "ingest first: `seedbank ingest BANK FILE`",
         Hint::SameBuild => {
             "use the build that created the bank, or create a new bank and ingest a snapshot"
         }

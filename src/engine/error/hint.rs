@@ -42,6 +42,11 @@ pub enum Hint {
     /// Remove the lists of bad records that are no longer needed, or write them to another file, see
     /// [`rejects`](crate::engine::IngestRequest::rejects).
     RemoveOrNameRejectsFile,
+    /// Confirm what is to be forgotten with a higher
+    /// [`max_pages`](crate::engine::ingest::ForgetRequest::max_pages).
+    ConfirmForget,
+    /// Ingest a crawl first.
+    IngestFirst,
     /// Use the build that created the bank, or create a new bank and ingest a snapshot.
     SameBuild,
     /// Add a scheme to the URL; the value is the page of the bank that this would name, if any.

@@ -1,10 +1,11 @@
 //! The errors of the engine.
 
 mod export_part;
+mod forget_extent;
 mod graph;
 mod hint;
-mod plan;
 mod loss;
+mod plan;
 mod request;
 mod undo;
 
@@ -14,11 +15,12 @@ pub use seedbank_store::{BackupError, StoreError, StoreHint};
 use std::path::PathBuf;
 
 pub use export_part::ExportPart;
+pub use forget_extent::ForgetExtent;
 pub(crate) use graph::{rows_error, site_graph_error, web_graph_error, whole_graph_error};
 pub use hint::{BadRecords, Hint};
+pub use loss::{BatchLoss, SiteLoss};
 pub use plan::{Family, PlanError};
 pub use request::{ExperimentError, RequestError};
-pub use loss::{BatchLoss, SiteLoss};
 pub use undo::UndoError;
 
 use seedbank_algorithms::cores::CoresError;
@@ -201,6 +203,12 @@ pub enum EngineError {
     /// The last batch cannot be taken back.
     #[error(transparent)]
     CannotUndo(#[from] UndoError),
+    /// A request to forget would remove more pages than it allows, so nothing was changed.
+    #[error("the bank is unchanged: {0}")]
+    ForgetsMore(Box<ForgetExtent>),
+    /// The bank has no pages, so nothing can be selected.
+    #[error("the bank is empty")]
+    EmptyBank,
     /// The blocks of another bank cannot be copied, since both banks block pages with different secrets.
     #[error(
         "both banks block pages, each with its own secret, so the blocks cannot be copied from one to the other"
@@ -331,8 +339,11 @@ impl EngineError {
             | Self::NotASite { .. }
             | Self::CannotUndo(_)
             | Self::ConflictingSecrets
+            | Self::ForgetsMore(_)
             | Self::RefreshOfOtherPlan { .. } => ErrorKind::Usage,
-            Self::UnknownPage { .. } | Self::UnknownSite { .. } => ErrorKind::NotFound,
+            Self::UnknownPage { .. } | Self::UnknownSite { .. } | Self::EmptyBank => {
+                ErrorKind::NotFound
+            }
             Self::Cores(_)
             | Self::RejectsLink { .. }
             | Self::RejectsFull { .. }
@@ -373,6 +384,8 @@ impl EngineError {
             Self::UnknownSite { nearest, .. } => Hint::NearestSites(nearest.clone()),
             Self::NotASite { site, .. } => Hint::SiteOrUrl(site.clone()),
             Self::ConflictingSecrets => Hint::ForgetWithoutBlocks,
+            Self::ForgetsMore(_) => Hint::ConfirmForget,
+            Self::EmptyBank => Hint::IngestFirst,
             Self::UnknownPlan(_) => Hint::ListPlans,
             Self::NoPlanParameters { .. } => Hint::GiveParameters,
             Self::UnknownRefresh(_) | Self::DeletedRefresh(_) => Hint::ListRefreshes,

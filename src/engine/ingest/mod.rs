@@ -135,7 +135,8 @@ impl Default for IngestRequest {
 }
 
 impl Bank {
-    /// Ingests a batch. If it fails, nothing has changed.
+    /// Ingests a batch. If it fails, nothing has changed. A delta without any good record is no batch:
+    /// it changes nothing either, not even what [`undo`](Self::undo) can take back.
     ///
     /// A batch with the same records as an earlier one changes nothing, unless [`again`] is set. If
     /// some records have no fetch time, this applies only right after that batch, since a page may
@@ -217,7 +218,7 @@ impl Bank {
         };
         let digest = run_passes(&writer, collector, request, &mut passes, &mut report)?;
         report.seconds = begun.elapsed().as_secs_f64();
-        if report.same_as.is_some() || request.dry_run {
+        if report.same_as.is_some() || report.is_empty || request.dry_run {
             return Ok(report);
         }
         let (changes, counters) = finish_batch(passes, &report, *digest.as_bytes(), inputs.names)?;
@@ -398,6 +399,11 @@ fn run_passes(
     // An empty snapshot is most likely a failed export.
     if request.snapshot && records == 0 {
         return Err(EngineError::EmptySnapshot);
+    }
+    // A delta without records changes nothing, and must not replace what `undo` needs.
+    if report.kind == BatchKind::Delta && records == 0 && site_records.digest().is_none() {
+        report.is_empty = true;
+        return Ok(hasher.finalize());
     }
     resolve::group_by_page(input.pieces, resolved, passes)?;
     passes.aliases.resolve_changes(request.snapshot, watch)?;

@@ -29,6 +29,8 @@ pub struct IngestReport {
     /// since, so this one was applied.
     #[schemars(range(min = 1))]
     pub repeats: Option<BatchId>,
+    /// Whether the batch is a delta without any good record, because of which nothing changed.
+    pub is_empty: bool,
     /// Whether this was a dry run.
     pub dry_run: bool,
     /// Counts from reading the input.
@@ -75,6 +77,7 @@ impl IngestReport {
             kind,
             same_as: None,
             repeats: None,
+            is_empty: false,
             dry_run: false,
             counts: BatchCounts::default(),
             aliases: AliasCounts::default(),

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use roaring::RoaringTreemap;
 
+use crate::engine::error::ForgetExtent;
 use crate::engine::ingest::blocklist::{Blocklist, Secret};
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::page::{PageId, SiteId};
@@ -13,6 +14,9 @@ use seedbank_formats::ingest::{self, Location, Naming, Record, SiteMode};
 use seedbank_store::aliases::{AliasRecord, AliasReference};
 use seedbank_store::records::{BlocklistEntry, PageState};
 use seedbank_store::{Changes, Hash128, Store, StoreError, tables};
+
+/// Maximum number of sites that an error names.
+const MAX_SITES: usize = 5;
 
 /// Normalised names of pages and sites.
 #[derive(Default)]
@@ -252,6 +256,28 @@ impl Matches {
                 .push(Record::new(url(page)?).outlinks(urls?));
         }
         Ok(removal)
+    }
+
+    /// Describes what would be forgotten.
+    pub(super) fn extent(&self, limit: u64, links: u64) -> ForgetExtent {
+        let mut by_site: BTreeMap<&str, u64> = BTreeMap::new();
+        for (site, _) in self.locations.values() {
+            *by_site.entry(site).or_default() += 1;
+        }
+        let mut sites: Vec<(String, u64)> = by_site
+            .into_iter()
+            .map(|(site, pages)| (site.to_owned(), pages))
+            .collect();
+        sites.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        let more_sites = sites.len().saturating_sub(MAX_SITES) as u64;
+        sites.truncate(MAX_SITES);
+        ForgetExtent {
+            pages: self.pages.len(),
+            links,
+            limit,
+            sites,
+            more_sites,
+        }
     }
 
     /// Deletes the entries from names to ids.

@@ -60,6 +60,9 @@ pub struct ForgetRequest {
     pub what: Vec<String>,
     /// Whether later batches skip it. Then it need not be known.
     pub block: bool,
+    /// Maximum number of pages; `None` for no limit. If there are more, nothing changes, and the
+    /// error says what would be forgotten.
+    pub max_pages: Option<u64>,
     /// Whether to wait while another process writes to the bank.
     pub wait: bool,
     /// Memory for sorting, in bytes, besides the store's own.
@@ -71,6 +74,7 @@ impl Default for ForgetRequest {
         Self {
             what: Vec::new(),
             block: false,
+            max_pages: None,
             wait: false,
             memory: 512 << 20,
         }
@@ -117,7 +121,8 @@ impl Bank {
     /// # Errors
     ///
     /// [`EngineError::UnknownPage`] and [`EngineError::UnknownSite`] if a name is not known, unless
-    /// it is to be blocked.
+    /// it is to be blocked. [`EngineError::ForgetsMore`] if there are more pages than the request
+    /// allows.
     ///
     /// Cost: that of a batch with a record for each page and each page that links to one, and
     /// reading each line of bad records and of lists.
@@ -220,6 +225,10 @@ impl Bank {
             passes.site(*site, &touched)?;
         }
         run_passes(writer, collector, &batch_request, &mut passes, &mut report)?;
+        if let Some(limit) = request.max_pages.filter(|limit| found.pages.len() > *limit) {
+            let extent = found.extent(limit, report.counts.links_removed);
+            return Err(EngineError::ForgetsMore(Box::new(extent)));
+        }
         found.delete_names(&mut passes.changes)?;
         let list_lines = redact_lists(writer, &mut passes.changes, &redactor, watch)?;
         let barred = if request.block {
