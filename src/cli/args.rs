@@ -1,5 +1,6 @@
 //! The subcommands and the options that all of them share. The doc comments are the help texts.
 
+use clap::builder::StyledStr;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use super::session::GlobalArgs;
@@ -10,14 +11,38 @@ use super::{
 };
 use seedbank::engine::maintenance::FORMAT;
 
+/// The commands by job, in the order of the help text.
+const JOBS: [(&str, &[&str]); 6] = [
+    (
+        "Fill a bank",
+        &["init", "ingest", "undo", "forget", "synth"],
+    ),
+    ("Select seeds", &["refresh", "seeds", "plans", "quotas"]),
+    (
+        "Ask a bank",
+        &[
+            "explain", "search", "page", "site", "cores", "diff", "history", "status", "scores",
+            "graph", "serve",
+        ],
+    ),
+    ("Judge seeds", &["evaluate", "compare", "report"]),
+    (
+        "Keep a bank",
+        &[
+            "check", "repair", "backup", "restore", "export", "compact", "migrate",
+        ],
+    ),
+    ("Use a shell", &["completions", "man", "help"]),
+];
+
 const EXAMPLES: &str = "\
 Examples:
-  seedbank init bank                         create an empty bank
-  seedbank ingest bank --snapshot day0.jsonl ingest the whole crawl
-  seedbank ingest bank day1.jsonl.zst        ingest what changed since then
-  seedbank refresh bank --seeds 50           select seeds
-  seedbank seeds bank                        print one URL per line, best first
-  seedbank evaluate bank crawl               compare them with random seeds
+  seedbank init bank                            create an empty bank
+  seedbank ingest bank --snapshot day0.jsonl    ingest the whole crawl
+  seedbank ingest bank day1.jsonl.zst           ingest what changed since then
+  seedbank refresh bank --seeds 50              select seeds
+  seedbank seeds bank                           print one URL per line, best first
+  seedbank evaluate bank crawl                  compare them with random seeds
 
 Exit status:
   0  success                   1  failure
@@ -84,18 +109,121 @@ pub(super) enum Command {
 
 /// Returns the whole command line as a clap command.
 pub(super) fn command() -> clap::Command {
-    // clap wants a `'static` string; this function runs once per process, so the leak is bounded.
     let version = format!("{} (store format {FORMAT})", env!("CARGO_PKG_VERSION"));
-    Cli::command().version(&*Box::leak(version.into_boxed_str()))
+    let command = Cli::command().version(version);
+    let template = template(&command);
+    with_negative_numbers(command).help_template(template)
+}
+
+/// Returns the layout of the help text, in which commands are grouped by job.
+fn template(command: &clap::Command) -> StyledStr {
+    let heading = command.get_styles().get_header();
+    let name_style = command.get_styles().get_literal();
+    let mut text = String::from("{about-with-newline}\n{usage-heading} {usage}\n");
+    for (job, names) in JOBS {
+        append_line!(text, "\n{heading}{job}:{heading:#}");
+        for name in names {
+            let found = command.find_subcommand(name);
+            let about = found.and_then(clap::Command::get_about);
+            // clap adds `help` only when it parses.
+            let about = about.map_or_else(
+                || "Print the help of a command".to_owned(),
+                ToString::to_string,
+            );
+            let space = " ".repeat(13 - name.len());
+            append_line!(text, "  {name_style}{name}{name_style:#}{space}{about}");
+        }
+    }
+    append_line!(
+        text,
+        "\n{heading}Options:{heading:#}\n{{options}}{{after-help}}"
+    );
+    StyledStr::from(text)
+}
+
+/// Lets a negative number be the value of an option, so that the error is about the number and not about an
+/// unknown option.
+fn with_negative_numbers(command: clap::Command) -> clap::Command {
+    let takes_one = |argument: &clap::Arg| {
+        let values = argument.get_num_args();
+        argument.get_action().takes_values()
+            && !argument.is_positional()
+            && values.is_none_or(|values| values == 1.into())
+    };
+    command
+        .mut_args(|argument| {
+            let takes_one = takes_one(&argument);
+            argument.allow_negative_numbers(takes_one)
+        })
+        .mut_subcommands(with_negative_numbers)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
     fn the_command_line_is_sound() {
         command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_has_one_job() {
+        let mut listed: Vec<&str> = JOBS
+            .iter()
+            .flat_map(|(_, names)| names.iter().copied())
+            .collect();
+        listed.sort_unstable();
+        let command = command();
+        let commands = command.get_subcommands().map(clap::Command::get_name);
+        let mut commands: Vec<&str> = commands.chain(["help"]).collect();
+        commands.sort_unstable();
+        assert_eq!(listed, commands);
+    }
+
+    /// In each block of examples, descriptions begin in one column, after two blanks or more.
+    #[test]
+    fn examples_are_aligned() {
+        fn walk(command: &clap::Command) {
+            for help in [command.get_after_help(), command.get_after_long_help()] {
+                let text = help.map(ToString::to_string).unwrap_or_default();
+                let examples = text.lines().filter(|line| line.starts_with("  seedbank "));
+                let columns: BTreeSet<usize> = examples
+                    .filter_map(|line| {
+                        let (_, description) = line.trim_start().split_once("  ")?;
+                        Some(line.len() - description.trim_start().len())
+                    })
+                    .collect();
+                let name = command.get_name();
+                assert!(columns.len() < 2, "{name}: {columns:?}\n{text}");
+            }
+            command.get_subcommands().for_each(walk);
+        }
+        walk(&command());
+    }
+
+    #[test]
+    fn every_format_flag_takes_the_same_values() {
+        fn walk(command: &clap::Command) {
+            let mut arguments = command.get_arguments();
+            // The files of `graph` are data for other programs, not answers.
+            let format = arguments.find(|argument| argument.get_id() == "format");
+            if let Some(format) = format.filter(|_| command.get_name() != "graph") {
+                let values = format.get_possible_values();
+                for name in ["text", "json", "jsonl"] {
+                    let value = values.iter().find(|value| value.get_name() == name);
+                    assert!(
+                        value.is_some_and(|value| !value.is_hide_set()),
+                        "{} does not list --format {name}",
+                        command.get_name()
+                    );
+                }
+            }
+            command.get_subcommands().for_each(walk);
+        }
+        walk(&command());
     }
 
     #[test]

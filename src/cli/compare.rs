@@ -63,7 +63,13 @@ pub(super) fn run(args: CompareArgs, session: &Session) -> Result<Outcome, CliEr
         Format::Text => {
             let mut out = Output::new();
             out.text(&readable(&counts(&found)))?;
-            out.line(&worth(&found.crawls))?;
+            out.text(&worth(&found.crawls))?;
+            for crawls in &found.crawls {
+                if let Some(note) = fewer_from_all(crawls) {
+                    out.line(&note)?;
+                }
+            }
+            out.line("")?;
             for listed in &found.lines {
                 out.line(&readable(&line(listed)))?;
             }
@@ -178,6 +184,22 @@ fn worth(worth: &[CrawlComparison]) -> String {
     aligned(&header, &rows)
 }
 
+/// Says why a crawl from all seeds finds fewer crawled pages than one from the first of them; `None` if it
+/// does not.
+fn fewer_from_all(crawls: &CrawlComparison) -> Option<String> {
+    let (first, all) = (&crawls.first_seeds, crawls.all_seeds.as_ref()?);
+    if all.crawled >= first.crawled {
+        return None;
+    }
+    Some(format!(
+        "{} from all seeds find fewer crawled pages than from the first {}: a crawl fetches what all its starts link to before it follows further links, so it gets to depth {} instead of {}",
+        counted(crawls.fetches, "fetch"),
+        first.starts,
+        all.depth.unwrap_or(0),
+        first.depth.unwrap_or(0),
+    ))
+}
+
 /// Formats one line of the list as text.
 fn line(listed: &ListedLine) -> String {
     let url = escape_controls(listed.url.as_deref().unwrap_or(&listed.text));
@@ -225,5 +247,34 @@ const fn state(is: LineState) -> &'static str {
         LineState::Unlinked => "no longer linked to",
         LineState::NotInBank => "not in the bank",
         _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn fewer_pages_from_more_seeds_are_explained() {
+        let result = |starts: u64, crawled: u64, depth: u32| {
+            json!({"starts": starts, "pages": 1000, "crawled": crawled, "sites": 9, "clicks": 0,
+                "clicked_pages": 0, "spam": 0, "depth": depth})
+        };
+        let with = |all: Value| -> CrawlComparison {
+            let few = result(2, 553, 3);
+            let crawls =
+                json!({"fetches": 1000, "list": few, "first_seeds": few, "all_seeds": all});
+            serde_json::from_value(crawls).unwrap()
+        };
+        let crawls = with(result(20, 386, 1));
+        assert_eq!(
+            fewer_from_all(&crawls).as_deref(),
+            Some(
+                "1000 fetches from all seeds find fewer crawled pages than from the first 2: a crawl fetches what all its starts link to before it follows further links, so it gets to depth 1 instead of 3"
+            )
+        );
+        assert_eq!(fewer_from_all(&with(result(20, 553, 1))), None);
+        assert_eq!(fewer_from_all(&with(Value::Null)), None);
     }
 }

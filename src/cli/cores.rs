@@ -10,7 +10,7 @@ use seedbank::engine::{Bank, Which};
 use super::failure::CliError;
 use super::output::Output;
 use super::session::{Outcome, Session};
-use super::values::WhichArgs;
+use super::values::{WhichArgs, integer, listed};
 
 /// The number of hubs and authorities of a core that text output shows.
 const SHOWN: usize = 10;
@@ -37,7 +37,7 @@ pub(super) struct CoresArgs {
     #[command(flatten)]
     which: WhichArgs,
     /// Print only the core with this rank
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = integer::<u32>(1..=u32::MAX))]
     core: Option<u32>,
     /// Show which hubs of the core link to which of its authorities today
     ///
@@ -48,7 +48,7 @@ pub(super) struct CoresArgs {
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Output format
-    #[arg(long, value_enum, default_value_t, env = "SEEDBANK_FORMAT")]
+    #[arg(long, value_parser = listed::<CoreFormat>(), default_value = "text", env = "SEEDBANK_FORMAT")]
     format: CoreFormat,
 }
 

@@ -13,6 +13,7 @@ use super::failure::CliError;
 use super::output::{Output, print};
 use super::session::{Outcome, Session};
 use super::url_list;
+use super::values::{integer, listed};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -39,7 +40,7 @@ pub(super) struct DiffArgs {
     ///
     /// Without a number, compares the plan's last two refreshes; with one number, compares that refresh
     /// with its plan's last one.
-    #[arg(value_name = "REFRESH", num_args = 0..=2)]
+    #[arg(value_name = "REFRESH", num_args = 0..=2, value_parser = integer::<RefreshId>(1..=RefreshId::MAX))]
     refreshes: Vec<RefreshId>,
     /// The plan [default: default]; ignored if two refreshes are given
     #[arg(long, value_name = "NAME", env = "SEEDBANK_PLAN")]
@@ -55,7 +56,7 @@ pub(super) struct DiffArgs {
     #[arg(long, value_name = "FILE")]
     seeds_file: Option<PathBuf>,
     /// Output format
-    #[arg(long, value_enum, default_value_t, env = "SEEDBANK_FORMAT")]
+    #[arg(long, value_parser = listed::<DiffFormat>(), default_value = "text", env = "SEEDBANK_FORMAT")]
     format: DiffFormat,
 }
 
@@ -137,14 +138,23 @@ fn counts(summary: &DiffSummary) -> String {
         summary.kept,
         summary.moved
     );
-    if summary.parameters_differ {
-        text.push_str("; the parameters differ");
-    }
     text.push('\n');
+    if !summary.differing_parameters.is_empty() {
+        append_line!(
+            text,
+            "the parameters differ: {}",
+            summary.differing_parameters.join(", ")
+        );
+    } else if summary.parameters_differ {
+        text.push_str("the parameters differ\n");
+    }
     if !summary.causes.is_empty() {
         let causes = summary.causes.iter();
         let causes: Vec<String> = causes
-            .map(|(cause, count)| format!("{count} {}", cause_name(*cause)))
+            .map(|(cause, count)| match cause {
+                Cause::Parameters => format!("{count} by other parameters"),
+                cause => format!("{count} {}", cause_name(*cause)),
+            })
             .collect();
         append_line!(text, "causes: {}", causes.join(", "));
     }
@@ -179,8 +189,14 @@ fn line(seed: &SeedChange) -> String {
         }
     };
     append!(text, " {}", seed.url);
-    if let Some(cause) = seed.cause {
-        append!(text, "  {}", cause_name(cause));
+    match seed.cause {
+        Some(Cause::Parameters) => {
+            text.push_str("  ");
+            text.push_str(&by_other_parameters(seed));
+            return text + &successors(seed);
+        }
+        Some(cause) => append!(text, "  {}", cause_name(cause)),
+        None => {}
     }
     if let (Some(links), Some(of)) = (seed.changed_links, seed.core_links) {
         append!(text, " ({links} of {})", counted(of, "link"));
@@ -197,6 +213,26 @@ fn line(seed: &SeedChange) -> String {
     if let Some(batch) = seed.batch {
         append!(text, ", batch {batch}");
     }
+    text + &successors(seed)
+}
+
+/// Says where the list without the seed has its page.
+fn by_other_parameters(seed: &SeedChange) -> String {
+    match (&seed.by, seed.core, seed.hop) {
+        (Some(by), Some(core), _) => {
+            format!("by other parameters: in core {core}, seed {by}")
+        }
+        (None, Some(core), _) => format!("by other parameters: in core {core}"),
+        (Some(by), None, Some(hop)) => {
+            format!("by other parameters: covered by seed {by} at hop {hop}")
+        }
+        _ => "by other parameters".to_owned(),
+    }
+}
+
+/// Names the seed that succeeds a lost one, and the one that a gained seed succeeds.
+fn successors(seed: &SeedChange) -> String {
+    let mut text = String::new();
     // A successor explains a gain and a loss together, so both lines name it.
     for (what, other) in [("succeeds", &seed.succeeds), ("successor", &seed.successor)] {
         if let Some(other) = other {

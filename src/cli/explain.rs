@@ -105,11 +105,7 @@ fn many(explainer: &Explainer, urls: &[String], format: Format) -> Result<Outcom
                 Format::Json => out.json(&answer),
                 Format::Text => out.text(&readable(&page_explanation(&answer).to_string())),
             },
-            Err(
-                e @ (EngineError::UnknownPage { .. }
-                | EngineError::InvalidUrl { .. }
-                | EngineError::MissingScheme { .. }),
-            ) => {
+            Err(e @ (EngineError::UnknownPage { .. } | EngineError::InvalidUrl { .. })) => {
                 // One bad URL must not hide the answers about the others.
                 outcome = Outcome::Nothing;
                 let e = CliError::from(e);

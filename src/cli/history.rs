@@ -12,7 +12,7 @@ use seedbank::render;
 use super::failure::CliError;
 use super::page_history;
 use super::session::{Outcome, Session};
-use super::values::{FormatArgs, kind_name, time};
+use super::values::{FormatArgs, integer, kind_name, time};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -33,7 +33,7 @@ pub(super) struct HistoryArgs {
     #[arg(long, value_name = "NAME", requires = "url")]
     plan: Option<String>,
     /// Only the last N entries, batches and refreshes together
-    #[arg(long, value_name = "N", conflicts_with = "url")]
+    #[arg(long, value_name = "N", conflicts_with = "url", value_parser = integer::<u32>(0..=u32::MAX))]
     last: Option<u32>,
     #[command(flatten)]
     format: FormatArgs,

@@ -24,6 +24,9 @@ use super::failure::{CliError, LIVE_DAMAGED, UNACKNOWLEDGED, UNPUBLISHED};
 const FLAG: &str = "--log-format";
 const SETTING: &str = "SEEDBANK_LOG_FORMAT";
 
+/// The environment variable that switches colours off, whatever its value; see <https://no-color.org>.
+const NO_COLOR: &str = "NO_COLOR";
+
 /// The format of standard error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
 pub(super) enum LogFormat {
@@ -138,7 +141,10 @@ impl LogFormat {
         let _ = match self {
             Self::Text => log
                 .fmt_fields(debug_fn(field))
-                .with_ansi(io::stderr().is_terminal())
+                .with_ansi(is_coloured(
+                    io::stderr().is_terminal(),
+                    std::env::var_os(NO_COLOR).as_deref(),
+                ))
                 .try_init(),
             Self::Json => log.event_format(JsonLines).try_init(),
         };
@@ -193,6 +199,11 @@ impl LogFormat {
             ..LogLine::new(Level::Error, on_a_line(message))
         });
     }
+}
+
+/// Whether log messages are coloured: on a terminal, unless `NO_COLOR` is set to a text.
+fn is_coloured(is_terminal: bool, no_color: Option<&OsStr>) -> bool {
+    is_terminal && no_color.is_none_or(OsStr::is_empty)
 }
 
 /// Writes a line; if standard error is closed, there is no way to report it.
@@ -282,5 +293,20 @@ impl Visit for LogLine {
 
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
         self.take(field, format!("{value:?}").into());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_color_switches_colours_off() {
+        let set = |text| Some(OsStr::new(text));
+        assert!(is_coloured(true, None));
+        assert!(is_coloured(true, set("")));
+        assert!(!is_coloured(true, set("1")));
+        assert!(!is_coloured(true, set("0")));
+        assert!(!is_coloured(false, None));
     }
 }

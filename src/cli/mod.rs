@@ -67,6 +67,7 @@ mod undo;
 mod url_list;
 mod values;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::FromArgMatches;
@@ -78,6 +79,11 @@ use session::{Outcome, Session};
 
 /// Runs the subcommand that the process was started with.
 pub(crate) fn run() -> ExitCode {
+    if let Some(shell) = std::env::var_os(shell::ASKED_BY) {
+        // A shell that completes a line shows nothing but candidates.
+        let completed = shell::complete(&shell, args::command());
+        return completed.map_or(ExitCode::FAILURE, |_| ExitCode::SUCCESS);
+    }
     let format = std::env::var_os(environment::FORMAT).unwrap_or_default();
     let parsed = environment::lenient(args::command(), &format)
         .try_get_matches()
@@ -109,6 +115,9 @@ pub(crate) fn run() -> ExitCode {
         // The reader of the output closed it, as `head` does; that is not a failure.
         Err(e) if e.is_broken_pipe() => ExitCode::SUCCESS,
         Err(e) => {
+            let command = matches.subcommand().map(|(_, command)| command);
+            let bank = command.and_then(|command| command.try_get_one::<PathBuf>("bank").ok());
+            let e = e.with_plans(bank.flatten().map(PathBuf::as_path));
             session.fail(&e);
             ExitCode::from(e.exit_status())
         }
@@ -147,7 +156,7 @@ fn dispatch(cli: Cli, session: &Session) -> Result<Outcome, CliError> {
         Command::Compact(args) => compact::run(&args, session),
         Command::Migrate(args) => migrate::run(&args, session),
         Command::Synth(args) => synth::run(&args, session),
-        Command::Completions(shell) => shell::completions(&shell, args::command()),
+        Command::Completions(shell) => shell::completions(&shell),
         Command::Man(man) => shell::man(&man, args::command()),
     }
 }

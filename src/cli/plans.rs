@@ -23,7 +23,8 @@ Examples:
 
 /// List the plans, show one, or delete one
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES, disable_help_subcommand = true)]
+#[command(after_help = EXAMPLES, disable_help_subcommand = true,
+    subcommand_value_name = "list|show|delete")]
 pub(super) struct PlansArgs {
     /// The bank
     bank: PathBuf,

@@ -13,7 +13,7 @@ use super::failure::CliError;
 use super::output::{Output, print, print_json};
 use super::session::{Outcome, Session};
 use super::table::{aligned, comma_separated};
-use super::values::integer;
+use super::values::{integer, listed};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -42,7 +42,7 @@ pub(super) struct QuotasArgs {
     #[arg(long, value_name = "NAME")]
     plan: Option<String>,
     /// Output format
-    #[arg(long, value_enum, default_value_t, env = "SEEDBANK_FORMAT")]
+    #[arg(long, value_parser = listed::<QuotaFormat>(), default_value = "text", env = "SEEDBANK_FORMAT")]
     format: QuotaFormat,
 }
 

@@ -18,11 +18,11 @@ use super::metrics_file::MetricsArgs;
 use super::plan_flags::PlanFlags;
 use super::session::{Outcome, Session};
 use super::time_limit::TimeLimit;
-use super::values::{Format, FormatArgs, human_bytes};
+use super::values::{Format, FormatArgs, human_bytes, integer};
 
 const SHORT_EXAMPLES: &str = "\
 Examples:
-  seedbank refresh bank --seeds 50 --budget 20000 50 seeds for a crawl of 20,000 pages
+  seedbank refresh bank --seeds 50 --budget 20k   50 seeds for a crawl of 20,000 pages
   seedbank refresh bank                           the same plan, after the next delta
   seedbank refresh bank --plan new --goal discovery
 
@@ -30,14 +30,15 @@ A plan stores its parameters. --help lists all of them.";
 
 const EXAMPLES: &str = "\
 Examples:
-  seedbank refresh bank --seeds 50 --budget 20000 50 seeds for a crawl of 20,000 pages
+  seedbank refresh bank --seeds 50 --budget 20k   50 seeds for a crawl of 20,000 pages
   seedbank refresh bank                           the same plan, with its stored parameters
   seedbank refresh bank --plan new --goal discovery
                                                   seeds from which a crawl finds new pages
   seedbank refresh bank --plan groups --goal communities --pick stable
                                                   one seed for each dense group of pages, kept where
                                                   possible
-  seedbank refresh bank --plan dense --density 80 cores with another density
+  seedbank refresh bank --plan dense --density 80
+                                                  cores with another density
   seedbank refresh bank --plan-file weekly.toml   parameters from a file
   seedbank refresh bank --plan sites --goal sites --per-site 10
                                                   10 seeds per site, by the value that they cover
@@ -80,7 +81,7 @@ pub(super) struct RefreshArgs {
     #[arg(long, hide_short_help = true)]
     cold: bool,
     /// Delete all but the last N refreshes of the plan, including this one
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = integer::<u32>(1..=u32::MAX))]
     keep: Option<u32>,
     /// Report which batches and sites made it necessary to recompute cores
     #[arg(long, hide_short_help = true)]

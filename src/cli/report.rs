@@ -48,7 +48,7 @@ pub(super) struct ReportArgs {
         value_parser = integer::<u32>(1..=u32::MAX))]
     max_sites: u32,
     /// Seed of the random number generator
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = integer::<u64>(0..=u64::MAX))]
     rng_seed: u64,
     /// Omit the experiments
     #[arg(long, value_parser = BoolishValueParser::new())]

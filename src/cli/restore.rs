@@ -18,7 +18,8 @@ const EXAMPLES: &str = "\
 Examples:
   seedbank restore /backups/bank newbank           the latest backup
   seedbank restore /backups/bank newbank --at 3    backup 3
-  seedbank restore /backups/bank newbank --blocks-of bank   without the pages that `forget --block` blocked
+  seedbank restore /backups/bank newbank --blocks-of bank
+                                                   without the pages that `forget --block` blocked
   seedbank restore /backups/bank --list            lists the backups; exit status 4: one is damaged
   seedbank restore /backups/bank --list --verify   the same, but reads and compares every byte
 

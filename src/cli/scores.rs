@@ -1,8 +1,9 @@
 //! `scores`: prints degrees and centralities of every page, and its role in a plan.
 
+use std::cmp::Ordering;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use seedbank::display::counted;
 use seedbank::engine::scores::{PageScore, ScoresReport, ScoresRequest};
 use seedbank::engine::{Bank, EngineError};
@@ -12,10 +13,12 @@ use super::compressed::Compressed;
 use super::failure::CliError;
 use super::output::parquet_to;
 use super::session::{Outcome, Session};
-use super::values::named;
+use super::values::{integer, named};
 
 const EXAMPLES: &str = "\
 Examples:
+  seedbank scores bank --top 20 --format text
+  seedbank scores bank --top 100 --by harmonic
   seedbank scores bank --out scores.csv
   seedbank scores bank --plan weekly --format parquet --out scores.parquet
   seedbank scores bank --format jsonl | jq -r 'select(.seed_rank) | [.url, .pagerank] | @tsv'
@@ -30,7 +33,7 @@ Examples:
 /// If more than 4,096 pages have links, harmonic centralities are estimated from a random sample of that
 /// many pages; a note says so, and the order of pages by harmonic centrality is then an estimate.
 ///
-/// Pages are ordered by site name, and by URL within a site.
+/// Pages are ordered by site name, and by URL within a site; with `--top`, by their scores.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ScoresArgs {
@@ -40,8 +43,20 @@ pub(super) struct ScoresArgs {
     #[arg(long, value_name = "NAME")]
     plan: Option<String>,
     /// Seed of the random sample of pages for harmonic centralities
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = integer::<u64>(0..=u64::MAX))]
     rng_seed: u64,
+    /// Only the N pages with the highest scores, highest first
+    #[arg(long, value_name = "N", value_parser = integer::<usize>(1..=usize::MAX))]
+    top: Option<usize>,
+    /// With `--top`: the score
+    #[arg(
+        long,
+        value_name = "SCORE",
+        value_enum,
+        default_value_t,
+        requires = "top"
+    )]
+    by: Score,
     /// Output format
     #[arg(long, value_parser = named(ScoreFormat::VALUES), default_value_t, env = "SEEDBANK_FORMAT")]
     format: ScoreFormat,
@@ -50,6 +65,55 @@ pub(super) struct ScoresArgs {
     /// CSV and JSON are compressed if the name ends in .gz or .zst.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+}
+
+/// A score that pages can be ordered by.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum Score {
+    /// PageRank
+    #[default]
+    Pagerank,
+    /// Harmonic centrality
+    Harmonic,
+    /// Number of pages that link to the page
+    InDegree,
+    /// Number of pages that it links to
+    OutDegree,
+}
+
+impl Score {
+    /// Compares two pages for a list with the highest score first.
+    fn order(self, a: &PageScore, b: &PageScore) -> Ordering {
+        let by_score = match self {
+            Self::Pagerank => b.pagerank.total_cmp(&a.pagerank),
+            Self::Harmonic => b.harmonic.total_cmp(&a.harmonic),
+            Self::InDegree => b.in_degree.cmp(&a.in_degree),
+            Self::OutDegree => b.out_degree.cmp(&a.out_degree),
+        };
+        by_score.then_with(|| a.url.cmp(&b.url))
+    }
+}
+
+/// The pages with the highest scores so far.
+struct Top {
+    most: usize,
+    by: Score,
+    /// At most twice as many pages, since they are sorted only when there are so many.
+    pages: Vec<PageScore>,
+}
+
+impl Top {
+    fn add(&mut self, page: PageScore) {
+        self.pages.push(page);
+        if self.pages.len() >= self.most.saturating_mul(2) {
+            self.truncate();
+        }
+    }
+
+    fn truncate(&mut self) {
+        self.pages.sort_unstable_by(|a, b| self.by.order(a, b));
+        self.pages.truncate(self.most);
+    }
 }
 
 /// Why the scores could not be written.
@@ -75,8 +139,23 @@ pub(super) fn run(args: &ScoresArgs, session: &Session) -> Result<Outcome, CliEr
     let watch = session.watch()?;
     let written = (|| -> Result<ScoresReport, ScoresError> {
         let mut writer = ScoreWriter::new(&mut compressed, args.format)?;
-        let each = |score: PageScore| writer.page(&score).map_err(ScoresError::from);
+        let mut top = args.top.map(|most| Top {
+            most,
+            by: args.by,
+            pages: Vec::new(),
+        });
+        let each = |score: PageScore| {
+            match &mut top {
+                Some(top) => top.add(score),
+                None => writer.page(&score)?,
+            }
+            Ok::<_, ScoresError>(())
+        };
         let report = bank.scores(&request, each, &watch)?;
+        if let Some(mut top) = top {
+            top.truncate();
+            top.pages.iter().try_for_each(|page| writer.page(page))?;
+        }
         writer.finish()?;
         Ok(report)
     })();

@@ -105,12 +105,15 @@ fn text(found: &SearchResult, limits: SearchLimits) -> String {
         )),
         (false, false) => {
             let is_full = found.sites.len() >= limits.sites || found.pages.len() >= limits.pages;
-            lines.add(format_args!(
-                "there may be more: {} {} examined ({} raises the limit)",
-                counted(found.examined, "name"),
-                if found.examined == 1 { "was" } else { "were" },
-                if is_full { "--limit" } else { "--look" }
-            ));
+            if is_full {
+                lines.add("there may be more; --limit raises the number of results");
+            } else {
+                lines.add(format_args!(
+                    "there may be more: only {} {} examined; --look examines more",
+                    counted(found.examined, "name"),
+                    if found.examined == 1 { "was" } else { "were" }
+                ));
+            }
         }
     }
     lines.to_string()

@@ -23,7 +23,8 @@ Examples:
   seedbank seeds bank --alive                      without seeds that have died since the refresh
   seedbank seeds bank --limit 20                   the best 20
   seedbank seeds bank --format nutch --out urls/seeds.txt
-  seedbank seeds bank --out seeds.txt --if-changed exit status 5 if seeds.txt already has this list
+  seedbank seeds bank --out seeds.txt --if-changed
+                                                   exit status 5 if seeds.txt already has this list
   seedbank seeds bank --out urls.txt --split 4     urls-1.txt to urls-4.txt, each with whole sites
   seedbank seeds bank --format heritrix > job/seeds.txt
   seedbank seeds bank --format parquet --out seeds.parquet";

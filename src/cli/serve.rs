@@ -38,7 +38,8 @@ pub(super) struct ServeArgs {
     /// The bank
     bank: PathBuf,
     /// The address and port to listen on
-    #[arg(long, value_name = "ADDRESS:PORT", default_value_t = ServeRequest::default().listen)]
+    #[arg(long, value_name = "ADDRESS:PORT", default_value_t = ServeRequest::default().listen,
+        value_parser = address)]
     listen: SocketAddr,
     /// A file with a secret token of at least 16 bytes, required from every request
     ///
@@ -89,6 +90,12 @@ pub(super) fn run(args: ServeArgs, session: &Session) -> Result<Outcome, CliErro
     server.run(&watch)?;
     session.note("stopped");
     Ok(Outcome::Done)
+}
+
+/// Parses an IP address and a port.
+fn address(text: &str) -> Result<SocketAddr, &'static str> {
+    let address = text.parse();
+    address.map_err(|_| "expected an IP address and a port, such as 127.0.0.1:8080")
 }
 
 /// Reads the token from a file, without the line end that editors add.

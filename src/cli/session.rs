@@ -12,7 +12,7 @@ use super::abort_handler;
 use super::failure::CliError;
 use super::log::{Level, LogFormat};
 use super::progress::{Progress, catch_signals};
-use super::values::human_bytes;
+use super::values::{human_bytes, integer};
 
 /// The options of all commands.
 #[derive(Clone, Debug, Args)]
@@ -22,7 +22,7 @@ pub(super) struct GlobalArgs {
     ///
     /// The output is the same with any number of threads.
     #[arg(long, global = true, value_name = "N", default_value_t = 0, hide_default_value = true,
-        value_parser = clap::value_parser!(u16).range(0..=1024), env = "SEEDBANK_THREADS", hide_short_help = true)]
+        value_parser = integer::<u16>(0..=1024), env = "SEEDBANK_THREADS", hide_short_help = true)]
     pub(super) threads: u16,
     /// Print more to standard error; use -vv for even more
     #[arg(short, long, global = true, action = ArgAction::Count)]

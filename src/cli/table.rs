@@ -2,8 +2,10 @@
 
 use seedbank::display::{csv_field, escape_controls};
 use seedbank::engine::evaluate::Estimate;
+use unicode_width::UnicodeWidthStr;
 
-/// Formats an aligned table: the first column flush left, the others flush right.
+/// Formats an aligned table: the first column flush left, the others flush right. Widths are those on a
+/// terminal, where some characters take two columns and combining ones none.
 pub(super) fn aligned(header: &[&str], rows: &[Vec<String>]) -> String {
     let plain_row = |row: &Vec<String>| {
         row.iter()
@@ -11,17 +13,17 @@ pub(super) fn aligned(header: &[&str], rows: &[Vec<String>]) -> String {
             .collect()
     };
     let rows: Vec<Vec<String>> = rows.iter().map(plain_row).collect();
-    let mut widths: Vec<usize> = header.iter().map(|cell| cell.chars().count()).collect();
+    let mut widths: Vec<usize> = header.iter().map(|cell| cell.width()).collect();
     for row in &rows {
         for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count());
+            *width = (*width).max(cell.width());
         }
     }
     let mut text = String::new();
     let header: Vec<String> = header.iter().map(|cell| (*cell).to_owned()).collect();
     for row in std::iter::once(&header).chain(&rows) {
         for (at, (cell, width)) in row.iter().zip(&widths).enumerate() {
-            let missing = " ".repeat(width - cell.chars().count());
+            let missing = " ".repeat(width - cell.width());
             if at == 0 {
                 text.push_str(cell);
                 text.push_str(&missing);
@@ -89,6 +91,12 @@ mod tests {
         assert_eq!(
             aligned(&["x", "y"], &rows),
             "x          y\na       1 ±2\nlo\\nng\n"
+        );
+        // Wide characters, an emoji, and an accent of its own.
+        let rows = ["日本語", "😀", "e\u{301}te"].map(|name| vec![name.to_owned(), "1".to_owned()]);
+        assert_eq!(
+            aligned(&["name", "n"], &rows),
+            "name    n\n日本語  1\n😀      1\ne\u{301}te     1\n"
         );
     }
 

@@ -2,11 +2,11 @@
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
-use std::str::FromStr;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 pub(super) use seedbank::clock::time;
+use seedbank::display::parse_count;
 pub(super) use seedbank::display::{age as human_age, bytes as human_bytes};
 use seedbank::engine::Which;
 use seedbank::engine::query::PageState;
@@ -48,7 +48,7 @@ impl Format {
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct FormatArgs {
     /// Output format
-    #[arg(long, value_enum, default_value_t, env = "SEEDBANK_FORMAT")]
+    #[arg(long, value_parser = listed::<Format>(), default_value = "text", env = "SEEDBANK_FORMAT")]
     pub(super) format: Format,
 }
 
@@ -56,13 +56,33 @@ pub(super) struct FormatArgs {
 pub(super) fn named<T: Copy + Send + Sync>(
     all: &'static [NamedValue<T>],
 ) -> impl TypedValueParser<Value = T> {
-    let values = all.iter().map(|named| {
-        PossibleValue::new(named.name)
-            .help(named.help)
-            .aliases(named.alias)
+    let values = all.iter().flat_map(|named| {
+        let alias = named.alias.map(|alias| synonym(alias, named.name));
+        std::iter::once(PossibleValue::new(named.name).help(named.help)).chain(alias)
     });
     PossibleValuesParser::new(values)
         .try_map(|name| NamedValue::find(all, &name).ok_or_else(|| format!("unknown value {name}")))
+}
+
+/// Parses the values of an enum. Unlike the parser that clap derives, it lists their aliases too.
+pub(super) fn listed<T: ValueEnum + Send + Sync>() -> impl TypedValueParser<Value = T> {
+    let values = T::value_variants()
+        .iter()
+        .filter_map(ValueEnum::to_possible_value);
+    let values = values.flat_map(|value| {
+        let aliases: Vec<_> = value
+            .get_name_and_aliases()
+            .skip(1)
+            .map(|alias| synonym(alias, value.get_name()))
+            .collect();
+        std::iter::once(value).chain(aliases)
+    });
+    PossibleValuesParser::new(values).try_map(|name| T::from_str(&name, false))
+}
+
+/// Another name of a value.
+fn synonym(alias: &str, name: &str) -> PossibleValue {
+    PossibleValue::new(alias.to_owned()).help(format!("The same as {name}"))
 }
 
 /// The arguments that select a refresh.
@@ -72,7 +92,7 @@ pub(super) struct WhichArgs {
     #[arg(long, value_name = "NAME", env = "SEEDBANK_PLAN")]
     pub(super) plan: Option<String>,
     /// Number of the refresh [default: the plan's last one]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = integer::<RefreshId>(1..=RefreshId::MAX))]
     pub(super) refresh: Option<RefreshId>,
 }
 
@@ -146,41 +166,52 @@ pub(super) fn percent(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "expected a percentage from 0 to 100".to_owned())
 }
 
-/// Returns a parser for whole numbers within a range.
+/// Returns a parser for whole numbers within a range, written as [`parse_count`] reads them.
 pub(super) fn integer<N>(range: RangeInclusive<N>) -> impl Fn(&str) -> Result<N, String> + Clone
 where
-    N: FromStr + PartialOrd + Display + Clone + Bounded,
+    N: TryFrom<u64> + PartialOrd + Display + Clone + Bounded,
 {
     move |text| {
-        let number: Option<N> = text.trim().parse().ok();
+        let number = parse_count(text).and_then(|number| N::try_from(number).ok());
         number
             .filter(|number| range.contains(number))
-            .ok_or_else(|| {
-                if *range.end() == N::MAX_VALUE {
-                    format!("expected a whole number of at least {}", range.start())
-                } else {
-                    format!(
-                        "expected a whole number from {} to {}",
-                        range.start(),
-                        range.end()
-                    )
-                }
-            })
+            .ok_or_else(|| expected(&range, text))
     }
 }
 
-/// A number type with a maximum.
+/// Describes the whole numbers of a range, and how to write them if the text is a part of one.
+fn expected<N: Display + PartialEq + Bounded>(range: &RangeInclusive<N>, text: &str) -> String {
+    let (least, most) = (range.start(), range.end());
+    let numbers = match (*least == N::MIN_VALUE, *most == N::MAX_VALUE) {
+        (true, true) => "expected a whole number".to_owned(),
+        (false, true) => format!("expected a whole number of at least {least}"),
+        (_, false) => format!("expected a whole number from {least} to {most}"),
+    };
+    // A list is separated at the commas of its numbers, too.
+    let is_group = text.len() == 3 && text.starts_with('0');
+    if is_group {
+        numbers + "; in a list, write thousands without commas, such as 20000 or 20k"
+    } else {
+        numbers
+    }
+}
+
+/// A number type with a minimum and a maximum.
 pub(super) trait Bounded: Sized {
+    const MIN_VALUE: Self;
     const MAX_VALUE: Self;
 }
 
-impl Bounded for u32 {
-    const MAX_VALUE: Self = Self::MAX;
+macro_rules! bounded {
+    ($($type:ty),+) => {$(
+        impl Bounded for $type {
+            const MIN_VALUE: Self = Self::MIN;
+            const MAX_VALUE: Self = Self::MAX;
+        }
+    )+};
 }
 
-impl Bounded for u64 {
-    const MAX_VALUE: Self = Self::MAX;
-}
+bounded!(u16, u32, u64, usize);
 
 #[cfg(test)]
 #[path = "values_tests.rs"]

@@ -26,17 +26,34 @@ fn sizes_are_powers_of_1024() {
 fn whole_numbers_are_within_their_range() {
     let parse = integer(1..=100_u32);
     assert_eq!((parse("1"), parse("100")), (Ok(1), Ok(100)));
-    for bad in ["0", "101", "-1", "1.5", "", "x"] {
+    assert_eq!(integer(1..=u32::MAX)("20k"), Ok(20_000));
+    for bad in ["0", "101", "-1", "1.5", "", "x", "1k"] {
         assert_eq!(
             parse(bad),
             Err("expected a whole number from 1 to 100".to_owned()),
             "{bad}"
         );
     }
-    let error = integer(1..=u64::MAX)("0");
+    for (error, text) in [
+        (
+            integer(1..=u64::MAX)("0"),
+            "expected a whole number of at least 1",
+        ),
+        (
+            integer(0..=u64::MAX)("99999999999999999999"),
+            "expected a whole number",
+        ),
+        (
+            integer(1..=u64::MAX)("000"),
+            "expected a whole number of at least 1; in a list, write thousands without commas, such as 20000 or 20k",
+        ),
+    ] {
+        assert_eq!(error, Err(text.to_owned()));
+    }
+    let error = integer(0..=1024_u16)("70000");
     assert_eq!(
         error,
-        Err("expected a whole number of at least 1".to_owned())
+        Err("expected a whole number from 0 to 1024".to_owned())
     );
 }
 

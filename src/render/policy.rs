@@ -63,13 +63,12 @@ pub fn write_policy(text: &mut String, policy: &PolicyView) {
 /// Appends the number of star-shaped cores.
 pub fn write_stars(text: &mut String, stars: Stars) {
     let cores = counted(stars.cores, "core");
-    let _ = writeln!(
-        text,
-        "stars: {cores} with a single hub or a single authority{}",
-        stars.from.map_or_else(String::new, |from| format!(
-            "; every core from core {from} on is one"
-        ))
-    );
+    let are = if stars.cores == 1 { "has" } else { "have" };
+    let _ = write!(text, "{cores} {are} only one hub or only one authority");
+    if let Some(from) = stars.from {
+        let _ = write!(text, ", among them core {from} and all that follow");
+    }
+    text.push_str("; --min-hubs 2 and --min-authorities 2 exclude such cores\n");
 }
 
 /// Appends why there are fewer seeds than requested.

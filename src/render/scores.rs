@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use crate::engine::scores::PageScore;
 use crate::named_enum::named_enum;
-use seedbank_formats::display::csv_field;
+use seedbank_formats::display::{csv_field, readable};
 use seedbank_formats::parquet_writer::{Column, ColumnType, Table};
 
 named_enum! {
@@ -14,6 +14,7 @@ named_enum! {
     pub enum ScoreFormat {
         #[default]
         Csv = "csv", "Comma-separated values (RFC 4180) with a header";
+        Text = "text", "A human-readable table";
         Jsonl = "jsonl" | "json",
             "One JSON object per line; its JSON Schema is schema/scores.schema.json";
         /// (needs the feature `parquet`).
@@ -46,6 +47,7 @@ pub struct ScoreWriter<W: Write + Send> {
 
 enum Sink<W: Write + Send> {
     Csv(W),
+    Text(W),
     Jsonl(W),
     Parquet(Box<Table<W>>),
 }
@@ -68,6 +70,7 @@ impl<W: Write + Send> ScoreWriter<W> {
     pub fn new(out: W, format: ScoreFormat) -> io::Result<Self> {
         let to = match format {
             ScoreFormat::Csv => Sink::Csv(out),
+            ScoreFormat::Text => Sink::Text(out),
             ScoreFormat::Jsonl => Sink::Jsonl(out),
             ScoreFormat::Parquet => Sink::Parquet(Box::new(Table::new(out, COLUMNS)?)),
         };
@@ -78,11 +81,16 @@ impl<W: Write + Send> ScoreWriter<W> {
     }
 
     fn write_header(&mut self) -> io::Result<()> {
-        if let (true, Sink::Csv(out)) = (self.needs_header, &mut self.to) {
-            let names: Vec<&str> = COLUMNS.iter().map(|column| column.name).collect();
-            write!(out, "{}\r\n", names.join(","))?;
+        if std::mem::take(&mut self.needs_header) {
+            match &mut self.to {
+                Sink::Csv(out) => {
+                    let names: Vec<&str> = COLUMNS.iter().map(|column| column.name).collect();
+                    write!(out, "{}\r\n", names.join(","))?;
+                }
+                Sink::Text(out) => out.write_all(TEXT_HEADER.as_bytes())?,
+                Sink::Jsonl(_) | Sink::Parquet(_) => {}
+            }
         }
-        self.needs_header = false;
         Ok(())
     }
 
@@ -91,6 +99,7 @@ impl<W: Write + Send> ScoreWriter<W> {
         self.write_header()?;
         match &mut self.to {
             Sink::Csv(out) => out.write_all(csv_line(score).as_bytes()),
+            Sink::Text(out) => out.write_all(text_line(score).as_bytes()),
             Sink::Jsonl(out) => {
                 serde_json::to_writer(&mut *out, score)?;
                 out.write_all(b"\n")
@@ -117,12 +126,29 @@ impl<W: Write + Send> ScoreWriter<W> {
     pub fn finish(mut self) -> io::Result<W> {
         self.write_header()?;
         let mut out = match self.to {
-            Sink::Csv(out) | Sink::Jsonl(out) => out,
+            Sink::Csv(out) | Sink::Text(out) | Sink::Jsonl(out) => out,
             Sink::Parquet(table) => table.finish()?,
         };
         out.flush()?;
         Ok(out)
     }
+}
+
+const TEXT_HEADER: &str = "pagerank    harmonic  linked from   links to   seed   core  url\n";
+
+/// Formats a row of the table for people. The URL comes last, since its width is not limited.
+fn text_line(score: &PageScore) -> String {
+    let rank = |rank: Option<u32>| rank.map_or_else(|| "-".to_owned(), |rank| rank.to_string());
+    format!(
+        "{:>8.2e} {:>11.2}  {:>11}  {:>9}  {:>5}  {:>5}  {}\n",
+        score.pagerank,
+        score.harmonic,
+        score.in_degree,
+        score.out_degree,
+        rank(score.seed_rank),
+        rank(score.core),
+        readable(&score.url)
+    )
 }
 
 fn csv_line(score: &PageScore) -> String {

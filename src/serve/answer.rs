@@ -224,7 +224,6 @@ impl From<EngineError> for RequestError {
         };
         let nearest = match error.hint() {
             Some(Hint::NearestPages(pages)) => pages,
-            Some(Hint::WriteScheme(Some(page))) => vec![page],
             _ => Vec::new(),
         };
         let hint = match &error {

@@ -18,7 +18,7 @@ fn wrong_usage_is_2() {
         (&["status"], "<BANK>"),
         (
             &["status", "bank", "--format", "csv"],
-            "[possible values: text, json]",
+            "[possible values: text, json, jsonl]",
         ),
         (&["seeds", "bank", "--format", "xml"], "nutch"),
         (&["ingest", "bank"], "<FILE>"),
@@ -66,7 +66,7 @@ fn wrong_usage_is_2() {
         (&["refresh", "bank", "--iterations", "9"], "--hits classic"),
         (
             &["refresh", "bank", "--hits", "classic", "--iterations", "0"],
-            "`--iterations`: expected 1 to 100000, found 0",
+            "'--iterations <N>': expected a whole number from 1 to 100000",
         ),
         (&["refresh", "bank", "--new-members", "2"], "--core-size"),
         (
@@ -75,7 +75,7 @@ fn wrong_usage_is_2() {
         ),
         (
             &["refresh", "bank", "--core-size", "1"],
-            "`--core-size`: expected at least 2, found 1",
+            "'--core-size <N>': expected a whole number of at least 2",
         ),
         (&["refresh", "bank", "--max-hubs", "0"], "at least 1"),
         (&["refresh", "bank", "--within", "60"], "from 0.5 to 50"),
@@ -83,7 +83,10 @@ fn wrong_usage_is_2() {
             &["refresh", "bank", "--within", "1", "--hits", "classic"],
             "a bound of 0 per cent",
         ),
-        (&["refresh", "bank", "--keep", "0"], "--keep 0"),
+        (
+            &["refresh", "bank", "--keep", "0"],
+            "'--keep <N>': expected a whole number of at least 1",
+        ),
         (
             &["refresh", "bank", "--keep-spam", "perhaps"],
             "[possible values: true, false]",
@@ -102,7 +105,10 @@ fn wrong_usage_is_2() {
         (&["refresh", "bank", "--explain-costs"], "--explain-costs"),
         (&["seeds", "bank", "--plan", "none"], "no plan \"none\""),
         (&["seeds", "bank", "--refresh", "7"], "no refresh 7"),
-        (&["cores", "bank", "--refresh", "0"], "no refresh 0"),
+        (
+            &["cores", "bank", "--refresh", "0"],
+            "'--refresh <N>': expected a whole number of at least 1",
+        ),
         (
             &["cores", "bank", "--refresh", "1", "--plan", "other"],
             "not to plan \"other\"",
@@ -151,8 +157,11 @@ fn wrong_usage_is_2() {
             &["report", "bank", "--out", "r.html", "--draws", "0"],
             "'--draws <N>': expected a whole number from 2 to 10000",
         ),
-        (&["synth", "x", "--pages", "0"], "found 0"),
-        (&["synth", "x", "--pages", "100", "--sites", "0"], "found 0"),
+        (&["synth", "x", "--pages", "0"], "of at least 1"),
+        (
+            &["synth", "x", "--pages", "100", "--sites", "0"],
+            "of at least 1",
+        ),
         (&["init", "bank"], "not empty"),
         (&["init", "day0.jsonl"], "not empty"),
         (&["init", "new", "--site", "page"], "host, domain"),

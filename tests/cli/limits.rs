@@ -95,7 +95,7 @@ fn absurd_numbers_are_refused() {
     ];
     let error = place.run(&classic).fails(2);
     assert!(
-        error.contains("`--iterations`: expected 1 to 100000, found 4294967295"),
+        error.contains("'--iterations <N>': expected a whole number from 1 to 100000"),
         "{error}"
     );
     place.write("many.toml", "hits = \"classic\"\niterations = 4294967295\n");

@@ -13,6 +13,7 @@
 #[cfg(unix)]
 mod backups;
 mod commands;
+mod completions;
 mod daily;
 mod failures;
 mod forget;

@@ -256,7 +256,7 @@ fn quotas_add_up_within_what_is_known_and_given() {
     for (line, why) in [
         (
             "quotas bank --pages 2 --by quality --plan s",
-            "do not use a plan",
+            "does not use a plan",
         ),
         ("quotas bank --pages 0", "at least 1"),
         ("quotas bank --pages 2 --by seeds --plan none", "none"),

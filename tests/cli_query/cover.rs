@@ -171,11 +171,11 @@ fn what_makes_no_sense_is_refused_in_one_sentence() {
         ),
         (
             &["--method", "random", "--p-uniq", "2"],
-            "`--p-uniq`: expected 0 to 1, found 2",
+            "expected a number from 0 to 1 with at most six decimals",
         ),
         (
             &["--method", "random", "--value-spam", "ten"],
-            "expected a decimal number",
+            "expected a number from -1000000 to 1000000 with at most six decimals",
         ),
         (&["--method", "best"], "invalid value 'best'"),
     ] {

@@ -121,7 +121,7 @@ fn wrong_input_is_told() {
     place.write("list.txt", "http://h1.example/\n");
     let cases: [(&[&str], i32, &str); 15] = [
         (&["diff", "bank", "9"], 2, "the bank has no refresh 9"),
-        (&["diff", "bank", "0", "1"], 2, "the bank has no refresh 0"),
+        (&["diff", "bank", "0", "1"], 2, "of at least 1"),
         (
             &["diff", "bank", "--plan", "none"],
             2,
@@ -162,9 +162,9 @@ fn wrong_input_is_told() {
             "does not contain http://no.example/",
         ),
         (
-            &["history", "bank", "h1.example"],
-            2,
-            "h1.example has no scheme: did you mean http://h1.example/?",
+            &["history", "bank", "nowhere.example"],
+            5,
+            "does not contain nowhere.example\n",
         ),
         (
             &["history", "bank", "http://h1.example/", "--plan", "none"],
@@ -236,4 +236,49 @@ fn a_plan_with_one_refresh_has_nothing_to_compare() {
         (Some(0), "", words)
     );
     place.run(&["diff", "bank", "--plan", "none"]).fails(2);
+}
+
+/// Of two plans it says which parameters differ, and where the other plan has each page.
+#[test]
+fn two_plans_differ_by_their_parameters() {
+    let place = Place::with_seeds();
+    let sites = "refresh bank --plan sites --method max-weight --per-site 1 --hops 2";
+    place.run(&sites.split(' ').collect::<Vec<_>>()).done();
+    assert_eq!(
+        place.run(&["diff", "bank", "--against", "sites"]).done(),
+        "refresh 1 of plan default, after batch 1 -> refresh 2 of plan sites, after batch 1\n\
+         2 seeds -> 5: 3 gained, 0 lost, 2 kept (1 of them moved)\n\
+         the parameters differ: hops, method, per-site, within\n\
+         causes: 3 by other parameters, 1 shifted\n\
+         + 2 http://h2.example/  by other parameters: in core 1, seed http://h1.example/\n\
+         + 3 http://h3.example/  by other parameters: in core 1, seed http://h1.example/\n\
+         + 5 http://k2.example/  by other parameters: in core 2, seed http://k1.example/x,y\n  \
+           2 -> 4 http://k1.example/x,y  shifted\n"
+    );
+    // By coverage, the seed that covers the page; on its site and over the web.
+    let place = Place::with_bank();
+    let pages = record(
+        "http://s.example/",
+        &["http://s.example/b", "http://s.example/c"],
+    ) + &record("http://s.example/b", &["http://s.example/d"]);
+    place.write("pages.jsonl", pages);
+    place.run(&["ingest", "bank", "pages.jsonl"]).done();
+    for plan in [
+        "--plan site --method greedy --per-site 1 --hops 1",
+        "--plan web --method greedy --scope web --seeds 1 --hops 1",
+        "--plan two --method out-degree --per-site 2",
+    ] {
+        let args: Vec<&str> = ["refresh", "bank"]
+            .into_iter()
+            .chain(plan.split(' '))
+            .collect();
+        place.run(&args).done();
+    }
+    for plan in ["site", "web"] {
+        let told = place
+            .run(&["diff", "bank", "--plan", plan, "--against", "two"])
+            .done();
+        let words = "\n+ 2 http://s.example/b  by other parameters: covered by seed http://s.example/ at hop 1\n";
+        assert!(told.ends_with(words), "{told}");
+    }
 }

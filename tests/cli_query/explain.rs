@@ -265,10 +265,7 @@ fn what_is_not_there_is_named_with_what_is() {
         &["contains no page of that site"],
     );
     says(&["ftp://h1.example/"], &["not the URL of a page", "ftp"]);
-    says(
-        &["h1.example"],
-        &["h1.example has no scheme: did you mean http://h1.example/?"],
-    );
+    says(&["h9.example"], &["the bank does not contain h9.example\n"]);
     says(
         &["--site", "nowhere.example"],
         &["no page of site \"nowhere.example\"", "host name"],

@@ -32,10 +32,8 @@ fn every_page_gets_a_line_in_order() {
         lines[1]["hint"],
         "the bank contains no page of that site either"
     );
-    assert_eq!(
-        lines[2]["error"],
-        "H1.example/ has no scheme: did you mean http://h1.example/?"
-    );
+    // Named without its scheme.
+    assert_eq!(lines[2]["url"], "http://h1.example/");
     assert_eq!(lines[3]["url"], "mailto:x");
     assert_eq!(lines[4]["kind"], "core-member");
 

@@ -86,25 +86,35 @@ fn the_same_page_written_otherwise_comes_first_then_neighbours() {
     );
 }
 
+/// As in a search, a page can be named without its scheme; https is tried first.
 #[test]
-fn a_scheme_that_is_missing_is_named() {
+fn a_page_can_be_named_without_its_scheme() {
     let place = with_pages();
-    for (text, meant) in [
+    for (text, page) in [
         ("a.example/x", "http://a.example/x"),
         ("A.example/x#top", "http://a.example/x"),
         ("//a.example/x", "http://a.example/x"),
         ("a.example:80/x", "http://a.example/x"),
         ("www.a.example/z", "https://www.a.example/z"),
-        ("a.example/y", "https://a.example/y/"),
-        ("a.example/x?from=mail", "http://a.example/x"),
         ("both.example", "https://both.example/"),
     ] {
-        let told = place.run(&["explain", "bank", text]).fails(2);
-        let words = format!("error: {text} has no scheme: did you mean {meant}?\n");
-        assert_eq!(told, words);
+        for command in ["explain", "history", "page"] {
+            let args = [command, "bank", text, "--format", "json"];
+            assert_eq!(place.run(&args).json()["url"], page, "{command} {text}");
+        }
     }
-    let told = place.run(&["history", "bank", "none.example/x"]).fails(2);
-    let words = "error: none.example/x has no scheme; add https:// or http://\n";
+    for (text, nearest) in [
+        ("a.example/y", "https://a.example/y/"),
+        ("a.example/x?from=mail", "http://a.example/x"),
+    ] {
+        let told = place.run(&["explain", "bank", text]).fails(5);
+        let words = format!(
+            "error: the bank does not contain {text}\nhint: the nearest pages in the bank: {nearest}"
+        );
+        assert!(told.starts_with(&words), "{told}");
+    }
+    let told = place.run(&["history", "bank", "none.example/x"]).fails(5);
+    let words = "error: the bank does not contain none.example/x\nhint: the bank contains no page of that site either\n";
     assert_eq!(told, words);
     for (text, problem) in [
         ("/x", "the URL is relative"),

@@ -233,3 +233,42 @@ fn parquet_goes_to_files_and_pipes() {
     let said = place.run(&twice).fails(2);
     assert!(said.contains("already compressed"), "{said}");
 }
+
+/// The pages with the highest scores, compared with all of them.
+#[test]
+fn the_best_pages_are_those_of_the_whole_table() {
+    let place = Place::with_seeds();
+    let scores = |args: &[&str]| {
+        let args = [&["scores", "bank", "--format", "jsonl"], args].concat();
+        place.run(&args).json_lines()
+    };
+    let all = scores(&[]);
+    for (by, field) in [
+        ("pagerank", "pagerank"),
+        ("harmonic", "harmonic"),
+        ("in-degree", "in_degree"),
+        ("out-degree", "out_degree"),
+    ] {
+        let mut sorted = all.clone();
+        sorted.sort_by(|a, b| {
+            let score = |page: &serde_json::Value| page[field].as_f64().unwrap();
+            let url = |page: &serde_json::Value| page["url"].as_str().unwrap().to_owned();
+            score(b)
+                .total_cmp(&score(a))
+                .then_with(|| url(a).cmp(&url(b)))
+        });
+        for most in [1, 3, all.len(), 1000] {
+            let found = scores(&["--top", &most.to_string(), "--by", by]);
+            assert_eq!(found, sorted[..most.min(all.len())], "{most} by {by}");
+        }
+    }
+    let text = place
+        .run(&["scores", "bank", "--top", "2", "--format", "text"])
+        .done();
+    assert_eq!(text.lines().count(), 3, "{text}");
+    assert!(
+        text.starts_with("pagerank    harmonic  linked from"),
+        "{text}"
+    );
+    place.run(&["scores", "bank", "--by", "harmonic"]).fails(2);
+}

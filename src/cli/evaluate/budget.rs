@@ -38,7 +38,7 @@ pub(super) struct BudgetArgs {
     #[arg(long, value_name = "NAME")]
     plan: Vec<String>,
     /// Add the seeds of the refresh with this number
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = integer::<RefreshId>(1..=RefreshId::MAX))]
     refresh: Vec<RefreshId>,
     /// Add the URLs in this file, one per line; `-` reads standard input
     #[arg(long, value_name = "FILE")]

@@ -56,7 +56,7 @@ pub(super) struct CoverageArgs {
         value_parser = integer::<u32>(1..=10_000))]
     draws: u32,
     /// Seed of the random number generator
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = integer::<u64>(0..=u64::MAX))]
     rng_seed: u64,
     #[command(flatten)]
     value: ParameterFlags<SiteValues>,

@@ -45,7 +45,7 @@ pub(super) struct CrawlArgs {
     #[arg(long, conflicts_with = "seeds_file")]
     succeed: bool,
     /// Maximum number of links that the crawl follows from a seed
-    #[arg(long, value_name = "N", default_value_t = 6)]
+    #[arg(long, value_name = "N", default_value_t = 6, value_parser = integer::<u32>(0..=u32::MAX))]
     depth: u32,
     /// Number of random sets of seeds to compare with
     #[arg(long, value_name = "N", default_value_t = 100,
@@ -60,7 +60,7 @@ pub(super) struct CrawlArgs {
         value_parser = integer::<u64>(1..=u64::MAX))]
     budget: Vec<u64>,
     /// Seed of the random number generator
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = integer::<u64>(0..=u64::MAX))]
     rng_seed: u64,
     /// Number of pages with the highest PageRank to list, with the depth at which they are reached
     #[arg(long, value_name = "N", default_value_t = 10,

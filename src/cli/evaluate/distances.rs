@@ -41,7 +41,7 @@ pub(super) struct DistancesArgs {
         value_parser = integer::<u32>(1..=u32::MAX))]
     samples: u32,
     /// Seed of the random sample
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = integer::<u64>(0..=u64::MAX))]
     rng_seed: u64,
     #[command(flatten)]
     format: TableFormatArgs,

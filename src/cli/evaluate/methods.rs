@@ -58,10 +58,10 @@ pub(super) struct MethodsArgs {
     #[arg(long, value_name = "GOAL", value_parser = goal())]
     goal: Option<Goal>,
     /// Also select seeds as after this batch [default: the earliest that the bank can reconstruct]
-    #[arg(long, value_name = "BATCH")]
+    #[arg(long, value_name = "BATCH", value_parser = integer::<BatchId>(0..=BatchId::MAX))]
     since: Option<BatchId>,
     /// Seed of the random number generator
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = integer::<u64>(0..=u64::MAX))]
     rng_seed: u64,
     #[command(flatten)]
     value: ParameterFlags<Values>,

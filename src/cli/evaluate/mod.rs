@@ -30,7 +30,8 @@ Examples:
 /// Reads the state after the last batch and changes nothing. The whole web, here, is all crawled and
 /// known pages with all their links; it is held in memory.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES, disable_help_subcommand = true)]
+#[command(after_help = EXAMPLES, disable_help_subcommand = true,
+    subcommand_value_name = "methods|crawl|distances|coverage|budget")]
 pub(super) struct EvaluateArgs {
     /// The bank
     bank: PathBuf,

@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::cli::failure::CliError;
 use crate::cli::output::{print, print_json};
 use crate::cli::session::{Outcome, Session};
+use crate::cli::values::listed;
 
 /// The maximum number of excluded seeds that text output lists.
 const SHOWN: usize = 10;
@@ -28,7 +29,7 @@ pub(super) enum TableFormat {
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct TableFormatArgs {
     /// Output format
-    #[arg(long, value_enum, default_value_t, env = "SEEDBANK_FORMAT")]
+    #[arg(long, value_parser = listed::<TableFormat>(), default_value = "text", env = "SEEDBANK_FORMAT")]
     format: TableFormat,
 }
 

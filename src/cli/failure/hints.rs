@@ -14,6 +14,10 @@ pub(crate) const UNACKNOWLEDGED: &str = "`seedbank repair` repairs it";
 /// Advice if the live state is damaged and contains changes that are not published.
 pub(crate) const LIVE_DAMAGED: &str = "`seedbank check` reports the damage; `seedbank repair` replaces the live state by this one and reports what is lost";
 
+/// Advice if the system denies access to a file or folder.
+pub(super) const PERMISSIONS: &str =
+    "run the command as a user with access to it, or change its permissions";
+
 const DAMAGE: &str = "run `seedbank check`; `seedbank repair` repairs the damage if another copy in the bank is intact; otherwise restore a backup, or ingest a snapshot into a new bank";
 
 /// Returns advice that is short enough for the line of the error itself.
@@ -30,6 +34,7 @@ pub(super) const fn inline(hint: &Hint) -> Option<&'static str> {
         }
         Hint::LowerMinPages => "lower --min-pages",
         Hint::PlanByCores => "use a plan with --method cores",
+        Hint::WriteScheme => "add https:// or http://",
         Hint::OtherSeeds => "refresh the plan, or use other URLs",
         _ => return None,
     })
@@ -148,6 +153,7 @@ const fn store_hint(hint: StoreHint) -> Option<&'static str> {
         StoreHint::FreeSpace => {
             "free disk space and run the same command again; the bank is unchanged"
         }
+        StoreHint::Permissions => PERMISSIONS,
         StoreHint::FreeSpaceForStore => {
             "free disk space and run the same command again; no partial result is visible"
         }

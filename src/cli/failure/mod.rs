@@ -6,12 +6,13 @@ mod unsupported_input;
 
 use std::error::Error;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::error::{ContextKind, ContextValue};
 use seedbank::display::{escape_controls, truncated};
-use seedbank::engine::EngineError;
 use seedbank::engine::error::{ErrorKind, PlanError};
+use seedbank::engine::{Bank, EngineError};
+use seedbank::ingest::InputError;
 use seedbank::serve::ServeError;
 use seedbank::synth::SynthError;
 use seedbank::watch::{Interrupted, is_interrupted};
@@ -19,6 +20,9 @@ use seedbank::watch::{Interrupted, is_interrupted};
 use super::time_limit::TimeLimit;
 pub(super) use hints::{LIVE_DAMAGED, UNACKNOWLEDGED, UNPUBLISHED};
 pub(super) use unsupported_input::quoted as for_shell;
+
+/// The maximum number of plans that a hint names.
+const MAX_NAMED_PLANS: usize = 20;
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +33,14 @@ pub(super) enum CliError {
     /// The arguments contradict each other.
     #[error("{0}")]
     Usage(String),
+    /// The plan does not exist.
+    #[error("{source}")]
+    UnknownPlan {
+        /// The error of the engine.
+        source: EngineError,
+        /// The plans of the bank, at least one.
+        plans: Vec<String>,
+    },
     /// The plan file cannot be read.
     #[error("cannot read the plan file {}", path.display())]
     PlanFile {
@@ -114,6 +126,26 @@ impl CliError {
         }
     }
 
+    /// Adds the plans of the bank to the error about an unknown plan.
+    pub(super) fn with_plans(self, bank: Option<&Path>) -> Self {
+        match self {
+            Self::Engine(source @ EngineError::UnknownPlan(_)) => {
+                let plans = bank.and_then(|bank| Bank::at(bank).plans().ok());
+                let plans = plans.map(|plans| plans.plans).unwrap_or_default();
+                let mut plans: Vec<String> = plans.into_iter().map(|plan| plan.plan).collect();
+                if plans.is_empty() {
+                    return Self::Engine(source);
+                }
+                if plans.len() > MAX_NAMED_PLANS {
+                    plans.truncate(MAX_NAMED_PLANS);
+                    plans.push("... (`seedbank plans` lists all)".to_owned());
+                }
+                Self::UnknownPlan { source, plans }
+            }
+            other => other,
+        }
+    }
+
     pub(super) fn exit_status(&self) -> u8 {
         match self {
             Self::Engine(e) => match e.kind() {
@@ -125,6 +157,7 @@ impl CliError {
                 ErrorKind::Interrupted => 130,
             },
             Self::Usage(_)
+            | Self::UnknownPlan { .. }
             | Self::Serve(ServeError::Open(_))
             | Self::PlanFile { .. }
             | Self::PlanText { .. }
@@ -147,8 +180,20 @@ impl CliError {
 
     /// Returns what the user can do about it; `None` if there is no advice.
     pub(super) fn hint(&self) -> Option<String> {
+        self.own_hint().or_else(|| system_hint(self))
+    }
+
+    /// Returns the advice for this kind of error.
+    fn own_hint(&self) -> Option<String> {
         match self {
+            Self::Engine(EngineError::Input(InputError::Damaged { .. })) => Some(
+                "the file may be incomplete; compare its size with that of the original, and copy it again"
+                    .to_owned(),
+            ),
             Self::Engine(e) => hints::line(&e.hint()?),
+            Self::UnknownPlan { plans, .. } => {
+                Some(format!("the bank has the plans {}", plans.join(", ")))
+            }
             Self::OutOfTime(_) => {
                 Some("raise --time-limit; the seeds of earlier refreshes are unchanged".to_owned())
             }
@@ -194,12 +239,46 @@ impl CliError {
     }
 }
 
+/// Returns advice about an error of the operating system, if one of the causes is such an error.
+fn system_hint(error: &(dyn Error + 'static)) -> Option<String> {
+    let mut cause = error;
+    let system: &io::Error = loop {
+        match cause.downcast_ref() {
+            Some(system) => break system,
+            None => cause = cause.source()?,
+        }
+    };
+    let advice = match system.kind() {
+        io::ErrorKind::PermissionDenied => hints::PERMISSIONS,
+        io::ErrorKind::ReadOnlyFilesystem => {
+            "the file system is read-only; use a folder on another one"
+        }
+        io::ErrorKind::NotFound => "check the path",
+        io::ErrorKind::AlreadyExists => "use another name, or remove what has this one",
+        io::ErrorKind::IsADirectory => "expected a file, found a folder; check the path",
+        io::ErrorKind::NotADirectory => {
+            "a part of the path is a file, not a folder; check the path"
+        }
+        _ => return None,
+    };
+    Some(advice.to_owned())
+}
+
+/// Removes the number of an error of the operating system, which repeats its text, and the name of the
+/// temporary file that may follow.
+fn without_number(mut text: String) -> String {
+    if let Some(at) = text.rfind(" (os error ") {
+        text.truncate(at);
+    }
+    text
+}
+
 /// Joins an error and its causes.
 fn chain(error: &dyn Error) -> String {
-    let mut text = error.to_string();
+    let mut text = without_number(error.to_string());
     let mut source = error.source();
     while let Some(cause) = source {
-        let cause_text = cause.to_string();
+        let cause_text = without_number(cause.to_string());
         // A transparent error has the same text as its source.
         if !text.ends_with(&cause_text) {
             text.push_str(": ");
@@ -243,6 +322,12 @@ mod tests {
         });
         assert_eq!(error.text(), "cannot write a/b: no");
         assert_eq!(error.exit_status(), 1);
+        let error = CliError::from(EngineError::Write {
+            path: "a/b".into(),
+            source: io::Error::from_raw_os_error(13),
+        });
+        assert_eq!(error.text(), "cannot write a/b: Permission denied");
+        assert_eq!(error.hint().as_deref(), Some(hints::PERMISSIONS));
         let error = CliError::from(EngineError::UnknownPlan("x".to_owned()));
         assert_eq!(error.text(), "the bank has no plan \"x\"");
         assert_eq!(error.exit_status(), 2);

@@ -4,6 +4,7 @@ use indicatif::BinaryBytes;
 use seedbank::display::truncated;
 use seedbank::engine::EngineError;
 use seedbank::engine::error::{Family, PlanError, RequestError, StoreError};
+use seedbank::engine::policy::BadPattern;
 
 use crate::cli::parameter_flags::names_as_flags;
 
@@ -12,31 +13,52 @@ use crate::cli::parameter_flags::names_as_flags;
 pub(super) fn engine(error: &EngineError) -> Option<String> {
     match error {
         EngineError::Plan(e) => plan(e),
-        EngineError::Request(RequestError::KeepsNothing) => {
-            Some("--keep 0 would delete the refresh itself; use at least 1".to_owned())
-        }
+        EngineError::Request(RequestError::QuotasWithoutPlan(by)) => Some(format!(
+            "--by {by} does not use a plan; remove --plan, or use --by value or --by seeds"
+        )),
         EngineError::Store(StoreError::InsufficientSpace { path, needed, free }) => Some(format!(
             "not enough disk space for {}: expected {}, found {} free",
             path.display(),
             BinaryBytes(*needed),
             BinaryBytes(*free)
         )),
-        EngineError::MissingScheme { url, suggestion } => Some(match suggestion {
-            Some(meant) => format!(
-                "{} has no scheme: did you mean {}?",
-                truncated(url),
-                truncated(meant)
-            ),
-            None => format!("{} has no scheme; add https:// or http://", truncated(url)),
-        }),
         _ => None,
+    }
+}
+
+/// Replaces words about types in an error of a plan file, and the list of all parameters.
+fn in_words(text: &str) -> String {
+    let text = text
+        .replace("expected u32", "expected a whole number")
+        .replace("expected u64", "expected a whole number");
+    let list = text.find(", expected one of `goal`");
+    match list {
+        Some(at) if text.contains("unknown field `") => format!(
+            "{}; `seedbank refresh --help` lists the parameters",
+            text.get(..at).unwrap_or(&text)
+        ),
+        _ => text,
     }
 }
 
 /// Returns the whole text of a plan error; `None` as in [`engine`].
 pub(super) fn plan(error: &PlanError) -> Option<String> {
     Some(match error {
-        PlanError::File(source) => format!("the plan file: {source}"),
+        PlanError::File(source) => format!("the plan file: {}", in_words(&source.to_string())),
+        PlanError::List { name, source } => format!(
+            "cannot read the list {name}: {}",
+            super::without_number(source.to_string())
+        ),
+        PlanError::Line {
+            list,
+            line,
+            why: BadPattern::Expression(text) | BadPattern::Shape(text),
+        } => {
+            // The error of an expression has several lines, the last of which says what is wrong.
+            let why = text.lines().last().unwrap_or_default();
+            let why = why.strip_prefix("error: ").unwrap_or(why);
+            format!("invalid line {:?} in the list {list}: {why}", truncated(line))
+        }
         PlanError::Stored(source) => format!(
             "the plan was stored by another version of seedbank ({source}); use a new plan name"
         ),
@@ -49,7 +71,7 @@ pub(super) fn plan(error: &PlanError) -> Option<String> {
             "--tune tries hops, fetch costs and values of known pages for a crawl over the whole web; use a goal such as --goal coverage with --budget, and omit at least one of --hops, --fetch-cost and --value-known".to_owned()
         }
         PlanError::NotReplaced(parameter) => format!(
-            "the plan has another --{parameter}, which belongs to all of its parameters; use --replace to replace them, or another --plan name"
+            "the plan has another --{parameter}; use --replace to replace all parameters of the plan by those given, or --plan NAME for another plan"
         ),
         PlanError::OutOfRange { .. }
         | PlanError::NoCoreSize

@@ -16,7 +16,7 @@ pub(super) use hosts::HostsResult;
 
 use super::failure::CliError;
 use super::session::{Outcome, Session};
-use super::values::{self, FormatArgs, human_bytes};
+use super::values::{self, FormatArgs, human_bytes, integer};
 
 /// The default number of daily deltas.
 const DAYS: u32 = 7;
@@ -44,16 +44,16 @@ pub(super) struct SynthArgs {
     #[arg(long, value_enum, default_value_t)]
     shape: SynthShape,
     /// Number of crawled pages in the snapshot, or of hosts in a graph
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = integer::<u64>(1..=u64::MAX))]
     pages: u64,
     /// Number of crawled sites [default: one per 36 pages]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = integer::<u32>(1..=u32::MAX))]
     sites: Option<u32>,
     /// The real crawl whose link statistics are imitated [default: ku-2017-webir]
     #[arg(long, value_enum, value_name = "CRAWL")]
     like: Option<Like>,
     /// Number of daily deltas after the snapshot [default: 7]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = integer::<u32>(0..=u32::MAX))]
     days: Option<u32>,
     /// Records of a daily delta, as a percentage of the pages
     ///
@@ -61,7 +61,7 @@ pub(super) struct SynthArgs {
     #[arg(long, value_name = "PERCENT", value_parser = values::percent)]
     daily: Option<f64>,
     /// Seed of the random number generator
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = integer::<u64>(0..=u64::MAX))]
     rng_seed: u64,
     #[command(flatten)]
     format: FormatArgs,

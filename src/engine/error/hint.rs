@@ -49,8 +49,8 @@ pub enum Hint {
     IngestFirst,
     /// Use the build that created the bank, or create a new bank and ingest a snapshot.
     SameBuild,
-    /// Add a scheme to the URL; the value is the page of the bank that this would name, if any.
-    WriteScheme(Option<String>),
+    /// Add a scheme to the URL.
+    WriteScheme,
     /// Similar pages of the bank, at least one.
     NearestPages(Vec<String>),
     /// The bank contains no page of the site either.

@@ -143,18 +143,13 @@ pub enum EngineError {
         /// Why the text is not a URL.
         problem: UrlError,
     },
-    /// A text that was given as the URL of a page has no scheme.
-    #[error("{} has no scheme", truncated(url))]
-    MissingScheme {
-        /// The text that was given.
-        url: String,
-        /// The page of the bank that it names with a scheme added; `None` if there is no such page.
-        suggestion: Option<String>,
-    },
+    /// A text that was given as the URL of a page has no scheme, where it must have one.
+    #[error("{} has no scheme", truncated(.0))]
+    MissingScheme(String),
     /// The bank does not contain the page.
     #[error("the bank does not contain {}", truncated(url))]
     UnknownPage {
-        /// The page.
+        /// The page; without a scheme if it was given without one and neither http nor https names a page.
         url: String,
         /// Similar pages of the bank: first the same page with another scheme, with or without a
         /// final slash, a query or `www.`, then its neighbours on both sides in URL order.
@@ -335,7 +330,7 @@ impl EngineError {
             | Self::UnknownCore { .. }
             | Self::OneRefresh { .. }
             | Self::InvalidUrl { .. }
-            | Self::MissingScheme { .. }
+            | Self::MissingScheme(_)
             | Self::NotASite { .. }
             | Self::CannotUndo(_)
             | Self::ConflictingSecrets
@@ -377,7 +372,7 @@ impl EngineError {
             Self::RejectsLink { .. } => Hint::NameRejectsFile,
             Self::RejectsFull { .. } => Hint::RemoveOrNameRejectsFile,
             Self::SuffixList { .. } => Hint::SameBuild,
-            Self::MissingScheme { suggestion, .. } => Hint::WriteScheme(suggestion.clone()),
+            Self::MissingScheme(_) => Hint::WriteScheme,
             Self::UnknownPage { nearest, .. } if nearest.is_empty() => Hint::UnknownSite,
             Self::UnknownPage { nearest, .. } => Hint::NearestPages(nearest.clone()),
             Self::UnknownSite { nearest, .. } if nearest.is_empty() => Hint::NameSite,

@@ -106,6 +106,17 @@ impl<O: 'static, T: ParameterType> Declaration<O, T> {
         })
     }
 
+    /// Describes the expected numbers; `None` for other types, and without a range.
+    fn expected_number(&self) -> Option<String> {
+        let ([before, after], range) = (T::NUMBER?, self.expected.as_ref()?);
+        let word = if range.starts_with("at ") {
+            "of"
+        } else {
+            "from"
+        };
+        Some(format!("expected {before} {word} {range}{after}"))
+    }
+
     /// Clears stored parameters that conflict with the given value of this one.
     pub(super) fn clears(self, clears: fn(&T, &mut O)) -> Self {
         Self {
@@ -132,6 +143,7 @@ pub(super) trait Slot<O>: Send + Sync {
     fn read(&self, options: &mut O, text: &str) -> Result<(), String>;
     fn set_list(&self, options: &mut O, list: List);
     fn is_given(&self, options: &O) -> bool;
+    fn is_equal(&self, one: &O, other: &O) -> bool;
     fn clear(&self, options: &mut O);
     fn fill(&self, options: &mut O, stored: &O);
     fn clear_conflicts(&self, given: &O, stored: &mut O);
@@ -144,7 +156,14 @@ pub(super) trait Slot<O>: Send + Sync {
 
 impl<O: 'static, T: ParameterType> Slot<O> for Typed<O, T> {
     fn read(&self, options: &mut O, text: &str) -> Result<(), String> {
-        *(self.access.get_mut)(options) = Some(T::read(text)?);
+        let expected = || self.declaration.expected_number();
+        let value = T::read(text).map_err(|problem| expected().unwrap_or(problem))?;
+        if let (Some(contains), Some(expected)) = (&self.declaration.contains, expected())
+            && !contains(&value)
+        {
+            return Err(expected);
+        }
+        *(self.access.get_mut)(options) = Some(value);
         Ok(())
     }
 
@@ -156,6 +175,12 @@ impl<O: 'static, T: ParameterType> Slot<O> for Typed<O, T> {
 
     fn is_given(&self, options: &O) -> bool {
         (self.access.get)(options).is_some()
+    }
+
+    fn is_equal(&self, one: &O, other: &O) -> bool {
+        // Equal values are written alike; not all of these types are comparable.
+        let written = |options| (self.access.get)(options).as_ref().map(to_text);
+        written(one) == written(other)
     }
 
     fn clear(&self, options: &mut O) {

@@ -115,7 +115,7 @@ impl<O: 'static> Parameter<O> {
     ///
     /// # Errors
     ///
-    /// The expected values, if the text is not one of them.
+    /// The expected values, if the text is not one of them or out of range.
     pub fn read(&self, options: &mut O, text: &str) -> Result<(), String> {
         self.slot.read(options, text)
     }
@@ -129,6 +129,12 @@ impl<O: 'static> Parameter<O> {
     #[must_use]
     pub fn is_given(&self, options: &O) -> bool {
         self.slot.is_given(options)
+    }
+
+    /// Whether the parameter has the same value in both options, or is set in neither.
+    #[must_use]
+    pub fn is_equal(&self, one: &O, other: &O) -> bool {
+        self.slot.is_equal(one, other)
     }
 
     /// Fails if the value is out of range.

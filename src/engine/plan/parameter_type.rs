@@ -10,6 +10,7 @@ use crate::engine::policy::{Limit, List};
 use seedbank_algorithms::cores::{Density, Growth, Hits, Pick, Slack};
 use seedbank_algorithms::cover::global::ValueBy;
 use seedbank_algorithms::cover::{self, Covered, Share, Value};
+use seedbank_formats::display::parse_count;
 
 /// How a parameter's value is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,6 +39,10 @@ pub struct NamedValue {
 /// A type of parameters.
 pub(super) trait ParameterType: Clone + Serialize + Send + Sync + 'static {
     const KIND: ValueKind = ValueKind::Text;
+
+    /// What comes before and after the range in a description of the expected numbers; `None` for other
+    /// types.
+    const NUMBER: Option<[&'static str; 2]> = None;
 
     /// Parses a value as in flags.
     fn read(text: &str) -> Result<Self, String>;
@@ -122,9 +127,10 @@ impl ParameterType for Method {
 macro_rules! whole_numbers {
     ($($type:ty),+) => {$(
         impl ParameterType for $type {
+            const NUMBER: Option<[&'static str; 2]> = Some(["a whole number", ""]);
             fn read(text: &str) -> Result<Self, String> {
-                text.parse()
-                    .map_err(|_| format!("expected a whole number from 0 to {}", Self::MAX))
+                let number = parse_count(text).and_then(|number| Self::try_from(number).ok());
+                number.ok_or_else(|| format!("expected a whole number from 0 to {}", Self::MAX))
             }
         }
     )+};
@@ -133,17 +139,28 @@ macro_rules! whole_numbers {
 whole_numbers!(u32, u64);
 
 macro_rules! parsed {
-    ($($type:ty, $kind:ident);+) => {$(
+    ($($type:ty, $kind:ident, $number:expr);+) => {$(
         impl ParameterType for $type {
             const KIND: ValueKind = ValueKind::$kind;
+            const NUMBER: Option<[&'static str; 2]> = $number;
             fn read(text: &str) -> Result<Self, String> {
-                text.parse().map_err(|e| format!("{e}"))
+                text.parse().map_err(|e| {
+                    // Whoever passes the text knows it.
+                    let problem = format!("{e}");
+                    let found = format!(", found {text:?}");
+                    problem.strip_suffix(&found).unwrap_or(&problem).to_owned()
+                })
             }
         }
     )+};
 }
 
-parsed!(bool, Switch; Density, Text; Slack, Text; Value, Signed);
+parsed!(
+    bool, Switch, None;
+    Density, Text, None;
+    Slack, Text, None;
+    Value, Signed, Some(["a number", " with at most six decimals"])
+);
 
 impl ParameterType for Limit {
     fn read(text: &str) -> Result<Self, String> {

@@ -8,6 +8,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use seedbank_formats::display::parse_count;
+
 /// A limit that a plan sets: a number, or `none`, which removes the stored limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Limit {
@@ -34,10 +36,10 @@ impl FromStr for Limit {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text {
             "none" => Ok(Self::None),
-            number => number
-                .parse()
+            number => parse_count(number)
+                .and_then(|number| number.try_into().ok())
                 .map(Self::AtMost)
-                .map_err(|_| "expected a whole number, or `none` to remove the limit"),
+                .ok_or("expected a whole number, or `none` to remove the limit"),
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::views::Views;
 use crate::engine::EngineError;
 use seedbank_algorithms::page::{PageId, SiteId};
-use seedbank_formats::ingest::{self, Location, UrlError};
+use seedbank_formats::ingest::{self, Location};
 use seedbank_store::records::{PageRecord, PageState};
 use seedbank_store::{Key, StoreError, tables};
 
@@ -32,21 +32,39 @@ pub(crate) fn find_page(
     Ok(Some((page, store.need(&tables::PAGES, &page)?)))
 }
 
-/// Returns the page that a user names by a URL in any form that ingest accepts.
+/// Returns the page that a user names by a URL in any form that ingest accepts, or without its scheme:
+/// then https is tried before http, as in a search.
 pub(crate) fn resolve_page(
     views: &Views,
     url: &str,
 ) -> Result<(Location, PageId, PageRecord), EngineError> {
-    let location = match ingest::parse(url, views.naming) {
-        Ok(location) => location,
-        Err(problem) => return Err(invalid_url(views, url, problem)?),
+    let typed = url.trim();
+    let (urls, shown) = if lacks_scheme(typed) {
+        let rest = typed.trim_start_matches('/');
+        (
+            vec![["https://", rest].concat(), ["http://", rest].concat()],
+            Some(rest),
+        )
+    } else {
+        (vec![typed.to_owned()], None)
     };
-    if let Some((page, record)) = find_page(views, &location)? {
-        return Ok((location, page, record));
+    let mut normalised = None;
+    for url in urls {
+        let location =
+            ingest::parse(&url, views.naming).map_err(|problem| EngineError::InvalidUrl {
+                url: typed.to_owned(),
+                problem,
+            })?;
+        if let Some((page, record)) = find_page(views, &location)? {
+            return Ok((location, page, record));
+        }
+        normalised.get_or_insert_with(|| location.url(views.naming.sites));
     }
-    let url = location.url(views.naming.sites);
-    let nearest = nearest(views, &url)?;
-    Err(EngineError::UnknownPage { url, nearest })
+    let normalised = normalised.unwrap_or_default();
+    Err(EngineError::UnknownPage {
+        nearest: nearest(views, &normalised)?,
+        url: shown.map_or(normalised, str::to_owned),
+    })
 }
 
 /// Returns the site that a user names by its name or by a URL of one of its pages.
@@ -104,36 +122,6 @@ fn nearest_sites(views: &Views, name: &str) -> Result<Vec<String>, StoreError> {
             }
         }
     }
-}
-
-/// Returns the error for an invalid URL. If only the scheme is missing, it suggests the page with one.
-fn invalid_url(views: &Views, text: &str, problem: UrlError) -> Result<EngineError, StoreError> {
-    let text = text.trim();
-    if !lacks_scheme(text) {
-        return Ok(EngineError::InvalidUrl {
-            url: text.to_owned(),
-            problem,
-        });
-    }
-    let rest = text.trim_start_matches('/');
-    let mut suggestion = None;
-    for scheme in ["https://", "http://"] {
-        let url = [scheme, rest].concat();
-        if suggestion.is_none()
-            && let Some(location) = existing_url(views, &url)?
-        {
-            suggestion = Some(location);
-        }
-    }
-    if suggestion.is_none() {
-        suggestion = url_variants(views, &["https://", rest].concat())?
-            .into_iter()
-            .next();
-    }
-    Ok(EngineError::MissingScheme {
-        url: text.to_owned(),
-        suggestion,
-    })
 }
 
 /// Returns whether a text is a URL without a scheme: `example.org/x`,

@@ -1,13 +1,15 @@
-//! Formatting for people: untrusted text, URLs, counts and sizes.
+//! Formatting for people: untrusted text, URLs, counts and sizes; and the counts that they write.
 //!
 //! Names, paths and URLs in messages may be hostile: a line feed forges a line of output, an escape
 //! sequence controls the terminal, and direction marks make one URL look like another.
 
+mod count;
 mod readable;
 
 use std::borrow::Cow;
 use std::fmt::Display;
 
+pub use count::parse_count;
 pub use readable::readable;
 
 /// The limit of [`truncated`], in characters.

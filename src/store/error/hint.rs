@@ -32,6 +32,8 @@ pub enum StoreHint {
     FreeSpace,
     /// Free disk space and try again; readers see no incomplete change.
     FreeSpaceForStore,
+    /// Run as a user who has access to the files of the bank, or change their permissions.
+    Permissions,
     /// Check that the path is that of a folder with backups.
     CheckPathOfBackups,
     /// Use a folder for the backups of this bank alone, outside the bank, that does not exist or is

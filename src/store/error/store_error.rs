@@ -104,6 +104,12 @@ fn is_disk_full(error: &rocksdb::Error) -> bool {
         .any(|words| text.contains(words))
 }
 
+/// Returns whether the system denied RocksDB access to a file.
+fn is_denied(error: &rocksdb::Error) -> bool {
+    let text: &str = error.as_ref();
+    text.contains("Permission denied")
+}
+
 /// Returns whether a file of the database is missing. RocksDB has several texts for that.
 fn is_missing(error: &rocksdb::Error) -> bool {
     let text: &str = error.as_ref();
@@ -152,6 +158,7 @@ impl StoreError {
                 StoreHint::FreeSpace
             }
             Self::Rocks { source, .. } if is_disk_full(source) => StoreHint::FreeSpaceForStore,
+            Self::Rocks { source, .. } if is_denied(source) => StoreHint::Permissions,
             _ => return None,
         })
     }

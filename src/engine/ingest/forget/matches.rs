@@ -43,10 +43,7 @@ impl NameSet {
                 let Location { site, local } = located(text, text)?;
                 names.pages.insert((site, local));
             } else if text.contains(['/', '?']) {
-                return Err(EngineError::MissingScheme {
-                    url: text.clone(),
-                    suggestion: None,
-                });
+                return Err(EngineError::MissingScheme(text.clone()));
             } else {
                 let location = located(&format!("http://{text}/"), text)?;
                 if !is_site(text, &location.site, naming) {

@@ -108,7 +108,8 @@ pub enum Cause {
     BecameCrawled,
     /// Gained: the list does not contain it.
     NotListed,
-    /// Gained or lost: method or parameters differ, and no cause above applies.
+    /// Gained or lost: method or parameters differ, and no cause above applies. `by` and `hop`, or `core`, say
+    /// where the refresh without the seed has the page; without them, it does not have it.
     Parameters,
     /// Gained or lost: a policy puts it on one list, or rejects it for the other.
     Policy,
@@ -208,6 +209,8 @@ pub struct DiffSummary {
     pub moved: u32,
     /// Whether method or parameters differ.
     pub parameters_differ: bool,
+    /// Names of the parameters with different values, ascending; without defaults that were not given.
+    pub differing_parameters: Vec<String>,
     /// Number of seeds by cause.
     #[schemars(schema_with = "counts_by::<Cause>")]
     pub causes: BTreeMap<Cause, u32>,

@@ -8,7 +8,7 @@ use super::answers::Cause;
 use super::side::{Side, StoredRefresh};
 use crate::engine::EngineError;
 use crate::engine::history::timeline::{PageStatus, PageTimelines};
-use crate::engine::plan::Plan;
+use crate::engine::plan::{Parameter, Plan};
 use crate::engine::policy::{Caps, RejectionReason};
 use crate::engine::query::views::Views;
 use seedbank_algorithms::page::{PageId, PageSet, SiteId};
@@ -141,6 +141,65 @@ impl<'a> Pair<'a> {
         }
     }
 
+    /// Returns the parameters with different values.
+    pub(super) fn differing_parameters(&self) -> Vec<String> {
+        let (Some(from), Some(to), true) = (&self.from.run, &self.to.run, self.parameters_differ)
+        else {
+            return Vec::new();
+        };
+        let differing = Parameter::all()
+            .iter()
+            .filter(|parameter| !parameter.is_equal(&from.options, &to.options));
+        let mut names: Vec<String> = differing.map(|parameter| parameter.name.clone()).collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// Returns where `lacking` has a page that is a seed by other parameters.
+    fn with_other_parameters(
+        &self,
+        page: PageId,
+        lacking: &StoredRefresh,
+    ) -> Result<CauseDetail, EngineError> {
+        let detail = CauseDetail::new(Cause::Parameters, None);
+        match &lacking.plan {
+            Plan::Cores(_) => {
+                let core = lacking.in_cores.get(&page).map(|(rank, _)| *rank);
+                let by = core.map(|rank| self.core(lacking, rank)).transpose()?;
+                Ok(CauseDetail {
+                    core,
+                    by: by.and_then(|core| seed_of(&core)),
+                    ..detail
+                })
+            }
+            Plan::Cover(_) => {
+                let key = (lacking.refresh, page.site());
+                let Some(record) = self.views.reader.get(&tables::COVERS, &key)? else {
+                    return Ok(detail);
+                };
+                let Some((pick, hop)) = self.covered(page, lacking, &record)? else {
+                    return Ok(detail);
+                };
+                Ok(CauseDetail {
+                    by: self.picked(lacking, &record, pick)?,
+                    hop: Some(hop),
+                    ..detail
+                })
+            }
+            Plan::Web(choice) => {
+                let reached = self.reached(page, lacking, choice)?;
+                Ok(match reached.covered {
+                    Some((by, hop)) => CauseDetail {
+                        by,
+                        hop: Some(hop),
+                        ..detail
+                    },
+                    None => detail,
+                })
+            }
+        }
+    }
+
     /// Returns why `lacking` lacks a seed of `having`.
     fn absent(
         &self,
@@ -181,14 +240,7 @@ impl<'a> Pair<'a> {
             }
         }
         if self.parameters_differ {
-            // If the page is in a core, name that core.
-            let core = lacking.in_cores.get(&page).map(|(rank, _)| *rank);
-            let by = core.map(|rank| self.core(lacking, rank)).transpose()?;
-            return Ok(CauseDetail {
-                core,
-                by: by.and_then(|core| seed_of(&core)),
-                ..CauseDetail::new(Cause::Parameters, None)
-            });
+            return self.with_other_parameters(page, lacking);
         }
         if self.is_policy(page, having, lacking)? {
             return Ok(CauseDetail::new(Cause::Policy, None));

@@ -47,7 +47,7 @@ impl Pair<'_> {
 
     /// Returns the pick that covers the page, and the hop. `None` for baselines, whose picks do not depend
     /// on coverage.
-    fn covered(
+    pub(super) fn covered(
         &self,
         page: PageId,
         lacking: &StoredRefresh,
@@ -70,7 +70,8 @@ impl Pair<'_> {
         Ok(None)
     }
 
-    fn picked(
+    /// Returns the page of a pick of a site.
+    pub(super) fn picked(
         &self,
         lacking: &StoredRefresh,
         record: &CoverRecord,

@@ -99,6 +99,7 @@ impl Bank {
             kept: count(moved.len() + kept.len()),
             moved: count(moved.len()),
             parameters_differ: pair.parameters_differ,
+            differing_parameters: pair.differing_parameters(),
             causes: BTreeMap::new(),
             successors: count(lost.iter().filter(|seed| seed.successor.is_some()).count()),
         };

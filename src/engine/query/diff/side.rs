@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::answers::{DiffSide, UrlList};
 use crate::engine::EngineError;
 use crate::engine::history::timeline::Eligibility;
-use crate::engine::plan::Plan;
+use crate::engine::plan::{Plan, PlanOptions};
 use crate::engine::policy::LoadedPolicy;
 use crate::engine::query::nearest;
 use crate::engine::query::views::Views;
@@ -33,6 +33,8 @@ pub(in crate::engine) struct StoredRefresh {
     pub(super) refresh: RefreshId,
     pub(super) record: RefreshRecord,
     pub(super) plan: Plan,
+    /// The parameters of the plan, as they were given.
+    pub(super) options: PlanOptions,
     pub(super) rules: LoadedPolicy,
     /// Pages that the method selected and `max-changes` keeps off the list.
     pub(super) deferred: BTreeSet<PageId>,
@@ -112,6 +114,7 @@ impl Side {
             refresh,
             record,
             plan,
+            options,
             rules,
             seeds,
             deferred,
