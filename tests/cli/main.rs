@@ -32,3 +32,5 @@ mod support;
 #[cfg(target_os = "linux")]
 mod systemd;
 mod undo;
+#[cfg(unix)]
+mod wrong_lines;
