@@ -118,7 +118,7 @@ pub(crate) fn bars(frame: &Frame<'_>, bars: &[Bar], size: f64) -> String {
 }
 
 /// Truncates a name to at most `most` letters.
-fn truncate(name: &str, most: f64) -> Cow<'_, str> {
+pub(crate) fn truncate(name: &str, most: f64) -> Cow<'_, str> {
     let letters = name.chars().count();
     let mut length = letters;
     while length > 1 && length as f64 > most {

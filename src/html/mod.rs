@@ -5,6 +5,7 @@
 //! style.css          light, dark, phone and paper
 //! text.rs            escaping and numbers
 //! chart.rs, bars.rs  charts as inline SVG
+//! sparkline.rs       bars in the size of a word
 //! figure.rs          a chart with its numbers in a table
 //! changes.rs         gained and lost seeds
 //! truncate.rs        truncated lists
@@ -16,6 +17,7 @@ pub(crate) mod bars;
 pub(crate) mod changes;
 pub(crate) mod chart;
 pub(crate) mod figure;
+pub(crate) mod sparkline;
 pub(crate) mod text;
 pub(crate) mod truncate;
 

@@ -1,9 +1,13 @@
 //! Describes why seeds were gained and lost, and serialises the counts of a comparison.
 
+use std::fmt::Write as _;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::engine::query::{Cause, DiffSummary, SeedDiff};
+use super::lines::Line;
+use crate::engine::query::{Cause, DiffSummary, SeedChange, SeedDiff};
+use seedbank_formats::display::counted;
 
 /// First JSON line of a comparison; one line per seed follows.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -22,7 +26,8 @@ impl<'a> SummaryLine<'a> {
     }
 }
 
-/// Returns a phrase for readers who do not know the definition of the cause.
+/// Returns a phrase for readers who do not know the definition of the cause. It holds for plans of sites,
+/// where only pages of the same site count, and for plans over the web.
 #[must_use]
 pub const fn cause_text(cause: Cause) -> &'static str {
     match cause {
@@ -54,14 +59,69 @@ pub const fn cause_text(cause: Cause) -> &'static str {
         Cause::RegionWeakened => "the region around its core lost links or pages",
         Cause::RegionStrengthened => "the region around its core gained links or pages",
         Cause::NoCore => "no core contains it",
-        Cause::Covered => "another seed of its site covers it now",
-        Cause::Uncovered => "no other seed of its site covers it any more",
+        Cause::Covered => "another seed covers it now",
+        Cause::Uncovered => "no other seed covers it any more",
         Cause::FewerSeats => "its site has fewer seats",
         Cause::MoreSeats => "its site has more seats",
         Cause::NoValue => "it would no longer add value",
         Cause::GainedValue => "it adds value now",
-        Cause::Outweighed => "other pages of its site are worth more",
-        Cause::Outweighs => "it is worth more than other pages of its site",
+        Cause::Outweighed => "other pages are worth more",
+        Cause::Outweighs => "it is worth more than other pages",
         Cause::Shifted | Cause::Reordered => "its rank changed",
+    }
+}
+
+/// Renders why a seed was gained, lost or moved, with the batch and the successor of a dead seed.
+#[must_use]
+pub fn change_reason(seed: &SeedChange) -> Line {
+    let mut why = seed.cause.map_or("", cause_text).to_owned();
+    if let (Some(links), Some(all)) = (seed.changed_links, seed.core_links) {
+        // Writing to a String cannot fail.
+        let _ = write!(why, ": {links} of {}", counted(all, "link"));
+    }
+    let mut line = Line::from(why);
+    if let Some(by) = &seed.by {
+        line = line.and(", ").and_page(by);
+    }
+    if let Some(batch) = seed.batch {
+        line = line.and(format_args!(" (batch {batch})"));
+    }
+    if let Some(next) = &seed.successor {
+        line = line.and("; possible successor: ").and_page(&next.url);
+    }
+    if let Some(old) = &seed.succeeds {
+        line = line.and("; replaces ").and_page(&old.url);
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_has_its_cause_and_its_batch() {
+        let seed = serde_json::json!({
+            "change": "lost", "url": "http://a.example/", "cause": "covered", "batch": 3,
+            "by": "http://b.example/",
+        });
+        let seed: SeedChange = serde_json::from_value(seed).unwrap();
+        // The sentence holds for a plan over the web, where the other seed may be on any site.
+        assert_eq!(
+            change_reason(&seed).to_string(),
+            "another seed covers it now, http://b.example/ (batch 3)"
+        );
+        let seed = SeedChange {
+            cause: Some(Cause::LinksLost),
+            by: None,
+            batch: None,
+            changed_links: Some(2),
+            core_links: Some(9),
+            ..seed
+        };
+        assert_eq!(
+            change_reason(&seed).to_string(),
+            "its core lost links: 2 of 9 links"
+        );
     }
 }

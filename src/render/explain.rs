@@ -268,7 +268,9 @@ fn cover_seed(lines: &mut Lines, seed: &CoverSeed) {
     }
 }
 
-fn stop_reason(stop: CoverStop) -> &'static str {
+/// Returns why a site has no more picks.
+#[must_use]
+pub const fn stop_reason(stop: CoverStop) -> &'static str {
     match stop {
         CoverStop::NoValueLeft => "no value was left",
         CoverStop::NoPageLeft => "no page was left",

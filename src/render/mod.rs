@@ -20,15 +20,18 @@ mod seeds;
 mod sentence;
 mod verdict;
 
-pub use causes::{SummaryLine, cause_text};
-pub use explain::{page_evidence, page_explanation, page_sentence, site_explanation, site_in_plan};
+pub use causes::{SummaryLine, cause_text, change_reason};
+pub use explain::{
+    page_evidence, page_explanation, page_sentence, site_explanation, site_in_plan, stop_reason,
+};
 pub use limits::{without_limit, write_domain_limits, write_queue_limits};
 pub use lines::{Line, Lines, Part};
 pub use names::{kind_name, state_name};
+pub(crate) use plans::shell_word;
 pub use plans::{PlanWithCommand, plan_flags};
 pub use policy::{write_policy, write_shortage, write_stars};
-pub use provenance::provenance;
+pub use provenance::{proof, provenance, reuse};
 pub use scores::{ScoreFormat, ScoreWriter};
 pub use seeds::{SeedFormat, split_seeds, write_seeds};
-pub use sentence::page_reason;
+pub use sentence::{page_reason, seed_reason};
 pub use verdict::{verdict_advice, verdict_ratio, verdict_sentence};

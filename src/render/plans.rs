@@ -50,7 +50,7 @@ fn command(bank: &str, plan: &PlanDetail) -> Option<String> {
 }
 
 /// Quotes a word for a shell if it contains special characters.
-fn shell_word(word: &str) -> String {
+pub(crate) fn shell_word(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
         word.to_owned()

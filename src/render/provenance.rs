@@ -14,15 +14,32 @@ use seedbank_formats::display::counted;
 /// ```
 #[must_use]
 pub fn provenance(refresh: &RefreshView) -> String {
+    let certified = if refresh.certified {
+        "certified"
+    } else {
+        "not certified"
+    };
+    format!("{certified}, {}", reuse(refresh))
+}
+
+/// Describes how many steps a refresh reused.
+#[must_use]
+pub fn reuse(refresh: &RefreshView) -> String {
     format!(
-        "{}{}, {} reused, {} computed",
-        if refresh.certified {
-            "certified"
-        } else {
-            "not certified"
-        },
-        if refresh.cold { ", cold" } else { "" },
+        "{}{} reused, {} computed",
+        if refresh.cold { "cold, " } else { "" },
         counted(refresh.steps_reused, "step"),
         refresh.steps_recomputed
     )
+}
+
+/// Describes whether the result of a refresh is proven, for readers who do not know what a certificate is.
+/// The proof is about the computation: it says nothing about how much a crawl from the seeds finds.
+#[must_use]
+pub const fn proof(certified: bool) -> &'static str {
+    if certified {
+        "computation proven"
+    } else {
+        "computation not proven"
+    }
 }

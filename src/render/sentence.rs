@@ -27,22 +27,50 @@ pub fn page_reason(
     if let Some(policy) = policy.map(|policy| by_policy(plan, policy)) {
         return policy.into();
     }
-    let is_seed = |rank: u32, why: String| format!("Seed {rank} of plan {plan}: {why}.").into();
-    match why {
-        Why::CoreSeed(seed) => {
-            let why = core_seed(seed, seed.since < run.refresh);
-            is_seed(seed.rank, why)
-        }
-        Why::CoverSeed(seed) => {
-            let why = cover_seed(seed, run.method);
-            is_seed(seed.rank, why)
-        }
-        Why::WebSeed(seed) => is_seed(seed.rank, web_seed(seed)),
-        why => Line::from(format_args!("Not a seed of plan {plan}: "))
+    match why_seed(run, why) {
+        Some((rank, why)) => format!("Seed {rank} of plan {plan}: {why}.").into(),
+        None => Line::from(format_args!("Not a seed of plan {plan}: "))
             .and_line(no_seed(why, run.method, site, alias))
             .and("."),
     }
 }
+
+/// Renders why a page is a seed in one sentence, for a list whose title names the plan; `None` if it is not a
+/// seed.
+#[must_use]
+pub fn seed_reason(
+    run: &RefreshRun,
+    (policy, why): (Option<&PolicyVerdict>, &Why),
+) -> Option<String> {
+    let reason = match policy {
+        Some(PolicyVerdict::Pinned { .. }) => "the plan pins it".to_owned(),
+        Some(PolicyVerdict::Retained { last_chosen, .. }) => {
+            format!("{RETAINED}; refresh {last_chosen} was the last to select it")
+        }
+        Some(PolicyVerdict::PinRejected { .. } | PolicyVerdict::Rejected { .. }) => return None,
+        None => why_seed(run, why)?.1,
+    };
+    let mut letters = reason.chars();
+    let first: String = letters
+        .next()
+        .into_iter()
+        .flat_map(char::to_uppercase)
+        .collect();
+    Some(format!("{first}{}.", letters.as_str()))
+}
+
+/// Returns the rank of a seed and why the method selected it; `None` if the page is not a seed.
+fn why_seed(run: &RefreshRun, why: &Why) -> Option<(u32, String)> {
+    match why {
+        Why::CoreSeed(seed) => Some((seed.rank, core_seed(seed, seed.since < run.refresh))),
+        Why::CoverSeed(seed) => Some((seed.rank, cover_seed(seed, run.method))),
+        Why::WebSeed(seed) => Some((seed.rank, web_seed(seed))),
+        _ => None,
+    }
+}
+
+/// Why a page that the method did not select is on the list.
+const RETAINED: &str = "it stays on the list because --max-changes allows no further change";
 
 /// Renders the verdict of the policies.
 fn by_policy(plan: &str, policy: &PolicyVerdict) -> String {
@@ -55,8 +83,7 @@ fn by_policy(plan: &str, policy: &PolicyVerdict) -> String {
             )
         }
         PolicyVerdict::Retained { rank, last_chosen } => format!(
-            "Seed {rank} of plan {plan}: it stays on the list because --max-changes allows no further \
-             change; refresh {last_chosen} was the last to select it."
+            "Seed {rank} of plan {plan}: {RETAINED}; refresh {last_chosen} was the last to select it."
         ),
         PolicyVerdict::Rejected { by, line } => {
             let line = line.as_ref();

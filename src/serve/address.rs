@@ -81,6 +81,11 @@ pub(super) fn core(refresh: u32, rank: u32) -> Address {
         .with("core", rank)
 }
 
+/// Returns the address of the list of cores of a refresh.
+pub(super) fn cores(refresh: u32) -> Address {
+    Address::new("/cores").with("refresh", refresh)
+}
+
 /// Returns the address of the history of a page.
 pub(super) fn history(url: &str) -> Address {
     Address::new("/history").with("url", url)

@@ -56,6 +56,11 @@ impl Answer {
         Ok(Self::new(JSON, text))
     }
 
+    /// Whether the answer is a CSV file.
+    pub(super) fn is_csv(&self) -> bool {
+        self.content_type == CSV
+    }
+
     /// Returns the length of the body in bytes.
     pub(super) fn len(&self) -> usize {
         self.body.len()
@@ -85,7 +90,7 @@ impl Answer {
 
     pub(super) fn error(error: &RequestError, media_type: MediaType) -> Self {
         let answer = match media_type {
-            MediaType::Html => Self::page(&ErrorPage { error }),
+            MediaType::Html | MediaType::Csv => Self::page(&ErrorPage { error }),
             MediaType::Json => Self::json(error),
         };
         let answer = answer.unwrap_or_else(|_| Self::new(TEXT, error.error.clone()));

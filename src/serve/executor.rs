@@ -23,7 +23,7 @@ use seedbank_algorithms::watch::Watch;
 /// Maximum time until an answer is ready, including the wait for a thread.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Maximum number of lists that are compared at the same time.
+/// Maximum number of lists that are compared, and of quotas that are computed, at the same time.
 const MAX_COMPARISONS: usize = 4;
 
 /// Minimum size in bytes of an answer that counts against the memory budget.
@@ -40,7 +40,7 @@ pub(super) struct Executor {
     name: String,
     /// One permit per answer that is being computed.
     threads: Arc<Semaphore>,
-    /// One permit per list that is being compared.
+    /// One permit per list that is being compared, and per computation of quotas.
     pub(super) comparisons: Semaphore,
     /// One permit per KiB of the memory budget.
     memory: Arc<Semaphore>,

@@ -1,4 +1,4 @@
-//! The media type of an answer: HTML or JSON.
+//! The media type of an answer: HTML, JSON or CSV.
 
 use axum::http::HeaderMap;
 use axum::http::header::ACCEPT;
@@ -11,10 +11,13 @@ pub(super) enum MediaType {
     Html,
     /// The same JSON that the command line prints.
     Json,
+    /// A table of the page as comma-separated values.
+    Csv,
 }
 
 impl MediaType {
-    /// Returns the media type with the higher quality in the `Accept` headers; HTML on a tie.
+    /// Returns HTML or JSON, whichever has the higher quality in the `Accept` headers; HTML on a tie. CSV
+    /// has to be requested by the address, which names the table.
     pub(super) fn accepted(headers: &HeaderMap) -> Self {
         let (mut html, mut json) = (0.0_f64, 0.0_f64);
         for value in headers.get_all(ACCEPT) {

@@ -10,13 +10,14 @@
 //! token.rs               the secret token that requests from other machines need
 //! extract.rs             extracts parameters and media type from a request
 //! query_params.rs        deserialises the query string of a URI
-//! media_type.rs          HTML or JSON
+//! media_type.rs          HTML, JSON or CSV
 //! executor.rs            computes answers on blocking threads, each with a deadline
 //! snapshot.rs            the published state that requests read
 //! cache.rs               cache of answers that took long to compute
 //! turnover_cache.rs      cache of changes from refresh to refresh
 //! answer.rs              an answer, and the errors of requests
 //! address.rs             relative URLs of the pages of this server
+//! table.rs               a table as HTML and as CSV
 //! pages/                 one file per page; its template is in html/, on top of those in src/html
 //! ```
 //!
@@ -41,6 +42,7 @@ mod security;
 mod send_timeout;
 mod server;
 mod snapshot;
+mod table;
 mod token;
 mod turnover_cache;
 

@@ -24,6 +24,11 @@ struct FormatParam {
     format: Option<MediaType>,
 }
 
+/// The parameter `table`: the table of a page that is requested as CSV.
+#[derive(Deserialize)]
+#[serde(transparent)]
+pub(super) struct TableName(pub(super) String);
+
 /// Parses the query of a URI.
 pub(super) fn query<T: DeserializeOwned>(uri: &Uri) -> Result<T, RequestError> {
     match Query::try_from_uri(uri) {

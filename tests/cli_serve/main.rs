@@ -39,5 +39,7 @@ mod serve_requests;
 mod serve_slow;
 #[cfg(target_os = "linux")]
 mod serve_states;
+#[cfg(target_os = "linux")]
+mod serve_tables;
 #[path = "../support/mod.rs"]
 mod support;

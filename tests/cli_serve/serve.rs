@@ -176,6 +176,9 @@ fn every_address_is_a_page_and_what_the_command_line_prints() {
             vec!["cores", "bank", "--core", "2", "--links"],
             "jsonl",
         ),
+        ("/cores".into(), vec!["cores", "bank"], "jsonl"),
+        ("/plans".into(), vec!["plans", "bank"], "json"),
+        ("/evaluate".into(), vec!["plans", "bank"], "json"),
         (page("history", ""), vec!["history", "bank", seed], "json"),
         (
             page("history", "&plan=default"),
@@ -218,7 +221,7 @@ fn every_address_is_a_page_and_what_the_command_line_prints() {
         let printed = printed.replace("\"crawl/", "\"");
         let and = if path.contains('?') { '&' } else { '?' };
         let answer = served.get(&format!("{path}{and}format=json"));
-        let kind = if path.starts_with("/diff") {
+        let kind = if path.starts_with("/diff") || path.starts_with("/cores") {
             "application/jsonl; charset=utf-8"
         } else {
             "application/json"

@@ -62,28 +62,33 @@ impl Shown {
 }
 
 /// Pages that links lead to: a name, the page where the link is, and what finds it there.
-const LINKED: [(&str, &str, &str); 16] = [
+const LINKED: [(&str, &str, &str); 20] = [
     ("plan", "start", "main a[href='/plan?name=default']"),
     ("refresh", "start", "main a[href='/refresh?refresh=2']"),
     ("by-site", "start", "main a[href='/refresh?refresh=3']"),
     ("many", "start", "main a[href='/refresh?refresh=4']"),
     ("history", "start", "header a[href='/batches']"),
     ("compare", "start", "header a[href='/compare']"),
+    ("plans", "start", "header a[href='/plans']"),
+    ("evaluate", "start", "header a[href='/evaluate']"),
+    ("quotas", "start", "header a[href='/quotas']"),
+    ("cores", "refresh", "main a[href^='/cores?']"),
     ("sorted", "refresh", "thead th:nth-child(2) a"),
     ("diff", "refresh", "main a[href^='/diff?']"),
     ("core", "refresh", "td a[href^='/core?']"),
     ("page", "refresh", "td a[href^='/page?']"),
     ("site", "refresh", "td a.site"),
     ("explain", "page", "main a[href^='/explain?']"),
-    ("links-to", "page", "main a[href*='of=out']"),
-    ("links-from", "page", "main a[href*='of=in']"),
+    ("links-to", "page", "main p a[href*='of=out']"),
+    ("links-from", "page", "main p a[href*='of=in']"),
     ("linked", "links-to", "tbody a[href^='/page?']"),
     ("search", "site", "main a[href^='/search?']"),
 ];
 
 /// Pages that no link leads to.
-const TYPED: [(&str, &str); 4] = [
+const TYPED: [(&str, &str); 5] = [
     ("search-empty", "/search"),
+    ("quotas-by-value", "/quotas?pages=500"),
     ("search-nothing", "/search?q=no+such+page+anywhere"),
     ("unknown", UNKNOWN),
     ("nowhere", NOWHERE),

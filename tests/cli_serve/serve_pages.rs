@@ -9,7 +9,7 @@ use crate::support::command::{Place, record};
 use crate::support::http::{Answer, Served, encoded, links};
 
 /// A bank of two cores, refreshed so many times.
-fn refreshed(times: usize) -> Place {
+pub fn refreshed(times: usize) -> Place {
     let place = Place::with_seeds();
     for _ in 1..times {
         place
@@ -121,13 +121,24 @@ fn no_parameter_is_passed_over() {
     let served = Served::start(&place, &["bank"]);
     let url = encoded("http://h1.example/");
     for (path, why) in [
-        ("/?refresh=1", "unknown field `refresh`, expected `format`"),
+        (
+            "/?refresh=1",
+            "unknown field `refresh`, expected `table` or `format`",
+        ),
         (
             "/refresh?n=1",
             "unknown field `n`, expected one of `refresh`, `plan`, `q`",
         ),
         ("/seeds?n=1", "unknown field `n`"),
-        ("/search?p=x", "unknown field `p`, expected `q` or `format`"),
+        (
+            "/search?p=x",
+            "unknown field `p`, expected one of `q`, `state`, `table`, `format`",
+        ),
+        ("/search?q=x&state=dead", "state: unknown variant `dead`"),
+        ("/cores?core=1", "unknown field `core`"),
+        ("/quotas?pages=5&by=size", "by: unknown variant `size`"),
+        ("/evaluate?plan=x", "unknown field `plan`"),
+        ("/plans?plan=x", "unknown field `plan`"),
         ("/metrics?plan=x", "unknown field `plan`"),
         ("/compare?plan=default", "unknown field `plan`"),
         ("/batches?to=1", "unknown field `to`"),
@@ -159,7 +170,13 @@ fn no_parameter_is_passed_over() {
         assert!(told.contains(why), "{path}: {told}");
     }
     // A refresh has one name at every address.
-    for path in ["/refresh", "/core?core=1", "/seeds", "/explain?url="] {
+    for path in [
+        "/refresh",
+        "/core?core=1",
+        "/cores",
+        "/seeds",
+        "/explain?url=",
+    ] {
         let and = if path.contains('?') { '&' } else { '?' };
         let path = path.replace("url=", &format!("url={url}"));
         assert_eq!(
@@ -224,48 +241,41 @@ fn the_first_page_tells_of_every_plan_and_of_the_last_refreshes() {
     place.run(&["refresh", "bank", "--plan", "p8"]).done();
     let served = Served::start(&place, &["bank"]);
     let start = || served.get("/").done();
-    let cell = |page: &str, plan: &str| {
+    // The cells of a plan: the goal, the verdict, seeds, dead, a sparkline, new, lost.
+    let cells = |page: &str, plan: &str| -> Vec<String> {
         let row = page
             .split("<tr>")
             .find(|row| row.contains(&format!("name={plan}\"")));
-        let (_, cell) = row
-            .unwrap()
-            .split_once("data-label=\"New, lost\">")
-            .unwrap();
-        cell.split_once("</td>").unwrap().0.to_owned()
+        let cells = row.unwrap().split("<td").skip(1);
+        let text = |cell: &str| cell.split_once('>').unwrap().1.replace("</td>", "");
+        cells.map(text).collect()
     };
     let page = start();
-    assert_eq!(cell(&page, "p7"), "–");
+    let of_plan = cells(&page, "p7");
+    assert!(of_plan[2].ends_with(">1</a>"), "{of_plan:?}");
+    assert_eq!(of_plan[1], "not compared");
+    assert_eq!(of_plan[3..7], ["0", "–", "–", "–"]);
     // It is the eighth, and has two refreshes.
-    assert_eq!(cell(&page, "p8"), "0, 0");
+    let of_plan = cells(&page, "p8");
     assert!(
-        page.contains("Charts are shown for the first 6 plans"),
-        "{page}"
+        of_plan[4].starts_with("<svg class=\"spark\""),
+        "{of_plan:?}"
     );
-    // One change is told in words, and two make a chart; each is seen by the next request.
-    assert!(
-        !page.contains("<svg") && !page.contains("adds a chart"),
-        "{page}"
-    );
-    place
-        .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
-        .done();
+    assert_eq!(of_plan[5..7], ["0", "0"]);
+    assert_eq!(page.matches("<svg").count(), 1);
+    // Each change is seen by the next request.
+    for refreshes in 1..=2 {
+        place
+            .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
+            .done();
+        let page = start();
+        let of_plan = cells(&page, "default");
+        assert_eq!(of_plan[4].matches("<rect").count(), refreshes);
+        assert_eq!(of_plan[5..7], ["0", "0"]);
+    }
     let page = start();
-    assert!(
-        !page.contains("<svg") && page.contains("adds a chart"),
-        "{page}"
-    );
-    assert_eq!(cell(&page, "default"), "0, 0");
-    place
-        .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
-        .done();
-    let page = start();
-    assert!(
-        page.contains("<svg") && !page.contains("adds a chart"),
-        "{page}"
-    );
     assert_eq!(start(), page);
-    // The newest ten of eleven, and the first of them is the newest.
+    // The newest five of eleven, and the first of them is the newest.
     let (_, listed) = page.split_once("<h2>Last refreshes</h2>").unwrap();
     let (listed, _) = listed.split_once("</table>").unwrap();
     let listed = links(listed);
@@ -273,7 +283,7 @@ fn the_first_page_tells_of_every_plan_and_of_the_last_refreshes() {
         .iter()
         .filter(|to| to.starts_with("/refresh"))
         .collect();
-    let newest: Vec<String> = (2..=11)
+    let newest: Vec<String> = (7..=11)
         .rev()
         .map(|n| format!("/refresh?refresh={n}"))
         .collect();
@@ -303,7 +313,7 @@ fn of_many_refreshes_the_oldest_can_be_reached() {
     assert!(!listed.contains(&"/refresh?refresh=4".to_owned()));
     assert!(listed.contains(&"/plan?name=default".to_owned()));
     // The oldest has nothing to be compared with, the next has.
-    assert_eq!(page.matches("data-label=\"New\">–").count(), 1);
+    assert_eq!(page.matches("<td>–</td><td>–</td>").count(), 1);
     served.stop();
 }
 

@@ -117,15 +117,16 @@ fn seeds_are_searched_sorted_filtered_and_paged() {
 
     // From one page of a long list to the next, and back.
     browser.goto(&served.at("/refresh?refresh=4"));
-    assert_eq!(column(&browser, 0).len(), 200);
+    assert_eq!(column(&browser, 0).len(), 100);
     browser.find("a[rel=next]").click();
     browser.wait("document.querySelector('a[rel=prev]')");
+    browser.find("a[rel=next]").click();
+    browser.wait("!document.querySelector('a[rel=next]')");
     let ranks: Vec<String> = (201..=250).map(|rank| rank.to_string()).collect();
     assert_eq!(column(&browser, 0), ranks);
-    browser.wait("!document.querySelector('a[rel=next]')");
     browser.find("a[rel=prev]").click();
     browser.wait("document.querySelector('a[rel=next]')");
-    assert_eq!(column(&browser, 0)[..2], ["1", "2"]);
+    assert_eq!(column(&browser, 0)[..2], ["101", "102"]);
     is_quiet(&browser, &served.base);
     served.stop();
 }
@@ -307,10 +308,7 @@ fn the_keyboard_alone_leads_to_the_evidence() {
     browser.wait("location.pathname === '/explain' && document.querySelector('.evidence')");
     assert_eq!(browser.find("h1").text(), seed);
     let evidence = browser.find(".evidence").text();
-    assert!(
-        evidence.contains("the hub chosen from core 1"),
-        "{evidence}"
-    );
+    assert!(evidence.contains("Rank among the hubs"), "{evidence}");
     is_quiet(&browser, &served.base);
     served.stop();
 }

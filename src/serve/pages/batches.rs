@@ -3,27 +3,30 @@
 use askama::Template;
 use serde::Deserialize;
 
+use super::events::{batch_table, refresh_table};
 use super::layout::{Layout, Pager, pager};
 use crate::engine::query::{BatchView, Event};
 use crate::engine::refresh::RefreshView;
 use crate::html::text::{Count, Measure};
-use crate::render::{kind_name, provenance};
+use crate::render::{kind_name, proof, reuse};
 use crate::serve::address::Address;
 use crate::serve::answer::{Answer, RequestError};
 use crate::serve::executor::Context;
 use crate::serve::media_type::MediaType;
-use crate::serve::query_params::integer;
+use crate::serve::query_params::{TableName, integer};
+use crate::serve::table::csv_answer;
 use seedbank_formats::clock::time;
 
 /// Number of rows on a page.
 const ROWS: usize = 100;
 
-#[derive(Clone, Copy, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Params {
     /// Number of later events to skip.
     #[serde(default, deserialize_with = "integer")]
     from: usize,
+    table: Option<TableName>,
     #[serde(rename = "format")]
     _format: Option<MediaType>,
 }
@@ -43,6 +46,10 @@ struct Page<'a> {
     total: usize,
 }
 
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "all pages have the same signature"
+)]
 pub(super) fn render(
     context: &Context<'_>,
     params: Params,
@@ -52,6 +59,11 @@ pub(super) fn render(
     let history = context.bank.history()?;
     if media_type == MediaType::Json {
         return Answer::json(&history);
+    }
+    if media_type == MediaType::Csv {
+        let refreshes = refresh_table(history.refreshes.iter().rev());
+        let batches = batch_table(history.batches.iter().rev());
+        return csv_answer(&[refreshes, batches], params.table.as_ref(), "");
     }
     let events = history.in_order();
     let rows = events

@@ -16,11 +16,13 @@ use crate::engine::query::{
     ListedLine, UrlList,
 };
 use crate::html::text::Count;
+use crate::render::Line;
 use crate::serve::address;
 use crate::serve::answer::{Answer, RequestError};
 use crate::serve::executor::{Context, Executor};
 use crate::serve::extract::{Extracted, NoParams, which};
 use crate::serve::media_type::MediaType;
+use crate::serve::table::{Cell, Column, Table, csv_answer};
 use seedbank_formats::display::readable;
 
 /// Maximum number of URLs in a list; comparing them takes a second or two.
@@ -80,7 +82,7 @@ pub(super) fn render_form(
     _: NoParams,
     media_type: MediaType,
 ) -> Result<Answer, RequestError> {
-    if media_type == MediaType::Json {
+    if media_type != MediaType::Html {
         let text =
             "send the list as the body of a POST request of type text/plain, one URL per line";
         return Err(RequestError::new(StatusCode::BAD_REQUEST, text));
@@ -175,6 +177,7 @@ fn render(
 ) -> Result<Answer, RequestError> {
     match (compare(context, &input), media_type) {
         (Ok(found), MediaType::Json) => Answer::json(&found),
+        (Ok(found), MediaType::Csv) => csv_answer(&[line_table(&found)], None, "compared"),
         (Ok(found), MediaType::Html) => page(context, input, None, Some(found)),
         // The form is shown again with the error, so that the user does not lose the list.
         (Err(error), MediaType::Html) if error.status.is_client_error() => {
@@ -259,6 +262,90 @@ const fn kind(listed: &ListedLine) -> &'static str {
         LineState::Duplicate => "repeated",
         LineState::InvalidUrl => "not a URL",
     }
+}
+
+/// Returns the lines of the list with what the plan has about them.
+fn line_table(found: &ListComparison) -> Table {
+    let row = |line: &ListedLine| {
+        let page = match &line.url {
+            Some(url) if line.page.is_some() => Cell::Page(url.clone()),
+            Some(url) => Cell::text(url),
+            None => Cell::text(&line.text),
+        };
+        let mut state = kind(line).to_owned();
+        if let Some(same) = line.first_line {
+            state = format!("{state}: as line {same}");
+        }
+        if let Some(problem) = &line.error {
+            state = format!("{state}: {problem}");
+        }
+        let relation = line.page.as_ref().map(|page| relation(&page.relation));
+        let why = line.url.as_ref().filter(|_| line.page.is_some());
+        let why = why.map(|url| address::explain(url, found.run.refresh));
+        vec![
+            Cell::Count(line.line),
+            page,
+            Cell::Text(state),
+            relation.map_or(Cell::None, Cell::Line),
+            why.filter(address::Address::fits)
+                .map_or(Cell::None, |why| Cell::text("explain").linked(why)),
+        ]
+    };
+    let columns = vec![
+        Column::number("line", "Line"),
+        Column::text("page", "Page"),
+        Column::text("state", "State"),
+        Column::text("in_the_plan", "In the plan"),
+        Column::word("why", "Why"),
+    ];
+    let rows = found.lines.iter().map(row).collect();
+    Table::new("lines", "The lines of the list", columns, rows)
+}
+
+fn relation(relation: &ListRelation) -> Line {
+    match relation {
+        ListRelation::Seed { rank } => format_args!("seed {rank}").into(),
+        ListRelation::InCore { core, seed } => {
+            Line::from(format_args!("in core {core}, of ")).and_page(seed)
+        }
+        ListRelation::Covered { by, rank, hop } => Line::from(format_args!(
+            "covered in {} by seed {rank}, ",
+            hop.counted("link", "links")
+        ))
+        .and_page(by),
+        ListRelation::NearCore { core, seed } => {
+            Line::from(format_args!("near core {core}, of ")).and_page(seed)
+        }
+        ListRelation::NotCovered => "not covered".into(),
+    }
+}
+
+/// Returns what crawls find from the list, and from as many seeds.
+fn crawl_table(found: &ListComparison) -> Table {
+    let rows = found.crawls.iter().flat_map(|compared| {
+        crawls(compared).into_iter().map(|(from, crawl)| {
+            vec![
+                Cell::Count(compared.fetches),
+                Cell::text(from),
+                Cell::Count(crawl.starts),
+                Cell::Count(crawl.crawled),
+                Cell::Count(crawl.pages),
+                Cell::Count(crawl.sites),
+                Cell::Count(crawl.clicks),
+            ]
+        })
+    });
+    let columns = vec![
+        Column::number("fetches", "Fetches"),
+        Column::word("from", "From"),
+        Column::number("starts", "Starts"),
+        Column::number("crawled", "Crawled pages"),
+        Column::number("pages", "All pages"),
+        Column::number("sites", "Sites"),
+        Column::number("clicks", "Clicks"),
+    ];
+    let caption = "Results of crawls by number of fetches";
+    Table::new("crawls", caption, columns, rows.collect())
 }
 
 /// Returns the crawls to compare, each with a name for its starting points.

@@ -5,27 +5,30 @@ use serde::Deserialize;
 
 use super::core_picture::{Picture, draw};
 use super::layout::{Layout, Pager};
+use crate::engine::query::views::Views;
 use crate::engine::query::{CoreLinks, CoreView};
 use crate::engine::refresh::RefreshView;
 use crate::html::text::{Count, Measure};
-use crate::serve::address;
+use crate::serve::address::{self, Address};
 use crate::serve::answer::{Answer, RequestError};
 use crate::serve::executor::Context;
 use crate::serve::extract::which;
 use crate::serve::media_type::MediaType;
-use crate::serve::query_params::{integer, optional_integer};
+use crate::serve::query_params::{TableName, integer, optional_integer};
+use crate::serve::table::{Cell, Column, Table, csv_answer};
+use seedbank_formats::ingest::parse;
 
 /// The hubs or the authorities of a core.
-struct Side<'a> {
+struct Side {
     title: &'static str,
     /// The first [`ROWS`] pages with their scores.
-    pages: Vec<(&'a String, &'a f64)>,
+    pages: Table,
     /// Number of pages that are not shown.
     more: usize,
 }
 
 /// Maximum number of hubs, and of authorities, on the page.
-const ROWS: usize = 500;
+const ROWS: usize = 100;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -38,6 +41,7 @@ pub(super) struct Params {
     /// Whether JSON has the links of the core instead of its pages.
     #[serde(default)]
     links: bool,
+    table: Option<TableName>,
     #[serde(rename = "format")]
     _format: Option<MediaType>,
 }
@@ -50,6 +54,9 @@ struct Page<'a> {
     core: CoreView,
     links: CoreLinks,
     picture: Picture,
+    /// The addresses of all pages of the core.
+    csv: Address,
+    json: Address,
 }
 
 pub(super) fn render(
@@ -69,7 +76,16 @@ pub(super) fn render(
     if media_type == MediaType::Json {
         return Answer::json(&core);
     }
+    if media_type == MediaType::Csv {
+        let file = format!("core-{number}-{}", core.rank);
+        return csv_answer(&[all_pages(&core)], params.table.as_ref(), &file);
+    }
     let links = context.bank.core_links(&of_refresh, core.rank)?;
+    let naming = Views::open(context.bank)?.naming;
+    let site_of = |url: &str| match parse(url, naming) {
+        Ok(location) => location.site,
+        Err(_) => url.to_owned(),
+    };
     let address = address::core(number, core.rank);
     Answer::page(&Page {
         layout: Layout::with_json(
@@ -79,9 +95,11 @@ pub(super) fn render(
                 ("its links and neighbours", address.with("links", true)),
             ],
         ),
+        csv: address::core(number, core.rank).with("format", "csv"),
+        json: address::core(number, core.rank).with("format", "json"),
         refresh,
+        picture: draw(&core, &links, &site_of),
         core,
-        picture: draw(&links),
         links,
     })
 }
@@ -95,16 +113,80 @@ impl Page<'_> {
         (previous, has_next.then(|| address::core(refresh, rank + 1)))
     }
 
-    fn sides(&self) -> [Side<'_>; 2] {
+    fn sides(&self) -> [Side; 2] {
         let core = &self.core;
         [
-            ("Hubs", &core.hubs, &core.hub_scores),
-            ("Authorities", &core.authorities, &core.authority_scores),
+            ("Hubs", "Hub score", &core.hubs, &core.hub_scores),
+            (
+                "Authorities",
+                "Authority score",
+                &core.authorities,
+                &core.authority_scores,
+            ),
         ]
-        .map(|(title, pages, scores)| Side {
-            title,
-            pages: pages.iter().zip(scores).take(ROWS).collect(),
-            more: pages.len().saturating_sub(ROWS),
+        .map(|(title, score, pages, scores)| {
+            let rows = (1..).zip(pages.iter().zip(scores)).take(ROWS);
+            let rows = rows.map(|(place, (url, score))| {
+                vec![
+                    Cell::Count(place),
+                    Cell::Page(url.clone()),
+                    Cell::Number(*score),
+                ]
+            });
+            let columns = vec![
+                Column::number("place", "Added as"),
+                Column::text("page", "Page"),
+                Column::number("score", score),
+            ];
+            let caption = format!("{title} in the order of selection");
+            Side {
+                title,
+                pages: Table::new("pages", caption, columns, rows.collect()),
+                more: pages.len().saturating_sub(ROWS),
+            }
         })
     }
+
+    fn neighbours(&self) -> Table {
+        let rows = self.links.neighbours.iter().map(|other| {
+            vec![
+                Cell::Count(other.rank.into()).linked(address::core(self.core.refresh, other.rank)),
+                Cell::Count(other.links),
+                Cell::Page(other.seed.clone()),
+            ]
+        });
+        let columns = vec![
+            Column::number("core", "Core"),
+            Column::number("links", "Links"),
+            Column::text("seed", "Its seed"),
+        ];
+        let caption = "Cores that its hubs link to";
+        Table::new("neighbours", caption, columns, rows.collect())
+    }
+}
+
+/// Returns all hubs and authorities of a core.
+fn all_pages(core: &CoreView) -> Table {
+    let row = |side: &'static str| {
+        move |(place, (url, score)): (u64, (&String, &f64))| {
+            vec![
+                Cell::text(side),
+                Cell::Count(place),
+                Cell::Page(url.clone()),
+                Cell::Number(*score),
+            ]
+        }
+    };
+    let hubs = (1..).zip(core.hubs.iter().zip(&core.hub_scores));
+    let authorities = (1..).zip(core.authorities.iter().zip(&core.authority_scores));
+    let rows = hubs
+        .map(row("hub"))
+        .chain(authorities.map(row("authority")));
+    let columns = vec![
+        Column::word("side", "Side"),
+        Column::number("place", "Added as"),
+        Column::text("page", "Page"),
+        Column::number("score", "Score"),
+    ];
+    Table::new("pages", "", columns, rows.collect())
 }

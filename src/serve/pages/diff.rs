@@ -6,21 +6,26 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 
 use super::layout::Layout;
-use crate::engine::query::{DiffRequest, DiffSide, SeedDiff};
+use super::reasons::seed_reasons;
+use crate::engine::query::{Change, DiffRequest, DiffSide, SeedChange, SeedDiff};
 use crate::engine::refresh::RefreshView;
 use crate::html::changes::change_lists;
 use crate::html::text::Count;
 use crate::html::truncate::Truncate;
-use crate::render::{SummaryLine, cause_text};
+use crate::render::{SummaryLine, cause_text, change_reason};
 use crate::serve::address::Address;
 use crate::serve::answer::{Answer, JSON_LINES, RequestError, json_line};
 use crate::serve::executor::Context;
 use crate::serve::extract::which;
 use crate::serve::media_type::MediaType;
-use crate::serve::query_params::optional_integer;
+use crate::serve::query_params::{TableName, optional_integer};
+use crate::serve::table::{Cell, Column, Table, csv_answer};
 
 /// Maximum number of gained, of lost and of moved seeds on the page.
-const ROWS: usize = 500;
+const ROWS: usize = 200;
+
+/// Maximum number of gained seeds whose reasons are shown, since each is read separately.
+const REASONS: usize = 100;
 
 /// Maximum number of refreshes to select from, besides the two that are compared.
 const OPTIONS: usize = 100;
@@ -34,6 +39,7 @@ pub(super) struct Params {
     to: Option<u32>,
     plan: Option<String>,
     against: Option<String>,
+    table: Option<TableName>,
     #[serde(rename = "format")]
     _format: Option<MediaType>,
 }
@@ -45,6 +51,18 @@ struct Page<'a> {
     diff: SeedDiff,
     /// Refreshes to select from, newest first.
     refreshes: Vec<RefreshView>,
+    lists: Vec<List>,
+    /// The addresses of all changes.
+    csv: Address,
+    json: Address,
+}
+
+/// The seeds with one kind of change.
+struct List {
+    title: &'static str,
+    seeds: Table,
+    /// Number of seeds that are not shown.
+    more: usize,
 }
 
 pub(super) fn render(
@@ -57,6 +75,7 @@ pub(super) fn render(
         to,
         plan,
         against,
+        table,
         ..
     } = params;
     let address = Address::new("/diff")
@@ -83,6 +102,10 @@ pub(super) fn render(
         }
         return Ok(Answer::new(JSON_LINES, lines));
     }
+    if media_type == MediaType::Csv {
+        return csv_answer(&[all_changes(&diff)], table.as_ref(), "");
+    }
+    let lists = lists(context, &diff)?;
     let mut refreshes = context.bank.history()?.refreshes;
     refreshes.reverse();
     let compared = [diff.summary.from.refresh, diff.summary.to.refresh];
@@ -92,10 +115,86 @@ pub(super) fn render(
         place <= OPTIONS || compared.contains(&Some(refresh.refresh))
     });
     Answer::page(&Page {
+        csv: address.clone().with("format", "csv"),
+        json: address.clone().with("format", "json"),
         layout: Layout::new(context, address),
         diff,
         refreshes,
+        lists,
     })
+}
+
+/// Returns the seeds gained, lost and moved, as far as there are any.
+fn lists(context: &Context<'_>, diff: &SeedDiff) -> Result<Vec<List>, RequestError> {
+    let mut lists = Vec::new();
+    for list in change_lists(diff) {
+        let part = list.seeds.head(ROWS);
+        let Some(first) = part.shown.first() else {
+            continue;
+        };
+        let mut seeds = Table::new(
+            "changes",
+            list.title,
+            columns(),
+            part.shown.iter().map(|seed| row(seed)).collect(),
+        );
+        if let (Change::Gained, Some(refresh)) = (first.change, diff.summary.to.refresh) {
+            let urls = part.shown.iter().map(|seed| seed.url.as_str());
+            let reasons = seed_reasons(context, refresh, urls.take(REASONS))?;
+            let cells = reasons
+                .into_iter()
+                .map(|reason| reason.map_or(Cell::None, Cell::Text))
+                .chain(std::iter::repeat_with(|| Cell::None));
+            seeds
+                .columns
+                .push(Column::text("reason", "Why it is a seed"));
+            for (row, cell) in seeds.rows.iter_mut().zip(cells) {
+                row.push(cell);
+            }
+        }
+        lists.push(List {
+            title: list.title,
+            seeds,
+            more: part.more,
+        });
+    }
+    Ok(lists)
+}
+
+/// Returns the seeds of both lists with their changes.
+fn all_changes(diff: &SeedDiff) -> Table {
+    let mut columns = columns();
+    columns.insert(0, Column::word("change", "Change"));
+    let rows = diff.seeds.iter().map(|seed| {
+        let change = match seed.change {
+            Change::Gained => "gained",
+            Change::Lost => "lost",
+            Change::Moved => "moved",
+            Change::Kept => "kept",
+        };
+        let mut row = row(seed);
+        row.insert(0, Cell::text(change));
+        row
+    });
+    Table::new("changes", "", columns, rows.collect())
+}
+
+fn columns() -> Vec<Column> {
+    vec![
+        Column::number("rank_before", "Rank before"),
+        Column::number("rank_after", "Rank after"),
+        Column::text("page", "Page"),
+        Column::text("why", "Why it changed"),
+    ]
+}
+
+fn row(seed: &SeedChange) -> Vec<Cell> {
+    vec![
+        Cell::count(seed.rank_before),
+        Cell::count(seed.rank_after),
+        Cell::Page(seed.url.clone()),
+        Cell::Line(change_reason(seed)),
+    ]
 }
 
 /// Returns the previous stored refresh of the same plan.

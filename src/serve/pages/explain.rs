@@ -3,9 +3,10 @@
 use askama::Template;
 use serde::Deserialize;
 
+use super::evidence::{Evidence, evidence};
 use super::layout::Layout;
 use crate::engine::query::Explanation;
-use crate::render::{page_evidence, page_sentence};
+use crate::render::{page_sentence, proof};
 use crate::serve::address::{Address, line_html};
 use crate::serve::answer::{Answer, RequestError};
 use crate::serve::executor::Context;
@@ -30,6 +31,7 @@ pub(super) struct Params {
 struct Page<'a> {
     layout: Layout<'a>,
     answer: Explanation,
+    evidence: Evidence,
 }
 
 pub(super) fn render(
@@ -48,6 +50,7 @@ pub(super) fn render(
         .with_some("refresh", which.refresh);
     Answer::page(&Page {
         layout: Layout::new(context, address),
+        evidence: evidence(&answer),
         answer,
     })
 }
@@ -55,12 +58,5 @@ pub(super) fn render(
 impl Page<'_> {
     fn sentence(&self) -> String {
         line_html(&page_sentence(&self.answer))
-    }
-
-    fn evidence(&self) -> Vec<String> {
-        page_evidence(&self.answer)
-            .into_iter()
-            .map(|line| line_html(&line))
-            .collect()
     }
 }

@@ -5,12 +5,14 @@ use serde::Deserialize;
 
 use super::layout::Layout;
 use crate::engine::query::{Appearance, PageHistory};
-use crate::html::text::{Count, put};
-use crate::render::cause_text;
+use crate::html::text::Count;
+use crate::render::{Line, cause_text};
 use crate::serve::address;
 use crate::serve::answer::{Answer, RequestError};
 use crate::serve::executor::Context;
 use crate::serve::media_type::MediaType;
+use crate::serve::query_params::TableName;
+use crate::serve::table::{Cell, Column, Table, csv_answer};
 use seedbank_formats::display::readable;
 
 #[derive(Deserialize)]
@@ -18,6 +20,7 @@ use seedbank_formats::display::readable;
 pub(super) struct Params {
     url: String,
     plan: Option<String>,
+    table: Option<TableName>,
     #[serde(rename = "format")]
     _format: Option<MediaType>,
 }
@@ -27,6 +30,7 @@ pub(super) struct Params {
 struct Page<'a> {
     layout: Layout<'a>,
     history: PageHistory,
+    changes: Table,
 }
 
 #[expect(
@@ -46,25 +50,57 @@ pub(super) fn render(
         return Answer::json(&history);
     }
     let address = address::history(&history.url).with_some("plan", plan);
+    let changes = table_of(&history).with_files(&address, &address);
+    if media_type == MediaType::Csv {
+        return csv_answer(&[changes], params.table.as_ref(), "");
+    }
     Answer::page(&Page {
         layout: Layout::new(context, address),
         history,
+        changes,
     })
 }
 
+/// Returns the refreshes in which a page is a seed, and those that lost it, by plan and number.
+pub(super) fn table_of(history: &PageHistory) -> Table {
+    let rows = history.plans.iter().flat_map(|plan| {
+        plan.appearances.iter().map(|appearance| {
+            vec![
+                Cell::Plan(plan.plan.clone()),
+                Cell::Refresh(appearance.refresh),
+                Cell::Count(appearance.state_batch.into()),
+                Cell::count(appearance.rank),
+                Cell::Line(describe(appearance)),
+            ]
+        })
+    });
+    let columns = vec![
+        Column::word("plan", "Plan"),
+        Column::number("refresh", "Refresh"),
+        Column::number("after_batch", "After batch"),
+        Column::number("rank", "Rank"),
+        Column::text("change", "Change"),
+    ];
+    let caption = "Refreshes with the page as a seed";
+    Table::new("history", caption, columns, rows.collect())
+}
+
 /// Describes what changed for a page at a refresh.
-pub(super) fn describe(appearance: &Appearance) -> String {
-    let mut text = match (appearance.rank, appearance.cause) {
-        (Some(rank), Some(_)) => format!("became a seed, rank {rank}"),
-        (Some(rank), None) => format!("rank {rank}"),
-        (None, _) => "stopped being a seed".to_owned(),
+fn describe(appearance: &Appearance) -> Line {
+    let what = match (appearance.rank, appearance.cause) {
+        (Some(_), Some(_)) => "became a seed",
+        (Some(_), None) => "a seed",
+        (None, _) => "stopped being a seed",
     };
+    let mut line = Line::from(what);
     if let Some(cause) = appearance.cause {
-        text.push_str(": ");
-        text.push_str(cause_text(cause));
+        line = line.and(": ").and(cause_text(cause));
+    }
+    if let Some(by) = &appearance.by {
+        line = line.and(", ").and_page(by);
     }
     if let Some(batch) = appearance.batch {
-        put(&mut text, format_args!(" (batch {batch})"));
+        line = line.and(format_args!(" (batch {batch})"));
     }
-    text
+    line
 }

@@ -1,48 +1,61 @@
-//! The home page: the status of the bank, its plans, and the changes of their lists.
+//! The home page: the plans of the bank with their verdicts and changes, and the last refreshes and batches.
 
 use askama::Template;
+use serde::Deserialize;
 use std::collections::BTreeMap;
 
+use super::events::{batch_table, refresh_table};
 use super::layout::Layout;
-use crate::engine::query::{BatchView, History, Status, Turnover};
-use crate::engine::refresh::RefreshView;
-use crate::html::bars::{Bar, bars};
-use crate::html::chart::Frame as ChartFrame;
-use crate::html::text::{Count, Measure};
-use crate::render::{kind_name, provenance, verdict_ratio};
+use crate::engine::query::{History, PlanView, Status, Turnover};
+use crate::html::sparkline::sparkline;
+use crate::html::text::{Count, WithError};
+use crate::render::{kind_name, proof, shell_word};
 use crate::serve::address::{self, Address};
 use crate::serve::answer::{Answer, RequestError};
 use crate::serve::executor::Context;
-use crate::serve::extract::NoParams;
 use crate::serve::media_type::MediaType;
-use seedbank_formats::clock::time;
+use crate::serve::query_params::TableName;
+use crate::serve::table::{Cell, Column, Table, csv_answer};
 use seedbank_formats::display::age;
 
-/// Number of refreshes in the chart of a plan, and of batches in the table.
-const LAST: usize = 12;
+/// Number of refreshes in the sparkline of a plan.
+const SPARK: usize = 12;
 
-/// Number of refreshes in the table.
-const NEWEST: usize = 10;
+/// Number of refreshes, and of batches, on the page.
+const NEWEST: usize = 5;
 
-/// Maximum number of plans with a chart; a bank may have hundreds of plans.
-const CHARTS: usize = 6;
+/// Maximum number of plans with a sparkline; a bank may have hundreds of plans.
+const SPARKLINES: usize = 50;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Params {
+    table: Option<TableName>,
+    #[serde(rename = "format")]
+    _format: Option<MediaType>,
+}
 
 #[derive(Template)]
 #[template(path = "home.html", config = "src/serve/askama.toml")]
 struct Page<'a> {
     layout: Layout<'a>,
     status: Status,
-    /// The last changes of the list of each plan.
-    turnover: Vec<(String, Vec<Turnover>)>,
+    /// The name of the bank's folder as a word of a shell.
+    word: String,
+    plans: Table,
     /// The last refreshes of all plans, newest first.
-    refreshes: Vec<RefreshView>,
+    refreshes: Table,
     /// The last batches, newest first.
-    batches: Vec<BatchView>,
+    batches: Table,
 }
 
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "all pages have the same signature"
+)]
 pub(super) fn render(
     context: &Context<'_>,
-    _: NoParams,
+    params: Params,
     media_type: MediaType,
 ) -> Result<Answer, RequestError> {
     let status = context.bank.status()?;
@@ -50,83 +63,126 @@ pub(super) fn render(
         return Answer::json(&status);
     }
     let history = context.bank.history()?;
+    let turnovers = turnovers(context, &status, &history)?;
+    let rows = status.plans.iter().zip(&turnovers);
+    let rows = rows
+        .map(|(plan, changes)| plan_row(plan, changes))
+        .collect();
+    let home = Address::new("/");
+    let plans = Table::new(
+        "plans",
+        "Plans and their last refreshes",
+        plan_columns(),
+        rows,
+    )
+    .with_files(&home, &home);
+    if media_type == MediaType::Csv {
+        return csv_answer(&[plans], params.table.as_ref(), "");
+    }
+    let History {
+        batches, refreshes, ..
+    } = &history;
+    Answer::page(&Page {
+        layout: Layout::with_json(
+            context,
+            [
+                ("The status as JSON", home),
+                ("all batches and refreshes", Address::new("/batches")),
+            ],
+        ),
+        word: shell_word(context.name),
+        plans,
+        refreshes: refresh_table(refreshes.iter().rev().take(NEWEST)),
+        batches: batch_table(batches.iter().rev().take(NEWEST)),
+        status,
+    })
+}
+
+/// Returns the last changes of the list of each plan, oldest first.
+fn turnovers(
+    context: &Context<'_>,
+    status: &Status,
+    history: &History,
+) -> Result<Vec<Vec<Turnover>>, RequestError> {
     let mut by_plan: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
     for refresh in &history.refreshes {
         let of_plan = by_plan.entry(&refresh.plan).or_default();
         of_plan.push(refresh.refresh);
     }
-    let mut turnover = Vec::new();
+    let mut turnovers = Vec::with_capacity(status.plans.len());
     for (position, plan) in status.plans.iter().enumerate() {
         let numbers = by_plan.remove(plan.plan.as_str()).unwrap_or_default();
-        let changes = if position < CHARTS { LAST } else { 1 };
+        let changes = if position < SPARKLINES { SPARK } else { 1 };
         // Include the refresh before the first one shown, to compare with.
         let first = numbers.len().saturating_sub(changes + 1);
-        let numbers = &numbers[first..];
         let found = context
             .turnovers
-            .between(context.bank, numbers, context.watch)?;
-        turnover.push((plan.plan.clone(), found));
+            .between(context.bank, &numbers[first..], context.watch)?;
+        turnovers.push(found);
     }
-    let History {
-        mut batches,
-        mut refreshes,
-        ..
-    } = history;
-    batches.reverse();
-    batches.truncate(LAST);
-    refreshes.reverse();
-    refreshes.truncate(NEWEST);
-    Answer::page(&Page {
-        layout: Layout::with_json(
-            context,
-            [
-                ("The status as JSON", Address::new("/")),
-                ("all batches and refreshes", Address::new("/batches")),
-            ],
-        ),
-        status,
-        turnover,
-        refreshes,
-        batches,
-    })
+    Ok(turnovers)
 }
 
-impl Page<'_> {
-    /// Returns the last change of the list of a plan; `None` if only one refresh is stored.
-    fn last_change(&self, plan: &str) -> Option<&Turnover> {
-        let of_plan = self.turnover.iter().find(|(name, _)| name == plan);
-        of_plan.and_then(|(_, found)| found.last())
-    }
-
-    /// Returns the plans with a chart.
-    fn charts(&self) -> &[(String, Vec<Turnover>)] {
-        self.turnover.get(..CHARTS).unwrap_or(&self.turnover)
-    }
+fn plan_columns() -> Vec<Column> {
+    vec![
+        Column::word("plan", "Plan"),
+        Column::word("goal", "Goal"),
+        Column::word("times_best_baseline", "Times the best baseline"),
+        Column::number("seeds", "Seeds"),
+        Column::number("dead", "Dead"),
+        Column::word("new_seeds", "New seeds by refresh"),
+        Column::number("new", "New"),
+        Column::number("lost", "Lost"),
+        Column::number("refresh", "Refresh"),
+        Column::number("age", "Age"),
+        Column::word("method", "Method"),
+        Column::word("proof", "Proof"),
+    ]
 }
 
-/// Draws the number of new seeds at each refresh.
-fn chart(position: usize, plan: &str, found: &[Turnover]) -> String {
-    let newest = found.last().map(|last| last.refresh);
-    let bars_by_refresh: Vec<Bar> = found
-        .iter()
-        .map(|change| Bar {
-            name: format!("refresh {}", change.refresh),
-            number: change.gained as f64,
-            error: 0.0,
-            text: format!(
-                "{} of {}",
-                change.gained.whole(),
-                (change.gained + change.kept).whole()
-            ),
-            is_highlighted: Some(change.refresh) == newest,
-        })
-        .collect();
-    let frame = ChartFrame {
-        id: &format!("turnover-{position}"),
-        title: &format!("New seeds at each refresh of plan {plan}"),
-        description: "One bar for each refresh; the table below has the numbers.",
-        x: "new seeds",
-        y: "",
+fn plan_row(plan: &PlanView, changes: &[Turnover]) -> Vec<Cell> {
+    let list = address::refresh(plan.last_refresh);
+    let dead = plan.seeds.listed - plan.seeds.alive;
+    let dead = match dead {
+        0 => Cell::Count(0),
+        _ => Cell::Count(dead).linked(list.clone().with("dead", true)),
     };
-    bars(&frame, &bars_by_refresh, 12.0)
+    let gained: Vec<u64> = changes.iter().map(|change| change.gained).collect();
+    let spark = if gained.is_empty() {
+        Cell::None
+    } else {
+        let numbers: Vec<String> = gained.iter().map(u64::to_string).collect();
+        Cell::Picture(sparkline("New seeds", &gained), numbers.join(" "))
+    };
+    let newest = changes.last();
+    let goal = plan.parameters.goal;
+    vec![
+        Cell::Plan(plan.plan.clone()),
+        goal.map_or(Cell::None, |goal| Cell::text(goal.name())),
+        verdict(plan),
+        Cell::Count(plan.seeds.listed).linked(list),
+        dead,
+        spark,
+        Cell::count(newest.map(|change| change.gained)),
+        Cell::count(newest.map(|change| change.lost)),
+        Cell::Refresh(plan.last_refresh),
+        Cell::Age(plan.age),
+        Cell::text(plan.parameters.method.unwrap_or_default().name()),
+        Cell::text(proof(plan.certified)),
+    ]
+}
+
+/// Returns how the list of a plan compares with the best baseline.
+fn verdict(plan: &PlanView) -> Cell {
+    let Some(verdict) = &plan.parameters.judged else {
+        return Cell::text("not compared");
+    };
+    let text = verdict.times_best_baseline.map_or_else(
+        // The best baseline finds nothing.
+        || "–".to_owned(),
+        WithError::with_error,
+    );
+    Cell::text(text)
+        .linked(Address::new("/evaluate"))
+        .tagged("lost", verdict.is_loss().then_some("below a baseline"))
 }

@@ -11,8 +11,12 @@ use crate::serve::address::{self, Address};
 use crate::serve::answer::{Answer, RequestError};
 use crate::serve::executor::Context;
 use crate::serve::media_type::MediaType;
-use crate::serve::query_params::integer;
+use crate::serve::query_params::{TableName, integer};
+use crate::serve::table::{Cell, Column, Table, csv_answer};
 use seedbank_formats::display::readable;
+
+/// Maximum number of pages in a CSV file.
+const FILE_ROWS: usize = 10_000;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -22,6 +26,7 @@ pub(super) struct Params {
     site: Option<String>,
     #[serde(default, deserialize_with = "integer")]
     from: u64,
+    table: Option<TableName>,
     #[serde(rename = "format")]
     _format: Option<MediaType>,
 }
@@ -31,6 +36,7 @@ pub(super) struct Params {
 struct Page<'a> {
     layout: Layout<'a>,
     linked: LinkedPages,
+    pages: Table,
     /// Maximum number of rows on the page.
     rows: u64,
 }
@@ -40,28 +46,51 @@ pub(super) fn render(
     params: Params,
     media_type: MediaType,
 ) -> Result<Answer, RequestError> {
-    let request = LinkedRequest {
+    let mut request = LinkedRequest {
         direction: params.of,
         site: params.site,
         offset: params.from,
         ..LinkedRequest::default()
     };
     let rows = request.limit as u64;
+    if media_type == MediaType::Csv {
+        request.limit = FILE_ROWS;
+    }
     let linked = context.bank.linked(&params.url, &request)?;
     if media_type == MediaType::Json {
         return Answer::json(&linked);
     }
-    let address = address::links(
-        &linked.url,
-        linked.direction.name(),
-        linked.site.as_deref(),
-        linked.offset,
-    );
+    let direction = linked.direction.name();
+    if media_type == MediaType::Csv {
+        let file = format!("links-{direction}");
+        return csv_answer(&[table_of(&linked)], params.table.as_ref(), &file);
+    }
+    let address = |from| address::links(&linked.url, direction, linked.site.as_deref(), from);
+    let pages = table_of(&linked).with_files(&address(0), &address(linked.offset));
     Answer::page(&Page {
-        layout: Layout::new(context, address),
+        layout: Layout::new(context, address(linked.offset)),
         linked,
+        pages,
         rows,
     })
+}
+
+fn table_of(linked: &LinkedPages) -> Table {
+    let rows = linked.linked.iter().map(|page| {
+        vec![
+            Cell::Page(page.url.clone()),
+            Cell::Site(page.site.clone()),
+            Cell::text(state_name(page.state)).tagged("lost", page.spam.then_some("spam")),
+            Cell::Plans(page.seed_of.clone()),
+        ]
+    });
+    let columns = vec![
+        Column::text("page", "Page"),
+        Column::text("site", "Site"),
+        Column::text("state", "State"),
+        Column::text("seed_of", "Seed of plan"),
+    ];
+    Table::new("pages", "Linked pages", columns, rows.collect())
 }
 
 impl Page<'_> {

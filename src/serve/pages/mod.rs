@@ -4,19 +4,29 @@ mod batches;
 mod compare;
 mod core;
 mod core_picture;
+mod cores;
 mod diff;
+mod evaluate;
+mod events;
+mod evidence;
 mod explain;
 mod history;
 mod home;
 mod layout;
 mod links;
 mod metrics;
+mod neighbourhood;
 mod page;
 mod plan;
+mod plans;
+mod quotas;
+mod reasons;
 mod refresh;
+mod score;
 mod search;
 mod seeds;
 mod site;
+mod site_plans;
 
 use std::sync::Arc;
 
@@ -58,6 +68,10 @@ pub(super) fn router(executor: Arc<Executor>, policy: Arc<AccessPolicy>) -> Rout
         .route("/seeds", get(seeds::get))
         .route("/diff", cached(diff::render))
         .route("/core", cached(core::render))
+        .route("/cores", cached(cores::render))
+        .route("/plans", cached(plans::render))
+        .route("/evaluate", cached(evaluate::render))
+        .route("/quotas", get(quotas::get))
         .route("/batches", cached(batches::render))
         .route(
             COMPARE_PATH,
@@ -98,7 +112,12 @@ fn route<T: DeserializeOwned + Send + 'static>(
             let media_type = request.media_type;
             let uri = cached.then_some(request.uri);
             executor.answer(uri, media_type, move |context| {
-                render(context, request.params, media_type)
+                let answer = render(context, request.params, media_type)?;
+                if media_type == MediaType::Csv && !answer.is_csv() {
+                    let text = "this address has no table, so it is not available as CSV";
+                    return Err(RequestError::new(StatusCode::BAD_REQUEST, text));
+                }
+                Ok(answer)
             })
         },
     )

@@ -3,17 +3,21 @@
 use askama::Template;
 use serde::Deserialize;
 
+use super::history::table_of;
 use super::layout::Layout;
+use super::neighbourhood::draw;
 use crate::engine::query::{
-    AliasBy, AttributeSource, LinksBySite, PageFacts, PageHistory, PageInPlan, PageLimits,
-    PolicyVerdict, SeenInBatch, Why,
+    AliasBy, AttributeSource, LinkDirection, LinksBySite, PageFacts, PageHistory, PageInPlan,
+    PageLimits, PolicyVerdict, SeenInBatch, Why,
 };
 use crate::html::text::Count;
-use crate::render::{page_reason, state_name};
-use crate::serve::address::{self, line_html};
+use crate::render::{page_reason, proof, state_name};
+use crate::serve::address::{self, Address, line_html};
 use crate::serve::answer::{Answer, RequestError};
 use crate::serve::executor::Context;
 use crate::serve::media_type::MediaType;
+use crate::serve::query_params::TableName;
+use crate::serve::table::{Cell, Column, Table, csv_answer};
 use seedbank_formats::clock::time;
 use seedbank_formats::display::readable;
 
@@ -21,6 +25,7 @@ use seedbank_formats::display::readable;
 #[serde(deny_unknown_fields)]
 pub(super) struct Params {
     url: String,
+    table: Option<TableName>,
     #[serde(rename = "format")]
     _format: Option<MediaType>,
 }
@@ -31,6 +36,11 @@ struct Page<'a> {
     layout: Layout<'a>,
     facts: PageFacts,
     history: PageHistory,
+    /// The linked sites as a picture; `None` if there are none.
+    net: Option<String>,
+    changes: Table,
+    /// The addresses of the tables.
+    address: Address,
 }
 
 pub(super) fn render(
@@ -42,6 +52,14 @@ pub(super) fn render(
     if media_type == MediaType::Json {
         return Answer::json(&context.bank.page(&url, PageLimits::AS_JSON)?);
     }
+    if media_type == MediaType::Csv {
+        let facts = context.bank.page(&url, PageLimits::AS_JSON)?;
+        let tables = [
+            links_by_site(&facts.url, LinkDirection::Out, &facts.outlinks),
+            links_by_site(&facts.url, LinkDirection::In, &facts.inlinks),
+        ];
+        return csv_answer(&tables, params.table.as_ref(), "page");
+    }
     let facts = context.bank.page(&url, PageLimits::default())?;
     let history = context.bank.page_history(&url, None, context.watch)?;
     Answer::page(&Page {
@@ -52,9 +70,38 @@ pub(super) fn render(
                 ("the history", address::history(&facts.url)),
             ],
         ),
+        changes: {
+            let address = address::history(&facts.url);
+            table_of(&history).with_files(&address, &address)
+        },
+        address: address::page(&facts.url),
+        net: draw(&facts, facts.plans.iter().any(is_seed)),
         facts,
         history,
     })
+}
+
+/// Returns the sites that are linked with a page, with examples of their pages.
+fn links_by_site(url: &str, direction: LinkDirection, links: &LinksBySite) -> Table {
+    let name = direction.name();
+    let rows = links.by_site.iter().map(|site| {
+        let all = address::links(url, name, Some(&site.site), 0);
+        vec![
+            Cell::Site(site.site.clone()),
+            Cell::Count(site.pages).linked(all),
+            Cell::Pages(site.examples.clone()),
+        ]
+    });
+    let columns = vec![
+        Column::text("site", "Site"),
+        Column::number("pages", "Pages"),
+        Column::text("examples", "Examples"),
+    ];
+    let caption = match direction {
+        LinkDirection::Out => "Sites that the page links to",
+        LinkDirection::In => "Sites that link to the page",
+    };
+    Table::new(name, caption, columns, rows.collect())
 }
 
 impl Page<'_> {
@@ -66,12 +113,18 @@ impl Page<'_> {
         line_html(&page_reason(&plan.run, why, &facts.site, alias))
     }
 
-    /// Returns title, direction and links by site.
-    fn links(&self) -> [(&'static str, &'static str, &LinksBySite); 2] {
+    /// Returns title, direction, links and table of the links in both directions.
+    fn links(&self) -> [(&'static str, &'static str, &LinksBySite, Table); 2] {
+        let facts = &self.facts;
         [
-            ("Links to", "out", &self.facts.outlinks),
-            ("Linked from", "in", &self.facts.inlinks),
+            ("Links to", LinkDirection::Out, &facts.outlinks),
+            ("Linked from", LinkDirection::In, &facts.inlinks),
         ]
+        .map(|(title, direction, links)| {
+            let table = links_by_site(&facts.url, direction, links);
+            let table = table.with_files(&self.address, &self.address);
+            (title, direction.name(), links, table)
+        })
     }
 
     fn spam(&self) -> &'static str {

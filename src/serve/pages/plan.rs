@@ -3,17 +3,22 @@
 use askama::Template;
 use serde::Deserialize;
 
+use super::events::refresh_table;
 use super::layout::{Layout, Pager, pager};
 use crate::engine::query::{PlanDetail, Turnover};
 use crate::engine::refresh::RefreshView;
-use crate::html::text::{Count, Measure};
-use crate::render::PlanWithCommand;
+use crate::html::sparkline::sparkline;
+use crate::html::text::Count;
+use crate::render::{PlanWithCommand, proof, verdict_advice, verdict_sentence};
 use crate::serve::address::{self, Address};
 use crate::serve::answer::{Answer, RequestError};
 use crate::serve::executor::Context;
 use crate::serve::media_type::MediaType;
-use crate::serve::query_params::integer;
-use seedbank_formats::clock::time;
+use crate::serve::query_params::{TableName, integer};
+use crate::serve::table::{Cell, Column, Table, csv_answer};
+
+/// Number of refreshes in the sparkline.
+const SPARK: usize = 12;
 
 /// Maximum number of refreshes on the page.
 const ROWS: usize = 100;
@@ -25,6 +30,7 @@ pub(super) struct Params {
     /// Number of later refreshes to skip.
     #[serde(default, deserialize_with = "integer")]
     from: usize,
+    table: Option<TableName>,
     #[serde(rename = "format")]
     _format: Option<MediaType>,
 }
@@ -34,8 +40,10 @@ pub(super) struct Params {
 struct Page<'a> {
     layout: Layout<'a>,
     plan: PlanDetail,
-    /// Refreshes, newest first, each with the change of the list; `None` for the first stored one.
-    refreshes: Vec<(RefreshView, Option<Turnover>)>,
+    /// Refreshes, newest first, each with the change of the list.
+    refreshes: Table,
+    /// The numbers of new seeds at the last of them, as a picture.
+    spark: Option<String>,
     /// Number of later refreshes that are not shown.
     from: usize,
     /// Number of stored refreshes.
@@ -47,7 +55,9 @@ pub(super) fn render(
     params: Params,
     media_type: MediaType,
 ) -> Result<Answer, RequestError> {
-    let Params { name, from, .. } = params;
+    let Params {
+        name, from, table, ..
+    } = params;
     let plan = context.bank.plan(&name)?;
     if media_type == MediaType::Json {
         return Answer::json(&PlanWithCommand::new(&plan, context.name));
@@ -55,8 +65,13 @@ pub(super) fn render(
     let mut refreshes = context.bank.history()?.refreshes;
     refreshes.retain(|refresh| refresh.plan == name);
     let total = refreshes.len();
+    // A file has all refreshes.
+    let (from, rows) = match media_type {
+        MediaType::Csv => (0, total),
+        _ => (from, ROWS),
+    };
     let end = total.saturating_sub(from);
-    let begin = end.saturating_sub(ROWS);
+    let begin = end.saturating_sub(rows);
     // Include the refresh before the first one shown, to compare with.
     let numbers: Vec<u32> = refreshes[begin.saturating_sub(1)..end]
         .iter()
@@ -65,26 +80,49 @@ pub(super) fn render(
     let turnover = context
         .turnovers
         .between(context.bank, &numbers, context.watch)?;
-    let with_change = |refresh: RefreshView| {
-        let change = turnover
-            .iter()
-            .find(|change| change.refresh == refresh.refresh);
-        let change = change.copied();
-        (refresh, change)
-    };
+    let address = address::plan(&name);
+    let refreshes =
+        table_of(&refreshes[begin..end], &turnover).with_files(&address, &Address::new("/batches"));
+    if media_type == MediaType::Csv {
+        return csv_answer(&[refreshes], table.as_ref(), &name);
+    }
+    let last = turnover.len().saturating_sub(SPARK);
+    let gained: Vec<u64> = turnover[last..].iter().map(|of| of.gained).collect();
     Answer::page(&Page {
         layout: Layout::with_json(
             context,
             [
-                ("This plan as JSON", address::plan(&name)),
+                ("This plan as JSON", address),
                 ("the refreshes of all plans", Address::new("/batches")),
             ],
         ),
         plan,
-        refreshes: refreshes.drain(begin..end).rev().map(with_change).collect(),
+        refreshes,
+        spark: (from == 0 && gained.len() > 1).then(|| sparkline("New seeds", &gained)),
         from,
         total,
     })
+}
+
+/// Returns the refreshes of a plan, newest first, with the changes of its list.
+fn table_of(refreshes: &[RefreshView], turnover: &[Turnover]) -> Table {
+    let mut table = refresh_table(refreshes.iter().rev());
+    // The plan and its method are in the title.
+    table.columns.drain(1..3);
+    let place = table.columns.len() - 3;
+    table.columns.splice(
+        place..place,
+        [Column::number("new", "New"), Column::number("lost", "Lost")],
+    );
+    for (row, refresh) in table.rows.iter_mut().zip(refreshes.iter().rev()) {
+        let change = turnover
+            .iter()
+            .find(|change| change.refresh == refresh.refresh);
+        row.drain(1..3);
+        let changes = [change.map(|of| of.gained), change.map(|of| of.lost)];
+        row.splice(place..place, changes.map(Cell::count));
+    }
+    table
 }
 
 impl Page<'_> {

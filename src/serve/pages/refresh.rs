@@ -3,24 +3,31 @@
 use askama::Template;
 use serde::Deserialize;
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 use super::layout::{Layout, Pager, pager};
+use super::reasons::seed_reasons;
+use super::score::{ScoreMeaning, meaning};
 use crate::engine::plan::Method;
 use crate::engine::query::{ByPolicy, Evidence, Seed};
 use crate::engine::refresh::RefreshView;
 use crate::html::text::{Count, Measure};
-use crate::render::{SeedFormat, provenance};
+use crate::render::{Line, SeedFormat, proof, reuse};
 use crate::serve::address::{self, Address};
 use crate::serve::answer::{Answer, RequestError};
 use crate::serve::executor::Context;
 use crate::serve::extract::which;
 use crate::serve::media_type::MediaType;
 use crate::serve::query_params::{integer, optional_integer};
+use crate::serve::table::{self, Cell, Table};
 use seedbank_formats::clock::time;
 use seedbank_formats::display::readable;
 
 /// Maximum number of seeds on the page.
-const ROWS: usize = 200;
+const ROWS: usize = 100;
+
+/// Maximum number of sites to filter by.
+const SITES: usize = 12;
 
 /// The column that seeds are sorted by.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
@@ -63,6 +70,8 @@ pub(super) struct Params {
     /// Sorts in descending order.
     #[serde(default)]
     desc: bool,
+    /// Shows only the seeds of this site.
+    site: Option<String>,
     /// Shows only dead seeds.
     #[serde(default)]
     dead: bool,
@@ -89,8 +98,15 @@ struct Page<'a> {
     dead: usize,
     /// Number of seeds that pass the filters.
     found: usize,
+    /// Sites with the most seeds, with their numbers of seeds.
+    sites: Vec<(String, usize)>,
+    /// Number of further sites.
+    more_sites: usize,
+    scores: ScoreMeaning,
     /// The shown seeds.
     seeds: Vec<Seed>,
+    /// Why each of them is a seed.
+    reasons: Vec<Option<String>>,
 }
 
 pub(super) fn render(
@@ -114,13 +130,16 @@ pub(super) fn render(
     let mut seeds = context.bank.seeds(&which(None, Some(number)))?;
     let all = seeds.len();
     let dead = seeds.iter().filter(|seed| !seed.alive).count();
+    let (sites, more_sites) = by_site(&seeds);
     let text = params.q.trim().to_lowercase();
     seeds.retain(|seed| {
         let has_text = || {
             let url = seed.url.to_lowercase();
             url.contains(&text) || readable(&seed.url).to_lowercase().contains(&text)
         };
-        (!params.dead || !seed.alive) && (text.is_empty() || has_text())
+        (!params.dead || !seed.alive)
+            && params.site.as_ref().is_none_or(|site| *site == seed.site)
+            && (text.is_empty() || has_text())
     });
     seeds.sort_by(|a, b| {
         let order = compare(params.sort, a, b);
@@ -128,7 +147,8 @@ pub(super) fn render(
         order.then(a.rank.cmp(&b.rank))
     });
     let found = seeds.len();
-    let seeds = seeds.into_iter().skip(params.from).take(ROWS).collect();
+    let seeds: Vec<Seed> = seeds.into_iter().skip(params.from).take(ROWS).collect();
+    let reasons = seed_reasons(context, number, seeds.iter().map(|seed| seed.url.as_str()))?;
     Answer::page(&Page {
         layout: Layout::with_json(
             context,
@@ -142,13 +162,34 @@ pub(super) fn render(
         ),
         previous: same_plan.clone().filter(|other| *other < number).max(),
         next: same_plan.filter(|other| *other > number).min(),
+        scores: meaning(&refresh.parameters),
         refresh,
         params,
         all,
         dead,
         found,
+        sites,
+        more_sites,
         seeds,
+        reasons,
     })
+}
+
+/// Returns the sites with the most seeds, ties by name, and the number of further sites.
+fn by_site(seeds: &[Seed]) -> (Vec<(String, usize)>, usize) {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for seed in seeds {
+        *counts.entry(&seed.site).or_default() += 1;
+    }
+    let mut sites: Vec<(String, usize)> = counts
+        .into_iter()
+        .map(|(site, count)| (site.to_owned(), count))
+        .collect();
+    // Stable sort: the sites are sorted by name already.
+    sites.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let more = sites.len().saturating_sub(SITES);
+    sites.truncate(SITES);
+    (sites, more)
 }
 
 fn compare(by: Column, a: &Seed, b: &Seed) -> Ordering {
@@ -182,28 +223,23 @@ fn pages(seed: &Seed) -> u64 {
 impl Page<'_> {
     /// Returns the address of this page with another order or other seeds.
     fn address(&self, sort: Column, desc: bool, from: u64) -> Address {
-        let params = &self.params;
-        let mut address = address::refresh(self.refresh.refresh);
-        if !params.q.is_empty() {
-            address = address.with("q", &params.q);
-        }
-        if params.dead {
-            address = address.with("dead", true);
-        }
-        if sort != Column::Rank {
-            address = address.with("sort", sort.name());
-        }
-        if desc {
-            address = address.with("desc", true);
-        }
-        if from > 0 {
-            address = address.with("from", from);
-        }
-        address
+        self.of_site(self.params.site.as_deref())
+            .with_some("sort", Some(sort.name()).filter(|_| sort != Column::Rank))
+            .with_some("desc", Some(true).filter(|_| desc))
+            .with_some("from", Some(from).filter(|from| *from > 0))
     }
 
-    /// Returns the header of a column: the address that sorts by it, and its `aria-sort` attribute.
-    fn header(&self, by: Column) -> (Address, &'static str) {
+    /// Returns the address of the seeds of a site, or of all sites, with the other filters.
+    fn of_site(&self, site: Option<&str>) -> Address {
+        let params = &self.params;
+        address::refresh(self.refresh.refresh)
+            .with_some("q", Some(&params.q).filter(|q| !q.is_empty()))
+            .with_some("site", site)
+            .with_some("dead", Some(true).filter(|_| params.dead))
+    }
+
+    /// Returns a column whose header sorts by it.
+    fn column(&self, by: Column) -> table::Column {
         let params = &self.params;
         let is_sorted = params.sort == by;
         let address = self.address(by, is_sorted && !params.desc, 0);
@@ -212,23 +248,81 @@ impl Page<'_> {
             (true, false) => "ascending",
             (true, true) => "descending",
         };
-        (address, aria_sort)
+        let (name, title) = (by.name(), self.title(by));
+        let column = match by {
+            Column::Url | Column::Site => table::Column::text(name, title),
+            Column::Rank | Column::Score | Column::Pages => table::Column::number(name, title),
+        };
+        column.sorted_at(address, aria_sort)
     }
 
-    /// Returns the columns with their titles.
+    fn title(&self, column: Column) -> &'static str {
+        let by_cores = self.refresh.method() == Method::Cores;
+        match column {
+            Column::Rank => "Rank",
+            Column::Url => "Page",
+            Column::Site => "Site",
+            Column::Score => self.scores.title,
+            Column::Pages if by_cores => "Core",
+            Column::Pages => "Pages found",
+        }
+    }
+
+    /// Returns the columns to sort by with their titles.
     fn columns(&self) -> [(Column, &'static str); 5] {
-        let (score, pages) = if self.refresh.method() == Method::Cores {
-            ("Sigma", "Core")
-        } else {
-            ("Score, units", "Covers, pages")
-        };
         [
-            (Column::Rank, "Rank"),
-            (Column::Url, "Page"),
-            (Column::Site, "Site"),
-            (Column::Score, score),
-            (Column::Pages, pages),
+            Column::Rank,
+            Column::Url,
+            Column::Site,
+            Column::Score,
+            Column::Pages,
         ]
+        .map(|column| (column, self.title(column)))
+    }
+
+    fn table(&self) -> Table {
+        let columns = vec![
+            self.column(Column::Rank),
+            self.column(Column::Url),
+            table::Column::text("why", "Why"),
+            self.column(Column::Site),
+            self.column(Column::Score),
+            self.column(Column::Pages),
+        ];
+        let rows = self.seeds.iter().zip(&self.reasons).map(|(seed, reason)| {
+            let (score, pages) = match seed.evidence {
+                Evidence::Core { core, sigma, .. } => {
+                    let address = address::core(self.refresh.refresh, core);
+                    let core = Cell::Count(core.into()).linked(address);
+                    (Cell::Number(sigma), core)
+                }
+                Evidence::Cover {
+                    gain,
+                    covered_pages,
+                    ..
+                } => (Cell::number(gain), Cell::Count(covered_pages)),
+                Evidence::ByPolicy {} => (Cell::None, Cell::None),
+            };
+            let by_policy = seed.by_policy.map(|by| match by {
+                ByPolicy::Pin => "pinned",
+                ByPolicy::MaxChanges => "retained by policy",
+            });
+            let mut why = Line::from(reason.clone().unwrap_or_default());
+            if let Some(old) = &seed.succeeds {
+                why = why.and(" Replaces ").and_page(&old.url).and(".");
+            }
+            vec![
+                Cell::Count(seed.rank.into()),
+                Cell::Page(seed.url.clone())
+                    .tagged("lost", (!seed.alive).then_some("no longer a page"))
+                    .tagged("new", by_policy),
+                Cell::Line(why),
+                Cell::Site(seed.site.clone()),
+                score,
+                pages,
+            ]
+        });
+        Table::new("seeds", "Seeds", columns, rows.collect())
     }
 
     fn pager(&self) -> Pager {

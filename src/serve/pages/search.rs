@@ -4,13 +4,15 @@ use askama::Template;
 use serde::Deserialize;
 
 use super::layout::Layout;
-use crate::engine::query::{SearchLimits, SearchResult};
+use crate::engine::query::{FoundPage, FoundSite, PageState, SearchLimits, SearchResult};
 use crate::html::text::Count;
 use crate::render::state_name;
 use crate::serve::address::Address;
 use crate::serve::answer::{Answer, RequestError};
 use crate::serve::executor::Context;
 use crate::serve::media_type::MediaType;
+use crate::serve::query_params::TableName;
+use crate::serve::table::{Cell, Column, Table, csv_answer};
 
 /// Maximum number of sites, and of pages, on the page; JSON has the defaults of the command line.
 const ROWS: usize = 50;
@@ -18,11 +20,61 @@ const ROWS: usize = 50;
 /// Maximum number of names to examine, which takes well below a second.
 const MAX_EXAMINED: u64 = 400_000;
 
+/// Maximum number of pages to filter by state.
+const FILTERED: usize = 2000;
+
+/// The pages that are shown, by their state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum StateFilter {
+    #[default]
+    Any,
+    Crawled,
+    Known,
+    Gone,
+    Spam,
+}
+
+impl StateFilter {
+    const ALL: [Self; 5] = [
+        Self::Any,
+        Self::Crawled,
+        Self::Known,
+        Self::Gone,
+        Self::Spam,
+    ];
+
+    /// Returns the name in addresses.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Any => "any",
+            Self::Crawled => "crawled",
+            Self::Known => "known",
+            Self::Gone => "gone",
+            Self::Spam => "spam",
+        }
+    }
+
+    fn includes(self, page: &FoundPage) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Crawled => page.state == PageState::Crawled,
+            Self::Known => page.state == PageState::Known,
+            Self::Gone => page.state == PageState::Gone,
+            Self::Spam => page.spam,
+        }
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Params {
     #[serde(default)]
     q: String,
+    /// Shows only pages in this state.
+    #[serde(default)]
+    state: StateFilter,
+    table: Option<TableName>,
     #[serde(rename = "format")]
     _format: Option<MediaType>,
 }
@@ -31,8 +83,11 @@ pub(super) struct Params {
 #[template(path = "search.html", config = "src/serve/askama.toml")]
 struct Page<'a> {
     layout: Layout<'a>,
+    state: StateFilter,
     /// The result; `None` if there was no text to search for.
     found: Option<SearchResult>,
+    pages: Table,
+    sites: Table,
 }
 
 pub(super) fn render(
@@ -40,27 +95,86 @@ pub(super) fn render(
     params: Params,
     media_type: MediaType,
 ) -> Result<Answer, RequestError> {
-    let text = params.q;
-    let is_empty = text.trim().is_empty() && media_type == MediaType::Html;
+    let (text, state) = (params.q, params.state);
+    let is_empty = text.trim().is_empty() && media_type != MediaType::Json;
     let found = if is_empty {
         None
     } else {
         let limit = match media_type {
-            MediaType::Html => ROWS,
+            MediaType::Html | MediaType::Csv => ROWS,
             MediaType::Json => SearchLimits::default().pages,
         };
         let limits = SearchLimits {
             sites: limit,
-            pages: limit,
+            pages: match state {
+                StateFilter::Any => limit,
+                _ => FILTERED,
+            },
             examined: MAX_EXAMINED,
         };
-        Some(context.bank.search(&text, limits, context.watch)?)
+        let mut found = context.bank.search(&text, limits, context.watch)?;
+        found.pages.retain(|page| state.includes(page));
+        found.pages.truncate(limit);
+        Some(found)
     };
     if let (MediaType::Json, Some(found)) = (media_type, &found) {
         return Answer::json(found);
     }
-    let address = Address::new("/search").with("q", &text);
+    let only = Some(state.name()).filter(|_| state != StateFilter::Any);
+    let address = Address::new("/search")
+        .with("q", &text)
+        .with_some("state", only);
+    let pages = page_table(found.as_ref()).with_files(&address, &address);
+    let sites = site_table(found.as_ref()).with_files(&address, &address);
+    if media_type == MediaType::Csv {
+        return csv_answer(&[pages, sites], params.table.as_ref(), "search");
+    }
     let mut layout = Layout::with_json(context, [("The first results as JSON", address)]);
     layout.query = text;
-    Answer::page(&Page { layout, found })
+    Answer::page(&Page {
+        layout,
+        state,
+        found,
+        pages,
+        sites,
+    })
+}
+
+impl Page<'_> {
+    /// Returns the address of the same search for pages in a state.
+    fn in_state(&self, state: StateFilter) -> Address {
+        let only = Some(state.name()).filter(|_| state != StateFilter::Any);
+        Address::new("/search")
+            .with("q", &self.layout.query)
+            .with_some("state", only)
+    }
+}
+
+fn page_table(found: Option<&SearchResult>) -> Table {
+    let pages = found.map_or(&[][..], |found| &found.pages);
+    let row = |page: &FoundPage| {
+        vec![
+            Cell::Page(page.url.clone()),
+            Cell::text(state_name(page.state)).tagged("lost", page.spam.then_some("spam")),
+        ]
+    };
+    let columns = vec![Column::text("page", "Page"), Column::text("state", "State")];
+    Table::new("pages", "Pages", columns, pages.iter().map(row).collect())
+}
+
+fn site_table(found: Option<&SearchResult>) -> Table {
+    let sites = found.map_or(&[][..], |found| &found.sites);
+    let row = |site: &FoundSite| {
+        vec![
+            Cell::Site(site.site.clone()),
+            Cell::Count(site.crawled.into()),
+            Cell::Count(site.known.into()),
+        ]
+    };
+    let columns = vec![
+        Column::text("site", "Site"),
+        Column::number("crawled", "Crawled pages"),
+        Column::number("known", "Known pages"),
+    ];
+    Table::new("sites", "Sites", columns, sites.iter().map(row).collect())
 }

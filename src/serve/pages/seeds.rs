@@ -62,6 +62,7 @@ fn render(
     let format = match (params.format.as_deref(), media_type) {
         (None, MediaType::Html) => SeedFormat::Text,
         (None, MediaType::Json) => SeedFormat::Jsonl,
+        (None, MediaType::Csv) => SeedFormat::Csv,
         (Some(name), _) => NamedValue::find(SeedFormat::VALUES, name)
             .filter(|format| format.is_there())
             .ok_or_else(|| {

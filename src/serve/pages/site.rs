@@ -4,13 +4,15 @@ use askama::Template;
 use serde::Deserialize;
 
 use super::layout::Layout;
-use crate::engine::query::{SiteFacts, SiteInPlan, SiteLimits, SiteLinkCounts};
+use super::site_plans::{PlanOfSite, plan_of_site};
+use crate::engine::query::{SiteFacts, SiteLimits, SiteLinkCounts};
 use crate::html::text::Count;
-use crate::render::site_in_plan;
-use crate::serve::address::{self, Address, line_html};
+use crate::serve::address::{self, Address};
 use crate::serve::answer::{Answer, RequestError};
 use crate::serve::executor::Context;
 use crate::serve::media_type::MediaType;
+use crate::serve::query_params::TableName;
+use crate::serve::table::{Cell, Column, Table, csv_answer};
 
 /// Maximum number of pages to examine, which takes well below a second.
 const MAX_EXAMINED: u64 = 20_000;
@@ -19,6 +21,7 @@ const MAX_EXAMINED: u64 = 20_000;
 #[serde(deny_unknown_fields)]
 pub(super) struct Params {
     name: String,
+    table: Option<TableName>,
     #[serde(rename = "format")]
     _format: Option<MediaType>,
 }
@@ -28,6 +31,11 @@ pub(super) struct Params {
 struct Page<'a> {
     layout: Layout<'a>,
     facts: SiteFacts,
+    /// What the last refresh of each plan selected on the site.
+    plans: Vec<PlanOfSite>,
+    links_to: Table,
+    linked_from: Table,
+    digests: Table,
 }
 
 #[expect(
@@ -45,7 +53,7 @@ pub(super) fn render(
             digests: 10,
             ..SiteLimits::default()
         },
-        MediaType::Json => SiteLimits::AS_JSON,
+        MediaType::Json | MediaType::Csv => SiteLimits::AS_JSON,
     };
     let limits = SiteLimits {
         pages: MAX_EXAMINED,
@@ -55,18 +63,64 @@ pub(super) fn render(
     if media_type == MediaType::Json {
         return Answer::json(&facts);
     }
+    let address = address::site(&facts.site);
+    let links_to = linked_sites("links-to", &facts.links_to).with_files(&address, &address);
+    let linked_from =
+        linked_sites("linked-from", &facts.linked_from).with_files(&address, &address);
+    let digests = digest_table(&facts).with_files(&address, &address);
+    if media_type == MediaType::Csv {
+        let tables = [links_to, linked_from, digests];
+        return csv_answer(&tables, params.table.as_ref(), "site");
+    }
+    let plans = facts.plans.iter().map(|plan| plan_of_site(context, plan));
     Answer::page(&Page {
-        layout: Layout::new(context, address::site(&facts.site)),
+        layout: Layout::new(context, address),
+        plans: plans.collect::<Result<_, _>>()?,
         facts,
+        links_to,
+        linked_from,
+        digests,
     })
 }
 
+/// Returns the sites with the most links to or from a site.
+fn linked_sites(name: &'static str, links: &SiteLinkCounts) -> Table {
+    let rows = links.by_site.iter().map(|other| {
+        vec![
+            Cell::Site(other.site.clone()),
+            Cell::Count(other.links),
+            Cell::Count(other.pages),
+        ]
+    });
+    let columns = vec![
+        Column::text("site", "Site"),
+        Column::number("links", "Links"),
+        Column::number("pages", "Pages"),
+    ];
+    let caption = "Linked sites, the most links first";
+    Table::new(name, caption, columns, rows.collect())
+}
+
+/// Returns the content digests that several pages share.
+fn digest_table(facts: &SiteFacts) -> Table {
+    let row = |same: &crate::engine::query::RepeatedDigest| {
+        vec![Cell::Count(same.pages), Cell::Pages(same.examples.clone())]
+    };
+    let columns = vec![
+        Column::number("pages", "Pages"),
+        Column::text("examples", "Examples"),
+    ];
+    let rows = facts.digests.repeated.iter().map(row).collect();
+    Table::new("digests", "Digests shared by several pages", columns, rows)
+}
+
 impl Page<'_> {
-    /// Returns the links with other sites, with titles.
-    fn links(&self) -> [(&'static str, &SiteLinkCounts); 2] {
+    /// Returns the links with other sites in both directions, with titles and tables.
+    fn links(&self) -> [(&'static str, &SiteLinkCounts, &Table); 2] {
+        let facts = &self.facts;
         [
-            ("Links to", &self.facts.links_to),
-            ("Linked from", &self.facts.linked_from),
+            ("Links to", &facts.links_to, &self.links_to),
+            ("Linked from", &facts.linked_from, &self.linked_from),
         ]
     }
 
@@ -74,12 +128,4 @@ impl Page<'_> {
     fn pages(&self) -> Address {
         Address::new("/search").with("q", format_args!("{}/", self.facts.site))
     }
-}
-
-/// Returns the lines about the site in the last refresh of a plan, as HTML.
-fn in_plan(plan: &SiteInPlan) -> Vec<String> {
-    site_in_plan(plan)
-        .into_iter()
-        .map(|line| line_html(&line))
-        .collect()
 }
