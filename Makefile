@@ -33,8 +33,8 @@ SUDO      := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 .PHONY: help demo test test-long deps deps-browser build check-format lint docs unit doctests deny advisories report-skipped fuzz bench interop install clean-demo
 
 help:
-	@echo "make demo     generate a crawl, ingest a snapshot and two deltas, print seeds, write a report;"
-	@echo "              then serve shows the bank in a browser"
+	@echo "make demo     generate a crawl, ingest a snapshot and two deltas, refresh three plans, explain a seed, write a"
+	@echo "              report; then serve shows the bank in a browser"
 	@echo "make test     everything CI checks; its last line names what was skipped"
 	@echo "make test-long  what takes long: LONG_DAMAGES=5000 damages to files of banks, LONG_KILLS=1000 kills,"
 	@echo "              LONG_FAULTS=4000 system calls that kill a command or fail, each followed by damage to a file,"
@@ -92,32 +92,29 @@ build: deps
 
 demo: build
 	@rm -rf $(DEMO) && mkdir -p $(DEMO)
-	@echo; echo "== A crawl of $(PAGES) pages and the two days after it"
-	$(SEEDBANK) synth $(DEMO)/crawl --pages $(PAGES) --days 2 --rng-seed 1
-	@echo; echo "== A bank takes the snapshot"
+	@echo; echo "== A crawl of $(PAGES) pages and the two days after it, into a bank"
+	$(SEEDBANK) synth $(DEMO)/crawl --pages $(PAGES) --days 2 --daily 1 --rng-seed 1
 	$(SEEDBANK) init $(DEMO)/bank
 	$(SEEDBANK) ingest $(DEMO)/bank $(DEMO)/crawl/day-000.jsonl.zst --snapshot
-	@echo; echo "== Seeds for a crawl of 2,000 pages, and what they find beside common baselines"
+	@echo; echo "== Three plans: seeds for a crawl of 2,000 pages, a seed from each dense group of pages, seeds on each site"
 	$(SEEDBANK) refresh $(DEMO)/bank --seeds 20 --budget 2000
-	@echo; echo "== Another plan: a seed from each dense group of pages on several sites"
-	$(SEEDBANK) refresh $(DEMO)/bank --plan groups --goal communities --seeds 20
-	@echo; echo "== Two more days of crawling, each with the seeds after it"
-	$(SEEDBANK) ingest $(DEMO)/bank $(DEMO)/crawl/day-001.jsonl.zst
-	$(SEEDBANK) refresh $(DEMO)/bank
-	$(SEEDBANK) ingest $(DEMO)/bank $(DEMO)/crawl/day-002.jsonl.zst
-	$(SEEDBANK) refresh $(DEMO)/bank
-	$(SEEDBANK) refresh $(DEMO)/bank --plan groups
-	$(SEEDBANK) seeds $(DEMO)/bank
-	@echo; echo "== The same as one page: which pages, why, and is it worth it"
+	$(SEEDBANK) refresh $(DEMO)/bank --plan communities --goal communities --seeds 20 --judge
+	$(SEEDBANK) refresh $(DEMO)/bank --plan sites --goal sites --per-site 1 --judge
+	@for day in 1 2; do \
+	  echo; echo "== Day $$day: what changed, and the three lists after it"; \
+	  set -x; \
+	  $(SEEDBANK) ingest $(DEMO)/bank $(DEMO)/crawl/day-00$$day.jsonl.zst || exit; \
+	  for plan in default communities sites; do $(SEEDBANK) refresh $(DEMO)/bank --plan $$plan || exit; done; \
+	  { set +x; } 2>/dev/null; \
+	done
+	@echo; echo "== Why is the first seed a seed, and what changed on the list?"
+	$(SEEDBANK) explain $(DEMO)/bank "$$($(SEEDBANK) seeds $(DEMO)/bank | head -n 1)"
+	$(SEEDBANK) diff $(DEMO)/bank
+	@echo; echo "== Are the lists any good? Crawls from them, with pages held out, beside the best of seven baselines"
+	$(SEEDBANK) plans $(DEMO)/bank
+	@echo; echo "== All of it on one page"
 	$(SEEDBANK) report $(DEMO)/bank --out $(DEMO)/report.html
-	@echo; echo "== What to try next"
-	@echo "  $(SEEDBANK) serve $(DEMO)/bank                   then open http://127.0.0.1:7878/ : ask it anything in a browser"
-	@echo "  open $(DEMO)/report.html in a browser            the same bank's report, one file"
-	@echo "  $(SEEDBANK) cores $(DEMO)/bank --plan groups     the groups: their hubs and authorities"
-	@echo "  $(SEEDBANK) seeds $(DEMO)/bank --format jsonl    for a script; also csv, nutch, heritrix"
-	@echo "  $(SEEDBANK) history $(DEMO)/bank                 batches and refreshes"
-	@echo "  $(SEEDBANK) check $(DEMO)/bank                   walk every table against its mirrors"
-	@echo "  $(SEEDBANK) ingest --help                        how to bring in a crawl of your own"
+	@echo; echo "The bank in a browser: $(SEEDBANK) serve $(DEMO)/bank"
 
 # One step after another, also with -j: the list of what was skipped is begun first and told last.
 test: deps

@@ -75,8 +75,3 @@ mod html;
 pub use seedbank_algorithms::watch;
 #[doc(inline)]
 pub use seedbank_formats::{clock, display, ingest, synth};
-
-/// Compiles the README's Rust block.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;

@@ -74,7 +74,7 @@ pub(super) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     Init(init::InitArgs),
-    Ingest(ingest::IngestArgs),
+    Ingest(Box<ingest::IngestArgs>),
     Refresh(Box<refresh::RefreshArgs>),
     Seeds(seeds::SeedsArgs),
     Cores(cores::CoresArgs),

@@ -108,7 +108,7 @@ fn text(core: &CoreView) -> String {
         text,
         "core {}{}: sigma {:.6}{}, density {:.2} %, {} on {}, {}, {}\n  {} {}",
         core.rank,
-        if core.hubs.len() > 1 && core.hub_sites == 1 {
+        if core.is_template() {
             " (page template)"
         } else {
             ""

@@ -36,6 +36,7 @@ mod forget;
 mod graph;
 mod history;
 mod ingest;
+mod ingest_text;
 mod init;
 mod log;
 mod metrics_file;
@@ -127,7 +128,7 @@ pub(crate) fn run() -> ExitCode {
 fn dispatch(cli: Cli, session: &Session) -> Result<Outcome, CliError> {
     match cli.command {
         Command::Init(args) => init::run(&args, session),
-        Command::Ingest(args) => ingest::run(args, session),
+        Command::Ingest(args) => ingest::run(*args, session),
         Command::Refresh(args) => refresh::run(*args, session),
         Command::Report(args) => report::run(args, session),
         Command::Seeds(args) => seeds::run(args, session),

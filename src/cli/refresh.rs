@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::BoolishValueParser;
 use seedbank::display::{counted, thousands};
-use seedbank::engine::plan::{PlanOptions, Scope, Value, ValueBy};
+use seedbank::engine::plan::{Method, PlanOptions, Scope, Value, ValueBy};
 use seedbank::engine::query::DryRun;
 use seedbank::engine::refresh::{
-    RecomputeReason, RecomputedCores, SiteChange, StepsView, TuningView,
+    RecomputeReason, RecomputedCores, RefreshId, SiteChange, StepsView, TuningView,
 };
-use seedbank::engine::{Bank, RefreshReport, RefreshRequest};
+use seedbank::engine::{Bank, EngineError, RefreshReport, RefreshRequest};
 use seedbank::render;
+use seedbank::watch::{Unwatched, Watch};
 
 use super::failure::CliError;
 use super::metrics_file::MetricsArgs;
@@ -64,8 +65,8 @@ that nothing could be selected; the empty refresh is recorded.";
 /// Select seeds by a plan and store them with the reasons
 ///
 /// A goal sets the parameters of a new plan; without one, the goal is coverage. A list for a crawl of a number
-/// of pages is compared with those of common baselines, with pages held out. Each refresh gets a number. It reads the state after the last batch; another process can ingest
-/// meanwhile.
+/// of pages is compared with those of common baselines, with pages held out. Each refresh gets a number. It
+/// reads the state after the last batch; another process can ingest meanwhile.
 #[derive(Debug, Args)]
 #[command(after_help = SHORT_EXAMPLES, after_long_help = EXAMPLES)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an independent flag")]
@@ -145,12 +146,18 @@ pub(super) fn run(args: RefreshArgs, session: &Session) -> Result<Outcome, CliEr
         let run = bank.dry_run(&request, &watch);
         let run = watch.ended(run)?;
         drop(watch);
-        let outcome = print_dry_run(&run, args.format.format, args.judge, session);
+        let verbose = args.explain_cost || session.is_verbose();
+        let outcome = print_dry_run(&run, args.format.format, args.judge, verbose, session);
         args.metrics.write(&bank)?;
         return outcome;
     }
     let report = bank.refresh(&request, &watch);
     let report = watch.ended(report)?;
+    // Only the text has it.
+    let earlier = match args.format.format {
+        Format::Text => earlier(&bank, &report, &Unwatched)?,
+        Format::Json => None,
+    };
     drop(watch);
     // The refresh is stored, so it is reported first, and an error of the metrics file after it.
     let written = args.metrics.write(&bank);
@@ -161,9 +168,10 @@ pub(super) fn run(args: RefreshArgs, session: &Session) -> Result<Outcome, CliEr
         ));
     }
     warn(&report, args.judge, session);
-    args.format
-        .format
-        .print(&report, |report| text(report, true))?;
+    let verbose = args.explain_cost || session.is_verbose();
+    args.format.format.print(&report, |report| {
+        text(report, earlier.as_ref(), true, verbose)
+    })?;
     written?;
     if report.view.seeds == 0 {
         session.warn(format_args!(
@@ -180,6 +188,7 @@ fn print_dry_run(
     run: &DryRun,
     format: Format,
     judge: bool,
+    verbose: bool,
     session: &Session,
 ) -> Result<Outcome, CliError> {
     let view = &run.report.view;
@@ -191,7 +200,10 @@ fn print_dry_run(
     }
     warn(&run.report, judge, session);
     format.print(run, |run| {
-        let mut output = format!("dry run, nothing is stored: {}", text(&run.report, false));
+        let mut output = format!(
+            "dry run, nothing is stored: {}",
+            text(&run.report, None, false, verbose)
+        );
         for seed in &run.seed_list {
             output.push_str(&seed.url);
             output.push('\n');
@@ -318,32 +330,101 @@ fn tuning_text(tuning: &TuningView, stored: bool) -> String {
     text
 }
 
-/// Formats the report as text.
-fn text(report: &RefreshReport, stored: bool) -> String {
+/// The refreshes of the plan that came before.
+struct Earlier {
+    /// The first one that the history has, and how long it took, in seconds.
+    first: (RefreshId, f64),
+    /// Number of seeds of the last one.
+    seeds: u64,
+    /// Number of seeds that it shares with the new list.
+    kept: u64,
+}
+
+/// Returns what the new list is compared with; `None` if the history has no other refresh of the plan.
+fn earlier(
+    bank: &Bank,
+    report: &RefreshReport,
+    watch: &dyn Watch,
+) -> Result<Option<Earlier>, EngineError> {
+    let history = bank.history()?;
+    let new = report.view.refresh;
+    let mut of_plan = history
+        .refreshes
+        .iter()
+        .filter(|of| of.plan == report.view.plan && of.refresh < new);
+    let Some(first) = of_plan.next() else {
+        return Ok(None);
+    };
+    let last = of_plan.next_back().unwrap_or(first);
+    let turnover = bank.turnover(&[last.refresh, new], watch)?;
+    Ok(turnover.first().map(|of| Earlier {
+        first: (first.refresh, first.seconds),
+        seeds: of.kept + of.lost,
+        kept: of.kept,
+    }))
+}
+
+/// Formats what a refresh took over from the previous one.
+fn reuse_text(report: &RefreshReport) -> String {
+    let view = &report.view;
+    let (reused, all) = (view.steps_reused, view.steps_reused + view.steps_recomputed);
+    let is_over_web = view.parameters.scope == Some(Scope::Web);
+    let unit = match report.method {
+        Method::Cores => "core",
+        Method::Cover(_) if is_over_web => "seed",
+        Method::Cover(_) => "site",
+    };
+    if reused == 0 && is_over_web && view.parameters.tuned.is_some() && report.tuning.is_none() {
+        return "setting reused, seeds selected again".to_owned();
+    }
+    if reused == 0 {
+        return "nothing reused".to_owned();
+    }
+    format!("{} of {} reused", thousands(reused), counted(all, unit))
+}
+
+/// Formats what was selected, what the list has in common with the previous one, and how long it took.
+fn headline(report: &RefreshReport, earlier: Option<&Earlier>) -> String {
+    let view = &report.view;
     let mut text = String::new();
-    append_line!(
+    append!(
         text,
-        "refresh {} of plan {} ({}), state after batch {}: {} in {:.2} s",
-        report.view.refresh,
-        report.view.plan,
+        "refresh {} of plan {} ({}), state after batch {}: {}",
+        view.refresh,
+        view.plan,
         report.method,
-        report.view.batch,
-        counted(report.view.seeds, "seed"),
-        report.view.seconds
+        view.batch,
+        counted(view.seeds, "seed"),
     );
+    if let Some(earlier) = earlier {
+        append!(
+            text,
+            ", {} of the previous {} kept",
+            earlier.kept,
+            earlier.seeds
+        );
+    }
+    append!(text, "; {}; {:.2} s", reuse_text(report), view.seconds);
+    if let Some((refresh, seconds)) = earlier.map(|earlier| earlier.first) {
+        append!(text, " (refresh {refresh}: {seconds:.2} s)");
+    }
+    text.push('\n');
+    text
+}
+
+/// Appends the work that a refresh took.
+fn append_costs(text: &mut String, report: &RefreshReport) {
+    let view = &report.view;
     append_line!(
         text,
-        "{}{}, {} reused, {} computed, {}, {}, {} read{}",
-        if report.view.certified {
-            "certified"
+        "{}, {}, {}, {} read{}",
+        if view.certified {
+            "proven"
         } else {
-            "not certified"
+            "not proven"
         },
-        if report.view.cold { ", cold" } else { "" },
-        counted(report.view.steps_reused, "step"),
-        report.view.steps_recomputed,
-        counted(report.view.link_visits, "link visit"),
-        counted(report.view.page_visits, "page visit"),
+        counted(view.link_visits, "link visit"),
+        counted(view.page_visits, "page visit"),
         human_bytes(report.bytes_read),
         report.peak_memory.map_or_else(String::new, |bytes| {
             format!(", {} of memory", human_bytes(bytes))
@@ -371,6 +452,14 @@ fn text(report: &RefreshReport, stored: bool) -> String {
             counted(report.components, "component"),
             counted(report.pages_loaded, "page")
         );
+    }
+}
+
+/// Formats the report as text. `earlier` has the refreshes before a refresh that is stored.
+fn text(report: &RefreshReport, earlier: Option<&Earlier>, stored: bool, verbose: bool) -> String {
+    let mut text = headline(report, earlier);
+    if verbose {
+        append_costs(&mut text, report);
     }
     if let Some(short) = report.shortage {
         render::write_shortage(&mut text, short, report.view.seeds);

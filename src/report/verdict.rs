@@ -25,8 +25,8 @@ pub(super) struct Verdict {
     pub(super) text: Option<String>,
 }
 
-/// Returns *yes* if the figure that decides exceeds that of every baseline by more than two standard errors at every
-/// number of fetches, *in part* if it does at some, else *no*.
+/// Returns *yes* if the figure that decides exceeds that of every baseline by more than two standard errors at
+/// every number of fetches, *in part* if it does at some, else *no*.
 pub(super) fn verdict(report: &Report) -> Verdict {
     let fetches = report
         .crawl

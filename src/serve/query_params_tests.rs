@@ -42,7 +42,7 @@ fn errors_name_the_parameter_the_value_and_what_was_expected() {
         ("url=a&desc=yes", "`true` or `false`"),
         (
             "url=a&format=x",
-            "unknown variant `x`, expected `html` or `json`",
+            "unknown variant `x`, expected one of `html`, `json`, `csv`",
         ),
         ("n=1", "missing field `url`"),
         ("url=a&url=a", "duplicate field `url`"),

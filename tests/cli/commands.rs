@@ -33,7 +33,7 @@ fn a_bank_is_made_filled_and_asked() {
         report.starts_with("refresh 1 of plan default (cores), state after batch 1: 2 seeds"),
         "{report}"
     );
-    assert!(report.contains("certified, cold"), "{report}");
+    assert!(report.contains("; nothing reused; "), "{report}");
     let seeds = place.run(&["seeds", "bank"]).done();
     assert_eq!(seeds, "http://h1.example/\nhttp://k1.example/x,y\n");
     let status = place.run(&["status", "bank"]).done();

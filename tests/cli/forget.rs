@@ -329,7 +329,7 @@ fn a_page_of_very_many_links_loses_one() {
         .run(&["ingest", "bank", "links.tsv", "--input", "links"])
         .done();
     let report = place
-        .run(&["forget", "bank", "t7.test", "--format", "json"])
+        .run(&["forget", "bank", "t7.test", "--yes", "--format", "json"])
         .json();
     assert_eq!(report["pages"], 12_000, "{report}");
     assert_eq!(place.status()["inter_links"], 228_000);

@@ -66,12 +66,7 @@ fn what_a_command_says_is_a_line_of_json() {
     );
     for (level, args) in [
         ("error", &["status", "nobank"][..]),
-        (
-            "error",
-            &[
-                "refresh", "bank", "--method", "cores", "--within", "0", "--keep", "0",
-            ],
-        ),
+        ("error", &["refresh", "bank", "--plan", "none"]),
         (
             "error",
             &["ingest", "bank", "bad.jsonl", "--rejects", "r.jsonl"],

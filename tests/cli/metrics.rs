@@ -28,12 +28,19 @@ fn metrics_are_what_status_tells() {
     let version = [("version", env!("CARGO_PKG_VERSION"))];
     assert_eq!(of(&empty, "build_info", &version), 1.0);
     assert!(!empty.keys().any(|(name, _)| name.contains("last_")));
-    collected(&[
-        "refresh", "bank", "--plan", "empty", "--method", "cores", "--within", "0", "--seeds", "1",
-    ]);
     place.write("day0.jsonl", crate::support::command::TWO_CORES);
     let ingested = collected(&["ingest", "bank", "--snapshot", "day0.jsonl"]);
     assert_eq!(of(&ingested, "last_batch_records", &[]), 5.0);
+    collected(&[
+        "refresh",
+        "bank",
+        "--plan",
+        "empty",
+        "--method",
+        "cores",
+        "--min-hubs",
+        "99",
+    ]);
     let refreshed = collected(&["refresh", "bank", "--method", "cores", "--within", "0"]);
     for (name, labels, value) in [
         ("batches_total", &[][..], 1.0),
@@ -44,7 +51,7 @@ fn metrics_are_what_status_tells() {
         ("links", &[("kind", "inter-site")], 13.0),
         ("seeds", &[("plan", "default"), ("state", "alive")], 2.0),
         ("seeds", &[("plan", "empty"), ("state", "alive")], 0.0),
-        ("last_refresh_batch", &[("plan", "empty")], 0.0),
+        ("last_refresh_batch", &[("plan", "empty")], 1.0),
         ("last_refresh_certified", &[("plan", "default")], 1.0),
     ] {
         assert_eq!(of(&refreshed, name, labels), value, "{name} {labels:?}");

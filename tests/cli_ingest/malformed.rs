@@ -266,7 +266,7 @@ fn an_empty_delta_is_no_batch() {
     assert_eq!(place.status()["undo"]["batch"], 1);
     place.run(&["undo", "bank"]).done();
     // A batch of sites alone is one.
-    place.write("sites.tsv", "a.example\t0.5\n");
+    place.write("sites.tsv", "a.example\t0.5\t\t\n");
     let report = place.run(&["ingest", "bank", "--sites", "sites.tsv", "--format", "json"]);
     let report = report.json();
     assert_eq!(

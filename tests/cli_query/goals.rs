@@ -5,19 +5,6 @@ use crate::support::command::{Place, record};
 use crate::support::schemas::fits;
 use serde_json::{Value, json};
 
-/// A bank with the first day of a generated crawl.
-fn place() -> Place {
-    let place = Place::new();
-    place
-        .run(&["synth", "crawl", "--pages", "400", "--days", "1"])
-        .done();
-    place.run(&["init", "bank"]).done();
-    place
-        .run(&["ingest", "bank", "crawl/day-000.jsonl.zst", "--snapshot"])
-        .done();
-    place
-}
-
 #[track_caller]
 fn refreshed(place: &Place, flags: &[&str]) -> Value {
     let args = [&["refresh", "bank"], flags, &["--format", "json"]].concat();
@@ -28,7 +15,7 @@ fn refreshed(place: &Place, flags: &[&str]) -> Value {
 
 #[test]
 fn a_new_plan_is_for_coverage_and_says_what_it_finds() {
-    let place = place();
+    let place = Place::with_crawl("400");
     let ended = place.run(&["refresh", "bank", "--seeds", "5"]);
     assert!(
         ended
@@ -86,7 +73,7 @@ fn a_new_plan_is_for_coverage_and_says_what_it_finds() {
 
 #[test]
 fn the_last_delta_is_the_default_budget() {
-    let place = place();
+    let place = Place::with_crawl("400");
     let delta = place
         .run(&[
             "ingest",
@@ -109,7 +96,7 @@ fn the_last_delta_is_the_default_budget() {
 
 #[test]
 fn each_goal_has_its_parameters_and_keeps_them() {
-    let place = place();
+    let place = Place::with_crawl("400");
     // A group of pages on several sites.
     let group = ["http://p.test/", "http://q.test/", "http://r.test/"];
     let hubs = ["http://x.test/", "http://y.test/", "http://z.test/"];
@@ -124,8 +111,8 @@ fn each_goal_has_its_parameters_and_keeps_them() {
         ),
         (
             "discovery",
-            json!({"method": "greedy", "value-base": 0, "value-spam": 0, "value-clicked": 0,
-                "value-known": 1}),
+            json!({"method": "greedy", "scope": "web", "p-uniq": 0, "value-spam": 0,
+                "value-clicked": 1}),
         ),
         (
             "importance",
@@ -249,4 +236,40 @@ fn a_list_that_loses_is_warned_of() {
         "{}",
         ended.err
     );
+}
+
+#[test]
+fn a_plan_with_hops_and_price_is_not_tuned() {
+    let place = Place::with_crawl("400");
+    let args = ["--hops", "2", "--fetch-cost", "0.3", "--budget", "50"];
+    let report = refreshed(&place, &args);
+    assert_eq!(report.get("tuning"), None);
+    assert_eq!(report["parameters"].get("tuned"), None);
+    assert!(report["verdict"]["found"]["mean"].is_number());
+    // Without draws the setting is tuned by known pages, and judged by pages held out all the same.
+    let args = ["--plan", "known", "--budget", "50", "--holdouts", "0"];
+    let report = refreshed(&place, &args);
+    assert_eq!(report["verdict"]["draws"], 10);
+}
+
+#[test]
+fn evaluate_crawl_agrees_with_the_verdict_under_policies() {
+    let place = Place::with_crawl("400");
+    let args = ["--seeds", "5", "--budget", "40", "--max-per-site", "1"];
+    let verdict = &refreshed(&place, &args)["verdict"];
+    let crawl = [
+        "evaluate",
+        "bank",
+        "crawl",
+        "--budget",
+        "40",
+        "--holdouts",
+        "10",
+        "--format",
+        "json",
+    ];
+    let found = place.run(&crawl).json();
+    let own = &found["fetches"]["lists"][0];
+    assert_eq!(own["held_out"]["all"]["crawled"], verdict["found"]);
+    assert_eq!(own["times_best_baseline"], verdict["times_best_baseline"]);
 }

@@ -28,6 +28,7 @@ mod plan_lists;
 mod plans;
 mod policies;
 mod read_back;
+mod readme_tour;
 mod refresh;
 mod search;
 mod seeds;

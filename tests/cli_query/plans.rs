@@ -56,7 +56,10 @@ fn plans_are_listed_and_shown() {
         assert_eq!(one["stored_refreshes"], json!([2, 3]));
     }
     let told = place.run(&words("plans bank show none")).fails(2);
-    assert!(told.contains("`seedbank plans` lists the plans"), "{told}");
+    assert!(
+        told.contains("hint: the bank has the plans default, weekly\n"),
+        "{told}"
+    );
 }
 
 /// What is shown makes the same plan: as a command, and as a plan file.

@@ -1,6 +1,7 @@
 //! Plans: the precedence of their parameters, and which refreshes are stored.
 
 use crate::support::command::{Place, record};
+use crate::support::plans::refresh;
 use serde_json::{Value, json};
 
 #[test]
@@ -239,4 +240,48 @@ fn output_does_not_depend_on_threads() {
         cores
     };
     assert_eq!(cores("1"), cores("4"));
+}
+
+#[test]
+fn one_line_says_what_stays_and_what_is_reused() {
+    let place = Place::with_seeds();
+    let first = place.run(&refresh(&["--plan", "again"])).done();
+    assert!(
+        first.starts_with(
+            "refresh 2 of plan again (cores), state after batch 1: 2 seeds; nothing reused; "
+        ),
+        "{first}"
+    );
+    let again = ["refresh", "bank", "--plan", "again"];
+    let text = place.run(&again).done();
+    let line = text.lines().next().unwrap();
+    assert!(
+        line.starts_with(
+            "refresh 3 of plan again (cores), state after batch 1: 2 seeds, 2 of the previous 2 kept; 2 of 2 cores reused; "
+        ),
+        "{text}"
+    );
+    assert!(line.contains(" s (refresh 2: "), "{line}");
+    assert!(!text.contains("link visit"), "{text}");
+    let verbose = place.run(&[&again[..], &["-v"]].concat()).done();
+    assert!(verbose.contains("\nproven, 0 link visits, "), "{verbose}");
+    // Over the web nothing but the setting is kept.
+    let web = ["--plan", "web", "--budget", "3", "--seeds", "1"];
+    let text = place.run(&[&["refresh", "bank"], &web[..]].concat()).done();
+    assert!(text.contains(": 1 seed; nothing reused; "), "{text}");
+    place.write(
+        "day1.jsonl",
+        record("http://new.test/", &["http://newer.test/"]),
+    );
+    place.run(&["ingest", "bank", "day1.jsonl"]).done();
+    let text = place.run(&["refresh", "bank", "--plan", "web"]).done();
+    assert!(
+        text.contains(" of the previous 1 kept; setting reused, seeds selected again; "),
+        "{text}"
+    );
+    // A dry run has no number yet, so it is compared with nothing.
+    let dry = place
+        .run(&["refresh", "bank", "--plan", "web", "--dry-run"])
+        .done();
+    assert!(!dry.contains("kept"), "{dry}");
 }

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::support::command::{Place, record};
 use crate::support::http::{Answer, Served, encoded, links};
+use crate::support::plans::refresh;
 
 /// A bank of two cores, refreshed so many times.
 pub fn refreshed(times: usize) -> Place {
@@ -205,7 +206,15 @@ fn no_parameter_is_passed_over() {
         let told = refused(&served, path, 404);
         assert!(told.contains(why), "{path}: {told}");
     }
-    // What is sent is looked at as well as what is asked.
+    served.stop();
+}
+
+#[test]
+fn what_is_sent_is_looked_at_as_well_as_what_is_asked() {
+    let place = refreshed(1);
+    let other = refresh(&["--plan", "other", "--seeds", "1"]);
+    place.run(&other).done();
+    let served = Served::start(&place, &["bank"]);
     let as_text = ["Content-Type: text/plain"];
     let ask = |path: &str| {
         served

@@ -27,6 +27,7 @@ mod deltas;
 mod export;
 mod forget;
 mod loss;
+mod loss_refused;
 mod model;
 mod pushed;
 mod real;

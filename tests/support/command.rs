@@ -106,6 +106,19 @@ impl Place {
         place
     }
 
+    /// A place with the first day of a generated crawl of so many pages in a bank, and the second one in
+    /// `crawl/day-001.jsonl.zst`.
+    pub fn with_crawl(pages: &str) -> Self {
+        let place = Self::with_bank();
+        place
+            .run(&["synth", "crawl", "--pages", pages, "--days", "1"])
+            .done();
+        place
+            .run(&["ingest", "bank", "crawl/day-000.jsonl.zst", "--snapshot"])
+            .done();
+        place
+    }
+
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }

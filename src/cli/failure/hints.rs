@@ -204,6 +204,15 @@ fn bad_records_hint(bad: &BadRecords, advice: &str) -> String {
     [&proposals.concat(), &listed, advice].concat()
 }
 
+/// Removes the number of an error of the operating system, which repeats its text, and the name of the
+/// temporary file that may follow.
+pub(super) fn without_number(mut text: String) -> String {
+    if let Some(at) = text.rfind(" (os error ") {
+        text.truncate(at);
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -264,21 +264,12 @@ fn system_hint(error: &(dyn Error + 'static)) -> Option<String> {
     Some(advice.to_owned())
 }
 
-/// Removes the number of an error of the operating system, which repeats its text, and the name of the
-/// temporary file that may follow.
-fn without_number(mut text: String) -> String {
-    if let Some(at) = text.rfind(" (os error ") {
-        text.truncate(at);
-    }
-    text
-}
-
 /// Joins an error and its causes.
 fn chain(error: &dyn Error) -> String {
-    let mut text = without_number(error.to_string());
+    let mut text = hints::without_number(error.to_string());
     let mut source = error.source();
     while let Some(cause) = source {
-        let cause_text = without_number(cause.to_string());
+        let cause_text = hints::without_number(cause.to_string());
         // A transparent error has the same text as its source.
         if !text.ends_with(&cause_text) {
             text.push_str(": ");

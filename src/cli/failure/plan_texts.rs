@@ -6,6 +6,7 @@ use seedbank::engine::EngineError;
 use seedbank::engine::error::{Family, PlanError, RequestError, StoreError};
 use seedbank::engine::policy::BadPattern;
 
+use super::hints::without_number;
 use crate::cli::parameter_flags::names_as_flags;
 
 /// Returns the whole text of an error; `None` if the library's own text, with its causes, needs no
@@ -47,7 +48,7 @@ pub(super) fn plan(error: &PlanError) -> Option<String> {
         PlanError::File(source) => format!("the plan file: {}", in_words(&source.to_string())),
         PlanError::List { name, source } => format!(
             "cannot read the list {name}: {}",
-            super::without_number(source.to_string())
+            without_number(source.to_string())
         ),
         PlanError::Line {
             list,

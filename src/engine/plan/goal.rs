@@ -32,7 +32,7 @@ pub enum Goal {
     /// tuned.
     #[default]
     Coverage,
-    /// Find pages that are not crawled yet.
+    /// Find pages that were not known before.
     Discovery,
     /// Fetch pages of high PageRank.
     Importance,
@@ -72,19 +72,13 @@ impl Goal {
             scope: Some(Scope::Web),
             ..PlanOptions::default()
         };
-        let nothing = Some(Value(0));
         let parameters = match self {
-            // Pages count, not clicks; spam is worth nothing.
-            Self::Coverage => PlanOptions {
-                value_spam: nothing,
+            // Pages count, not clicks; spam is worth nothing. Lists for pages that are not crawled alone
+            // lead to the end of what is known, where little else is found. So discovery has the same
+            // values and tunes the value of these pages, by the pages that were not known before.
+            Self::Coverage | Self::Discovery => PlanOptions {
+                value_spam: Some(Value(0)),
                 value_clicked: Some(Value::units(1)),
-                ..over_web
-            },
-            Self::Discovery => PlanOptions {
-                value_base: nothing,
-                value_spam: nothing,
-                value_clicked: nothing,
-                value_known: Some(Value::units(1)),
                 ..over_web
             },
             Self::Importance => PlanOptions {

@@ -187,6 +187,14 @@ pub struct CoreView {
     pub sides: String,
 }
 
+impl CoreView {
+    /// Whether the hubs are several pages of one site, as the pages of a template are.
+    #[must_use]
+    pub const fn is_template(&self) -> bool {
+        self.hubs.len() > 1 && self.hub_sites == 1
+    }
+}
+
 /// Batch with its number.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]

@@ -29,10 +29,10 @@ pub struct Turnover {
 }
 
 impl Bank {
-    /// Counts the changes between each pair of consecutive `refreshes`.
+    /// Counts the changes between each pair of consecutive `refreshes`. An unknown refresh has no seeds.
     ///
     /// Cost: one scan of the seeds of each refresh. Memory: two lists.
-    pub(crate) fn turnover(
+    pub fn turnover(
         &self,
         refreshes: &[RefreshId],
         watch: &dyn Watch,

@@ -201,7 +201,11 @@ pub(super) fn run(
                 Some(budget) => budget,
                 None => new_plan::default_budget(reader)?.budget,
             },
-            draws: report.view.parameters.holdouts.unwrap_or(HOLDOUTS).max(1),
+            draws: match report.view.parameters.holdouts {
+                // A plan that is tuned by known pages is judged by pages held out all the same.
+                None | Some(0) => HOLDOUTS,
+                Some(holdouts) => holdouts,
+            },
         };
         report.verdict = judge(reader, &judged, watch)?;
         report.view.parameters.judged.clone_from(&report.verdict);

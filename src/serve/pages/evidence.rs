@@ -196,7 +196,7 @@ fn row_sums(facts: &mut Facts, sums: RowSums) {
 
 /// Adds a pick with its rank and score.
 fn pick(facts: &mut Facts, name: &'static str, seed: &SiteSeed) {
-    let deferred = seed.deferred.then_some("deferred by --max-changes");
+    let deferred = seed.deferred.then_some("deferred by the limit on changes");
     facts.extend([
         (name, Cell::Page(seed.url.clone()).tagged("new", deferred)),
         ("Its rank", Cell::Count(seed.rank.into())),

@@ -53,7 +53,7 @@ pub(super) fn plan_of_site(
     let urls = picks.iter().map(|pick| pick.url);
     let reasons = seed_reasons(context, plan.run.refresh, urls)?;
     let row = |(pick, reason): (Pick<'_>, Option<String>)| {
-        let deferred = pick.deferred.then_some("deferred by --max-changes");
+        let deferred = pick.deferred.then_some("deferred by the limit on changes");
         vec![
             Cell::Count(pick.rank.into()),
             Cell::Page(pick.url.to_owned()).tagged("new", deferred),

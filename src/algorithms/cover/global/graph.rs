@@ -9,7 +9,7 @@ use crate::graph::{Csr, number};
 /// All crawled and known pages that are not gone, numbered in byte order of their URLs (the smallest URL is
 /// 0), with their values in millionths, the links between them in both directions, and the candidates.
 ///
-/// Immutable once built. Memory: 8 bytes per link and 38 per page.
+/// Memory: 8 bytes per link and 29 per page; with a weight of quality 37 per page; 4 more for each cap.
 #[derive(Clone, Debug)]
 pub struct WebGraph {
     values: Vec<i64>,

@@ -96,8 +96,8 @@ impl Tuning {
 
 /// Searches the grid of a plan for each pair of a number of seeds and a budget.
 ///
-/// Cost: a pass per draw, about 40 selections on the first draw and at most [`FINALISTS`] on each other one. After
-/// `tune_visits` page visits, no further selection begins. Memory: the graph once more, and a pass.
+/// Cost: a pass per draw, about 40 selections on the first draw and at most [`FINALISTS`] on each other one.
+/// After `tune_visits` page visits, no further selection begins. Memory: the graph once more, and a pass.
 pub(super) fn grid_search(
     web: &WebGraph,
     choice: &WebChoice,
@@ -134,8 +134,11 @@ pub(super) fn grid_search(
             break;
         }
         draws += u32::from(!is_last);
-        let graph = held_out.as_ref().map_or(web, |held_out| &held_out.graph);
-        let mut on = search.pass(graph.clone(), held_out)?;
+        let (graph, held_out) = match held_out {
+            Some((graph, held_out)) => (graph, Some(held_out)),
+            None => (web.clone(), None),
+        };
+        let mut on = search.pass(graph, held_out)?;
         if draw == 0 {
             left_out = search.climb(&mut on)?;
         } else {

@@ -7,22 +7,15 @@
 
 use super::crawl::Crawl;
 use super::graph::WebGraph;
-use super::params::{Objective, ValueBy, WebChoice};
+use super::params::{HELD_OUT_ONE_IN, MIN_CRAWLED_TO_HOLD_OUT, Objective, ValueBy, WebChoice};
 use crate::cover::value::{UNIT, pagerank_values};
 use crate::graph::{Csr, PageGraph, number};
 use crate::rank::pagerank;
 use crate::statistics::draw;
 use crate::watch::{Interrupted, Watch};
 
-/// One of this many crawled pages is held out.
-const ONE_IN: u32 = 10;
-/// The fewest crawled pages of which some are held out.
-const FEWEST: usize = 20;
-
-/// A web with some crawled pages held out.
+/// The pages of a web that a draw holds out.
 pub(super) struct HeldOut {
-    /// The remaining web, with the page numbers of the whole web.
-    pub(super) graph: WebGraph,
     /// By page: whether it is held out.
     is_hidden: Vec<bool>,
     /// By page: whether the remaining web has it.
@@ -34,8 +27,9 @@ pub(super) struct HeldOut {
 }
 
 impl HeldOut {
-    /// Holds out a random tenth of the crawled pages. The same pages are drawn for the same `rng_seed`
-    /// and number of the draw, on any machine; `None` if the web has fewer than 20 crawled pages.
+    /// Holds out a random tenth of the crawled pages. Returns the remaining web, with the page numbers of the
+    /// whole web, and the pages held out; `None` if the web has fewer than 20 crawled pages. The same pages are
+    /// drawn for the same `rng_seed` and number of the draw, on any machine.
     ///
     /// Cost: that of [`WebGraph::new`]; by PageRank that of [`pagerank`] too.
     pub(super) fn draw(
@@ -43,20 +37,21 @@ impl HeldOut {
         choice: &WebChoice,
         at: u32,
         watch: &dyn Watch,
-    ) -> Result<Option<Self>, Interrupted> {
+    ) -> Result<Option<(WebGraph, Self)>, Interrupted> {
         let crawled: Vec<u32> = (0..web.pages())
             .filter(|&page| !web.is_known(page))
             .collect();
-        if crawled.len() < FEWEST {
+        if crawled.len() < MIN_CRAWLED_TO_HOLD_OUT {
             return Ok(None);
         }
         let count = number(crawled.len());
+        // Other pages than those by which the list is judged afterwards.
         let drawn = draw(
-            "held-out",
+            "tune",
             choice.rng_seed,
             at.into(),
             count,
-            (count / ONE_IN) as usize,
+            (count / HELD_OUT_ONE_IN) as usize,
         );
         let mut is_held_out = vec![false; web.pages() as usize];
         for &place in &drawn {
@@ -70,13 +65,13 @@ impl HeldOut {
                 is_crawled || !graph.predecessors().list(page).is_empty()
             })
             .collect();
-        Ok(Some(Self {
-            graph,
+        let held_out = Self {
             is_hidden: is_held_out,
             is_seen,
             hidden: drawn.len() as u64,
             crawled: crawled.len() as u64,
-        }))
+        };
+        Ok(Some((graph, held_out)))
     }
 
     /// Scores a crawl over the whole `web`, in millionths.

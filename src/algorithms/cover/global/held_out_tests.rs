@@ -105,7 +105,7 @@ proptest! {
         }
         prop_assert!((3..=10).contains(&tuning.draws));
         for at in 0..tuning.draws {
-            let drawn = HeldOut::draw(&graph, &choice, at, &Unwatched).unwrap().unwrap();
+            let (_, drawn) = HeldOut::draw(&graph, &choice, at, &Unwatched).unwrap().unwrap();
             let hidden = drawn.is_hidden.iter().filter(|hidden| **hidden).count();
             prop_assert_eq!(hidden, crawled / 10);
             prop_assert!((0..known.len()).all(|page| !(known[page] && drawn.is_hidden[page])));

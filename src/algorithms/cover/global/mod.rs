@@ -20,9 +20,9 @@
 //! | `budget_lists` | the lists of a plan for several numbers of seeds and budgets |
 //! | `list_order` | orders a list for crawls with a part of the budget |
 //!
-//! Results and page visits depend on the graph and the parameters alone. Memory: 8 bytes per link and 38
-//! per page for the graph; during selection 16 per page, 16 per candidate and number of hops, and 8 per
-//! page for each thread. A grid search has the graph twice.
+//! Results and page visits depend on the graph and the parameters alone. Memory: 8 bytes per link and 29
+//! per page for the graph (37 with a weight of quality); during selection 16 per page, 16 per candidate and
+//! number of hops, and 8 per page for each thread. A grid search has the graph twice.
 
 mod baselines;
 mod budget_lists;
@@ -49,8 +49,8 @@ pub use constraints::Cap;
 pub use graph::WebGraph;
 pub use grid_search::{Trial, Tuning};
 pub use params::{
-    Grid, HOLDOUTS, Objective, Setting, TUNE_VISITS, TUNE_VISITS_PER_LINK, ValueBy, WebChoice,
-    WebParams,
+    Grid, HELD_OUT_ONE_IN, HOLDOUTS, MIN_CRAWLED_TO_HOLD_OUT, Objective, Setting, TUNE_VISITS,
+    TUNE_VISITS_PER_LINK, ValueBy, WebChoice, WebParams,
 };
 pub use picks::WebCover;
 pub use reach::{Reach, ReachByHops};

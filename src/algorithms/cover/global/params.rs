@@ -65,6 +65,10 @@ pub const TUNE_VISITS: u64 = 10_000_000_000;
 pub const TUNE_VISITS_PER_LINK: u64 = 1000;
 /// The default number of draws of held-out pages in a grid search.
 pub const HOLDOUTS: u32 = 10;
+/// A draw holds out one of this many crawled pages.
+pub const HELD_OUT_ONE_IN: u32 = 10;
+/// With fewer crawled pages, none are held out.
+pub const MIN_CRAWLED_TO_HOLD_OUT: usize = 20;
 
 /// The grid of hops.
 const HOPS: [u32; 5] = [1, 2, 3, 4, 8];
@@ -73,8 +77,9 @@ const HOPS: [u32; 5] = [1, 2, 3, 4, 8];
 const WEIGHT_COSTS: [i64; 9] = [
     0, 50_000, 100_000, 170_000, 250_000, 330_000, 400_000, 500_000, 670_000,
 ];
-/// The grid of values of known pages, in the same unit.
-const VALUES_KNOWN: [i64; 4] = [0, 100_000, 300_000, 1_000_000];
+/// The grid of values of known pages, in the same unit. Only a search for pages that were not known before
+/// tries the last one, with which crawled pages count little.
+const VALUES_KNOWN: [i64; 5] = [0, 100_000, 300_000, 1_000_000, 10_000_000];
 /// The grid of fetch costs for values by PageRank, in millionths of the average PageRank.
 ///
 /// Few pages have most of the PageRank, so the fewer pages a crawl fetches, the more each must be worth,
@@ -91,7 +96,7 @@ pub struct WebParams {
     pub cover: CoverParams,
     /// A seed reaches the pages within this many hops.
     pub hops: Option<u32>,
-    /// The value of a known, not crawled, page.
+    /// The value of a known, not crawled, page. `None` is 0 if `hops` and `fetch_cost` are given.
     pub value_known: Option<Value>,
     /// The source of page values.
     pub value_by: ValueBy,
@@ -192,10 +197,14 @@ impl WebChoice {
         let given_or = |given: Option<Value>, shares: &[i64]| {
             given.map_or_else(|| shares.iter().map(of_unit).collect(), |value| vec![value])
         };
+        let values_known = match self.objective {
+            Objective::Value => &VALUES_KNOWN[..VALUES_KNOWN.len() - 1],
+            Objective::Discovery => &VALUES_KNOWN[..],
+        };
         Grid {
             hops: self.hops.map_or_else(|| HOPS.to_vec(), |hops| vec![hops]),
             fetch_costs: given_or(self.fetch_cost, costs),
-            values_known: given_or(self.value_known, &VALUES_KNOWN),
+            values_known: given_or(self.value_known, values_known),
         }
     }
 }
@@ -241,6 +250,11 @@ impl WebParams {
         let hops = self
             .hops
             .unwrap_or(if has_grid { MAX_HOPS } else { default });
+        // By PageRank, known pages have their own value. A plan that gives the other parameters is not
+        // tuned for this one alone: plans may have been stored before it could be tuned.
+        let tunes_known = has_grid
+            && self.value_by != ValueBy::Pagerank
+            && (self.hops.is_none() || self.fetch_cost.is_none());
         let of_site = CoverParams {
             hops,
             seeds: Some(self.cover.seeds.unwrap_or(SEEDS)),
@@ -258,10 +272,7 @@ impl WebParams {
             fetch_cost: self.fetch_cost.or((!has_grid).then_some(Value(0))),
             weights: of_site.weights,
             p_uniq: of_site.p_uniq,
-            // By PageRank, known pages have their own.
-            value_known: self
-                .value_known
-                .or((!has_grid || self.value_by == ValueBy::Pagerank).then_some(Value(0))),
+            value_known: self.value_known.or((!tunes_known).then_some(Value(0))),
             value_by: self.value_by,
             budget: self.budget,
             tune_visits: self.tune_visits,

@@ -68,6 +68,11 @@ fn a_grid_has_only_the_given_values() {
     ];
     assert_eq!(grid.fetch_costs, of(&costs));
     assert_eq!(grid.values_known, of(&[0, 100_000, 300_000, UNIT]));
+    params.objective = Objective::Discovery;
+    let grid = params.choose().unwrap().grid();
+    let known = [0, 100_000, 300_000, UNIT, 10 * UNIT];
+    assert_eq!(grid.values_known, of(&known));
+    params.objective = Objective::Value;
     // Twice the base weight, rounded down.
     params.cover.weights.base = Value(2_000_001);
     let grid = params.choose().unwrap().grid();
@@ -82,4 +87,26 @@ fn a_grid_has_only_the_given_values() {
     assert_eq!(grid.hops, [2]);
     assert_eq!(grid.fetch_costs, of(&costs));
     assert_eq!(grid.values_known, of(&[0]));
+}
+
+#[test]
+fn the_value_of_known_pages_alone_is_not_tuned() {
+    let mut params = plan(Method::Greedy);
+    params.budget = Some(1000);
+    params.hops = Some(2);
+    assert_eq!(params.choose().unwrap().value_known, None);
+    // As plans were stored before the value of known pages could be tuned.
+    params.fetch_cost = Some(Value(330_000));
+    let setting = Setting {
+        hops: 2,
+        fetch_cost: Value(330_000),
+        value_known: Value(0),
+    };
+    assert_eq!(params.choose().unwrap().setting(), Some(setting));
+    params.value_known = Some(Value(UNIT));
+    let setting = Setting {
+        value_known: Value(UNIT),
+        ..setting
+    };
+    assert_eq!(params.choose().unwrap().setting(), Some(setting));
 }

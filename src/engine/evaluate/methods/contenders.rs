@@ -40,6 +40,21 @@ impl Contender {
         })
     }
 
+    /// Returns a plan with its seeds, best first, and its policies. The setting of a tuned plan is compared,
+    /// not another tuning.
+    pub(super) fn selected(
+        list: &str,
+        plan: PlanOptions,
+        seeds: Vec<u32>,
+        constraints: Option<Constraints>,
+    ) -> Self {
+        Self {
+            list: list.to_owned(),
+            source: ListSource::Selected(Box::new(plan), seeds),
+            constraints: constraints.map(Rc::new),
+        }
+    }
+
     /// Returns a plan for every goal and for every other method, with these values of pages. The goals
     /// discovery and importance have their own.
     pub(super) fn plans(value: &PlanOptions) -> Vec<Self> {

@@ -9,10 +9,12 @@ use super::held_out::{HeldOutWeb, Worth};
 use super::select::{BaselineOrders, by_plan, over_web_for};
 use crate::engine::EngineError;
 use crate::engine::plan::Measure;
+use seedbank_algorithms::cover::global::HELD_OUT_ONE_IN;
 use seedbank_algorithms::evaluate::harmonic::MAX_SOURCES;
 use seedbank_algorithms::evaluate::{
-    CrawlInput, Estimate, FetchSimulator, FetchedWithin, Gathered, KnownBefore,
+    CrawlInput, Estimate, FetchSimulator, FetchedWithin, Gathered, KnownBefore, draw,
 };
+use seedbank_algorithms::graph::number;
 use seedbank_algorithms::watch::{Quiet, Watch};
 
 /// The numbers of seeds and fetches to compare at, each ascending.
@@ -151,6 +153,23 @@ impl<'a> Evaluator<'a> {
     pub(super) fn with_sources(mut self, sources: usize) -> Self {
         self.sources = sources;
         self
+    }
+
+    /// Evaluates the lists with a random tenth of the `crawled` pages held out, at least one.
+    pub(super) fn observe_draw(
+        &self,
+        crawled: &[u32],
+        rng_seed: u64,
+        at: u32,
+        watch: &dyn Watch,
+    ) -> Result<Observed, EngineError> {
+        let count = number(crawled.len());
+        let held_out = (count / HELD_OUT_ONE_IN).max(1) as usize;
+        let drawn = draw("held-out", rng_seed, at.into(), count, held_out);
+        let pages: Vec<u32> = drawn.iter().map(|&at| crawled[at as usize]).collect();
+        // Each draw has its own random streams.
+        let stream = rng_seed.wrapping_add(10 * (u64::from(at) + 1));
+        self.observe(&pages, stream, watch)
     }
 
     /// Selects every list without the pages of `held_out` and evaluates it. `rng_seed` determines

@@ -194,8 +194,11 @@ impl<'a> HeldOutWeb<'a> {
         let predecessors = self.predecessors.clone();
         let graph = WebGraph::new(self.values(worth), predecessors, &can_be_seed);
         let known = self.crawled.iter().map(|crawled| !crawled).collect();
-        let quality = |facts: &PageFacts| worth.weights.quality_value(facts.quality);
-        let values_as_known = self.facts.iter().map(quality).collect();
+        let mut values_as_known = Vec::new();
+        if worth.weights.quality.0 != 0 {
+            let quality = |facts: &PageFacts| worth.weights.quality_value(facts.quality);
+            values_as_known.extend(self.facts.iter().map(quality));
+        }
         Ok(graph
             .map_err(web_graph_error)?
             .with_known(known, values_as_known))

@@ -1,23 +1,20 @@
 //! The verdict on a plan: what crawls from its list find with pages held out, and what those from the
 //! baselines find.
 
-use super::HELD_OUT;
 use super::answers::{Baseline, ListKind};
 use super::bank_web::BankWeb;
 use super::constraints::Constraints;
-use super::contenders::{Contender, ListSource, worth};
+use super::contenders::{Contender, worth};
 use super::evaluator::{Evaluator, Figures, Grid};
 use crate::engine::plan::{HeldOutVerdict, Measure, PlanOptions};
 use crate::engine::refresh::Judged;
 use crate::engine::{EngineError, naming};
+use seedbank_algorithms::cover::global::MIN_CRAWLED_TO_HOLD_OUT;
+use seedbank_algorithms::evaluate::Estimate;
 use seedbank_algorithms::evaluate::harmonic::MAX_SOURCES;
-use seedbank_algorithms::evaluate::{Estimate, draw};
-use seedbank_algorithms::graph::number;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::Store;
 
-/// The fewest crawled pages of which some are held out.
-const MIN_CRAWLED: usize = 20;
 /// The limit of the links that all searches for harmonic centralities follow, for each draw.
 const HARMONIC_VISITS: usize = 200_000_000;
 /// The limit of the links of all draws together.
@@ -40,8 +37,9 @@ fn without_order(plan: &PlanOptions, seeds: u32, budget: u64) -> PlanOptions {
 /// Compares a plan with the baselines on the current state. Returns `None` if too few pages are crawled to
 /// hold some out.
 ///
-/// The pages held out are others than those by which the plan was tuned. Policies apply to the lists of plans
-/// over the web, without the limit on changes, and not to the baselines.
+/// The pages held out are those of [`evaluate_list`](super::evaluate_list), and others than those by which the
+/// plan was tuned. Policies apply to the lists of plans over the web, without the limit on changes, and not to
+/// the baselines.
 ///
 /// Cost: the whole graph is loaded, and PageRanks and harmonic centralities are measured once for each
 /// draw. Memory: that of a plan over the web, twice.
@@ -59,16 +57,18 @@ pub(crate) fn judge(
     } = *judged;
     let web = BankWeb::load(store, naming(&store.settings()?)?.sites, watch)?;
     let crawled = web.crawled();
-    if crawled.len() < MIN_CRAWLED || seeds == 0 {
+    if crawled.len() < MIN_CRAWLED_TO_HOLD_OUT || seeds == 0 {
         return Ok(None);
     }
     let constraints = Constraints::new(store, &web, judged.policy, watch)?;
-    let mut contenders = vec![Contender {
-        list: String::new(),
-        // The list itself is not needed, since pages are always held out.
-        source: ListSource::Selected(Box::new(without_order(plan, seeds, budget)), Vec::new()),
-        constraints: constraints.map(Into::into),
-    }];
+    let plan_selected = without_order(plan, seeds, budget);
+    // The list itself is not needed, since pages are always held out.
+    let mut contenders = vec![Contender::selected(
+        "",
+        plan_selected,
+        Vec::new(),
+        constraints,
+    )];
     contenders.extend(Contender::baselines());
     let grid = Grid {
         seeds: vec![seeds],
@@ -82,22 +82,11 @@ pub(crate) fn judge(
     let evaluator = Evaluator::new(&web, &worth, &contenders, &grid, watch)?.with_sources(sources);
     let measure = Measure::of_goal(plan.goal);
     let rng_seed = plan.rng_seed.unwrap_or(0);
-    let count = number(crawled.len());
     // The figures of every contender, by draw.
     let mut figures: Vec<Vec<f64>> = vec![Vec::new(); contenders.len()];
     for at in 0..draws {
         watch.stage(&format!("judge, {} of {draws}", at + 1), None);
-        let held_out = draw(
-            "judge",
-            rng_seed,
-            at.into(),
-            count,
-            (count / HELD_OUT) as usize,
-        );
-        let held_out: Vec<u32> = held_out.iter().map(|&at| crawled[at as usize]).collect();
-        // Each draw has its own random streams.
-        let stream = rng_seed.wrapping_add(10 * (u64::from(at) + 1));
-        let observed = evaluator.observe(&held_out, stream, watch)?;
+        let observed = evaluator.observe_draw(&crawled, rng_seed, at, watch)?;
         for (contender, figures) in figures.iter_mut().enumerate() {
             figures.push(Figures::mean(observed.figures(contender, 0, 0)).by(measure));
         }

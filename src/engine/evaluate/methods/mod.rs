@@ -42,20 +42,21 @@ use super::requests::MethodsRequest;
 use crate::engine::error::ExperimentError;
 use crate::engine::history::timeline::known_since;
 use crate::engine::plan::{Goal, Measure, PlanOptions, ValueBy};
+use crate::engine::policy::LoadedPolicy;
 use crate::engine::query::views::Views;
 use crate::engine::{Bank, EngineError};
 use bank_web::BankWeb;
+use constraints::Constraints;
 use contenders::{Contender, ListSource, new_plan, worth};
 use evaluator::{Evaluator, Figures, Grid, Observed, by_fetches};
-use seedbank_algorithms::evaluate::{Estimate, draw};
+use seedbank_algorithms::cover::global::HELD_OUT_ONE_IN;
+use seedbank_algorithms::evaluate::Estimate;
 use seedbank_algorithms::graph::number;
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::Store;
 use seedbank_store::records::BatchId;
 use seedbank_store::tables;
-
-const HELD_OUT: u32 = 10;
 
 /// See [`Bank::evaluate_methods`].
 pub(super) fn run(
@@ -150,7 +151,8 @@ pub(super) struct SingleList<'a> {
     pub(super) budgets: &'a [u64],
 }
 
-/// Compares one list with the baselines, by its plan's values of pages.
+/// Compares one list with the baselines, by its plan's values of pages and under its plan's policies, as
+/// [`judge()`] does.
 pub(super) fn evaluate_list(
     views: &Views,
     state: &StateView,
@@ -180,16 +182,20 @@ pub(super) fn evaluate_list(
     };
     let web = BankWeb::load(&views.reader, views.naming.sites, watch)?;
     let numbers = web.numbers(single.pages)?;
-    let source = match &single.plan {
-        // The tuned setting is judged, not another tuning.
-        Some(plan) => ListSource::Selected(Box::new(plan.clone()), numbers),
-        None => ListSource::Given(numbers),
+    let subject = match &single.plan {
+        Some(plan) => {
+            let store = &views.reader;
+            let rules = LoadedPolicy::load(store, plan.policy()?, plan.lists(), watch)?;
+            let constraints = Constraints::new(store, &web, &rules, watch)?;
+            Contender::selected(single.list, plan.clone(), numbers, constraints)
+        }
+        None => Contender {
+            list: single.list.to_owned(),
+            source: ListSource::Given(numbers),
+            constraints: None,
+        },
     };
-    let mut contenders = vec![Contender {
-        list: single.list.to_owned(),
-        source,
-        constraints: None,
-    }];
+    let mut contenders = vec![subject];
     if single.methods {
         contenders.extend(Contender::plans(&request.value));
     }
@@ -256,15 +262,11 @@ fn compare(
     let known = evaluator.observe(&[], request.rng_seed, watch)?;
     let crawled = web.crawled();
     let count = number(crawled.len());
-    let held_out = (count / HELD_OUT).max(1) as usize;
+    let held_out = (count / HELD_OUT_ONE_IN).max(1);
     let mut draws = Vec::new();
     for at in 0..request.draws {
         start_stage(&format!("hold out, {} of {}", at + 1, request.draws));
-        let pages = draw("held-out", request.rng_seed, at.into(), count, held_out);
-        let pages: Vec<u32> = pages.iter().map(|&at| crawled[at as usize]).collect();
-        // Each draw has its own random streams.
-        let streams = 10 * (u64::from(at) + 1);
-        draws.push(evaluator.observe(&pages, request.rng_seed.wrapping_add(streams), watch)?);
+        draws.push(evaluator.observe_draw(&crawled, request.rng_seed, at, watch)?);
     }
     let history = match &since {
         Some((_, pages)) => {
@@ -287,7 +289,7 @@ fn compare(
         crawled: crawled.len() as u64,
         value: request.value,
         draws: request.draws,
-        held_out: held_out as u64,
+        held_out: held_out.into(),
         rng_seed: request.rng_seed,
         crawled_since: since.as_ref().map(|(_, pages)| pages.len() as u64),
         since: since.map(|(batch, _)| batch),

@@ -55,6 +55,7 @@ impl LoadedWeb {
         } = context;
         let (mut values, mut values_as_known) = (Vec::new(), Vec::new());
         let mut marks = Vec::new();
+        let has_quality = choice.weights.quality.0 != 0;
         let candidates = &rules.candidates;
         let is_included = |site: &str, page: &PageRecord| !candidates.is_excluded(site, page);
         let mut groups = Groups {
@@ -73,7 +74,9 @@ impl LoadedWeb {
                 let facts = facts(page, &of_rows);
                 let crawled = page.state == PageState::Crawled;
                 values.push(value_of(page, facts, p_uniq, choice));
-                values_as_known.push(choice.weights.quality_value(facts.quality));
+                if has_quality {
+                    values_as_known.push(choice.weights.quality_value(facts.quality));
+                }
                 marks.push(Mark {
                     may_be_seed: may_be_seed(page, rules, &record.name),
                     crawled,
@@ -96,7 +99,9 @@ impl LoadedWeb {
         watch.stage("link pages", None);
         // Everything was collected in loading order; the selection needs URL order.
         let values = web.sorted(values);
-        let values_as_known = web.sorted(values_as_known);
+        if has_quality {
+            values_as_known = web.sorted(values_as_known);
+        }
         let marks = web.sorted(marks);
         let ranks = web.sorted(ranks);
         let of_pages = web.sorted(of_pages);
