@@ -142,6 +142,10 @@ pub(super) fn run(args: RefreshArgs, session: &Session) -> Result<Outcome, CliEr
         judge: args.judge,
         replace: args.replace,
     };
+    let counters = bank.status()?.counters;
+    if counters.crawled + counters.known + counters.gone == 0 {
+        return Err(EngineError::EmptyBank.into());
+    }
     if args.dry_run {
         let run = bank.dry_run(&request, &watch);
         let run = watch.ended(run)?;
@@ -153,13 +157,12 @@ pub(super) fn run(args: RefreshArgs, session: &Session) -> Result<Outcome, CliEr
     }
     let report = bank.refresh(&request, &watch);
     let report = watch.ended(report)?;
-    // Only the text has it.
     let earlier = match args.format.format {
         Format::Text => earlier(&bank, &report, &Unwatched)?,
         Format::Json => None,
     };
     drop(watch);
-    // The refresh is stored, so it is reported first, and an error of the metrics file after it.
+    // The refresh is stored, so an error of the metrics file is reported after it.
     let written = args.metrics.write(&bank);
     if report.plan_changed {
         session.note(format_args!(

@@ -78,10 +78,6 @@ pub(super) fn run(
     if request.tune && !is_tunable {
         return Err(PlanError::NothingToTune.into());
     }
-    let counters = reader.counters()?;
-    if counters.known + counters.crawled + counters.gone == 0 {
-        return Err(EngineError::EmptyBank);
-    }
     let policy = options.policy()?;
     let rules = LoadedPolicy::load(reader, policy, options.lists(), watch)?;
     let max_seeds = resolved.seeds();
@@ -93,7 +89,7 @@ pub(super) fn run(
     let plan_changed = stored.is_some() && (base.resolve().ok() != Some(resolved) || !same_policy);
     let is_new = stored.is_none();
     let previous = stored.map(|stored| stored.last_refresh);
-    let mut report = RefreshReport::begun(plan, options, counters.batch);
+    let mut report = RefreshReport::begun(plan, options, reader.counters()?.batch);
     report.plan_changed = plan_changed;
     report.default_budget = default_budget;
     report.view.policy = (policy != Policy::default()).then(|| PolicyView {
