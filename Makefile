@@ -26,7 +26,8 @@ PYTHON    ?= python3
 # What a run skips, a line for each thing; `make test` names it last.
 SKIPPED   := $(abspath $(TARGET))/skipped
 SKIP      := skip() { echo "SKIPPED $$1"; mkdir -p "$(dir $(SKIPPED))"; echo "$$1" >>"$(SKIPPED)"; }; skip
-# Compiles RocksDB's sources as a few files: a third of the time. A compiler named by CXX gets them one by one.
+# Compiles RocksDB's sources as a few files, so that their headers are read a few times. A compiler named by
+# CXX gets them one by one.
 export PATH := $(CURDIR)/.ci/rocksdb:$(PATH)
 SUDO      := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 
@@ -86,7 +87,7 @@ deps-browser:
 	fi
 
 build: deps
-	@[ -x $(SEEDBANK) ] || echo "building; the first time takes minutes, a third of them for RocksDB"
+	@[ -x $(SEEDBANK) ] || echo "building; the first time takes some minutes, a quarter of them for RocksDB"
 	$(CARGO) build --locked
 	@sed -n 's/^cargo:warning=\(RocksDB: .*\)/\1/p' $(TARGET)/debug/build/librocksdb-sys-*/output 2>/dev/null | sort -u
 

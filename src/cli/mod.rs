@@ -50,6 +50,7 @@ mod plans;
 mod progress;
 mod quotas;
 mod refresh;
+mod refresh_text;
 mod repair;
 mod report;
 mod restore;

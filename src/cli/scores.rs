@@ -98,7 +98,8 @@ impl Score {
 struct Top {
     most: usize,
     by: Score,
-    /// At most twice as many pages, since they are sorted only when there are so many.
+    /// The pages to print so far, and others: at most twice the number to print. They are sorted and
+    /// truncated when that number is reached.
     pages: Vec<PageScore>,
 }
 

@@ -113,7 +113,7 @@ fn with(argument: Arg, candidates: fn(&Bank) -> Vec<CompletionCandidate>) -> Arg
     }))
 }
 
-/// Returns the bank in a folder; `None` if there is none.
+/// Opens the bank in a folder; returns `None` if the folder is not a bank.
 fn bank_at(folder: &Path) -> Option<Bank> {
     let bank = Bank::at(folder);
     (folder.is_dir() && bank.plans().is_ok()).then_some(bank)

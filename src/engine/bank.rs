@@ -140,6 +140,14 @@ impl Bank {
         }
     }
 
+    /// Whether the bank has no page: nothing was ingested, or all of it was undone or forgotten.
+    ///
+    /// Cost: reads one record.
+    pub fn is_empty(&self) -> Result<bool> {
+        let counters = self.reader()?.counters()?;
+        Ok(counters.crawled + counters.known + counters.gone == 0)
+    }
+
     /// Returns the state that queries use.
     pub(crate) fn reader(&self) -> Result<Arc<Reader>, StoreError> {
         match &self.pinned {

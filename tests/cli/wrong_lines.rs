@@ -154,6 +154,7 @@ fn wrong_lines_are_answered_as_they_were_reviewed() {
     let place = place();
     // Holds a bank while the lines are typed.
     place.run(&["init", "busy"]).done();
+    place.run(&["ingest", "busy", "day0.jsonl"]).done();
     let writer = Writer::open(&place.path("busy"), false, &Unwatched).unwrap();
     let before = place.state();
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join(LINES);

@@ -19,7 +19,7 @@ fn without_times(line: &str) -> String {
     masked.collect::<Vec<_>>().join(" ")
 }
 
-/// Whether output has the lines that the README shows, in this order; `...` stands for any lines.
+/// Whether the output equals the lines in the README, where `...` matches any lines.
 fn matches(shown: &[&str], output: &[&str]) -> bool {
     match shown.split_first() {
         None => output.is_empty(),

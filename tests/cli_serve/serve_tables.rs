@@ -179,7 +179,7 @@ fn a_plan_over_the_web_is_not_told_of_as_one_of_sites() {
     };
     let first = page("http://one.example/", to(0..5)) + &page("http://two.example/", to(5..9));
     place.write("day-0.jsonl", first);
-    // The seed of another site comes to lead to the second seed and to all that this leads to.
+    // A link from the seed of another site to the second seed: the former now covers what the latter covers.
     let mut all = to(0..9);
     all.push("http://two.example/".to_owned());
     place.write("day-1.jsonl", page("http://one.example/", all));

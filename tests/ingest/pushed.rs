@@ -202,7 +202,8 @@ fn a_batch_that_is_dropped_or_fails_changes_nothing() {
     let error = nowhere.err().unwrap();
     assert_eq!(error.kind(), ErrorKind::Unavailable);
     assert_eq!(bank.status().unwrap().counters, before);
-    let batch = bank.push(request, Arc::new(Unwatched)).unwrap();
+    let mut batch = bank.push(request, Arc::new(Unwatched)).unwrap();
+    batch.push(&records()[0]).unwrap();
     assert_eq!(
         batch.finish().unwrap().batch,
         Some(1),

@@ -85,7 +85,7 @@ pub(super) const ORDERS: &[Order] = &[
             &["session", "compressed"],
             &["url_list", "plan_flags"],
             &["check", "diff"],
-            &["page_history", "ingest_text"],
+            &["page_history", "ingest_text", "refresh_text"],
             &[
                 "backup", "compact", "compare", "cores", "evaluate", "explain", "export", "forget",
                 "graph", "history", "ingest", "init", "migrate", "page", "plans", "quotas",

@@ -55,7 +55,7 @@ pub(super) fn plan(error: &PlanError) -> Option<String> {
             line,
             why: BadPattern::Expression(text) | BadPattern::Shape(text),
         } => {
-            // The error of an expression has several lines, the last of which says what is wrong.
+            // The error of a regular expression has several lines. The last one is the message.
             let why = text.lines().last().unwrap_or_default();
             let why = why.strip_prefix("error: ").unwrap_or(why);
             format!("invalid line {:?} in the list {list}: {why}", truncated(line))

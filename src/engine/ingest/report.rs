@@ -29,7 +29,7 @@ pub struct IngestReport {
     /// since, so this one was applied.
     #[schemars(range(min = 1))]
     pub repeats: Option<BatchId>,
-    /// Whether the batch is a delta without any good record, because of which nothing changed.
+    /// Whether the batch is a delta without valid records. The bank is then unchanged.
     pub is_empty: bool,
     /// Whether this was a dry run.
     pub dry_run: bool,

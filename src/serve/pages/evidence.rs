@@ -154,7 +154,10 @@ fn core_seed(facts: &mut Facts, refresh: u32, seed: &CoreSeed) {
             "Authorities that it links to",
             Cell::Count(seed.linked_authorities.into()),
         ),
-        ("On so many sites", Cell::Count(seed.linked_sites.into())),
+        (
+            "Sites of these pages",
+            Cell::Count(seed.linked_sites.into()),
+        ),
         (
             "The first of them",
             Cell::Pages(seed.first_authorities.clone()),
@@ -299,7 +302,7 @@ fn web_seed(facts: &mut Facts, seed: &WebSeed) -> Table {
 fn terms(facts: &mut Facts, terms: &WebTerms) {
     facts.extend([
         (
-            "Seeds reach within so many links",
+            "Hops within which a seed reaches pages",
             Cell::Count(terms.hops.into()),
         ),
         ("Cost of each page, units", Cell::Number(terms.fetch_cost)),

@@ -33,10 +33,6 @@ struct Page<'a> {
     changes: Table,
 }
 
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "all pages have the same signature"
-)]
 pub(super) fn render(
     context: &Context<'_>,
     params: Params,

@@ -1,4 +1,8 @@
 //! The pages: one file for each, with what its template needs.
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "all pages have the same signature"
+)]
 
 mod batches;
 mod compare;

@@ -37,10 +37,6 @@ struct Page<'a> {
     parameters: Table,
 }
 
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "all pages have the same signature"
-)]
 pub(super) fn render(
     context: &Context<'_>,
     params: Params,

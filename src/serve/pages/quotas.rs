@@ -134,7 +134,7 @@ fn render(
     Ok(page.with_status(status))
 }
 
-/// Returns the quotas of at most so many sites, the largest first.
+/// Returns the `most` largest quotas in descending order.
 fn table_of(quotas: &Quotas, most: usize) -> Table {
     let rows = quotas.sites.iter().take(most).map(|site| {
         vec![

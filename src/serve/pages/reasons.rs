@@ -7,7 +7,7 @@ use crate::serve::executor::Context;
 use crate::serve::extract::which;
 use seedbank_algorithms::watch::Watch as _;
 
-/// Returns why each page is a seed of a refresh; `None` if it is none, or not in the bank any more.
+/// Returns why each page is a seed of a refresh; `None` for pages that are not seeds or were forgotten.
 ///
 /// Cost: at most 20 point reads per page.
 pub(super) fn seed_reasons<'a>(

@@ -2,7 +2,7 @@
 
 use crate::engine::plan::{CoverMethod, Method, PlanOptions, Scope, ValueBy};
 
-/// The title of the scores of a list, and a sentence that says what they are.
+/// The title of the scores of a list, and a sentence that explains what they measure.
 pub(super) struct ScoreMeaning {
     pub(super) title: &'static str,
     pub(super) sentence: &'static str,
